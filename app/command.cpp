@@ -1,0 +1,74 @@
+#include "app/command.h"
+
+#include <exception>
+#include <new>
+#include <span>
+
+#include <unistd.h>
+
+#include "app/exit_code.h"
+#include "app/log.h"
+#include "images/error.h"
+#include "images/file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+const TalkOptions* talk_of(const Command& command) {
+  if (const auto* process = std::get_if<ProcessOptions>(&command)) return &process->talk;
+  if (const auto* synth = std::get_if<SynthOptions>(&command)) return &synth->talk;
+  return nullptr;
+}
+
+int dispatch(const Command& command, const EngineFactory& factory) {
+  if (const auto* process = std::get_if<ProcessOptions>(&command)) return process_image(*process, factory);
+  if (const auto* synth = std::get_if<SynthOptions>(&command)) return run_synth(*synth);
+  if (const auto* devices = std::get_if<DevicesOptions>(&command)) return run_devices(*devices);
+  print_text(std::get<PrintText>(command).text);
+  return kExitDone;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(const DeviceChoice& choice) {
+  if (choice.kind == DeviceKind::cuda) throw Error(ErrorKind::device, "this version has no CUDA engine yet");
+  return make_reference_engine();  // also for cpu: choose_device() says so
+}
+
+Format output_format(const std::string& output, const std::optional<Format>& option) {
+  if (option) return *option;
+  const std::optional<Format> format = format_by_ending(output);
+  if (!format) {
+    throw Error(ErrorKind::usage,
+                "'" + printable(output) + "' has no ending that names an image format: add --format png");
+  }
+  return *format;
+}
+
+void print_text(const std::string& text) {
+  write_file(kStandardStream, std::as_bytes(std::span(text)));
+}
+
+int run_command(const std::vector<std::string>& arguments, const EngineFactory& factory) {
+  try {
+    const Command command = parse_command(arguments);
+    if (const TalkOptions* talk = talk_of(command)) {
+      const Verbosity verbosity = talk->verbose ? Verbosity::verbose
+                                  : talk->quiet ? Verbosity::quiet
+                                                : Verbosity::normal;
+      set_up_log(verbosity, wants_color(STDERR_FILENO, talk->no_color));
+    }
+    return dispatch(command, factory);
+  } catch (const Error& error) {
+    log_error(error.what());
+    return exit_code_of(error.kind());
+  } catch (const std::bad_alloc&) {
+    log_error("not enough memory");
+  } catch (const std::exception& error) {
+    log_error("internal error: " + printable(error.what()));
+  }
+  return kExitInput;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,35 @@
+// From arguments to an exit code.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "pipeline/device.h"
+#include "pipeline/engine.h"
+
+namespace imgpipe {
+
+// Makes the engine for a choice of device; tests hand in one that errs.
+using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&)>;
+[[nodiscard]] std::unique_ptr<Engine> make_engine(const DeviceChoice& choice);
+
+// Runs one command line (without the program's name) and returns its exit code. Never throws: every
+// error becomes one line on stderr.
+[[nodiscard]] int run_command(const std::vector<std::string>& arguments,
+                              const EngineFactory& factory = make_engine);
+
+// The commands; each throws Error or returns an exit code.
+[[nodiscard]] int process_image(const ProcessOptions& options, const EngineFactory& factory);
+[[nodiscard]] int run_synth(const SynthOptions& options);
+[[nodiscard]] int run_devices(const DevicesOptions& options);
+
+// The format to write: the option's, else the one of OUTPUT's ending. Throws Error(usage) without either.
+[[nodiscard]] Format output_format(const std::string& output, const std::optional<Format>& option);
+
+// Writes text to stdout at once. Throws Error(output) when stdout does not take it.
+void print_text(const std::string& text);
+
+}  // namespace imgpipe

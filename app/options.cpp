@@ -1,0 +1,360 @@
+#include "app/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include <cxxopts.hpp>
+
+#include "app/version.h"
+#include "images/error.h"
+#include "images/text.h"
+#include "pipeline/plan.h"
+
+namespace imgpipe {
+namespace {
+
+[[noreturn]] void usage(const std::string& message) {
+  throw Error(ErrorKind::usage, message);
+}
+
+std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
+                           std::int64_t most) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
+    usage("--" + option + ": '" + printable(text) + "' is not a whole number from " + std::to_string(least) +
+          " to " + std::to_string(most));
+  }
+  return value;
+}
+
+template <class Value, std::size_t N>
+Value parse_choice(const std::string& option, const std::string& text,
+                   const std::array<std::pair<std::string_view, Value>, N>& choices) {
+  std::string names;
+  for (const auto& [name, value] : choices) {
+    if (text == name) return value;
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  usage("--" + option + ": '" + printable(text) + "' is none of " + names);
+}
+
+constexpr std::array<std::pair<std::string_view, Luma>, 3> kLumas{
+    {{"bt601", Luma::bt601}, {"bt709", Luma::bt709}, {"opencv", Luma::opencv}}};
+constexpr std::array<std::pair<std::string_view, Stretch>, 2> kStretches{
+    {{"joint", Stretch::joint}, {"each", Stretch::each}}};
+constexpr std::array<std::pair<std::string_view, Window>, 3> kWindows{
+    {{"box", Window::box}, {"triangle", Window::triangle}, {"gauss", Window::gauss}}};
+constexpr std::array<std::pair<std::string_view, Border>, 3> kBorders{
+    {{"shrink", Border::shrink}, {"replicate", Border::replicate}, {"reflect", Border::reflect}}};
+constexpr std::array<std::pair<std::string_view, CodecChoice>, 2> kCodecs{
+    {{"auto", CodecChoice::automatic}, {"stb", CodecChoice::stb}}};
+
+// ---- the option tables ------------------------------------------------------------------------------
+
+struct OptionRow {
+  const char* group;
+  const char* flags;   // "q,quiet"
+  const char* value;   // nullptr: a switch
+  const char* preset;  // nullptr: none
+  std::string help;
+};
+
+std::string stage_help() {
+  std::string help = "Stages in order, repeats allowed:";
+  for (const Stage& stage : stage_table()) {
+    if (stage.selectable) help += " " + std::string(stage.name) + " (" + std::string(stage.summary) + "),";
+  }
+  help.back() = '.';
+  return help;
+}
+
+std::string writable_formats() {
+  std::string names;
+  for (const FormatInfo& info : format_table()) {
+    if (info.writable) names += (names.empty() ? "" : ", ") + std::string(info.name);
+  }
+  return names;
+}
+
+std::vector<OptionRow> talk_rows() {
+  return {{"Talk", "q,quiet", nullptr, nullptr, "No tables; errors and warnings only"},
+          {"Talk", "v,verbose", nullptr, nullptr, "Say what is done and why"},
+          {"Talk", "no-color", nullptr, nullptr, "No colour (NO_COLOR does the same)"},
+          {"Talk", "version", nullptr, nullptr, "Version, commit, compiler, libraries"},
+          {"Talk", "h,help", nullptr, nullptr, "This text"}};
+}
+
+std::vector<OptionRow> encode_rows() {
+  return {{"Output", "format", "NAME", nullptr,
+           "Output format, where OUTPUT's ending does not say it: " + writable_formats()},
+          {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
+          {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"}};
+}
+
+std::vector<OptionRow> process_rows() {
+  std::vector<OptionRow> rows{
+      {"What to do", "stages", "LIST", nullptr, stage_help() + " Default: " + default_stages()},
+      {"What to do", "luma", "NAME", "bt601", "Grey formula: bt601 (as Pillow), bt709, opencv (as cvtColor)"},
+      {"What to do", "clip", "LOW[,HIGH]", "0,0", "Percent of pixels that contrast may saturate at each end"},
+      {"What to do", "stretch", "NAME", "joint",
+       "Contrast of colour: joint (one range) or each plane its own"},
+      {"What to do", "window", "NAME", "box", "Smoothing weights: box, triangle, gauss"},
+      {"What to do", "border", "NAME", "shrink",
+       "Pixels beyond the border: shrink (not counted), replicate, reflect"},
+      {"Where", "device", "NAME", "auto", "auto, cuda, cuda:N, cpu or reference"},
+      {"Where", "threads", "N", "0", "Threads on the CPU; 0: as many as there are"},
+      {"Compare and report", "cpu", nullptr, nullptr,
+       "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
+      {"Compare and report", "report", "FILE", nullptr, "Write the report as .json or .csv"},
+      {"Compare and report", "repeat", "N", "0",
+       "Kernel and transfer times: medians of N runs after a warm-up"},
+      {"Compare and report", "histogram", "FILE", nullptr,
+       "Histogram before and after, as .csv, .json or .svg"},
+      {"Compare and report", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
+      {"Input", "max-pixels", "N", "268435456", "Refuse larger images"},
+      {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
+      {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
+      {"Input", "codec", "NAME", "auto", "auto, or stb: stb_image and stb_image_write wherever they can"},
+  };
+  for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::vector<OptionRow> synth_rows() {
+  std::string patterns = "Pattern:";
+  for (const PatternInfo& info : pattern_table()) {
+    patterns += " " + std::string(info.name) +
+                (info.argument.empty() ? "" : ":" + std::string(info.argument)) + " (" +
+                std::string(info.summary) + "),";
+  }
+  patterns.back() = '.';
+  std::vector<OptionRow> rows{{"Pattern", "pattern", "P", nullptr, patterns},
+                              {"Pattern", "size", "WxH", nullptr, "Width and height in pixels"},
+                              {"Pattern", "channels", "N", "3", "1 (grey) or 3 (RGB)"},
+                              {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"}};
+  for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::vector<OptionRow> devices_rows() {
+  std::vector<OptionRow> rows{{"Output", "json", nullptr, nullptr, "As JSON"}};
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+// ---- from the tables to cxxopts ---------------------------------------------------------------------
+
+class Parser {
+ public:
+  Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
+         std::vector<std::string> positional)
+      : options_(program, description), positional_(std::move(positional)) {
+    options_.set_width(100);
+    for (const OptionRow& row : rows) {
+      if (std::ranges::find(groups_, row.group) == groups_.end()) groups_.emplace_back(row.group);
+      auto value = row.value == nullptr ? cxxopts::value<bool>() : cxxopts::value<std::string>();
+      if (row.preset != nullptr) value->default_value(row.preset);
+      options_.add_option(row.group,
+                          cxxopts::Option(row.flags, row.help, value, row.value == nullptr ? "" : row.value));
+    }
+    for (const std::string& name : positional_) {
+      options_.add_option("", cxxopts::Option(name, "", cxxopts::value<std::string>()));
+    }
+    options_.parse_positional(positional_);
+  }
+
+  void set_usage(const std::string& text) { options_.custom_help(text).positional_help(""); }
+
+  // False when the text of --help or --version is the answer; it is then in `answer`.
+  bool parse(const std::vector<std::string>& arguments, PrintText& answer) {
+    std::vector<const char*> argv{"imgpipe"};
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    try {
+      result_ = options_.parse(static_cast<int>(argv.size()), argv.data());
+    } catch (const cxxopts::exceptions::exception& error) {
+      usage(printable(error.what()) + "; see --help");
+    }
+    if (has("help")) answer.text = options_.help(groups_);
+    if (has("version")) answer.text = version_text();
+    if (!answer.text.empty()) return false;
+    if (!result_.unmatched().empty())
+      usage("one argument too many: '" + printable(result_.unmatched().front()) + "'");
+    for (const std::string& name : positional_) {
+      std::string upper = name;
+      std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+      if (!has(name)) usage(upper + " is missing; see --help");
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool has(const std::string& name) const { return result_.count(name) > 0; }
+  [[nodiscard]] std::string text(const std::string& name) const { return result_[name].as<std::string>(); }
+  [[nodiscard]] std::string text_or_empty(const std::string& name) const {
+    return has(name) ? text(name) : "";
+  }
+  [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const {
+    return parse_integer(name, text(name), least, most);
+  }
+
+ private:
+  cxxopts::Options options_;
+  cxxopts::ParseResult result_;
+  std::vector<std::string> positional_;
+  std::vector<std::string> groups_;
+};
+
+TalkOptions talk_of(const Parser& parser) {
+  TalkOptions talk{parser.has("quiet"), parser.has("verbose"), parser.has("no-color")};
+  if (talk.quiet && talk.verbose) usage("-q and -v contradict each other");
+  return talk;
+}
+
+std::optional<Format> format_of(const Parser& parser) {
+  if (!parser.has("format")) return std::nullopt;
+  const std::optional<Format> format = format_by_name(parser.text("format"));
+  if (!format || !format_info(*format).writable) {
+    usage("--format: '" + printable(parser.text("format")) + "' is none of " + writable_formats());
+  }
+  return format;
+}
+
+EncodeOptions encode_of(const Parser& parser) {
+  return {static_cast<int>(parser.integer("quality", 1, 100)),
+          static_cast<int>(parser.integer("png-level", 0, 9)), CodecChoice::automatic};
+}
+
+// By its ending a report or histogram file says what it is to hold.
+std::string file_with_ending(const Parser& parser, const std::string& option,
+                             std::initializer_list<std::string_view> endings) {
+  const std::string path = parser.text_or_empty(option);
+  if (!parser.has(option)) return path;
+  std::string names;
+  for (const std::string_view ending : endings) {
+    if (path.size() > ending.size() && path.ends_with(ending)) return path;
+    names += (names.empty() ? "" : ", ") + std::string(ending);
+  }
+  usage("--" + option + ": '" + printable(path) + "' ends in none of " + names);
+}
+
+Command parse_process(const std::vector<std::string>& arguments) {
+  Parser parser("imgpipe", "Grayscale, histogram, contrast stretch and 5x5 smoothing, exact to the byte.",
+                process_rows(), {"input", "output"});
+  parser.set_usage(
+      "INPUT OUTPUT [options]        one image; \"-\" is stdin or stdout\n"
+      "  imgpipe synth OUTPUT [options]        test images of known statistics\n"
+      "  imgpipe devices [--json]              what this machine offers\n");
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  ProcessOptions options;
+  options.input = parser.text("input");
+  options.output = parser.text("output");
+  if (options.input.empty()) usage("INPUT is an empty name");
+  if (options.output.empty()) usage("OUTPUT is an empty name");
+  options.stage_list = parser.has("stages") ? parser.text("stages") : default_stages();
+  options.stages = parse_stages(options.stage_list);
+  options.stage.luma = parse_choice("luma", parser.text("luma"), kLumas);
+  options.stage.stretch = parse_choice("stretch", parser.text("stretch"), kStretches);
+  options.stage.window = parse_choice("window", parser.text("window"), kWindows);
+  options.stage.border = parse_choice("border", parser.text("border"), kBorders);
+  std::tie(options.stage.clip_low, options.stage.clip_high) = parse_clip(parser.text("clip"));
+  options.device = parser.text("device");
+  options.threads = static_cast<int>(parser.integer("threads", 0, 4096));
+  options.compare = parser.has("cpu");
+  options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
+  options.report_file = file_with_ending(parser, "report", {".json", ".csv"});
+  options.histogram_file = file_with_ending(parser, "histogram", {".csv", ".json", ".svg"});
+  options.keep_stages_folder = parser.text_or_empty("keep-stages");
+  if (parser.has("keep-stages") && options.keep_stages_folder.empty()) usage("--keep-stages: an empty name");
+  options.decode.max_pixels = parser.integer("max-pixels", 1, std::int64_t{1} << 34);
+  options.decode.lenient = parser.has("lenient");
+  options.decode.orient = !parser.has("no-orient");
+  options.decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
+  options.format = format_of(parser);
+  options.encode = encode_of(parser);
+  options.encode.codec = options.decode.codec;
+  options.talk = talk_of(parser);
+  return options;
+}
+
+Command parse_synth(const std::vector<std::string>& arguments) {
+  Parser parser("imgpipe synth", "Writes a test image of known statistics.", synth_rows(), {"output"});
+  parser.set_usage("OUTPUT --pattern P --size WxH [options]");
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  SynthOptions options;
+  options.output = parser.text("output");
+  if (options.output.empty()) usage("OUTPUT is an empty name");
+  if (!parser.has("pattern")) usage("--pattern is missing; see imgpipe synth --help");
+  if (!parser.has("size")) usage("--size is missing; see imgpipe synth --help");
+  options.pattern = parse_pattern(parser.text("pattern"));
+  options.shape = parse_size(parser.text("size"));
+  options.shape.channels = static_cast<int>(parser.integer("channels", 1, 3));
+  if (options.shape.channels == 2) usage("--channels: 1 (grey) or 3 (RGB)");
+  options.seed =
+      static_cast<std::uint64_t>(parser.integer("seed", 0, std::numeric_limits<std::int64_t>::max()));
+  options.format = format_of(parser);
+  options.encode = encode_of(parser);
+  options.talk = talk_of(parser);
+  return options;
+}
+
+Command parse_devices(const std::vector<std::string>& arguments) {
+  Parser parser("imgpipe devices", "Lists what this machine offers and what --device auto would pick.",
+                devices_rows(), {});
+  parser.set_usage("[--json]");
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  return DevicesOptions{parser.has("json")};
+}
+
+// A decimal percentage, exactly, in millionths.
+MicroPercent parse_percent(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const std::string_view whole = text.substr(0, dot);
+  std::string decimals(dot == std::string_view::npos ? "" : text.substr(dot + 1));
+  const auto all_digits = [](std::string_view s) {
+    return std::ranges::all_of(s, [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (whole.empty() || whole.size() > 2 || decimals.size() > 6 || !all_digits(whole) ||
+      !all_digits(decimals) || (dot != std::string_view::npos && decimals.empty())) {
+    usage("--clip: '" + printable(text) +
+          "' is not a percentage from 0 to below 100 with at most 6 decimals");
+  }
+  decimals.resize(6, '0');
+  return std::stoll(std::string(whole)) * kOnePercent + std::stoll(decimals);
+}
+
+}  // namespace
+
+std::pair<MicroPercent, MicroPercent> parse_clip(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  const MicroPercent low = parse_percent(std::string_view(text).substr(0, comma));
+  return {low, comma == std::string::npos ? low : parse_percent(std::string_view(text).substr(comma + 1))};
+}
+
+Shape parse_size(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) usage("--size: '" + printable(text) + "' is not of the form 640x480");
+  constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
+  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMaxSide),
+          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMaxSide), 3};
+}
+
+Command parse_command(const std::vector<std::string>& arguments) {
+  if (!arguments.empty()) {
+    const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+    if (arguments.front() == "synth") return parse_synth(rest);
+    if (arguments.front() == "devices") return parse_devices(rest);
+    if (arguments.front() == "bench") usage("imgpipe bench, the kernel lab, is not part of this version yet");
+  }
+  return parse_process(arguments);
+}
+
+}  // namespace imgpipe

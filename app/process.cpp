@@ -1,0 +1,329 @@
+// One image: read, decode, run the plan, encode, write; then the reports.
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include <unistd.h>
+
+#include "app/command.h"
+#include "app/exit_code.h"
+#include "app/histogram_file.h"
+#include "app/log.h"
+#include "app/report.h"
+#include "images/error.h"
+#include "images/file.h"
+#include "images/text.h"
+#include "kernels/contrast/contrast.h"
+#include "pipeline/compare.h"
+
+namespace imgpipe {
+namespace {
+
+std::string input_name(const std::string& path) {
+  return path == kStandardStream ? "stdin" : printable(path);
+}
+
+std::string output_name(const std::string& path) {
+  return path == kStandardStream ? "stdout" : printable(path);
+}
+
+// Runs `work`; an Error on its way out gets the name of the file that it is about.
+template <class Work>
+auto naming(const std::string& name, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(error.kind(), name + ": " + error.what());
+  }
+}
+
+void check_paths(const ProcessOptions& options, Format format) {
+  if (!format_info(format).writable) {
+    throw Error(ErrorKind::usage, output_name(options.output) + ": cannot write " +
+                                      std::string(format_info(format).name) +
+                                      " files; name another ending or --format png");
+  }
+  if (options.output == kStandardStream) {
+    if (::isatty(STDOUT_FILENO) == 1)
+      throw Error(ErrorKind::usage, "stdout is a terminal: send the image to a file or a pipe");
+    return;
+  }
+  if (options.input != kStandardStream && same_file(options.input, options.output)) {
+    throw Error(ErrorKind::usage, output_name(options.output) + ": is the input itself");
+  }
+  for (const std::string* other : {&options.report_file, &options.histogram_file}) {
+    if (!other->empty() && (same_file(*other, options.input) || *other == options.output)) {
+      throw Error(ErrorKind::usage, printable(*other) + ": is the input or the output itself");
+    }
+  }
+}
+
+std::int64_t max_file_bytes(const DecodeOptions& options) {
+  // Uncompressed 16-bit RGBA takes 8 bytes a pixel, plain Netpbm text up to 18; the rest is for metadata.
+  return options.max_pixels * 18 + (std::int64_t{256} << 20);
+}
+
+// A decoded frame as an image file holds it.
+Image interleaved(const Frame<const Sample, Host>& frame) {
+  Image image({frame.shape.width, frame.shape.height, frame.shape.channels()});
+  if (frame.shape.layout == Layout::interleaved || frame.shape.channels() == 1) {
+    copy_pixels(frame.planes[0], image.view());
+    return image;
+  }
+  FrameShape shape = frame.shape;
+  shape.layout = Layout::interleaved;
+  find_stage("merge")->reference({frame, {shape, {image.view(), {}, {}, {}}}, {}, {}});
+  return image;
+}
+
+std::vector<std::byte> encode(ConstHostPlane pixels, Format format, const EncodeOptions& options) {
+  const std::unique_ptr<Writer> writer = make_writer(format, pixels.shape(), options);
+  writer->write_rows(pixels);
+  return writer->finish();
+}
+
+// --keep-stages: DIR/03_contrast.png and so on, numbered by step. Layout changes are no pictures of their
+// own.
+void write_stages(const ProcessOptions& options, const Outcome& outcome) {
+  const std::filesystem::path folder(options.keep_stages_folder);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw Error(ErrorKind::output,
+                printable(folder.string()) + ": cannot make the folder: " + error.message());
+  for (std::size_t i = 0; i < outcome.plan.steps.size(); ++i) {
+    const Step& step = outcome.plan.steps[i];
+    if (step.stage->writes != Writes::pixels || !step.stage->selectable) continue;
+    std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + step.label + ".png";
+    std::ranges::replace(name, '#', '-');
+    const std::string path = (folder / name).string();
+    naming(printable(path), [&] {
+      const Image image = interleaved(outcome.outputs[i]);
+      write_file(path, encode(image.view(), Format::png, options.encode));
+    });
+  }
+}
+
+// The step whose counts --histogram calls "before": the one the first contrast used, else the first.
+std::size_t before_step(const Plan& plan) {
+  std::size_t found = plan.steps.size();
+  for (std::size_t i = plan.steps.size(); i-- > 0;) {
+    if (plan.steps[i].stage->writes == Writes::statistics) found = i;
+  }
+  for (std::size_t i = 1; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].stage->reads_histogram) return i - 1;
+  }
+  return found;
+}
+
+std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
+  std::vector<ContrastRange> ranges;
+  for (std::size_t i = 1; i < outcome.plan.steps.size(); ++i) {
+    const Step& step = outcome.plan.steps[i];
+    if (!step.stage->reads_histogram) continue;
+    const int planes = step.in.color_channels;
+    const Histogram<Host> counts{outcome.histograms[i - 1].data(), kBins, planes, kBins, 1};
+    const int different = outcome.plan.options.stretch == Stretch::each ? planes : 1;
+    for (int c = 0; c < different; ++c) {
+      const StretchRange range = stretch_range(counts, outcome.plan.options, c);
+      ranges.push_back({step.label, c, range.lo, range.hi});
+    }
+  }
+  return ranges;
+}
+
+// Counts the samples of an image, plane by plane, by the stages' own reference.
+Counts count_image(ConstHostPlane pixels) {
+  const FrameShape shape = frame_shape_of(pixels.shape());
+  Frame<const Sample, Host> frame{shape, {pixels, {}, {}, {}}};
+  OwnedFrame planar;
+  if (shape.layout == Layout::interleaved) {
+    FrameShape planar_shape = shape;
+    planar_shape.layout = Layout::planar;
+    planar = make_frame(planar_shape);
+    find_stage("split")->reference({frame, planar.view(), {}, {}});
+    frame = std::as_const(planar).view();
+  }
+  Counts counts{std::vector<std::uint64_t>(static_cast<std::size_t>(kBins * shape.color_channels))};
+  find_stage("hist")->reference(
+      {frame, {}, {counts.values.data(), kBins, shape.color_channels, kBins, 1}, {}});
+  return counts;
+}
+
+void write_histogram(const ProcessOptions& options, const Outcome& outcome,
+                     const std::vector<ContrastRange>& ranges) {
+  const std::size_t before = before_step(outcome.plan);
+  const bool stretched =
+      before + 1 < outcome.plan.steps.size() && outcome.plan.steps[before + 1].stage->reads_histogram;
+  HistogramPair pair;
+  pair.title = input_name(std::filesystem::path(options.input).filename().string()) + ", " +
+               shape_text(outcome.plan.input);
+  pair.before_label =
+      before == 0 ? "the image as it was read" : "the image after " + outcome.plan.steps[before - 1].label;
+  pair.after_label = "the finished image";
+  pair.before.values = outcome.histograms[before];
+  pair.after = count_image(outcome.pixels);
+  for (const ContrastRange& range : ranges) {
+    if (stretched && range.label == outcome.plan.steps[before + 1].label) pair.ranges.push_back(range);
+  }
+  const std::string text = histogram_text(pair, options.histogram_file);
+  naming(printable(options.histogram_file),
+         [&] { write_file(options.histogram_file, std::as_bytes(std::span(text))); });
+}
+
+void say_plan(const Plan& plan) {
+  std::string steps;
+  for (const Step& step : plan.steps) steps += " " + step.label;
+  log_detail("steps:" + (steps.empty() ? " none" : steps) + " (* put in by the plan)");
+  for (const std::string& note : plan.notes) log_detail(note);
+}
+
+struct Comparison {
+  Outcome reference;
+  std::vector<Difference> differences;
+};
+
+// --cpu: the sequential reference over the same decoded image. Its times are medians of at most 3 passes.
+Comparison compare_with_reference(const ProcessOptions& options, const Outcome& outcome) {
+  const std::unique_ptr<Engine> engine = make_reference_engine();
+  Job job;
+  job.reader = make_memory_reader(outcome.source.view());
+  job.plan = outcome.plan;
+  job.repeat = std::min(options.repeat, 3);
+  job.keep_outputs = true;
+  engine->submit(std::move(job));
+  Comparison comparison{engine->next(), {}};
+  if (comparison.reference.error) std::rethrow_exception(comparison.reference.error);
+  comparison.differences = compare_outcomes(outcome, comparison.reference);
+  return comparison;
+}
+
+class ImageRun {
+ public:
+  ImageRun(const ProcessOptions& options, const EngineFactory& factory)
+      : options_(options),
+        format_(output_format(options.output, options.format)),
+        choice_(choose_device(options.device)) {
+    check_paths(options, format_);
+    engine_ = factory(choice_);
+    facts_.options = &options;
+    facts_.output_format = format_;
+    if (!choice_.why.empty()) log_detail(choice_.why);
+  }
+
+  int run() {
+    Outcome outcome = process();
+    const double wall_ms = static_cast<double>(outcome.timeline.now_ns()) / 1e6;
+    if (!options_.keep_stages_folder.empty()) write_stages(options_, outcome);
+    const std::vector<ContrastRange> ranges = contrast_ranges(outcome);
+    if (!options_.histogram_file.empty()) write_histogram(options_, outcome, ranges);
+    Comparison comparison;
+    if (options_.compare) {
+      comparison =
+          naming(input_name(options_.input), [&] { return compare_with_reference(options_, outcome); });
+    }
+    const bool wants_report = !options_.talk.quiet || !options_.report_file.empty();
+    ReportInput input{&outcome.timeline, &outcome.plan,
+                      wall_ms,           wants_report ? measure_host_copy_bandwidth() : 0,
+                      nullptr,           nullptr};
+    if (options_.compare) {
+      input.reference = &comparison.reference.timeline;
+      input.differences = &comparison.differences;
+    }
+    Report report = make_report(input);
+    report.ranges = ranges;
+    report.implementation = engine_->implementation();
+    report.device_why = choice_.why;
+    report.processor = host_info().processor;
+    give_report(report);
+    if (report.identical) return kExitDone;
+    log_error(input_name(options_.input) + ": " + report.implementation + " differs from the reference");
+    return kExitDifference;
+  }
+
+ private:
+  Outcome process() {
+    Job job;
+    std::vector<std::byte> bytes;
+    naming(input_name(options_.input), [&] {
+      const auto span = job.timeline.span("decode", SpanKind::host);
+      bytes = read_file(options_.input, max_file_bytes(options_.decode));
+      job.reader = open_reader(bytes, options_.decode);
+    });
+    facts_.input = job.reader->header();
+    facts_.input_bytes = static_cast<std::int64_t>(bytes.size());
+    const Shape shape = facts_.input.shape;
+    job.plan = make_plan(options_.stages, shape, options_.stage);
+    say_plan(job.plan);
+    if (!options_.histogram_file.empty() && before_step(job.plan) == job.plan.steps.size()) {
+      throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
+    }
+    // Both refuse what the format cannot hold before any work is done.
+    naming(output_name(options_.output), [&] {
+      facts_.output = storable_shape(format_, job.plan.output);
+      (void)make_writer(format_, job.plan.output, options_.encode);
+    });
+    job.repeat = options_.repeat;
+    job.keep_source = options_.compare;
+    job.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
+    engine_->submit(std::move(job));
+    Outcome outcome = engine_->next();
+    naming(input_name(options_.input), [&] {
+      if (outcome.error) std::rethrow_exception(outcome.error);
+    });
+    for (const std::string& warning : outcome.warnings)
+      log_warning(input_name(options_.input) + ": " + warning);
+    if (outcome.plan.output.has_alpha() && !facts_.output.has_alpha()) {
+      log_warning(output_name(options_.output) + ": " + std::string(format_info(format_).name) +
+                  " holds no alpha; it is dropped");
+    }
+    naming(output_name(options_.output), [&] { write(outcome); });
+    return outcome;
+  }
+
+  void write(Outcome& outcome) {
+    std::vector<std::byte> file;
+    {
+      auto span = outcome.timeline.span("encode", SpanKind::host);
+      file = encode(outcome.pixels, format_, options_.encode);
+      span.set_bytes(outcome.plan.output.samples() + static_cast<std::int64_t>(file.size()));
+    }
+    facts_.output_bytes = static_cast<std::int64_t>(file.size());
+    const auto span = outcome.timeline.span("write", SpanKind::host, facts_.output_bytes);
+    write_file(options_.output, file);
+  }
+
+  void give_report(const Report& report) {
+    if (!options_.report_file.empty()) {
+      const std::string text =
+          options_.report_file.ends_with(".csv") ? report_csv(report) : report_json(report, facts_);
+      naming(printable(options_.report_file),
+             [&] { write_file(options_.report_file, std::as_bytes(std::span(text))); });
+    }
+    if (options_.talk.quiet) return;
+    const bool image_on_stdout = options_.output == kStandardStream;
+    const int fd = image_on_stdout ? STDERR_FILENO : STDOUT_FILENO;
+    const std::string table = report_table(report, facts_, wants_color(fd, options_.talk.no_color));
+    if (image_on_stdout) {
+      // A report that nobody can read does not make the image on stdout any worse.
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
+    } else {
+      naming("stdout", [&] { print_text(table); });
+    }
+  }
+
+  const ProcessOptions& options_;
+  Format format_;
+  DeviceChoice choice_;
+  std::unique_ptr<Engine> engine_;
+  RunFacts facts_;
+};
+
+}  // namespace
+
+int process_image(const ProcessOptions& options, const EngineFactory& factory) {
+  return ImageRun(options, factory).run();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,207 @@
+#include "app/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Busy time of a row: its spans summed within each pass, the median over the passes.
+double row_time_ms(const Timeline& timeline, const std::string& name) {
+  std::map<int, double> by_pass;
+  for (const Span& span : timeline.spans()) {
+    if (span.name == name && span.pass != kWarmUpPass)
+      by_pass[span.pass] += static_cast<double>(span.length_ns()) / kNsPerMs;
+  }
+  std::vector<double> times;
+  for (const auto& [pass, time] : by_pass) times.push_back(time);
+  return median(std::move(times));
+}
+
+// From the first start to the last end of the device's work in each pass, all passes and the median one.
+struct PassTimes {
+  double all_ms = 0;
+  double median_ms = 0;
+};
+
+PassTimes pass_times(const Timeline& timeline) {
+  std::map<int, std::pair<std::int64_t, std::int64_t>> extents;
+  for (const Span& span : timeline.spans()) {
+    if (span.kind == SpanKind::host) continue;
+    const auto [it, fresh] = extents.try_emplace(span.pass, span.start_ns, span.end_ns);
+    if (!fresh) {
+      it->second = {std::min(it->second.first, span.start_ns), std::max(it->second.second, span.end_ns)};
+    }
+  }
+  PassTimes times;
+  std::vector<double> reported;
+  for (const auto& [pass, extent] : extents) {
+    const double length_ms = static_cast<double>(extent.second - extent.first) / kNsPerMs;
+    times.all_ms += length_ms;
+    if (pass != kWarmUpPass) reported.push_back(length_ms);
+  }
+  times.median_ms = median(std::move(reported));
+  return times;
+}
+
+std::vector<ReportRow> make_rows(const Timeline& timeline, double copy_bandwidth) {
+  std::vector<ReportRow> rows;
+  std::vector<Span> ordered = timeline.spans();
+  std::ranges::stable_sort(ordered, {}, &Span::start_ns);
+  for (const Span& span : ordered) {
+    auto row = std::ranges::find(rows, span.name, &ReportRow::name);
+    if (row == rows.end()) {
+      rows.push_back({span.name, span.kind, row_time_ms(timeline, span.name), 0, {}, {}, {}, ""});
+      row = rows.end() - 1;
+    }
+    if (span.pass == 0) row->bytes += span.bytes;
+  }
+  for (ReportRow& row : rows) {
+    if (row.bytes == 0 || row.time_ms <= 0) continue;
+    row.gb_per_s = static_cast<double>(row.bytes) / row.time_ms / 1e6;
+    if (copy_bandwidth > 0 && row.kind == SpanKind::kernel)
+      row.copy_share = *row.gb_per_s * 1e9 / copy_bandwidth;
+  }
+  return rows;
+}
+
+std::vector<ReportRow> make_totals(const Report& report, const ReportInput& input) {
+  ReportRow kernels{"kernels", SpanKind::kernel, 0, 0, {}, {}, {}, ""};
+  ReportRow moved{"kernels + transfers", SpanKind::transfer, 0, 0, {}, {}, {}, ""};
+  double reference_ms = 0;
+  for (const ReportRow& row : report.rows) {
+    if (row.kind == SpanKind::kernel) kernels.time_ms += row.time_ms;
+    if (row.kind != SpanKind::host) moved.time_ms += row.time_ms;
+    reference_ms += row.reference_ms.value_or(0);
+  }
+  const PassTimes passes = pass_times(*input.timeline);
+  ReportRow end_to_end{
+      "end to end", SpanKind::host, input.wall_ms - passes.all_ms + passes.median_ms, 0, {}, {}, {}, ""};
+  if (input.reference != nullptr) {
+    kernels.reference_ms = reference_ms;
+    moved.reference_ms = reference_ms;
+    end_to_end.reference_ms = end_to_end.time_ms - passes.median_ms + reference_ms;
+  }
+  return {kernels, moved, end_to_end};
+}
+
+std::string number(double value, int decimals) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string optional_number(const std::optional<double>& value, int decimals, const char* unit = "") {
+  return value ? number(*value, decimals) + unit : "";
+}
+
+// Times range from microseconds to minutes: three significant figures at least.
+std::string time_text(double ms) {
+  return number(ms, ms < 10 ? 4 : ms < 1000 ? 2 : 1);
+}
+
+std::string padded(const std::string& text, std::size_t width, bool left = false) {
+  const std::string space(text.size() < width ? width - text.size() : 0, ' ');
+  return left ? text + space : space + text;
+}
+
+std::string table_line(const std::array<std::string, 8>& cells, bool compared) {
+  constexpr std::array<std::size_t, 8> kWidths{20, 12, 10, 9, 8, 13, 9, 0};
+  std::string line = " " + padded(cells[0], kWidths[0], true);
+  for (std::size_t i = 1; i < (compared ? 7U : 5U); ++i) line += padded(cells[i], kWidths[i]);
+  if (compared && !cells[7].empty()) line += "  " + cells[7];
+  return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+}
+
+std::string table_row(const ReportRow& row, bool compared, bool color) {
+  std::string comparison = row.comparison;
+  if (color && !comparison.empty())
+    comparison = (comparison == "identical" ? "\x1b[32m" : "\x1b[1;31m") + comparison + "\x1b[0m";
+  return table_line(
+      {row.name, time_text(row.time_ms), row.bytes > 0 ? number(static_cast<double>(row.bytes) / 1e6, 2) : "",
+       optional_number(row.gb_per_s, 2), row.copy_share ? number(*row.copy_share * 100, 1) + "%" : "",
+       row.reference_ms ? time_text(*row.reference_ms) : "", optional_number(row.speed_up(), 2, "x"),
+       comparison},
+      compared);
+}
+
+}  // namespace
+
+std::optional<double> ReportRow::speed_up() const {
+  if (!reference_ms || time_ms <= 0 || *reference_ms <= 0) return std::nullopt;
+  return *reference_ms / time_ms;
+}
+
+std::string kind_name(SpanKind kind) {
+  return kind == SpanKind::kernel ? "kernel" : kind == SpanKind::transfer ? "transfer" : "host";
+}
+
+std::string shape_text(const Shape& shape) {
+  constexpr std::array<const char*, 5> kNames{"", "grey", "grey+alpha", "RGB", "RGBA"};
+  return std::to_string(shape.width) + "x" + std::to_string(shape.height) + " " +
+         kNames[static_cast<std::size_t>(shape.channels)];
+}
+
+Report make_report(const ReportInput& input) {
+  Report report;
+  report.rows = make_rows(*input.timeline, input.copy_bandwidth);
+  report.spans = input.timeline->spans();
+  report.wall_ms = input.wall_ms;
+  report.span_union_ms = static_cast<double>(input.timeline->union_ns()) / kNsPerMs;
+  report.copy_bandwidth_gb_s = input.copy_bandwidth / 1e9;
+  if (input.reference != nullptr) {
+    report.compared = true;
+    for (std::size_t i = 0; i < input.plan->steps.size(); ++i) {
+      const std::string& label = input.plan->steps[i].label;
+      const auto row = std::ranges::find(report.rows, label, &ReportRow::name);
+      if (row == report.rows.end()) continue;
+      row->reference_ms = row_time_ms(*input.reference, label);
+      row->comparison = (*input.differences)[i].text();
+      report.identical = report.identical && (*input.differences)[i].identical();
+    }
+  }
+  report.totals = make_totals(report, input);
+  return report;
+}
+
+std::string report_table(const Report& report, const RunFacts& facts, bool color) {
+  const ProcessOptions& options = *facts.options;
+  std::string out = printable(options.input) + ": " + shape_text(facts.input.shape) + " " +
+                    std::string(format_info(facts.input.format).name) + " -> " + printable(options.output) +
+                    ": " + shape_text(facts.output) + " " +
+                    std::string(format_info(facts.output_format).name) + "\n";
+  out += "device: " + report.implementation + " on " + report.processor + "\n";
+  if (!report.device_why.empty()) out += "        " + report.device_why + "\n";
+  if (report.copy_bandwidth_gb_s > 0) {
+    out += "        copy bandwidth " + number(report.copy_bandwidth_gb_s, 1) + " GB/s, read and written\n";
+  }
+  if (options.repeat > 0)
+    out += "times:  kernels and transfers are medians of " + std::to_string(options.repeat) +
+           " after a warm-up\n";
+  for (const ContrastRange& range : report.ranges) {
+    out += range.label + ": lo " + std::to_string(range.lo) + ", hi " + std::to_string(range.hi);
+    if (options.stage.stretch == Stretch::each) out += ", plane " + std::to_string(range.plane);
+    out += range.hi <= range.lo ? " (nothing to stretch)\n" : "\n";
+  }
+  out += "\n" + table_line({"", "time ms", "MB", "GB/s", "of copy", "reference ms", "speed-up", "compared"},
+                           report.compared);
+  for (const ReportRow& row : report.rows) out += table_row(row, report.compared, color);
+  out += "\n";
+  for (const ReportRow& row : report.totals) out += table_row(row, report.compared, color);
+  return out;
+}
+
+}  // namespace imgpipe

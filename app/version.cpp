@@ -1,0 +1,49 @@
+#include "app/version.h"
+
+#include <cxxopts.hpp>
+#include <nlohmann/json.hpp>
+#include <spdlog/version.h>
+
+#include "commit.h"  // generated: IMGPIPE_COMMIT
+#include "images/codec.h"
+#include "pipeline/device.h"
+
+namespace imgpipe {
+namespace {
+
+std::string dotted(int major, int minor, int patch) {
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+}  // namespace
+
+BuildInfo build_info() {
+  BuildInfo info;
+  info.version = IMGPIPE_VERSION;
+  info.commit = IMGPIPE_COMMIT;
+#ifdef __clang__
+  info.compiler = "clang " __clang_version__;
+#else
+  info.compiler = "gcc " __VERSION__;
+#endif
+  info.build_type = IMGPIPE_BUILD_TYPE;
+  info.cuda = cuda_version();
+  info.libraries = codec_versions();
+  info.libraries.push_back("spdlog " + dotted(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH));
+  info.libraries.push_back("cxxopts " +
+                           dotted(CXXOPTS__VERSION_MAJOR, CXXOPTS__VERSION_MINOR, CXXOPTS__VERSION_PATCH));
+  info.libraries.push_back("nlohmann-json " + dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                                                     NLOHMANN_JSON_VERSION_PATCH));
+  return info;
+}
+
+std::string version_text() {
+  const BuildInfo info = build_info();
+  std::string text = "imgpipe " + info.version + " (commit " + info.commit + ")\n";
+  text += "compiler: " + info.compiler + ", " + info.build_type + "\n";
+  text += "cuda:     " + info.cuda + "\n";
+  for (const std::string& library : info.libraries) text += "library:  " + library + "\n";
+  return text;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,22 @@
+// What this build is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace imgpipe {
+
+struct BuildInfo {
+  std::string version;   // of imgpipe
+  std::string commit;    // "-dirty" when the tree had changes
+  std::string compiler;  // name and version
+  std::string build_type;
+  std::string cuda;  // runtime version, or "none"
+  std::vector<std::string> libraries;
+};
+
+[[nodiscard]] BuildInfo build_info();
+// The text of --version.
+[[nodiscard]] std::string version_text();
+
+}  // namespace imgpipe

@@ -1,0 +1,230 @@
+#include "images/codec.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+#include "images/codec_parts.h"
+#include "images/error.h"
+#include "images/sniff.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::array kJpegEndings{"jpg"sv, "jpeg"sv, "jpe"sv, "jfif"sv};
+constexpr std::array kPngEndings{"png"sv};
+constexpr std::array kBmpEndings{"bmp"sv, "dib"sv};
+constexpr std::array kGifEndings{"gif"sv};
+constexpr std::array kTgaEndings{"tga"sv};
+constexpr std::array kPsdEndings{"psd"sv};
+constexpr std::array kPbmEndings{"pbm"sv};
+constexpr std::array kPgmEndings{"pgm"sv};
+constexpr std::array kPpmEndings{"ppm"sv};
+
+//                                                       readable writable alpha color
+constexpr std::array kFormats{
+    FormatInfo{Format::jpeg, "jpeg", kJpegEndings, true, true, false, true},
+    FormatInfo{Format::png, "png", kPngEndings, true, true, true, true},
+    FormatInfo{Format::bmp, "bmp", kBmpEndings, true, true, true, true},
+    FormatInfo{Format::gif, "gif", kGifEndings, true, false, true, true},
+    FormatInfo{Format::tga, "tga", kTgaEndings, true, true, true, true},
+    FormatInfo{Format::psd, "psd", kPsdEndings, true, false, true, true},
+    FormatInfo{Format::pbm, "pbm", kPbmEndings, true, false, false, false},
+    FormatInfo{Format::pgm, "pgm", kPgmEndings, true, true, false, false},
+    FormatInfo{Format::ppm, "ppm", kPpmEndings, true, true, false, true},
+};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// Turns the rows of another reader upright. It needs the whole image: the first row wanted may be made of
+// samples of the last row stored.
+class OrientedReader final : public WholeImageReader {
+ public:
+  OrientedReader(std::unique_ptr<Reader> stored, std::pmr::memory_resource* memory)
+      : WholeImageReader(memory), stored_(std::move(stored)) {
+    header_ = stored_->header();
+    header_.shape = oriented_shape(header_.shape, header_.orientation);
+  }
+
+ protected:
+  void decode(HostPlane whole) override {
+    Image stored(stored_->header().shape, memory());
+    stored_->read_rows(stored.view());
+    warnings_ = stored_->warnings();
+    orient_pixels(std::as_const(stored).view(), whole, header_.orientation);
+  }
+
+ private:
+  std::unique_ptr<Reader> stored_;
+};
+
+// Converts rows to what the format holds before they reach its writer.
+class ConvertingWriter final : public Writer {
+ public:
+  ConvertingWriter(std::unique_ptr<Writer> inner, int channels)
+      : inner_(std::move(inner)), channels_(channels) {}
+
+  void write_rows(ConstHostPlane rows) override {
+    row_.resize(static_cast<std::size_t>(rows.width * channels_));
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      convert_row(rows.row(y), rows.width, rows.channels);
+      inner_->write_rows({row_.data(), rows.width, 1, rows.width * channels_, channels_});
+    }
+  }
+
+  std::vector<std::byte> finish() override { return inner_->finish(); }
+
+ private:
+  void convert_row(const Sample* in, std::int64_t width, int in_channels) {
+    const bool in_color = in_channels >= 3;
+    const bool out_color = channels_ >= 3;
+    Sample* out = row_.data();
+    for (std::int64_t x = 0; x < width; ++x, in += in_channels, out += channels_) {
+      for (int c = 0; c < (out_color ? 3 : 1); ++c) out[c] = in[in_color ? c : 0];
+      if (channels_ % 2 == 0) out[channels_ - 1] = in_channels % 2 == 0 ? in[in_channels - 1] : kMaxSample;
+    }
+  }
+
+  std::unique_ptr<Writer> inner_;
+  int channels_;
+  std::vector<Sample> row_;
+};
+
+}  // namespace
+
+std::span<const FormatInfo> format_table() {
+  return kFormats;
+}
+
+const FormatInfo& format_info(Format format) {
+  return *std::ranges::find(kFormats, format, &FormatInfo::format);
+}
+
+std::optional<Format> format_by_name(std::string_view name) {
+  const std::string wanted = lower(name);
+  for (const FormatInfo& info : kFormats) {
+    if (std::ranges::find(info.endings, wanted) != info.endings.end() || info.name == wanted) {
+      return info.format;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Format> format_by_ending(std::string_view file_name) {
+  const std::size_t slash = file_name.find_last_of('/');
+  if (slash != std::string_view::npos) file_name.remove_prefix(slash + 1);
+  const std::size_t dot = file_name.find_last_of('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  return format_by_name(file_name.substr(dot + 1));
+}
+
+void Reader::read_rows(HostPlane rows) {
+  const Shape& shape = header_.shape;
+  if (rows.width != shape.width || rows.channels != shape.channels ||
+      rows.height > shape.height - rows_given_) {
+    throw Error(ErrorKind::usage, "read_rows: the plane does not fit the image");
+  }
+  read_next_rows(rows);
+  rows_given_ += rows.height;
+  if (rows_given_ == shape.height) finish();
+}
+
+void WholeImageReader::read_next_rows(HostPlane rows) {
+  if (rows.height == header_.shape.height) {
+    decode(rows);
+    return;
+  }
+  if (image_.empty()) {
+    image_ = Image(header_.shape, memory_);
+    decode(image_.view());
+  }
+  copy_pixels(std::as_const(image_).view().rows(next_row_, rows.height), rows);
+  next_row_ += rows.height;
+  if (next_row_ == header_.shape.height) image_ = Image();
+}
+
+void check_header(const Shape& shape, const DecodeOptions& options, std::int64_t bytes_per_pixel) {
+  constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
+  const std::string size = std::to_string(shape.width) + "x" + std::to_string(shape.height);
+  if (shape.width < 1 || shape.height < 1)
+    throw Error(ErrorKind::input, "an image of no pixels (" + size + ")");
+  if (shape.width > kMaxSide || shape.height > kMaxSide || shape.pixels() > options.max_pixels) {
+    throw Error(ErrorKind::input, "too large: " + size + " pixels, more than --max-pixels " +
+                                      std::to_string(options.max_pixels));
+  }
+  const std::int64_t bytes_needed = shape.pixels() * bytes_per_pixel;
+  const std::int64_t available = available_memory_bytes();
+  if (bytes_needed > available) {
+    throw Error(ErrorKind::memory, "not enough memory: " + size + " pixels need " +
+                                       std::to_string(bytes_needed) + " bytes, " + std::to_string(available) +
+                                       " are available");
+  }
+}
+
+void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio) {
+  if (raw_bytes / best_ratio > static_cast<std::int64_t>(file_bytes)) {
+    throw Error(ErrorKind::input, "truncated: the file is too short for the size in its header");
+  }
+}
+
+std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const DecodeOptions& options) {
+  if (bytes.empty()) throw Error(ErrorKind::input, "the file is empty");
+  const std::optional<Format> format = format_by_content(bytes);
+  if (!format) throw Error(ErrorKind::input, unknown_content_reason(bytes));
+  std::unique_ptr<Reader> reader;
+  if (options.codec == CodecChoice::stb && *format != Format::pbm) {
+    reader = open_stb(bytes, *format, options);
+  } else if (*format == Format::jpeg) {
+    reader = open_jpeg(bytes, options);
+  } else if (*format == Format::png) {
+    reader = open_png(bytes, options);
+  } else if (*format == Format::pbm || *format == Format::pgm || *format == Format::ppm) {
+    reader = open_netpbm(bytes, options);
+  } else {
+    reader = open_stb(bytes, *format, options);
+  }
+  if (options.orient && reader->header().orientation != Orientation::upright) {
+    check_header(reader->header().shape, options, 2 * std::int64_t{reader->header().shape.channels});
+    reader = std::make_unique<OrientedReader>(std::move(reader), options.memory);
+  }
+  return reader;
+}
+
+Shape storable_shape(Format format, Shape shape) {
+  const FormatInfo& info = format_info(format);
+  if (!info.holds_color && shape.color_channels() == 3) {
+    throw Error(ErrorKind::usage,
+                std::string(info.name) + " holds grey only: add the stage gray, or write ppm");
+  }
+  bool color = shape.color_channels() == 3;
+  bool alpha = info.holds_alpha && shape.has_alpha();
+  if (format == Format::ppm || (format == Format::bmp && alpha)) color = true;
+  shape.channels = (color ? 3 : 1) + (alpha ? 1 : 0);
+  return shape;
+}
+
+std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOptions& options) {
+  const FormatInfo& info = format_info(format);
+  if (!info.writable) throw Error(ErrorKind::usage, "cannot write " + std::string(info.name) + " files");
+  const Shape stored = storable_shape(format, shape);
+  const bool netpbm = format == Format::pgm || format == Format::ppm;
+  std::unique_ptr<Writer> writer =
+      netpbm ? make_netpbm_writer(format, stored) : make_stb_writer(format, stored, options);
+  if (stored != shape) writer = std::make_unique<ConvertingWriter>(std::move(writer), stored.channels);
+  return writer;
+}
+
+std::vector<std::string> codec_versions() {
+  return {jpeg_version(), png_version(), stb_version()};
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,137 @@
+// Image files in memory: bytes to rows of pixels, rows of pixels to bytes.
+//
+// A codec works by rows, so that decoding, upload, stages and encoding can overlap and a whole RGB image
+// need never exist. Formats whose library only decodes whole images sit behind the same two interfaces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "images/exif.h"
+#include "images/plane.h"
+
+namespace imgpipe {
+
+enum class Format { jpeg, png, bmp, gif, tga, psd, pbm, pgm, ppm };
+
+// What imgpipe knows of a format; one row each in format_table().
+struct FormatInfo {
+  Format format;
+  std::string_view name;                      // as --format takes it
+  std::span<const std::string_view> endings;  // of file names, lower case, without the dot
+  bool readable;
+  bool writable;
+  bool holds_alpha;
+  bool holds_color;
+};
+
+[[nodiscard]] std::span<const FormatInfo> format_table();
+[[nodiscard]] const FormatInfo& format_info(Format format);
+// By --format name or by the ending of a file name, ignoring case; nullopt when there is none.
+[[nodiscard]] std::optional<Format> format_by_name(std::string_view name);
+[[nodiscard]] std::optional<Format> format_by_ending(std::string_view file_name);
+// By content alone: signatures, and for TGA (which has none) a header that is valid in every field.
+[[nodiscard]] std::optional<Format> format_by_content(std::span<const std::byte> bytes);
+
+// Which library decodes and encodes: `automatic` is libjpeg-turbo for JPEG, libpng for PNG, our own reader
+// for the Netpbm formats (stb_image 2.27 swaps the bytes of 16-bit samples and ignores maxval) and
+// stb_image for the rest; `stb` forces stb_image and stb_image_write wherever they know the format.
+enum class CodecChoice { automatic, stb };
+
+inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
+
+struct DecodeOptions {
+  std::int64_t max_pixels = kDefaultMaxPixels;
+  bool lenient = false;  // keep what a damaged file still holds, the rest mid-grey, with a warning
+  bool orient = true;    // apply the EXIF orientation
+  CodecChoice codec = CodecChoice::automatic;
+  std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
+};
+
+struct ImageHeader {
+  Format format = Format::png;
+  Shape shape;               // of the rows that the reader gives
+  int bits_per_sample = 8;   // as stored; rows are always 8 bits a sample
+  bool progressive = false;  // JPEG progressive or PNG interlaced: the decoder must see the whole file first
+  Orientation orientation = Orientation::upright;  // as stored
+};
+
+// Gives the rows of one image, top to bottom. The bytes it was opened on must outlive it.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  [[nodiscard]] const ImageHeader& header() const noexcept { return header_; }
+
+  // Fills `rows` (header().shape but for the height) with the next rows.height rows. With the last row the
+  // rest of the file is checked too (checksums, end marker). Throws Error(input), after which the
+  // reader is of no more use.
+  void read_rows(HostPlane rows);
+
+  // What --lenient let pass, in the order seen; empty otherwise.
+  [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+
+ protected:
+  Reader() = default;
+  virtual void read_next_rows(HostPlane rows) = 0;
+  virtual void finish() {}
+
+  ImageHeader header_;
+  std::vector<std::string> warnings_;
+
+ private:
+  std::int64_t rows_given_ = 0;
+};
+
+// Opens an image: tells the format by content, reads the header and judges it (size against max_pixels
+// and memory) before any pixel is allocated. Samples come out as 8 bits: 16-bit PNG and Netpbm values v
+// of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK converted to RGB.
+// Colour profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that holds no
+// byte of the file.
+[[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,
+                                                  const DecodeOptions& options = {});
+
+struct EncodeOptions {
+  int quality = 90;   // JPEG, 1..100
+  int png_level = 1;  // 0 fastest .. 9 smallest
+  CodecChoice codec = CodecChoice::automatic;
+};
+
+// Takes the rows of one image, top to bottom, and ends in the file's bytes.
+class Writer {
+ public:
+  virtual ~Writer() = default;
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // The next rows.height rows; their width and channels are those the writer was made for.
+  virtual void write_rows(ConstHostPlane rows) = 0;
+  // After the last row: the whole file. Throws Error(memory) or Error(usage) when it cannot be made.
+  [[nodiscard]] virtual std::vector<std::byte> finish() = 0;
+
+ protected:
+  Writer() = default;
+};
+
+// The shape that a file of this format holds of an image of this shape: alpha dropped where it cannot be
+// held, grey spread to RGB where only colour can be. Throws Error(usage) where the colours cannot be kept.
+[[nodiscard]] Shape storable_shape(Format format, Shape shape);
+
+// Makes a writer for rows of `shape`; it converts them to storable_shape() itself. Throws Error(usage) for a
+// format that cannot be written or a shape beyond what it holds (JPEG: 65,535 a side).
+[[nodiscard]] std::unique_ptr<Writer> make_writer(Format format, Shape shape,
+                                                  const EncodeOptions& options = {});
+
+// Name and version of every codec library in this build, "libpng 1.6.39" and so on.
+[[nodiscard]] std::vector<std::string> codec_versions();
+
+}  // namespace imgpipe

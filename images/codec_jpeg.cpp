@@ -1,0 +1,200 @@
+// JPEG by libjpeg-turbo: baseline, progressive, every subsampling; grey, YCbCr, RGB, CMYK and YCCK.
+//
+// libjpeg reports errors by calling error_exit, which must not return: it jumps back into the function of
+// this file that called the library. Those functions hold no object with a destructor.
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+
+#include <jpeglib.h>
+
+#include "images/codec_parts.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// A progressive file may ask for millions of passes over the image; real encoders write about ten scans.
+constexpr int kMaxScans = 500;
+constexpr int kExifMarker = JPEG_APP0 + 1;
+
+struct ErrorState {
+  jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
+  std::jmp_buf jump;
+  bool strict;
+  char message[JMSG_LENGTH_MAX];        // why it failed
+  char first_warning[JMSG_LENGTH_MAX];  // lenient: what was let pass first
+};
+
+[[noreturn]] void jump_out(j_common_ptr info) {
+  auto* state = reinterpret_cast<ErrorState*>(info->err);
+  std::longjmp(state->jump, 1);
+}
+
+[[noreturn]] void on_error(j_common_ptr info) {
+  auto* state = reinterpret_cast<ErrorState*>(info->err);
+  info->err->format_message(info, state->message);
+  jump_out(info);
+}
+
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) return;  // a trace message
+  auto* state = reinterpret_cast<ErrorState*>(info->err);
+  if (state->strict) on_error(info);
+  if (info->err->num_warnings++ == 0) info->err->format_message(info, state->first_warning);
+}
+
+void on_progress(j_common_ptr info) {
+  auto* decoder = reinterpret_cast<j_decompress_ptr>(info);
+  if (decoder->input_scan_number <= kMaxScans) return;
+  auto* state = reinterpret_cast<ErrorState*>(info->err);
+  std::snprintf(state->message, sizeof state->message, "more than %d progressive scans", kMaxScans);
+  jump_out(info);
+}
+
+// Adobe stores CMYK inverted and says so by its APP14 marker; without one 255 is full ink.
+void cmyk_to_rgb(const JSAMPLE* in, Sample* out, std::int64_t width, bool inverted) {
+  const unsigned flip = inverted ? 0U : 255U;
+  for (std::int64_t x = 0; x < width; ++x, in += 4, out += 3) {
+    const unsigned not_black = in[3] ^ flip;
+    for (int c = 0; c < 3; ++c) {
+      out[c] = static_cast<Sample>(((in[c] ^ flip) * not_black + 127) / 255);
+    }
+  }
+}
+
+class JpegReader final : public Reader {
+ public:
+  JpegReader(Bytes bytes, const DecodeOptions& options) {
+    decoder_.err = jpeg_std_error(&errors_.base);
+    errors_.base.error_exit = on_error;
+    errors_.base.emit_message = on_message;
+    errors_.strict = !options.lenient;
+    progress_.progress_monitor = on_progress;
+    // A constructor that throws runs no destructor, so what libjpeg holds is freed here.
+    try {
+      if (!try_read_header(bytes)) fail();
+      read_header_facts(options);
+      if (!try_start()) fail();
+    } catch (...) {
+      jpeg_destroy_decompress(&decoder_);
+      throw;
+    }
+  }
+
+  ~JpegReader() override { jpeg_destroy_decompress(&decoder_); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    if (!try_read_rows(rows)) fail();
+  }
+
+  void finish() override {
+    if (!try_finish()) fail();
+    if (errors_.base.num_warnings > 0) {
+      warnings_.push_back("damaged JPEG: " + std::string(errors_.first_warning) + " (" +
+                          std::to_string(errors_.base.num_warnings) + " warnings)");
+    }
+  }
+
+ private:
+  [[noreturn]] void fail() const { throw Error(ErrorKind::input, "JPEG: " + std::string(errors_.message)); }
+
+  bool try_read_header(Bytes bytes) {
+    if (setjmp(errors_.jump) != 0) return false;
+    jpeg_create_decompress(&decoder_);
+    decoder_.progress = &progress_;
+    jpeg_mem_src(&decoder_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    jpeg_save_markers(&decoder_, kExifMarker, 0xFFFF);
+    jpeg_read_header(&decoder_, TRUE);
+    return true;
+  }
+
+  void read_header_facts(const DecodeOptions& options) {
+    header_.format = Format::jpeg;
+    header_.progressive = jpeg_has_multiple_scans(&decoder_) != 0;
+    header_.bits_per_sample = decoder_.data_precision;
+    switch (decoder_.jpeg_color_space) {
+      case JCS_GRAYSCALE:
+        decoder_.out_color_space = JCS_GRAYSCALE;
+        break;
+      case JCS_YCbCr:
+      case JCS_RGB:
+        decoder_.out_color_space = JCS_RGB;
+        break;
+      case JCS_CMYK:
+      case JCS_YCCK:
+        decoder_.out_color_space = JCS_CMYK;
+        break;
+      default:
+        throw Error(ErrorKind::input, "JPEG: " + std::to_string(decoder_.num_components) +
+                                          " components in an unknown colour space");
+    }
+    header_.shape = {decoder_.image_width, decoder_.image_height,
+                     decoder_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
+    for (jpeg_saved_marker_ptr m = decoder_.marker_list; m != nullptr; m = m->next) {
+      if (m->marker == kExifMarker && m->data_length > 6 && std::memcmp(m->data, "Exif\0\0", 6) == 0) {
+        header_.orientation =
+            exif_orientation(std::as_bytes(std::span(m->data + 6, std::size_t{m->data_length} - 6)));
+        break;
+      }
+    }
+    // A file in several scans keeps all its coefficients: 2 bytes a sample, sides rounded up to blocks.
+    const int coefficient_bytes = header_.progressive ? 2 * decoder_.num_components : 0;
+    check_header(header_.shape, options, header_.shape.channels + coefficient_bytes);
+  }
+
+  bool try_start() {
+    if (setjmp(errors_.jump) != 0) return false;
+    decoder_.dct_method = JDCT_ISLOW;
+    jpeg_start_decompress(&decoder_);
+    if (decoder_.out_color_space == JCS_CMYK) {
+      // Freed with the decoder.
+      cmyk_row_ = static_cast<JSAMPLE*>((*decoder_.mem->alloc_large)(
+          reinterpret_cast<j_common_ptr>(&decoder_), JPOOL_IMAGE, std::size_t{decoder_.image_width} * 4));
+    }
+    return true;
+  }
+
+  bool try_read_rows(HostPlane rows) {
+    if (setjmp(errors_.jump) != 0) return false;
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      JSAMPROW row = cmyk_row_ != nullptr ? cmyk_row_ : rows.row(y);
+      if (jpeg_read_scanlines(&decoder_, &row, 1) != 1) {
+        std::snprintf(errors_.message, sizeof errors_.message, "the decoder gave no more rows");
+        return false;
+      }
+      if (cmyk_row_ != nullptr)
+        cmyk_to_rgb(cmyk_row_, rows.row(y), rows.width, decoder_.saw_Adobe_marker != 0);
+    }
+    return true;
+  }
+
+  bool try_finish() {
+    if (setjmp(errors_.jump) != 0) return false;
+    jpeg_finish_decompress(&decoder_);
+    return true;
+  }
+
+  jpeg_decompress_struct decoder_{};
+  ErrorState errors_{};
+  jpeg_progress_mgr progress_{};
+  JSAMPLE* cmyk_row_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options) {
+  return std::make_unique<JpegReader>(bytes, options);
+}
+
+std::string jpeg_version() {
+  // LIBJPEG_TURBO_VERSION is a bare token such as 2.1.5, so it is made a string in two steps.
+#define IMGPIPE_TEXT_OF(x) #x
+#define IMGPIPE_TEXT(x) IMGPIPE_TEXT_OF(x)
+  return "libjpeg-turbo " IMGPIPE_TEXT(LIBJPEG_TURBO_VERSION);
+}
+
+}  // namespace imgpipe

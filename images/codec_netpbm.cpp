@@ -1,0 +1,211 @@
+// The Netpbm formats PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), any maxval
+// (netpbm.sourceforge.net/doc). Our own because stb_image 2.27 knows only P5 and P6, swaps the bytes of
+// 16-bit samples and ignores maxval.
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "images/codec_parts.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+[[noreturn]] void fail(const char* reason) {
+  throw Error(ErrorKind::input, std::string("Netpbm: ") + reason);
+}
+
+bool is_space(unsigned c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+class NetpbmReader final : public Reader {
+ public:
+  NetpbmReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), lenient_(options.lenient) {
+    kind_ = std::to_integer<unsigned>(bytes[1]) - '0';
+    plain_ = kind_ <= 3;
+    position_ = 2;
+    const bool bitmap = kind_ == 1 || kind_ == 4;
+    const bool color = kind_ == 3 || kind_ == 6;
+    header_.format = bitmap ? Format::pbm : color ? Format::ppm : Format::pgm;
+    header_.shape.width = header_number();
+    header_.shape.height = header_number();
+    header_.shape.channels = color ? 3 : 1;
+    const std::int64_t maxval = bitmap ? 1 : header_number();
+    if (maxval < 1 || maxval > 65535) fail("the maximum value is not within 1..65535");
+    maxval_ = static_cast<unsigned>(maxval);
+    header_.bits_per_sample = bitmap ? 1 : maxval_ > 255 ? 16 : 8;
+    // One white space ends the header; after a comment its newline has already done so.
+    if (position_ >= bytes_.size() || !is_space(current())) fail("the header is truncated or damaged");
+    ++position_;
+    check_header(header_.shape, options, header_.shape.channels);
+    if (!plain_) {
+      row_bytes_ = bitmap ? (header_.shape.width + 7) / 8
+                          : header_.shape.width * header_.shape.channels * (maxval_ > 255 ? 2 : 1);
+    }
+    // A plain bitmap spends a byte a pixel, other plain samples two (a digit and a space but for the last).
+    const std::int64_t least = !plain_  ? row_bytes_ * header_.shape.height
+                               : bitmap ? header_.shape.samples()
+                                        : 2 * header_.shape.samples() - 1;
+    if (!lenient_ && static_cast<std::int64_t>(bytes_.size() - position_) < least)
+      fail("the file is truncated");
+  }
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      if (plain_) {
+        read_plain_row(rows.row(y), rows.row_samples());
+      } else {
+        read_raw_row(rows.row(y), rows.row_samples());
+      }
+    }
+  }
+
+  void finish() override {
+    if (missing_ > 0) {
+      warnings_.push_back("damaged Netpbm file: " + std::to_string(missing_) + " samples are missing");
+    }
+  }
+
+ private:
+  [[nodiscard]] unsigned current() const { return std::to_integer<unsigned>(bytes_[position_]); }
+
+  void skip_space_and_comments() {
+    while (position_ < bytes_.size() && (is_space(current()) || current() == '#')) {
+      if (current() == '#') {
+        while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
+      } else {
+        ++position_;
+      }
+    }
+  }
+
+  // A decimal number within 0..2^31-1 at the current position; -1 when there is none.
+  std::int64_t number() {
+    constexpr std::int64_t kMax = 0x7FFFFFFF;
+    std::int64_t value = -1;
+    while (position_ < bytes_.size() && current() >= '0' && current() <= '9') {
+      value = (value < 0 ? 0 : value) * 10 + (current() - '0');
+      if (value > kMax) fail("a number is out of range");
+      ++position_;
+    }
+    return value;
+  }
+
+  std::int64_t header_number() {
+    skip_space_and_comments();
+    const std::int64_t value = number();
+    if (value < 0) fail("the header is truncated or damaged");
+    return value;
+  }
+
+  [[nodiscard]] Sample scaled(unsigned value) const {
+    return static_cast<Sample>((value * kMaxSample + maxval_ / 2) / maxval_);
+  }
+
+  Sample checked(unsigned value) {
+    if (value > maxval_) {
+      if (!lenient_) fail("a sample is larger than the maximum value");
+      ++missing_;
+      return kMissingSample;
+    }
+    return scaled(value);
+  }
+
+  void read_plain_row(Sample* out, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      skip_space_and_comments();
+      std::int64_t value = -1;
+      if (kind_ == 1) {  // bits need no space between them
+        if (position_ < bytes_.size() && (current() == '0' || current() == '1')) {
+          value = current() == '0' ? 1 : 0;  // 1 is black
+          ++position_;
+        }
+      } else {
+        value = number();
+      }
+      if (value < 0) {
+        if (!lenient_) fail(position_ < bytes_.size() ? "a sample is not a number" : "the file is truncated");
+        std::memset(out + i, kMissingSample, static_cast<std::size_t>(count - i));
+        missing_ += count - i;
+        position_ = bytes_.size();
+        return;
+      }
+      out[i] = value > maxval_ ? checked(65536) : scaled(static_cast<unsigned>(value));
+    }
+  }
+
+  void read_raw_row(Sample* out, std::int64_t count) {
+    const std::size_t left = bytes_.size() - position_;
+    const std::size_t have = std::min(left, static_cast<std::size_t>(row_bytes_));
+    const auto* in = reinterpret_cast<const unsigned char*>(bytes_.data()) + position_;
+    position_ += have;
+    const auto have_samples = static_cast<std::int64_t>(kind_ == 4      ? have * 8
+                                                        : maxval_ > 255 ? have / 2
+                                                                        : have);
+    const std::int64_t whole = std::min(count, have_samples);
+    if (kind_ == 4) {
+      for (std::int64_t x = 0; x < whole; ++x) {
+        out[x] = (in[x >> 3] >> (7 - (x & 7)) & 1) != 0 ? 0 : kMaxSample;
+      }
+    } else if (maxval_ == 255) {
+      std::memcpy(out, in, static_cast<std::size_t>(whole));
+    } else if (maxval_ < 255) {
+      for (std::int64_t x = 0; x < whole; ++x) out[x] = checked(in[x]);
+    } else {
+      for (std::int64_t x = 0; x < whole; ++x) out[x] = checked((unsigned{in[2 * x]} << 8) | in[2 * x + 1]);
+    }
+    if (whole < count) {
+      std::memset(out + whole, kMissingSample, static_cast<std::size_t>(count - whole));
+      missing_ += count - whole;
+    }
+  }
+
+  Bytes bytes_;
+  bool lenient_;
+  unsigned kind_ = 0;  // the digit of P1..P6
+  bool plain_ = false;
+  unsigned maxval_ = 1;
+  std::int64_t row_bytes_ = 0;
+  std::size_t position_ = 0;
+  std::int64_t missing_ = 0;
+};
+
+class NetpbmWriter final : public Writer {
+ public:
+  NetpbmWriter(Format format, Shape shape) {
+    const std::string head = std::string(format == Format::pgm ? "P5\n" : "P6\n") +
+                             std::to_string(shape.width) + " " + std::to_string(shape.height) + "\n255\n";
+    file_.reserve(head.size() + static_cast<std::size_t>(shape.samples()));
+    append(head.data(), head.size());
+  }
+
+  void write_rows(ConstHostPlane rows) override {
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      append(rows.row(y), static_cast<std::size_t>(rows.row_samples()));
+    }
+  }
+
+  std::vector<std::byte> finish() override { return std::move(file_); }
+
+ private:
+  void append(const void* data, std::size_t count) {
+    const auto* first = static_cast<const std::byte*>(data);
+    file_.insert(file_.end(), first, first + count);
+  }
+
+  std::vector<std::byte> file_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options) {
+  return std::make_unique<NetpbmReader>(bytes, options);
+}
+
+std::unique_ptr<Writer> make_netpbm_writer(Format format, Shape shape) {
+  return std::make_unique<NetpbmWriter>(format, shape);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,54 @@
+// What the codecs share with codec.cpp and nobody else.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "images/codec.h"
+#include "images/image.h"
+
+namespace imgpipe {
+
+using Bytes = std::span<const std::byte>;
+
+// The value that --lenient gives to pixels that could not be recovered.
+inline constexpr Sample kMissingSample = 128;
+
+// Throws Error(input) or Error(memory) unless an image of this shape may be decoded: sides within
+// 1..2^31-1, pixels within options.max_pixels, and pixels * bytes_per_pixel within the available memory.
+void check_header(const Shape& shape, const DecodeOptions& options, std::int64_t bytes_per_pixel);
+
+// Throws Error(input) when `file_bytes` of data cannot hold `raw_bytes` of pixels at `best_ratio` to one.
+void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
+
+// A reader that can only make its whole image at once. A caller that asks for all rows in one call gets
+// them decoded into its own memory; for a caller of bands the image is held here until its last row.
+class WholeImageReader : public Reader {
+ protected:
+  explicit WholeImageReader(std::pmr::memory_resource* memory) : memory_(memory) {}
+  void read_next_rows(HostPlane rows) override;
+  virtual void decode(HostPlane whole) = 0;  // called once
+  [[nodiscard]] std::pmr::memory_resource* memory() const noexcept { return memory_; }
+
+ private:
+  std::pmr::memory_resource* memory_;
+  Image image_;
+  std::int64_t next_row_ = 0;
+};
+
+std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options);
+std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);
+std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options);
+std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions& options);
+
+std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options);
+std::unique_ptr<Writer> make_netpbm_writer(Format format, Shape shape);
+
+std::string jpeg_version();
+std::string png_version();
+std::string stb_version();
+
+}  // namespace imgpipe

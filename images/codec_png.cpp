@@ -1,0 +1,202 @@
+// PNG by libpng: every colour type and depth, interlaced, tRNS; orientation from eXIf.
+//
+// libpng reports errors by jumping back into the function of this file that called it. Those functions
+// hold no object with a destructor.
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include <png.h>
+
+#include "images/codec_parts.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// deflate cannot make data smaller than this (RFC 1951: 258 bytes in 2 bits).
+constexpr std::int64_t kBestDeflateRatio = 1032;
+
+// Metadata that changes no pixel here is skipped unread, so that it can neither inflate nor warn.
+constexpr png_byte kSkippedChunks[] =
+    "bKGD\0cHRM\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0tEXt\0tIME\0zTXt";
+constexpr int kSkippedChunkCount = static_cast<int>(sizeof kSkippedChunks / 5);
+
+struct PngState {
+  Bytes bytes;
+  std::size_t position = 0;
+  bool strict = true;
+  long warnings = 0;
+  char message[160] = {};
+  char first_warning[160] = {};
+};
+
+PngState* state_of(png_structp png) {
+  return static_cast<PngState*>(png_get_error_ptr(png));
+}
+
+[[noreturn]] void on_error(png_structp png, png_const_charp text) {
+  PngState* state = state_of(png);
+  std::snprintf(state->message, sizeof state->message, "%s", text);
+  png_longjmp(png, 1);
+}
+
+void on_warning(png_structp png, png_const_charp text) {
+  PngState* state = state_of(png);
+  if (state->strict) on_error(png, text);
+  if (state->warnings++ == 0) std::snprintf(state->first_warning, sizeof state->first_warning, "%s", text);
+}
+
+void on_read(png_structp png, png_bytep out, png_size_t count) {
+  auto* state = static_cast<PngState*>(png_get_io_ptr(png));
+  if (state->bytes.size() - state->position < count) on_error(png, "the file is truncated");
+  std::memcpy(out, state->bytes.data() + state->position, count);
+  state->position += count;
+}
+
+class PngReader final : public Reader {
+ public:
+  PngReader(Bytes bytes, const DecodeOptions& options) : memory_(options.memory) {
+    state_.bytes = bytes;
+    state_.strict = !options.lenient;
+    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
+    info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
+    try {
+      if (info_ == nullptr) throw Error(ErrorKind::memory, "PNG: not enough memory");
+      if (!try_read_header()) fail();
+      header_.format = Format::png;
+      const std::int64_t raw_bytes = static_cast<std::int64_t>(png_get_rowbytes(png_, info_)) *
+                                     std::int64_t{png_get_image_height(png_, info_)};
+      // The size is judged before libpng makes its row buffers.
+      check_header({png_get_image_width(png_, info_), png_get_image_height(png_, info_), 1}, options, 0);
+      check_plausible(raw_bytes, bytes.size(), kBestDeflateRatio);
+      if (!try_set_transforms()) fail();
+      check_header(header_.shape, options, header_.shape.channels * (header_.progressive ? 2 : 1));
+    } catch (...) {
+      png_destroy_read_struct(&png_, &info_, nullptr);
+      throw;
+    }
+  }
+
+  ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    if (header_.progressive) {
+      if (image_.empty()) decode_interlaced();
+      copy_pixels(std::as_const(image_).view().rows(next_row_, rows.height), rows);
+      next_row_ += rows.height;
+      return;
+    }
+    if (damaged_ || !try_read_rows(rows)) give_missing(rows);
+  }
+
+  void finish() override {
+    image_ = Image();
+    if (!damaged_ && !try_finish()) {
+      if (state_.strict) fail();
+      damaged_ = true;
+    }
+    if (damaged_) warnings_.push_back("damaged PNG: " + reason());
+    if (state_.warnings > 0) warnings_.push_back("damaged PNG: " + std::string(state_.first_warning));
+  }
+
+ private:
+  [[nodiscard]] std::string reason() const { return state_.message; }
+  [[noreturn]] void fail() const { throw Error(ErrorKind::input, "PNG: " + reason()); }
+
+  bool try_read_header() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    png_set_read_fn(png_, &state_, on_read);
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // our own limit is --max-pixels
+    png_set_chunk_malloc_max(png_, 8'000'000);
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, kSkippedChunks, kSkippedChunkCount);
+    png_read_info(png_, info_);
+    return true;
+  }
+
+  bool try_set_transforms() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    header_.bits_per_sample = png_get_bit_depth(png_, info_);
+    header_.progressive = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
+    png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
+    png_set_expand(png_);    // palette to RGB, fewer bits to 8, tRNS to alpha
+    if (header_.progressive) png_set_interlace_handling(png_);
+    png_read_update_info(png_, info_);
+    header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
+                     png_get_channels(png_, info_)};
+    png_bytep exif = nullptr;
+    png_uint_32 exif_bytes = 0;
+    if (png_get_eXIf_1(png_, info_, &exif_bytes, &exif) != 0) {
+      header_.orientation = exif_orientation(std::as_bytes(std::span(exif, exif_bytes)));
+    }
+    return true;
+  }
+
+  bool try_read_rows(HostPlane rows) {
+    rows_read_ = 0;
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    for (; rows_read_ < rows.height; ++rows_read_) png_read_row(png_, rows.row(rows_read_), nullptr);
+    return true;
+  }
+
+  // --lenient: the rows that could not be read, the one that broke off included, become mid-grey.
+  void give_missing(HostPlane rows) {
+    if (state_.strict) fail();
+    const std::int64_t first = damaged_ ? 0 : rows_read_;
+    damaged_ = true;
+    for (std::int64_t y = first; y < rows.height; ++y) {
+      std::memset(rows.row(y), kMissingSample, static_cast<std::size_t>(rows.row_samples()));
+    }
+  }
+
+  void decode_interlaced() {
+    image_ = Image(header_.shape, memory_);
+    // Under --lenient a pixel that no pass reached must be mid-grey.
+    if (!state_.strict) std::memset(image_.view().data, kMissingSample, image_.size_bytes());
+    if (!try_read_passes()) {
+      if (state_.strict) fail();
+      damaged_ = true;
+    }
+  }
+
+  bool try_read_passes() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
+      for (std::int64_t y = 0; y < header_.shape.height; ++y) {
+        png_read_row(png_, image_.view().row(y), nullptr);
+      }
+    }
+    return true;
+  }
+
+  bool try_finish() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    png_read_end(png_, nullptr);
+    return true;
+  }
+
+  PngState state_;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+  std::pmr::memory_resource* memory_;
+  Image image_;  // interlaced files only
+  std::int64_t next_row_ = 0;
+  std::int64_t rows_read_ = 0;  // of the band that is being read
+  bool damaged_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options) {
+  return std::make_unique<PngReader>(bytes, options);
+}
+
+std::string png_version() {
+  return "libpng " + std::string(png_get_libpng_ver(nullptr));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,35 @@
+// Files as imgpipe needs them: read whole, written whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace imgpipe {
+
+// The path that means standard input or standard output.
+inline constexpr const char* kStandardStream = "-";
+
+// Reads a regular file, a FIFO or ("-") standard input to its end. The file is opened read-only.
+// Throws Error(input) when it is missing, unreadable, a directory, a device or longer than `max_bytes`,
+// Error(memory) when it does not fit.
+[[nodiscard]] std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes);
+
+// True when both paths name one file, through whatever links. A path that names nothing is no file's twin.
+[[nodiscard]] bool same_file(const std::string& a, const std::string& b);
+
+// Writes `bytes` to `path` so that at every moment the path holds the old file or the whole new one: they go
+// to a temporary file ".NAME.imgpipe-XXXXXXXX" in the same folder, which takes the place of the old one
+// by rename(2) when it is complete (and keeps its permissions). A symbolic link is followed, so that the
+// link stays. A device or FIFO is written straight, "-" is standard output. There is no fsync: a process that
+// dies leaves no half file; after a power failure the file system decides.
+// Throws Error(output) with the system's reason; the temporary file is then gone.
+void write_file(const std::string& path, std::span<const std::byte> bytes);
+
+// Unlinks the temporary files that are being written. Async-signal-safe: call it from a signal handler
+// that ends the process.
+void remove_temporary_files() noexcept;
+
+}  // namespace imgpipe

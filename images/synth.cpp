@@ -1,0 +1,262 @@
+#include "images/synth.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <vector>
+
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::array kPatterns{
+    PatternInfo{"noise", "", "uniform random samples", 0, 0},
+    PatternInfo{"colors", "N", "N values, equally likely (1..256)", 1, 256},
+    PatternInfo{"threshold", "T", "noise, values below T set to 0 (0..256)", 0, 256},
+    PatternInfo{"constant", "V", "every sample V (0..255)", 0, 255},
+    PatternInfo{"ramp", "", "rises from left to right", 0, 0},
+    PatternInfo{"checker", "", "8x8 squares of 0 and 255", 0, 0},
+    PatternInfo{"photo", "", "fractal, photo-like, all channels different", 0, 0},
+    PatternInfo{"collision-free", "", "no value repeats within 32 consecutive pixels", 0, 0},
+};
+
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a random number for every counter value, so that
+// a sample depends on its place and not on the order in which samples are made.
+constexpr std::uint64_t mix(std::uint64_t z) {
+  z += 0x9E3779B97F4A7C15U;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+  return z ^ (z >> 31);
+}
+static_assert(mix(0) == 0xE220A8397B1DCDAFU);  // first output of SplitMix64 seeded with 0
+
+// Value noise: random heights on a lattice of `cell` pixels, smoothly interpolated; one row at a time.
+// Heights are 16-bit; the fade 3t^2 - 2t^3 is held in 16-bit fixed point.
+class NoiseRow {
+ public:
+  NoiseRow(std::int64_t width, std::int64_t cell, std::uint64_t seed)
+      : cell_(cell),
+        seed_(seed),
+        nodes_(static_cast<std::size_t>(width / cell + 2)),
+        fades_(static_cast<std::size_t>(cell)) {
+    for (std::int64_t i = 0; i < cell; ++i) {
+      const std::int64_t t = (i << 16) / cell;
+      fades_[static_cast<std::size_t>(i)] = (((t * t) >> 16) * ((3 << 16) - 2 * t)) >> 16;
+    }
+  }
+
+  // Adds weight * noise (0..65535) of row y to `sum`.
+  void add(std::int64_t y, std::int64_t weight, std::vector<std::int64_t>& sum) {
+    const std::int64_t fade_y = fades_[static_cast<std::size_t>(y % cell_)];
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const std::int64_t top = height(y / cell_, static_cast<std::int64_t>(n));
+      const std::int64_t bottom = height(y / cell_ + 1, static_cast<std::int64_t>(n));
+      nodes_[n] = top + (((bottom - top) * fade_y) >> 16);
+    }
+    for (std::size_t x = 0, node = 0, inside = 0; x < sum.size(); ++x) {
+      const std::int64_t left = nodes_[node];
+      sum[x] += weight * (left + (((nodes_[node + 1] - left) * fades_[inside]) >> 16));
+      if (++inside == fades_.size()) {
+        inside = 0;
+        ++node;
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t height(std::int64_t row, std::int64_t column) const {
+    const auto place = (static_cast<std::uint64_t>(row) << 32) ^ static_cast<std::uint64_t>(column);
+    return static_cast<std::int64_t>(mix(mix(place) ^ seed_) & 0xFFFF);
+  }
+
+  std::int64_t cell_;
+  std::uint64_t seed_;
+  std::vector<std::int64_t> nodes_;
+  std::vector<std::int64_t> fades_;
+};
+
+// A sum of octaves, each half as coarse and half as strong as the one before.
+class Fractal {
+ public:
+  Fractal(std::int64_t width, std::int64_t cell, int octaves, std::uint64_t seed)
+      : sum_(static_cast<std::size_t>(width)) {
+    for (int i = 0; i < octaves && cell >= 2; ++i, cell /= 2) {
+      rows_.emplace_back(width, cell, mix(seed + static_cast<std::uint64_t>(i)));
+    }
+  }
+
+  // The row's heights, 0..65535.
+  const std::vector<std::int64_t>& row(std::int64_t y) {
+    std::ranges::fill(sum_, 0);
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const std::int64_t weight = std::int64_t{1} << (rows_.size() - 1 - i);
+      rows_[i].add(y, weight, sum_);
+      total += weight;
+    }
+    for (std::int64_t& value : sum_) value /= total;
+    return sum_;
+  }
+
+ private:
+  std::vector<NoiseRow> rows_;
+  std::vector<std::int64_t> sum_;
+};
+
+// A ridge of hills: where its skyline runs and how it is coloured.
+struct Ridge {
+  std::vector<std::int64_t> skyline;  // by column: the first row that belongs to it
+  std::array<std::int64_t, 3> color;
+};
+
+std::vector<Ridge> make_ridges(const HostPlane& out, std::uint64_t seed) {
+  constexpr int kRidges = 5;
+  std::vector<Ridge> ridges;
+  for (int i = 0; i < kRidges; ++i) {
+    const std::int64_t cell = std::clamp<std::int64_t>(out.width / (2 + i), 4, 4096);
+    Fractal line(out.width, cell, 8, mix(seed + 100 + static_cast<std::uint64_t>(i)));
+    Ridge ridge{line.row(0), {185 - 36 * i, 190 - 31 * i, 205 - 40 * i}};
+    const std::int64_t top = out.height * (2 + i * 3) / 20;
+    for (std::int64_t& height : ridge.skyline) height = top + (height * out.height / 5 >> 16);
+    ridges.push_back(std::move(ridge));
+  }
+  return ridges;
+}
+
+// Hills in haze under a sky: smooth areas, sharp skylines, slopes lit from the left, film grain.
+void fill_photo(HostPlane out, std::uint64_t seed) {
+  const std::int64_t cell = std::clamp<std::int64_t>(std::max(out.width, out.height) / 6, 4, 1024);
+  const std::vector<Ridge> ridges = make_ridges(out, seed);
+  Fractal ground(out.width, cell, 10, mix(seed));
+  for (std::int64_t y = 0; y < out.height; ++y) {
+    const std::vector<std::int64_t>& heights = ground.row(y);
+    const std::int64_t fall = 40 * y / out.height;  // the sky fades toward the horizon
+    Sample* row = out.row(y);
+    for (std::int64_t x = 0; x < out.width; ++x) {
+      const auto at = static_cast<std::size_t>(x);
+      std::array<std::int64_t, 3> color{150 + fall * 2, 185 + fall, 228};
+      std::int64_t shade = (heights[at] - 32768) >> 12;  // clouds
+      for (const Ridge& ridge : ridges) {
+        if (y < ridge.skyline[at]) break;
+        color = ridge.color;
+        const std::int64_t slope = heights[at] - heights[x >= 3 ? at - 3 : 0];
+        shade = ((heights[at] - 32768) >> 10) + std::clamp<std::int64_t>(slope / 48, -24, 24);
+      }
+      const std::uint64_t grain = mix(seed ^ mix(static_cast<std::uint64_t>(y * out.width + x)));
+      for (int c = 0; c < out.channels; ++c) {
+        const auto two = static_cast<std::int64_t>(((grain >> (8 * c)) & 7) + ((grain >> (8 * c + 3)) & 7));
+        const std::int64_t noise = two / 2 - 3;  // triangular, -3..4
+        const auto i = static_cast<std::size_t>(c);
+        row[x * out.channels + c] =
+            static_cast<Sample>(std::clamp<std::int64_t>(color[i] + shade + noise, 8, 244));
+      }
+    }
+  }
+}
+
+// sample(x, y, channel) gives each sample.
+template <class Function>
+void fill_each(HostPlane out, const Function& sample) {
+  for (std::int64_t y = 0; y < out.height; ++y) {
+    Sample* row = out.row(y);
+    for (std::int64_t x = 0; x < out.width; ++x) {
+      for (int c = 0; c < out.channels; ++c) row[x * out.channels + c] = sample(x, y, c);
+    }
+  }
+}
+
+// A shuffle of 0..255 (Fisher and Yates), repeated: any 256 samples in a row differ, so any 32 do.
+std::array<Sample, 256> shuffled_values(std::uint64_t seed) {
+  std::array<Sample, 256> values{};
+  std::iota(values.begin(), values.end(), Sample{0});
+  for (std::size_t i = values.size() - 1; i > 0; --i) {
+    std::swap(values[i], values[mix(seed + i) % (i + 1)]);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::span<const PatternInfo> pattern_table() {
+  return kPatterns;
+}
+
+Pattern parse_pattern(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const auto info = std::ranges::find(kPatterns, name, &PatternInfo::name);
+  if (info == kPatterns.end()) {
+    std::string names;
+    for (const PatternInfo& known : kPatterns) {
+      names += (names.empty() ? "" : ", ") + std::string(known.name) +
+               (known.argument.empty() ? "" : ":" + std::string(known.argument));
+    }
+    throw Error(ErrorKind::usage, "unknown pattern; the patterns are " + names);
+  }
+  Pattern pattern{&*info, 0};
+  if (info->argument.empty() != (colon == std::string_view::npos)) {
+    throw Error(ErrorKind::usage,
+                "pattern " + std::string(name) +
+                    (info->argument.empty() ? " takes no parameter"
+                                            : " needs a parameter: " + std::string(info->summary)));
+  }
+  if (colon != std::string_view::npos) {
+    const std::string_view digits = text.substr(colon + 1);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), pattern.parameter);
+    if (error != std::errc{} || end != digits.data() + digits.size() || pattern.parameter < info->least ||
+        pattern.parameter > info->most) {
+      throw Error(ErrorKind::usage, "pattern " + std::string(name) + ": " + std::string(info->summary));
+    }
+  }
+  return pattern;
+}
+
+Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
+  if (shape.channels != 1 && shape.channels != 3)
+    throw Error(ErrorKind::usage, "patterns have 1 or 3 channels");
+  Image image(shape);
+  const HostPlane out = image.view();
+  const std::string_view name = pattern.info->name;
+  const int parameter = pattern.parameter;
+  const auto random = [&](std::int64_t x, std::int64_t y, int c) {
+    return mix(mix(seed) ^ static_cast<std::uint64_t>((y * shape.width + x) * shape.channels + c));
+  };
+  if (name == "noise") {
+    fill_each(out, [&](auto x, auto y, int c) { return static_cast<Sample>(random(x, y, c) >> 56); });
+  } else if (name == "colors") {
+    const auto count = static_cast<std::uint64_t>(parameter);
+    fill_each(out, [&](auto x, auto y, int c) {
+      const std::uint64_t pick = ((random(x, y, c) >> 32) * count) >> 32;
+      return static_cast<Sample>(count == 1 ? 0 : pick * kMaxSample / (count - 1));
+    });
+  } else if (name == "threshold") {
+    fill_each(out, [&](auto x, auto y, int c) {
+      const auto value = static_cast<int>(random(x, y, c) >> 56);
+      return static_cast<Sample>(value < parameter ? 0 : value);
+    });
+  } else if (name == "constant") {
+    fill_each(out, [&](auto, auto, int) { return static_cast<Sample>(parameter); });
+  } else if (name == "ramp") {
+    const std::int64_t last = std::max<std::int64_t>(1, shape.width - 1);
+    fill_each(out, [&](auto x, auto, int c) {
+      return static_cast<Sample>((x * kMaxSample / last + c * 85) % 256);
+    });
+  } else if (name == "checker") {
+    fill_each(out, [](auto x, auto y, int) {
+      return static_cast<Sample>((x / 8 + y / 8) % 2 == 0 ? 0 : kMaxSample);
+    });
+  } else if (name == "collision-free") {
+    const std::array<Sample, 256> values = shuffled_values(seed);
+    fill_each(out, [&](auto x, auto y, int c) {
+      return values[static_cast<std::size_t>((y * shape.width + x + c * 85) % 256)];
+    });
+  } else {
+    fill_photo(out, seed);
+  }
+  return image;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,42 @@
+// Test images of known statistics: the same bytes for the same arguments on every machine (integers only).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "images/image.h"
+
+namespace imgpipe {
+
+struct PatternInfo {
+  std::string_view name;      // as --pattern takes it, without the parameter
+  std::string_view argument;  // "N", "T", "V" or empty
+  std::string_view summary;
+  int least, most;  // what the parameter may be
+};
+
+[[nodiscard]] std::span<const PatternInfo> pattern_table();
+
+struct Pattern {
+  const PatternInfo* info = nullptr;
+  int parameter = 0;
+};
+
+// Reads "noise" or "colors:5". Throws Error(usage) that lists the patterns.
+[[nodiscard]] Pattern parse_pattern(std::string_view text);
+
+// Fills an image of `shape` (1 or 3 channels) with the pattern:
+//   noise           every sample uniform over 0..255, independent
+//   colors:N        N values spread evenly over 0..255, equally likely (N = 1: 0)
+//   threshold:T     noise in which samples below T are 0
+//   constant:V      every sample V
+//   ramp            rises from left to right through 0..255; channels differ by a third of the range
+//   checker         8x8-pixel squares of 0 and 255
+//   photo           hills in haze, by fractal value noise (Perlin 1985): smooth areas, sharp edges, lit
+//                   slopes, grain, a histogram that leaves both ends free; channels related but different
+//   collision-free  no value repeats within 32 consecutive samples of a channel in raster order
+[[nodiscard]] Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed);
+
+}  // namespace imgpipe

@@ -1,0 +1,14 @@
+// Text that is safe to show on a terminal or write into a report.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace imgpipe {
+
+// Returns `text` as valid UTF-8 without control characters: bytes that are not well-formed UTF-8
+// (Unicode 15, table 3-7), C0 and C1 controls, DEL, and the invisible line and direction controls
+// (U+2028-202E, U+2066-2069) come out as \xHH, byte by byte; a backslash stays as it is.
+[[nodiscard]] std::string printable(std::string_view text);
+
+}  // namespace imgpipe

@@ -1,0 +1,11 @@
+// Histogram: how often each value occurs in each colour plane. Alpha is not counted.
+#pragma once
+
+#include "kernels/stage.h"
+
+namespace imgpipe {
+
+// in: planar; histogram: kBins x color_channels, overwritten. The counts of a plane sum to its pixels.
+void hist_reference(const StageCall<Host>& call);
+
+}  // namespace imgpipe

@@ -1,0 +1,14 @@
+// Between interleaved pixels, as files hold them, and planes, as hist, contrast and smooth work on them.
+#pragma once
+
+#include "kernels/stage.h"
+
+namespace imgpipe {
+
+// in: interleaved, 2 to 4 channels; out: the same image planar.
+void split_reference(const StageCall<Host>& call);
+
+// in: planar, colour or with alpha; out: the same image interleaved.
+void merge_reference(const StageCall<Host>& call);
+
+}  // namespace imgpipe

@@ -1,0 +1,45 @@
+#include "kernels/smooth/smooth.h"
+
+namespace imgpipe {
+namespace {
+
+// The coordinate to read for `i`, or -1 for a pixel that does not count.
+std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {
+  if (border == Border::replicate) return replicated(i, size);
+  if (border == Border::reflect) return reflected(i, size);
+  return i >= 0 && i < size ? i : -1;
+}
+
+Sample smoothed(const ConstHostPlane& in, std::int64_t x, std::int64_t y, const Taps& taps, Border border) {
+  std::uint32_t sum = 0;
+  std::uint32_t weights = 0;
+  for (int dy = -kRadius; dy <= kRadius; ++dy) {
+    const std::int64_t from_y = source_of(y + dy, in.height, border);
+    for (int dx = -kRadius; dx <= kRadius; ++dx) {
+      const std::int64_t from_x = source_of(x + dx, in.width, border);
+      if (from_x < 0 || from_y < 0) continue;
+      const auto weight = static_cast<std::uint32_t>(taps[static_cast<std::size_t>(dy + kRadius)] *
+                                                     taps[static_cast<std::size_t>(dx + kRadius)]);
+      sum += weight * in.row(from_y)[from_x];
+      weights += weight;
+    }
+  }
+  return weighted_mean(sum, weights);
+}
+
+}  // namespace
+
+void smooth_reference(const StageCall<Host>& call) {
+  const Taps taps = window_taps(call.options.window);
+  for (int c = 0; c < call.in.shape.color_channels; ++c) {
+    const ConstHostPlane& in = call.in.planes[static_cast<std::size_t>(c)];
+    const HostPlane& out = call.out.planes[static_cast<std::size_t>(c)];
+    for (std::int64_t y = 0; y < in.height; ++y) {
+      for (std::int64_t x = 0; x < in.width; ++x) {
+        out.row(y)[x] = smoothed(in, x, y, taps, call.options.border);
+      }
+    }
+  }
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,13 @@
+// Smoothing: the weighted mean of the 5x5 neighbourhood, rounded once, on the two-dimensional sum.
+// Windows: box, triangle (box * box) and the binomial approximation of a Gaussian (1 4 6 4 1).
+// Borders: shrink counts only pixels inside the image; replicate and reflect make up the missing ones.
+#pragma once
+
+#include "kernels/stage.h"
+
+namespace imgpipe {
+
+// in, out: planar, same shape, any size from 1x1.
+void smooth_reference(const StageCall<Host>& call);
+
+}  // namespace imgpipe

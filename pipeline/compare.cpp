@@ -1,0 +1,66 @@
+#include "pipeline/compare.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace imgpipe {
+namespace {
+
+Difference compare_counts(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
+  Difference difference;
+  difference.of_bins = true;
+  if (a.size() != b.size()) throw std::logic_error("histograms of different shapes");
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    ++difference.count;
+    difference.largest = std::max(difference.largest, a[i] > b[i] ? a[i] - b[i] : b[i] - a[i]);
+  }
+  return difference;
+}
+
+}  // namespace
+
+std::string Difference::text() const {
+  if (identical()) return "identical";
+  const std::string unit = of_bins ? "bin" : "pixel";
+  return std::to_string(count) + " " + unit + (count == 1 ? " differs" : "s differ") + " (max " +
+         std::to_string(largest) + ")";
+}
+
+Difference compare_frames(const Frame<const Sample, Host>& a, const Frame<const Sample, Host>& b) {
+  if (a.shape != b.shape) throw std::logic_error("frames of different shapes");
+  Difference difference;
+  for (std::int64_t y = 0; y < a.shape.height; ++y) {
+    for (std::int64_t x = 0; x < a.shape.width; ++x) {
+      int largest = 0;
+      for (std::size_t p = 0; p < a.planes.size(); ++p) {
+        if (a.planes[p].empty() != b.planes[p].empty()) throw std::logic_error("frames of different planes");
+        for (int c = 0; c < (a.planes[p].empty() ? 0 : a.planes[p].channels); ++c) {
+          const std::int64_t at = x * a.planes[p].channels + c;
+          largest = std::max(largest, std::abs(a.planes[p].row(y)[at] - b.planes[p].row(y)[at]));
+        }
+      }
+      difference.count += largest > 0 ? 1 : 0;
+      difference.largest = std::max(difference.largest, static_cast<std::uint64_t>(largest));
+    }
+  }
+  return difference;
+}
+
+std::vector<Difference> compare_outcomes(const Outcome& tested, const Outcome& reference) {
+  if (tested.plan.steps.size() != reference.plan.steps.size())
+    throw std::logic_error("outcomes of different plans");
+  std::vector<Difference> differences;
+  for (std::size_t i = 0; i < tested.plan.steps.size(); ++i) {
+    if (tested.plan.steps[i].label != reference.plan.steps[i].label) {
+      throw std::logic_error("outcomes of different plans");
+    }
+    const bool pixels = tested.plan.steps[i].stage->writes == Writes::pixels;
+    differences.push_back(pixels ? compare_frames(tested.outputs[i], reference.outputs[i])
+                                 : compare_counts(tested.histograms[i], reference.histograms[i]));
+  }
+  return differences;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,96 @@
+#include "pipeline/device.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "images/error.h"
+#include "images/image.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const std::size_t colon = line.find(':');
+    if (line.starts_with("model name") && colon != std::string::npos)
+      return printable(line.substr(colon + 2));
+  }
+  return "unknown";
+}
+
+constexpr std::string_view kCpuRunsReference =
+    "the sequential reference: this version has no faster CPU engine yet";
+
+// The N of "cuda:N", -1 when it is not a number.
+int cuda_index_of(std::string_view text) {
+  int index = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  return error == std::errc{} && end == text.data() + text.size() && index >= 0 ? index : -1;
+}
+
+[[noreturn]] void refuse_cuda(int index) {
+  const CudaDevices found = list_cuda_devices();
+  if (found.devices.empty()) throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
+  if (index >= static_cast<int>(found.devices.size())) {
+    throw Error(ErrorKind::device, "there is no CUDA device " + std::to_string(index) + ", only 0.." +
+                                       std::to_string(found.devices.size() - 1));
+  }
+  throw Error(ErrorKind::device, "cuda cannot be used: this version has no CUDA engine yet");
+}
+
+}  // namespace
+
+HostInfo host_info() {
+  HostInfo info;
+  info.processor = processor_name();
+  cpu_set_t set;
+  info.threads = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  info.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  info.available_bytes = available_memory_bytes();
+  return info;
+}
+
+DeviceChoice choose_device(std::string_view text) {
+  if (text == "reference") return {DeviceKind::reference, 0, ""};
+  if (text == "cpu") return {DeviceKind::cpu, 0, "cpu runs " + std::string(kCpuRunsReference)};
+  if (text == "auto") {
+    const std::string why =
+        built_with_cuda() ? "this version has no CUDA engine yet" : "this build has no CUDA";
+    return {DeviceKind::cpu, 0, "auto took cpu (" + why + "), which runs " + std::string(kCpuRunsReference)};
+  }
+  if (text == "cuda") refuse_cuda(0);
+  if (text.starts_with("cuda:")) {
+    const int index = cuda_index_of(text.substr(5));
+    if (index >= 0) refuse_cuda(index);
+  }
+  throw Error(ErrorKind::usage,
+              "--device: '" + printable(text) + "' is none of auto, cuda, cuda:N, cpu, reference");
+}
+
+double measure_host_copy_bandwidth() {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::size_t kBytes = std::size_t{64} << 20;  // well past the caches of today
+  const auto from = std::make_unique<char[]>(kBytes);
+  const auto to = std::make_unique<char[]>(kBytes);
+  std::array<double, 5> rates{};
+  std::memcpy(to.get(), from.get(), kBytes);
+  for (double& rate : rates) {
+    const auto start = Clock::now();
+    std::memcpy(to.get(), from.get(), kBytes);
+    rate = 2.0 * kBytes / std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  std::ranges::sort(rates);
+  return rates[rates.size() / 2];
+}
+
+}  // namespace imgpipe

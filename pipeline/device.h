@@ -1,0 +1,55 @@
+// What this machine offers, and what `--device` means on it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace imgpipe {
+
+struct HostInfo {
+  std::string processor;
+  int threads = 1;  // that this process may use
+  std::int64_t memory_bytes = 0;
+  std::int64_t available_bytes = 0;
+};
+[[nodiscard]] HostInfo host_info();
+
+struct CudaDevice {
+  int index = 0;
+  std::string name;
+  int major = 0, minor = 0;  // compute capability
+  std::int64_t memory_bytes = 0;
+  int multiprocessors = 0;
+};
+
+struct CudaDevices {
+  std::vector<CudaDevice> devices;
+  std::string unusable_reason;  // why there are none; empty otherwise
+};
+
+// True when this build can talk to CUDA devices at all.
+[[nodiscard]] bool built_with_cuda();
+// The CUDA runtime's version, "13.0"; "none" without it. Makes no CUDA context.
+[[nodiscard]] std::string cuda_version();
+// Lists the devices; makes no context on them.
+[[nodiscard]] CudaDevices list_cuda_devices();
+
+enum class DeviceKind { reference, cpu, cuda };
+
+struct DeviceChoice {
+  DeviceKind kind = DeviceKind::reference;
+  int cuda_index = 0;
+  std::string why;  // one clause for the user: what was taken and why; empty where that is what was asked for
+};
+
+// Reads `auto`, `cpu`, `reference`, `cuda` or `cuda:N`. Throws Error(usage) for anything else and
+// Error(device) when a CUDA device is asked for by name and cannot be used; `auto` never fails.
+[[nodiscard]] DeviceChoice choose_device(std::string_view text);
+
+// Bytes a second, read plus written, that one thread of the host copies between two large buffers:
+// the median of several copies. Takes some tens of milliseconds.
+[[nodiscard]] double measure_host_copy_bandwidth();
+
+}  // namespace imgpipe

@@ -1,0 +1,74 @@
+// One interface over every device: jobs go in, finished images come out.
+#pragma once
+
+#include <array>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "images/codec.h"
+#include "images/image.h"
+#include "pipeline/plan.h"
+#include "pipeline/timeline.h"
+
+namespace imgpipe {
+
+// A frame that owns its planes.
+struct OwnedFrame {
+  FrameShape shape;
+  std::array<Image, 4> images;
+
+  [[nodiscard]] Frame<Sample, Host> view();
+  [[nodiscard]] Frame<const Sample, Host> view() const;
+};
+
+// Allocates the planes that a frame of this shape has.
+[[nodiscard]] OwnedFrame make_frame(const FrameShape& shape);
+
+struct Job {
+  std::unique_ptr<Reader> reader;  // its header().shape is plan.input
+  Plan plan;
+  Timeline timeline;
+  int repeat = 0;             // 0: run once; N: a warm-up pass, then N passes over the same input
+  bool keep_source = false;   // give the decoded image back
+  bool keep_outputs = false;  // give every step's output back
+};
+
+struct Outcome {
+  std::exception_ptr error;  // set: nothing else is
+  ConstHostPlane pixels;  // the finished image, of shape plan.output; its memory is in `frames` or `source`
+  Plan plan;
+  Timeline timeline;
+  std::vector<std::vector<std::uint64_t>> histograms;  // by step: kBins x planes counts, empty where none
+  Image source;                                        // with keep_source: the decoded image
+  std::vector<Frame<const Sample, Host>> outputs;      // with keep_outputs, by step; empty for statistics
+  std::vector<OwnedFrame> frames;                      // the memory behind pixels and outputs
+  std::vector<std::string> warnings;                   // the reader's
+};
+
+// Takes jobs and gives their outcomes in the order of submission. One thread uses an engine.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // What does the work, as the report names it: "reference".
+  [[nodiscard]] virtual std::string_view implementation() const = 0;
+  virtual void submit(Job job) = 0;
+  // Waits for the oldest job. Errors of a job are in its outcome; calling it with no job is a logic_error.
+  [[nodiscard]] virtual Outcome next() = 0;
+
+ protected:
+  Engine() = default;
+};
+
+// The sequential reference on the calling thread.
+[[nodiscard]] std::unique_ptr<Engine> make_reference_engine();
+
+// A reader over pixels that are in memory already; `image` must outlive it.
+[[nodiscard]] std::unique_ptr<Reader> make_memory_reader(ConstHostPlane image);
+
+}  // namespace imgpipe

@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
+#include <utility>
+
+#include "images/error.h"
+#include "pipeline/engine.h"
+
+namespace imgpipe {
+namespace {
+
+class MemoryReader final : public Reader {
+ public:
+  explicit MemoryReader(ConstHostPlane image) : image_(image) { header_.shape = image.shape(); }
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    copy_pixels(image_.rows(next_row_, rows.height), rows);
+    next_row_ += rows.height;
+  }
+
+ private:
+  ConstHostPlane image_;
+  std::int64_t next_row_ = 0;
+};
+
+// Views of an interleaved or grey image as a frame.
+Frame<const Sample, Host> frame_of(const Image& image) {
+  return {frame_shape_of(image.shape()), {image.view(), {}, {}, {}}};
+}
+
+// Runs the steps of a plan over a source, as often as asked: every step writes the same frame each time, so
+// that only the first pass meets memory that the system has yet to provide.
+class StepRunner {
+ public:
+  StepRunner(const Plan& plan, const Image& source, Outcome& outcome)
+      : plan_(plan),
+        source_(source),
+        outcome_(outcome),
+        frames_(plan.steps.size()),
+        views_(plan.steps.size()) {
+    outcome_.histograms.resize(plan.steps.size());
+    check_memory();
+  }
+
+  // `last`: the frames that nothing reads any more are freed on the way.
+  void run(int pass, bool last) {
+    Frame<const Sample, Host> current = frame_of(source_);
+    std::size_t current_owner = frames_.size();
+    Histogram<Host> histogram;
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      const Step& step = plan_.steps[i];
+      StageCall<Host> call{current, {}, histogram, plan_.options};
+      if (step.stage->writes == Writes::statistics) {
+        call.histogram = histogram = counts_of(i, step);
+        time(step, pass, call);
+        continue;
+      }
+      call.out = output_of(i, step);
+      time(step, pass, call);
+      views_[i] = as_input(call.out, step, current);
+      if (last && current_owner < frames_.size()) release_color(frames_[current_owner]);
+      current = views_[i];
+      current_owner = i;
+    }
+    final_owner_ = current_owner;
+  }
+
+  // Hands the frames over to the outcome.
+  void finish(bool keep_outputs) {
+    outcome_.frames = std::move(frames_);
+    outcome_.pixels = source_.view();
+    if (final_owner_ < outcome_.frames.size()) {
+      outcome_.pixels = std::as_const(outcome_.frames[final_owner_].images[0]).view();
+    }
+    if (keep_outputs) outcome_.outputs = std::move(views_);
+  }
+
+ private:
+  void time(const Step& step, int pass, const StageCall<Host>& call) {
+    const auto span = outcome_.timeline.span(step.label, SpanKind::kernel,
+                                             bytes_moved(*step.stage, step.in, step.out), pass);
+    step.stage->reference(call);
+  }
+
+  Histogram<Host> counts_of(std::size_t i, const Step& step) {
+    std::vector<std::uint64_t>& counts = outcome_.histograms[i];
+    counts.resize(static_cast<std::size_t>(kBins) * static_cast<std::size_t>(step.in.color_channels));
+    return {counts.data(), kBins, step.in.color_channels, kBins, 1};
+  }
+
+  // Stages that pass alpha on get no plane of their own for it.
+  Frame<Sample, Host> output_of(std::size_t i, const Step& step) {
+    if (frames_[i].images[0].empty()) {
+      FrameShape shape = step.out;
+      if (!step.stage->moves_alpha) shape.alpha = false;
+      frames_[i] = make_frame(shape);
+    }
+    Frame<Sample, Host> out = frames_[i].view();
+    out.shape = step.out;
+    return out;
+  }
+
+  static Frame<const Sample, Host> as_input(const Frame<Sample, Host>& out, const Step& step,
+                                            const Frame<const Sample, Host>& before) {
+    Frame<const Sample, Host> frame{out.shape, {}};
+    std::ranges::copy(out.planes, frame.planes.begin());
+    if (!step.stage->moves_alpha) frame.planes[kAlphaPlane] = before.planes[kAlphaPlane];
+    return frame;
+  }
+
+  static void release_color(OwnedFrame& frame) {
+    for (std::size_t c = 0; c < kAlphaPlane; ++c) frame.images[c] = Image();
+  }
+
+  // The source and the frames on both sides of a step live at once.
+  void check_memory() const {
+    std::int64_t most = 0;
+    for (const Step& step : plan_.steps) {
+      most = std::max(most, step.in.pixels() * step.in.channels() + step.out.pixels() * step.out.channels());
+    }
+    const std::int64_t available = available_memory_bytes();
+    if (most > available) {
+      throw Error(ErrorKind::memory, "not enough memory: the stages need " + std::to_string(most) +
+                                         " bytes, " + std::to_string(available) + " are available");
+    }
+  }
+
+  const Plan& plan_;
+  const Image& source_;
+  Outcome& outcome_;
+  std::vector<OwnedFrame> frames_;                // by step; empty for statistics
+  std::vector<Frame<const Sample, Host>> views_;  // the same with alpha that was passed on
+  std::size_t final_owner_ = 0;
+};
+
+class ReferenceEngine final : public Engine {
+ public:
+  [[nodiscard]] std::string_view implementation() const override { return "reference"; }
+  void submit(Job job) override { jobs_.push_back(std::move(job)); }
+
+  [[nodiscard]] Outcome next() override {
+    if (jobs_.empty()) throw std::logic_error("next() without a job");
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    Outcome outcome;
+    outcome.plan = std::move(job.plan);
+    outcome.timeline = std::move(job.timeline);
+    try {
+      run(job, outcome);
+    } catch (...) {
+      outcome.error = std::current_exception();
+    }
+    return outcome;
+  }
+
+ private:
+  static void run(Job& job, Outcome& outcome) {
+    Image source;
+    {
+      const auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.samples());
+      source = Image(outcome.plan.input);
+      job.reader->read_rows(source.view());
+      outcome.warnings = job.reader->warnings();
+      job.reader.reset();
+    }
+    StepRunner runner(outcome.plan, source, outcome);
+    if (job.repeat > 0) runner.run(kWarmUpPass, false);
+    const int passes = std::max(1, job.repeat);
+    for (int pass = 0; pass < passes; ++pass) runner.run(pass, pass == passes - 1 && !job.keep_outputs);
+    runner.finish(job.keep_outputs);
+    const bool source_is_result = outcome.pixels.data == std::as_const(source).view().data;
+    if (job.keep_source || source_is_result) outcome.source = std::move(source);
+  }
+
+  std::deque<Job> jobs_;
+};
+
+}  // namespace
+
+Frame<Sample, Host> OwnedFrame::view() {
+  Frame<Sample, Host> frame{shape, {}};
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (!images[i].empty()) frame.planes[i] = images[i].view();
+  }
+  return frame;
+}
+
+Frame<const Sample, Host> OwnedFrame::view() const {
+  Frame<const Sample, Host> frame{shape, {}};
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (!images[i].empty()) frame.planes[i] = images[i].view();
+  }
+  return frame;
+}
+
+OwnedFrame make_frame(const FrameShape& shape) {
+  OwnedFrame frame;
+  frame.shape = shape;
+  if (shape.layout == Layout::interleaved) {
+    frame.images[0] = Image({shape.width, shape.height, shape.channels()});
+    return frame;
+  }
+  for (std::size_t c = 0; c < static_cast<std::size_t>(shape.color_channels); ++c) {
+    frame.images[c] = Image({shape.width, shape.height, 1});
+  }
+  if (shape.alpha) frame.images[kAlphaPlane] = Image({shape.width, shape.height, 1});
+  return frame;
+}
+
+std::unique_ptr<Reader> make_memory_reader(ConstHostPlane image) {
+  return std::make_unique<MemoryReader>(image);
+}
+
+std::unique_ptr<Engine> make_reference_engine() {
+  return std::make_unique<ReferenceEngine>();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,68 @@
+// What happened when: spans on named tracks. Every time that imgpipe reports comes from here.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace imgpipe {
+
+// What a span's time counts as in the report's totals.
+enum class SpanKind { host, transfer, kernel };
+
+struct Span {
+  std::string name;   // the row that it belongs to: decode, upload, a stage, download, encode, write
+  std::string track;  // what ran it: "host", later a stream
+  SpanKind kind = SpanKind::host;
+  std::int64_t start_ns = 0;  // since the timeline's origin
+  std::int64_t end_ns = 0;
+  std::int64_t bytes = 0;  // read and written
+  int pass = 0;            // of --repeat; kWarmUpPass is not reported
+
+  [[nodiscard]] std::int64_t length_ns() const { return end_ns - start_ns; }
+};
+
+inline constexpr int kWarmUpPass = -1;
+
+// Not thread-safe. Times are of the steady clock.
+class Timeline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Timeline(Clock::time_point origin = Clock::now()) : origin_(origin) {}
+
+  // Runs from its making to its end of life.
+  class Running {
+   public:
+    Running(Timeline& timeline, Span span) : timeline_(timeline), span_(std::move(span)) {
+      span_.start_ns = timeline_.now_ns();
+    }
+    ~Running();
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    void set_bytes(std::int64_t bytes) { span_.bytes = bytes; }
+
+   private:
+    Timeline& timeline_;
+    Span span_;
+  };
+
+  [[nodiscard]] Running span(std::string_view name, SpanKind kind, std::int64_t bytes = 0, int pass = 0) {
+    return {*this, Span{std::string(name), "host", kind, 0, 0, bytes, pass}};
+  }
+
+  void add(Span span) { spans_.push_back(std::move(span)); }
+  [[nodiscard]] std::int64_t now_ns() const { return (Clock::now() - origin_) / std::chrono::nanoseconds(1); }
+  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
+
+  // Nanoseconds in which at least one span was running.
+  [[nodiscard]] std::int64_t union_ns() const;
+
+ private:
+  Clock::time_point origin_;
+  std::vector<Span> spans_;
+};
+
+}  // namespace imgpipe
