@@ -35,7 +35,10 @@ class NetpbmReader final : public Reader {
     if (maxval < 1 || maxval > 65535) fail("the maximum value is not within 1..65535");
     maxval_ = static_cast<unsigned>(maxval);
     header_.bits_per_sample = bitmap ? 1 : maxval_ > 255 ? 16 : 8;
-    // One white space ends the header; after a comment its newline has already done so.
+    // One white space ends the header; a comment may stand before it.
+    if (position_ < bytes_.size() && current() == '#') {
+      while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
+    }
     if (position_ >= bytes_.size() || !is_space(current())) fail("the header is truncated or damaged");
     ++position_;
     check_header(header_.shape, options, header_.shape.channels);

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include <png.h>
+#include <zlib.h>
 
 #include "images/codec_parts.h"
 #include "images/error.h"
+#include "images/sniff.h"
 
 namespace imgpipe {
 namespace {
@@ -36,16 +38,31 @@ PngState* state_of(png_structp png) {
   return static_cast<PngState*>(png_get_error_ptr(png));
 }
 
+// libpng names the chunk in front of its message. Where that is none of PNG's own names it is four bytes of
+// the file, and a reason holds no byte of the file.
+void copy_reason(char* to, std::size_t size, png_const_charp text) {
+  constexpr const char* kNames[] = {"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "eXIf", "bKGD", "cHRM",
+                                    "gAMA", "hIST", "iCCP", "iTXt", "oFFs", "pCAL", "pHYs", "sBIT",
+                                    "sCAL", "sPLT", "sRGB", "tEXt", "tIME", "zTXt"};
+  const char* colon = std::strstr(text, ": ");
+  bool known = colon == nullptr || std::strchr(text, '[') == nullptr;
+  if (colon == text + 4) {
+    known = false;
+    for (const char* name : kNames) known = known || std::strncmp(text, name, 4) == 0;
+  }
+  std::snprintf(to, size, "%s%s", known ? "" : "unknown chunk", known ? text : colon);
+}
+
 [[noreturn]] void on_error(png_structp png, png_const_charp text) {
   PngState* state = state_of(png);
-  std::snprintf(state->message, sizeof state->message, "%s", text);
+  copy_reason(state->message, sizeof state->message, text);
   png_longjmp(png, 1);
 }
 
 void on_warning(png_structp png, png_const_charp text) {
   PngState* state = state_of(png);
   if (state->strict) on_error(png, text);
-  if (state->warnings++ == 0) std::snprintf(state->first_warning, sizeof state->first_warning, "%s", text);
+  if (state->warnings++ == 0) copy_reason(state->first_warning, sizeof state->first_warning, text);
 }
 
 void on_read(png_structp png, png_bytep out, png_size_t count) {
@@ -55,10 +72,46 @@ void on_read(png_structp png, png_bytep out, png_size_t count) {
   state->position += count;
 }
 
+// libpng takes IDAT data 8 KiB at a time and gives nothing of a piece that is cut off or fails its CRC. For
+// --lenient the same data is laid out again in small chunks with fresh CRCs, so that little is lost.
+std::vector<std::byte> with_small_idats(Bytes bytes) {
+  constexpr std::size_t kSignatureBytes = 8;
+  constexpr std::size_t kPieceBytes = 64;
+  std::vector<std::byte> out;
+  const auto append = [&out](Bytes part) { out.insert(out.end(), part.begin(), part.end()); };
+  const auto append_number = [&out](std::uint32_t value) {
+    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift));
+  };
+  append(bytes.first(std::min(kSignatureBytes, bytes.size())));
+  std::size_t at = kSignatureBytes;
+  while (at + 8 <= bytes.size()) {
+    const std::size_t left = bytes.size() - at;
+    const std::size_t length = big_endian(bytes, at, 4);
+    const Bytes type = bytes.subspan(at + 4, 4);
+    if (std::memcmp(type.data(), "IDAT", 4) != 0) {
+      append(bytes.subspan(at, std::min(left, length + 12)));
+    } else {
+      const Bytes data = bytes.subspan(at + 8, std::min(left - 8, length));
+      for (std::size_t i = 0; i < data.size(); i += kPieceBytes) {
+        const Bytes piece = data.subspan(i, std::min(kPieceBytes, data.size() - i));
+        append_number(static_cast<std::uint32_t>(piece.size()));
+        append(type);
+        append(piece);
+        const Bytes covered = Bytes(out).last(4 + piece.size());
+        append_number(static_cast<std::uint32_t>(
+            crc32(0, reinterpret_cast<const Bytef*>(covered.data()), static_cast<uInt>(covered.size()))));
+      }
+    }
+    at += std::min(left, length + 12);
+  }
+  return out;
+}
+
 class PngReader final : public Reader {
  public:
   PngReader(Bytes bytes, const DecodeOptions& options) : memory_(options.memory) {
-    state_.bytes = bytes;
+    if (options.lenient) relaid_ = with_small_idats(bytes);
+    state_.bytes = options.lenient ? Bytes(relaid_) : bytes;
     state_.strict = !options.lenient;
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
     info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
@@ -179,6 +232,7 @@ class PngReader final : public Reader {
     return true;
   }
 
+  std::vector<std::byte> relaid_;  // lenient only
   PngState state_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;

@@ -199,10 +199,12 @@ class StbReader final : public WholeImageReader {
     const std::string name(format_info(header_.format).name);
     if (pixels_.data == nullptr) {
       const char* reason = stbi_failure_reason();
-      throw Error(ErrorKind::input, name + ": " +
-                                        (source.overrun      ? "the file is truncated"
-                                         : reason != nullptr ? reason
-                                                             : "damaged"));
+      std::string said = reason != nullptr ? reason : "no reason given";
+      // The one message of stb that quotes the file.
+      if (said.ends_with("PNG chunk not known")) said = "unknown critical chunk";
+      throw Error(
+          ErrorKind::input,
+          name + ": " + (source.overrun ? "the file is truncated" : "stb_image cannot read it: " + said));
     }
     if (width != claims.width || height != claims.height || stored_channels_ < 1 || stored_channels_ > 4) {
       throw Error(ErrorKind::input, name + ": the header contradicts itself");

@@ -104,6 +104,18 @@ std::filesystem::path temporary_path(const std::filesystem::path& target) {
   return target.parent_path() / ("." + name + ".imgpipe-" + random_suffix());
 }
 
+// The path behind a symbolic link, which need not exist yet.
+std::filesystem::path followed(std::filesystem::path path) {
+  constexpr int kMaxLinks = 40;  // as Linux itself
+  std::error_code error;
+  for (int i = 0; std::filesystem::is_symlink(path, error); ++i) {
+    const std::filesystem::path link = std::filesystem::read_symlink(path, error);
+    if (error || i == kMaxLinks) throw Error(ErrorKind::output, "cannot follow the link");
+    path = path.parent_path() / link;  // an absolute link takes the place of all before it
+  }
+  return path;
+}
+
 void write_by_rename(const std::filesystem::path& target, std::span<const std::byte> bytes, mode_t mode) {
   const std::filesystem::path temporary = temporary_path(target);
   const TemporaryName name(temporary.string());
@@ -174,12 +186,7 @@ void write_file(const std::string& path, std::span<const std::byte> bytes) {
     write_all(STDOUT_FILENO, bytes);
     return;
   }
-  std::error_code error;
-  std::filesystem::path target(path);
-  if (std::filesystem::is_symlink(target, error)) {
-    target = std::filesystem::weakly_canonical(target, error);
-    if (error) throw Error(ErrorKind::output, "cannot follow the link: " + error.message());
-  }
+  const std::filesystem::path target = followed(path);
   struct stat info {};
   const bool exists = ::stat(target.c_str(), &info) == 0;
   if (!exists && errno != ENOENT) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));

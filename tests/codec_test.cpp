@@ -1,0 +1,503 @@
+// Decoders and encoders: round trips, damage of every kind, headers that lie, orientation, options.
+#include "images/codec.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "images/error.h"
+#include "images/image.h"
+#include "images/synth.h"
+#include "images/text.h"
+#include "tests/support/images.h"
+
+namespace imgpipe::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Image make_image(Shape shape, std::uint64_t seed = 5) {
+  Image image(shape);
+  for (std::int64_t y = 0; y < shape.height; ++y) {
+    for (std::int64_t i = 0; i < shape.width * shape.channels; ++i) {
+      image.view().row(y)[i] = content_sample("noise", i, y, 0, seed);
+    }
+  }
+  return image;
+}
+
+Bytes encode(const Image& image, Format format, const EncodeOptions& options = {}) {
+  const auto writer = make_writer(format, image.shape(), options);
+  writer->write_rows(image.view());
+  return writer->finish();
+}
+
+Image decode(const Bytes& bytes, const DecodeOptions& options = {}) {
+  const auto reader = open_reader(bytes, options);
+  Image image(reader->header().shape);
+  reader->read_rows(image.view());
+  return image;
+}
+
+Bytes text_bytes(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+// Why a decode fails; "" when it does not. The reason must be printable and of kind input or memory.
+std::string failure(const Bytes& bytes, const DecodeOptions& options = {}) {
+  try {
+    (void)decode(bytes, options);
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.kind() == ErrorKind::input || error.kind() == ErrorKind::memory);
+    EXPECT_EQ(printable(error.what()), error.what());
+    EXPECT_NE(std::string(error.what()), "");
+    return error.what();
+  }
+  return "";
+}
+
+const std::vector<Format>& lossless() {
+  static const std::vector<Format> formats{Format::png, Format::bmp, Format::tga, Format::pgm, Format::ppm};
+  return formats;
+}
+
+// ---- round trips ------------------------------------------------------------------------------------
+
+TEST(Codec, LosslessRoundTrips) {
+  for (const Format format : lossless()) {
+    for (const CodecChoice codec : {CodecChoice::automatic, CodecChoice::stb}) {
+      for (int channels = 1; channels <= 4; ++channels) {
+        if (format == Format::pgm && channels >= 3) continue;
+        for (const Size& size :
+             {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{5, 3}, Size{64, 33}, Size{257, 3}}) {
+          SCOPED_TRACE(std::string(format_info(format).name) + " channels " + std::to_string(channels) + " " +
+                       std::to_string(size.width) + "x" + std::to_string(size.height) +
+                       (codec == CodecChoice::stb ? " stb" : ""));
+          const Shape shape{size.width, size.height, channels};
+          const Image image = make_image(shape);
+          EncodeOptions encoding;
+          encoding.codec = codec;
+          DecodeOptions decoding;
+          decoding.codec = codec;
+          const Image back = decode(encode(image, format, encoding), decoding);
+          // What the format cannot hold is dropped or spread; the colours must survive.
+          const int colors = shape.color_channels();
+          ASSERT_EQ(back.shape().width, size.width);
+          ASSERT_EQ(back.shape().height, size.height);
+          const int back_colors = back.shape().color_channels();
+          for (std::int64_t y = 0; y < size.height; ++y) {
+            for (std::int64_t x = 0; x < size.width; ++x) {
+              const Sample* in = image.view().row(y) + x * channels;
+              const Sample* out = back.view().row(y) + x * back.shape().channels;
+              for (int c = 0; c < back_colors; ++c)
+                ASSERT_EQ(int{out[c]}, int{in[colors == 3 ? c : 0]}) << "x=" << x << " y=" << y;
+              if (shape.has_alpha() && format_info(format).holds_alpha) {
+                ASSERT_TRUE(back.shape().has_alpha());
+                ASSERT_EQ(int{out[back.shape().channels - 1]}, int{in[channels - 1]});
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Codec, WritersTakeRowsInAnyBands) {
+  const Image image = make_image({23, 17, 3});
+  for (const Format format : {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg}) {
+    const Bytes whole = encode(image, format);
+    const auto writer = make_writer(format, image.shape());
+    for (std::int64_t y = 0; y < 17; y += 5)
+      writer->write_rows(image.view().rows(y, std::min<std::int64_t>(5, 17 - y)));
+    EXPECT_EQ(writer->finish(), whole) << format_info(format).name;
+  }
+}
+
+TEST(Codec, ReadersGiveRowsInAnyBands) {
+  const Image image = make_image({23, 17, 3});
+  for (const Format format : {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg}) {
+    const Bytes bytes = encode(image, format);
+    const Image whole = decode(bytes);
+    for (const std::int64_t band : {1, 4, 16}) {
+      const auto reader = open_reader(bytes);
+      Image banded(reader->header().shape);
+      for (std::int64_t y = 0; y < 17; y += band) {
+        reader->read_rows(banded.view().rows(y, std::min<std::int64_t>(band, 17 - y)));
+      }
+      EXPECT_EQ(first_difference(whole.view(), std::as_const(banded).view()), "")
+          << format_info(format).name << " band " << band;
+      EXPECT_THROW(reader->read_rows(banded.view().rows(0, 1)), Error) << "more rows than there are";
+    }
+  }
+}
+
+TEST(Codec, ReadersWriteOnlyTheirSamples) {
+  for (const Format format : {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg}) {
+    const Bytes bytes = encode(make_image({13, 7, 3}), format);
+    const auto reader = open_reader(bytes);
+    GuardedPlane target(reader->header().shape, 9, 3);
+    reader->read_rows(target.view());
+    EXPECT_EQ(target.damage(), "") << format_info(format).name;
+  }
+}
+
+TEST(Codec, JpegKeepsAPhotographCloseAndTheWholeGreyRange) {
+  const Image photo = synthesize(parse_pattern("photo"), {97, 61, 3}, 3);
+  const Image back = decode(encode(photo, Format::jpeg, {95, 1, CodecChoice::automatic}));
+  ASSERT_EQ(back.shape(), photo.shape());
+  double error = 0;
+  for (std::int64_t y = 0; y < 61; ++y) {
+    for (std::int64_t i = 0; i < 97 * 3; ++i)
+      error += std::abs(photo.view().row(y)[i] - back.view().row(y)[i]);
+  }
+  EXPECT_LT(error / static_cast<double>(photo.shape().samples()), 3.0);
+  // Grey comes back grey in value.
+  const Image grey = synthesize(parse_pattern("constant:200"), {16, 16, 1}, 1);
+  const Image grey_back = decode(encode(grey, Format::jpeg));
+  for (int c = 0; c < grey_back.shape().channels; ++c)
+    EXPECT_NEAR(grey_back.view().row(8)[8 * grey_back.shape().channels + c], 200, 1);
+}
+
+TEST(Codec, QualityAndLevelMatter) {
+  const Image photo = synthesize(parse_pattern("photo"), {200, 150, 3}, 3);
+  EXPECT_LT(encode(photo, Format::jpeg, {30, 1, {}}).size(), encode(photo, Format::jpeg, {95, 1, {}}).size());
+  EXPECT_LE(encode(photo, Format::png, {90, 9, {}}).size(), encode(photo, Format::png, {90, 0, {}}).size());
+}
+
+// ---- what a format is, and what it can hold ---------------------------------------------------------
+
+TEST(Codec, FormatsAreToldByContent) {
+  const Image image = make_image({9, 9, 1});
+  for (const Format format :
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm}) {
+    EXPECT_EQ(open_reader(encode(image, format))->header().format, format) << format_info(format).name;
+  }
+  EXPECT_NE(failure({}).find("empty"), std::string::npos);
+  EXPECT_NE(failure(text_bytes("hello, this is no image at all")).find("not an image"), std::string::npos);
+  EXPECT_NE(failure(text_bytes("RIFF....WEBPVP8 ")).find("WebP"), std::string::npos);
+  EXPECT_NE(failure(text_bytes(std::string_view("II*\0........", 12))).find("TIFF"), std::string::npos);
+  EXPECT_NE(failure(text_bytes("#?RADIANCE\n")).find("HDR"), std::string::npos);
+}
+
+TEST(Codec, FormatNamesAndEndings) {
+  EXPECT_EQ(format_by_ending("a/b.c/photo.JPG"), Format::jpeg);
+  EXPECT_EQ(format_by_ending("x.jpeg"), Format::jpeg);
+  EXPECT_EQ(format_by_ending("x.y.PnG"), Format::png);
+  EXPECT_EQ(format_by_ending("dir.png/file"), std::nullopt);
+  EXPECT_EQ(format_by_ending("png"), std::nullopt);
+  EXPECT_EQ(format_by_ending(""), std::nullopt);
+  EXPECT_EQ(format_by_name("TGA"), Format::tga);
+  EXPECT_EQ(format_by_name("webp"), std::nullopt);
+}
+
+TEST(Codec, StorableShapes) {
+  EXPECT_EQ(storable_shape(Format::jpeg, {3, 2, 4}).channels, 3);
+  EXPECT_EQ(storable_shape(Format::jpeg, {3, 2, 2}).channels, 1);
+  EXPECT_EQ(storable_shape(Format::png, {3, 2, 2}).channels, 2);
+  EXPECT_EQ(storable_shape(Format::bmp, {3, 2, 2}).channels, 4);
+  EXPECT_EQ(storable_shape(Format::ppm, {3, 2, 1}).channels, 3);
+  EXPECT_EQ(storable_shape(Format::pgm, {3, 2, 2}).channels, 1);
+  EXPECT_THROW((void)storable_shape(Format::pgm, {3, 2, 3}), Error);
+  EXPECT_THROW((void)make_writer(Format::gif, {3, 2, 3}), Error);
+  EXPECT_THROW((void)make_writer(Format::jpeg, {65536, 1, 1}), Error);
+  EXPECT_THROW((void)make_writer(Format::tga, {1, 65536, 1}), Error);
+  EXPECT_THROW((void)make_writer(Format::png, {40000, 40000, 3}), Error);
+}
+
+// ---- Netpbm -----------------------------------------------------------------------------------------
+
+std::vector<int> samples(const Image& image) {
+  const Sample* data = image.view().data;
+  return {data, data + image.shape().samples()};
+}
+
+TEST(Netpbm, EveryKindAndMaximum) {
+  EXPECT_EQ(samples(decode(text_bytes("P1\n# c\n3 2\n0 1 0\n101\n"))), (std::vector{255, 0, 255, 0, 255, 0}));
+  EXPECT_EQ(samples(decode(text_bytes(std::string_view("P4 10 1\n\xA5\x40", 10)))),
+            (std::vector{0, 255, 0, 255, 255, 0, 255, 0, 255, 0}));
+  EXPECT_EQ(samples(decode(text_bytes("P2 3 1 15 0 7 15"))), (std::vector{0, 119, 255}));
+  EXPECT_EQ(samples(decode(text_bytes("P3\n1 1\n255\n1 2 3\n"))), (std::vector{1, 2, 3}));
+  EXPECT_EQ(samples(decode(text_bytes("P5 2 1 15\n\x07\x0F"))), (std::vector{119, 255}));
+  EXPECT_EQ(samples(decode(text_bytes(std::string_view("P5 2 1 65535\n\x80\x00\xFF\xFF", 17)))),
+            (std::vector{128, 255}));
+  EXPECT_EQ(samples(decode(text_bytes(std::string_view("P6\n1 1 255\n\n \t", 14)))),
+            (std::vector{10, 32, 9}));
+  EXPECT_EQ(samples(decode(text_bytes("P5#x\n#y\n 1#z\n1 255#w\nA"))), (std::vector{65}));
+}
+
+// The rule for more than 8 bits, value by value, against libpng's png_set_scale_16.
+TEST(Netpbm, SixteenBitsAreReducedAsPngDoes) {
+  Bytes file = text_bytes("P5 65536 1 65535\n");
+  for (int v = 0; v < 65536; ++v) {
+    file.push_back(static_cast<std::byte>(v >> 8));
+    file.push_back(static_cast<std::byte>(v & 255));
+  }
+  const Image image = decode(file);
+  for (int v = 0; v < 65536; ++v) ASSERT_EQ(int{image.view().data[v]}, (v * 255 + 32895) >> 16) << v;
+}
+
+TEST(Netpbm, Refuses) {
+  for (const char* text : {"P5", "P5 ", "P5 1", "P5 1 1", "P5 1 1 255", "P5 0 1 255 A", "P5 1 1 0 A",
+                           "P5 1 1 65536 AA", "P5 -1 1 255 A", "P5 99999999999 1 255 A", "P5 2 1 255\nA",
+                           "P2 2 1 255 1", "P2 1 1 255 x", "P2 1 1 9 10", "P5 1 1 9\nA", "P1 2 1 12",
+                           "P6 1 1 255\nAB", "P5 1 1 255x", "P2 1 1 255 99999999999"}) {
+    EXPECT_NE(failure(text_bytes(text)), "") << text;
+  }
+  // Lenient: what is missing is mid-grey.
+  DecodeOptions lenient;
+  lenient.lenient = true;
+  EXPECT_EQ(samples(decode(text_bytes("P5 3 2 255\nABCD"), lenient)),
+            (std::vector{65, 66, 67, 68, 128, 128}));
+  EXPECT_EQ(samples(decode(text_bytes("P2 3 1 255 1 2"), lenient)), (std::vector{1, 2, 128}));
+  const auto reader = open_reader(text_bytes("P5 1 1 255\n"), lenient);
+  Image image(reader->header().shape);
+  reader->read_rows(image.view());
+  EXPECT_EQ(reader->warnings().size(), 1U);
+}
+
+// ---- damage -----------------------------------------------------------------------------------------
+
+TEST(Damage, TruncationAtEveryByte) {
+  for (const Format format :
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm}) {
+    const Bytes bytes = encode(make_image({11, 7, format == Format::pgm ? 1 : 3}), format);
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
+      // stb_image_write ends a TGA with its last pixel, so any cut is a loss; JPEG's end marker counts too.
+      ASSERT_NE(failure(cut), "") << format_info(format).name << " cut to " << length << " of "
+                                  << bytes.size();
+      DecodeOptions lenient;
+      lenient.lenient = true;
+      (void)failure(cut, lenient);  // must not crash; may succeed
+    }
+  }
+}
+
+TEST(Damage, EveryBitOfAPngsCriticalChunks) {
+  const Image image = make_image({9, 5, 3});
+  const Bytes bytes = encode(image, Format::png);
+  std::size_t position = 8;
+  int flips = 0;
+  while (position + 12 <= bytes.size()) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      length = length << 8 | std::to_integer<std::size_t>(bytes[position + i]);
+    const std::size_t chunk_bytes = 12 + length;
+    for (std::size_t bit = 0; bit < chunk_bytes * 8; ++bit) {
+      Bytes damaged = bytes;
+      damaged[position + bit / 8] ^= std::byte{1} << (bit % 8);
+      ASSERT_NE(failure(damaged), "") << "bit " << bit % 8 << " of byte " << position + bit / 8;
+      ++flips;
+    }
+    position += chunk_bytes;
+  }
+  EXPECT_EQ(position, bytes.size());
+  EXPECT_GT(flips, 8 * (25 + 12 + 12));
+}
+
+// Found by replaying the fuzzer: stb quotes the name of a chunk that it does not know.
+TEST(Damage, StbsReasonHoldsNoByteOfTheFile) {
+  Bytes png = encode(make_image({4, 4, 1}), Format::png);
+  png[png.size() - 8] = std::byte{0x8A};  // IEND becomes a critical chunk of no name
+  DecodeOptions stb;
+  stb.codec = CodecChoice::stb;
+  EXPECT_NE(failure(png, stb).find("unknown critical chunk"), std::string::npos);
+}
+
+// No flip in any file may crash, hang or give different pixels twice.
+TEST(Damage, EveryByteChangedInEveryFormat) {
+  for (const Format format : {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm}) {
+    const Bytes bytes = encode(make_image({8, 8, 1}), format);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      for (const int change : {0x01, 0x80, 0xFF}) {
+        Bytes damaged = bytes;
+        damaged[i] ^= static_cast<std::byte>(change);
+        DecodeOptions options;
+        options.max_pixels = 1 << 20;
+        for (const bool lenient : {false, true}) {
+          options.lenient = lenient;
+          const std::string first = failure(damaged, options);
+          ASSERT_EQ(failure(damaged, options), first);
+          if (first.empty()) {
+            ASSERT_EQ(samples(decode(damaged, options)), samples(decode(damaged, options)));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Damage, LenientPngKeepsTheRowsBeforeTheDamage) {
+  const Image image = make_image({64, 64, 3});
+  Bytes bytes = encode(image, Format::png);
+  bytes.resize(bytes.size() / 2);
+  DecodeOptions lenient;
+  lenient.lenient = true;
+  const auto reader = open_reader(bytes, lenient);
+  Image back(reader->header().shape);
+  reader->read_rows(back.view());
+  EXPECT_FALSE(reader->warnings().empty());
+  EXPECT_EQ(first_difference(image.view().rows(0, 20), std::as_const(back).view().rows(0, 20)), "");
+  EXPECT_EQ(int{back.view().row(63)[0]}, 128);
+  EXPECT_EQ(int{back.view().row(63)[63 * 3 + 2]}, 128);
+}
+
+TEST(Damage, HeadersAreJudgedBeforePixelsAreAllocated) {
+  DecodeOptions options;
+  options.max_pixels = 100;
+  for (const Format format : {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::ppm}) {
+    EXPECT_NE(failure(encode(make_image({11, 10, 3}), format), options).find("--max-pixels 100"),
+              std::string::npos);
+    EXPECT_EQ(failure(encode(make_image({10, 10, 3}), format), options), "");
+    for (const CodecChoice codec : {CodecChoice::automatic, CodecChoice::stb}) {
+      options.codec = codec;
+      EXPECT_NE(failure(encode(make_image({101, 1, 3}), format), options), "");
+    }
+    options.codec = CodecChoice::automatic;
+  }
+}
+
+TEST(Damage, BmpThatClaimsMoreThanItHas) {
+  const Bytes good = encode(make_image({8, 8, 3}), Format::bmp);
+  const auto with = [&](std::size_t at, std::initializer_list<int> values) {
+    Bytes bytes = good;
+    for (const int value : values) bytes[at++] = static_cast<std::byte>(value);
+    return failure(bytes);
+  };
+  EXPECT_EQ(failure(good), "");
+  EXPECT_NE(with(18, {0xFF, 0xFF, 0xFF, 0x7F}), "");  // width
+  EXPECT_NE(with(22, {0, 0, 0, 0x80}), "");           // height -2^31
+  EXPECT_NE(with(10, {0xFF, 0xFF, 0xFF, 0xFF}), "");  // offset of the pixels
+  EXPECT_NE(with(10, {4, 0, 0, 0}), "");
+  EXPECT_NE(with(28, {3, 0}), "");    // bits
+  EXPECT_NE(with(30, {1, 0}), "");    // RLE
+  EXPECT_NE(with(14, {200, 0}), "");  // header size
+  // 8 bits with a palette of two colours and an index of 7.
+  Bytes indexed(14 + 40 + 8 + 4, std::byte{0});
+  const auto put = [&](std::size_t at, std::uint32_t value) {
+    for (std::size_t i = 0; i < 4; ++i) indexed[at + i] = static_cast<std::byte>(value >> (8 * i));
+  };
+  std::memcpy(indexed.data(), "BM", 2);
+  put(2, 66), put(10, 62), put(14, 40), put(18, 1), put(22, 1), put(26, 1 | 8 << 16), put(46, 2);
+  indexed[62] = std::byte{1};
+  EXPECT_EQ(failure(indexed), "");
+  indexed[62] = std::byte{7};
+  EXPECT_NE(failure(indexed).find("palette"), std::string::npos);
+}
+
+// ---- orientation ------------------------------------------------------------------------------------
+
+// A TIFF structure with the orientation, in either byte order.
+Bytes tiff(int orientation, bool big_endian) {
+  Bytes out = text_bytes(
+      big_endian ? std::string_view("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0", 26)
+                 : std::string_view("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\0\0\0\0\0\0\0\0", 26));
+  out[big_endian ? 19 : 18] = static_cast<std::byte>(orientation);
+  return out;
+}
+
+TEST(Exif, ReadsTheOrientation) {
+  for (int value = 0; value <= 10; ++value) {
+    for (const bool big : {false, true}) {
+      const bool valid = value >= 1 && value <= 8;
+      EXPECT_EQ(static_cast<int>(exif_orientation(tiff(value, big))), valid ? value : 1) << value << big;
+    }
+  }
+}
+
+TEST(Exif, AnyDamageMeansUpright) {
+  const Bytes good = tiff(6, true);
+  for (std::size_t length = 0; length < 20; ++length) {
+    EXPECT_EQ(exif_orientation(std::span(good).first(length)), Orientation::upright) << length;
+  }
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    for (int value = 0; value < 256; ++value) {
+      Bytes bytes = good;
+      bytes[i] = static_cast<std::byte>(value);
+      const int got = static_cast<int>(exif_orientation(bytes));
+      EXPECT_TRUE(got >= 1 && got <= 8);
+    }
+  }
+}
+
+// Where the stored corners end up, from the figure in the Exif standard: the first letter is what is seen
+// at the top left.
+TEST(Exif, TurnsEveryWay) {
+  const std::vector<Sample> stored{'a', 'b', 'c', 'd', 'e', 'f'};  // ab / cd / ef
+  const ConstHostPlane plane{stored.data(), 2, 3, 2, 1};
+  const std::vector<std::string> expected{"abcdef", "badcfe", "fedcba", "efcdab",
+                                          "acebdf", "ecafdb", "fdbeca", "bdface"};
+  for (int value = 1; value <= 8; ++value) {
+    const auto orientation = static_cast<Orientation>(value);
+    const Shape shape = oriented_shape(plane.shape(), orientation);
+    EXPECT_EQ(shape.width, value >= 5 ? 3 : 2);
+    Image upright(shape);
+    orient_pixels(plane, upright.view(), orientation);
+    const Sample* data = std::as_const(upright).view().data;
+    EXPECT_EQ(std::string(data, data + 6), expected[static_cast<std::size_t>(value - 1)]) << value;
+  }
+}
+
+// An eXIf chunk put into a PNG, and an APP1 segment into a JPEG.
+std::uint32_t crc32(std::span<const std::byte> bytes) {
+  std::uint32_t crc = 0xFFFFFFFF;
+  for (const std::byte b : bytes) {
+    crc ^= std::to_integer<std::uint32_t>(b);
+    for (int k = 0; k < 8; ++k) crc = (crc & 1) != 0 ? 0xEDB88320U ^ (crc >> 1) : crc >> 1;
+  }
+  return ~crc;
+}
+
+TEST(Exif, IsAppliedFromPngAndJpeg) {
+  const Image image = make_image({5, 3, 3});
+  const Bytes exif = tiff(6, false);
+  Bytes png = encode(image, Format::png);
+  Bytes chunk = text_bytes("eXIf");
+  chunk.insert(chunk.end(), exif.begin(), exif.end());
+  const std::uint32_t crc = crc32(chunk);
+  chunk.insert(chunk.begin(),
+               {std::byte{0}, std::byte{0}, std::byte{0}, static_cast<std::byte>(exif.size())});
+  for (int shift = 24; shift >= 0; shift -= 8) chunk.push_back(static_cast<std::byte>(crc >> shift));
+  png.insert(png.begin() + 33, chunk.begin(), chunk.end());
+
+  Bytes jpeg = encode(image, Format::jpeg);
+  Bytes segment =
+      text_bytes(std::string_view("\xFF\xE1\x00\x00"
+                                  "Exif\0\0",
+                                  10));
+  segment.insert(segment.end(), exif.begin(), exif.end());
+  segment[3] = static_cast<std::byte>(segment.size() - 2);
+  jpeg.insert(jpeg.begin() + 2, segment.begin(), segment.end());
+
+  for (const Bytes& bytes : {png, jpeg}) {
+    DecodeOptions as_stored;
+    as_stored.orient = false;
+    const Image stored = decode(bytes, as_stored);
+    const Image upright = decode(bytes);
+    EXPECT_EQ(stored.shape(), image.shape());
+    ASSERT_EQ(upright.shape(), (Shape{3, 5, 3}));
+    Image turned(upright.shape());
+    orient_pixels(stored.view(), turned.view(), Orientation::rotate_90);
+    EXPECT_EQ(first_difference(std::as_const(turned).view(), upright.view()), "");
+  }
+}
+
+TEST(Text, PrintableKeepsNoControlNorBrokenUtf8) {
+  EXPECT_EQ(printable("plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"),
+            "plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80");
+  EXPECT_EQ(printable("a\nb\x1B[31m\x7F"), "a\\x0Ab\\x1B[31m\\x7F");
+  EXPECT_EQ(printable("\xFF\xC3"), "\\xFF\\xC3");
+  EXPECT_EQ(printable("\xC0\x80"), "\\xC0\\x80");
+  EXPECT_EQ(printable("\xED\xA0\x80"), "\\xED\\xA0\\x80");
+  EXPECT_EQ(printable("\xF4\x90\x80\x80"), "\\xF4\\x90\\x80\\x80");
+  EXPECT_EQ(printable("\xC2\x85"), "\\xC2\\x85");
+  EXPECT_EQ(printable("\xE2\x80\xAE"), "\\xE2\\x80\\xAE");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+}
+
+}  // namespace
+}  // namespace imgpipe::test

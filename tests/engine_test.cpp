@@ -1,0 +1,207 @@
+#include "pipeline/engine.h"
+
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "images/error.h"
+#include "pipeline/compare.h"
+#include "pipeline/device.h"
+#include "tests/support/images.h"
+
+namespace imgpipe::test {
+namespace {
+
+Image make_image(Shape shape) {
+  Image image(shape);
+  fill({frame_shape_of(shape), {image.view(), {}, {}, {}}}, "noise", 9);
+  return image;
+}
+
+Outcome run(const Image& image, const std::string& stages, int repeat = 0, bool keep = false,
+            StageOptions options = {}) {
+  Job job;
+  job.reader = make_memory_reader(image.view());
+  job.plan = make_plan(parse_stages(stages), image.shape(), options);
+  job.repeat = repeat;
+  job.keep_source = keep;
+  job.keep_outputs = keep;
+  const std::unique_ptr<Engine> engine = make_reference_engine();
+  engine->submit(std::move(job));
+  return engine->next();
+}
+
+// A reader that breaks off.
+class BrokenReader final : public Reader {
+ public:
+  BrokenReader() { header_.shape = {4, 4, 1}; }
+
+ protected:
+  void read_next_rows(HostPlane) override { throw Error(ErrorKind::input, "broken on purpose"); }
+};
+
+TEST(Engine, NamesItsImplementation) {
+  EXPECT_EQ(make_reference_engine()->implementation(), "reference");
+}
+
+TEST(Engine, OutcomesComeInOrderAndAnErrorCostsOneJob) {
+  const std::unique_ptr<Engine> engine = make_reference_engine();
+  const Image first = make_image({3, 2, 1});
+  const Image third = make_image({5, 4, 3});
+  for (int i = 0; i < 3; ++i) {
+    Job job;
+    if (i == 1) {
+      job.reader = std::make_unique<BrokenReader>();
+    } else {
+      job.reader = make_memory_reader(i == 0 ? first.view() : third.view());
+    }
+    job.plan = make_plan(parse_stages("smooth"), job.reader->header().shape, {});
+    engine->submit(std::move(job));
+  }
+  const Outcome a = engine->next();
+  const Outcome b = engine->next();
+  const Outcome c = engine->next();
+  EXPECT_FALSE(a.error);
+  EXPECT_EQ(a.pixels.shape(), first.shape());
+  ASSERT_TRUE(b.error);
+  EXPECT_THROW(std::rethrow_exception(b.error), Error);
+  EXPECT_FALSE(c.error);
+  EXPECT_EQ(c.pixels.shape(), third.shape());
+  EXPECT_THROW((void)engine->next(), std::logic_error);
+}
+
+TEST(Engine, AlphaPassesThroughEveryListUntouched) {
+  for (const int channels : {2, 4}) {
+    const Image image = make_image({13, 9, channels});
+    for (const char* stages : {"gray", "hist", "smooth", "contrast", "smooth,smooth",
+                               "gray,hist,contrast,smooth", "smooth,gray,contrast"}) {
+      for (const bool keep : {false, true}) {
+        const Outcome outcome = run(image, stages, 0, keep);
+        ASSERT_FALSE(outcome.error) << stages;
+        ASSERT_TRUE(outcome.pixels.shape().has_alpha());
+        for (std::int64_t i = 0; i < image.shape().pixels(); ++i) {
+          const int out_channels = outcome.pixels.channels;
+          ASSERT_EQ(outcome.pixels.data[i * out_channels + out_channels - 1],
+                    image.view().data[i * channels + channels - 1])
+              << stages << " pixel " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(Engine, ColourPlanesAreWorkedOnOneByOne) {
+  const Image image = make_image({17, 12, 3});
+  StageOptions options;
+  options.stretch = Stretch::each;
+  const Outcome together = run(image, "contrast,smooth", 0, false, options);
+  for (int c = 0; c < 3; ++c) {
+    Image plane({17, 12, 1});
+    for (std::int64_t i = 0; i < 17 * 12; ++i) plane.view().data[i] = image.view().data[3 * i + c];
+    const Outcome alone = run(plane, "contrast,smooth", 0, false, options);
+    for (std::int64_t i = 0; i < 17 * 12; ++i)
+      ASSERT_EQ(together.pixels.data[3 * i + c], alone.pixels.data[i]) << c << " " << i;
+  }
+}
+
+TEST(Engine, StagesThatChangeNothingGiveTheImageBack) {
+  for (const int channels : {1, 2, 3, 4}) {
+    const Image image = make_image({6, 5, channels});
+    for (const bool keep : {false, true}) {
+      EXPECT_EQ(first_difference(image.view(), run(image, "hist", 0, keep).pixels), "") << channels;
+      if (channels <= 2) {
+        EXPECT_EQ(first_difference(image.view(), run(image, "gray", 0, keep).pixels), "") << channels;
+      }
+    }
+  }
+}
+
+TEST(Engine, RepeatedPassesGiveTheSamePixelsAndAllTheirSpans) {
+  const Image image = make_image({40, 30, 3});
+  const Outcome once = run(image, "gray,hist,contrast,smooth");
+  const Outcome often = run(image, "gray,hist,contrast,smooth", 5);
+  EXPECT_EQ(first_difference(once.pixels, often.pixels), "");
+  EXPECT_EQ(once.histograms, often.histograms);
+  int smooths = 0;
+  bool warm_up = false;
+  for (const Span& span : often.timeline.spans()) {
+    smooths += span.name == "smooth" ? 1 : 0;
+    warm_up = warm_up || span.pass == kWarmUpPass;
+    EXPECT_LE(span.start_ns, span.end_ns);
+  }
+  EXPECT_EQ(smooths, 6) << "a warm-up and five passes";
+  EXPECT_TRUE(warm_up);
+}
+
+TEST(Engine, KeptOutputsAreEachStepsOwn) {
+  const Image image = make_image({21, 10, 4});
+  const Outcome kept = run(image, "gray,contrast,smooth,smooth", 0, true);
+  ASSERT_EQ(kept.outputs.size(), kept.plan.steps.size());
+  ASSERT_EQ(first_difference(image.view(), std::as_const(kept.source).view()), "");
+  // Every prefix of the list ends in what the step of that prefix wrote.
+  const std::vector<std::pair<std::string, std::size_t>> prefixes{
+      {"gray", 0}, {"gray,contrast", 2}, {"gray,contrast,smooth", 3}};
+  for (const auto& [stages, step] : prefixes) {
+    const Outcome prefix = run(image, stages);
+    const ConstHostPlane grey = kept.outputs[step].planes[0];
+    for (std::int64_t y = 0; y < 10; ++y) {
+      for (std::int64_t x = 0; x < 21; ++x) ASSERT_EQ(grey.row(y)[x], prefix.pixels.row(y)[2 * x]) << stages;
+    }
+  }
+}
+
+TEST(Compare, FindsWhatDiffers) {
+  const Image image = make_image({9, 7, 3});
+  const Outcome reference = run(image, "gray,hist,contrast", 0, true);
+  Outcome tested = run(image, "gray,hist,contrast", 0, true);
+  for (const Difference& difference : compare_outcomes(tested, reference))
+    EXPECT_EQ(difference.text(), "identical");
+  tested.frames[0].images[0].view().row(2)[3] ^= 4;
+  tested.histograms[1][17] += 5;
+  const std::vector<Difference> differences = compare_outcomes(tested, reference);
+  EXPECT_EQ(differences[0].text(), "1 pixel differs (max 4)");
+  EXPECT_EQ(differences[1].text(), "1 bin differs (max 5)");
+  EXPECT_EQ(differences[2].text(), "identical");
+  EXPECT_THROW((void)compare_outcomes(tested, run(image, "gray,hist", 0, true)), std::logic_error);
+}
+
+TEST(Timeline, UnionCountsOverlapOnce) {
+  Timeline timeline;
+  const auto add = [&](std::int64_t start, std::int64_t end) {
+    timeline.add({"x", "host", SpanKind::host, start, end, 0, 0});
+  };
+  EXPECT_EQ(timeline.union_ns(), 0);
+  add(10, 20);
+  add(15, 30);
+  add(40, 50);
+  add(42, 44);
+  EXPECT_EQ(timeline.union_ns(), 30);
+}
+
+TEST(Device, NamesAreCheckedAndAutoNeverFails) {
+  EXPECT_EQ(choose_device("reference").kind, DeviceKind::reference);
+  EXPECT_EQ(choose_device("cpu").kind, DeviceKind::cpu);
+  EXPECT_FALSE(choose_device("auto").why.empty());
+  for (const char* text :
+       {"", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999", "cpu:0"}) {
+    try {
+      (void)choose_device(text);
+      ADD_FAILURE() << "accepted '" << text << "'";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << text;
+    }
+  }
+  for (const char* text : {"cuda", "cuda:0", "cuda:4000"}) {
+    try {
+      (void)choose_device(text);
+      ADD_FAILURE() << "accepted '" << text << "'";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::device) << text;
+    }
+  }
+  const CudaDevices cuda = list_cuda_devices();
+  EXPECT_EQ(cuda.devices.empty(), !cuda.unusable_reason.empty());
+}
+
+}  // namespace
+}  // namespace imgpipe::test

@@ -1,0 +1,81 @@
+// The fuzz targets over their seeds, so that every build replays them: files made here, cut and bent at
+// seeded places, the texts of tests/fuzz/seeds, and the corpus where there is one.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "images/codec.h"
+#include "images/synth.h"
+#include "tests/support/files.h"
+
+int fuzz_decode(const std::uint8_t* data, std::size_t size);
+int fuzz_exif(const std::uint8_t* data, std::size_t size);
+int fuzz_options(const std::uint8_t* data, std::size_t size);
+int fuzz_plan(const std::uint8_t* data, std::size_t size);
+
+namespace imgpipe::test {
+namespace {
+
+using Target = int (*)(const std::uint8_t*, std::size_t);
+using Bytes = std::vector<std::byte>;
+
+void replay(Target target, const Bytes& bytes) {
+  EXPECT_EQ(target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
+}
+
+// The seed itself and bent copies of it.
+void replay_bent(Target target, const Bytes& seed, int copies, std::mt19937& random) {
+  replay(target, seed);
+  for (int i = 0; i < copies && !seed.empty(); ++i) {
+    Bytes bent = seed;
+    for (unsigned changes = 1 + random() % 4; changes > 0; --changes)
+      bent[random() % bent.size()] = static_cast<std::byte>(random());
+    if (random() % 4 == 0) bent.resize(random() % bent.size());
+    replay(target, bent);
+  }
+}
+
+TEST(FuzzReplay, Decode) {
+  std::mt19937 random(1);
+  for (const Format format :
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm}) {
+    const Image image = synthesize(parse_pattern("photo"), {19, 13, format == Format::pgm ? 1 : 3}, 2);
+    const auto writer = make_writer(format, image.shape());
+    writer->write_rows(image.view());
+    replay_bent(fuzz_decode, writer->finish(), 200, random);
+  }
+}
+
+TEST(FuzzReplay, DecodeCorpus) {
+  IMGPIPE_NEED_CORPUS();
+  std::mt19937 random(2);
+  for (const auto& path : files_below(*corpus())) {
+    const Bytes bytes = load(path);
+    if (bytes.size() <= 20'000) replay_bent(fuzz_decode, bytes, 3, random);
+  }
+}
+
+TEST(FuzzReplay, Exif) {
+  std::mt19937 random(3);
+  for (const std::string& text :
+       {std::string("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0", 26),
+        std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0\0\0\0\0", 26)}) {
+    const auto bytes = std::as_bytes(std::span(text));
+    replay_bent(fuzz_exif, {bytes.begin(), bytes.end()}, 20'000, random);
+  }
+}
+
+TEST(FuzzReplay, OptionsAndPlan) {
+  std::mt19937 random(4);
+  const std::filesystem::path seeds = std::filesystem::path(IMGPIPE_SOURCE_DIR) / "tests/fuzz/seeds";
+  int files = 0;
+  for (const auto& path : files_below(seeds)) {
+    const bool plan = path.parent_path().filename() == "plan";
+    replay_bent(plan ? fuzz_plan : fuzz_options, load(path), plan ? 5000 : 300, random);
+    ++files;
+  }
+  EXPECT_GE(files, 6);
+}
+
+}  // namespace
+}  // namespace imgpipe::test

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""The independent oracle: SPEC section 1 in plain Python, written from the text, not from the C++.
+
+    oracle.py            writes golden.json beside this file
+    oracle.py --check    exit 1 unless golden.json is what this program makes
+
+Standard library only. Rounding is half up; every division here is of non-negative integers.
+"""
+import json
+import os
+import sys
+from fractions import Fraction
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FILE = os.path.join(HERE, "golden.json")
+
+LUMA = {"bt601": (19595, 38470, 7471, 16), "bt709": (13933, 46871, 4732, 16), "opencv": (9798, 19235, 3735, 15)}
+TAPS = {"box": (1, 1, 1, 1, 1), "triangle": (1, 2, 3, 2, 1), "gauss": (1, 4, 6, 4, 1)}
+
+
+def half_up(value):
+    """The nearest integer to a non-negative fraction, halves upward."""
+    return (value + Fraction(1, 2)).__floor__()
+
+
+def gray(pixels, luma):
+    r, g, b, shift = LUMA[luma]
+    return [[half_up(Fraction(r * p[0] + g * p[1] + b * p[2], 1 << shift)) for p in row] for row in pixels]
+
+
+def hist(plane):
+    counts = [0] * 256
+    for row in plane:
+        for v in row:
+            counts[v] += 1
+    return counts
+
+
+def limits(counts, low, high):
+    n = sum(counts)
+    skip_low, skip_high = (n * Fraction(p) / 100 for p in (low, high))
+    seen = 0
+    for lo in range(256):
+        seen += counts[lo]
+        if seen > skip_low.__floor__():
+            break
+    seen = 0
+    for hi in range(255, -1, -1):
+        seen += counts[hi]
+        if seen > skip_high.__floor__():
+            break
+    return lo, hi
+
+
+def contrast(plane, lo, hi):
+    if hi <= lo:
+        return plane
+    return [[0 if v <= lo else 255 if v >= hi else half_up(Fraction((v - lo) * 255, hi - lo)) for v in row] for row in plane]
+
+
+def mirror(i, n):
+    if n == 1:
+        return 0
+    while not 0 <= i < n:
+        i = -i if i < 0 else 2 * (n - 1) - i
+    return i
+
+
+def place(i, n, border):
+    if border == "replicate":
+        return min(max(i, 0), n - 1)
+    if border == "reflect":
+        return mirror(i, n)
+    return i if 0 <= i < n else None
+
+
+def smooth(plane, window, border):
+    taps, h, w = TAPS[window], len(plane), len(plane[0])
+    out = []
+    for y in range(h):
+        rows = [(place(y + d, h, border), taps[d + 2]) for d in range(-2, 3)]
+        line = []
+        for x in range(w):
+            columns = [(place(x + d, w, border), taps[d + 2]) for d in range(-2, 3)]
+            known = [(plane[j][i], a * b) for j, a in rows if j is not None for i, b in columns if i is not None]
+            line.append(half_up(Fraction(sum(v * k for v, k in known), sum(k for _, k in known))))
+        out.append(line)
+    return out
+
+
+def noise(width, height, channels, seed):
+    """A linear congruential generator (Numerical Recipes' constants), high byte."""
+    state, rows = seed, []
+    for _ in range(height):
+        row = []
+        for _ in range(width):
+            pixel = []
+            for _ in range(channels):
+                state = (state * 1664525 + 1013904223) % (1 << 32)
+                pixel.append(state >> 24)
+            row.append(pixel)
+        rows.append(row)
+    return rows
+
+
+def narrow(pixels):
+    """The same picture with its values squeezed into 60..140, and one outlier at each end."""
+    rows = [[[60 + v * 80 // 255 for v in p] for p in row] for row in pixels]
+    rows[0][0] = [3] * len(rows[0][0])
+    rows[-1][-1] = [251] * len(rows[0][0])
+    return rows
+
+
+def text(plane):
+    return "".join(f"{v:02x}" for row in plane for v in row)
+
+
+def planes_of(pixels):
+    return [[[p[c] for p in row] for row in pixels] for c in range(len(pixels[0][0]))]
+
+
+def image_case(name, pixels):
+    case = {"name": name, "width": len(pixels[0]), "height": len(pixels), "channels": len(pixels[0][0]),
+            "pixels": text([[v for p in row for v in p] for row in pixels]), "results": []}
+    planes = planes_of(pixels)
+
+    def add(stages, options, result):
+        case["results"].append({"stages": stages, "options": options, "planes": [text(p) for p in result]})
+
+    if len(planes) == 3:
+        for luma in LUMA:
+            add("gray", {"luma": luma}, [gray(pixels, luma)])
+        grey = gray(pixels, "bt601")
+        lo, hi = limits(hist(grey), "0", "0")
+        add("gray,hist,contrast,smooth", {}, [smooth(contrast(grey, lo, hi), "box", "shrink")])
+        add("smooth,gray", {}, [gray([list(zip(*rows)) for rows in zip(*[smooth(p, "box", "shrink") for p in planes])], "bt601")])
+    counts = [hist(p) for p in planes]
+    case["hist"] = counts
+    for low, high in (("0", "0"), ("0.5", "0.5"), ("2", "10"), ("33.333333", "0.000001")):
+        joint = limits([sum(c) for c in zip(*counts)], low, high)
+        add("contrast", {"clip": f"{low},{high}", "stretch": "joint"}, [contrast(p, *joint) for p in planes])
+        add("contrast", {"clip": f"{low},{high}", "stretch": "each"},
+            [contrast(p, *limits(c, low, high)) for p, c in zip(planes, counts)])
+    for window in TAPS:
+        for border in ("shrink", "replicate", "reflect"):
+            add("smooth", {"window": window, "border": border}, [smooth(p, window, border) for p in planes])
+    add("smooth,smooth", {}, [smooth(smooth(p, "box", "shrink"), "box", "shrink") for p in planes])
+    return case
+
+
+def golden():
+    cases = []
+    for seed, (width, height, channels) in enumerate(
+            [(1, 1, 1), (1, 1, 3), (2, 1, 1), (1, 5, 3), (2, 2, 1), (4, 3, 3), (5, 5, 1), (7, 6, 3), (13, 11, 1), (16, 9, 3)]):
+        pixels = noise(width, height, channels, 20261120 + seed)
+        cases.append(image_case(f"noise {width}x{height}x{channels}", pixels))
+        if width * height > 4:
+            cases.append(image_case(f"narrow {width}x{height}x{channels}", narrow(pixels)))
+    cases.append(image_case("constant 6x4x1", [[[77]] * 6] * 4))
+    cases.append(image_case("two values 6x4x1", [[[10 if (x + y) % 3 else 240] for x in range(6)] for y in range(4)]))
+    lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
+    return '{"made_by":"tests/golden/oracle.py","cases":[\n' + lines + "\n]}\n"
+
+
+def main():
+    made = golden()
+    if "--check" in sys.argv:
+        with open(FILE, encoding="utf-8") as file:
+            if file.read() != made:
+                sys.exit("golden.json is not what oracle.py makes")
+        print("golden.json is what oracle.py makes")
+        return
+    with open(FILE, "w", encoding="utf-8") as file:
+        file.write(made)
+
+
+main()

@@ -1,0 +1,44 @@
+// Folders and files for tests.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace imgpipe::test {
+
+// An empty folder that goes with its object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::string file(std::string_view name) const { return (path_ / name).string(); }
+  // Names of everything in it, sorted.
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+[[nodiscard]] std::vector<std::byte> load(const std::filesystem::path& path);
+[[nodiscard]] std::string load_text(const std::filesystem::path& path);
+void save(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void save_text(const std::filesystem::path& path, std::string_view text);
+
+// The folder of real test images (IMGPIPE_CORPUS); nullopt when the variable is not set.
+[[nodiscard]] std::optional<std::filesystem::path> corpus();
+// The regular files below a folder, sorted.
+[[nodiscard]] std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
+
+}  // namespace imgpipe::test
+
+// Skips the test, visibly, when there is no corpus.
+#define IMGPIPE_NEED_CORPUS() \
+  if (!::imgpipe::test::corpus()) GTEST_SKIP() << "IMGPIPE_CORPUS is not set"

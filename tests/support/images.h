@@ -1,0 +1,65 @@
+// Images to test with: awkward shapes, telling contents, memory that notices being written where it must not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/frame.h"
+
+namespace imgpipe::test {
+
+struct Size {
+  std::int64_t width, height;
+};
+
+// 1x1, 1xN, Nx1, the window's own sizes, around powers of two, primes, one very long row and column.
+[[nodiscard]] const std::vector<Size>& awkward_sizes();
+// Fewer, for products of many options.
+[[nodiscard]] const std::vector<Size>& few_sizes();
+
+// Names of contents: zeros, full, constant, two_valued, ramp, checker, outlier, noise, narrow.
+[[nodiscard]] const std::vector<std::string>& contents();
+// The sample of channel c at (x, y) of a content; noise depends on the seed.
+[[nodiscard]] Sample content_sample(const std::string& content, std::int64_t x, std::int64_t y, int c,
+                                    std::uint64_t seed);
+
+// A plane in memory of its own with room before, behind and between its rows. Everything that is not a sample
+// of the plane holds a canary that check() looks at.
+class GuardedPlane {
+ public:
+  // `extra` samples of padding behind each row; the first row starts `offset` samples behind alignment.
+  GuardedPlane(Shape shape, std::int64_t extra, std::int64_t offset);
+
+  [[nodiscard]] HostPlane view();
+  [[nodiscard]] ConstHostPlane view() const;
+  // "" when every canary is as it was, else where the first one was hit.
+  [[nodiscard]] std::string damage() const;
+
+ private:
+  [[nodiscard]] bool is_sample(std::size_t index) const;
+
+  Shape shape_;
+  std::int64_t stride_;
+  std::size_t first_;
+  std::vector<Sample> memory_;
+};
+
+// The planes of a frame, each guarded.
+struct GuardedFrame {
+  FrameShape shape;
+  std::vector<GuardedPlane> planes;  // in the order of plane_indices(shape)
+
+  GuardedFrame(FrameShape frame_shape, std::int64_t extra, std::int64_t offset);
+  [[nodiscard]] Frame<Sample, Host> view();
+  [[nodiscard]] std::string damage() const;
+};
+[[nodiscard]] std::vector<std::size_t> plane_indices(const FrameShape& shape);
+
+// Fills a frame: colour by content, alpha by noise, so that alpha that is touched shows.
+void fill(const Frame<Sample, Host>& frame, const std::string& content, std::uint64_t seed);
+
+// "" when the planes are equal, else "x=.. y=.. channel=..: expected .., got ..".
+[[nodiscard]] std::string first_difference(ConstHostPlane expected, ConstHostPlane got);
+
+}  // namespace imgpipe::test

@@ -1,0 +1,100 @@
+#include "tests/support/oracle.h"
+
+#include <cstddef>
+
+namespace imgpipe::test {
+
+std::int64_t oracle_luma(const std::string& luma, std::int64_t r, std::int64_t g, std::int64_t b) {
+  if (luma == "bt709") return (13933 * r + 46871 * g + 4732 * b + 32768) / 65536;
+  if (luma == "opencv") return (9798 * r + 19235 * g + 3735 * b + 16384) / 32768;
+  return (19595 * r + 38470 * g + 7471 * b + 32768) / 65536;
+}
+
+std::vector<std::int64_t> oracle_counts(const Grid& plane) {
+  std::vector<std::int64_t> counts(256, 0);
+  for (const auto& row : plane) {
+    for (const std::int64_t v : row) counts.at(static_cast<std::size_t>(v)) += 1;
+  }
+  return counts;
+}
+
+OracleRange oracle_range(const std::vector<std::int64_t>& counts, std::int64_t low_micro,
+                         std::int64_t high_micro) {
+  std::int64_t total = 0;
+  for (const std::int64_t n : counts) total += n;
+  const std::int64_t low_limit = total * low_micro / 100'000'000;
+  const std::int64_t high_limit = total * high_micro / 100'000'000;
+  OracleRange range{-1, -1};
+  std::int64_t seen = 0;
+  for (std::int64_t v = 0; v <= 255 && range.lo < 0; ++v) {
+    seen += counts[static_cast<std::size_t>(v)];
+    if (seen > low_limit) range.lo = v;
+  }
+  seen = 0;
+  for (std::int64_t v = 255; v >= 0 && range.hi < 0; --v) {
+    seen += counts[static_cast<std::size_t>(v)];
+    if (seen > high_limit) range.hi = v;
+  }
+  return range;
+}
+
+Grid oracle_stretch(const Grid& plane, OracleRange range) {
+  if (range.hi <= range.lo) return plane;
+  Grid out = plane;
+  const std::int64_t span = range.hi - range.lo;
+  for (auto& row : out) {
+    for (std::int64_t& v : row) {
+      v = v <= range.lo ? 0 : v >= range.hi ? 255 : ((v - range.lo) * 510 + span) / (2 * span);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+// Walks from i back into 0..n-1 step by step, turning round at the edge pixels.
+std::int64_t walk_reflected(std::int64_t i, std::int64_t n) {
+  if (n == 1) return 0;
+  while (i < 0 || i >= n) i = i < 0 ? -i : 2 * (n - 1) - i;
+  return i;
+}
+
+}  // namespace
+
+Grid oracle_smooth(const Grid& plane, const std::string& window, const std::string& border) {
+  std::vector<std::int64_t> taps{1, 1, 1, 1, 1};
+  if (window == "triangle") taps = {1, 2, 3, 2, 1};
+  if (window == "gauss") taps = {1, 4, 6, 4, 1};
+  const auto height = static_cast<std::int64_t>(plane.size());
+  const auto width = static_cast<std::int64_t>(plane[0].size());
+  Grid out = plane;
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < width; ++x) {
+      std::int64_t sum = 0;
+      std::int64_t n = 0;
+      for (std::int64_t j = 0; j < 5; ++j) {
+        for (std::int64_t i = 0; i < 5; ++i) {
+          std::int64_t from_x = x + i - 2;
+          std::int64_t from_y = y + j - 2;
+          const bool outside = from_x < 0 || from_x >= width || from_y < 0 || from_y >= height;
+          if (outside && border == "shrink") continue;
+          if (border == "replicate") {
+            from_x = from_x < 0 ? 0 : from_x > width - 1 ? width - 1 : from_x;
+            from_y = from_y < 0 ? 0 : from_y > height - 1 ? height - 1 : from_y;
+          }
+          if (border == "reflect") {
+            from_x = walk_reflected(from_x, width);
+            from_y = walk_reflected(from_y, height);
+          }
+          const std::int64_t weight = taps[static_cast<std::size_t>(i)] * taps[static_cast<std::size_t>(j)];
+          sum += weight * plane[static_cast<std::size_t>(from_y)][static_cast<std::size_t>(from_x)];
+          n += weight;
+        }
+      }
+      out[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] = (2 * sum + n) / (2 * n);
+    }
+  }
+  return out;
+}
+
+}  // namespace imgpipe::test

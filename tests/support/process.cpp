@@ -1,0 +1,130 @@
+#include "tests/support/process.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace imgpipe::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+    read_end = ends[0];
+    write_end = ends[1];
+  }
+  ~Pipe() {
+    close_end(read_end);
+    close_end(write_end);
+  }
+  static void close_end(int& end) {
+    if (end >= 0) ::close(end);
+    end = -1;
+  }
+};
+
+[[noreturn]] void become_imgpipe(const std::vector<std::string>& arguments, const RunOptions& options,
+                                 const Pipe& in, const Pipe& out, const Pipe& err) {
+  ::dup2(in.read_end, STDIN_FILENO);
+  const int out_fd =
+      options.stdout_path ? ::open(options.stdout_path->c_str(), O_WRONLY | O_CREAT, 0666) : out.write_end;
+  ::dup2(out_fd, STDOUT_FILENO);
+  ::dup2(err.write_end, STDERR_FILENO);
+  if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(126);
+  for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  if (options.file_size_limit) {
+    const rlimit limit{*options.file_size_limit, *options.file_size_limit};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  std::vector<char*> argv{const_cast<char*>("imgpipe")};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  ::execv(IMGPIPE_PROGRAM, argv.data());
+  ::_exit(127);
+}
+
+bool has_temporary_file(const std::string& folder) {
+  DIR* dir = ::opendir(folder.c_str());
+  if (dir == nullptr) return false;
+  bool found = false;
+  while (const dirent* entry = ::readdir(dir))
+    found = found || std::strstr(entry->d_name, ".imgpipe-") != nullptr;
+  ::closedir(dir);
+  return found;
+}
+
+// Takes what is ready from a pipe; false at its end.
+bool drain(int fd, std::string& into) {
+  std::array<char, 65536> buffer{};
+  const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+  if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+}  // namespace
+
+RunResult run_imgpipe(const std::vector<std::string>& arguments, const RunOptions& options) {
+  Pipe in;
+  Pipe out;
+  Pipe err;
+  const auto start = Clock::now();
+  const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("fork");
+  if (child == 0) become_imgpipe(arguments, options, in, out, err);
+  Pipe::close_end(in.read_end);
+  Pipe::close_end(out.write_end);
+  Pipe::close_end(err.write_end);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::fcntl(in.write_end, F_SETFL, O_NONBLOCK);
+  RunResult result;
+  std::size_t sent = 0;
+  bool signal_sent = false;
+  while (out.read_end >= 0 || err.read_end >= 0) {
+    if (in.write_end >= 0 && sent >= options.input.size()) Pipe::close_end(in.write_end);
+    if (options.signal && !signal_sent && has_temporary_file(options.signal_folder)) {
+      ::kill(child, *options.signal);
+      signal_sent = true;
+    }
+    if (!result.timed_out && Clock::now() - start > std::chrono::seconds(options.timeout_s)) {
+      ::kill(child, SIGKILL);
+      result.timed_out = true;
+    }
+    std::array<pollfd, 3> fds{pollfd{out.read_end, POLLIN, 0}, pollfd{err.read_end, POLLIN, 0},
+                              pollfd{in.write_end, POLLOUT, 0}};
+    ::poll(fds.data(), fds.size(), options.signal && !signal_sent ? 0 : 100);
+    if ((fds[0].revents & (POLLIN | POLLHUP)) != 0 && !drain(out.read_end, result.out))
+      Pipe::close_end(out.read_end);
+    if ((fds[1].revents & (POLLIN | POLLHUP)) != 0 && !drain(err.read_end, result.err))
+      Pipe::close_end(err.read_end);
+    if ((fds[2].revents & (POLLOUT | POLLERR)) != 0) {
+      const ssize_t wrote = ::write(in.write_end, options.input.data() + sent, options.input.size() - sent);
+      if (wrote > 0) sent += static_cast<std::size_t>(wrote);
+      if (wrote < 0 && errno != EAGAIN) sent = options.input.size();
+    }
+  }
+  int status = 0;
+  rusage usage{};
+  ::wait4(child, &status, 0, &usage);
+  result.signalled = WIFSIGNALED(status);
+  result.exit_code = result.signalled ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result.max_rss_bytes = std::int64_t{usage.ru_maxrss} * 1024;
+  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return result;
+}
+
+}  // namespace imgpipe::test

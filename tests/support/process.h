@@ -1,0 +1,36 @@
+// Runs the imgpipe program as a user would.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace imgpipe::test {
+
+struct RunOptions {
+  std::string input;                               // for stdin
+  std::map<std::string, std::string> environment;  // added to the caller's
+  std::optional<std::uint64_t> file_size_limit;    // RLIMIT_FSIZE, bytes
+  std::optional<std::string> stdout_path;          // instead of a pipe
+  std::optional<int> signal;                       // sent once `signal_when` exists or output has begun
+  std::string signal_folder;  // wait for a temporary file in this folder before the signal
+  std::string folder;         // working directory
+  int timeout_s = 60;
+};
+
+struct RunResult {
+  int exit_code = -1;  // 128 + N when a signal ended it
+  bool signalled = false;
+  bool timed_out = false;
+  std::string out;
+  std::string err;
+  std::int64_t max_rss_bytes = 0;
+  double seconds = 0;
+};
+
+[[nodiscard]] RunResult run_imgpipe(const std::vector<std::string>& arguments,
+                                    const RunOptions& options = {});
+
+}  // namespace imgpipe::test
