@@ -233,7 +233,7 @@ EncodeOptions encode_of(const Parser& parser) {
 // By its ending a report or histogram file says what it is to hold.
 std::string file_with_ending(const Parser& parser, const std::string& option,
                              std::initializer_list<std::string_view> endings) {
-  const std::string path = parser.text_or_empty(option);
+  std::string path = parser.text_or_empty(option);
   if (!parser.has(option)) return path;
   std::string names;
   for (const std::string_view ending : endings) {

@@ -27,6 +27,7 @@ double row_time_ms(const Timeline& timeline, const std::string& name) {
       by_pass[span.pass] += static_cast<double>(span.length_ns()) / kNsPerMs;
   }
   std::vector<double> times;
+  times.reserve(by_pass.size());
   for (const auto& [pass, time] : by_pass) times.push_back(time);
   return median(std::move(times));
 }

@@ -99,6 +99,17 @@ class ConvertingWriter final : public Writer {
   std::vector<Sample> row_;
 };
 
+// Rows as the file stores them, by the library that serves the format.
+std::unique_ptr<Reader> open_stored(Bytes bytes, Format format, const DecodeOptions& options) {
+  const bool netpbm = format == Format::pbm || format == Format::pgm || format == Format::ppm;
+  if (options.codec == CodecChoice::automatic || format == Format::pbm) {  // stb knows no PBM
+    if (format == Format::jpeg) return open_jpeg(bytes, options);
+    if (format == Format::png) return open_png(bytes, options);
+    if (netpbm) return open_netpbm(bytes, options);
+  }
+  return open_stb(bytes, format, options);
+}
+
 }  // namespace
 
 std::span<const FormatInfo> format_table() {
@@ -180,18 +191,7 @@ std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const Deco
   if (bytes.empty()) throw Error(ErrorKind::input, "the file is empty");
   const std::optional<Format> format = format_by_content(bytes);
   if (!format) throw Error(ErrorKind::input, unknown_content_reason(bytes));
-  std::unique_ptr<Reader> reader;
-  if (options.codec == CodecChoice::stb && *format != Format::pbm) {
-    reader = open_stb(bytes, *format, options);
-  } else if (*format == Format::jpeg) {
-    reader = open_jpeg(bytes, options);
-  } else if (*format == Format::png) {
-    reader = open_png(bytes, options);
-  } else if (*format == Format::pbm || *format == Format::pgm || *format == Format::ppm) {
-    reader = open_netpbm(bytes, options);
-  } else {
-    reader = open_stb(bytes, *format, options);
-  }
+  std::unique_ptr<Reader> reader = open_stored(bytes, *format, options);
   if (options.orient && reader->header().orientation != Orientation::upright) {
     check_header(reader->header().shape, options, 2 * std::int64_t{reader->header().shape.channels});
     reader = std::make_unique<OrientedReader>(std::move(reader), options.memory);

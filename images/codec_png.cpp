@@ -125,7 +125,8 @@ class PngReader final : public Reader {
       check_header({png_get_image_width(png_, info_), png_get_image_height(png_, info_), 1}, options, 0);
       check_plausible(raw_bytes, bytes.size(), kBestDeflateRatio);
       if (!try_set_transforms()) fail();
-      check_header(header_.shape, options, header_.shape.channels * (header_.progressive ? 2 : 1));
+      check_header(header_.shape, options,
+                   std::int64_t{header_.shape.channels} * (header_.progressive ? 2 : 1));
     } catch (...) {
       png_destroy_read_struct(&png_, &info_, nullptr);
       throw;

@@ -200,8 +200,8 @@ class StbReader final : public WholeImageReader {
     if (pixels_.data == nullptr) {
       const char* reason = stbi_failure_reason();
       std::string said = reason != nullptr ? reason : "no reason given";
-      // The one message of stb that quotes the file.
-      if (said.ends_with("PNG chunk not known")) said = "unknown critical chunk";
+      // The one message of stb that quotes the file: four bytes, perhaps a zero among them, in front.
+      if (said.size() < 4 || said.ends_with("PNG chunk not known")) said = "unknown critical chunk";
       throw Error(
           ErrorKind::input,
           name + ": " + (source.overrun ? "the file is truncated" : "stb_image cannot read it: " + said));

@@ -1,5 +1,6 @@
 #include "images/stb_claims.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -155,26 +156,43 @@ StbClaims read_gif(Bytes bytes) {
   return claims;
 }
 
-// --codec stb only: sizes as libjpeg and libpng would read them.
+// A Huffman table of more than 256 codes makes stb_image 2.27 write past its own (stb issue 1289). `at` is
+// behind the segment's length, and as stb does this reads on past a segment that ends inside a table.
+void check_huffman_tables(Bytes bytes, std::size_t at, std::size_t segment_bytes) {
+  constexpr std::size_t kLengths = 16;
+  const std::size_t end = at + segment_bytes;
+  while (at < end) {
+    std::uint32_t codes = 0;
+    for (std::size_t i = 0; i < kLengths; ++i) codes += little_endian(bytes, at + 1 + i, 1);
+    require(codes <= 256, "jpeg: a Huffman table has more than 256 codes");
+    at += 1 + kLengths + codes;
+  }
+}
+
+// --codec stb only: the frame header, and every Huffman table up to the end of the file.
 StbClaims read_jpeg(Bytes bytes) {
-  std::size_t at = 2;
-  while (at + 9 < bytes.size()) {
-    if (little_endian(bytes, at, 1) != 0xFF) break;
+  StbClaims claims;
+  claims.bytes_per_pixel = 16;
+  for (std::size_t at = 2; at + 1 < bytes.size();) {
     const std::uint32_t marker = little_endian(bytes, at + 1, 1);
-    if (marker == 0xFF) {
+    // Entropy-coded data, fill bytes and markers without a segment.
+    if (little_endian(bytes, at, 1) != 0xFF || marker == 0xFF || marker <= 0x01 ||
+        (marker >= 0xD0 && marker <= 0xD8)) {
       ++at;
       continue;
     }
+    const std::size_t length = big_endian(bytes, at + 2, 2);
     const bool frame = marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-    if (frame) {
-      StbClaims claims{big_endian(bytes, at + 7, 2), big_endian(bytes, at + 5, 2)};
-      claims.bytes_per_pixel = 16;
-      return claims;
+    if (frame && claims.width == 0) {
+      claims.height = big_endian(bytes, at + 5, 2);
+      claims.width = big_endian(bytes, at + 7, 2);
     }
-    const bool alone = marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8);
-    at += 2 + (alone ? 0 : big_endian(bytes, at + 2, 2));
+    if (marker == 0xC4 && length > 2) check_huffman_tables(bytes, at + 4, length - 2);
+    // Look at every byte again rather than trust a length that may hide a table from us.
+    at += 2;
   }
-  fail("jpeg: no frame header");
+  require(claims.width > 0, "jpeg: no frame header");
+  return claims;
 }
 
 StbClaims read_png(Bytes bytes) {

@@ -306,6 +306,24 @@ TEST(Damage, StbsReasonHoldsNoByteOfTheFile) {
   DecodeOptions stb;
   stb.codec = CodecChoice::stb;
   EXPECT_NE(failure(png, stb).find("unknown critical chunk"), std::string::npos);
+  png[png.size() - 7] = std::byte{0};
+  EXPECT_NE(failure(png, stb).find("unknown critical chunk"), std::string::npos);
+}
+
+// Found by the fuzzer: stb reads on where a Huffman segment ends inside a table, into counts of its choice.
+TEST(Damage, HuffmanTablesThatOverrunStbAreRefused) {
+  const Bytes good = encode(make_image({16, 16, 3}), Format::jpeg);
+  DecodeOptions stb;
+  stb.codec = CodecChoice::stb;
+  EXPECT_EQ(failure(good, stb), "");
+  for (const std::size_t length : {3, 10, 19, 200}) {
+    Bytes segment = text_bytes(std::string_view("\xFF\xC4\x00\x00\x00", 5));
+    segment[3] = static_cast<std::byte>(length);
+    segment.resize(segment.size() + 300, std::byte{0xFF});
+    Bytes bad = good;
+    bad.insert(bad.begin() + 2, segment.begin(), segment.end());
+    EXPECT_NE(failure(bad, stb).find("more than 256 codes"), std::string::npos) << length;
+  }
 }
 
 // No flip in any file may crash, hang or give different pixels twice.

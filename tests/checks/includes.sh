@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Includes point down only: app > pipeline > kernels > images. Libraries stay where they belong.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+failed=0
+
+# forbid PATTERN WHY FILES...: no line of FILES may match.
+forbid() {
+  local pattern=$1 why=$2
+  shift 2
+  (($#)) || return 0
+  if grep -nE "$pattern" "$@" /dev/null; then
+    echo "includes: $why" >&2
+    failed=1
+  fi
+}
+sources() { git ls-files -co --exclude-standard "$@" | grep -E '\.(h|cpp|cu|cuh)$' || true; }
+
+mapfile -t images < <(sources images)
+mapfile -t kernels < <(sources kernels)
+mapfile -t pipeline < <(sources pipeline)
+mapfile -t app < <(sources app)
+forbid '#include "(app|pipeline|kernels|tests)/' 'images is the lowest floor' "${images[@]}"
+forbid '#include "(app|pipeline|tests)/' 'kernels may include images only' "${kernels[@]}"
+forbid '#include "(app|tests)/' 'pipeline may include kernels and images only' "${pipeline[@]}"
+forbid '#include "tests/' 'the product does not include its tests' "${app[@]}"
+forbid '#include "\.\.?/' 'paths are written from the top of the tree' "${images[@]}" "${kernels[@]}" "${pipeline[@]}" "${app[@]}"
+forbid '#include <(iostream|cstdio|thread|mutex)>' 'kernels neither print nor synchronise' "${kernels[@]}"
+forbid '#include <cxxopts' 'cxxopts is for app/options.cpp (and its version)' $(sources | grep -vE '^app/(options|version)\.cpp$')
+forbid '#include <spdlog/[^v]' 'spdlog is for app/log.cpp' $(sources | grep -v '^app/log.cpp$')
+forbid '#include <stb/' 'stb is for images/codec_stb.cpp' $(sources | grep -v '^images/codec_stb.cpp$')
+forbid '#include <cuda' 'CUDA headers are for .cu files, pipeline/device* and pipeline/engine_cuda.cpp' \
+  $(sources | grep -vE '\.cuh?$|^pipeline/(device|engine_cuda)')
+((failed == 0)) && echo "includes: point down only"
+exit $failed
