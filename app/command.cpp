@@ -32,7 +32,7 @@ int dispatch(const Command& command, const EngineFactory& factory) {
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const DeviceChoice& choice) {
-  if (choice.kind == DeviceKind::cuda) throw Error(ErrorKind::device, "this version has no CUDA engine yet");
+  if (choice.kind == DeviceKind::cuda) return make_cuda_engine(choice.cuda_index);
   return make_reference_engine();  // also for cpu: choose_device() says so
 }
 

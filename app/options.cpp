@@ -107,6 +107,8 @@ std::vector<OptionRow> process_rows() {
       {"What to do", "border", "NAME", "shrink",
        "Pixels beyond the border: shrink (not counted), replicate, reflect"},
       {"Where", "device", "NAME", "auto", "auto, cuda, cuda:N, cpu or reference"},
+      {"Where", "fuse", nullptr, nullptr,
+       "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
       {"Where", "threads", "N", "0", "Threads on the CPU; 0: as many as there are"},
       {"Compare and report", "cpu", nullptr, nullptr,
        "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
@@ -267,6 +269,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.device = parser.text("device");
   options.threads = static_cast<int>(parser.integer("threads", 0, 4096));
   options.compare = parser.has("cpu");
+  options.fuse = parser.has("fuse");
   options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
   options.report_file = file_with_ending(parser, "report", {".json", ".csv"});
   options.histogram_file = file_with_ending(parser, "histogram", {".csv", ".json", ".svg"});

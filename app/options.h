@@ -28,6 +28,7 @@ struct ProcessOptions {
   std::string device;
   int threads = 0;  // 0: as many as there are
   bool compare = false;
+  bool fuse = false;
   int repeat = 0;
   std::string report_file;
   std::string histogram_file;

@@ -94,7 +94,7 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome) {
                 printable(folder.string()) + ": cannot make the folder: " + error.message());
   for (std::size_t i = 0; i < outcome.plan.steps.size(); ++i) {
     const Step& step = outcome.plan.steps[i];
-    if (step.stage->writes != Writes::pixels || !step.stage->selectable) continue;
+    if (!writes_pixels(step.stage->writes) || (!step.stage->selectable && step.parts.empty())) continue;
     std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + step.label + ".png";
     std::ranges::replace(name, '#', '-');
     const std::string path = (folder / name).string();
@@ -109,7 +109,7 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome) {
 std::size_t before_step(const Plan& plan) {
   std::size_t found = plan.steps.size();
   for (std::size_t i = plan.steps.size(); i-- > 0;) {
-    if (plan.steps[i].stage->writes == Writes::statistics) found = i;
+    if (writes_histogram(plan.steps[i].stage->writes)) found = i;
   }
   for (std::size_t i = 1; i < plan.steps.size(); ++i) {
     if (plan.steps[i].stage->reads_histogram) return i - 1;
@@ -207,6 +207,7 @@ class ImageRun {
         choice_(choose_device(options.device)) {
     check_paths(options, format_);
     engine_ = factory(choice_);
+    chosen_ = Timeline::Clock::now();
     facts_.options = &options;
     facts_.output_format = format_;
     if (!choice_.why.empty()) log_detail(choice_.why);
@@ -224,8 +225,7 @@ class ImageRun {
           naming(input_name(options_.input), [&] { return compare_with_reference(options_, outcome); });
     }
     const bool wants_report = !options_.talk.quiet || !options_.report_file.empty();
-    ReportInput input{&outcome.timeline, &outcome.plan,
-                      wall_ms,           wants_report ? measure_host_copy_bandwidth() : 0,
+    ReportInput input{&outcome.timeline, &outcome.plan, wall_ms, wants_report ? engine_->copy_bandwidth() : 0,
                       nullptr,           nullptr};
     if (options_.compare) {
       input.reference = &comparison.reference.timeline;
@@ -235,7 +235,7 @@ class ImageRun {
     report.ranges = ranges;
     report.implementation = engine_->implementation();
     report.device_why = choice_.why;
-    report.processor = host_info().processor;
+    report.processor = engine_->device_name();
     give_report(report);
     if (report.identical) return kExitDone;
     log_error(input_name(options_.input) + ": " + report.implementation + " differs from the reference");
@@ -245,6 +245,9 @@ class ImageRun {
  private:
   Outcome process() {
     Job job;
+    job.timeline = Timeline(start_);
+    // Looking for devices is part of what --device costs; with a CUDA engine its own thread goes on with it.
+    job.timeline.add({"device", "host", SpanKind::host, 0, job.timeline.ns_at(chosen_), 0, 0});
     std::vector<std::byte> bytes;
     naming(input_name(options_.input), [&] {
       const auto span = job.timeline.span("decode", SpanKind::host);
@@ -254,7 +257,7 @@ class ImageRun {
     facts_.input = job.reader->header();
     facts_.input_bytes = static_cast<std::int64_t>(bytes.size());
     const Shape shape = facts_.input.shape;
-    job.plan = make_plan(options_.stages, shape, options_.stage);
+    job.plan = make_plan(options_.stages, shape, options_.stage, options_.fuse);
     say_plan(job.plan);
     if (!options_.histogram_file.empty() && before_step(job.plan) == job.plan.steps.size()) {
       throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
@@ -313,6 +316,8 @@ class ImageRun {
     }
   }
 
+  Timeline::Clock::time_point start_ = Timeline::Clock::now();  // before anything else
+  Timeline::Clock::time_point chosen_;
   const ProcessOptions& options_;
   Format format_;
   DeviceChoice choice_;

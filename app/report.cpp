@@ -32,27 +32,23 @@ double row_time_ms(const Timeline& timeline, const std::string& name) {
   return median(std::move(times));
 }
 
-// From the first start to the last end of the device's work in each pass, all passes and the median one.
+// Time in which the device was busy with each pass: all of them together, and the median of those reported.
 struct PassTimes {
   double all_ms = 0;
   double median_ms = 0;
 };
 
 PassTimes pass_times(const Timeline& timeline) {
-  std::map<int, std::pair<std::int64_t, std::int64_t>> extents;
+  std::map<int, Timeline> passes;
   for (const Span& span : timeline.spans()) {
-    if (span.kind == SpanKind::host) continue;
-    const auto [it, fresh] = extents.try_emplace(span.pass, span.start_ns, span.end_ns);
-    if (!fresh) {
-      it->second = {std::min(it->second.first, span.start_ns), std::max(it->second.second, span.end_ns)};
-    }
+    if (span.kind != SpanKind::host) passes[span.pass].add(span);
   }
   PassTimes times;
   std::vector<double> reported;
-  for (const auto& [pass, extent] : extents) {
-    const double length_ms = static_cast<double>(extent.second - extent.first) / kNsPerMs;
-    times.all_ms += length_ms;
-    if (pass != kWarmUpPass) reported.push_back(length_ms);
+  for (const auto& [pass, spans] : passes) {
+    const double busy_ms = static_cast<double>(spans.union_ns()) / kNsPerMs;
+    times.all_ms += busy_ms;
+    if (pass != kWarmUpPass) reported.push_back(busy_ms);
   }
   times.median_ms = median(std::move(reported));
   return times;

@@ -46,6 +46,7 @@ Json options_json(const ProcessOptions& options) {
   json["device"] = options.device;
   json["threads"] = options.threads;
   json["compare"] = options.compare;
+  json["fuse"] = options.fuse;
   json["repeat"] = options.repeat;
   json["lenient"] = options.decode.lenient;
   json["orient"] = options.decode.orient;

@@ -53,7 +53,9 @@ struct Plane {
 
   // Reading through a view of writable memory needs no cast.
   // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr operator Plane<const T, Where>() const requires(!std::is_const_v<T>) {
+  template <class U = T>
+    requires(!std::is_const_v<U>)
+  constexpr operator Plane<const U, Where>() const {
     return {data, width, height, stride, channels};
   }
 };

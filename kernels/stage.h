@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/cuda_launch.h"
 #include "kernels/frame.h"
 #include "kernels/pixel.h"
 
@@ -30,18 +31,29 @@ struct StageCall {
   StageOptions options;
 };
 
-enum class Writes { pixels, statistics };
+enum class Writes { pixels, statistics, both };
+
+[[nodiscard]] constexpr bool writes_pixels(Writes writes) {
+  return writes != Writes::statistics;
+}
+[[nodiscard]] constexpr bool writes_histogram(Writes writes) {
+  return writes != Writes::pixels;
+}
 
 struct Stage {
   std::string_view name;     // as --stages takes it and the report shows it
   std::string_view summary;  // for --help
   Writes writes;
-  bool selectable;       // by --stages; the others are put in by the plan
-  bool grey_only;        // what it writes has one colour channel
-  bool reads_histogram;  // needs the counts of the very image that it gets
-  bool moves_alpha;      // reads and writes alpha; the others pass the alpha plane on untouched
-  Layout in, out;        // the layouts that it reads and writes
-  void (*reference)(const StageCall<Host>&);  // sequential, written to be read
+  bool selectable;            // by --stages; the others are put in by the plan
+  bool grey_only;             // what it writes has one colour channel
+  bool reads_histogram;       // needs the counts of the very image that it gets
+  bool moves_alpha;           // reads and writes alpha; the others pass the alpha plane on untouched
+  Layout in, out;             // the layouts that it reads and writes
+  std::string_view fuses[2];  // the stages whose work it does in one pass; empty for all others
+  void (*reference)(
+      const StageCall<Host>&);  // sequential, written to be read; nullptr: the fused stages' own
+  // On a CUDA device, asynchronously; nullptr in a build without CUDA.
+  CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&);
 };
 
 // Every stage there is. The only list of stage names.

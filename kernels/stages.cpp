@@ -11,15 +11,26 @@
 namespace imgpipe {
 namespace {
 
+#ifdef IMGPIPE_WITH_CUDA
+#define IMGPIPE_CUDA_STAGE(function) function
+#else
+#define IMGPIPE_CUDA_STAGE(function) nullptr
+#endif
+
+constexpr Layout kMixed = Layout::interleaved;
+constexpr Layout kPlanar = Layout::planar;
+
 // clang-format off
 constexpr std::array kStages{
-    //     name        summary                                  writes              selectable grey   histogram alpha  in                   out
-    Stage{"gray",     "colour to grey (--luma)",                Writes::pixels,     true,      true,  false,    true,  Layout::interleaved, Layout::planar,      gray_reference},
-    Stage{"hist",     "256 counts for each colour plane",       Writes::statistics, true,      false, false,    false, Layout::planar,      Layout::planar,      hist_reference},
-    Stage{"contrast", "min/max stretch (--clip, --stretch)",    Writes::pixels,     true,      false, true,     false, Layout::planar,      Layout::planar,      contrast_reference},
-    Stage{"smooth",   "5x5 weighted mean (--window, --border)", Writes::pixels,     true,      false, false,    false, Layout::planar,      Layout::planar,      smooth_reference},
-    Stage{"split",    "interleaved pixels to planes",           Writes::pixels,     false,     false, false,    true,  Layout::interleaved, Layout::planar,      split_reference},
-    Stage{"merge",    "planes to interleaved pixels",           Writes::pixels,     false,     false, false,    true,  Layout::planar,      Layout::interleaved, merge_reference},
+    //     name               summary                                 writes              select. grey   histog. alpha  in       out      fuses                    reference           cuda
+    Stage{"gray",            "colour to grey (--luma)",                Writes::pixels,     true,   true,  false,  true,  kMixed,  kPlanar, {},                      gray_reference,     IMGPIPE_CUDA_STAGE(gray_cuda)},
+    Stage{"hist",            "256 counts for each colour plane",       Writes::statistics, true,   false, false,  false, kPlanar, kPlanar, {},                      hist_reference,     IMGPIPE_CUDA_STAGE(hist_cuda)},
+    Stage{"contrast",        "min/max stretch (--clip, --stretch)",    Writes::pixels,     true,   false, true,   false, kPlanar, kPlanar, {},                      contrast_reference, IMGPIPE_CUDA_STAGE(contrast_cuda)},
+    Stage{"smooth",          "5x5 weighted mean (--window, --border)", Writes::pixels,     true,   false, false,  false, kPlanar, kPlanar, {},                      smooth_reference,   IMGPIPE_CUDA_STAGE(smooth_cuda)},
+    Stage{"split",           "interleaved pixels to planes",           Writes::pixels,     false,  false, false,  true,  kMixed,  kPlanar, {},                      split_reference,    IMGPIPE_CUDA_STAGE(split_cuda)},
+    Stage{"merge",           "planes to interleaved pixels",           Writes::pixels,     false,  false, false,  true,  kPlanar, kMixed,  {},                      merge_reference,    IMGPIPE_CUDA_STAGE(merge_cuda)},
+    Stage{"gray+hist",       "gray and hist in one pass",              Writes::both,       false,  true,  false,  true,  kMixed,  kPlanar, {"gray", "hist"},        nullptr,            IMGPIPE_CUDA_STAGE(gray_hist_cuda)},
+    Stage{"contrast+smooth", "contrast and smooth in one pass",        Writes::pixels,     false,  false, true,   false, kPlanar, kPlanar, {"contrast", "smooth"},  nullptr,            IMGPIPE_CUDA_STAGE(contrast_smooth_cuda)},
 };
 // clang-format on
 
@@ -43,7 +54,7 @@ FrameShape output_shape(const Stage& stage, FrameShape in) {
 std::int64_t bytes_moved(const Stage& stage, const FrameShape& in, const FrameShape& out) {
   const std::int64_t alpha = stage.moves_alpha && in.alpha ? in.pixels() : 0;
   std::int64_t samples = in.color_samples() + alpha;
-  if (stage.writes == Writes::pixels) samples += out.color_samples() + alpha;
+  if (writes_pixels(stage.writes)) samples += out.color_samples() + alpha;
   return samples * static_cast<std::int64_t>(sizeof(Sample));
 }
 

@@ -31,21 +31,13 @@ std::string processor_name() {
 constexpr std::string_view kCpuRunsReference =
     "the sequential reference: this version has no faster CPU engine yet";
 
+constexpr int kLeastCapability = 75;  // 7.5: what the release build has code for
+
 // The N of "cuda:N", -1 when it is not a number.
 int cuda_index_of(std::string_view text) {
   int index = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
   return error == std::errc{} && end == text.data() + text.size() && index >= 0 ? index : -1;
-}
-
-[[noreturn]] void refuse_cuda(int index) {
-  const CudaDevices found = list_cuda_devices();
-  if (found.devices.empty()) throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
-  if (index >= static_cast<int>(found.devices.size())) {
-    throw Error(ErrorKind::device, "there is no CUDA device " + std::to_string(index) + ", only 0.." +
-                                       std::to_string(found.devices.size() - 1));
-  }
-  throw Error(ErrorKind::device, "cuda cannot be used: this version has no CUDA engine yet");
 }
 
 }  // namespace
@@ -64,14 +56,19 @@ DeviceChoice choose_device(std::string_view text) {
   if (text == "reference") return {DeviceKind::reference, 0, ""};
   if (text == "cpu") return {DeviceKind::cpu, 0, "cpu runs " + std::string(kCpuRunsReference)};
   if (text == "auto") {
-    const std::string why =
-        built_with_cuda() ? "this version has no CUDA engine yet" : "this build has no CUDA";
+    const CudaDevices found = list_cuda_devices();
+    for (const CudaDevice& device : found.devices) {
+      const std::string name = "cuda:" + std::to_string(device.index) + " (" + device.name + ")";
+      if (device.major * 10 + device.minor >= kLeastCapability)
+        return {DeviceKind::cuda, device.index, "auto took " + name};
+    }
+    const std::string why = found.devices.empty() ? found.unusable_reason : "the CUDA device is too old";
     return {DeviceKind::cpu, 0, "auto took cpu (" + why + "), which runs " + std::string(kCpuRunsReference)};
   }
-  if (text == "cuda") refuse_cuda(0);
+  if (text == "cuda") return {DeviceKind::cuda, 0, ""};
   if (text.starts_with("cuda:")) {
     const int index = cuda_index_of(text.substr(5));
-    if (index >= 0) refuse_cuda(index);
+    if (index >= 0) return {DeviceKind::cuda, index, ""};
   }
   throw Error(ErrorKind::usage,
               "--device: '" + printable(text) + "' is none of auto, cuda, cuda:N, cpu, reference");

@@ -44,8 +44,8 @@ struct DeviceChoice {
   std::string why;  // one clause for the user: what was taken and why; empty where that is what was asked for
 };
 
-// Reads `auto`, `cpu`, `reference`, `cuda` or `cuda:N`. Throws Error(usage) for anything else and
-// Error(device) when a CUDA device is asked for by name and cannot be used; `auto` never fails.
+// Reads `auto`, `cpu`, `reference`, `cuda` or `cuda:N`. Throws Error(usage) for anything else. `auto` never
+// fails; whether a device asked for by name can be used, its engine finds out, on a thread of its own.
 [[nodiscard]] DeviceChoice choose_device(std::string_view text);
 
 // Bytes a second, read plus written, that one thread of the host copies between two large buffers:

@@ -1,10 +1,97 @@
 // The CUDA runtime, linked statically: the same program runs where there is no driver.
-#include <cuda_runtime.h>
+#include "pipeline/device_cuda.h"
 
+#include <atomic>
+#include <new>
+#include <string>
+
+#include "images/error.h"
 #include "images/text.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
+namespace {
+
+std::atomic<std::int64_t> calls_made{0};
+std::atomic<std::int64_t> failing_call{-1};
+std::atomic<int> failing_status{cudaSuccess};
+
+}  // namespace
+
+void fail_cuda_call(std::int64_t countdown, cudaError_t status) {
+  failing_status = status;
+  failing_call = countdown < 0 ? -1 : calls_made + countdown;
+}
+
+std::int64_t cuda_calls() {
+  return calls_made;
+}
+
+bool take_cuda_fault(cudaError_t& status) {
+  if (calls_made++ != failing_call) return false;
+  status = static_cast<cudaError_t>(failing_status.load());
+  return true;
+}
+
+void check(cudaError_t status, const char* call, std::source_location where) {
+  if (status == cudaSuccess) return;
+  const std::string name(call, std::string_view(call).find('('));
+  (void)cudaGetLastError();  // an error that is not sticky shall not come back at the next launch
+  const std::string message =
+      "CUDA: " + name + ": " + cudaGetErrorString(status) + " (" +
+      std::string(where.file_name()).substr(std::string(where.file_name()).rfind('/') + 1) + ":" +
+      std::to_string(where.line()) + ")";
+  throw Error(status == cudaErrorMemoryAllocation ? ErrorKind::memory : ErrorKind::device, message);
+}
+
+void DeviceBuffer::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) return;
+  release();
+  try {
+    IMGPIPE_CUDA(cudaMalloc(&data_, bytes));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    (void)cudaMemGetInfo(&free_bytes, &total_bytes);
+    throw Error(ErrorKind::memory, "not enough device memory: " + std::to_string(bytes) + " bytes needed, " +
+                                       std::to_string(free_bytes) + " of " + std::to_string(total_bytes) +
+                                       " are free");
+  }
+  bytes_ = bytes;
+  IMGPIPE_CUDA(cudaMemset(data_, 0, bytes));
+  IMGPIPE_CUDA(cudaStreamSynchronize(nullptr));  // other streams do not wait for it
+}
+
+void DeviceBuffer::release() noexcept {
+  if (data_ != nullptr) (void)cudaFree(data_);
+  data_ = nullptr;
+  bytes_ = 0;
+}
+
+PinnedMemory::~PinnedMemory() {
+  for (const auto& [bytes, block] : free_) (void)cudaFreeHost(block);
+}
+
+void* PinnedMemory::do_allocate(std::size_t bytes, std::size_t) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = free_.find(bytes);
+    if (found != free_.end()) {
+      void* block = found->second;
+      free_.erase(found);
+      return block;
+    }
+  }
+  void* block = nullptr;
+  IMGPIPE_CUDA(cudaHostAlloc(&block, bytes, cudaHostAllocDefault));
+  return block;
+}
+
+void PinnedMemory::do_deallocate(void* block, std::size_t bytes, std::size_t) {
+  const std::lock_guard lock(mutex_);
+  free_.emplace(bytes, block);
+}
 
 bool built_with_cuda() {
   return true;

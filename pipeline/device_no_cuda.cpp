@@ -1,5 +1,7 @@
 // In place of device_cuda.cpp in a build without the CUDA toolkit.
+#include "images/error.h"
 #include "pipeline/device.h"
+#include "pipeline/engine.h"
 
 namespace imgpipe {
 
@@ -13,6 +15,10 @@ std::string cuda_version() {
 
 CudaDevices list_cuda_devices() {
   return {{}, "this build has no CUDA"};
+}
+
+std::unique_ptr<Engine> make_cuda_engine(int) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 
 }  // namespace imgpipe

@@ -57,6 +57,11 @@ class Engine {
 
   // What does the work, as the report names it: "reference".
   [[nodiscard]] virtual std::string_view implementation() const = 0;
+  // The processor that does it; known after the first outcome.
+  [[nodiscard]] virtual std::string device_name() const = 0;
+  // Bytes a second, read plus written, of the device's own copy between two large buffers; 0 when the
+  // device cannot be used. Measures now: call it outside of what is timed.
+  [[nodiscard]] virtual double copy_bandwidth() = 0;
   virtual void submit(Job job) = 0;
   // Waits for the oldest job. Errors of a job are in its outcome; calling it with no job is a logic_error.
   [[nodiscard]] virtual Outcome next() = 0;
@@ -67,6 +72,12 @@ class Engine {
 
 // The sequential reference on the calling thread.
 [[nodiscard]] std::unique_ptr<Engine> make_reference_engine();
+
+// CUDA device `index`. Its context is being made on another thread when this returns; what goes wrong there
+// comes out of next() as Error(device). Outcomes hold memory of the engine: they must not outlive it. After
+// an error of the device no further image comes from the engine. In a build without CUDA: throws
+// Error(device).
+[[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int index);
 
 // A reader over pixels that are in memory already; `image` must outlive it.
 [[nodiscard]] std::unique_ptr<Reader> make_memory_reader(ConstHostPlane image);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "pipeline/device.h"
 #include "pipeline/engine.h"
 
 namespace imgpipe {
@@ -50,14 +51,14 @@ class StepRunner {
     Histogram<Host> histogram;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       const Step& step = plan_.steps[i];
+      if (writes_histogram(step.stage->writes)) histogram = counts_of(i, step);
       StageCall<Host> call{current, {}, histogram, plan_.options};
-      if (step.stage->writes == Writes::statistics) {
-        call.histogram = histogram = counts_of(i, step);
-        time(step, pass, call);
+      if (!writes_pixels(step.stage->writes)) {
+        time(i, pass, call);
         continue;
       }
-      call.out = output_of(i, step);
-      time(step, pass, call);
+      call.out = output_of(frames_[i], step);
+      time(i, pass, call);
       views_[i] = as_input(call.out, step, current);
       if (last && current_owner < frames_.size()) release_color(frames_[current_owner]);
       current = views_[i];
@@ -77,26 +78,42 @@ class StepRunner {
   }
 
  private:
-  void time(const Step& step, int pass, const StageCall<Host>& call) {
+  void time(std::size_t i, int pass, const StageCall<Host>& call) {
+    const Step& step = plan_.steps[i];
+    if (!step.parts.empty() && writes_pixels(step.parts[1].stage->writes))
+      (void)output_of(between_, step.parts[0]);
     const auto span = outcome_.timeline.span(step.label, SpanKind::kernel,
                                              bytes_moved(*step.stage, step.in, step.out), pass);
-    step.stage->reference(call);
+    if (step.parts.empty()) {
+      step.stage->reference(call);
+    } else {
+      run_parts(step, call);
+    }
+  }
+
+  // A fused step by its parts: the reference of what one pass does.
+  void run_parts(const Step& step, const StageCall<Host>& call) {
+    StageCall<Host> first = call;
+    StageCall<Host> second = call;
+    if (writes_pixels(step.parts[1].stage->writes)) first.out = output_of(between_, step.parts[0]);
+    std::ranges::copy(first.out.planes, second.in.planes.begin());
+    second.in.shape = first.out.shape;
+    step.parts[0].stage->reference(first);
+    step.parts[1].stage->reference(second);
   }
 
   Histogram<Host> counts_of(std::size_t i, const Step& step) {
     std::vector<std::uint64_t>& counts = outcome_.histograms[i];
-    counts.resize(static_cast<std::size_t>(kBins) * static_cast<std::size_t>(step.in.color_channels));
-    return {counts.data(), kBins, step.in.color_channels, kBins, 1};
+    counts.resize(static_cast<std::size_t>(kBins) * static_cast<std::size_t>(step.out.color_channels));
+    return {counts.data(), kBins, step.out.color_channels, kBins, 1};
   }
 
   // Stages that pass alpha on get no plane of their own for it.
-  Frame<Sample, Host> output_of(std::size_t i, const Step& step) {
-    if (frames_[i].images[0].empty()) {
-      FrameShape shape = step.out;
-      if (!step.stage->moves_alpha) shape.alpha = false;
-      frames_[i] = make_frame(shape);
-    }
-    Frame<Sample, Host> out = frames_[i].view();
+  static Frame<Sample, Host> output_of(OwnedFrame& frame, const Step& step) {
+    FrameShape shape = step.out;
+    if (!step.stage->moves_alpha) shape.alpha = false;
+    if (frame.shape != shape || frame.images[0].empty()) frame = make_frame(shape);
+    Frame<Sample, Host> out = frame.view();
     out.shape = step.out;
     return out;
   }
@@ -129,6 +146,7 @@ class StepRunner {
   const Plan& plan_;
   const Image& source_;
   Outcome& outcome_;
+  OwnedFrame between_;                            // the parts of a fused step
   std::vector<OwnedFrame> frames_;                // by step; empty for statistics
   std::vector<Frame<const Sample, Host>> views_;  // the same with alpha that was passed on
   std::size_t final_owner_ = 0;
@@ -137,6 +155,8 @@ class StepRunner {
 class ReferenceEngine final : public Engine {
  public:
   [[nodiscard]] std::string_view implementation() const override { return "reference"; }
+  [[nodiscard]] std::string device_name() const override { return host_info().processor; }
+  [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(); }
   void submit(Job job) override { jobs_.push_back(std::move(job)); }
 
   [[nodiscard]] Outcome next() override {

@@ -34,7 +34,7 @@ class PlanBuilder {
       return;
     }
     change_layout(stage.in);
-    const bool counted = !plan_.steps.empty() && plan_.steps.back().stage->writes == Writes::statistics;
+    const bool counted = !plan_.steps.empty() && writes_histogram(plan_.steps.back().stage->writes);
     if (stage.reads_histogram && !counted) add(stage_named("hist"), true);
     add(stage, false);
   }
@@ -57,14 +57,40 @@ class PlanBuilder {
     std::string label(stage.name);
     if (earlier > 0) label += "#" + std::to_string(earlier + 1);
     if (implicit) label += "*";
-    const FrameShape out = stage.writes == Writes::pixels ? output_shape(stage, frame_) : frame_;
-    plan_.steps.push_back({&stage, implicit, label, frame_, out});
+    const FrameShape out = writes_pixels(stage.writes) ? output_shape(stage, frame_) : frame_;
+    plan_.steps.push_back({&stage, implicit, label, frame_, out, {}});
     frame_ = out;
   }
 
   Plan plan_;
   FrameShape frame_;
 };
+
+// The stage that does the work of both, nullptr when there is none.
+const Stage* fused_stage(const Stage& first, const Stage& second) {
+  for (const Stage& stage : stage_table()) {
+    if (stage.fuses[0] == first.name && stage.fuses[1] == second.name) return &stage;
+  }
+  return nullptr;
+}
+
+void fuse_steps(Plan& plan) {
+  std::vector<Step> fused;
+  for (Step& step : plan.steps) {
+    const Stage* both = fused.empty() || !fused.back().parts.empty()
+                            ? nullptr
+                            : fused_stage(*fused.back().stage, *step.stage);
+    if (both == nullptr) {
+      fused.push_back(std::move(step));
+      continue;
+    }
+    Step first = std::move(fused.back());
+    Step merged{both, false, first.label + "+" + step.label, first.in, step.out, {}};
+    merged.parts = {std::move(first), std::move(step)};
+    fused.back() = std::move(merged);
+  }
+  plan.steps = std::move(fused);
+}
 
 }  // namespace
 
@@ -89,10 +115,13 @@ std::string default_stages() {
   return selectable_names(",");
 }
 
-Plan make_plan(std::span<const Stage* const> stages, const Shape& input, const StageOptions& options) {
+Plan make_plan(std::span<const Stage* const> stages, const Shape& input, const StageOptions& options,
+               bool fuse) {
   PlanBuilder builder(input, options);
   for (const Stage* stage : stages) builder.add_selected(*stage);
-  return builder.finish();
+  Plan plan = builder.finish();
+  if (fuse) fuse_steps(plan);
+  return plan;
 }
 
 Shape planned_output(std::span<const Stage* const> stages, const Shape& input) {

@@ -23,6 +23,7 @@ struct Step {
   std::string label;      // unique in the plan: the name, "#2" if it runs again, "*" if implicit
   FrameShape in;
   FrameShape out;
+  std::vector<Step> parts;  // of a fused step: the two that it stands for
 };
 
 struct Plan {
@@ -38,8 +39,9 @@ struct Plan {
 //   - contrast gets a hist* where none stands right before it;
 //   - split* and merge* go where a stage, or the output file, needs the other layout.
 // Every step's shapes follow from the one before; the last one's is the image's to be written.
+// With `fuse`, neighbours that the table has a fused stage for become one step.
 [[nodiscard]] Plan make_plan(std::span<const Stage* const> stages, const Shape& input,
-                             const StageOptions& options);
+                             const StageOptions& options, bool fuse = false);
 
 // The shape that make_plan() ends in, for the output format to be judged before any work.
 [[nodiscard]] Shape planned_output(std::span<const Stage* const> stages, const Shape& input);

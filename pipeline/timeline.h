@@ -54,7 +54,10 @@ class Timeline {
   }
 
   void add(Span span) { spans_.push_back(std::move(span)); }
-  [[nodiscard]] std::int64_t now_ns() const { return (Clock::now() - origin_) / std::chrono::nanoseconds(1); }
+  [[nodiscard]] std::int64_t now_ns() const { return ns_at(Clock::now()); }
+  [[nodiscard]] std::int64_t ns_at(Clock::time_point time) const {
+    return (time - origin_) / std::chrono::nanoseconds(1);
+  }
   [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
 
   // Nanoseconds in which at least one span was running.

@@ -166,6 +166,8 @@ TEST_F(Cli, Exit2ForEveryMisuse) {
 
 TEST_F(Cli, Exit3ForADeviceThatCannotBeUsed) {
   for (const char* device : {"cuda", "cuda:0", "cuda:77"}) {
+    const bool there = std::string_view(device) != "cuda:77" && !list_cuda_devices().devices.empty();
+    if (there) continue;
     const RunResult run = run_imgpipe({file("color.png"), file("out.png"), "--device", device});
     EXPECT_EQ(run.exit_code, 3) << device;
     expect_one_line(run);
@@ -205,6 +207,8 @@ TEST_F(Cli, ReadOnlyFolder) {
 class WrongEngine final : public Engine {
  public:
   [[nodiscard]] std::string_view implementation() const override { return "wrong"; }
+  [[nodiscard]] std::string device_name() const override { return inner_->device_name(); }
+  [[nodiscard]] double copy_bandwidth() override { return 0; }
   void submit(Job job) override { inner_->submit(std::move(job)); }
   [[nodiscard]] Outcome next() override {
     Outcome outcome = inner_->next();
@@ -408,10 +412,12 @@ TEST_F(Cli, ReportHasSpansThatCoverTheRun) {
   const Json report = Json::parse(load_text(file("r.json")));
   EXPECT_EQ(report["input"]["width_pixels"], 1500);
   EXPECT_EQ(report["output"]["file_bytes"], fs::file_size(file("o.png")));
-  std::vector<std::string> rows;
-  for (const Json& row : report["rows"]) rows.push_back(row["name"]);
-  EXPECT_EQ(rows,
-            (std::vector<std::string>{"decode", "gray", "hist", "contrast", "smooth", "encode", "write"}));
+  // These in this order; a GPU adds rows of its own between them.
+  std::vector<std::string> wanted{"decode", "gray", "hist", "contrast", "smooth", "encode", "write"};
+  for (const Json& row : report["rows"]) {
+    if (!wanted.empty() && row["name"] == wanted.front()) wanted.erase(wanted.begin());
+  }
+  EXPECT_EQ(wanted, std::vector<std::string>{});
   const double wall = report["wall_ms"];
   const double covered = report["span_union_ms"];
   EXPECT_LE(covered, wall);
@@ -424,7 +430,7 @@ TEST_F(Cli, ReportHasSpansThatCoverTheRun) {
   EXPECT_LE(last_end, wall);
   EXPECT_EQ(run_imgpipe({in, file("o.png"), "-q", "--cpu", "--report", file("r.csv")}).exit_code, 0);
   const std::string csv = load_text(file("r.csv"));
-  EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 7 + 3);
+  EXPECT_GE(std::ranges::count(csv, '\n'), 1 + 7 + 3);
   EXPECT_NE(csv.find("identical"), std::string::npos);
 }
 
@@ -432,7 +438,7 @@ TEST_F(Cli, VerboseSaysWhatIsDone) {
   const RunResult run = run_imgpipe({file("grey.pgm"), file("o.png"), "-v"});
   EXPECT_NE(run.err.find("steps: hist contrast smooth"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("gray left out"), std::string::npos);
-  EXPECT_NE(run.out.find("auto took cpu"), std::string::npos) << "the report says what auto took";
+  EXPECT_NE(run.out.find("auto took "), std::string::npos) << "the report says what auto took";
 }
 
 TEST_F(Cli, Devices) {
@@ -441,7 +447,7 @@ TEST_F(Cli, Devices) {
   EXPECT_TRUE(table.out.starts_with("cpu:"));
   const Json json = Json::parse(run_imgpipe({"devices", "--json"}).out);
   EXPECT_GE(json["cpu"]["threads"], 1);
-  EXPECT_EQ(json["auto"]["device"], "cpu");
+  EXPECT_EQ(json["auto"]["device"], list_cuda_devices().devices.empty() ? "cpu" : "cuda:0");
 }
 
 TEST_F(Cli, SynthWritesTheSameBytesTwice) {

@@ -1,5 +1,7 @@
 // Every stage, every option, every implementation against the oracle: shapes, contents, strides, canaries.
 // Driven by the stage table: a stage without an entry below fails the test "EveryStageIsCovered".
+#include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <set>
@@ -9,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/stage.h"
+#include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"
 
@@ -17,20 +20,30 @@ namespace {
 
 // ---- implementations --------------------------------------------------------------------------------
 
-// Something that can run a stage over host memory; a device's copies its frames there and back.
+// Something that can run a stage over host memory; a device's copies its frames there and back. It returns ""
+// or what went wrong.
 struct Backend {
   std::string name;
-  std::function<void(const Stage&, const StageCall<Host>&)> run;
+  std::function<bool(const Stage&)> has;
+  std::function<std::string(const Stage&, const StageCall<Host>&)> run;
 };
 
 // Calls are counted by backend, so that a test can prove which implementation ran.
 std::map<std::string, int> calls_made;
 
 const std::vector<Backend>& backends() {
-  static const std::vector<Backend> all{{"reference", [](const Stage& stage, const StageCall<Host>& call) {
-                                           ++calls_made["reference"];
-                                           stage.reference(call);
-                                         }}};
+  static const std::vector<Backend> all{
+      {"reference", [](const Stage& stage) { return stage.reference != nullptr; },
+       [](const Stage& stage, const StageCall<Host>& call) {
+         ++calls_made["reference"];
+         stage.reference(call);
+         return std::string();
+       }},
+      {"cuda", [](const Stage&) { return true; },
+       [](const Stage& stage, const StageCall<Host>& call) {
+         ++calls_made["cuda"];
+         return run_on_cuda(stage, call);
+       }}};
   return all;
 }
 
@@ -59,7 +72,7 @@ std::string name_of(const auto& names, auto value) {
 std::vector<Case> cases_of(const Stage& stage) {
   std::vector<Case> cases;
   const StageOptions plain;
-  if (stage.name == "gray") {
+  if (stage.name == "gray" || stage.name == "gray+hist") {
     for (const auto& [name, luma] : kLumas) {
       cases.push_back({name, plain});
       cases.back().options.luma = luma;
@@ -82,12 +95,18 @@ std::vector<Case> cases_of(const Stage& stage) {
                          options});
       }
     }
-  } else if (stage.name == "smooth") {
+  } else if (stage.name == "smooth" || stage.name == "contrast+smooth") {
     for (const auto& [window_name, window] : kWindows) {
       for (const auto& [border_name, border] : kBorders) {
         StageOptions options;
         options.window = window;
         options.border = border;
+        // The fused stage stretches as well: every other case each plane by itself and with clipping.
+        if (stage.name != "smooth" && cases.size() % 2 == 1) {
+          options.stretch = Stretch::each;
+          options.clip_low = 3'000'000;
+          options.clip_high = 500'000;
+        }
         cases.push_back({window_name + " " + border_name, options});
       }
     }
@@ -103,8 +122,8 @@ std::vector<FrameShape> inputs_of(const Stage& stage, Size size) {
   for (const int color : {1, 3}) {
     for (const bool alpha : {false, true}) {
       const bool grey_plane = color == 1 && !alpha;
-      if (stage.grey_only && color == 1) continue;    // the plan leaves gray out
-      if (!stage.selectable && grey_plane) continue;  // nothing to split or merge
+      if (stage.grey_only && color == 1) continue;  // the plan leaves gray out
+      if ((stage.name == "split" || stage.name == "merge") && grey_plane) continue;
       if (stage.in == Layout::interleaved && grey_plane) continue;
       shapes.push_back({size.width, size.height, color, alpha, stage.in});
     }
@@ -147,7 +166,7 @@ Expected expected_of(const Stage& stage, const Frame<const Sample, Host>& in, co
     counts.push_back(oracle_counts(expected.channels[static_cast<std::size_t>(c)]));
     for (std::size_t v = 0; v < 256; ++v) joint[v] += counts.back()[v];
   }
-  if (stage.name == "gray") {
+  if (stage.grey_only) {
     Grid grey = expected.channels[0];
     for (std::size_t y = 0; y < grey.size(); ++y) {
       for (std::size_t x = 0; x < grey[y].size(); ++x) {
@@ -157,18 +176,20 @@ Expected expected_of(const Stage& stage, const Frame<const Sample, Host>& in, co
     }
     expected.channels.erase(expected.channels.begin(), expected.channels.begin() + 3);
     expected.channels.insert(expected.channels.begin(), grey);
+    if (writes_histogram(stage.writes)) expected.counts = {oracle_counts(grey)};
   } else if (stage.name == "hist") {
     expected.counts = counts;
-  } else if (stage.name == "contrast" || stage.name == "smooth") {
+  } else {
+    const bool stretches = stage.reads_histogram;
+    const bool smooths = stage.name == "smooth" || stage.name == "contrast+smooth";
     for (int c = 0; c < colors; ++c) {
       Grid& channel = expected.channels[static_cast<std::size_t>(c)];
-      if (stage.name == "smooth") {
+      const auto& used = options.stretch == Stretch::joint ? joint : counts[static_cast<std::size_t>(c)];
+      if (stretches)
+        channel = oracle_stretch(channel, oracle_range(used, options.clip_low, options.clip_high));
+      if (smooths)
         channel =
             oracle_smooth(channel, name_of(kWindows, options.window), name_of(kBorders, options.border));
-      } else {
-        const auto& used = options.stretch == Stretch::joint ? joint : counts[static_cast<std::size_t>(c)];
-        channel = oracle_stretch(channel, oracle_range(used, options.clip_low, options.clip_high));
-      }
     }
   }
   return expected;
@@ -204,7 +225,7 @@ void check(const Backend& backend, const Stage& stage, const FrameShape& shape, 
                std::to_string(setting.seed));
   GuardedFrame in(shape, setting.padding, setting.offset);
   fill(in.view(), setting.content, setting.seed);
-  const bool pixels = stage.writes == Writes::pixels;
+  const bool pixels = writes_pixels(stage.writes);
   FrameShape out_shape = pixels ? output_shape(stage, shape) : shape;
   FrameShape made_shape = out_shape;
   if (!stage.moves_alpha) made_shape.alpha = false;
@@ -219,7 +240,7 @@ void check(const Backend& backend, const Stage& stage, const FrameShape& shape, 
   // Canaries on both sides of the counters; they start as rubbish, because hist must overwrite them.
   const auto bins = static_cast<std::size_t>(kBins * shape.color_channels);
   std::vector<std::uint64_t> counters(bins + 2, 0xDEADBEEF);
-  call.histogram = {counters.data() + 1, kBins, shape.color_channels, kBins, 1};
+  call.histogram = {counters.data() + 1, kBins, out_shape.color_channels, kBins, 1};
   if (stage.reads_histogram) {
     for (int c = 0; c < shape.color_channels; ++c) {
       const auto counts = oracle_counts(channel_of(call.in, c));
@@ -228,23 +249,20 @@ void check(const Backend& backend, const Stage& stage, const FrameShape& shape, 
     }
   }
   const int before = calls_made[backend.name];
-  backend.run(stage, call);
+  ASSERT_EQ(backend.run(stage, call), "");
   ASSERT_EQ(calls_made[backend.name], before + 1) << "another implementation ran";
   ASSERT_EQ(in.damage(), "") << "input";
   ASSERT_EQ(out.damage(), "") << "output";
   ASSERT_EQ(counters.front(), 0xDEADBEEF);
   ASSERT_EQ(counters.back(), 0xDEADBEEF);
-  if (!pixels) {
-    for (int c = 0; c < shape.color_channels; ++c) {
-      for (int v = 0; v < kBins; ++v) {
-        ASSERT_EQ(call.histogram.row(c)[v],
-                  static_cast<std::uint64_t>(
-                      expected.counts[static_cast<std::size_t>(c)][static_cast<std::size_t>(v)]))
-            << "plane " << c << " bin " << v;
-      }
+  for (std::size_t c = 0; c < expected.counts.size(); ++c) {
+    for (std::size_t v = 0; v < kBins; ++v) {
+      ASSERT_EQ(call.histogram.row(static_cast<std::int64_t>(c))[v],
+                static_cast<std::uint64_t>(expected.counts[c][v]))
+          << "plane " << c << " bin " << v;
     }
-    return;
   }
+  if (!pixels) return;
   Frame<const Sample, Host> got{made_shape, {}};
   for (std::size_t i = 0; i < 4; ++i) got.planes[i] = call.out.planes[i];
   for (int c = 0; c < made_shape.channels(); ++c) {
@@ -261,17 +279,23 @@ void check(const Backend& backend, const Stage& stage, const FrameShape& shape, 
   }
 }
 
-class Differential : public testing::TestWithParam<std::string> {
+// Backend and stage, by number.
+class Differential : public testing::TestWithParam<std::pair<std::size_t, std::size_t>> {
  protected:
-  [[nodiscard]] const Stage& stage() const { return *find_stage(GetParam()); }
+  [[nodiscard]] const Backend& backend() const { return backends()[GetParam().first]; }
+  [[nodiscard]] const Stage& stage() const { return stage_table()[GetParam().second]; }
 };
 
+#define IMGPIPE_NEED_BACKEND() \
+  if (backend().name == "cuda") IMGPIPE_NEED_CUDA()
+
 TEST_P(Differential, AwkwardShapes) {
-  for (const Backend& backend : backends()) {
+  IMGPIPE_NEED_BACKEND();
+  {
     for (const Size& size : awkward_sizes()) {
       for (const FrameShape& shape : inputs_of(stage(), size)) {
         for (const Case& test : cases_of(stage())) {
-          check(backend, stage(), shape, test, {"noise", 0, 0, 11});
+          check(backend(), stage(), shape, test, {"noise", 0, 0, 11});
           if (HasFatalFailure()) return;
         }
       }
@@ -280,12 +304,13 @@ TEST_P(Differential, AwkwardShapes) {
 }
 
 TEST_P(Differential, Contents) {
-  for (const Backend& backend : backends()) {
+  IMGPIPE_NEED_BACKEND();
+  {
     for (const std::string& content : contents()) {
       for (const Size& size : few_sizes()) {
         for (const FrameShape& shape : inputs_of(stage(), size)) {
           for (const Case& test : cases_of(stage())) {
-            check(backend, stage(), shape, test, {content, 5, 0, 12});
+            check(backend(), stage(), shape, test, {content, 5, 0, 12});
             if (HasFatalFailure()) return;
           }
         }
@@ -295,12 +320,13 @@ TEST_P(Differential, Contents) {
 }
 
 TEST_P(Differential, StridesAndMisalignment) {
-  for (const Backend& backend : backends()) {
+  IMGPIPE_NEED_BACKEND();
+  {
     for (const std::int64_t padding : {1, 2, 7, 64}) {
       for (const std::int64_t offset : {0, 1, 3, 13, 31}) {
         for (const Size& size : {Size{1, 1}, Size{37, 11}, Size{64, 6}}) {
           for (const FrameShape& shape : inputs_of(stage(), size)) {
-            check(backend, stage(), shape, cases_of(stage()).back(), {"noise", padding, offset, 13});
+            check(backend(), stage(), shape, cases_of(stage()).back(), {"noise", padding, offset, 13});
             if (HasFatalFailure()) return;
           }
         }
@@ -310,13 +336,14 @@ TEST_P(Differential, StridesAndMisalignment) {
 }
 
 TEST_P(Differential, ManySeeds) {
-  for (const Backend& backend : backends()) {
+  IMGPIPE_NEED_BACKEND();
+  {
     for (std::uint64_t seed = 100; seed < 160; ++seed) {
       const Size size{static_cast<std::int64_t>(seed * 7 % 41 + 1),
                       static_cast<std::int64_t>(seed * 13 % 29 + 1)};
       for (const FrameShape& shape : inputs_of(stage(), size)) {
         const std::vector<Case> cases = cases_of(stage());
-        check(backend, stage(), shape, cases[seed % cases.size()],
+        check(backend(), stage(), shape, cases[seed % cases.size()],
               {contents()[seed % contents().size()], 0, 0, seed});
         if (HasFatalFailure()) return;
       }
@@ -324,17 +351,28 @@ TEST_P(Differential, ManySeeds) {
   }
 }
 
-std::vector<std::string> stage_names() {
-  std::vector<std::string> names;
-  for (const Stage& stage : stage_table()) names.emplace_back(stage.name);
-  return names;
+std::vector<std::pair<std::size_t, std::size_t>> backend_stages() {
+  std::vector<std::pair<std::size_t, std::size_t>> all;
+  for (std::size_t b = 0; b < backends().size(); ++b) {
+    for (std::size_t i = 0; i < stage_table().size(); ++i) {
+      if (backends()[b].has(stage_table()[i])) all.emplace_back(b, i);
+    }
+  }
+  return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Stages, Differential, testing::ValuesIn(stage_names()),
-                         [](const auto& stage) { return stage.param; });
+std::string backend_stage_name(const testing::TestParamInfo<std::pair<std::size_t, std::size_t>>& pair) {
+  std::string name =
+      backends()[pair.param.first].name + "_" + std::string(stage_table()[pair.param.second].name);
+  std::ranges::replace(name, '+', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, Differential, testing::ValuesIn(backend_stages()), backend_stage_name);
 
 TEST(DifferentialFrame, EveryStageIsCovered) {
-  const std::set<std::string> known{"gray", "hist", "contrast", "smooth", "split", "merge"};
+  const std::set<std::string> known{"gray",  "hist",  "contrast",  "smooth",
+                                    "split", "merge", "gray+hist", "contrast+smooth"};
   for (const Stage& stage : stage_table()) {
     EXPECT_TRUE(known.contains(std::string(stage.name))) << stage.name << " has no answer in expected_of()";
     EXPECT_FALSE(inputs_of(stage, {5, 5}).empty()) << stage.name;

@@ -79,7 +79,7 @@ TEST(Plan, ShapesFollowForEveryListOfFour) {
         EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1);
         EXPECT_FALSE(step.stage->grey_only && step.in.color_channels == 1);
         if (step.stage->reads_histogram) {
-          EXPECT_TRUE(i > 0 && plan.steps[i - 1].stage->writes == Writes::statistics);
+          EXPECT_TRUE(i > 0 && writes_histogram(plan.steps[i - 1].stage->writes));
         }
         EXPECT_TRUE(seen.insert(step.label).second) << step.label << " twice";
         frame = step.out;
@@ -88,6 +88,24 @@ TEST(Plan, ShapesFollowForEveryListOfFour) {
       EXPECT_TRUE(frame.layout == Layout::interleaved || frame.channels() == 1);
     }
   }
+}
+
+TEST(Plan, FusesNeighboursOnRequest) {
+  const auto fused = [](std::string_view stages, const Shape& input) {
+    std::string text;
+    for (const Step& step : make_plan(parse_stages(stages), input, {}, true).steps)
+      text += (text.empty() ? "" : " ") + step.label;
+    return text;
+  };
+  EXPECT_EQ(fused("gray,hist,contrast,smooth", kRgb), "gray+hist contrast+smooth");
+  EXPECT_EQ(fused("gray,contrast,smooth", kRgba), "gray+hist* contrast+smooth merge*");
+  EXPECT_EQ(fused("hist,contrast,smooth,smooth", kGrey), "hist contrast+smooth smooth#2");
+  EXPECT_EQ(fused("contrast,smooth", kRgb), "split* hist* contrast+smooth merge*");
+  EXPECT_EQ(fused("gray,smooth", kRgb), "gray smooth");
+  const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb, {}, true);
+  ASSERT_EQ(plan.steps[0].parts.size(), 2U);
+  EXPECT_EQ(plan.steps[0].in, plan.steps[0].parts[0].in);
+  EXPECT_EQ(plan.steps[1].out, plan.steps[1].parts[1].out);
 }
 
 TEST(Plan, RefusesWhatIsNoStage) {

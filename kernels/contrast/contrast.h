@@ -20,4 +20,7 @@ struct StretchRange {
 // in, out: planar, same shape; histogram: the counts of `in`.
 void contrast_reference(const StageCall<Host>& call);
 
+// The same on a CUDA device; lo and hi are found there.
+CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
 }  // namespace imgpipe

@@ -8,4 +8,7 @@ namespace imgpipe {
 // in: planar; histogram: kBins x color_channels, overwritten. The counts of a plane sum to its pixels.
 void hist_reference(const StageCall<Host>& call);
 
+// The same on a CUDA device.
+CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
 }  // namespace imgpipe

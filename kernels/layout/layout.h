@@ -11,4 +11,8 @@ void split_reference(const StageCall<Host>& call);
 // in: planar, colour or with alpha; out: the same image interleaved.
 void merge_reference(const StageCall<Host>& call);
 
+// The same on a CUDA device.
+CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
 }  // namespace imgpipe

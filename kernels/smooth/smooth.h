@@ -10,4 +10,10 @@ namespace imgpipe {
 // in, out: planar, same shape, any size from 1x1.
 void smooth_reference(const StageCall<Host>& call);
 
+// The same on a CUDA device.
+CudaStatus smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
+// contrast and smooth in one pass over memory; `histogram` holds the counts of `in`.
+CudaStatus contrast_smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
 }  // namespace imgpipe

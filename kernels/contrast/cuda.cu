@@ -1,0 +1,53 @@
+#include "kernels/contrast/contrast.h"
+#include "kernels/contrast/stretch_block.cuh"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kThreads = 256;  // at least kBins: block_stretch_factor()
+constexpr int kBlocksPerMultiprocessor = 8;
+static_assert(kThreads >= kBins);
+
+// Plane blockIdx.z. Every block makes lo, hi and the factor for itself (about a microsecond, all blocks at
+// once: less than a kernel of its own), then a lane stretches 16 adjacent pixels at a time.
+__global__ __launch_bounds__(kThreads) void contrast_kernel(DevicePlanes<const Sample> in,
+                                                            DevicePlanes<Sample> out,
+                                                            Histogram<Device> histogram,
+                                                            StageOptions options) {
+  const Plane<const Sample, Device> from = plane_of_block(in);
+  const Plane<Sample, Device> to = plane_of_block(out);
+  const StretchFactor factor = block_stretch_factor(histogram, options, static_cast<int>(blockIdx.z));
+  for (RowSegments at(from.width, from.height); at.inside(); at.next()) {
+    const std::int64_t left = from.width - at.x();
+    if (left <= 0) continue;
+    const uint4 vector = load_vector(from.row(at.y()) + at.x());
+    const std::uint32_t words[4] = {stretch_word(vector.x, factor), stretch_word(vector.y, factor),
+                                    stretch_word(vector.z, factor), stretch_word(vector.w, factor)};
+    store_vector(to.row(at.y()) + at.x(), words, left);
+  }
+}
+
+// The factor against the contract, for every pair of limits and every value, at compile time of the host. The
+// compiler's step limit allows a part of it here; the whole is a test.
+constexpr bool factor_is_exact(int lo, int hi) {
+  for (int v = 0; v <= kMaxSample; ++v) {
+    if (stretch_product(stretch_factor(lo, hi), v) >> 24 != stretched(v, lo, hi)) return false;
+  }
+  return true;
+}
+static_assert(factor_is_exact(0, 255) && factor_is_exact(0, 254) && factor_is_exact(3, 5) &&
+              factor_is_exact(7, 8));
+static_assert(factor_is_exact(10, 212) && factor_is_exact(100, 100) && factor_is_exact(200, 3));
+
+}  // namespace
+
+CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const auto planes = static_cast<unsigned>(call.in.shape.color_channels);
+  const dim3 grid(stride_blocks(launch, call.in.shape, kThreads, kBlocksPerMultiprocessor), 1, planes);
+  contrast_kernel<<<grid, kThreads, 0, launch.stream>>>(
+      {{call.in.planes[0], call.in.planes[1], call.in.planes[2]}},
+      {{call.out.planes[0], call.out.planes[1], call.out.planes[2]}}, call.histogram, call.options);
+  return cudaGetLastError();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,119 @@
+// Rows of device memory in vectors of 16 bytes, and the way every streaming kernel walks over them.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda_launch.h"
+#include "kernels/frame.h"
+
+namespace imgpipe {
+
+constexpr int kWarpLanes = 32;
+constexpr int kVectorPixels = kDeviceRowPixels;             // a lane's share of a segment
+constexpr int kSegmentPixels = kWarpLanes * kVectorPixels;  // a warp's share of a row at a time
+
+// The planes of one channel each that blockIdx.z picks from.
+template <class T>
+struct DevicePlanes {
+  Plane<T, Device> plane[3];
+};
+
+// The plane of blockIdx.z. Chosen, not indexed: an index that is known at run time only would copy the kernel's
+// parameters to local memory.
+template <class T>
+__device__ __forceinline__ Plane<T, Device> plane_of_block(const DevicePlanes<T>& planes) {
+  return blockIdx.z == 0 ? planes.plane[0] : blockIdx.z == 1 ? planes.plane[1] : planes.plane[2];
+}
+
+// Walks a grid's warps over the segments of an image, row by row:
+//
+//   row 0   | segment 0: lane 0 has pixels 0..15, lane 1 16..31, ... | segment 1 | ... (the last one is cut)
+//   row 1   | ...
+//
+// for (RowSegments at(width, height); at.inside(); at.next()) { at.x(), at.y() }
+class RowSegments {
+ public:
+  __device__ RowSegments(std::int64_t width, std::int64_t height)
+      : segments_(static_cast<std::uint32_t>((width + kSegmentPixels - 1) / kSegmentPixels)),
+        total_(segments_ * static_cast<std::uint64_t>(height)),
+        warps_(gridDim.x * (blockDim.x / kWarpLanes)),
+        item_(blockIdx.x * (blockDim.x / kWarpLanes) + threadIdx.x / kWarpLanes) {
+    locate();
+  }
+  __device__ bool inside() const { return item_ < total_; }
+  __device__ void next() {
+    item_ += warps_;
+    locate();
+  }
+  __device__ std::int64_t x() const { return x_; }
+  __device__ std::int64_t y() const { return y_; }
+
+ private:
+  __device__ void locate() {
+    // 32-bit division where it suffices: up to 2^32 segments of 512 pixels.
+    if (total_ <= 0xFFFFFFFFU) {
+      const auto item = static_cast<std::uint32_t>(item_);
+      const std::uint32_t row = item / segments_;
+      y_ = row;
+      x_ = (item - row * segments_) * std::int64_t{kSegmentPixels} + threadIdx.x % kWarpLanes * kVectorPixels;
+    } else {
+      y_ = static_cast<std::int64_t>(item_ / segments_);
+      x_ = static_cast<std::int64_t>(item_ % segments_) * kSegmentPixels +
+           threadIdx.x % kWarpLanes * kVectorPixels;
+    }
+  }
+
+  std::uint32_t segments_;
+  std::uint64_t total_;
+  std::uint64_t warps_;
+  std::uint64_t item_;
+  std::int64_t x_ = 0;
+  std::int64_t y_ = 0;
+};
+
+__device__ inline uint4 load_vector(const Sample* from) {
+  return __ldg(reinterpret_cast<const uint4*>(from));
+}
+
+// Byte k of a vector held in words.
+template <int Words>
+__device__ __forceinline__ std::uint32_t byte_of(const std::uint32_t (&words)[Words], int k) {
+  return (words[k / 4] >> (8 * (k % 4))) & 0xFF;
+}
+
+// Writes 16 pixels, or the first `count` where the row ends sooner: padding is never written.
+__device__ inline void store_vector(Sample* to, const std::uint32_t (&words)[4], std::int64_t count) {
+  if (count >= kVectorPixels) {
+    *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < kVectorPixels; ++k) {
+    if (k < count) to[k] = static_cast<Sample>(byte_of(words, k));
+  }
+}
+
+// Byte `Byte` of each of four words, packed in order.
+template <int Byte>
+__device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                                    std::uint32_t d) {
+  constexpr std::uint32_t kPair = static_cast<std::uint32_t>(Byte | (4 + Byte) << 4);
+  const std::uint32_t low = __byte_perm(a, b, kPair);
+  const std::uint32_t high = __byte_perm(c, d, kPair);
+  return __byte_perm(low, high, 0x5410);
+}
+
+// Blocks of `threads` for a grid that strides over the segments: enough to fill the device, no more than
+// there is work for.
+inline unsigned stride_blocks(const CudaLaunch& launch, const FrameShape& shape, int threads,
+                              int blocks_per_multiprocessor) {
+  const std::int64_t segments = (shape.width + kSegmentPixels - 1) / kSegmentPixels * shape.height;
+  const std::int64_t warps_per_block = threads / kWarpLanes;
+  const std::int64_t useful = (segments + warps_per_block - 1) / warps_per_block;
+  const std::int64_t filling = std::int64_t{launch.multiprocessors} * blocks_per_multiprocessor;
+  return static_cast<unsigned>(useful < filling ? useful : filling);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,109 @@
+#include "kernels/gray/gray.h"
+#include "kernels/hist/shared_counters.cuh"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kBlocksPerMultiprocessor = 8;
+// With the histogram: 32 KiB of counters a block.
+constexpr int kCountingThreads = 512;
+constexpr int kCountingBlocksPerMultiprocessor = 4;
+
+// The weights of all three formulas brought to a shift of 16, so that the luma is byte 2 of the sum.
+struct ShiftedWeights {
+  std::uint32_t r, g, b;
+};
+constexpr int kShift = 16;
+
+ShiftedWeights shifted_weights(Luma luma) {
+  const LumaWeights w = luma_weights(luma);
+  return {w.r << (kShift - w.shift), w.g << (kShift - w.shift), w.b << (kShift - w.shift)};
+}
+
+// The luma of pixels 4i..4i+3 of a lane's 16, packed; words: 16 interleaved pixels of Channels samples.
+template <int Channels>
+__device__ __forceinline__ std::uint32_t four_lumas(const std::uint32_t (&words)[4 * Channels], int i,
+                                                    const ShiftedWeights& w) {
+  std::uint32_t sums[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const int at = (4 * i + k) * Channels;
+    sums[k] = w.r * byte_of(words, at) + w.g * byte_of(words, at + 1) + w.b * byte_of(words, at + 2) +
+              (1U << (kShift - 1));
+  }
+  return pack_bytes<2>(sums[0], sums[1], sums[2], sums[3]);
+}
+
+// A lane turns 16 pixels (3 or 4 loads of 16 bytes) into one store of 16 bytes, and with RGBA a second one of
+// alpha. Count: it also counts them; shared memory: kSharedCounters words then, barriers as in hist_kernel.
+template <int Channels, bool Count>
+__global__ void gray_kernel(Plane<const Sample, Device> in, Plane<Sample, Device> out,
+                            Plane<Sample, Device> alpha, ShiftedWeights weights,
+                            Histogram<Device> histogram) {
+  __shared__ std::uint32_t counts[Count ? kSharedCounters : 1];
+  if (Count) {
+    clear_counters(counts);
+    __syncthreads();
+  }
+  for (RowSegments at(in.width, in.height); at.inside(); at.next()) {
+    const std::int64_t left = in.width - at.x();
+    if (left <= 0) continue;
+    const Sample* from = in.row(at.y()) + at.x() * Channels;
+    std::uint32_t words[4 * Channels];
+#pragma unroll
+    for (int i = 0; i < Channels; ++i) {
+      const uint4 vector = load_vector(from + 16 * i);
+      words[4 * i] = vector.x;
+      words[4 * i + 1] = vector.y;
+      words[4 * i + 2] = vector.z;
+      words[4 * i + 3] = vector.w;
+    }
+    std::uint32_t grey[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) grey[i] = four_lumas<Channels>(words, i, weights);
+    store_vector(out.row(at.y()) + at.x(), grey, left);
+    if (Channels == 4) {
+      std::uint32_t alphas[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        // Pixel k of RGBA is word k.
+        alphas[i] = pack_bytes<3>(words[(4 * i) % (4 * Channels)], words[(4 * i + 1) % (4 * Channels)],
+                                  words[(4 * i + 2) % (4 * Channels)], words[(4 * i + 3) % (4 * Channels)]);
+      }
+      store_vector(alpha.row(at.y()) + at.x(), alphas, left);
+    }
+    if (Count) count_vector(counts, grey, left);
+  }
+  if (Count) {
+    __syncthreads();
+    flush_counters(counts, histogram.data);
+  }
+}
+
+template <bool Count>
+CudaStatus launch_gray(const StageCall<Device>& call, const CudaLaunch& launch) {
+  constexpr int threads = Count ? kCountingThreads : kThreads;
+  const unsigned grid = stride_blocks(launch, call.in.shape, threads,
+                                      Count ? kCountingBlocksPerMultiprocessor : kBlocksPerMultiprocessor);
+  const ShiftedWeights weights = shifted_weights(call.options.luma);
+  const auto kernel = call.in.shape.alpha ? gray_kernel<4, Count> : gray_kernel<3, Count>;
+  kernel<<<grid, threads, 0, launch.stream>>>(call.in.planes[0], call.out.planes[0],
+                                              call.out.planes[kAlphaPlane], weights, call.histogram);
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus gray_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_gray<false>(call, launch);
+}
+
+CudaStatus gray_hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const cudaError_t cleared =
+      cudaMemsetAsync(call.histogram.data, 0, kBins * sizeof(std::uint64_t), launch.stream);
+  if (cleared != cudaSuccess) return cleared;
+  return launch_gray<true>(call, launch);
+}
+
+}  // namespace imgpipe

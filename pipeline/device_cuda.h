@@ -1,0 +1,111 @@
+// CUDA resources as objects, and every call's status as an exception. Only for CUDA builds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory_resource>
+#include <mutex>
+#include <source_location>
+#include <utility>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+namespace imgpipe {
+
+// Throws Error(memory) for cudaErrorMemoryAllocation and Error(device) for any other failure, naming the call
+// and the place in the source.
+void check(cudaError_t status, const char* call,
+           std::source_location where = std::source_location::current());
+
+// A seam for tests: the call number `countdown` from now (0: the next) is not made and returns `status`
+// instead. Negative: none. Counts over all threads.
+void fail_cuda_call(std::int64_t countdown, cudaError_t status);
+// Calls checked since the process began.
+[[nodiscard]] std::int64_t cuda_calls();
+// True when the next call is the one that is to fail; counts it.
+[[nodiscard]] bool take_cuda_fault(cudaError_t& status);
+
+// Makes a call unless the seam says otherwise, and checks its status.
+#define IMGPIPE_CUDA(call)                                                    \
+  do {                                                                        \
+    cudaError_t imgpipe_status = cudaSuccess;                                 \
+    if (!::imgpipe::take_cuda_fault(imgpipe_status)) imgpipe_status = (call); \
+    ::imgpipe::check(imgpipe_status, #call);                                  \
+  } while (false)
+
+class Stream {
+ public:
+  Stream() { IMGPIPE_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { (void)cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+ public:
+  Event() { IMGPIPE_CUDA(cudaEventCreate(&event_)); }
+  ~Event() {
+    if (event_ != nullptr) (void)cudaEventDestroy(event_);
+  }
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&&) = delete;
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
+  void record(const Stream& stream) const { IMGPIPE_CUDA(cudaEventRecord(event_, stream.get())); }
+  void wait() const { IMGPIPE_CUDA(cudaEventSynchronize(event_)); }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+// Device memory that grows when more is asked for and is else used again. New memory is cleared once, so that
+// padding never holds what was never written.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  ~DeviceBuffer() { release(); }
+  DeviceBuffer(DeviceBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  DeviceBuffer& operator=(DeviceBuffer&&) = delete;
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  // Throws Error(memory) that names what was needed and what was free.
+  void reserve(std::size_t bytes);
+  [[nodiscard]] void* data() const { return data_; }
+
+ private:
+  void release() noexcept;
+
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// Page-locked host memory, which the device copies at full speed. Blocks that come back are kept for the next
+// request of their size: pinning costs far more than using. Thread-safe; a context must be current.
+class PinnedMemory final : public std::pmr::memory_resource {
+ public:
+  PinnedMemory() = default;
+  ~PinnedMemory() override;
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override;
+  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  std::mutex mutex_;
+  std::multimap<std::size_t, void*> free_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU, in one go: build for its architecture, the whole suite with the GPU required, compute-sanitizer
+# on the awkward shapes, then the timings of README's tables.
+#   gpu.sh [all|test|sanitize|bench]...   [CMAKE_OPTIONS in the environment]
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+parts=${*:-all}
+wants() { [[ " $parts " == *" $1 "* || " $parts " == *" all "* ]]; }
+failed=0
+build=build/dev
+cmake --preset dev ${CMAKE_OPTIONS:-} >/dev/null && cmake --build --preset dev -j "$(nproc)" | tail -n 1 || exit 1
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+export IMGPIPE_REQUIRE_GPU=1
+
+if wants test; then
+  ctest --preset dev -j "$(($(nproc) / 2))" --no-tests=error 2>&1 | grep -vE 'Start|Passed' || true
+  [ "${PIPESTATUS[0]}" = 0 ] || failed=1
+fi
+
+if wants sanitize; then
+  for tool in memcheck racecheck initcheck synccheck; do
+    echo "== compute-sanitizer $tool"
+    timeout 150 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/differential_test" \
+      --gtest_filter='*ManySeeds/cuda*:*StridesAndMisalignment/cuda*' 2>&1 | grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
+    [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
+  done
+  echo "== compute-sanitizer memcheck, engine"
+  timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/cuda_engine_test" \
+    --gtest_filter='CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*' 2>&1 | grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
+  [ "${PIPESTATUS[0]}" = 0 ] || failed=1
+fi
+
+if wants bench; then
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  run() { echo "== imgpipe $*"; "$build/imgpipe" "$@" || failed=1; }
+  for pattern in photo constant:77 colors:2 noise; do
+    "$build/imgpipe" synth "$folder/$pattern.ppm" --pattern "$pattern" --size 8773x5352
+  done
+  "$build/imgpipe" synth "$folder/photo.jpg" --pattern photo --size 8773x5352 --quality 90
+  run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --cpu --repeat 50
+  run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --cpu --repeat 50 --fuse
+  for window in triangle gauss; do
+    run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --repeat 50 --window $window | grep -E '==|smooth'
+    run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --repeat 50 --window $window --fuse | grep -E '==|smooth'
+  done
+  for pattern in photo constant:77 colors:2 noise; do
+    run "$folder/$pattern.ppm" "$folder/o.pgm" --device cuda --repeat 50 | grep -E '==| hist '
+  done
+  run "$folder/photo.ppm" "$folder/o.ppm" --device cuda --repeat 50 --stages contrast,smooth
+  run "$folder/photo.jpg" "$folder/o.png" --device cuda --report "$folder/r.json"
+  python3 -c "import json; r = json.load(open('$folder/r.json')); print('spans cover', r['span_union_ms'] / r['wall_ms'])"
+  run "$folder/photo.jpg" "$folder/p.png" --device reference -q
+  cmp "$folder/o.png" "$folder/p.png" || failed=1
+  if [ -n "${IMGPIPE_CORPUS:-}" ]; then
+    for photo in "$IMGPIPE_CORPUS"/photos/*; do
+      "$build/imgpipe" "$photo" "$folder/o.png" --device cuda --cpu | grep -c identical | sed "s|^|$(basename "$photo"): identical stages: |"
+    done
+  fi
+fi
+exit $failed

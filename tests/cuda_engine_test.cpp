@@ -1,0 +1,260 @@
+// The CUDA engine against the reference, and against calls that fail.
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "images/error.h"
+#include "images/synth.h"
+#include "pipeline/compare.h"
+#include "pipeline/device.h"
+#include "pipeline/engine.h"
+#include "tests/support/cuda_backend.h"
+#include "tests/support/images.h"
+
+#ifdef IMGPIPE_TEST_CUDA
+#include "pipeline/device_cuda.h"
+#endif
+
+namespace imgpipe::test {
+namespace {
+
+Image make_image(Shape shape, const std::string& content = "noise") {
+  Image image(shape);
+  fill({frame_shape_of(shape), {image.view(), {}, {}, {}}}, content, 9);
+  return image;
+}
+
+struct Wish {
+  std::string stages = "gray,hist,contrast,smooth";
+  StageOptions options;
+  bool fuse = false;
+  int repeat = 0;
+  bool keep = true;
+};
+
+Outcome run(Engine& engine, const Image& image, const Wish& wish) {
+  Job job;
+  job.reader = make_memory_reader(image.view());
+  job.plan = make_plan(parse_stages(wish.stages), image.shape(), wish.options, wish.fuse);
+  job.repeat = wish.repeat;
+  job.keep_source = wish.keep;
+  job.keep_outputs = wish.keep;
+  engine.submit(std::move(job));
+  return engine.next();
+}
+
+void expect_equal(Engine& cuda, const Image& image, const Wish& wish) {
+  SCOPED_TRACE(wish.stages + (wish.fuse ? " fused" : "") + " " + std::to_string(image.shape().width) + "x" +
+               std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
+  const std::unique_ptr<Engine> reference = make_reference_engine();
+  const Outcome expected = run(*reference, image, wish);
+  ASSERT_FALSE(expected.error);
+  const Outcome got = run(cuda, image, wish);
+  if (got.error) std::rethrow_exception(got.error);
+  ASSERT_EQ(first_difference(expected.pixels, got.pixels), "");
+  ASSERT_EQ(expected.histograms, got.histograms);
+  if (!wish.keep) return;
+  for (const Difference& difference : compare_outcomes(got, expected))
+    ASSERT_EQ(difference.text(), "identical");
+  ASSERT_EQ(first_difference(image.view(), std::as_const(got.source).view()), "");
+}
+
+const std::vector<std::string> kLists{"gray",
+                                      "hist",
+                                      "contrast",
+                                      "smooth",
+                                      "gray,hist,contrast,smooth",
+                                      "smooth,gray,contrast",
+                                      "contrast,smooth,smooth",
+                                      "gray,gray,contrast,contrast",
+                                      "hist,smooth,hist"};
+
+TEST(CudaEngine, EqualsTheReferenceForEveryListShapeAndChannel) {
+  IMGPIPE_NEED_CUDA();
+  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+  for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{5, 5}, Size{33, 20}, Size{517, 61}}) {
+    for (int channels = 1; channels <= 4; ++channels) {
+      const Image image = make_image({size.width, size.height, channels});
+      for (const std::string& stages : kLists) {
+        for (const bool fuse : {false, true}) {
+          for (const bool keep : {true, false}) {
+            expect_equal(*cuda, image, {stages, {}, fuse, 0, keep});
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
+  IMGPIPE_NEED_CUDA();
+  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+  // Four chunks and a part of one: 3 bytes * 2711 * 4133 = 33.6 MB.
+  const Image image = synthesize(parse_pattern("photo"), {2711, 4133, 3}, 5);
+  for (const Window window : {Window::box, Window::triangle, Window::gauss}) {
+    for (const Border border : {Border::shrink, Border::replicate, Border::reflect}) {
+      StageOptions options;
+      options.window = window;
+      options.border = border;
+      options.luma = window == Window::box        ? Luma::bt601
+                     : window == Window::triangle ? Luma::bt709
+                                                  : Luma::opencv;
+      options.stretch = border == Border::reflect ? Stretch::each : Stretch::joint;
+      options.clip_low = border == Border::shrink ? 0 : 1'234'567;
+      expect_equal(*cuda, image,
+                   {"gray,hist,contrast,smooth", options, border == Border::replicate, 0, false});
+      if (HasFatalFailure()) return;
+    }
+  }
+  expect_equal(*cuda, image, {"contrast,smooth", {}, false, 0, true});
+  expect_equal(*cuda, image, {"gray,hist,contrast,smooth", {}, true, 3, true});
+}
+
+TEST(CudaEngine, RepeatedRunsAndPassesAreEqual) {
+  IMGPIPE_NEED_CUDA();
+  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+  for (int i = 0; i < 20; ++i) {
+    expect_equal(*cuda,
+                 make_image({i * 31 + 1, i * 17 + 1, i % 4 + 1},
+                            contents()[static_cast<std::size_t>(i) % contents().size()]),
+                 {"gray,hist,contrast,smooth", {}, i % 2 == 1, i % 3, i % 5 == 0});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(CudaEngine, TwoEnginesAtOnce) {
+  IMGPIPE_NEED_CUDA();
+  const auto work = [](int seed) {
+    const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+    for (int i = 0; i < 10; ++i)
+      expect_equal(*cuda, make_image({300 + seed * 50 + i, 200 + i, 3}),
+                   {"gray,hist,contrast,smooth", {}, false, 2, false});
+  };
+  std::thread other([&] { work(1); });
+  work(2);
+  other.join();
+}
+
+TEST(CudaEngine, SpansNameWhatRanOnTheDevice) {
+  IMGPIPE_NEED_CUDA();
+  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+  const Outcome outcome =
+      run(*cuda, make_image({400, 300, 3}), {"gray,hist,contrast,smooth", {}, false, 4, false});
+  ASSERT_FALSE(outcome.error);
+  EXPECT_EQ(cuda->implementation(), "cuda");
+  EXPECT_GT(cuda->copy_bandwidth(), 1e9);
+  for (const char* name : {"context", "decode", "upload", "gray", "hist", "contrast", "smooth", "download"}) {
+    int passes = 0;
+    for (const Span& span : outcome.timeline.spans()) {
+      passes += span.name == name && span.pass >= 0 ? 1 : 0;
+      EXPECT_LE(span.start_ns, span.end_ns) << span.name;
+    }
+    const bool once = std::string_view(name) == "context" || std::string_view(name) == "decode";
+    EXPECT_EQ(passes, once ? 1 : 4) << name;
+  }
+}
+
+TEST(CudaEngine, ADeviceThatIsNotThereIsADeviceError) {
+  const std::unique_ptr<Engine> cuda = built_with_cuda() ? make_cuda_engine(4000) : nullptr;
+  if (cuda == nullptr) GTEST_SKIP() << "this build has no CUDA";
+  for (int i = 0; i < 2; ++i) {
+    const Outcome outcome = run(*cuda, make_image({5, 5, 1}), {});
+    ASSERT_TRUE(outcome.error);
+    try {
+      std::rethrow_exception(outcome.error);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::device);
+    }
+  }
+}
+
+TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
+  IMGPIPE_NEED_CUDA();
+  class BrokenReader final : public Reader {
+   public:
+    BrokenReader() { header_.shape = {3000, 4000, 3}; }
+
+   protected:
+    void read_next_rows(HostPlane) override {
+      if (++calls_ > 2) throw Error(ErrorKind::input, "broken on purpose");
+    }
+    int calls_ = 0;
+  };
+  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+  for (int i = 0; i < 3; ++i) {
+    Job job;
+    job.reader = std::make_unique<BrokenReader>();
+    job.plan = make_plan(parse_stages("gray"), job.reader->header().shape, {});
+    cuda->submit(std::move(job));
+    const Outcome outcome = cuda->next();
+    ASSERT_TRUE(outcome.error);
+    expect_equal(*cuda, make_image({64, 64, 3}), {});
+  }
+}
+
+#ifdef IMGPIPE_TEST_CUDA
+
+// Every CUDA call of one image fails once, in each of three ways. No pixels come out, the error is of the
+// right kind, and after one that is not sticky the next image is right.
+TEST(CudaFaults, EveryCallMayFail) {
+  IMGPIPE_NEED_CUDA();
+  const Image image = make_image({700, 500, 3});
+  const Wish wish{"gray,hist,contrast,smooth", {}, false, 1, true};
+  const std::int64_t before = cuda_calls();
+  {
+    const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+    ASSERT_FALSE(run(*cuda, image, wish).error);
+  }
+  const std::int64_t calls = cuda_calls() - before;
+  EXPECT_GT(calls, 30);
+  for (const cudaError_t status :
+       {cudaErrorMemoryAllocation, cudaErrorIllegalAddress, cudaErrorNoKernelImageForDevice}) {
+    for (std::int64_t k = 0; k < calls; ++k) {
+      const std::unique_ptr<Engine> cuda = [&] {
+        fail_cuda_call(k, status);
+        return make_cuda_engine(0);
+      }();
+      const Outcome outcome = run(*cuda, image, wish);
+      fail_cuda_call(-1, cudaSuccess);
+      ASSERT_TRUE(outcome.error) << "call " << k << " of " << calls;
+      EXPECT_TRUE(outcome.pixels.empty());
+      try {
+        std::rethrow_exception(outcome.error);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), status == cudaErrorMemoryAllocation ? ErrorKind::memory : ErrorKind::device)
+            << error.what();
+      }
+      const Outcome next = run(*cuda, image, wish);
+      if (status != cudaErrorMemoryAllocation) {
+        EXPECT_TRUE(next.error) << "after an error of the device nothing more comes from the engine";
+      }
+    }
+  }
+  // The device itself is well: a new engine works.
+  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+  expect_equal(*cuda, image, wish);
+}
+
+TEST(CudaFaults, OutOfMemoryNamesWhatWasNeededAndWhatWasFree) {
+  IMGPIPE_NEED_CUDA();
+  DeviceBuffer buffer;
+  try {
+    buffer.reserve(std::size_t{1} << 50);
+    FAIL() << "a petabyte was there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
+    EXPECT_NE(std::string(error.what()).find("1125899906842624 bytes needed"), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("are free"), std::string::npos) << error.what();
+  }
+  buffer.reserve(1000);
+  EXPECT_NE(buffer.data(), nullptr);
+}
+
+#endif
+
+}  // namespace
+}  // namespace imgpipe::test
