@@ -20,31 +20,35 @@ struct DevicePlanes {
   Plane<T, Device> plane[3];
 };
 
-// The plane of blockIdx.z. Chosen, not indexed: an index that is known at run time only would copy the kernel's
-// parameters to local memory.
+// The plane of blockIdx.z. Chosen, not indexed: an index that is known at run time only would copy the
+// kernel's parameters to local memory.
 template <class T>
 __device__ __forceinline__ Plane<T, Device> plane_of_block(const DevicePlanes<T>& planes) {
   return blockIdx.z == 0 ? planes.plane[0] : blockIdx.z == 1 ? planes.plane[1] : planes.plane[2];
 }
 
-// Walks a grid's warps over the segments of an image, row by row:
+// Walks a grid's warps over the segments of an image, row by row. A lane has Vectors vectors of a segment,
+// 512 pixels apart, so that each load of a warp is one run of 512 bytes and Vectors of them are in flight
+// together:
 //
-//   row 0   | segment 0: lane 0 has pixels 0..15, lane 1 16..31, ... | segment 1 | ... (the last one is cut)
+//   row 0   | segment 0: lane 0 has pixels 0..15 (and 512..527, ...), lane 1 16..31, ... | segment 1 | ...
 //   row 1   | ...
 //
-// for (RowSegments at(width, height); at.inside(); at.next()) { at.x(), at.y() }
+// for (RowSegments<2> at(width, height); at.inside(); at.next()) { at.x(), at.y() }
+template <int Vectors>
 class RowSegments {
  public:
+  static constexpr int kPixels = kSegmentPixels * Vectors;
+
   __device__ RowSegments(std::int64_t width, std::int64_t height)
-      : segments_(static_cast<std::uint32_t>((width + kSegmentPixels - 1) / kSegmentPixels)),
+      : segments_(static_cast<std::uint32_t>((width + kPixels - 1) / kPixels)),
         total_(segments_ * static_cast<std::uint64_t>(height)),
-        warps_(gridDim.x * (blockDim.x / kWarpLanes)),
-        item_(blockIdx.x * (blockDim.x / kWarpLanes) + threadIdx.x / kWarpLanes) {
+        item_(std::uint64_t{blockIdx.x} * (blockDim.x / kWarpLanes) + threadIdx.x / kWarpLanes) {
     locate();
   }
   __device__ bool inside() const { return item_ < total_; }
   __device__ void next() {
-    item_ += warps_;
+    item_ += std::uint64_t{gridDim.x} * (blockDim.x / kWarpLanes);
     locate();
   }
   __device__ std::int64_t x() const { return x_; }
@@ -52,22 +56,20 @@ class RowSegments {
 
  private:
   __device__ void locate() {
-    // 32-bit division where it suffices: up to 2^32 segments of 512 pixels.
+    // 32-bit division where it suffices: up to 2^32 segments.
     if (total_ <= 0xFFFFFFFFU) {
       const auto item = static_cast<std::uint32_t>(item_);
       const std::uint32_t row = item / segments_;
       y_ = row;
-      x_ = (item - row * segments_) * std::int64_t{kSegmentPixels} + threadIdx.x % kWarpLanes * kVectorPixels;
+      x_ = (item - row * segments_) * std::int64_t{kPixels} + threadIdx.x % kWarpLanes * kVectorPixels;
     } else {
       y_ = static_cast<std::int64_t>(item_ / segments_);
-      x_ = static_cast<std::int64_t>(item_ % segments_) * kSegmentPixels +
-           threadIdx.x % kWarpLanes * kVectorPixels;
+      x_ = static_cast<std::int64_t>(item_ % segments_) * kPixels + threadIdx.x % kWarpLanes * kVectorPixels;
     }
   }
 
   std::uint32_t segments_;
   std::uint64_t total_;
-  std::uint64_t warps_;
   std::uint64_t item_;
   std::int64_t x_ = 0;
   std::int64_t y_ = 0;
@@ -105,15 +107,20 @@ __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32
   return __byte_perm(low, high, 0x5410);
 }
 
-// Blocks of `threads` for a grid that strides over the segments: enough to fill the device, no more than
-// there is work for.
-inline unsigned stride_blocks(const CudaLaunch& launch, const FrameShape& shape, int threads,
-                              int blocks_per_multiprocessor) {
-  const std::int64_t segments = (shape.width + kSegmentPixels - 1) / kSegmentPixels * shape.height;
+// Blocks for a grid that strides over the segments: no more than there is work for, and at most `resident` a
+// multiprocessor, as many as it holds at once. More would leave a last wave that fills the device in part
+// only.
+template <int Vectors>
+unsigned stride_blocks(const CudaLaunch& launch, const FrameShape& shape, int threads, int resident) {
+  constexpr std::int64_t kPixels = RowSegments<Vectors>::kPixels;
+  const std::int64_t segments = (shape.width + kPixels - 1) / kPixels * shape.height;
   const std::int64_t warps_per_block = threads / kWarpLanes;
   const std::int64_t useful = (segments + warps_per_block - 1) / warps_per_block;
-  const std::int64_t filling = std::int64_t{launch.multiprocessors} * blocks_per_multiprocessor;
+  const std::int64_t filling = std::int64_t{launch.multiprocessors} * resident;
   return static_cast<unsigned>(useful < filling ? useful : filling);
 }
+
+// One segment a warp: for kernels that need nothing before their first load. At most 2^31 - 1 blocks.
+constexpr int kOneSegmentEach = 1 << 14;
 
 }  // namespace imgpipe

@@ -4,26 +4,38 @@
 namespace imgpipe {
 namespace {
 
+// H200, 2026-11-20, 8773x5352 grey, us: 27.5 so; 30.9 with one vector a lane and 8 blocks.
 constexpr int kThreads = 256;  // at least kBins: block_stretch_factor()
-constexpr int kBlocksPerMultiprocessor = 8;
+constexpr int kBlocksPerMultiprocessor = 6;
+constexpr int kVectors = 2;
 static_assert(kThreads >= kBins);
 
 // Plane blockIdx.z. Every block makes lo, hi and the factor for itself (about a microsecond, all blocks at
 // once: less than a kernel of its own), then a lane stretches 16 adjacent pixels at a time.
-__global__ __launch_bounds__(kThreads) void contrast_kernel(DevicePlanes<const Sample> in,
-                                                            DevicePlanes<Sample> out,
-                                                            Histogram<Device> histogram,
-                                                            StageOptions options) {
+__global__ __launch_bounds__(kThreads,
+                             kBlocksPerMultiprocessor) void contrast_kernel(DevicePlanes<const Sample> in,
+                                                                            DevicePlanes<Sample> out,
+                                                                            Histogram<Device> histogram,
+                                                                            StageOptions options) {
   const Plane<const Sample, Device> from = plane_of_block(in);
   const Plane<Sample, Device> to = plane_of_block(out);
   const StretchFactor factor = block_stretch_factor(histogram, options, static_cast<int>(blockIdx.z));
-  for (RowSegments at(from.width, from.height); at.inside(); at.next()) {
+  for (RowSegments<kVectors> at(from.width, from.height); at.inside(); at.next()) {
     const std::int64_t left = from.width - at.x();
-    if (left <= 0) continue;
-    const uint4 vector = load_vector(from.row(at.y()) + at.x());
-    const std::uint32_t words[4] = {stretch_word(vector.x, factor), stretch_word(vector.y, factor),
-                                    stretch_word(vector.z, factor), stretch_word(vector.w, factor)};
-    store_vector(to.row(at.y()) + at.x(), words, left);
+    const Sample* source = from.row(at.y()) + at.x();
+    Sample* target = to.row(at.y()) + at.x();
+    uint4 vectors[kVectors];
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) {
+      if (left > i * kSegmentPixels) vectors[i] = load_vector(source + i * kSegmentPixels);
+    }
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) {
+      if (left <= i * kSegmentPixels) break;
+      const std::uint32_t words[4] = {stretch_word(vectors[i].x, factor), stretch_word(vectors[i].y, factor),
+                                      stretch_word(vectors[i].z, factor), stretch_word(vectors[i].w, factor)};
+      store_vector(target + i * kSegmentPixels, words, left - i * kSegmentPixels);
+    }
   }
 }
 
@@ -43,7 +55,8 @@ static_assert(factor_is_exact(10, 212) && factor_is_exact(100, 100) && factor_is
 
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   const auto planes = static_cast<unsigned>(call.in.shape.color_channels);
-  const dim3 grid(stride_blocks(launch, call.in.shape, kThreads, kBlocksPerMultiprocessor), 1, planes);
+  const dim3 grid(stride_blocks<kVectors>(launch, call.in.shape, kThreads, kBlocksPerMultiprocessor), 1,
+                  planes);
   contrast_kernel<<<grid, kThreads, 0, launch.stream>>>(
       {{call.in.planes[0], call.in.planes[1], call.in.planes[2]}},
       {{call.out.planes[0], call.out.planes[1], call.out.planes[2]}}, call.histogram, call.options);

@@ -5,7 +5,6 @@ namespace imgpipe {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlocksPerMultiprocessor = 8;
 
 // The planes of an image in the order of its interleaved channels: colour, then alpha.
 template <class T>
@@ -29,7 +28,7 @@ ChannelPlanes<T> in_channel_order(const Frame<T, Device>& frame) {
 template <int Channels>
 __global__ __launch_bounds__(kThreads) void split_kernel(Plane<const Sample, Device> in,
                                                          ChannelPlanes<Sample> out) {
-  for (RowSegments at(in.width, in.height); at.inside(); at.next()) {
+  for (RowSegments<1> at(in.width, in.height); at.inside(); at.next()) {
     const std::int64_t left = in.width - at.x();
     if (left <= 0) continue;
     std::uint32_t words[4 * Channels];
@@ -58,7 +57,7 @@ __global__ __launch_bounds__(kThreads) void split_kernel(Plane<const Sample, Dev
 template <int Channels>
 __global__ __launch_bounds__(kThreads) void merge_kernel(ChannelPlanes<const Sample> in,
                                                          Plane<Sample, Device> out) {
-  for (RowSegments at(out.width, out.height); at.inside(); at.next()) {
+  for (RowSegments<1> at(out.width, out.height); at.inside(); at.next()) {
     const std::int64_t left = out.width - at.x();
     if (left <= 0) continue;
     std::uint32_t planes[Channels][4];
@@ -90,7 +89,7 @@ __global__ __launch_bounds__(kThreads) void merge_kernel(ChannelPlanes<const Sam
 }  // namespace
 
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const unsigned grid = stride_blocks(launch, call.in.shape, kThreads, kBlocksPerMultiprocessor);
+  const unsigned grid = stride_blocks<1>(launch, call.in.shape, kThreads, kOneSegmentEach);
   const int channels = call.in.shape.channels();
   const auto kernel = channels == 2 ? split_kernel<2> : channels == 3 ? split_kernel<3> : split_kernel<4>;
   kernel<<<grid, kThreads, 0, launch.stream>>>(call.in.planes[0], in_channel_order(call.out));
@@ -98,7 +97,7 @@ CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
 }
 
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const unsigned grid = stride_blocks(launch, call.in.shape, kThreads, kBlocksPerMultiprocessor);
+  const unsigned grid = stride_blocks<1>(launch, call.in.shape, kThreads, kOneSegmentEach);
   const int channels = call.in.shape.channels();
   const auto kernel = channels == 2 ? merge_kernel<2> : channels == 3 ? merge_kernel<3> : merge_kernel<4>;
   kernel<<<grid, kThreads, 0, launch.stream>>>(in_channel_order(call.in), call.out.planes[0]);

@@ -1,9 +1,16 @@
-// Smoothing by running sums in registers.
+// Smoothing by sums in registers.
 //
-// A thread owns 8 adjacent columns of a strip of rows and walks down it. For every row it makes the 8
-// horizontal sums of five taps, two to a 32-bit register (a sum is at most 256 * 255 < 2^16, so the halves
-// never meet), keeps those of the last five rows, and adds them up vertically. No shared memory, no barrier.
+// A thread owns 8 adjacent columns of a strip of rows and walks down it. For every row it makes 8 horizontal
+// sums of five taps by two byte dot products each (they run beside the pipe that shuffles and adds), keeps
+// those of the last five rows, two to a register, and adds them up vertically. No shared memory, no barrier.
 // Memory is read once but for the 4 rows that neighbouring strips share, which the L2 cache holds.
+//
+// H200, 2026-11-20, 8773x5352, box, us. 36.7: this. 40.3: sums one to a register. 37.7: sums by packed
+// additions, loads in bursts of five rows. 43.5: the box's vertical sum running along (its four registers
+// cost a block a multiprocessor). 36.5 to 37: strips of 15 to 60 rows; the fused stage wants them long: 52.6
+// at 15, 48.5 at 45, 45.9 at 60.
+#include <algorithm>
+
 #include "kernels/contrast/stretch_block.cuh"
 #include "kernels/smooth/smooth.h"
 
@@ -11,11 +18,16 @@ namespace imgpipe {
 namespace {
 
 constexpr int kColumns = 8;     // a thread's
-constexpr int kStripRows = 30;  // a multiple of kTaps: the five rows rotate through registers
-constexpr int kBlockWarps = 8;
-constexpr int kThreads = kBlockWarps * kWarpLanes;
-constexpr int kBlockColumns = kWarpLanes * kColumns;
-constexpr int kBorderThreads = 256;
+constexpr int kStripRows = 60;  // a multiple of kTaps: the five rows rotate through registers
+// Warps of a block and blocks of a multiprocessor: what the registers allow. The stretch is made by kBins
+// threads.
+template <bool Stretched>
+struct Block {
+  static constexpr int kWarps = 8;
+  static constexpr int kThreads = kWarps * kWarpLanes;
+  static constexpr int kResident = 4;
+};
+static_assert(Block<true>::kThreads >= kBins);
 static_assert(kStripRows % kTaps == 0);
 
 // The pixels whose window lies inside and whose neighbours a thread may load in aligned words: columns
@@ -43,106 +55,131 @@ struct FullWindow {
   static_assert(std::uint64_t{kMost} * (std::uint64_t{kFactor} * kSum - (1U << 24)) < (1U << 24));
 };
 
-// Sums of 8 outputs, two a register: (0,2) (1,3) (4,6) (5,7).
+// The horizontal sums of a thread's 8 columns in one row, two to a register: column 2i in the low half of
+// pair i. A sum, also of five rows, is at most 256 * 255 < 2^16, so the halves never meet.
+constexpr int kPairs = kColumns / 2;
 struct Sums {
-  std::uint32_t pair[4];
+  std::uint32_t pair[kPairs];
 };
 
-constexpr std::uint32_t kEvenBytes = 0x00FF00FF;
-
 template <Window W>
-__device__ __forceinline__ std::uint32_t five_taps(std::uint32_t a, std::uint32_t b, std::uint32_t c,
-                                                   std::uint32_t d, std::uint32_t e) {
+__device__ __forceinline__ std::uint32_t vertical_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                                      std::uint32_t d, std::uint32_t e) {
   if (W == Window::triangle) return (a + e) + 2 * (b + d) + 3 * c;
   if (W == Window::gauss) return (a + e) + 4 * (b + d) + 6 * c;
   return a + b + c + d + e;
 }
 
-// The horizontal sums of 8 columns at `at` (16-bit halves), from bytes at-4..at+11.
-template <Window W, bool Stretched>
-__device__ __forceinline__ Sums horizontal_sums(const Sample* at, const StretchFactor& factor) {
-  std::uint32_t left = __ldg(reinterpret_cast<const std::uint32_t*>(at - 4));
-  uint2 middle = __ldg(reinterpret_cast<const uint2*>(at));
-  std::uint32_t right = __ldg(reinterpret_cast<const std::uint32_t*>(at + kColumns));
-  if (Stretched) {
-    left = stretch_word(left, factor);
-    middle.x = stretch_word(middle.x, factor);
-    middle.y = stretch_word(middle.y, factor);
-    right = stretch_word(right, factor);
-  }
-  // b0 is the byte at-2: bytes b0..b3, b2..b5, b4..b7, ... in words.
-  const std::uint32_t b0 = __byte_perm(left, middle.x, 0x5432);
-  const std::uint32_t b2 = middle.x;
-  const std::uint32_t b4 = __byte_perm(middle.x, middle.y, 0x5432);
-  const std::uint32_t b6 = middle.y;
-  const std::uint32_t b8 = __byte_perm(middle.y, right, 0x5432);
-  // p[i]: bytes b(i) and b(i+2), one a half.
-  const std::uint32_t p[10] = {b0 & kEvenBytes,        (b0 >> 8) & kEvenBytes, b2 & kEvenBytes,
-                               (b2 >> 8) & kEvenBytes, b4 & kEvenBytes,        (b4 >> 8) & kEvenBytes,
-                               b6 & kEvenBytes,        (b6 >> 8) & kEvenBytes, b8 & kEvenBytes,
-                               (b8 >> 8) & kEvenBytes};
-  return {{five_taps<W>(p[0], p[1], p[2], p[3], p[4]), five_taps<W>(p[1], p[2], p[3], p[4], p[5]),
-           five_taps<W>(p[4], p[5], p[6], p[7], p[8]), five_taps<W>(p[5], p[6], p[7], p[8], p[9])}};
+// Bytes at-4..at+11 around 8 columns.
+struct RawRow {
+  std::uint32_t left;
+  uint2 middle;
+  std::uint32_t right;
+};
+
+__device__ __forceinline__ RawRow load_row(const Sample* at) {
+  return {__ldg(reinterpret_cast<const std::uint32_t*>(at - 4)), __ldg(reinterpret_cast<const uint2*>(at)),
+          __ldg(reinterpret_cast<const std::uint32_t*>(at + kColumns))};
 }
 
-// The means of two outputs in the halves of a sum, each in byte 3 of a word.
+// The horizontal sums of 8 columns.
 template <Window W>
-__device__ __forceinline__ void means_of(std::uint32_t sum, std::uint32_t& low, std::uint32_t& high) {
-  low = ((sum & 0xFFFF) + FullWindow<W>::kRound) * FullWindow<W>::kFactor;
-  high = ((sum >> 16) + FullWindow<W>::kRound) * FullWindow<W>::kFactor;
-}
-
-template <Window W>
-__device__ __forceinline__ uint2 eight_means(const Sums (&rows)[kTaps], int newest) {
-  std::uint32_t means[8];
+__device__ __forceinline__ Sums horizontal_sums(const RawRow& raw) {
+  // The first four taps as a word, and the fifth where the next word has it.
+  constexpr std::uint32_t kFour = W == Window::box        ? 0x01010101
+                                  : W == Window::triangle ? 0x02030201
+                                                          : 0x04060401;
+  constexpr std::uint32_t kFifth = 0x01000000;
+  const std::uint32_t x = raw.middle.x;
+  const std::uint32_t y = raw.middle.y;
+  // Word k: the four bytes from column k - 2 on.
+  const std::uint32_t words[kColumns + 1] = {__byte_perm(raw.left, x, 0x5432),
+                                             __byte_perm(raw.left, x, 0x6543),
+                                             x,
+                                             __byte_perm(x, y, 0x4321),
+                                             __byte_perm(x, y, 0x5432),
+                                             __byte_perm(x, y, 0x6543),
+                                             y,
+                                             __byte_perm(y, raw.right, 0x4321),
+                                             __byte_perm(y, raw.right, 0x5432)};
+  Sums sums;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    // rows[newest] is the lowest; the weights are symmetric, so only the distance from the middle counts.
-    const std::uint32_t sum = five_taps<W>(
+  for (int i = 0; i < kPairs; ++i) {
+    const std::uint32_t high = __dp4a(words[2 * i + 1], kFour, __dp4a(words[2 * i + 2], kFifth, 0U));
+    sums.pair[i] = __dp4a(words[2 * i], kFour, __dp4a(words[2 * i + 1], kFifth, high << 16));
+  }
+  return sums;
+}
+
+// Takes the sums of a new row in the place of the oldest of five, rows[newest], and gives 8 means, packed.
+template <Window W>
+__device__ __forceinline__ uint2 next_means(Sums (&rows)[kTaps], int newest, const Sums& fresh) {
+  rows[newest] = fresh;
+  std::uint32_t means[kColumns];
+#pragma unroll
+  for (int i = 0; i < kPairs; ++i) {
+    const std::uint32_t sum = vertical_sum<W>(
         rows[(newest + 1) % kTaps].pair[i], rows[(newest + 2) % kTaps].pair[i],
         rows[(newest + 3) % kTaps].pair[i], rows[(newest + 4) % kTaps].pair[i], rows[newest].pair[i]);
-    const int first = (i / 2) * 4 + i % 2;  // outputs (0,2) (1,3) (4,6) (5,7)
-    means_of<W>(sum, means[first], means[first + 2]);
+    // The mean in byte 3.
+    means[2 * i] = (sum & 0xFFFF) * FullWindow<W>::kFactor + FullWindow<W>::kRound * FullWindow<W>::kFactor;
+    means[2 * i + 1] = (sum >> 16) * FullWindow<W>::kFactor + FullWindow<W>::kRound * FullWindow<W>::kFactor;
   }
   return make_uint2(pack_bytes<3>(means[0], means[1], means[2], means[3]),
                     pack_bytes<3>(means[4], means[5], means[6], means[7]));
 }
 
-// Plane blockIdx.z; a warp covers 256 columns of one strip. No bounds check on any load: see interior_of().
+// Plain: every lane loads what it needs. Stretched: a lane stretches its own 8 columns and takes its
+// neighbours' from them, so that the first and the last lane of a warp only give. (Rejected for plain: 44
+// against 37 us.)
+template <bool Stretched>
+__device__ __forceinline__ RawRow load_own(const Sample* at) {
+  if (Stretched) return {0, __ldg(reinterpret_cast<const uint2*>(at)), 0};
+  return load_row(at);
+}
+
+template <bool Stretched>
+__device__ __forceinline__ RawRow completed(RawRow raw, const StretchFactor& factor) {
+  if (!Stretched) return raw;
+  raw.middle.x = stretch_word(raw.middle.x, factor);
+  raw.middle.y = stretch_word(raw.middle.y, factor);
+  raw.left = __shfl_up_sync(0xFFFFFFFF, raw.middle.y, 1);
+  raw.right = __shfl_down_sync(0xFFFFFFFF, raw.middle.x, 1);
+  return raw;
+}
+
+// One strip of `strip_rows` rows, a multiple of five. No bounds check on any load: see interior_of(). All
+// lanes of a warp come here together; those that are not `active` write nothing.
 template <Window W, bool Stretched>
-__global__ __launch_bounds__(kThreads) void smooth_interior_kernel(DevicePlanes<const Sample> in,
-                                                                   DevicePlanes<Sample> out,
-                                                                   Interior interior,
-                                                                   Histogram<Device> histogram,
-                                                                   StageOptions options) {
-  const Plane<const Sample, Device> from = plane_of_block(in);
-  const Plane<Sample, Device> to = plane_of_block(out);
-  StretchFactor factor{};
-  if (Stretched) factor = block_stretch_factor(histogram, options, static_cast<int>(blockIdx.z));
-  const std::int64_t x =
-      interior.x0 + blockIdx.x * std::int64_t{kBlockColumns} + threadIdx.x % kWarpLanes * kColumns;
-  if (x >= interior.x1) return;
-  const std::int64_t strips = (interior.y1 - interior.y0 + kStripRows - 1) / kStripRows;
-  for (std::int64_t strip = blockIdx.y * std::int64_t{kBlockWarps} + threadIdx.x / kWarpLanes; strip < strips;
-       strip += gridDim.y * std::int64_t{kBlockWarps}) {
-    const std::int64_t top = interior.y0 + strip * kStripRows;
-    const std::int64_t bottom = min(top + kStripRows, interior.y1);
-    const Sample* row = from.row(top - kRadius) + x;
-    Sample* target = to.row(top) + x;
-    Sums rows[kTaps];
+__device__ __forceinline__ void smooth_interior(const Plane<const Sample, Device>& from,
+                                                const Plane<Sample, Device>& to, const Interior& interior,
+                                                std::int64_t x, bool active, std::int64_t top, int strip_rows,
+                                                const StretchFactor& factor) {
+  const std::int64_t bottom = min(top + strip_rows, interior.y1);
+  const Sample* row = from.row(top - kRadius) + x;
+  Sample* target = to.row(top) + x;
+  Sums rows[kTaps];
+  RawRow raw[kTaps];
 #pragma unroll
-    for (int i = 0; i < kTaps - 1; ++i, row += from.stride)
-      rows[i] = horizontal_sums<W, Stretched>(row, factor);
-    for (std::int64_t y = top; y < bottom; y += kTaps) {
+  for (int i = 0; i < kTaps - 1; ++i, row += from.stride) raw[i] = load_own<Stretched>(row);
 #pragma unroll
-      for (int i = 0; i < kTaps; ++i) {
-        if (y + i >= bottom) break;
-        const int newest = (i + kTaps - 1) % kTaps;
-        rows[newest] = horizontal_sums<W, Stretched>(row, factor);
-        *reinterpret_cast<uint2*>(target) = eight_means<W>(rows, newest);
-        row += from.stride;
-        target += to.stride;
-      }
+  for (int i = 0; i < kTaps - 1; ++i) rows[i] = horizontal_sums<W>(completed<Stretched>(raw[i], factor));
+    // Row y + 2 completes output row y. Five rows are on their way at any time: the next is asked for as soon
+    // as one is used.
+#pragma unroll
+  for (int i = 0; i < kTaps; ++i, row += from.stride) {
+    if (top + i < bottom) raw[i] = load_own<Stretched>(row);
+  }
+  for (std::int64_t y = top; y < bottom; y += kTaps) {
+#pragma unroll
+    for (int i = 0; i < kTaps; ++i) {
+      if (y + i >= bottom) break;
+      const Sums fresh = horizontal_sums<W>(completed<Stretched>(raw[i], factor));
+      if (y + i + kTaps < bottom) raw[i] = load_own<Stretched>(row);
+      const uint2 means = next_means<W>(rows, (i + kTaps - 1) % kTaps, fresh);
+      if (active) *reinterpret_cast<uint2*>(target) = means;
+      row += from.stride;
+      target += to.stride;
     }
   }
 }
@@ -178,15 +215,11 @@ __device__ inline void border_pixel(std::int64_t index, const FrameShape& shape,
   }
 }
 
-// A thread a pixel, every coordinate checked.
+// One pixel, every coordinate checked.
 template <Window W, bool Stretched>
-__global__ __launch_bounds__(kBorderThreads) void smooth_border_kernel(
-    DevicePlanes<const Sample> in, DevicePlanes<Sample> out, FrameShape shape, Interior interior,
-    std::int64_t pixels, Histogram<Device> histogram, StageOptions options) {
-  const Plane<const Sample, Device> from = plane_of_block(in);
-  const Plane<Sample, Device> to = plane_of_block(out);
-  StretchFactor factor{};
-  if (Stretched) factor = block_stretch_factor(histogram, options, static_cast<int>(blockIdx.z));
+__device__ __forceinline__ void smooth_border(const Plane<const Sample, Device>& from,
+                                              const Plane<Sample, Device>& to, std::int64_t x, std::int64_t y,
+                                              Border border, const StretchFactor& factor) {
   constexpr int kRow[kTaps] = {1,
                                W == Window::box        ? 1
                                : W == Window::triangle ? 2
@@ -198,57 +231,103 @@ __global__ __launch_bounds__(kBorderThreads) void smooth_border_kernel(
                                : W == Window::triangle ? 2
                                                        : 4,
                                1};
-  for (std::int64_t index = blockIdx.x * std::int64_t{kBorderThreads} + threadIdx.x; index < pixels;
-       index += gridDim.x * std::int64_t{kBorderThreads}) {
-    std::int64_t x = 0;
-    std::int64_t y = 0;
-    border_pixel(index, shape, interior, x, y);
-    std::uint32_t sum = 0;
-    std::uint32_t weights = 0;
+  std::uint32_t sum = 0;
+  std::uint32_t weights = 0;
 #pragma unroll
-    for (int j = 0; j < kTaps; ++j) {
-      const std::int64_t from_y = border_source(y + j - kRadius, shape.height, options.border);
+  for (int j = 0; j < kTaps; ++j) {
+    const std::int64_t from_y = border_source(y + j - kRadius, from.height, border);
 #pragma unroll
-      for (int i = 0; i < kTaps; ++i) {
-        const std::int64_t from_x = border_source(x + i - kRadius, shape.width, options.border);
-        if (from_x < 0 || from_y < 0) continue;
-        const int value = __ldg(from.row(from_y) + from_x);
-        const auto weight = static_cast<std::uint32_t>(kRow[i] * kRow[j]);
-        sum +=
-            weight * (Stretched ? stretch_product(factor, value) >> 24 : static_cast<std::uint32_t>(value));
-        weights += weight;
-      }
+    for (int i = 0; i < kTaps; ++i) {
+      const std::int64_t from_x = border_source(x + i - kRadius, from.width, border);
+      if (from_x < 0 || from_y < 0) continue;
+      const int value = __ldg(from.row(from_y) + from_x);
+      const auto weight = static_cast<std::uint32_t>(kRow[i] * kRow[j]);
+      sum += weight * (Stretched ? stretch_product(factor, value) >> 24 : static_cast<std::uint32_t>(value));
+      weights += weight;
     }
-    to.row(y)[x] = weighted_mean(sum, weights);
   }
+  to.row(y)[x] = weighted_mean(sum, weights);
+}
+
+// How a grid is shared out: first the interior, a warp a strip, neighbouring warps side by side, so that a
+// row is read in long runs; then the border, a thread a pixel, in the blocks that the last strips leave free.
+// One launch for both: a second one would cost more than the border itself.
+struct Work {
+  Interior interior;
+  unsigned interior_blocks;
+  unsigned border_blocks;
+  unsigned column_warps;  // that lie side by side
+  int strip_rows;
+  std::int64_t border_pixels;
+};
+
+// Plane blockIdx.z.
+template <Window W, bool Stretched>
+__global__ __launch_bounds__(Block<Stretched>::kThreads, Block<Stretched>::kResident) void smooth_kernel(
+    DevicePlanes<const Sample> in, DevicePlanes<Sample> out, FrameShape shape, Work work,
+    Histogram<Device> histogram, StageOptions options) {
+  const Plane<const Sample, Device> from = plane_of_block(in);
+  const Plane<Sample, Device> to = plane_of_block(out);
+  StretchFactor factor{};
+  if (Stretched) factor = block_stretch_factor(histogram, options, static_cast<int>(blockIdx.z));
+  if (blockIdx.x >= work.interior_blocks) {
+    for (std::int64_t index =
+             (blockIdx.x - work.interior_blocks) * std::int64_t{Block<Stretched>::kThreads} + threadIdx.x;
+         index < work.border_pixels; index += work.border_blocks * std::int64_t{Block<Stretched>::kThreads}) {
+      std::int64_t x = 0;
+      std::int64_t y = 0;
+      border_pixel(index, shape, work.interior, x, y);
+      smooth_border<W, Stretched>(from, to, x, y, options.border, factor);
+    }
+    return;
+  }
+  constexpr int kLanes = Stretched ? kWarpLanes - 2 : kWarpLanes;  // that write
+  const int lane = static_cast<int>(threadIdx.x % kWarpLanes) - (Stretched ? 1 : 0);
+  const unsigned warp = blockIdx.x * Block<Stretched>::kWarps + threadIdx.x / kWarpLanes;
+  const unsigned strip = warp / work.column_warps;
+  std::int64_t x = work.interior.x0 + (warp - strip * work.column_warps) * std::int64_t{kLanes * kColumns} +
+                   lane * kColumns;
+  const std::int64_t top = work.interior.y0 + strip * std::int64_t{work.strip_rows};
+  if (top >= work.interior.y1) return;  // whole warps
+  const bool active = lane >= 0 && lane < kLanes && x < work.interior.x1;
+  // Lanes beyond the interior's neighbour column group read that group: it is inside the row's padded length.
+  if (x > work.interior.x1) x = work.interior.x1;
+  if (!Stretched && !active) return;
+  smooth_interior<W, Stretched>(from, to, work.interior, x, active, top, work.strip_rows, factor);
+}
+
+template <bool Stretched>
+Work share_out(const CudaLaunch& launch, const FrameShape& shape) {
+  Work work{interior_of(shape), 0, 0, 1, kStripRows, 0};
+  const std::int64_t columns = work.interior.x1 - work.interior.x0;
+  const std::int64_t rows = work.interior.y1 - work.interior.y0;
+  const std::int64_t resident_blocks = std::int64_t{launch.multiprocessors} * Block<Stretched>::kResident;
+  work.border_pixels = shape.pixels() - columns * rows;
+  work.border_blocks = static_cast<unsigned>(std::min(
+      (work.border_pixels + Block<Stretched>::kThreads - 1) / Block<Stretched>::kThreads, resident_blocks));
+  if (columns == 0) return work;
+  constexpr std::int64_t kWarpColumns = (Stretched ? kWarpLanes - 2 : kWarpLanes) * kColumns;
+  work.column_warps = static_cast<unsigned>((columns + kWarpColumns - 1) / kWarpColumns);
+  // Strips as long as kStripRows, shorter where that would leave multiprocessors without work.
+  const std::int64_t rows_each = (rows * work.column_warps + resident_blocks * Block<Stretched>::kWarps - 1) /
+                                 (resident_blocks * Block<Stretched>::kWarps);
+  work.strip_rows =
+      static_cast<int>(std::min<std::int64_t>((rows_each + kTaps - 1) / kTaps * kTaps, kStripRows));
+  const std::int64_t strips = (rows + work.strip_rows - 1) / work.strip_rows;
+  work.interior_blocks = static_cast<unsigned>((strips * work.column_warps + Block<Stretched>::kWarps - 1) /
+                                               Block<Stretched>::kWarps);
+  return work;
 }
 
 template <Window W, bool Stretched>
 CudaStatus launch_smooth(const StageCall<Device>& call, const CudaLaunch& launch) {
   const FrameShape& shape = call.in.shape;
-  const auto planes = static_cast<unsigned>(shape.color_channels);
   const DevicePlanes<const Sample> in{{call.in.planes[0], call.in.planes[1], call.in.planes[2]}};
   const DevicePlanes<Sample> out{{call.out.planes[0], call.out.planes[1], call.out.planes[2]}};
-  const Interior interior = interior_of(shape);
-  const std::int64_t columns = interior.x1 - interior.x0;
-  const std::int64_t rows = interior.y1 - interior.y0;
-  if (columns > 0 && rows > 0) {
-    constexpr std::int64_t kMaxGridY = 65535;
-    const std::int64_t strips = (rows + kStripRows - 1) / kStripRows;
-    const std::int64_t grid_y = (strips + kBlockWarps - 1) / kBlockWarps;
-    const dim3 grid(static_cast<unsigned>((columns + kBlockColumns - 1) / kBlockColumns),
-                    static_cast<unsigned>(grid_y < kMaxGridY ? grid_y : kMaxGridY), planes);
-    smooth_interior_kernel<W, Stretched>
-        <<<grid, kThreads, 0, launch.stream>>>(in, out, interior, call.histogram, call.options);
-    const cudaError_t status = cudaGetLastError();
-    if (status != cudaSuccess) return status;
-  }
-  const std::int64_t border_pixels = shape.pixels() - columns * rows;
-  const std::int64_t blocks = (border_pixels + kBorderThreads - 1) / kBorderThreads;
-  const std::int64_t most = std::int64_t{launch.multiprocessors} * 8;
-  const dim3 grid(static_cast<unsigned>(blocks < most ? blocks : most), 1, planes);
-  smooth_border_kernel<W, Stretched><<<grid, kBorderThreads, 0, launch.stream>>>(
-      in, out, shape, interior, border_pixels, call.histogram, call.options);
+  const Work work = share_out<Stretched>(launch, shape);
+  const dim3 grid(work.interior_blocks + work.border_blocks, 1, static_cast<unsigned>(shape.color_channels));
+  smooth_kernel<W, Stretched><<<grid, Block<Stretched>::kThreads, 0, launch.stream>>>(
+      in, out, shape, work, call.histogram, call.options);
   return cudaGetLastError();
 }
 

@@ -29,7 +29,7 @@ forbid '#include <(iostream|cstdio|thread|mutex)>' 'kernels neither print nor sy
 forbid '#include <cxxopts' 'cxxopts is for app/options.cpp (and its version)' $(sources | grep -vE '^app/(options|version)\.cpp$')
 forbid '#include <spdlog/[^v]' 'spdlog is for app/log.cpp' $(sources | grep -v '^app/log.cpp$')
 forbid '#include <stb/' 'stb is for images/codec_stb.cpp' $(sources | grep -v '^images/codec_stb.cpp$')
-forbid '#include <cuda' 'CUDA headers are for .cu files, pipeline/device* and pipeline/engine_cuda.cpp' \
-  $(sources | grep -vE '\.cuh?$|^pipeline/(device|engine_cuda)')
+forbid '#include <(cuda|nvtx)' 'CUDA headers are for .cu files, pipeline/device* and pipeline/engine_cuda.cpp' \
+  $(sources | grep -vE '\.cuh?$|^pipeline/(device|engine_cuda)|^tests/')
 ((failed == 0)) && echo "includes: point down only"
 exit $failed
