@@ -54,8 +54,7 @@ struct Plane {
   // Reading through a view of writable memory needs no cast.
   // NOLINTNEXTLINE(google-explicit-constructor)
   template <class U = T>
-    requires(!std::is_const_v<U>)
-  constexpr operator Plane<const U, Where>() const {
+  requires(!std::is_const_v<U>) constexpr operator Plane<const U, Where>() const {
     return {data, width, height, stride, channels};
   }
 };

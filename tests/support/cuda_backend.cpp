@@ -108,7 +108,8 @@ std::string run(const Stage& stage, const StageCall<Host>& call) {
   IMGPIPE_CUDA(cudaMemcpy(counts.data(), call.histogram.data, counts_bytes, cudaMemcpyHostToDevice));
   device.histogram = {static_cast<std::uint64_t*>(counts.data()), call.histogram.width, call.histogram.height,
                       call.histogram.stride, 1};
-  // Copies from pageable memory may return before they have arrived, and the stream below does not wait for them.
+  // Copies from pageable memory may return before they have arrived, and the stream below does not wait for
+  // them.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
   cudaDeviceProp properties{};
   IMGPIPE_CUDA(cudaGetDeviceProperties(&properties, 0));
