@@ -10,6 +10,22 @@
 
 namespace imgpipe {
 
+// Threads that a multiprocessor of the generation being compiled for holds (CUDA C++ Programming Guide, table
+// of compute capabilities).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kMultiprocessorThreads = 1024;
+#elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
+constexpr int kMultiprocessorThreads = 2048;
+#else
+constexpr int kMultiprocessorThreads = 1536;
+#endif
+
+// For __launch_bounds__: as many of the blocks wanted as the generation holds.
+constexpr int fitting_blocks(int threads, int wanted) {
+  const int most = kMultiprocessorThreads / threads;
+  return most < 1 ? 1 : wanted < most ? wanted : most;
+}
+
 constexpr int kWarpLanes = 32;
 constexpr int kVectorPixels = kDeviceRowPixels;             // a lane's share of a segment
 constexpr int kSegmentPixels = kWarpLanes * kVectorPixels;  // a warp's share of a row at a time

@@ -12,11 +12,12 @@ static_assert(kThreads >= kBins);
 
 // Plane blockIdx.z. Every block makes lo, hi and the factor for itself (about a microsecond, all blocks at
 // once: less than a kernel of its own), then a lane stretches 16 adjacent pixels at a time.
-__global__ __launch_bounds__(kThreads,
-                             kBlocksPerMultiprocessor) void contrast_kernel(DevicePlanes<const Sample> in,
-                                                                            DevicePlanes<Sample> out,
-                                                                            Histogram<Device> histogram,
-                                                                            StageOptions options) {
+__global__ __launch_bounds__(
+    kThreads,
+    fitting_blocks(kThreads, kBlocksPerMultiprocessor)) void contrast_kernel(DevicePlanes<const Sample> in,
+                                                                             DevicePlanes<Sample> out,
+                                                                             Histogram<Device> histogram,
+                                                                             StageOptions options) {
   const Plane<const Sample, Device> from = plane_of_block(in);
   const Plane<Sample, Device> to = plane_of_block(out);
   const StretchFactor factor = block_stretch_factor(histogram, options, static_cast<int>(blockIdx.z));

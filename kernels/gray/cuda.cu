@@ -64,11 +64,12 @@ __device__ __forceinline__ void load_pixels(const Plane<const Sample, Device>& i
 template <int Channels, bool Count>
 __global__ __launch_bounds__(
     Count ? kCountingThreads : kThreads,
-    (resident_blocks<Channels, Count>())) void gray_kernel(Plane<const Sample, Device> in,
-                                                           Plane<Sample, Device> out,
-                                                           Plane<Sample, Device> alpha,
-                                                           ShiftedWeights weights,
-                                                           Histogram<Device> histogram) {
+    fitting_blocks(Count ? kCountingThreads : kThreads,
+                   resident_blocks<Channels, Count>())) void gray_kernel(Plane<const Sample, Device> in,
+                                                                         Plane<Sample, Device> out,
+                                                                         Plane<Sample, Device> alpha,
+                                                                         ShiftedWeights weights,
+                                                                         Histogram<Device> histogram) {
   __shared__ std::uint32_t counts[Count ? kSharedCounters : 1];
   if (Count) {
     clear_counters(counts);

@@ -13,9 +13,8 @@ constexpr int kVectors = 2;
 
 // Plane blockIdx.z. A lane counts 16 adjacent pixels at a time; shared memory: kSharedCounters words (32
 // KiB). Barriers: counters are cleared before the first count, and complete before they are summed.
-__global__ __launch_bounds__(kThreads,
-                             kBlocksPerMultiprocessor) void hist_kernel(DevicePlanes<const Sample> planes,
-                                                                        Histogram<Device> histogram) {
+__global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocksPerMultiprocessor)) void hist_kernel(
+    DevicePlanes<const Sample> planes, Histogram<Device> histogram) {
   __shared__ std::uint32_t counts[kSharedCounters];
   const Plane<const Sample, Device> plane = plane_of_block(planes);
   clear_counters(counts);

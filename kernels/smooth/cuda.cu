@@ -184,12 +184,28 @@ __device__ __forceinline__ void smooth_interior(const Plane<const Sample, Device
   }
 }
 
-// The coordinate to read for `i`, or -1 for a pixel that does not count.
-__device__ __forceinline__ std::int64_t border_source(std::int64_t i, std::int64_t size, Border border) {
-  if (border == Border::replicate) return replicated(i, size);
-  if (border == Border::reflect) return reflected(i, size);
-  return i >= 0 && i < size ? i : -1;
-}
+// Where the taps along one axis are read, and how much they count. A pixel that does not count is read all
+// the same, at the nearest place there is: without branches all 25 loads are on their way together.
+template <Window W>
+struct BorderTaps {
+  int at[kTaps];
+  std::uint32_t weight[kTaps];
+
+  __device__ BorderTaps(int center, int size, Border border) {
+    constexpr int kOuter = 1;
+    constexpr int kInner = W == Window::box ? 1 : W == Window::triangle ? 2 : 4;
+    constexpr int kMiddle = W == Window::box ? 1 : W == Window::triangle ? 3 : 6;
+    constexpr int kRow[kTaps] = {kOuter, kInner, kMiddle, kInner, kOuter};
+#pragma unroll
+    for (int i = 0; i < kTaps; ++i) {
+      const int wanted = center + i - kRadius;
+      const bool inside = wanted >= 0 && wanted < size;
+      at[i] = min(max(wanted, 0), size - 1);
+      if (!inside && border == Border::reflect) at[i] = static_cast<int>(reflected(wanted, size));
+      weight[i] = inside || border != Border::shrink ? static_cast<std::uint32_t>(kRow[i]) : 0U;
+    }
+  }
+};
 
 // Pixel number `index` outside the interior: the rows above it, the rows below, then what is left and right
 // of it.
@@ -215,38 +231,31 @@ __device__ inline void border_pixel(std::int64_t index, const FrameShape& shape,
   }
 }
 
-// One pixel, every coordinate checked.
+// One pixel, every coordinate checked. Sides are below 2^31.
 template <Window W, bool Stretched>
 __device__ __forceinline__ void smooth_border(const Plane<const Sample, Device>& from,
                                               const Plane<Sample, Device>& to, std::int64_t x, std::int64_t y,
                                               Border border, const StretchFactor& factor) {
-  constexpr int kRow[kTaps] = {1,
-                               W == Window::box        ? 1
-                               : W == Window::triangle ? 2
-                                                       : 4,
-                               W == Window::box        ? 1
-                               : W == Window::triangle ? 3
-                                                       : 6,
-                               W == Window::box        ? 1
-                               : W == Window::triangle ? 2
-                                                       : 4,
-                               1};
+  const BorderTaps<W> across(static_cast<int>(x), static_cast<int>(from.width), border);
+  const BorderTaps<W> down(static_cast<int>(y), static_cast<int>(from.height), border);
   std::uint32_t sum = 0;
-  std::uint32_t weights = 0;
+  std::uint32_t across_weights = 0;
+  std::uint32_t down_weights = 0;
 #pragma unroll
   for (int j = 0; j < kTaps; ++j) {
-    const std::int64_t from_y = border_source(y + j - kRadius, from.height, border);
+    const Sample* row = from.row(down.at[j]);
+    std::uint32_t row_sum = 0;
 #pragma unroll
     for (int i = 0; i < kTaps; ++i) {
-      const std::int64_t from_x = border_source(x + i - kRadius, from.width, border);
-      if (from_x < 0 || from_y < 0) continue;
-      const int value = __ldg(from.row(from_y) + from_x);
-      const auto weight = static_cast<std::uint32_t>(kRow[i] * kRow[j]);
-      sum += weight * (Stretched ? stretch_product(factor, value) >> 24 : static_cast<std::uint32_t>(value));
-      weights += weight;
+      const int value = __ldg(row + across.at[i]);
+      row_sum += across.weight[i] *
+                 (Stretched ? stretch_product(factor, value) >> 24 : static_cast<std::uint32_t>(value));
     }
+    sum += down.weight[j] * row_sum;
+    across_weights += across.weight[j];
+    down_weights += down.weight[j];
   }
-  to.row(y)[x] = weighted_mean(sum, weights);
+  to.row(y)[x] = weighted_mean(sum, across_weights * down_weights);
 }
 
 // How a grid is shared out: first the interior, a warp a strip, neighbouring warps side by side, so that a
@@ -263,9 +272,14 @@ struct Work {
 
 // Plane blockIdx.z.
 template <Window W, bool Stretched>
-__global__ __launch_bounds__(Block<Stretched>::kThreads, Block<Stretched>::kResident) void smooth_kernel(
-    DevicePlanes<const Sample> in, DevicePlanes<Sample> out, FrameShape shape, Work work,
-    Histogram<Device> histogram, StageOptions options) {
+__global__ __launch_bounds__(
+    Block<Stretched>::kThreads,
+    fitting_blocks(Block<Stretched>::kThreads,
+                   Block<Stretched>::kResident)) void smooth_kernel(DevicePlanes<const Sample> in,
+                                                                    DevicePlanes<Sample> out,
+                                                                    FrameShape shape, Work work,
+                                                                    Histogram<Device> histogram,
+                                                                    StageOptions options) {
   const Plane<const Sample, Device> from = plane_of_block(in);
   const Plane<Sample, Device> to = plane_of_block(out);
   StretchFactor factor{};
@@ -303,8 +317,9 @@ Work share_out(const CudaLaunch& launch, const FrameShape& shape) {
   const std::int64_t rows = work.interior.y1 - work.interior.y0;
   const std::int64_t resident_blocks = std::int64_t{launch.multiprocessors} * Block<Stretched>::kResident;
   work.border_pixels = shape.pixels() - columns * rows;
-  work.border_blocks = static_cast<unsigned>(std::min(
-      (work.border_pixels + Block<Stretched>::kThreads - 1) / Block<Stretched>::kThreads, resident_blocks));
+  const std::int64_t border_blocks =
+      (work.border_pixels + Block<Stretched>::kThreads - 1) / Block<Stretched>::kThreads;
+  work.border_blocks = static_cast<unsigned>(std::min(border_blocks, resident_blocks));
   if (columns == 0) return work;
   constexpr std::int64_t kWarpColumns = (Stretched ? kWarpLanes - 2 : kWarpLanes) * kColumns;
   work.column_warps = static_cast<unsigned>((columns + kWarpColumns - 1) / kWarpColumns);
