@@ -5,10 +5,11 @@
 // those of the last five rows, two to a register, and adds them up vertically. No shared memory, no barrier.
 // Memory is read once but for the 4 rows that neighbouring strips share, which the L2 cache holds.
 //
-// H200, 2026-11-20, 8773x5352, box, us. 36.7: this. 40.3: sums one to a register. 37.7: sums by packed
-// additions, loads in bursts of five rows. 43.5: the box's vertical sum running along (its four registers
-// cost a block a multiprocessor). 36.5 to 37: strips of 15 to 60 rows; the fused stage wants them long: 52.6
-// at 15, 48.5 at 45, 45.9 at 60.
+// H200, 2026-11-20, 8773x5352, box, us, with 25 loads under branches for each border pixel: 36.7 this; 40.3
+// sums one to a register; 37.7 sums by packed additions, loads in bursts of five rows; 43.5 the box's
+// vertical sum running along (its four registers cost a block a multiprocessor). Border loads without
+// branches: 34.1; strips of 55 rows instead of 60: 33.8 (20: 34.9, 40: 41, the last wave being short of
+// work), fused 43.5 (20: 47.4). The border before the interior: 36.2.
 #include <algorithm>
 
 #include "kernels/contrast/stretch_block.cuh"
@@ -18,7 +19,7 @@ namespace imgpipe {
 namespace {
 
 constexpr int kColumns = 8;     // a thread's
-constexpr int kStripRows = 60;  // a multiple of kTaps: the five rows rotate through registers
+constexpr int kStripRows = 55;  // a multiple of kTaps: the five rows rotate through registers
 // Warps of a block and blocks of a multiprocessor: what the registers allow. The stretch is made by kBins
 // threads.
 template <bool Stretched>
