@@ -32,7 +32,7 @@ static_assert(Block<true>::kThreads >= kBins);
 static_assert(kStripRows % kTaps == 0);
 
 // The pixels whose window lies inside and whose neighbours a thread may load in aligned words: columns
-// x0..x1-1 in whole groups of 8, rows y0..y1-1. All others are the border kernel's.
+// x0..x1-1 in whole groups of 8, rows y0..y1-1. All others are the border's.
 struct Interior {
   std::int64_t x0, x1, y0, y1;
 };

@@ -13,7 +13,7 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 export IMGPIPE_REQUIRE_GPU=1
 
 if wants test; then
-  IMGPIPE_CORPUS= ctest --preset dev -j "$(($(nproc) / 2))" --no-tests=error 2>&1 | grep -vE 'Start|Passed' || true
+  IMGPIPE_CORPUS= ctest --preset dev -j "$(($(nproc) / 2))" --no-tests=error 2>&1 | grep -vE 'Start|Passed'
   [ "${PIPESTATUS[0]}" = 0 ] || failed=1
 fi
 
@@ -33,28 +33,29 @@ fi
 if wants bench; then
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
-  run() { echo "== imgpipe $*"; "$build/imgpipe" "$@" || failed=1; }
+  # Its status carries a failure, because in a pipeline it runs in a shell of its own.
+  run() { echo "== imgpipe $*"; "$build/imgpipe" "$@"; }
   for pattern in photo constant:77 colors:2 noise; do
     "$build/imgpipe" synth "$folder/$pattern.ppm" --pattern "$pattern" --size 8773x5352
   done
   "$build/imgpipe" synth "$folder/photo.jpg" --pattern photo --size 8773x5352 --quality 90
-  run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --cpu --repeat 50
-  run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --cpu --repeat 50 --fuse
+  run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --cpu --repeat 50 || failed=1
+  run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --cpu --repeat 50 --fuse || failed=1
   for window in triangle gauss; do
-    run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --repeat 50 --window $window | grep -E '==|smooth'
-    run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --repeat 50 --window $window --fuse | grep -E '==|smooth'
+    run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --repeat 50 --window $window | grep -E '==|smooth' || failed=1
+    run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --repeat 50 --window $window --fuse | grep -E '==|smooth' || failed=1
   done
   for pattern in photo constant:77 colors:2 noise; do
-    run "$folder/$pattern.ppm" "$folder/o.pgm" --device cuda --repeat 50 | grep -E '==| hist '
+    run "$folder/$pattern.ppm" "$folder/o.pgm" --device cuda --repeat 50 | grep -E '==| hist ' || failed=1
   done
-  run "$folder/photo.ppm" "$folder/o.ppm" --device cuda --repeat 50 --stages contrast,smooth
-  run "$folder/photo.jpg" "$folder/o.png" --device cuda --report "$folder/r.json"
+  run "$folder/photo.ppm" "$folder/o.ppm" --device cuda --repeat 50 --stages contrast,smooth || failed=1
+  run "$folder/photo.jpg" "$folder/o.png" --device cuda --report "$folder/r.json" || failed=1
   python3 -c "import json; r = json.load(open('$folder/r.json')); print('spans cover', r['span_union_ms'] / r['wall_ms'])"
-  run "$folder/photo.jpg" "$folder/p.png" --device reference -q
+  run "$folder/photo.jpg" "$folder/p.png" --device reference -q || failed=1
   cmp "$folder/o.png" "$folder/p.png" || failed=1
   if [ -n "${IMGPIPE_CORPUS:-}" ]; then
     for photo in "$IMGPIPE_CORPUS"/photos/*; do
-      "$build/imgpipe" "$photo" "$folder/o.png" --device cuda --cpu | grep -c identical | sed "s|^|$(basename "$photo"): identical stages: |"
+      "$build/imgpipe" "$photo" "$folder/o.png" --device cuda --cpu | grep -c identical | sed "s|^|$(basename "$photo"): identical stages: |" || failed=1
     done
   fi
 fi
