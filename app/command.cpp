@@ -1,5 +1,6 @@
 #include "app/command.h"
 
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <span>
@@ -10,6 +11,7 @@
 #include "app/log.h"
 #include "images/error.h"
 #include "images/file.h"
+#include "images/simd.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -31,9 +33,10 @@ int dispatch(const Command& command, const EngineFactory& factory) {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_engine(const DeviceChoice& choice) {
-  if (choice.kind == DeviceKind::cuda) return make_cuda_engine(choice.cuda_index);
-  return make_reference_engine();  // also for cpu: choose_device() says so
+std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {
+  if (choice.kind == DeviceKind::cuda) return make_cuda_engine(choice.cuda_index, threads);
+  if (choice.kind == DeviceKind::cpu) return make_cpu_engine(threads);
+  return make_reference_engine(threads);
 }
 
 Format output_format(const std::string& output, const std::optional<Format>& option) {
@@ -53,6 +56,7 @@ void print_text(const std::string& text) {
 int run_command(const std::vector<std::string>& arguments, const EngineFactory& factory) {
   try {
     const Command command = parse_command(arguments);
+    if (const char* simd = std::getenv("IMGPIPE_SIMD"); simd != nullptr && *simd != '\0') use_simd(simd);
     if (const TalkOptions* talk = talk_of(command)) {
       const Verbosity verbosity = talk->verbose ? Verbosity::verbose
                                   : talk->quiet ? Verbosity::quiet

@@ -12,9 +12,9 @@
 
 namespace imgpipe {
 
-// Makes the engine for a choice of device; tests hand in one that errs.
-using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&)>;
-[[nodiscard]] std::unique_ptr<Engine> make_engine(const DeviceChoice& choice);
+// Makes the engine for a choice of device, with so many threads of the host; tests hand in one that errs.
+using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&, int threads)>;
+[[nodiscard]] std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads);
 
 // Runs one command line (without the program's name) and returns its exit code. Never throws: every
 // error becomes one line on stderr.

@@ -15,10 +15,15 @@
 #include "images/file.h"
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
+#include "pipeline/bands.h"
 #include "pipeline/compare.h"
 
 namespace imgpipe {
 namespace {
+
+int thread_count(const ProcessOptions& options) {
+  return options.threads > 0 ? options.threads : host_info().threads;
+}
 
 std::string input_name(const std::string& path) {
   return path == kStandardStream ? "stdin" : printable(path);
@@ -77,12 +82,6 @@ Image interleaved(const Frame<const Sample, Host>& frame) {
   return image;
 }
 
-std::vector<std::byte> encode(ConstHostPlane pixels, Format format, const EncodeOptions& options) {
-  const std::unique_ptr<Writer> writer = make_writer(format, pixels.shape(), options);
-  writer->write_rows(pixels);
-  return writer->finish();
-}
-
 // --keep-stages: DIR/03_contrast.png and so on, numbered by step. Layout changes are no pictures of their
 // own.
 void write_stages(const ProcessOptions& options, const Outcome& outcome) {
@@ -100,7 +99,10 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome) {
     const std::string path = (folder / name).string();
     naming(printable(path), [&] {
       const Image image = interleaved(outcome.outputs[i]);
-      write_file(path, encode(image.view(), Format::png, options.encode));
+      const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), options.encode);
+      HostThreads threads(thread_count(options));
+      Timeline unreported;
+      write_file(path, encode_image(image.view(), *writer, threads, unreported).parts);
     });
   }
 }
@@ -206,7 +208,7 @@ class ImageRun {
         format_(output_format(options.output, options.format)),
         choice_(choose_device(options.device)) {
     check_paths(options, format_);
-    engine_ = factory(choice_);
+    engine_ = factory(choice_, thread_count(options));
     chosen_ = Timeline::Clock::now();
     facts_.options = &options;
     facts_.output_format = format_;
@@ -265,11 +267,12 @@ class ImageRun {
     // Both refuse what the format cannot hold before any work is done.
     naming(output_name(options_.output), [&] {
       facts_.output = storable_shape(format_, job.plan.output);
-      (void)make_writer(format_, job.plan.output, options_.encode);
+      job.writer = make_writer(format_, job.plan.output, options_.encode);
     });
     job.repeat = options_.repeat;
     job.keep_source = options_.compare;
     job.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
+    job.keep_pixels = !options_.histogram_file.empty();
     engine_->submit(std::move(job));
     Outcome outcome = engine_->next();
     naming(input_name(options_.input), [&] {
@@ -286,15 +289,10 @@ class ImageRun {
   }
 
   void write(Outcome& outcome) {
-    std::vector<std::byte> file;
-    {
-      auto span = outcome.timeline.span("encode", SpanKind::host);
-      file = encode(outcome.pixels, format_, options_.encode);
-      span.set_bytes(outcome.plan.output.samples() + static_cast<std::int64_t>(file.size()));
-    }
-    facts_.output_bytes = static_cast<std::int64_t>(file.size());
+    facts_.output_bytes = static_cast<std::int64_t>(outcome.file.size_bytes());
     const auto span = outcome.timeline.span("write", SpanKind::host, facts_.output_bytes);
-    write_file(options_.output, file);
+    write_file(options_.output, outcome.file.parts);
+    outcome.file = {};
   }
 
   void give_report(const Report& report) {

@@ -19,17 +19,22 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Busy time of a row: its spans summed within each pass, the median over the passes.
-double row_time_ms(const Timeline& timeline, const std::string& name) {
-  std::map<int, double> by_pass;
+// Busy time: within each pass that in which at least one of the spans ran, on whatever thread; the median
+// over passes.
+template <class Wanted>
+double busy_ms(const Timeline& timeline, const Wanted& wanted) {
+  std::map<int, Timeline> by_pass;
   for (const Span& span : timeline.spans()) {
-    if (span.name == name && span.pass != kWarmUpPass)
-      by_pass[span.pass] += static_cast<double>(span.length_ns()) / kNsPerMs;
+    if (span.pass != kWarmUpPass && wanted(span)) by_pass[span.pass].add(span);
   }
   std::vector<double> times;
   times.reserve(by_pass.size());
-  for (const auto& [pass, time] : by_pass) times.push_back(time);
+  for (const auto& [pass, spans] : by_pass) times.push_back(static_cast<double>(spans.union_ns()) / kNsPerMs);
   return median(std::move(times));
+}
+
+double row_time_ms(const Timeline& timeline, const std::string& name) {
+  return busy_ms(timeline, [&](const Span& span) { return span.name == name; });
 }
 
 // Time in which the device was busy with each pass: all of them together, and the median of those reported.

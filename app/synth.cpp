@@ -29,13 +29,13 @@ int run_synth(const SynthOptions& options) {
   const std::unique_ptr<Writer> writer = make_writer(format, options.shape, options.encode);
   const Image image = synthesize(options.pattern, options.shape, options.seed);
   writer->write_rows(image.view());
-  const std::vector<std::byte> file = writer->finish();
+  const EncodedFile file = writer->finish();
   try {
-    write_file(options.output, file);
+    write_file(options.output, file.parts);
   } catch (const Error& error) {
     throw Error(error.kind(), (standard ? "stdout" : printable(options.output)) + ": " + error.what());
   }
-  log_detail("wrote " + std::to_string(file.size()) + " bytes");
+  log_detail("wrote " + std::to_string(file.size_bytes()) + " bytes");
   return kExitDone;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "images/codec_parts.h"
+#include "images/deflate.h"
 #include "images/error.h"
 #include "images/sniff.h"
 
@@ -74,20 +75,35 @@ class ConvertingWriter final : public Writer {
       : inner_(std::move(inner)), channels_(channels) {}
 
   void write_rows(ConstHostPlane rows) override {
-    row_.resize(static_cast<std::size_t>(rows.width * channels_));
-    for (std::int64_t y = 0; y < rows.height; ++y) {
-      convert_row(rows.row(y), rows.width, rows.channels);
-      inner_->write_rows({row_.data(), rows.width, 1, rows.width * channels_, channels_});
+    constexpr std::int64_t kRowsAtOnce = 16;
+    Image converted({rows.width, std::min(rows.height, kRowsAtOnce), channels_});
+    for (std::int64_t y = 0; y < rows.height; y += kRowsAtOnce) {
+      const std::int64_t count = std::min(rows.height - y, kRowsAtOnce);
+      const HostPlane band = converted.view().rows(0, count);
+      convert(rows.rows(y, count), band);
+      inner_->write_rows(band);
     }
   }
 
-  std::vector<std::byte> finish() override { return inner_->finish(); }
+  [[nodiscard]] std::int64_t strip_rows() const noexcept override { return inner_->strip_rows(); }
+
+  void write_strip(std::int64_t first, ConstHostPlane rows) override {
+    Image converted({rows.width, rows.height, channels_});
+    convert(rows, converted.view());
+    inner_->write_strip(first, std::as_const(converted).view());
+  }
+
+  EncodedFile finish() override { return inner_->finish(); }
 
  private:
-  void convert_row(const Sample* in, std::int64_t width, int in_channels) {
+  void convert(ConstHostPlane from, HostPlane to) const {
+    for (std::int64_t y = 0; y < from.height; ++y)
+      convert_row(from.row(y), from.width, from.channels, to.row(y));
+  }
+
+  void convert_row(const Sample* in, std::int64_t width, int in_channels, Sample* out) const {
     const bool in_color = in_channels >= 3;
     const bool out_color = channels_ >= 3;
-    Sample* out = row_.data();
     for (std::int64_t x = 0; x < width; ++x, in += in_channels, out += channels_) {
       for (int c = 0; c < (out_color ? 3 : 1); ++c) out[c] = in[in_color ? c : 0];
       if (channels_ % 2 == 0) out[channels_ - 1] = in_channels % 2 == 0 ? in[in_channels - 1] : kMaxSample;
@@ -96,7 +112,6 @@ class ConvertingWriter final : public Writer {
 
   std::unique_ptr<Writer> inner_;
   int channels_;
-  std::vector<Sample> row_;
 };
 
 // Rows as the file stores them, by the library that serves the format.
@@ -136,6 +151,23 @@ std::optional<Format> format_by_ending(std::string_view file_name) {
   const std::size_t dot = file_name.find_last_of('.');
   if (dot == std::string_view::npos) return std::nullopt;
   return format_by_name(file_name.substr(dot + 1));
+}
+
+std::size_t EncodedFile::size_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const std::vector<std::byte>& part : parts) bytes += part.size();
+  return bytes;
+}
+
+std::vector<std::byte> EncodedFile::joined() const {
+  std::vector<std::byte> file;
+  file.reserve(size_bytes());
+  for (const std::vector<std::byte>& part : parts) file.insert(file.end(), part.begin(), part.end());
+  return file;
+}
+
+void Writer::write_strip(std::int64_t, ConstHostPlane) {
+  throw Error(ErrorKind::usage, "write_strip: this format is written row by row");
 }
 
 void Reader::read_rows(HostPlane rows) {
@@ -216,15 +248,22 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
   const FormatInfo& info = format_info(format);
   if (!info.writable) throw Error(ErrorKind::usage, "cannot write " + std::string(info.name) + " files");
   const Shape stored = storable_shape(format, shape);
-  const bool netpbm = format == Format::pgm || format == Format::ppm;
-  std::unique_ptr<Writer> writer =
-      netpbm ? make_netpbm_writer(format, stored) : make_stb_writer(format, stored, options);
+  std::unique_ptr<Writer> writer;
+  if (format == Format::pgm || format == Format::ppm) {
+    writer = make_netpbm_writer(format, stored);
+  } else if (format == Format::jpeg && options.codec == CodecChoice::automatic) {
+    writer = make_jpeg_writer(stored, options);
+  } else if (format == Format::png && options.codec == CodecChoice::automatic) {
+    writer = make_png_writer(stored, options);
+  } else {
+    writer = make_stb_writer(format, stored, options);
+  }
   if (stored != shape) writer = std::make_unique<ConvertingWriter>(std::move(writer), stored.channels);
   return writer;
 }
 
 std::vector<std::string> codec_versions() {
-  return {jpeg_version(), png_version(), stb_version()};
+  return {jpeg_version(), png_version(), deflate_versions(), stb_version()};
 }
 
 }  // namespace imgpipe

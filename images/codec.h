@@ -40,9 +40,10 @@ struct FormatInfo {
 // By content alone: signatures, and for TGA (which has none) a header that is valid in every field.
 [[nodiscard]] std::optional<Format> format_by_content(std::span<const std::byte> bytes);
 
-// Which library decodes and encodes: `automatic` is libjpeg-turbo for JPEG, libpng for PNG, our own reader
-// for the Netpbm formats (stb_image 2.27 swaps the bytes of 16-bit samples and ignores maxval) and
-// stb_image for the rest; `stb` forces stb_image and stb_image_write wherever they know the format.
+// Which library decodes and encodes: `automatic` is libjpeg-turbo for JPEG; for PNG libpng, and our own
+// writer over ISA-L and zlib; our own reader for the Netpbm formats (stb_image 2.27 swaps the bytes of 16-bit
+// samples and ignores maxval); stb_image for the rest. `stb` forces stb_image and stb_image_write wherever
+// they know the format.
 enum class CodecChoice { automatic, stb };
 
 inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
@@ -102,11 +103,21 @@ class Reader {
 
 struct EncodeOptions {
   int quality = 90;   // JPEG, 1..100
-  int png_level = 1;  // 0 fastest .. 9 smallest
+  int png_level = 1;  // 0 fastest .. 9 smallest: ISA-L's levels 0 to 3, zlib's 4 to 9
   CodecChoice codec = CodecChoice::automatic;
 };
 
-// Takes the rows of one image, top to bottom, and ends in the file's bytes.
+// A file in memory, as parts that follow one another: what is encoded strip by strip is never copied
+// together.
+struct EncodedFile {
+  std::vector<std::vector<std::byte>> parts;
+
+  [[nodiscard]] std::size_t size_bytes() const noexcept;
+  [[nodiscard]] std::vector<std::byte> joined() const;
+};
+
+// Takes the rows of one image and ends in the file's bytes. Either all rows come top to bottom through
+// write_rows(), or, where strip_rows() is not 0, all come through write_strip().
 class Writer {
  public:
   virtual ~Writer() = default;
@@ -115,8 +126,16 @@ class Writer {
 
   // The next rows.height rows; their width and channels are those the writer was made for.
   virtual void write_rows(ConstHostPlane rows) = 0;
+
+  // The height of a strip where strips can be encoded by themselves, 0 where they cannot. It depends on the
+  // image's shape only; the last strip has what is left.
+  [[nodiscard]] virtual std::int64_t strip_rows() const noexcept { return 0; }
+  // One strip whole: the rows from `first`, a multiple of strip_rows(), on. Strips may come in any order and
+  // from several threads at once. Throws Error(usage) for rows that are no strip.
+  virtual void write_strip(std::int64_t first, ConstHostPlane rows);
+
   // After the last row: the whole file. Throws Error(memory) or Error(usage) when it cannot be made.
-  [[nodiscard]] virtual std::vector<std::byte> finish() = 0;
+  [[nodiscard]] virtual EncodedFile finish() = 0;
 
  protected:
   Writer() = default;
@@ -127,7 +146,7 @@ class Writer {
 [[nodiscard]] Shape storable_shape(Format format, Shape shape);
 
 // Makes a writer for rows of `shape`; it converts them to storable_shape() itself. Throws Error(usage) for a
-// format that cannot be written or a shape beyond what it holds (JPEG: 65,535 a side).
+// format that cannot be written or a shape beyond what it holds (JPEG: 65,500 a side).
 [[nodiscard]] std::unique_ptr<Writer> make_writer(Format format, Shape shape,
                                                   const EncodeOptions& options = {});
 

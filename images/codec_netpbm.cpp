@@ -190,7 +190,11 @@ class NetpbmWriter final : public Writer {
     }
   }
 
-  std::vector<std::byte> finish() override { return std::move(file_); }
+  EncodedFile finish() override {
+    EncodedFile encoded;
+    encoded.parts.push_back(std::move(file_));
+    return encoded;
+  }
 
  private:
   void append(const void* data, std::size_t count) {

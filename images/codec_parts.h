@@ -44,6 +44,8 @@ std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions& options);
 
+std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options);
+std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_netpbm_writer(Format format, Shape shape);
 

@@ -248,7 +248,7 @@ class StbWriter final : public Writer {
     next_row_ += rows.height;
   }
 
-  std::vector<std::byte> finish() override {
+  EncodedFile finish() override {
     std::vector<std::byte> file;
     const auto width = static_cast<int>(image_.shape().width);
     const auto height = static_cast<int>(image_.shape().height);
@@ -267,7 +267,9 @@ class StbWriter final : public Writer {
       ok = stbi_write_tga_to_func(append_bytes, &file, width, height, channels, data);
     }
     if (ok == 0) throw Error(ErrorKind::memory, "the encoder failed");
-    return file;
+    EncodedFile encoded;
+    encoded.parts.push_back(std::move(file));
+    return encoded;
   }
 
  private:

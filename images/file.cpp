@@ -78,7 +78,10 @@ class TemporaryName {
   TemporarySlot* slot_ = nullptr;
 };
 
-void write_all(int fd, std::span<const std::byte> bytes) {
+// What a file is made of, in order.
+using Pieces = std::span<const std::span<const std::byte>>;
+
+void write_piece(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     // Linux transfers at most 0x7ffff000 bytes a call.
     const std::size_t chunk = std::min<std::size_t>(bytes.size(), std::size_t{1} << 30);
@@ -88,6 +91,10 @@ void write_all(int fd, std::span<const std::byte> bytes) {
       throw Error(ErrorKind::output, "cannot write: " + system_reason(written < 0 ? errno : EIO));
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
+}
+
+void write_all(int fd, Pieces pieces) {
+  for (const std::span<const std::byte> piece : pieces) write_piece(fd, piece);
 }
 
 std::string random_suffix() {
@@ -116,7 +123,7 @@ std::filesystem::path followed(std::filesystem::path path) {
   return path;
 }
 
-void write_by_rename(const std::filesystem::path& target, std::span<const std::byte> bytes, mode_t mode) {
+void write_by_rename(const std::filesystem::path& target, Pieces pieces, mode_t mode) {
   const std::filesystem::path temporary = temporary_path(target);
   const TemporaryName name(temporary.string());
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -124,7 +131,7 @@ void write_by_rename(const std::filesystem::path& target, std::span<const std::b
   FileDescriptor file(fd);
   try {
     if (mode != 0) (void)::fchmod(fd, mode);
-    write_all(fd, bytes);
+    write_all(fd, pieces);
     if (file.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
     if (::rename(temporary.c_str(), target.c_str()) != 0) {
       throw Error(ErrorKind::output, "cannot put the finished file in place: " + system_reason(errno));
@@ -133,6 +140,26 @@ void write_by_rename(const std::filesystem::path& target, std::span<const std::b
     ::unlink(temporary.c_str());
     throw;
   }
+}
+
+void write_pieces(const std::string& path, Pieces pieces) {
+  if (path == kStandardStream) {
+    write_all(STDOUT_FILENO, pieces);
+    return;
+  }
+  const std::filesystem::path target = followed(path);
+  struct stat info {};
+  const bool exists = ::stat(target.c_str(), &info) == 0;
+  if (!exists && errno != ENOENT) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+  if (exists && S_ISDIR(info.st_mode)) throw Error(ErrorKind::output, "is a directory");
+  if (exists && !S_ISREG(info.st_mode)) {
+    FileDescriptor device(::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (device.get() < 0) throw Error(ErrorKind::output, "cannot open: " + system_reason(errno));
+    write_all(device.get(), pieces);
+    if (device.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+    return;
+  }
+  write_by_rename(target, pieces, exists ? info.st_mode & 07777 : 0);
 }
 
 }  // namespace
@@ -182,23 +209,12 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 void write_file(const std::string& path, std::span<const std::byte> bytes) {
-  if (path == kStandardStream) {
-    write_all(STDOUT_FILENO, bytes);
-    return;
-  }
-  const std::filesystem::path target = followed(path);
-  struct stat info {};
-  const bool exists = ::stat(target.c_str(), &info) == 0;
-  if (!exists && errno != ENOENT) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
-  if (exists && S_ISDIR(info.st_mode)) throw Error(ErrorKind::output, "is a directory");
-  if (exists && !S_ISREG(info.st_mode)) {
-    FileDescriptor device(::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-    if (device.get() < 0) throw Error(ErrorKind::output, "cannot open: " + system_reason(errno));
-    write_all(device.get(), bytes);
-    if (device.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
-    return;
-  }
-  write_by_rename(target, bytes, exists ? info.st_mode & 07777 : 0);
+  write_pieces(path, {&bytes, 1});
+}
+
+void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts) {
+  const std::vector<std::span<const std::byte>> pieces(parts.begin(), parts.end());
+  write_pieces(path, pieces);
 }
 
 void remove_temporary_files() noexcept {

@@ -27,6 +27,8 @@ inline constexpr const char* kStandardStream = "-";
 // dies leaves no half file; after a power failure the file system decides.
 // Throws Error(output) with the system's reason; the temporary file is then gone.
 void write_file(const std::string& path, std::span<const std::byte> bytes);
+// The same for a file that is in parts, one after the other.
+void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts);
 
 // Unlinks the temporary files that are being written. Async-signal-safe: call it from a signal handler
 // that ends the process.

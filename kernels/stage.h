@@ -31,6 +31,18 @@ struct StageCall {
   StageOptions options;
 };
 
+// Which rows of an image a call on the host's processor works on, and which of them the planes hold: row y of
+// the image is row y - in_top of the planes of `in` and row y - out_top of those of `out`. The frames' shapes
+// stay those of the whole image, so that a stage knows where its borders are.
+//
+//   image row   0 ......... first-reach ...[ first ......... end )... end+reach ......... height
+//   in holds                in_top <= this |    to be made   |  this <= in_top + its planes' height
+struct Band {
+  std::int64_t first = 0, end = 0;
+  std::int64_t in_top = 0;
+  std::int64_t out_top = 0;
+};
+
 enum class Writes { pixels, statistics, both };
 
 [[nodiscard]] constexpr bool writes_pixels(Writes writes) {
@@ -48,10 +60,15 @@ struct Stage {
   bool grey_only;             // what it writes has one colour channel
   bool reads_histogram;       // needs the counts of the very image that it gets
   bool moves_alpha;           // reads and writes alpha; the others pass the alpha plane on untouched
+  int reach;                  // rows above and below its own that a row of the output needs, inside the image
   Layout in, out;             // the layouts that it reads and writes
   std::string_view fuses[2];  // the stages whose work it does in one pass; empty for all others
   void (*reference)(
       const StageCall<Host>&);  // sequential, written to be read; nullptr: the fused stages' own
+  // SIMD, on the calling thread, for the rows of a band. Bands of one image may be made at once by several
+  // threads. A stage that writes statistics adds the band's to what is in `histogram`. nullptr: the fused
+  // stages' own, which are their parts, band by band.
+  void (*cpu)(const StageCall<Host>&, const Band&);
   // On a CUDA device, asynchronously; nullptr in a build without CUDA.
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&);
 };

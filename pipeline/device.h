@@ -48,8 +48,8 @@ struct DeviceChoice {
 // fails; whether a device asked for by name can be used, its engine finds out, on a thread of its own.
 [[nodiscard]] DeviceChoice choose_device(std::string_view text);
 
-// Bytes a second, read plus written, that one thread of the host copies between two large buffers:
-// the median of several copies. Takes some tens of milliseconds.
-[[nodiscard]] double measure_host_copy_bandwidth();
+// Bytes a second, read plus written, that so many threads of the host copy together, each between two buffers
+// of its own: the median of several copies. Takes some tens of milliseconds and 48 MiB.
+[[nodiscard]] double measure_host_copy_bandwidth(int threads);
 
 }  // namespace imgpipe

@@ -17,7 +17,7 @@ CudaDevices list_cuda_devices() {
   return {{}, "this build has no CUDA"};
 }
 
-std::unique_ptr<Engine> make_cuda_engine(int) {
+std::unique_ptr<Engine> make_cuda_engine(int, int) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <string>
@@ -34,11 +35,15 @@ struct Job {
   int repeat = 0;             // 0: run once; N: a warm-up pass, then N passes over the same input
   bool keep_source = false;   // give the decoded image back
   bool keep_outputs = false;  // give every step's output back
+  bool keep_pixels =
+      true;  // give the finished image back; without it and with a writer it need never exist as a whole
+  std::unique_ptr<Writer> writer;  // encodes the finished image, if given
 };
 
 struct Outcome {
   std::exception_ptr error;  // set: nothing else is
   ConstHostPlane pixels;  // the finished image, of shape plan.output; its memory is in `frames` or `source`
+  EncodedFile file;       // with a writer: the finished image encoded
   Plan plan;
   Timeline timeline;
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: kBins x planes counts, empty where none
@@ -62,22 +67,33 @@ class Engine {
   // Bytes a second, read plus written, of the device's own copy between two large buffers; 0 when the
   // device cannot be used. Measures now: call it outside of what is timed.
   [[nodiscard]] virtual double copy_bandwidth() = 0;
-  virtual void submit(Job job) = 0;
+  void submit(Job job);
   // Waits for the oldest job. Errors of a job are in its outcome; calling it with no job is a logic_error.
-  [[nodiscard]] virtual Outcome next() = 0;
+  [[nodiscard]] Outcome next();
 
  protected:
   Engine() = default;
+  // Does a job, whose plan and timeline are in the outcome already. What it throws becomes the outcome's
+  // error.
+  virtual void run(Job& job, Outcome& outcome) = 0;
+
+ private:
+  std::deque<Job> jobs_;
 };
 
-// The sequential reference on the calling thread.
-[[nodiscard]] std::unique_ptr<Engine> make_reference_engine();
+// The sequential reference on the calling thread; `threads` encode.
+[[nodiscard]] std::unique_ptr<Engine> make_reference_engine(int threads = 1);
+
+// SIMD stages over bands on `threads` threads, the caller's among them. A job without repeat, keep_source,
+// keep_outputs and keep_pixels runs band by band from its reader to its writer: a whole image is held only
+// where a stage needs the histogram, or the neighbours, of what is being decoded.
+[[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(int threads);
 
 // CUDA device `index`. Its context is being made on another thread when this returns; what goes wrong there
 // comes out of next() as Error(device). Outcomes hold memory of the engine: they must not outlive it. After
-// an error of the device no further image comes from the engine. In a build without CUDA: throws
-// Error(device).
-[[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int index);
+// an error of the device no further image comes from the engine. `threads` encode. In a build without CUDA:
+// throws Error(device).
+[[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int index, int threads = 1);
 
 // A reader over pixels that are in memory already; `image` must outlive it.
 [[nodiscard]] std::unique_ptr<Reader> make_memory_reader(ConstHostPlane image);

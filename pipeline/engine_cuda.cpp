@@ -12,10 +12,10 @@
 #include <deque>
 #include <future>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "images/error.h"
+#include "pipeline/bands.h"
 #include "pipeline/device.h"
 #include "pipeline/device_cuda.h"
 #include "pipeline/device_image.h"
@@ -26,7 +26,7 @@ namespace {
 
 class CudaEngine final : public Engine {
  public:
-  explicit CudaEngine(int index) : index_(index) {
+  CudaEngine(int index, int threads) : index_(index), threads_(threads) {
     // All kernels come with the context, on its thread, not each with its first launch.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     started_ = Timeline::Clock::now();
@@ -35,40 +35,13 @@ class CudaEngine final : public Engine {
 
   ~CudaEngine() override {
     if (pending_.valid()) pending_.wait();
-    // Queued work must not outlive the memory that it uses.
-    if (context_ != nullptr) (void)cudaStreamSynchronize(context_->stream.get());
+    finish_queued();
   }
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
 
   [[nodiscard]] std::string_view implementation() const override { return "cuda"; }
   [[nodiscard]] std::string device_name() const override { return name_; }
-  void submit(Job job) override { jobs_.push_back(std::move(job)); }
-
-  [[nodiscard]] Outcome next() override {
-    if (jobs_.empty()) throw std::logic_error("next() without a job");
-    Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    Outcome outcome;
-    outcome.plan = std::move(job.plan);
-    outcome.timeline = std::move(job.timeline);
-    try {
-      if (broken_) std::rethrow_exception(broken_);
-      run(job, outcome);
-    } catch (const Error& error) {
-      outcome.error = std::current_exception();
-      // A context that failed may be corrupt for good: nothing more comes from it.
-      if (error.kind() == ErrorKind::device) broken_ = outcome.error;
-      if (error.kind() != ErrorKind::device && context_ != nullptr)
-        (void)cudaStreamSynchronize(context_->stream.get());
-    } catch (...) {
-      outcome.error = std::current_exception();
-      if (context_ != nullptr) (void)cudaStreamSynchronize(context_->stream.get());
-    }
-    if (outcome.error) outcome.pixels = {};
-    return outcome;
-  }
-
   [[nodiscard]] double copy_bandwidth() override {
     constexpr std::size_t kBytes = std::size_t{512} << 20;  // far past the L2 cache
     constexpr int kCopies = 7;
@@ -92,7 +65,28 @@ class CudaEngine final : public Engine {
     return 2.0 * kBytes / (static_cast<double>(times[kCopies / 2]) / 1e3);
   }
 
+ protected:
+  void run(Job& job, Outcome& outcome) override {
+    try {
+      if (broken_) std::rethrow_exception(broken_);
+      run_image(job, outcome);
+    } catch (const Error& error) {
+      // A context that failed may be corrupt for good: nothing more comes from it.
+      if (error.kind() == ErrorKind::device) broken_ = std::current_exception();
+      if (error.kind() != ErrorKind::device) finish_queued();
+      throw;
+    } catch (...) {
+      finish_queued();
+      throw;
+    }
+  }
+
  private:
+  // Queued work must not outlive the memory that it uses.
+  void finish_queued() const {
+    if (context_ != nullptr) (void)cudaStreamSynchronize(context_->stream.get());
+  }
+
   std::unique_ptr<Context> make_context() {
     const CudaDevices found = list_cuda_devices();
     if (found.devices.empty())
@@ -142,7 +136,7 @@ class CudaEngine final : public Engine {
     return early;
   }
 
-  void run(Job& job, Outcome& outcome) {
+  void run_image(Job& job, Outcome& outcome) {
     const Range range("image");
     Timeline& timeline = outcome.timeline;
     const Shape shape = outcome.plan.input;
@@ -194,6 +188,7 @@ class CudaEngine final : public Engine {
     outcome.frames.emplace_back();
     outcome.frames.back().images[0] = std::move(result);
     outcome.pixels = std::as_const(outcome.frames.back().images[0]).view();
+    if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, timeline);
   }
 
   void run_passes(const Job& job, Outcome& outcome, const DevicePlan& plan, DeviceTimes& times,
@@ -240,19 +235,19 @@ class CudaEngine final : public Engine {
   }
 
   int index_;
+  HostThreads threads_;
   Timeline::Clock::time_point started_;
   Timeline::Clock::time_point context_ready_;
   std::future<std::unique_ptr<Context>> pending_;
   std::unique_ptr<Context> context_;
   std::string name_;
-  std::deque<Job> jobs_;
   std::exception_ptr broken_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> make_cuda_engine(int index) {
-  return std::make_unique<CudaEngine>(index);
+std::unique_ptr<Engine> make_cuda_engine(int index, int threads) {
+  return std::make_unique<CudaEngine>(index, threads);
 }
 
 }  // namespace imgpipe

@@ -1,29 +1,13 @@
 #include <algorithm>
-#include <deque>
-#include <stdexcept>
 #include <utility>
 
 #include "images/error.h"
+#include "pipeline/bands.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 
 namespace imgpipe {
 namespace {
-
-class MemoryReader final : public Reader {
- public:
-  explicit MemoryReader(ConstHostPlane image) : image_(image) { header_.shape = image.shape(); }
-
- protected:
-  void read_next_rows(HostPlane rows) override {
-    copy_pixels(image_.rows(next_row_, rows.height), rows);
-    next_row_ += rows.height;
-  }
-
- private:
-  ConstHostPlane image_;
-  std::int64_t next_row_ = 0;
-};
 
 // Views of an interleaved or grey image as a frame.
 Frame<const Sample, Host> frame_of(const Image& image) {
@@ -154,28 +138,13 @@ class StepRunner {
 
 class ReferenceEngine final : public Engine {
  public:
+  explicit ReferenceEngine(int threads) : threads_(threads) {}
   [[nodiscard]] std::string_view implementation() const override { return "reference"; }
   [[nodiscard]] std::string device_name() const override { return host_info().processor; }
-  [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(); }
-  void submit(Job job) override { jobs_.push_back(std::move(job)); }
+  [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(1); }
 
-  [[nodiscard]] Outcome next() override {
-    if (jobs_.empty()) throw std::logic_error("next() without a job");
-    Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    Outcome outcome;
-    outcome.plan = std::move(job.plan);
-    outcome.timeline = std::move(job.timeline);
-    try {
-      run(job, outcome);
-    } catch (...) {
-      outcome.error = std::current_exception();
-    }
-    return outcome;
-  }
-
- private:
-  static void run(Job& job, Outcome& outcome) {
+ protected:
+  void run(Job& job, Outcome& outcome) override {
     Image source;
     {
       const auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.samples());
@@ -191,49 +160,17 @@ class ReferenceEngine final : public Engine {
     runner.finish(job.keep_outputs);
     const bool source_is_result = outcome.pixels.data == std::as_const(source).view().data;
     if (job.keep_source || source_is_result) outcome.source = std::move(source);
+    if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, outcome.timeline);
   }
 
-  std::deque<Job> jobs_;
+ private:
+  HostThreads threads_;
 };
 
 }  // namespace
 
-Frame<Sample, Host> OwnedFrame::view() {
-  Frame<Sample, Host> frame{shape, {}};
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    if (!images[i].empty()) frame.planes[i] = images[i].view();
-  }
-  return frame;
-}
-
-Frame<const Sample, Host> OwnedFrame::view() const {
-  Frame<const Sample, Host> frame{shape, {}};
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    if (!images[i].empty()) frame.planes[i] = images[i].view();
-  }
-  return frame;
-}
-
-OwnedFrame make_frame(const FrameShape& shape) {
-  OwnedFrame frame;
-  frame.shape = shape;
-  if (shape.layout == Layout::interleaved) {
-    frame.images[0] = Image({shape.width, shape.height, shape.channels()});
-    return frame;
-  }
-  for (std::size_t c = 0; c < static_cast<std::size_t>(shape.color_channels); ++c) {
-    frame.images[c] = Image({shape.width, shape.height, 1});
-  }
-  if (shape.alpha) frame.images[kAlphaPlane] = Image({shape.width, shape.height, 1});
-  return frame;
-}
-
-std::unique_ptr<Reader> make_memory_reader(ConstHostPlane image) {
-  return std::make_unique<MemoryReader>(image);
-}
-
-std::unique_ptr<Engine> make_reference_engine() {
-  return std::make_unique<ReferenceEngine>();
+std::unique_ptr<Engine> make_reference_engine(int threads) {
+  return std::make_unique<ReferenceEngine>(threads);
 }
 
 }  // namespace imgpipe

@@ -41,7 +41,7 @@ class Cli : public testing::Test {
   void write(const std::string& name, const Image& image, Format format) const {
     const auto writer = make_writer(format, image.shape());
     writer->write_rows(image.view());
-    save(file(name), writer->finish());
+    save(file(name), writer->finish().joined());
   }
   [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
   [[nodiscard]] bool exists(const std::string& name) const { return fs::exists(file(name)); }
@@ -209,11 +209,14 @@ class WrongEngine final : public Engine {
   [[nodiscard]] std::string_view implementation() const override { return "wrong"; }
   [[nodiscard]] std::string device_name() const override { return inner_->device_name(); }
   [[nodiscard]] double copy_bandwidth() override { return 0; }
-  void submit(Job job) override { inner_->submit(std::move(job)); }
-  [[nodiscard]] Outcome next() override {
-    Outcome outcome = inner_->next();
+
+ protected:
+  void run(Job& job, Outcome& outcome) override {
+    job.plan = std::move(outcome.plan);
+    job.timeline = std::move(outcome.timeline);
+    inner_->submit(std::move(job));
+    outcome = inner_->next();
     outcome.frames.back().images[0].view().data[0] ^= 1;
-    return outcome;
   }
 
  private:
@@ -221,7 +224,7 @@ class WrongEngine final : public Engine {
 };
 
 TEST_F(Cli, Exit5WhenTheComparisonFindsADifference) {
-  const EngineFactory wrong = [](const DeviceChoice&) { return std::make_unique<WrongEngine>(); };
+  const EngineFactory wrong = [](const DeviceChoice&, int) { return std::make_unique<WrongEngine>(); };
   const std::vector<std::string> arguments{file("color.png"), file("out.png"), "-q",
                                            "--cpu",           "--report",      file("r.json")};
   EXPECT_EQ(run_command(arguments, wrong), 5);

@@ -1,6 +1,7 @@
 // Every stage, every option, every implementation against the oracle: shapes, contents, strides, canaries.
 // Driven by the stage table: a stage without an entry below fails the test "EveryStageIsCovered".
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -10,6 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include "images/image.h"
+#include "images/simd.h"
+#include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
@@ -31,19 +35,81 @@ struct Backend {
 // Calls are counted by backend, so that a test can prove which implementation ran.
 std::map<std::string, int> calls_made;
 
+// Runs a stage by bands of 1, 2, 3... rows. Each gets copies of the rows that it may read and of those that
+// it writes, of exactly that size, so that a sanitizer sees a step beyond either.
+void run_by_bands(const Stage& stage, const StageCall<Host>& call) {
+  const std::int64_t height = call.in.shape.height;
+  std::int64_t rows = 1;
+  for (std::int64_t first = 0; first < height; first += rows++) {
+    Band band{first, std::min(height, first + rows), 0, first};
+    band.in_top = std::max<std::int64_t>(0, first - stage.reach);
+    const std::int64_t in_end = std::min(height, band.end + stage.reach);
+    StageCall<Host> part = call;
+    std::array<Image, 4> in;
+    std::array<Image, 4> out;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const ConstHostPlane& from = call.in.planes[i];
+      const HostPlane& to = call.out.planes[i];
+      if (!from.empty()) {
+        in[i] = Image({from.width, in_end - band.in_top, from.channels});
+        copy_pixels(from.rows(band.in_top, in_end - band.in_top), in[i].view());
+        part.in.planes[i] = std::as_const(in[i]).view();
+      }
+      if (!to.empty()) {
+        out[i] = Image({to.width, band.end - first, to.channels});
+        part.out.planes[i] = out[i].view();
+      }
+    }
+    stage.cpu(part, band);
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (!out[i].empty())
+        copy_pixels(std::as_const(out[i]).view(), call.out.planes[i].rows(first, band.end - first));
+    }
+  }
+}
+
+std::string run_on_cpu(const std::string& name, const std::string& target, const Stage& stage,
+                       const StageCall<Host>& call, bool by_bands) {
+  ++calls_made[name];
+  use_simd(target);
+  if (simd_target() != target) return "ran on " + simd_target();
+  if (writes_histogram(stage.writes)) {
+    for (std::int64_t c = 0; c < call.histogram.height; ++c) std::fill_n(call.histogram.row(c), kBins, 0);
+  }
+  if (by_bands) {
+    run_by_bands(stage, call);
+  } else {
+    stage.cpu(call, {0, call.in.shape.height, 0, 0});
+  }
+  use_simd("");
+  return "";
+}
+
+std::vector<Backend> make_backends() {
+  std::vector<Backend> all{{"reference", [](const Stage& stage) { return stage.reference != nullptr; },
+                            [](const Stage& stage, const StageCall<Host>& call) {
+                              ++calls_made["reference"];
+                              stage.reference(call);
+                              return std::string();
+                            }},
+                           {"cuda", [](const Stage&) { return true; },
+                            [](const Stage& stage, const StageCall<Host>& call) {
+                              ++calls_made["cuda"];
+                              return run_on_cuda(stage, call);
+                            }}};
+  const auto add_cpu = [&all](const std::string& name, const std::string& target, bool by_bands) {
+    all.push_back({name, [](const Stage& stage) { return stage.cpu != nullptr; },
+                   [=](const Stage& stage, const StageCall<Host>& call) {
+                     return run_on_cpu(name, target, stage, call, by_bands);
+                   }});
+  };
+  for (const std::string& target : simd_targets()) add_cpu("cpu_" + target, target, false);
+  add_cpu("cpu_bands", simd_targets().front(), true);
+  return all;
+}
+
 const std::vector<Backend>& backends() {
-  static const std::vector<Backend> all{
-      {"reference", [](const Stage& stage) { return stage.reference != nullptr; },
-       [](const Stage& stage, const StageCall<Host>& call) {
-         ++calls_made["reference"];
-         stage.reference(call);
-         return std::string();
-       }},
-      {"cuda", [](const Stage&) { return true; },
-       [](const Stage& stage, const StageCall<Host>& call) {
-         ++calls_made["cuda"];
-         return run_on_cuda(stage, call);
-       }}};
+  static const std::vector<Backend> all = make_backends();
   return all;
 }
 
@@ -377,6 +443,33 @@ TEST(DifferentialFrame, EveryStageIsCovered) {
     EXPECT_TRUE(known.contains(std::string(stage.name))) << stage.name << " has no answer in expected_of()";
     EXPECT_FALSE(inputs_of(stage, {5, 5}).empty()) << stage.name;
   }
+}
+
+// Every value between every lo and hi, on every SIMD target.
+TEST(DifferentialCpu, ContrastForEveryRange) {
+  Image in({kBins, 1, 1});
+  Image out({kBins, 1, 1});
+  for (int v = 0; v < kBins; ++v) in.view().data[v] = static_cast<Sample>(v);
+  for (const std::string& target : simd_targets()) {
+    use_simd(target);
+    for (int lo = 0; lo < kBins; ++lo) {
+      for (int hi = lo; hi < kBins; ++hi) {
+        std::vector<std::uint64_t> counts(kBins, 0);
+        counts[static_cast<std::size_t>(lo)] = 1;
+        counts[static_cast<std::size_t>(hi)] = 1;
+        const FrameShape shape{kBins, 1, 1, false, Layout::planar};
+        find_stage("contrast")
+            ->cpu({{shape, {std::as_const(in).view(), {}, {}, {}}},
+                   {shape, {out.view(), {}, {}, {}}},
+                   {counts.data(), kBins, 1, kBins, 1},
+                   {}},
+                  {0, 1, 0, 0});
+        for (int v = 0; v < kBins; ++v)
+          ASSERT_EQ(out.view().data[v], stretched(v, lo, hi)) << target << " " << lo << " " << hi << " " << v;
+      }
+    }
+  }
+  use_simd("");
 }
 
 // The frame must be able to fail: a stage that is wrong in one pixel, or writes beside its plane, is seen.

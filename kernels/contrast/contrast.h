@@ -17,8 +17,11 @@ struct StretchRange {
 [[nodiscard]] StretchRange stretch_range(const Histogram<Host>& histogram, const StageOptions& options,
                                          int c);
 
-// in, out: planar, same shape; histogram: the counts of `in`.
+// in, out: planar, same shape; histogram: the counts of the whole image `in`.
 void contrast_reference(const StageCall<Host>& call);
+
+// The same in SIMD.
+void contrast_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; lo and hi are found there.
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

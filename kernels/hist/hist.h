@@ -8,7 +8,10 @@ namespace imgpipe {
 // in: planar; histogram: kBins x color_channels, overwritten. The counts of a plane sum to its pixels.
 void hist_reference(const StageCall<Host>& call);
 
-// The same on a CUDA device.
+// Adds the counts of the band's rows to `histogram`.
+void hist_cpu(const StageCall<Host>& call, const Band& band);
+
+// The same as hist_reference on a CUDA device.
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -11,6 +11,10 @@ void split_reference(const StageCall<Host>& call);
 // in: planar, colour or with alpha; out: the same image interleaved.
 void merge_reference(const StageCall<Host>& call);
 
+// The same in SIMD.
+void split_cpu(const StageCall<Host>& call, const Band& band);
+void merge_cpu(const StageCall<Host>& call, const Band& band);
+
 // The same on a CUDA device.
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

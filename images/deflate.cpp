@@ -1,0 +1,162 @@
+// ISA-L for speed (levels 0 to 3), zlib for size (4 to 9): libdeflate, which would be faster there, cannot
+// end a piece in a flush.
+#include "images/deflate.h"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include <isa-l.h>
+#include <zlib.h>
+
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kLastIsalLevel = ISAL_DEF_MAX_LEVEL;
+// Both libraries count what they are given in 32 bits.
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+
+const unsigned char* chars(const std::byte* bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes);
+}
+
+std::size_t level_buffer_bytes(int level) {
+  constexpr std::size_t kBytes[] = {ISAL_DEF_LVL0_DEFAULT, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT,
+                                    ISAL_DEF_LVL3_DEFAULT};
+  return kBytes[level];
+}
+
+}  // namespace
+
+struct StripDeflater::State {
+  explicit State(int chosen_level) : level(chosen_level) {
+    if (level <= kLastIsalLevel) {
+      isal = std::make_unique<isal_zstream>();
+      level_buffer.resize(level_buffer_bytes(level));
+    } else if (deflateInit2(&zlib, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
+               Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~State() {
+    if (level > kLastIsalLevel) deflateEnd(&zlib);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // Room behind the `made` bytes: for all of a strip at first, for a little more each time that was not
+  // enough. What ISA-L makes depends on where its room ends, so that follows from the strip alone.
+  std::span<unsigned char> room(std::size_t made, std::size_t strip_bytes) {
+    constexpr std::size_t kMore = std::size_t{1} << 16;
+    const std::size_t bytes =
+        made == 0 ? std::min(strip_bytes + strip_bytes / 8 + kMore, kMostAtOnce) : kMore;
+    if (out.size() < made + bytes) out.resize(made + bytes);
+    return {reinterpret_cast<unsigned char*>(out.data()) + made, bytes};
+  }
+
+  std::size_t compress_isal(std::span<const std::byte> strip, bool last) {
+    isal_deflate_init(isal.get());
+    isal->level = static_cast<std::uint32_t>(level);
+    isal->level_buf = level_buffer.data();
+    isal->level_buf_size = static_cast<std::uint32_t>(level_buffer.size());
+    const std::size_t whole_bytes = strip.size();
+    std::size_t made = 0;
+    for (bool first = true; first || !strip.empty(); first = false) {
+      const auto piece = strip.first(std::min(strip.size(), kMostAtOnce));
+      strip = strip.subspan(piece.size());
+      // The library takes its input through a pointer to non-const and does not write to it.
+      isal->next_in = const_cast<unsigned char*>(chars(piece.data()));
+      isal->avail_in = static_cast<std::uint32_t>(piece.size());
+      isal->flush = strip.empty() && !last ? FULL_FLUSH : NO_FLUSH;
+      isal->end_of_stream = strip.empty() && last ? 1 : 0;
+      do {
+        const std::span<unsigned char> space = room(made, whole_bytes);
+        isal->next_out = space.data();
+        isal->avail_out = static_cast<std::uint32_t>(space.size());
+        if (isal_deflate(isal.get()) != COMP_OK) throw Error(ErrorKind::memory, "ISA-L could not compress");
+        made += space.size() - isal->avail_out;
+      } while (isal->avail_out == 0);
+    }
+    return made;
+  }
+
+  std::size_t compress_zlib(std::span<const std::byte> strip, bool last) {
+    deflateReset(&zlib);
+    const std::size_t whole_bytes = strip.size();
+    std::size_t made = 0;
+    for (bool first = true; first || !strip.empty(); first = false) {
+      const auto piece = strip.first(std::min(strip.size(), kMostAtOnce));
+      strip = strip.subspan(piece.size());
+      zlib.next_in = const_cast<unsigned char*>(chars(piece.data()));
+      zlib.avail_in = static_cast<unsigned>(piece.size());
+      const int flush = !strip.empty() ? Z_NO_FLUSH : last ? Z_FINISH : Z_FULL_FLUSH;
+      do {
+        const std::span<unsigned char> space = room(made, whole_bytes);
+        zlib.next_out = space.data();
+        zlib.avail_out = static_cast<unsigned>(space.size());
+        if (deflate(&zlib, flush) == Z_STREAM_ERROR)
+          throw Error(ErrorKind::memory, "zlib could not compress");
+        made += space.size() - zlib.avail_out;
+      } while (zlib.avail_out == 0);
+    }
+    return made;
+  }
+
+  int level;
+  std::unique_ptr<isal_zstream> isal;
+  std::vector<std::uint8_t> level_buffer;
+  z_stream zlib{};
+  std::vector<std::byte> out;
+};
+
+StripDeflater::StripDeflater(int level) {
+  try {
+    state_ = std::make_unique<State>(level);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::memory, "not enough memory to compress");
+  }
+}
+
+StripDeflater::~StripDeflater() = default;
+StripDeflater::StripDeflater(StripDeflater&&) noexcept = default;
+StripDeflater& StripDeflater::operator=(StripDeflater&&) noexcept = default;
+
+std::span<const std::byte> StripDeflater::compress(std::span<const std::byte> strip, bool last) {
+  try {
+    const std::size_t made = state_->level <= kLastIsalLevel ? state_->compress_isal(strip, last)
+                                                             : state_->compress_zlib(strip, last);
+    return std::span<const std::byte>(state_->out).first(made);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::memory, "not enough memory to compress");
+  }
+}
+
+std::vector<std::byte> zlib_header(int level) {
+  // CMF: deflate, 32 KiB. FLG: how hard it was tried, and what makes the pair a multiple of 31.
+  constexpr unsigned kMethod = 0x78;
+  const unsigned effort = level <= 1 ? 0 : level <= 5 ? 1 : level == 6 ? 2 : 3;
+  unsigned flags = effort << 6;
+  flags += 31 - (kMethod * 256 + flags) % 31;
+  return {static_cast<std::byte>(kMethod), static_cast<std::byte>(flags)};
+}
+
+std::uint32_t adler32_of(std::span<const std::byte> bytes, std::uint32_t before) {
+  return isal_adler32(before, chars(bytes.data()), bytes.size());
+}
+
+std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t before) {
+  return crc32_gzip_refl(before, chars(bytes.data()), bytes.size());
+}
+
+std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::int64_t bytes) {
+  return static_cast<std::uint32_t>(adler32_combine(first, second, bytes));
+}
+
+std::string deflate_versions() {
+  return "ISA-L " + std::to_string(ISAL_MAJOR_VERSION) + "." + std::to_string(ISAL_MINOR_VERSION) + "." +
+         std::to_string(ISAL_PATCH_VERSION) + ", zlib " + zlibVersion();
+}
+
+}  // namespace imgpipe

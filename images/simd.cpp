@@ -1,0 +1,73 @@
+#include "images/simd.h"
+
+#include <algorithm>
+#include <cctype>
+
+// Highway dispatches by a table of the targets that this very inclusion finds, the same in every file.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "images/simd.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if HWY_ONCE
+#include <hwy/targets.h>
+
+#include "images/error.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// The targets of this build; what the processor can do is masked in by the library at its first look.
+std::int64_t usable_targets() {
+  static const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
+  return usable;
+}
+
+std::vector<std::int64_t> target_bits() {
+  std::vector<std::int64_t> bits;  // a lower bit is a better target
+  for (std::int64_t left = usable_targets(); left != 0; left &= left - 1) bits.push_back(left & -left);
+  return bits;
+}
+
+}  // namespace
+
+std::vector<std::string> simd_targets() {
+  std::vector<std::string> names;
+  for (const std::int64_t bit : target_bits()) names.emplace_back(hwy::TargetName(bit));
+  return names;
+}
+
+std::string simd_target() {
+  (void)usable_targets();
+  const std::int64_t chosen = hwy::SupportedTargets() & HWY_TARGETS;
+  return hwy::TargetName(chosen & -chosen);
+}
+
+void use_simd(std::string_view name) {
+  std::int64_t wanted = usable_targets();
+  if (!name.empty()) {
+    wanted = 0;
+    for (const std::int64_t bit : target_bits()) {
+      if (lower(hwy::TargetName(bit)) == lower(name)) wanted = bit;
+    }
+    if (wanted == 0) {
+      std::string known;
+      for (const std::string& target : simd_targets()) known += (known.empty() ? "" : ", ") + target;
+      throw Error(ErrorKind::usage,
+                  "IMGPIPE_SIMD: '" + printable(std::string(name)) + "' is none of " + known);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(name.empty() ? 0 : wanted);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+}  // namespace imgpipe
+#endif

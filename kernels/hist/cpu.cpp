@@ -1,0 +1,59 @@
+// hist on the host. A count is a load, an addition and a store; a count of the same value must wait until the
+// one before it is stored, so tables take turns. They stay in the first cache, and their distance is no power
+// of two, so that one value's counters in different tables do not look alike to the processor (which compares
+// 12 bits of an address first). One thread of a Xeon (Sapphire Rapids), 47 MP photo pattern | constant,
+// 2026-11-20: 4 tables 25.9 | 30.8 ms, 8 tables 19.8 | 27.6, 16 tables 16.4 | 16.8; 8 tables 1024 bytes
+// apart 22.6. There is nothing in it for SIMD.
+#include <cstring>
+
+#include "kernels/hist/hist.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kTables = 16;
+constexpr int kTableRoom = kBins + 16;
+using Tables = std::uint32_t[kTables][kTableRoom];
+
+void count_row(const Sample* row, std::int64_t width, Tables& tables) {
+  std::int64_t x = 0;
+  for (; x + kTables <= width; x += kTables) {
+    for (int half = 0; half < kTables; half += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, row + x + half, sizeof word);
+      for (int i = 0; i < 8; ++i, word >>= 8) ++tables[half + i][word & 0xFF];
+    }
+  }
+  for (; x < width; ++x) ++tables[0][row[x]];
+}
+
+void add_up(Tables& tables, std::uint64_t* counts) {
+  for (int bin = 0; bin < kBins; ++bin) {
+    for (auto& table : tables) counts[bin] += table[bin];
+  }
+  std::memset(tables, 0, sizeof tables);
+}
+
+}  // namespace
+
+void hist_cpu(const StageCall<Host>& call, const Band& band) {
+  constexpr std::int64_t kMostPixels = std::int64_t{1}
+                                       << 31;  // a row is shorter; 32-bit counters hold two of these
+  Tables tables = {};
+  for (int c = 0; c < call.in.shape.color_channels; ++c) {
+    const ConstHostPlane& plane = call.in.planes[static_cast<std::size_t>(c)];
+    std::uint64_t* counts = call.histogram.row(c);
+    std::int64_t counted = 0;
+    for (std::int64_t y = band.first; y < band.end; ++y) {
+      if (counted + plane.width > kMostPixels) {
+        add_up(tables, counts);
+        counted = 0;
+      }
+      count_row(plane.row(y - band.in_top), plane.width, tables);
+      counted += plane.width;
+    }
+    add_up(tables, counts);
+  }
+}
+
+}  // namespace imgpipe

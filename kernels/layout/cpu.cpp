@@ -1,0 +1,122 @@
+// split and merge in SIMD: Highway's interleaved loads and stores.
+#include "kernels/layout/layout.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/layout/cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D8 = hn::ScalableTag<std::uint8_t>;
+using V8 = hn::Vec<D8>;
+
+// planes: `Channels` of them, in the order of the pixel's channels.
+template <int Channels>
+HWY_INLINE void split_vector(const Sample* in, Sample* const* planes, std::int64_t x) {
+  const D8 d;
+  V8 v[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  if constexpr (Channels == 2) hn::LoadInterleaved2(d, in + 2 * x, v[0], v[1]);
+  if constexpr (Channels == 3) hn::LoadInterleaved3(d, in + 3 * x, v[0], v[1], v[2]);
+  if constexpr (Channels == 4) hn::LoadInterleaved4(d, in + 4 * x, v[0], v[1], v[2], v[3]);
+  for (int c = 0; c < Channels; ++c) hn::StoreU(v[c], d, planes[c] + x);
+}
+
+template <int Channels>
+HWY_INLINE void merge_vector(const Sample* const* planes, Sample* out, std::int64_t x) {
+  const D8 d;
+  V8 v[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  for (int c = 0; c < Channels; ++c) v[c] = hn::LoadU(d, planes[c] + x);
+  if constexpr (Channels == 2) hn::StoreInterleaved2(v[0], v[1], d, out + 2 * x);
+  if constexpr (Channels == 3) hn::StoreInterleaved3(v[0], v[1], v[2], d, out + 3 * x);
+  if constexpr (Channels == 4) hn::StoreInterleaved4(v[0], v[1], v[2], v[3], d, out + 4 * x);
+}
+
+// Whole vectors, the last one ending with the row; rows shorter than a vector by single samples.
+template <class Vector, class Single>
+HWY_INLINE void for_row(std::int64_t width, const Vector& vector, const Single& single) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(D8()));
+  std::int64_t x = 0;
+  for (; x + lanes <= width; x += lanes) vector(x);
+  if (x == width) return;
+  if (width >= lanes) {
+    vector(width - lanes);
+    return;
+  }
+  for (; x < width; ++x) single(x);
+}
+
+template <int Channels>
+void split_row(const Sample* in, Sample* const* planes, std::int64_t width) {
+  for_row(
+      width, [&](std::int64_t x) { split_vector<Channels>(in, planes, x); },
+      [&](std::int64_t x) {
+        for (int c = 0; c < Channels; ++c) planes[c][x] = in[Channels * x + c];
+      });
+}
+
+template <int Channels>
+void merge_row(const Sample* const* planes, Sample* out, std::int64_t width) {
+  for_row(
+      width, [&](std::int64_t x) { merge_vector<Channels>(planes, out, x); },
+      [&](std::int64_t x) {
+        for (int c = 0; c < Channels; ++c) out[Channels * x + c] = planes[c][x];
+      });
+}
+
+// The plane that holds channel c of an interleaved pixel: alpha comes last there and in planes[3] here.
+std::size_t plane_of(int c, const FrameShape& shape) {
+  return c == shape.color_channels ? kAlphaPlane : static_cast<std::size_t>(c);
+}
+
+void split_rows(const StageCall<Host>& call, const Band& band) {
+  const FrameShape& shape = call.in.shape;
+  for (std::int64_t y = band.first; y < band.end; ++y) {
+    const Sample* in = call.in.planes[0].row(y - band.in_top);
+    Sample* planes[4] = {};
+    for (int c = 0; c < shape.channels(); ++c)
+      planes[c] = call.out.planes[plane_of(c, shape)].row(y - band.out_top);
+    if (shape.channels() == 2) split_row<2>(in, planes, shape.width);
+    if (shape.channels() == 3) split_row<3>(in, planes, shape.width);
+    if (shape.channels() == 4) split_row<4>(in, planes, shape.width);
+  }
+}
+
+void merge_rows(const StageCall<Host>& call, const Band& band) {
+  const FrameShape& shape = call.in.shape;
+  for (std::int64_t y = band.first; y < band.end; ++y) {
+    Sample* out = call.out.planes[0].row(y - band.out_top);
+    const Sample* planes[4] = {};
+    for (int c = 0; c < shape.channels(); ++c)
+      planes[c] = call.in.planes[plane_of(c, shape)].row(y - band.in_top);
+    if (shape.channels() == 2) merge_row<2>(planes, out, shape.width);
+    if (shape.channels() == 3) merge_row<3>(planes, out, shape.width);
+    if (shape.channels() == 4) merge_row<4>(planes, out, shape.width);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace imgpipe {
+
+HWY_EXPORT(split_rows);
+HWY_EXPORT(merge_rows);
+
+void split_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(split_rows)(call, band);
+}
+
+void merge_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(merge_rows)(call, band);
+}
+
+}  // namespace imgpipe
+#endif
