@@ -12,6 +12,7 @@
 #include "app/version.h"
 #include "images/error.h"
 #include "images/text.h"
+#include "pipeline/bands.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
@@ -109,7 +110,8 @@ std::vector<OptionRow> process_rows() {
       {"Where", "device", "NAME", "auto", "auto, cuda, cuda:N, cpu or reference"},
       {"Where", "fuse", nullptr, nullptr,
        "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
-      {"Where", "threads", "N", "0", "Threads on the CPU; 0: as many as there are"},
+      {"Where", "threads", "N", "0",
+       "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are"},
       {"Compare and report", "cpu", nullptr, nullptr,
        "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
       {"Compare and report", "report", "FILE", nullptr, "Write the report as .json or .csv"},
@@ -267,7 +269,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.stage.border = parse_choice("border", parser.text("border"), kBorders);
   std::tie(options.stage.clip_low, options.stage.clip_high) = parse_clip(parser.text("clip"));
   options.device = parser.text("device");
-  options.threads = static_cast<int>(parser.integer("threads", 0, 4096));
+  options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   options.compare = parser.has("cpu");
   options.fuse = parser.has("fuse");
   options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));

@@ -84,11 +84,9 @@ std::vector<ReportRow> make_totals(const Report& report, const ReportInput& inpu
   ReportRow kernels{"kernels", SpanKind::kernel, 0, 0, {}, {}, {}, ""};
   ReportRow moved{"kernels + transfers", SpanKind::transfer, 0, 0, {}, {}, {}, ""};
   double reference_ms = 0;
-  for (const ReportRow& row : report.rows) {
-    if (row.kind == SpanKind::kernel) kernels.time_ms += row.time_ms;
-    if (row.kind != SpanKind::host) moved.time_ms += row.time_ms;
-    reference_ms += row.reference_ms.value_or(0);
-  }
+  for (const ReportRow& row : report.rows) reference_ms += row.reference_ms.value_or(0);
+  kernels.time_ms = busy_ms(*input.timeline, [](const Span& span) { return span.kind == SpanKind::kernel; });
+  moved.time_ms = busy_ms(*input.timeline, [](const Span& span) { return span.kind != SpanKind::host; });
   const PassTimes passes = pass_times(*input.timeline);
   ReportRow end_to_end{
       "end to end", SpanKind::host, input.wall_ms - passes.all_ms + passes.median_ms, 0, {}, {}, {}, ""};

@@ -6,6 +6,8 @@
 
 #include "commit.h"  // generated: IMGPIPE_COMMIT
 #include "images/codec.h"
+#include "images/simd.h"
+#include "pipeline/bands.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
@@ -29,6 +31,8 @@ BuildInfo build_info() {
   info.build_type = IMGPIPE_BUILD_TYPE;
   info.cuda = cuda_version();
   info.libraries = codec_versions();
+  info.libraries.push_back(simd_version());
+  info.libraries.push_back(threads_version());
   info.libraries.push_back("spdlog " + dotted(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH));
   info.libraries.push_back("cxxopts " +
                            dotted(CXXOPTS__VERSION_MAJOR, CXXOPTS__VERSION_MINOR, CXXOPTS__VERSION_PATCH));
@@ -42,6 +46,9 @@ std::string version_text() {
   std::string text = "imgpipe " + info.version + " (commit " + info.commit + ")\n";
   text += "compiler: " + info.compiler + ", " + info.build_type + "\n";
   text += "cuda:     " + info.cuda + "\n";
+  text += "simd:    ";
+  for (const std::string& target : simd_targets()) text += " " + target;
+  text += " (on this processor; " + simd_target() + " is used)\n";
   for (const std::string& library : info.libraries) text += "library:  " + library + "\n";
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,20 @@ class WholeImageReader : public Reader {
   Image image_;
   std::int64_t next_row_ = 0;
 };
+
+// Where the pixels of a PNG lie that open_plain_png() can read.
+struct PlainPng {
+  std::size_t first_idat = 0;    // of the file: the length field of the first IDAT chunk
+  std::size_t end_of_idats = 0;  // behind the last of them
+};
+
+// The pixels of a PNG whose first IDAT chunk is at `first_idat`, if the file is complete from there, its IDAT
+// chunks follow one another and are followed by IEND and chunks of the types `harmless` only (four letters
+// and a zero each); else nullopt.
+std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
+                                  std::span<const unsigned char> harmless);
+// Reads such a PNG of 8 bits a sample, not interlaced, whose header libpng has judged. Strict.
+std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, const ImageHeader& header);
 
 std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);

@@ -1,4 +1,5 @@
-// PNG by libpng: every colour type and depth, interlaced, tRNS; orientation from eXIf.
+// PNG by libpng: every colour type and depth, interlaced, tRNS; orientation from eXIf. Pixels of the plain
+// kind are left to codec_png_plain.cpp.
 //
 // libpng reports errors by jumping back into the function of this file that called it. Those functions
 // hold no object with a destructor.
@@ -133,6 +134,17 @@ class PngReader final : public Reader {
     }
   }
 
+  // Where the pixels lie, if open_plain_png() can read them: nothing to expand, to scale or to put in order.
+  // Before the first row.
+  [[nodiscard]] std::optional<PlainPng> plain() const {
+    constexpr std::size_t kChunkHeaderBytes = 8;  // libpng has read that of the first IDAT chunk
+    const int color_type = png_get_color_type(png_, info_);
+    if (!state_.strict || header_.progressive || header_.bits_per_sample != 8 || has_tables_)
+      return std::nullopt;
+    if (color_type == PNG_COLOR_TYPE_PALETTE) return std::nullopt;
+    return plain_png(state_.bytes, state_.position - kChunkHeaderBytes, kSkippedChunks);
+  }
+
   ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
@@ -176,6 +188,7 @@ class PngReader final : public Reader {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     header_.bits_per_sample = png_get_bit_depth(png_, info_);
     header_.progressive = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
+    has_tables_ = png_get_valid(png_, info_, PNG_INFO_tRNS | PNG_INFO_PLTE) != 0;
     png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
     png_set_expand(png_);    // palette to RGB, fewer bits to 8, tRNS to alpha
     if (header_.progressive) png_set_interlace_handling(png_);
@@ -242,12 +255,16 @@ class PngReader final : public Reader {
   std::int64_t next_row_ = 0;
   std::int64_t rows_read_ = 0;  // of the band that is being read
   bool damaged_ = false;
+  bool has_tables_ = false;  // a palette or transparent colours
 };
 
 }  // namespace
 
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options) {
-  return std::make_unique<PngReader>(bytes, options);
+  auto reader = std::make_unique<PngReader>(bytes, options);
+  if (const std::optional<PlainPng> plain = reader->plain())
+    return open_plain_png(bytes, *plain, reader->header());
+  return reader;
 }
 
 std::string png_version() {

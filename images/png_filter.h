@@ -1,4 +1,5 @@
-// PNG's row filters, encoder's side (PNG specification, third edition, 9): SIMD, one row a call.
+// PNG's row filters (PNG specification, third edition, 9), one row a call: the encoder's side in SIMD, the
+// decoder's, where a byte needs the one before it, byte by byte.
 #pragma once
 
 #include <cstddef>
@@ -13,5 +14,10 @@ namespace imgpipe {
 // least sum of absolute values (the heuristic of the specification, 12.7); the first of equals.
 void filter_png_row(const std::uint8_t* row, const std::uint8_t* above, std::size_t size,
                     std::size_t pixel_bytes, std::uint8_t* out);
+
+// The inverse: `filtered` holds `size` bytes without the type byte, `above` is the finished row above (zeros
+// for the first). Writes `size` bytes to `out`, which overlaps neither. False for a type above 4.
+[[nodiscard]] bool unfilter_png_row(unsigned type, const std::uint8_t* filtered, const std::uint8_t* above,
+                                    std::size_t size, std::size_t pixel_bytes, std::uint8_t* out);
 
 }  // namespace imgpipe

@@ -20,4 +20,7 @@ namespace imgpipe {
 // while no other thread works. Throws Error(usage) for a name that is unknown or not in simd_targets().
 void use_simd(std::string_view name);
 
+// "Highway 1.0.3".
+[[nodiscard]] std::string simd_version();
+
 }  // namespace imgpipe

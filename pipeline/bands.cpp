@@ -8,6 +8,7 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
+#include <tbb/version.h>
 
 #include "images/error.h"
 #include "pipeline/engine.h"
@@ -25,6 +26,10 @@ struct HostThreads::Arena {
 
 HostThreads::HostThreads(int count) : count_(count), arena_(std::make_unique<Arena>(count)) {}
 HostThreads::~HostThreads() = default;
+
+std::string threads_version() {
+  return "oneTBB " + std::to_string(TBB_VERSION_MAJOR) + "." + std::to_string(TBB_VERSION_MINOR);
+}
 
 namespace {
 

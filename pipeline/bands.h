@@ -39,6 +39,9 @@ class HostThreads {
   std::unique_ptr<Arena> arena_;
 };
 
+// "oneTBB 2021.8".
+[[nodiscard]] std::string threads_version();
+
 // One stage in a chain. A fused step makes two of them.
 struct ChainLink {
   const Stage* stage = nullptr;

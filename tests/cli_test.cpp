@@ -1,5 +1,6 @@
 // The program as its users meet it: exit codes, options, streams, hostile names, full disks, signals.
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 
 #include "app/command.h"
 #include "images/codec.h"
+#include "images/simd.h"
 #include "images/synth.h"
 #include "images/text.h"
 #include "tests/support/files.h"
@@ -291,8 +293,8 @@ TEST_F(Cli, HelpNamesEveryStagePatternAndOption) {
 TEST_F(Cli, VersionNamesTheBuild) {
   const RunResult run = run_imgpipe({"--version"});
   EXPECT_EQ(run.exit_code, 0);
-  for (const char* part :
-       {"imgpipe 0.", "commit", "compiler", "cuda", "libjpeg-turbo", "libpng", "stb_image"}) {
+  for (const char* part : {"imgpipe 0.", "commit", "compiler", "cuda", "simd", "libjpeg-turbo", "libpng",
+                           "ISA-L", "oneTBB", "stb_image"}) {
     EXPECT_NE(run.out.find(part), std::string::npos) << part;
   }
 }
@@ -308,6 +310,7 @@ TEST_F(Cli, EveryOptionDoesSomething) {
   const std::string plain = result({});
   EXPECT_EQ(result({"--device", "reference"}), plain);
   EXPECT_EQ(result({"--device", "cpu", "--threads", "3"}), plain);
+  EXPECT_EQ(result({"--device", "cpu", "--threads", "1", "--fuse"}), plain);
   EXPECT_EQ(result({"--stages", "gray,hist,contrast,smooth"}), plain);
   EXPECT_EQ(result({"--stages", "gray,contrast,smooth"}), plain);
   EXPECT_EQ(result({"--repeat", "3", "--cpu"}), plain);
@@ -326,6 +329,57 @@ TEST_F(Cli, EveryOptionDoesSomething) {
     EXPECT_NE(result(options), plain) << options[0] << " " << options[1];
   }
   EXPECT_NE(result({"--stages", "contrast", "--stretch", "each"}), result({"--stages", "contrast"}));
+}
+
+TEST_F(Cli, SimdTargetsAreForcedByTheEnvironment) {
+  const auto run_on = [&](const std::string& target, const std::string& output) {
+    RunOptions options;
+    options.environment["IMGPIPE_SIMD"] = target;
+    return run_imgpipe({file("color.png"), file(output), "--device", "cpu", "--threads", "2", "--cpu"},
+                       options);
+  };
+  ASSERT_EQ(run_on("", "best.png").exit_code, 0);
+  for (const std::string& target : simd_targets()) {
+    const RunResult run = run_on(target, "o.png");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.out.find("2 threads, " + target), std::string::npos) << run.out;
+    EXPECT_EQ(load_text(file("o.png")), load_text(file("best.png"))) << target;
+  }
+  const RunResult unknown = run_on("AVX1024", "none.png");
+  EXPECT_EQ(unknown.exit_code, 2);
+  expect_one_line(unknown);
+  EXPECT_NE(unknown.err.find(simd_targets().front()), std::string::npos) << "it names those that there are";
+  EXPECT_FALSE(exists("none.png"));
+}
+
+// 47 megapixels of colour are 141 MB; what is held is the grey plane and the file.
+TEST_F(Cli, PeakMemoryOfALargeImage) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own memory is counted too";
+#endif
+  const RunResult synth =
+      run_imgpipe({"synth", file("big.jpg"), "--pattern", "photo", "--size", "8773x5352", "-q"});
+  ASSERT_EQ(synth.exit_code, 0) << synth.err;
+  const RunResult run = run_imgpipe({file("big.jpg"), file("big.png"), "--device", "cpu", "--threads", "2"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_LE(run.max_rss_bytes, 130'000'000);
+  EXPECT_GE(run.max_rss_bytes, 47'000'000) << "the measurement itself";
+}
+
+TEST_F(Cli, PngcheckFindsNothing) {
+  if (std::system("pngcheck -h > /dev/null 2>&1") != 0 && std::system("command -v pngcheck > /dev/null") != 0)
+    GTEST_SKIP() << "pngcheck is not installed";
+  for (const char* level : {"0", "1", "3", "4", "9"}) {
+    for (const char* input : {"color.png", "grey.pgm", "alpha.png"}) {
+      for (const char* stages : {"gray", "smooth"}) {
+        ASSERT_EQ(run_imgpipe({file(input), file("o.png"), "-q", "--stages", stages, "--png-level", level})
+                      .exit_code,
+                  0);
+        const std::string command = "pngcheck -q '" + file("o.png") + "'";
+        EXPECT_EQ(std::system(command.c_str()), 0) << input << " " << stages << " level " << level;
+      }
+    }
+  }
 }
 
 TEST_F(Cli, ClipWithOneNumberIsForBothEnds) {

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# The same job by imgpipe and by what people use today, on the same image, one after the other in every round.
+#
+#   tests/peers/compare.sh [--install] [--rounds N] [--format png|jpg] IMGPIPE [IMAGE]
+#
+# The job: read a colour JPEG, make it grey, count its values, stretch them over 0..255, smooth by a 5x5 mean, write.
+# Prints a Markdown table: median and range of the wall time, size of the file, peak memory, and how many times as long as imgpipe each
+# took (the median of the rounds' own ratios, and their range). Then the stages alone against OpenCV's, on one thread.
+# Without IMAGE: the synthetic photograph of 8773x5352. A peer that is not installed is named and left out; --install
+# gets all of them (Debian, Ubuntu; as root or through sudo).
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+rounds=7
+format=png
+install=0
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --install) install=1 ;;
+    --rounds) rounds=$2 && shift ;;
+    --format) format=$2 && shift ;;
+    *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+  esac
+  shift
+done
+imgpipe=$(realpath "${1:?compare.sh: name the imgpipe program to compare}")
+if ((install)); then
+  as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  "${as_root[@]}" apt-get update -q >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+    g++ pkg-config libvips-tools libvips-dev graphicsmagick imagemagick libopencv-dev time >&2
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+image=${2:-$work/photo.jpg}
+[ -n "${2:-}" ] || "$imgpipe" synth "$image" --pattern photo --size 8773x5352 --quality 90 -q
+say() { printf '%s\n' "$*" >&2; }
+
+# ---- the contestants --------------------------------------------------------------------------------
+names=()
+declare -A commands versions
+contestant() {
+  names+=("$1")
+  versions[$1]=$2
+  commands[$1]=$3
+}
+contestant imgpipe "$("$imgpipe" --version | head -1)" "'$imgpipe' IN OUT -q --device cpu"
+contestant "imgpipe, 1 thread" "" "'$imgpipe' IN OUT -q --device cpu --threads 1"
+if pkg-config --exists vips 2>/dev/null && g++ -O2 -w "$here/vips_pipeline.cpp" -o "$work/vips_pipeline" $(pkg-config --cflags --libs vips); then
+  contestant "libvips, C program" "$(pkg-config --modversion vips)" "'$work/vips_pipeline' IN OUT"
+else
+  say "compare.sh: no libvips-dev: its C program is left out"
+fi
+if command -v vips >/dev/null; then
+  cat >"$work/vips_commands.sh" <<'END'
+set -e
+folder=$(mktemp -d /dev/shm/compare-XXXXXX)
+trap 'rm -rf "$folder"' EXIT
+vips colourspace "$1" "$folder/grey.v" b-w
+vips hist_find "$folder/grey.v" "$folder/counts.v"
+low=$(vips min "$folder/grey.v")
+high=$(vips max "$folder/grey.v")
+scale=$(awk "BEGIN { print 255 / ($high - $low) }")
+vips linear --uchar -- "$folder/grey.v" "$folder/stretched.v" "$scale" "$(awk "BEGIN { print -$low * $scale }")"
+{ echo 5 5 25 0; for i in 1 2 3 4 5; do echo 1 1 1 1 1; done; } >"$folder/window.mat"
+case $2 in *.png) option='[compression=1]' ;; *) option= ;; esac
+vips conv "$folder/stretched.v" "$2$option" "$folder/window.mat" --precision integer
+END
+  contestant "libvips, commands" "$(vips --version)" "bash '$work/vips_commands.sh' IN OUT"
+else
+  say "compare.sh: no vips: its commands are left out"
+fi
+if pkg-config --exists opencv4 2>/dev/null && g++ -O2 -w -std=c++20 "$here/opencv_pipeline.cpp" -o "$work/opencv_pipeline" \
+  $(pkg-config --cflags opencv4) -lopencv_core -lopencv_imgproc -lopencv_imgcodecs; then
+  contestant "OpenCV, C++" "$(pkg-config --modversion opencv4)" "'$work/opencv_pipeline' IN OUT"
+else
+  say "compare.sh: no libopencv-dev: OpenCV is left out"
+fi
+if command -v gm >/dev/null; then
+  ones=1$(printf ',1%.0s' {1..24})
+  contestant GraphicsMagick "$(gm version | head -1 | cut -d' ' -f2)" \
+    "gm convert IN -colorspace GRAY -normalize -convolve $ones $([ "$format" = png ] && echo '-quality 10') OUT"
+else
+  say "compare.sh: no gm: GraphicsMagick is left out"
+fi
+if command -v convert >/dev/null && convert -version 2>/dev/null | grep -q ImageMagick; then
+  contestant ImageMagick "$(convert -version | head -1 | cut -d' ' -f3)" \
+    "convert IN -colorspace Gray -auto-level -morphology Convolve Square:2 -define png:compression-level=1 OUT"
+else
+  say "compare.sh: no convert: ImageMagick is left out"
+fi
+
+# ---- the rounds -------------------------------------------------------------------------------------
+# median, least and greatest of the numbers on stdin, by the format given for each.
+summary() { sort -g | awk -v f="$1" '{ v[NR] = $1 } END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
+                                 printf f " (" f " - " f ")", m, v[1], v[NR] }'; }
+timer=()
+[ -x /usr/bin/time ] && timer=(/usr/bin/time -o "$work/memory" -f %M)
+run() { # NAME OUTPUT: seconds on stdout
+  local command=${commands[$1]//IN/"'$image'"}
+  command=${command//OUT/"'$2'"}
+  local start=$EPOCHREALTIME
+  "${timer[@]}" bash -c "exec $command" >/dev/null
+  local end=$EPOCHREALTIME
+  awk "BEGIN { printf \"%.4f\n\", $end - $start }"
+}
+declare -A sizes memory
+for ((round = 0; round <= rounds; round++)); do # round 0 warms the caches up
+  for name in "${names[@]}"; do
+    output=$work/out.$format
+    rm -f "$output"
+    took=$(run "$name" "$output")
+    sizes[$name]=$(stat -c %s "$output")
+    [ -s "$work/memory" ] && memory[$name]=$(tail -1 "$work/memory")
+    ((round == 0)) || echo "$took" >>"$work/times ${name//\//_}"
+  done
+  say "round $round of $rounds"
+done
+
+echo "$(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | sed 's/^ //'), $(nproc) processors, $(date -u +%F), $rounds rounds, $(basename "$image") to $format"
+echo
+echo "| program | version | seconds: median (range) | times as long | MB written | peak MB |"
+echo "|---|---|---|---|---|---|"
+for name in "${names[@]}"; do
+  ratio=$(paste "$work/times ${name//\//_}" "$work/times imgpipe" | awk '{ print $1 / $2 }' | summary %.2f)
+  echo "| $name | ${versions[$name]} | $(summary %.3f <"$work/times ${name//\//_}") | $ratio |" \
+    "$(awk "BEGIN { printf \"%.2f\", ${sizes[$name]} / 1e6 }") | $(awk "BEGIN { printf \"%.0f\", ${memory[$name]:-0} / 1024 }") |"
+done
+
+# ---- the stages alone -------------------------------------------------------------------------------
+[ -x "$work/opencv_pipeline" ] || exit 0
+kernels() { # THREADS: the median over 9 passes of each stage, added up, in ms
+  "$imgpipe" "$image" "$work/out.ppm" --format pgm -q --device cpu --threads "$1" --repeat 9 --report "$work/report.csv"
+  awk -F, '$1 == "kernels" { print $3 }' "$work/report.csv"
+}
+for ((round = 0; round < rounds; round++)); do
+  kernels 1 >>"$work/stages one"
+  kernels 2 >>"$work/stages two"
+  "$work/opencv_pipeline" --stages "$image" 9 >>"$work/stages opencv"
+done
+echo
+echo "| the four stages alone | ms: median (range) | against imgpipe on one thread |"
+echo "|---|---|---|"
+for which in one two opencv; do
+  case $which in
+    one) label="imgpipe, 1 thread" ;;
+    two) label="imgpipe, 2 threads" ;;
+    opencv) label="OpenCV, 1 thread" ;;
+  esac
+  ratio=$(paste "$work/stages $which" "$work/stages one" | awk '{ print $1 / $2 }' | summary %.2f)
+  echo "| $label | $(summary %.1f <"$work/stages $which") | $ratio |"
+done
