@@ -53,6 +53,11 @@ if wants bench; then
   python3 -c "import json; r = json.load(open('$folder/r.json')); print('spans cover', r['span_union_ms'] / r['wall_ms'])"
   run "$folder/photo.jpg" "$folder/p.png" --device reference -q || failed=1
   cmp "$folder/o.png" "$folder/p.png" || failed=1
+  for threads in 1 2 4 8 16; do
+    run "$folder/photo.jpg" "$folder/p.png" --device cpu --threads $threads | grep -E '==|device|decode|encode|end to end' || failed=1
+    cmp "$folder/o.png" "$folder/p.png" || failed=1
+  done
+  run "$folder/photo.ppm" "$folder/p.pgm" --device cpu --cpu --repeat 9 || failed=1
   if [ -n "${IMGPIPE_CORPUS:-}" ]; then
     for photo in "$IMGPIPE_CORPUS"/photos/*; do
       "$build/imgpipe" "$photo" "$folder/o.png" --device cuda --cpu | grep -c identical | sed "s|^|$(basename "$photo"): identical stages: |" || failed=1

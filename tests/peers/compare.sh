@@ -85,7 +85,7 @@ else
 fi
 if command -v convert >/dev/null && convert -version 2>/dev/null | grep -q ImageMagick; then
   contestant ImageMagick "$(convert -version | head -1 | cut -d' ' -f3)" \
-    "convert IN -colorspace Gray -auto-level -morphology Convolve Square:2 -define png:compression-level=1 OUT"
+    "convert IN -colorspace Gray -auto-level -define convolve:scale='!' -morphology Convolve Square:2 -define png:compression-level=1 OUT"
 else
   say "compare.sh: no convert: ImageMagick is left out"
 fi

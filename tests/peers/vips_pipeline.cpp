@@ -1,4 +1,5 @@
-// The same job by libvips, in one process: grey, histogram, min/max stretch, 5x5 mean. Built and timed by compare.sh only.
+// The same job by libvips, in one process: grey, histogram, min/max stretch, 5x5 mean. Built and timed by
+// compare.sh only.
 //
 //   vips_pipeline IN OUT.png      PNG at level 1
 #include <cstdio>
@@ -19,7 +20,8 @@ int main(int argc, char** argv) {
   if (argc != 3 || VIPS_INIT(argv[0]) != 0) return 2;
   VipsImage* color = vips_image_new_from_file(argv[1], "access", VIPS_ACCESS_SEQUENTIAL, nullptr);
   VipsImage* streamed = nullptr;
-  if (color == nullptr || vips_colourspace(color, &streamed, VIPS_INTERPRETATION_B_W, nullptr) != 0) return fail();
+  if (color == nullptr || vips_colourspace(color, &streamed, VIPS_INTERPRETATION_B_W, nullptr) != 0)
+    return fail();
   VipsImage* grey = vips_image_copy_memory(streamed);  // min and max need all of it before the stretch
   VipsImage* counts = nullptr;
   double low = 0;
