@@ -17,6 +17,8 @@ namespace {
 constexpr int kLastIsalLevel = ISAL_DEF_MAX_LEVEL;
 // Both libraries count what they are given in 32 bits.
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+constexpr std::size_t kStoredBytes = 32;
+constexpr std::size_t kMoreRoom = std::size_t{1} << 16;
 
 const unsigned char* chars(const std::byte* bytes) {
   return reinterpret_cast<const unsigned char*>(bytes);
@@ -46,33 +48,58 @@ struct StripDeflater::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // Room behind the `made` bytes: for all of a strip at first, for a little more each time that was not
+  // Room behind the `made` bytes: for all of a strip and more at first, for a little each time that was not
   // enough. What ISA-L makes depends on where its room ends, so that follows from the strip alone.
-  std::span<unsigned char> room(std::size_t made, std::size_t strip_bytes) {
-    constexpr std::size_t kMore = std::size_t{1} << 16;
-    const std::size_t bytes =
-        made == 0 ? std::min(strip_bytes + strip_bytes / 8 + kMore, kMostAtOnce) : kMore;
+  std::span<unsigned char> room(std::size_t made, std::size_t bytes) {
     if (out.size() < made + bytes) out.resize(made + bytes);
     return {reinterpret_cast<unsigned char*>(out.data()) + made, bytes};
   }
+  static std::size_t first_room(std::size_t strip_bytes) {
+    return std::min(strip_bytes + strip_bytes / 8 + kMoreRoom, kMostAtOnce);
+  }
 
+  // A strip's first bytes, as they are, in a stored block (RFC 1951, 3.2.4): 5 bytes and themselves.
+  std::size_t store(std::span<const std::byte> bytes, bool last) {
+    const auto length = static_cast<std::uint16_t>(bytes.size());
+    const std::uint16_t complement = static_cast<std::uint16_t>(~length);
+    const std::span<unsigned char> space = room(0, 5 + bytes.size());
+    space[0] = last ? 1 : 0;
+    space[1] = static_cast<unsigned char>(length);
+    space[2] = static_cast<unsigned char>(length >> 8);
+    space[3] = static_cast<unsigned char>(complement);
+    space[4] = static_cast<unsigned char>(complement >> 8);
+    std::ranges::transform(bytes, space.begin() + 5,
+                           [](std::byte b) { return std::to_integer<unsigned char>(b); });
+    return 5 + bytes.size();
+  }
+
+  // ISA-L 2.30, at the start of a stream without history, hashes what a register holds (an address) in place
+  // of the third byte, so that its output depends on where the stream lies in memory. So the first bytes are
+  // stored, and are the history of the others.
   std::size_t compress_isal(std::span<const std::byte> strip, bool last) {
+    std::size_t next_room = first_room(strip.size());
+    const std::span<const std::byte> head = strip.first(std::min(strip.size(), kStoredBytes));
+    strip = strip.subspan(head.size());
+    std::size_t made = store(head, last && strip.empty());
+    if (strip.empty()) return made;
     isal_deflate_init(isal.get());
     isal->level = static_cast<std::uint32_t>(level);
     isal->level_buf = level_buffer.data();
     isal->level_buf_size = static_cast<std::uint32_t>(level_buffer.size());
-    const std::size_t whole_bytes = strip.size();
-    std::size_t made = 0;
-    for (bool first = true; first || !strip.empty(); first = false) {
+    // The library takes its input through pointers to non-const and does not write to it.
+    if (isal_deflate_set_dict(isal.get(), const_cast<unsigned char*>(chars(head.data())),
+                              static_cast<std::uint32_t>(head.size())) != COMP_OK)
+      throw Error(ErrorKind::memory, "ISA-L could not compress");
+    while (!strip.empty()) {
       const auto piece = strip.first(std::min(strip.size(), kMostAtOnce));
       strip = strip.subspan(piece.size());
-      // The library takes its input through a pointer to non-const and does not write to it.
       isal->next_in = const_cast<unsigned char*>(chars(piece.data()));
       isal->avail_in = static_cast<std::uint32_t>(piece.size());
       isal->flush = strip.empty() && !last ? FULL_FLUSH : NO_FLUSH;
       isal->end_of_stream = strip.empty() && last ? 1 : 0;
       do {
-        const std::span<unsigned char> space = room(made, whole_bytes);
+        const std::span<unsigned char> space = room(made, next_room);
+        next_room = kMoreRoom;
         isal->next_out = space.data();
         isal->avail_out = static_cast<std::uint32_t>(space.size());
         if (isal_deflate(isal.get()) != COMP_OK) throw Error(ErrorKind::memory, "ISA-L could not compress");
@@ -84,7 +111,7 @@ struct StripDeflater::State {
 
   std::size_t compress_zlib(std::span<const std::byte> strip, bool last) {
     deflateReset(&zlib);
-    const std::size_t whole_bytes = strip.size();
+    std::size_t next_room = first_room(strip.size());
     std::size_t made = 0;
     for (bool first = true; first || !strip.empty(); first = false) {
       const auto piece = strip.first(std::min(strip.size(), kMostAtOnce));
@@ -93,7 +120,8 @@ struct StripDeflater::State {
       zlib.avail_in = static_cast<unsigned>(piece.size());
       const int flush = !strip.empty() ? Z_NO_FLUSH : last ? Z_FINISH : Z_FULL_FLUSH;
       do {
-        const std::span<unsigned char> space = room(made, whole_bytes);
+        const std::span<unsigned char> space = room(made, next_room);
+        next_room = kMoreRoom;
         zlib.next_out = space.data();
         zlib.avail_out = static_cast<unsigned>(space.size());
         if (deflate(&zlib, flush) == Z_STREAM_ERROR)
