@@ -24,7 +24,8 @@ inline constexpr int kMostThreads = 1024;
 
 class HostThreads {
  public:
-  // 1..kMostThreads; more than there are processors is allowed.
+  // 1..kMostThreads; more than there are processors is allowed. Where the system gives fewer, count() says
+  // how many.
   explicit HostThreads(int count);
   ~HostThreads();
   HostThreads(const HostThreads&) = delete;
