@@ -128,7 +128,7 @@ class BandPass {
     for (const ChainLink& link : job_.links)
       row_bytes = std::max(row_bytes, link.out.width * link.out.channels());
     // Small images: something to do for every thread.
-    const std::int64_t share = std::max<std::int64_t>(1, shape.height / (2 * threads));
+    const std::int64_t share = std::max<std::int64_t>(1, shape.height / (std::int64_t{2} * threads));
     const std::int64_t rows =
         std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, kBandBytes / row_bytes));
     const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
