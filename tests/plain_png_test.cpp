@@ -288,6 +288,24 @@ TEST(PlainPng, ChunksAroundThePixels) {
   EXPECT_TRUE(accepted(behind)) << "what comes behind IEND is not the image's";
 }
 
+// stb_image copies the nothing of an empty chunk to a null pointer.
+TEST(PlainPng, AnEmptyFirstChunkByEitherCodec) {
+  const Image image = make_image({9, 8, 3}, "noise");
+  const PngParts parts = parts_of(encode(image, 1));
+  Bytes file = parts.head;
+  append_chunk(file, "IDAT", {});
+  append_chunk(file, "IDAT", parts.stream);
+  append_chunk(file, "IEND", {});
+  for (const CodecChoice codec : {CodecChoice::automatic, CodecChoice::stb}) {
+    DecodeOptions options;
+    options.codec = codec;
+    const auto reader = open_reader(file, options);
+    Image back(image.shape());
+    reader->read_rows(back.view());
+    EXPECT_EQ(first_difference(image.view(), std::as_const(back).view()), "");
+  }
+}
+
 // A stream in pieces of any size, out in pieces of any size.
 TEST(Inflate, PieceByPiece) {
   std::mt19937_64 random(9);
