@@ -91,6 +91,7 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome) {
   if (error)
     throw Error(ErrorKind::output,
                 printable(folder.string()) + ": cannot make the folder: " + error.message());
+  HostThreads threads(thread_count(options));
   for (std::size_t i = 0; i < outcome.plan.steps.size(); ++i) {
     const Step& step = outcome.plan.steps[i];
     if (!writes_pixels(step.stage->writes) || (!step.stage->selectable && step.parts.empty())) continue;
@@ -100,7 +101,6 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome) {
     naming(printable(path), [&] {
       const Image image = interleaved(outcome.outputs[i]);
       const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), options.encode);
-      HostThreads threads(thread_count(options));
       Timeline unreported;
       write_file(path, encode_image(image.view(), *writer, threads, unreported).parts);
     });

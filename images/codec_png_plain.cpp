@@ -3,7 +3,6 @@
 // reader takes over, with ISA-L's inflate. It is as strict: the CRC of every chunk, the Adler-32, no byte too
 // few or too many.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 #include "images/deflate.h"
 
 #include <algorithm>
-#include <limits>
 #include <new>
 
 #include <isa-l.h>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -63,8 +62,9 @@ HWY_INLINE auto magnitudes(V8 v, std::size_t count) {
   return hn::SumsOf8(count == hn::Lanes(d) ? magnitude : hn::IfThenElseZero(hn::FirstN(d, count), magnitude));
 }
 
-// A row whose ends are copied out, so that whole vectors can be read everywhere: `pixel_bytes` zeros before
-// the first byte, zeros behind the last (whose residuals are zero).
+// Calls use(at, count, neighbours) for one vector after the other; its first `count` bytes are the row's,
+// from `at` on. The row's ends are copied out, with zeros around them, so that whole vectors can be read
+// everywhere.
 template <class Use>
 HWY_INLINE void for_each_vector(const std::uint8_t* row, const std::uint8_t* above, std::size_t size,
                                 std::size_t pixel_bytes, const Use& use) {

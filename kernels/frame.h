@@ -34,6 +34,11 @@ inline constexpr std::size_t kAlphaPlane = 3;
   return {shape.width, shape.height, shape.color_channels(), shape.has_alpha(), layout};
 }
 
+// The plane of a planar frame that holds channel c of an interleaved pixel: alpha comes last there.
+[[nodiscard]] constexpr std::size_t plane_of_channel(const FrameShape& shape, int c) {
+  return c == shape.color_channels ? kAlphaPlane : static_cast<std::size_t>(c);
+}
+
 // Views of a frame's planes; those that the layout does not use are empty. Owns nothing.
 template <class T, class Where>
 struct Frame {

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "images/error.h"
+
 namespace imgpipe {
 namespace {
 
@@ -57,6 +59,13 @@ Frame<const Sample, Host> OwnedFrame::view() const {
     if (!images[i].empty()) frame.planes[i] = images[i].view();
   }
   return frame;
+}
+
+void check_stage_memory(std::int64_t bytes) {
+  const std::int64_t available = available_memory_bytes();
+  if (bytes <= available) return;
+  throw Error(ErrorKind::memory, "not enough memory: the stages need " + std::to_string(bytes) + " bytes, " +
+                                     std::to_string(available) + " are available");
 }
 
 OwnedFrame make_frame(const FrameShape& shape) {

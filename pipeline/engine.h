@@ -28,6 +28,9 @@ struct OwnedFrame {
 // Allocates the planes that a frame of this shape has.
 [[nodiscard]] OwnedFrame make_frame(const FrameShape& shape);
 
+// Throws Error(memory) unless the stages can have so many bytes.
+void check_stage_memory(std::int64_t bytes);
+
 struct Job {
   std::unique_ptr<Reader> reader;  // its header().shape is plan.input
   Plan plan;

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "images/error.h"
 #include "images/simd.h"
 #include "pipeline/bands.h"
 #include "pipeline/device.h"
@@ -168,11 +167,7 @@ class CpuRun {
       most = std::max(most, before + after);
       before = after;
     }
-    const std::int64_t available = available_memory_bytes();
-    if (most > available) {
-      throw Error(ErrorKind::memory, "not enough memory: the stages need " + std::to_string(most) +
-                                         " bytes, " + std::to_string(available) + " are available");
-    }
+    check_stage_memory(most);
   }
 
   Job& job_;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "images/error.h"
 #include "pipeline/bands.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
@@ -120,11 +119,7 @@ class StepRunner {
     for (const Step& step : plan_.steps) {
       most = std::max(most, step.in.pixels() * step.in.channels() + step.out.pixels() * step.out.channels());
     }
-    const std::int64_t available = available_memory_bytes();
-    if (most > available) {
-      throw Error(ErrorKind::memory, "not enough memory: the stages need " + std::to_string(most) +
-                                         " bytes, " + std::to_string(available) + " are available");
-    }
+    check_stage_memory(most);
   }
 
   const Plan& plan_;

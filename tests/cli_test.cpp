@@ -380,8 +380,7 @@ TEST_F(Cli, PeakMemoryOfALargeImage) {
 }
 
 TEST_F(Cli, PngcheckFindsNothing) {
-  if (std::system("pngcheck -h > /dev/null 2>&1") != 0 && std::system("command -v pngcheck > /dev/null") != 0)
-    GTEST_SKIP() << "pngcheck is not installed";
+  if (std::system("command -v pngcheck > /dev/null") != 0) GTEST_SKIP() << "pngcheck is not installed";
   for (const char* level : {"0", "1", "3", "4", "9"}) {
     for (const char* input : {"color.png", "grey.pgm", "alpha.png"}) {
       for (const char* stages : {"gray", "smooth"}) {
