@@ -16,9 +16,7 @@ template <class T>
 ChannelPlanes<T> in_channel_order(const Frame<T, Device>& frame) {
   ChannelPlanes<T> planes{};
   for (int c = 0; c < frame.shape.channels(); ++c) {
-    planes.plane[c] =
-        frame.planes[frame.shape.alpha && c == frame.shape.color_channels ? kAlphaPlane
-                                                                          : static_cast<std::size_t>(c)];
+    planes.plane[c] = frame.planes[plane_of_channel(frame.shape, c)];
   }
   return planes;
 }
