@@ -1,11 +1,8 @@
 #include "pipeline/bands.h"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include <tbb/global_control.h>
@@ -17,27 +14,6 @@
 #include "pipeline/engine.h"
 
 namespace imgpipe {
-namespace {
-
-// How many of `wanted` threads the system will give, the caller's included: oneTBB ends the process where it
-// cannot start one (limits on processes or on memory, in containers above all). So they are started once, and
-// ended, before.
-int startable_threads(int wanted) {
-  std::vector<std::thread> started;
-  std::atomic<bool> end = false;
-  try {
-    started.reserve(static_cast<std::size_t>(wanted));
-    while (static_cast<int>(started.size()) + 1 < wanted) started.emplace_back([&end] { end.wait(false); });
-  } catch (const std::system_error&) {
-    // As many as there are, then.
-  }
-  end = true;
-  end.notify_all();
-  for (std::thread& thread : started) thread.join();
-  return static_cast<int>(started.size()) + 1;
-}
-
-}  // namespace
 
 struct HostThreads::Arena {
   explicit Arena(int count) : arena(count) {
@@ -53,8 +29,7 @@ struct HostThreads::Arena {
   tbb::task_arena arena;
 };
 
-HostThreads::HostThreads(int count)
-    : count_(startable_threads(count)), arena_(std::make_unique<Arena>(count_)) {}
+HostThreads::HostThreads(int count) : count_(count), arena_(std::make_unique<Arena>(count)) {}
 HostThreads::~HostThreads() = default;
 
 std::string threads_version() {

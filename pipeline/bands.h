@@ -24,8 +24,7 @@ inline constexpr int kMostThreads = 1024;
 
 class HostThreads {
  public:
-  // 1..kMostThreads; more than there are processors is allowed. Where the system gives fewer, count() says
-  // how many.
+  // 1..kMostThreads; more than there are processors is allowed.
   explicit HostThreads(int count);
   ~HostThreads();
   HostThreads(const HostThreads&) = delete;

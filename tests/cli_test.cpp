@@ -352,19 +352,6 @@ TEST_F(Cli, SimdTargetsAreForcedByTheEnvironment) {
   EXPECT_FALSE(exists("none.png"));
 }
 
-// A limit on address space leaves room for some of the threads asked for: those do the work.
-TEST_F(Cli, FewerThreadsWhereTheSystemGivesNoMore) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer needs more address space than any limit leaves";
-#endif
-  for (const int limit_kb : {250'000, 400'000, 1'000'000}) {
-    const std::string command = "ulimit -v " + std::to_string(limit_kb) + "; exec '" + IMGPIPE_PROGRAM +
-                                "' '" + file("color.png") + "' '" + file("o.png") +
-                                "' -q --device cpu --threads 1000";
-    EXPECT_EQ(std::system(command.c_str()), 0) << limit_kb;
-  }
-}
-
 // 47 megapixels of colour are 141 MB; what is held is the grey plane and the file.
 TEST_F(Cli, PeakMemoryOfALargeImage) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
