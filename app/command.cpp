@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/exit_code.h"
+#include "app/inputs.h"
 #include "app/log.h"
 #include "images/error.h"
 #include "images/file.h"
@@ -24,7 +25,9 @@ const TalkOptions* talk_of(const Command& command) {
 }
 
 int dispatch(const Command& command, const EngineFactory& factory) {
-  if (const auto* process = std::get_if<ProcessOptions>(&command)) return process_image(*process, factory);
+  if (const auto* process = std::get_if<ProcessOptions>(&command)) {
+    return is_batch(*process) ? process_batch(*process) : process_image(*process, factory);
+  }
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return run_synth(*synth);
   if (const auto* devices = std::get_if<DevicesOptions>(&command)) return run_devices(*devices);
   print_text(std::get<PrintText>(command).text);

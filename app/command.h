@@ -23,6 +23,8 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 
 // The commands; each throws Error or returns an exit code.
 [[nodiscard]] int process_image(const ProcessOptions& options, const EngineFactory& factory);
+// A batch: folders, patterns, lists (app/inputs.h).
+[[nodiscard]] int process_batch(const ProcessOptions& options);
 [[nodiscard]] int run_synth(const SynthOptions& options);
 [[nodiscard]] int run_devices(const DevicesOptions& options);
 

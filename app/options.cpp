@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <string_view>
 #include <utility>
 
 #include <cxxopts.hpp>
 
+#include "app/shard.h"
 #include "app/version.h"
 #include "images/error.h"
 #include "images/text.h"
@@ -97,6 +99,32 @@ std::vector<OptionRow> encode_rows() {
           {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"}};
 }
 
+constexpr const char* kBatchGroup = "Batch";
+
+std::vector<OptionRow> batch_rows() {
+  return {
+      {kBatchGroup, "recursive", nullptr, nullptr, "Folders below INPUT too; OUTPUT gets the same tree"},
+      {kBatchGroup, "include", "GLOB", nullptr,
+       "Only files like this (instead of those with an image's ending); with a / it is held against the path "
+       "below INPUT; may be repeated"},
+      {kBatchGroup, "exclude", "GLOB", nullptr, "No files and no folders like this; may be repeated"},
+      {kBatchGroup, "files-from", "FILE", nullptr,
+       "Take the inputs' names from FILE (- is stdin), one a line or each ended by NUL; below INPUT if that "
+       "is "
+       "given"},
+      {kBatchGroup, "jobs", "N", "0", "Images at a time; 0: as many as threads"},
+      {kBatchGroup, "memory", "SIZE", nullptr,
+       "Memory for images, such as 500M or 8G; default: half of what is available"},
+      {kBatchGroup, "skip-existing", nullptr, nullptr, "Leave images whose output is there already"},
+      {kBatchGroup, "fail-fast", nullptr, nullptr, "End with the first image that fails"},
+      {kBatchGroup, "failed-out", "FILE", nullptr,
+       "Write the names of the images that failed; with the same command, --files-from takes them"},
+      {kBatchGroup, "shard", "I/N", nullptr,
+       "Only part I (from 1) of N; auto or auto/N: as the scheduler's environment says"},
+      {kBatchGroup, "dry-run", nullptr, nullptr, "Print what would be done"},
+  };
+}
+
 std::vector<OptionRow> process_rows() {
   std::vector<OptionRow> rows{
       {"What to do", "stages", "LIST", nullptr, stage_help() + " Default: " + default_stages()},
@@ -107,14 +135,19 @@ std::vector<OptionRow> process_rows() {
       {"What to do", "window", "NAME", "box", "Smoothing weights: box, triangle, gauss"},
       {"What to do", "border", "NAME", "shrink",
        "Pixels beyond the border: shrink (not counted), replicate, reflect"},
-      {"Where", "device", "NAME", "auto", "auto, cuda, cuda:N, cpu or reference"},
+      {"Where", "device", "NAME", "auto",
+       "auto, cuda (a batch takes all of them), cuda:N, cuda:N,M (a batch), cpu or reference"},
       {"Where", "fuse", nullptr, nullptr,
        "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
       {"Where", "threads", "N", "0",
        "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are"},
       {"Compare and report", "cpu", nullptr, nullptr,
        "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
-      {"Compare and report", "report", "FILE", nullptr, "Write the report as .json or .csv"},
+      {"Compare and report", "report", "FILE", nullptr,
+       "Write the report as .json or .csv; of a batch: .json (totals), .ndjson (a line an image); may be "
+       "repeated"},
+      {"Compare and report", "trace", "FILE", nullptr,
+       "Write what ran when, as .json for chrome://tracing and ui.perfetto.dev"},
       {"Compare and report", "repeat", "N", "0",
        "Kernel and transfer times: medians of N runs after a warm-up"},
       {"Compare and report", "histogram", "FILE", nullptr,
@@ -126,6 +159,7 @@ std::vector<OptionRow> process_rows() {
       {"Input", "codec", "NAME", "auto", "auto, or stb: stb_image and stb_image_write wherever they can"},
   };
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
+  for (OptionRow& row : batch_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;
 }
@@ -148,7 +182,10 @@ std::vector<OptionRow> synth_rows() {
 }
 
 std::vector<OptionRow> devices_rows() {
-  std::vector<OptionRow> rows{{"Output", "json", nullptr, nullptr, "As JSON"}};
+  std::vector<OptionRow> rows{
+      {"Output", "json", nullptr, nullptr, "As JSON"},
+      {"Output", "calibrate", nullptr, nullptr,
+       "Measure anew from which size on auto takes the GPU, and keep it in the user's cache folder"}};
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;
 }
@@ -157,6 +194,7 @@ std::vector<OptionRow> devices_rows() {
 
 class Parser {
  public:
+  // `positional`: what stands without an option.
   Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
          std::vector<std::string> positional)
       : options_(program, description), positional_(std::move(positional)) {
@@ -188,18 +226,36 @@ class Parser {
     if (has("help")) answer.text = options_.help(groups_);
     if (has("version")) answer.text = version_text();
     if (!answer.text.empty()) return false;
-    if (!result_.unmatched().empty())
+    if (!result_.unmatched().empty() && !more_allowed_)
       usage("one argument too many: '" + printable(result_.unmatched().front()) + "'");
+    if (optional_with_.empty() || !has(optional_with_)) demand_all();
+    return true;
+  }
+
+  // Further arguments behind the positional ones are no error.
+  void allow_more() { more_allowed_ = true; }
+  // Fewer positional ones are no error when this option is given.
+  void need_fewer_with(const std::string& option) { optional_with_ = option; }
+  [[nodiscard]] const std::vector<std::string>& more() const { return result_.unmatched(); }
+
+  void demand_all() const {
     for (const std::string& name : positional_) {
       std::string upper = name;
       std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
       if (!has(name)) usage(upper + " is missing; see --help");
     }
-    return true;
   }
 
   [[nodiscard]] bool has(const std::string& name) const { return result_.count(name) > 0; }
   [[nodiscard]] std::string text(const std::string& name) const { return result_[name].as<std::string>(); }
+  // Every value of an option that may be repeated.
+  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const {
+    std::vector<std::string> values;
+    for (const cxxopts::KeyValue& argument : result_.arguments()) {
+      if (argument.key() == name) values.push_back(argument.value());
+    }
+    return values;
+  }
   [[nodiscard]] std::string text_or_empty(const std::string& name) const {
     return has(name) ? text(name) : "";
   }
@@ -212,6 +268,8 @@ class Parser {
   cxxopts::ParseResult result_;
   std::vector<std::string> positional_;
   std::vector<std::string> groups_;
+  bool more_allowed_ = false;
+  std::string optional_with_;
 };
 
 TalkOptions talk_of(const Parser& parser) {
@@ -235,10 +293,8 @@ EncodeOptions encode_of(const Parser& parser) {
 }
 
 // By its ending a report or histogram file says what it is to hold.
-std::string file_with_ending(const Parser& parser, const std::string& option,
+std::string file_with_ending(const std::string& option, const std::string& path,
                              std::initializer_list<std::string_view> endings) {
-  std::string path = parser.text_or_empty(option);
-  if (!parser.has(option)) return path;
   std::string names;
   for (const std::string_view ending : endings) {
     if (path.size() > ending.size() && path.ends_with(ending)) return path;
@@ -247,20 +303,63 @@ std::string file_with_ending(const Parser& parser, const std::string& option,
   usage("--" + option + ": '" + printable(path) + "' ends in none of " + names);
 }
 
+BatchOptions batch_of(const Parser& parser) {
+  BatchOptions batch;
+  batch.files_from = parser.text_or_empty("files-from");
+  if (parser.has("files-from") && batch.files_from.empty()) usage("--files-from: an empty name");
+  batch.recursive = parser.has("recursive");
+  batch.include = parser.texts("include");
+  batch.exclude = parser.texts("exclude");
+  batch.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
+  if (parser.has("memory")) batch.memory_bytes = parse_memory(parser.text("memory"));
+  batch.skip_existing = parser.has("skip-existing");
+  batch.fail_fast = parser.has("fail-fast");
+  batch.dry_run = parser.has("dry-run");
+  batch.failed_file = parser.text_or_empty("failed-out");
+  if (parser.has("failed-out") && batch.failed_file.empty()) usage("--failed-out: an empty name");
+  if (parser.has("shard"))
+    batch.shard = parse_shard(parser.text("shard"), [](const char* name) {
+      const char* value = std::getenv(name);
+      return value == nullptr ? std::string() : std::string(value);
+    });
+  for (const OptionRow& row : batch_rows()) {
+    if (parser.has(row.flags)) batch.given.push_back(std::string("--") + row.flags);
+  }
+  return batch;
+}
+
+// INPUT... OUTPUT; with --files-from INPUT may be left out.
+void take_paths(const Parser& parser, ProcessOptions& options) {
+  std::vector<std::string> paths;
+  for (const char* name : {"input", "output"}) {
+    if (parser.has(name)) paths.push_back(parser.text(name));
+  }
+  paths.insert(paths.end(), parser.more().begin(), parser.more().end());
+  if (paths.empty()) usage("OUTPUT is missing; see --help");
+  if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among INPUT and OUTPUT");
+  options.output = paths.back();
+  paths.pop_back();
+  if (!paths.empty()) options.input = paths.front();
+  if (paths.size() > 1) options.batch.more_inputs.assign(paths.begin() + 1, paths.end());
+  if (paths.size() > 1 && !options.batch.files_from.empty())
+    usage("--files-from goes with one INPUT at most: the folder that its names are below");
+}
+
 Command parse_process(const std::vector<std::string>& arguments) {
   Parser parser("imgpipe", "Grayscale, histogram, contrast stretch and 5x5 smoothing, exact to the byte.",
                 process_rows(), {"input", "output"});
   parser.set_usage(
       "INPUT OUTPUT [options]        one image; \"-\" is stdin or stdout\n"
+      "  imgpipe INPUT... FOLDER [options]     a batch: folders, patterns, files, or a list by --files-from\n"
       "  imgpipe synth OUTPUT [options]        test images of known statistics\n"
       "  imgpipe devices [--json]              what this machine offers\n");
+  parser.allow_more();
+  parser.need_fewer_with("files-from");
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   ProcessOptions options;
-  options.input = parser.text("input");
-  options.output = parser.text("output");
-  if (options.input.empty()) usage("INPUT is an empty name");
-  if (options.output.empty()) usage("OUTPUT is an empty name");
+  options.batch = batch_of(parser);
+  take_paths(parser, options);
   options.stage_list = parser.has("stages") ? parser.text("stages") : default_stages();
   options.stages = parse_stages(options.stage_list);
   options.stage.luma = parse_choice("luma", parser.text("luma"), kLumas);
@@ -273,8 +372,13 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.compare = parser.has("cpu");
   options.fuse = parser.has("fuse");
   options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
-  options.report_file = file_with_ending(parser, "report", {".json", ".csv"});
-  options.histogram_file = file_with_ending(parser, "histogram", {".csv", ".json", ".svg"});
+  for (const std::string& path : parser.texts("report"))
+    options.report_files.push_back(file_with_ending("report", path, {".json", ".csv", ".ndjson"}));
+  if (parser.has("trace")) options.trace_file = file_with_ending("trace", parser.text("trace"), {".json"});
+  if (parser.has("histogram")) {
+    options.histogram_file =
+        file_with_ending("histogram", parser.text("histogram"), {".csv", ".json", ".svg"});
+  }
   options.keep_stages_folder = parser.text_or_empty("keep-stages");
   if (parser.has("keep-stages") && options.keep_stages_folder.empty()) usage("--keep-stages: an empty name");
   options.decode.max_pixels = parser.integer("max-pixels", 1, std::int64_t{1} << 34);
@@ -316,7 +420,7 @@ Command parse_devices(const std::vector<std::string>& arguments) {
   parser.set_usage("[--json]");
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
-  return DevicesOptions{parser.has("json")};
+  return DevicesOptions{parser.has("json"), parser.has("calibrate")};
 }
 
 // A decimal percentage, exactly, in millionths.
@@ -342,6 +446,28 @@ std::pair<MicroPercent, MicroPercent> parse_clip(const std::string& text) {
   const std::size_t comma = text.find(',');
   const MicroPercent low = parse_percent(std::string_view(text).substr(0, comma));
   return {low, comma == std::string::npos ? low : parse_percent(std::string_view(text).substr(comma + 1))};
+}
+
+std::int64_t parse_memory(const std::string& text) {
+  constexpr std::string_view kUnits = "KMGT";
+  std::string_view digits = text;
+  int shift = 0;
+  if (!digits.empty()) {
+    const std::size_t unit = kUnits.find(digits.back());
+    if (unit != std::string_view::npos) {
+      shift = 10 * static_cast<int>(unit + 1);
+      digits.remove_suffix(1);
+    }
+  }
+  constexpr std::int64_t kLeast = std::int64_t{64} << 20;
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{} || end != digits.data() + digits.size() || value < 0 || value > (kMost >> shift) ||
+      (value << shift) < kLeast) {
+    usage("--memory: '" + printable(text) + "' is not a size from 64M on, such as 500M or 8G");
+  }
+  return value << shift;
 }
 
 Shape parse_size(const std::string& text) {

@@ -19,8 +19,30 @@ struct TalkOptions {
   bool no_color = false;
 };
 
+// One part of a job that is spread over several processes: part `index` of `count`, from 1.
+struct Shard {
+  int index = 1;
+  int count = 1;
+};
+
+// What only a batch knows.
+struct BatchOptions {
+  std::vector<std::string> more_inputs;  // between INPUT and OUTPUT
+  std::string files_from;                // a list of inputs; "-": stdin
+  bool recursive = false;
+  std::vector<std::string> include, exclude;  // patterns, as fnmatch(3) takes them
+  int jobs = 0;                               // 0: as many as threads
+  std::int64_t memory_bytes = 0;              // 0: half of what is available
+  bool skip_existing = false;
+  bool fail_fast = false;
+  bool dry_run = false;
+  std::string failed_file;
+  std::optional<Shard> shard;
+  std::vector<std::string> given;  // the options above that were given, "--jobs" and so on
+};
+
 struct ProcessOptions {
-  std::string input;
+  std::string input;  // empty with --files-from alone
   std::string output;
   std::vector<const Stage*> stages;
   std::string stage_list;  // as given
@@ -30,12 +52,14 @@ struct ProcessOptions {
   bool compare = false;
   bool fuse = false;
   int repeat = 0;
-  std::string report_file;
+  std::vector<std::string> report_files;
+  std::string trace_file;
   std::string histogram_file;
   std::string keep_stages_folder;
   DecodeOptions decode;
   std::optional<Format> format;
   EncodeOptions encode;
+  BatchOptions batch;
   TalkOptions talk;
 };
 
@@ -51,6 +75,7 @@ struct SynthOptions {
 
 struct DevicesOptions {
   bool json = false;
+  bool calibrate = false;
 };
 
 // Text that answers the command line by itself: --help, --version.
@@ -65,6 +90,8 @@ using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, Print
 
 // "0.5" or "0.5,2": the low and high share, each 0 <= p < 100 with at most 6 decimals.
 [[nodiscard]] std::pair<MicroPercent, MicroPercent> parse_clip(const std::string& text);
+// "512M": a whole number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it. At least 64 MiB.
+[[nodiscard]] std::int64_t parse_memory(const std::string& text);
 // "640x480": both at least 1, at most 2^31-1.
 [[nodiscard]] Shape parse_size(const std::string& text);
 

@@ -11,6 +11,7 @@
 #include "app/histogram_file.h"
 #include "app/log.h"
 #include "app/report.h"
+#include "app/trace.h"
 #include "images/error.h"
 #include "images/file.h"
 #include "images/text.h"
@@ -43,6 +44,17 @@ auto naming(const std::string& name, const Work& work) {
   }
 }
 
+void refuse_what_is_for_a_batch(const ProcessOptions& options) {
+  for (const std::string& option : options.batch.given)
+    throw Error(ErrorKind::usage,
+                option + " is for a batch, and " + input_name(options.input) + " is one image");
+  for (const std::string& file : options.report_files) {
+    if (file.ends_with(".ndjson"))
+      throw Error(ErrorKind::usage,
+                  "--report: " + printable(file) + ": one image is reported as .json or .csv");
+  }
+}
+
 void check_paths(const ProcessOptions& options, Format format) {
   if (!format_info(format).writable) {
     throw Error(ErrorKind::usage, output_name(options.output) + ": cannot write " +
@@ -57,16 +69,14 @@ void check_paths(const ProcessOptions& options, Format format) {
   if (options.input != kStandardStream && same_file(options.input, options.output)) {
     throw Error(ErrorKind::usage, output_name(options.output) + ": is the input itself");
   }
-  for (const std::string* other : {&options.report_file, &options.histogram_file}) {
-    if (!other->empty() && (same_file(*other, options.input) || *other == options.output)) {
-      throw Error(ErrorKind::usage, printable(*other) + ": is the input or the output itself");
+  std::vector<std::string> others = options.report_files;
+  others.push_back(options.histogram_file);
+  others.push_back(options.trace_file);
+  for (const std::string& other : others) {
+    if (!other.empty() && (same_file(other, options.input) || other == options.output)) {
+      throw Error(ErrorKind::usage, printable(other) + ": is the input or the output itself");
     }
   }
-}
-
-std::int64_t max_file_bytes(const DecodeOptions& options) {
-  // Uncompressed 16-bit RGBA takes 8 bytes a pixel, plain Netpbm text up to 18; the rest is for metadata.
-  return options.max_pixels * 18 + (std::int64_t{256} << 20);
 }
 
 // A decoded frame as an image file holds it.
@@ -208,6 +218,9 @@ class ImageRun {
         format_(output_format(options.output, options.format)),
         choice_(choose_device(options.device)) {
     check_paths(options, format_);
+    if (choice_.cuda_devices.size() > 1)
+      throw Error(ErrorKind::usage,
+                  "--device: one image goes to one device, not to " + printable(options.device));
     engine_ = factory(choice_, thread_count(options));
     chosen_ = Timeline::Clock::now();
     facts_.options = &options;
@@ -226,7 +239,7 @@ class ImageRun {
       comparison =
           naming(input_name(options_.input), [&] { return compare_with_reference(options_, outcome); });
     }
-    const bool wants_report = !options_.talk.quiet || !options_.report_file.empty();
+    const bool wants_report = !options_.talk.quiet || !options_.report_files.empty();
     ReportInput input{&outcome.timeline, &outcome.plan, wall_ms, wants_report ? engine_->copy_bandwidth() : 0,
                       nullptr,           nullptr};
     if (options_.compare) {
@@ -296,11 +309,14 @@ class ImageRun {
   }
 
   void give_report(const Report& report) {
-    if (!options_.report_file.empty()) {
-      const std::string text =
-          options_.report_file.ends_with(".csv") ? report_csv(report) : report_json(report, facts_);
-      naming(printable(options_.report_file),
-             [&] { write_file(options_.report_file, std::as_bytes(std::span(text))); });
+    for (const std::string& file : options_.report_files) {
+      const std::string text = file.ends_with(".csv") ? report_csv(report) : report_json(report, facts_);
+      naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+    }
+    if (!options_.trace_file.empty()) {
+      TraceFile trace(options_.trace_file);
+      trace.add(report.spans, options_.input);
+      trace.close();
     }
     if (options_.talk.quiet) return;
     const bool image_on_stdout = options_.output == kStandardStream;
@@ -326,6 +342,7 @@ class ImageRun {
 }  // namespace
 
 int process_image(const ProcessOptions& options, const EngineFactory& factory) {
+  refuse_what_is_for_a_batch(options);
   return ImageRun(options, factory).run();
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "app/options.h"
 #include "images/codec.h"
 #include "pipeline/compare.h"
@@ -76,6 +78,10 @@ struct ReportInput {
 [[nodiscard]] std::string report_table(const Report& report, const RunFacts& facts, bool color);
 [[nodiscard]] std::string report_json(const Report& report, const RunFacts& facts);
 [[nodiscard]] std::string report_csv(const Report& report);
+
+// The options and the build, as every JSON report has them.
+[[nodiscard]] nlohmann::ordered_json options_json(const ProcessOptions& options);
+[[nodiscard]] nlohmann::ordered_json build_json();
 
 [[nodiscard]] std::string kind_name(SpanKind kind);
 // "2560x1600 RGB".

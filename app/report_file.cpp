@@ -31,6 +31,20 @@ Json image_json(const std::string& path, Format format, const Shape& shape, std:
           {"channels", shape.channels},  {"file_bytes", bytes}};
 }
 
+// RFC 4180: quoted where a field has a comma, a quote or a line break.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_number(const std::optional<double>& value) {
+  return value ? Json(*value).dump() : "";
+}
+
+}  // namespace
+
 Json options_json(const ProcessOptions& options) {
   constexpr const char* kLumas[] = {"bt601", "bt709", "opencv"};
   constexpr const char* kWindows[] = {"box", "triangle", "gauss"};
@@ -62,20 +76,6 @@ Json build_json() {
   return {{"version", build.version},       {"commit", build.commit}, {"compiler", build.compiler},
           {"build_type", build.build_type}, {"cuda", build.cuda},     {"libraries", build.libraries}};
 }
-
-// RFC 4180: quoted where a field has a comma, a quote or a line break.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-std::string csv_number(const std::optional<double>& value) {
-  return value ? Json(*value).dump() : "";
-}
-
-}  // namespace
 
 std::string report_json(const Report& report, const RunFacts& facts) {
   Json json;

@@ -56,6 +56,12 @@ struct DecodeOptions {
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
 };
 
+// The longest file that an image within these options can need: uncompressed 16-bit RGBA takes 8 bytes a
+// pixel, plain Netpbm text up to 18; the rest is for metadata.
+[[nodiscard]] constexpr std::int64_t max_file_bytes(const DecodeOptions& options) {
+  return options.max_pixels * 18 + (std::int64_t{256} << 20);
+}
+
 struct ImageHeader {
   Format format = Format::png;
   Shape shape;               // of the rows that the reader gives

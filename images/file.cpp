@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <new>
 #include <random>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,7 +47,7 @@ class FileDescriptor {
 };
 
 // Names of temporary files for the signal handler. A slot is taken before its file is made.
-constexpr std::size_t kSlots = 64;
+constexpr std::size_t kSlots = 1100;  // more than there can be threads that write
 struct TemporarySlot {
   std::atomic<bool> taken{false};
   std::atomic<bool> named{false};
@@ -106,9 +108,28 @@ std::string random_suffix() {
 }
 
 // ".NAME.imgpipe-XXXXXXXX", NAME cut so that the whole stays within NAME_MAX.
+constexpr std::string_view kTemporaryMark = ".imgpipe-";
+constexpr std::size_t kTemporaryNameBytes = 200;
+constexpr std::size_t kSuffixBytes = 8;
+
 std::filesystem::path temporary_path(const std::filesystem::path& target) {
-  const std::string name = target.filename().string().substr(0, 200);
-  return target.parent_path() / ("." + name + ".imgpipe-" + random_suffix());
+  const std::string name = target.filename().string().substr(0, kTemporaryNameBytes);
+  return target.parent_path() / ("." + name + std::string(kTemporaryMark) + random_suffix());
+}
+
+// The NAME of a temporary file, empty when it is none.
+std::string name_of_temporary(const std::string& file_name) {
+  const std::size_t tail = kTemporaryMark.size() + kSuffixBytes;
+  if (file_name.size() <= tail + 1 || file_name.front() != '.') return "";
+  const std::size_t mark = file_name.size() - tail;
+  if (file_name.compare(mark, kTemporaryMark.size(), kTemporaryMark) != 0) return "";
+  return file_name.substr(1, mark - 1);
+}
+
+// Held while a temporary file is made, and for ever by end_all_writing().
+std::mutex& creation_mutex() {
+  static std::mutex mutex;
+  return mutex;
 }
 
 // The path behind a symbolic link, which need not exist yet.
@@ -123,11 +144,29 @@ std::filesystem::path followed(std::filesystem::path path) {
   return path;
 }
 
+// Makes and locks a temporary file. The lock waits for a remove_stale_temporary_files() that came between;
+// the file has then lost its name and another is made. Where a file system has no locks there is none.
+int create_temporary(const std::filesystem::path& path) {
+  constexpr int kTries = 5;
+  for (int i = 0; i < kTries; ++i) {
+    const int fd = [&] {
+      const std::lock_guard lock(creation_mutex());
+      return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }();
+    if (fd < 0) throw Error(ErrorKind::output, "cannot create a file in its folder: " + system_reason(errno));
+    (void)::flock(fd, LOCK_EX);
+    struct stat info {};
+    if (::fstat(fd, &info) != 0 || info.st_nlink > 0) return fd;
+    ::close(fd);
+  }
+  throw Error(ErrorKind::output,
+              "cannot create a file in its folder: it is being cleaned up again and again");
+}
+
 void write_by_rename(const std::filesystem::path& target, Pieces pieces, mode_t mode) {
   const std::filesystem::path temporary = temporary_path(target);
   const TemporaryName name(temporary.string());
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) throw Error(ErrorKind::output, "cannot create a file in its folder: " + system_reason(errno));
+  const int fd = create_temporary(temporary);
   FileDescriptor file(fd);
   try {
     if (mode != 0) (void)::fchmod(fd, mode);
@@ -162,18 +201,17 @@ void write_pieces(const std::string& path, Pieces pieces) {
   write_by_rename(target, pieces, exists ? info.st_mode & 07777 : 0);
 }
 
-}  // namespace
-
-std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes) {
-  const bool standard = path == kStandardStream;
-  const FileDescriptor file(standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+// What a descriptor is open on.
+struct stat opened(const FileDescriptor& file) {
   if (file.get() < 0) throw Error(ErrorKind::input, "cannot open: " + system_reason(errno));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) throw Error(ErrorKind::input, "cannot read: " + system_reason(errno));
-  if (S_ISDIR(info.st_mode)) throw Error(ErrorKind::input, "is a directory");
-  if (!standard && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))) {
-    throw Error(ErrorKind::input, "is a device, not an image file");
-  }
+  return info;
+}
+
+// Everything from here to the file's end.
+std::vector<std::byte> read_to_end(const FileDescriptor& file, const struct stat& info,
+                                   std::int64_t max_bytes) {
   const std::string too_long =
       "too large: more than " + std::to_string(max_bytes) + " bytes (see --max-pixels)";
   if (S_ISREG(info.st_mode) && info.st_size > max_bytes) throw Error(ErrorKind::input, too_long);
@@ -201,6 +239,27 @@ std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes
   }
 }
 
+}  // namespace
+
+std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes) {
+  const bool standard = path == kStandardStream;
+  const FileDescriptor file(standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  const struct stat info = opened(file);
+  if (S_ISDIR(info.st_mode)) throw Error(ErrorKind::input, "is a directory");
+  if (!standard && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))) {
+    throw Error(ErrorKind::input, "is a device, not an image file");
+  }
+  return read_to_end(file, info, max_bytes);
+}
+
+std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes) {
+  // O_NONBLOCK: opening a FIFO would wait for its writer.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  const struct stat info = opened(file);
+  if (!S_ISREG(info.st_mode)) throw Error(ErrorKind::input, "is not a regular file");
+  return read_to_end(file, info, max_bytes);
+}
+
 bool same_file(const std::string& a, const std::string& b) {
   struct stat first {};
   struct stat second {};
@@ -221,6 +280,30 @@ void remove_temporary_files() noexcept {
   for (TemporarySlot& slot : temporary_slots) {
     if (slot.named.load()) ::unlink(slot.path.data());
   }
+}
+
+void end_all_writing() noexcept {
+  creation_mutex().lock();
+  remove_temporary_files();
+}
+
+std::size_t remove_stale_temporary_files(const std::string& folder,
+                                         const std::unordered_set<std::string>& names) {
+  std::unordered_set<std::string> cut;
+  for (const std::string& name : names) cut.insert(name.substr(0, kTemporaryNameBytes));
+  std::size_t removed = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = name_of_temporary(entry->path().filename().string());
+    if (name.empty() || !cut.contains(name)) continue;
+    const FileDescriptor file(::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat info {};
+    if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;  // its writer lives
+    if (::unlink(entry->path().c_str()) == 0) ++removed;
+  }
+  return removed;
 }
 
 }  // namespace imgpipe

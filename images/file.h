@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace imgpipe {
@@ -16,6 +17,10 @@ inline constexpr const char* kStandardStream = "-";
 // Throws Error(input) when it is missing, unreadable, a directory, a device or longer than `max_bytes`,
 // Error(memory) when it does not fit.
 [[nodiscard]] std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes);
+
+// The same for a batch, which must never wait for a writer that may not come: nothing but a regular file.
+// Throws Error(input) for a FIFO, a socket and everything else as well.
+[[nodiscard]] std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes);
 
 // True when both paths name one file, through whatever links. A path that names nothing is no file's twin.
 [[nodiscard]] bool same_file(const std::string& a, const std::string& b);
@@ -33,5 +38,15 @@ void write_file(const std::string& path, std::span<const std::vector<std::byte>>
 // Unlinks the temporary files that are being written. Async-signal-safe: call it from a signal handler
 // that ends the process.
 void remove_temporary_files() noexcept;
+
+// Unlinks the temporary files that are being written and lets no other thread make a new one: it waits for
+// ever. For the last act of a process whose other threads are still at work, before it ends by _exit.
+void end_all_writing() noexcept;
+
+// Unlinks the temporary files that killed processes have left behind in `folder` for the targets `names`
+// (file names without a folder). A writer holds a lock (flock) on its temporary file while it lives, so that
+// those of other processes at work stay. Returns how many were unlinked; what cannot be is left.
+std::size_t remove_stale_temporary_files(const std::string& folder,
+                                         const std::unordered_set<std::string>& names);
 
 }  // namespace imgpipe

@@ -29,7 +29,8 @@ struct HostThreads::Arena {
   tbb::task_arena arena;
 };
 
-HostThreads::HostThreads(int count) : count_(count), arena_(std::make_unique<Arena>(count)) {}
+HostThreads::HostThreads(int count)
+    : count_(count), arena_(count > 1 ? std::make_unique<Arena>(count) : nullptr) {}
 HostThreads::~HostThreads() = default;
 
 std::string threads_version() {
@@ -69,25 +70,46 @@ class BandPass {
   }
 
   void run() {
-    // One band is read while every thread has one, and one waits.
-    const std::size_t tokens = static_cast<std::size_t>(threads_.count()) + 2;
-    slots_.resize(tokens);
-    for (Slot& slot : slots_) free_.push_back(&slot);
-    const auto pipeline =
-        tbb::make_filter<void, Slot*>(tbb::filter_mode::serial_in_order,
-                                      [this](tbb::flow_control& flow) { return next_band(flow); }) &
-        tbb::make_filter<Slot*, Slot*>(tbb::filter_mode::parallel,
-                                       [this](Slot* slot) {
-                                         process(*slot);
-                                         return slot;
-                                       }) &
-        tbb::make_filter<Slot*, void>(tbb::filter_mode::serial_in_order,
-                                      [this](Slot* slot) { end_band(slot); });
-    threads_.arena_->arena.execute([&] { tbb::parallel_pipeline(tokens, pipeline); });
+    if (threads_.count() > 1) {
+      run_pipeline();
+    } else {
+      run_alone();
+    }
     gather();
   }
 
  private:
+  // On the calling thread, with no other and without oneTBB: what a batch does with many images at a time.
+  void run_alone() {
+    slots_.resize(1);
+    free_.push_back(slots_.data());
+    while (Slot* slot = next_band()) {
+      process(*slot);
+      end_band(slot);
+    }
+  }
+
+  void run_pipeline() {
+    // One band is read while every thread has one, and one waits.
+    const std::size_t tokens = static_cast<std::size_t>(threads_.count()) + 2;
+    slots_.resize(tokens);
+    for (Slot& slot : slots_) free_.push_back(&slot);
+    const auto pipeline = tbb::make_filter<void, Slot*>(tbb::filter_mode::serial_in_order,
+                                                        [this](tbb::flow_control& flow) {
+                                                          Slot* slot = next_band();
+                                                          if (slot == nullptr) flow.stop();
+                                                          return slot;
+                                                        }) &
+                          tbb::make_filter<Slot*, Slot*>(tbb::filter_mode::parallel,
+                                                         [this](Slot* slot) {
+                                                           process(*slot);
+                                                           return slot;
+                                                         }) &
+                          tbb::make_filter<Slot*, void>(tbb::filter_mode::serial_in_order,
+                                                        [this](Slot* slot) { end_band(slot); });
+    threads_.arena_->arena.execute([&] { tbb::parallel_pipeline(tokens, pipeline); });
+  }
+
   // One band on its way, with the memory that it needs; used for one band after the other.
   struct Slot {
     std::int64_t first = 0, end = 0;  // rows of the image
@@ -115,11 +137,19 @@ class BandPass {
   void timed(Slot& slot, const std::string& name, SpanKind kind, std::int64_t bytes, const Work& work) {
     const std::int64_t start = job_.timeline.now_ns();
     work();
-    const std::string track = "cpu " + std::to_string(tbb::this_task_arena::current_thread_index());
-    slot.spans.push_back({name, track, kind, start, job_.timeline.now_ns(), bytes, job_.pass});
+    slot.spans.push_back({name, track(), kind, start, job_.timeline.now_ns(), bytes, job_.pass});
   }
 
-  Slot* next_band(tbb::flow_control& flow) {
+  // Which of the threads this is.
+  [[nodiscard]] std::string track() const {
+    const std::string& whose = job_.timeline.track();
+    if (threads_.count() == 1) return whose;
+    return (whose == "host" ? "" : whose + " ") + "cpu " +
+           std::to_string(tbb::this_task_arena::current_thread_index());
+  }
+
+  // The next band of the source; nullptr behind the last.
+  Slot* next_band() {
     Slot* slot = nullptr;
     if (next_row_ < job_.source_shape.height) {
       const std::lock_guard lock(mutex_);
@@ -130,10 +160,7 @@ class BandPass {
         free_.pop_back();
       }
     }
-    if (slot == nullptr) {
-      flow.stop();
-      return nullptr;
-    }
+    if (slot == nullptr) return nullptr;
     slot->first = next_row_;
     slot->end = std::min(job_.source_shape.height, next_row_ + band_rows_);
     next_row_ = slot->end;

@@ -32,11 +32,19 @@ std::string processor_name() {
 
 constexpr int kLeastCapability = 75;  // 7.5: what the release build has code for
 
-// The N of "cuda:N", -1 when it is not a number.
-int cuda_index_of(std::string_view text) {
-  int index = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  return error == std::errc{} && end == text.data() + text.size() && index >= 0 ? index : -1;
+// The numbers of "cuda:N,M", each once; empty when they are none.
+std::vector<int> cuda_devices_of(std::string_view text) {
+  std::vector<int> devices;
+  for (;;) {
+    const std::string_view one = text.substr(0, text.find(','));
+    int index = -1;
+    const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), index);
+    if (error != std::errc{} || end != one.data() + one.size() || index < 0) return {};
+    if (std::ranges::find(devices, index) != devices.end()) return {};
+    devices.push_back(index);
+    if (one.size() == text.size()) return devices;
+    text.remove_prefix(one.size() + 1);
+  }
 }
 
 }  // namespace
@@ -52,25 +60,25 @@ HostInfo host_info() {
 }
 
 DeviceChoice choose_device(std::string_view text) {
-  if (text == "reference") return {DeviceKind::reference, 0, ""};
-  if (text == "cpu") return {DeviceKind::cpu, 0, ""};
+  if (text == "reference") return {DeviceKind::reference, 0, {}, ""};
+  if (text == "cpu") return {DeviceKind::cpu, 0, {}, ""};
   if (text == "auto") {
     const CudaDevices found = list_cuda_devices();
     for (const CudaDevice& device : found.devices) {
       const std::string name = "cuda:" + std::to_string(device.index) + " (" + device.name + ")";
       if (device.major * 10 + device.minor >= kLeastCapability)
-        return {DeviceKind::cuda, device.index, "auto took " + name};
+        return {DeviceKind::cuda, device.index, {device.index}, "auto took " + name};
     }
     const std::string why = found.devices.empty() ? found.unusable_reason : "the CUDA device is too old";
-    return {DeviceKind::cpu, 0, "auto took cpu (" + why + ")"};
+    return {DeviceKind::cpu, 0, {}, "auto took cpu (" + why + ")"};
   }
-  if (text == "cuda") return {DeviceKind::cuda, 0, ""};
+  if (text == "cuda") return {DeviceKind::cuda, 0, {}, ""};
   if (text.starts_with("cuda:")) {
-    const int index = cuda_index_of(text.substr(5));
-    if (index >= 0) return {DeviceKind::cuda, index, ""};
+    const std::vector<int> devices = cuda_devices_of(text.substr(5));
+    if (!devices.empty()) return {DeviceKind::cuda, devices.front(), devices, ""};
   }
   throw Error(ErrorKind::usage,
-              "--device: '" + printable(text) + "' is none of auto, cuda, cuda:N, cpu, reference");
+              "--device: '" + printable(text) + "' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference");
 }
 
 double measure_host_copy_bandwidth(int threads) {

@@ -41,11 +41,14 @@ enum class DeviceKind { reference, cpu, cuda };
 struct DeviceChoice {
   DeviceKind kind = DeviceKind::reference;
   int cuda_index = 0;
+  // All that were named; empty for "cuda", which is the first for an image and every one for a batch.
+  std::vector<int> cuda_devices;
   std::string why;  // one clause for the user: what was taken and why; empty where that is what was asked for
 };
 
-// Reads `auto`, `cpu`, `reference`, `cuda` or `cuda:N`. Throws Error(usage) for anything else. `auto` never
-// fails; whether a device asked for by name can be used, its engine finds out, on a thread of its own.
+// Reads `auto`, `cpu`, `reference`, `cuda` (every one that is visible), `cuda:N` or `cuda:N,M`. Throws
+// Error(usage) for anything else. `auto` never fails; whether a device asked for by name can be used, its
+// engine finds out.
 [[nodiscard]] DeviceChoice choose_device(std::string_view text);
 
 // Bytes a second, read plus written, that so many threads of the host copy together, each between two buffers

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory_resource>
 #include <mutex>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include <cuda_runtime.h>
+
+#include "pipeline/device.h"
 
 namespace imgpipe {
 
@@ -35,6 +38,9 @@ void fail_cuda_call(std::int64_t countdown, cudaError_t status);
     ::imgpipe::check(imgpipe_status, #call);                                  \
   } while (false)
 
+// The device of that number. Throws Error(device) that says what there is.
+[[nodiscard]] CudaDevice find_cuda_device(int index);
+
 class Stream {
  public:
   Stream() { IMGPIPE_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
@@ -49,7 +55,10 @@ class Stream {
 
 class Event {
  public:
-  Event() { IMGPIPE_CUDA(cudaEventCreate(&event_)); }
+  // `flags` as cudaEventCreateWithFlags() takes them.
+  explicit Event(unsigned flags = cudaEventDefault) {
+    IMGPIPE_CUDA(cudaEventCreateWithFlags(&event_, flags));
+  }
   ~Event() {
     if (event_ != nullptr) (void)cudaEventDestroy(event_);
   }
@@ -79,20 +88,21 @@ class DeviceBuffer {
 
   // Throws Error(memory) that names what was needed and what was free.
   void reserve(std::size_t bytes);
+  void release() noexcept;
   [[nodiscard]] void* data() const { return data_; }
 
  private:
-  void release() noexcept;
-
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
-// Page-locked host memory, which the device copies at full speed. Blocks that come back are kept for the next
-// request of their size: pinning costs far more than using. Thread-safe; a context must be current.
+// Page-locked host memory, which every device copies at full speed. Blocks that come back are kept for later
+// requests of about their size: pinning costs far more than using. Thread-safe.
 class PinnedMemory final : public std::pmr::memory_resource {
  public:
-  PinnedMemory() = default;
+  // Pins in the context of `device`, whatever thread asks. Of what comes back, at most `idle_bytes` are kept.
+  explicit PinnedMemory(int device, std::size_t idle_bytes = std::numeric_limits<std::size_t>::max())
+      : device_(device), idle_limit_(idle_bytes) {}
   ~PinnedMemory() override;
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
@@ -104,8 +114,11 @@ class PinnedMemory final : public std::pmr::memory_resource {
     return this == &other;
   }
 
+  int device_;
+  std::size_t idle_limit_;
   std::mutex mutex_;
-  std::multimap<std::size_t, void*> free_;
+  std::size_t idle_bytes_ = 0;
+  std::multimap<std::size_t, void*> idle_;
 };
 
 }  // namespace imgpipe

@@ -18,6 +18,7 @@ namespace imgpipe {
 inline constexpr std::size_t kChunkBytes = std::size_t{8} << 20;  // a few hundred microseconds of upload
 inline constexpr std::size_t kRingChunks = 3;
 inline constexpr std::int64_t kPitchBytes = 128;
+// A stream's name in reports.
 inline constexpr const char* kDeviceTrack = "cuda stream";
 
 // An NVTX range for profilers; ends with its object.
@@ -38,24 +39,37 @@ inline std::int64_t device_stride(std::int64_t width, int channels) {
 // The planes of a frame in device memory, used again by later images.
 class DeviceFrame {
  public:
-  // Planes for `shape`; without alpha's when `with_alpha` is false.
+  // Bytes of the planes for `shape`; without alpha's when `with_alpha` is false.
+  static std::size_t bytes(const FrameShape& shape, bool with_alpha) {
+    return static_cast<std::size_t>(plane_bytes(shape) * planes(shape, with_alpha));
+  }
+
+  // The planes, in memory that grows where it has to: what an earlier call gave is then gone.
   Frame<Sample, Device> reserve(const FrameShape& shape, bool with_alpha) {
     Frame<Sample, Device> frame{shape, {}};
     const bool mixed = shape.layout == Layout::interleaved;
-    const int count = mixed ? 1 : shape.color_channels + (shape.alpha && with_alpha ? 1 : 0);
     const int channels = mixed ? shape.channels() : 1;
-    const std::int64_t stride = device_stride(shape.width, channels);
-    const std::int64_t plane_bytes = stride * shape.height;
-    buffer_.reserve(static_cast<std::size_t>(plane_bytes * count));
-    for (int i = 0; i < count; ++i) {
+    buffer_.reserve(bytes(shape, with_alpha));
+    for (int i = 0; i < planes(shape, with_alpha); ++i) {
       const std::size_t at = !mixed && i == shape.color_channels ? kAlphaPlane : static_cast<std::size_t>(i);
-      frame.planes[at] = {static_cast<Sample*>(buffer_.data()) + i * plane_bytes, shape.width, shape.height,
-                          stride, channels};
+      frame.planes[at] = {static_cast<Sample*>(buffer_.data()) + i * plane_bytes(shape), shape.width,
+                          shape.height, device_stride(shape.width, channels), channels};
     }
     return frame;
   }
+  void reserve_bytes(std::size_t bytes) { buffer_.reserve(bytes); }
+  void release() noexcept { buffer_.release(); }
 
  private:
+  static int planes(const FrameShape& shape, bool with_alpha) {
+    if (shape.layout == Layout::interleaved) return 1;
+    return shape.color_channels + (shape.alpha && with_alpha ? 1 : 0);
+  }
+  static std::int64_t plane_bytes(const FrameShape& shape) {
+    const int channels = shape.layout == Layout::interleaved ? shape.channels() : 1;
+    return device_stride(shape.width, channels) * shape.height;
+  }
+
   DeviceBuffer buffer_;
 };
 
@@ -80,22 +94,30 @@ inline void copy_to_host(const HostPlane& to, const Plane<const Sample, Device>&
                                  static_cast<std::size_t>(to.height), cudaMemcpyDeviceToHost, stream.get()));
 }
 
-// What lives as long as the context.
+// A stream with what its images need, one after the other.
 struct Context {
+  explicit Context(PinnedMemory& pinned_memory) : pinned(pinned_memory) {}
+
   int multiprocessors = 1;
   Stream stream;
-  PinnedMemory pinned;
+  PinnedMemory& pinned;
   Event base;                 // recorded at base_ns of every job's clock
   std::vector<Event> events;  // reused; grows
   DeviceFrame source;
-  std::deque<DeviceFrame> frames;       // by step
+  std::deque<DeviceFrame> frames;       // that steps write
   std::deque<DeviceBuffer> histograms;  // by step
+
+  void release_memory() noexcept {
+    source.release();
+    for (DeviceFrame& frame : frames) frame.release();
+  }
 };
 
 // Intervals between events, to become spans when the device is done.
 class DeviceTimes {
  public:
-  DeviceTimes(Context& context, Timeline& timeline) : context_(context), timeline_(timeline) {
+  DeviceTimes(Context& context, Timeline& timeline, std::string track = kDeviceTrack)
+      : context_(context), timeline_(timeline), track_(std::move(track)) {
     context_.base.record(context_.stream);
     context_.base.wait();
     base_ns_ = timeline_.now_ns();
@@ -109,7 +131,7 @@ class DeviceTimes {
   }
   void interval(std::string name, SpanKind kind, std::int64_t bytes, int pass, std::size_t first,
                 std::size_t last) {
-    intervals_.push_back({Span{std::move(name), kDeviceTrack, kind, 0, 0, bytes, pass}, first, last});
+    intervals_.push_back({Span{std::move(name), track_, kind, 0, 0, bytes, pass}, first, last});
   }
   void wait_for(std::size_t mark) const { context_.events[mark].wait(); }
 
@@ -136,6 +158,7 @@ class DeviceTimes {
 
   Context& context_;
   Timeline& timeline_;
+  std::string track_;
   std::int64_t base_ns_ = 0;
   std::size_t used_ = 0;
   std::vector<Interval> intervals_;
@@ -211,11 +234,12 @@ class Uploader {
 // The calls of a plan's steps, made once and launched as often as asked.
 class DevicePlan {
  public:
-  DevicePlan(Context& context, const Plan& plan, const Frame<const Sample, Device>& source)
+  // With `keep_outputs` every step writes memory of its own; without, memory that nothing reads any more.
+  DevicePlan(Context& context, const Plan& plan, const Frame<const Sample, Device>& source, bool keep_outputs)
       : context_(context), plan_(plan) {
     Frame<const Sample, Device> current = source;
     Histogram<Device> histogram;
-    while (context.frames.size() < plan.steps.size()) context.frames.emplace_back();
+    const std::vector<std::size_t> frames = frames_of_steps(context, plan, keep_outputs);
     while (context.histograms.size() < plan.steps.size()) context.histograms.emplace_back();
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       const Step& step = plan.steps[i];
@@ -227,7 +251,7 @@ class DevicePlan {
       }
       StageCall<Device> call{current, {}, histogram, plan.options};
       if (writes_pixels(step.stage->writes)) {
-        call.out = context.frames[i].reserve(step.out, step.stage->moves_alpha);
+        call.out = context.frames[frames[i]].reserve(step.out, step.stage->moves_alpha);
         current = as_const(call.out);
         if (!step.stage->moves_alpha) current.planes[kAlphaPlane] = call.in.planes[kAlphaPlane];
       }
@@ -257,6 +281,31 @@ class DevicePlan {
   [[nodiscard]] const StageCall<Device>& call(std::size_t i) const { return calls_[i]; }
 
  private:
+  // Which frame each step writes, all of them large enough for whatever steps write them. Two things are read
+  // later than by the next step alone: its colour and, until a stage moves it, alpha.
+  static std::vector<std::size_t> frames_of_steps(Context& context, const Plan& plan, bool keep_outputs) {
+    constexpr std::size_t kSource = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> frames(plan.steps.size(), kSource);
+    std::vector<std::size_t> most;
+    std::size_t color = kSource;
+    std::size_t alpha = kSource;
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      const Stage& stage = *plan.steps[i].stage;
+      if (!writes_pixels(stage.writes)) continue;
+      std::size_t frame = 0;
+      if (keep_outputs) frame = i;
+      while (!keep_outputs && (frame == color || frame == alpha)) ++frame;
+      color = frames[i] = frame;
+      if (stage.moves_alpha) alpha = frame;
+      if (most.size() <= frame) most.resize(frame + 1);
+      most[frame] = std::max(most[frame], DeviceFrame::bytes(plan.steps[i].out, stage.moves_alpha));
+    }
+    while (context.frames.size() < most.size()) context.frames.emplace_back();
+    for (std::size_t frame = 0; frame < most.size(); ++frame)
+      context.frames[frame].reserve_bytes(most[frame]);
+    return frames;
+  }
+
   Context& context_;
   const Plan& plan_;
   std::vector<StageCall<Device>> calls_;

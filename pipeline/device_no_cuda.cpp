@@ -2,6 +2,7 @@
 #include "images/error.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "pipeline/lane.h"
 
 namespace imgpipe {
 
@@ -18,6 +19,10 @@ CudaDevices list_cuda_devices() {
 }
 
 std::unique_ptr<Engine> make_cuda_engine(int, int) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int>, std::size_t, std::int64_t) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

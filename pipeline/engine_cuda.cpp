@@ -26,7 +26,7 @@ namespace {
 
 class CudaEngine final : public Engine {
  public:
-  CudaEngine(int index, int threads) : index_(index), threads_(threads) {
+  CudaEngine(int index, int threads) : index_(index), threads_(threads), pinned_(index) {
     // All kernels come with the context, on its thread, not each with its first launch.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     started_ = Timeline::Clock::now();
@@ -88,16 +88,9 @@ class CudaEngine final : public Engine {
   }
 
   std::unique_ptr<Context> make_context() {
-    const CudaDevices found = list_cuda_devices();
-    if (found.devices.empty())
-      throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
-    if (index_ >= static_cast<int>(found.devices.size())) {
-      throw Error(ErrorKind::device, "there is no CUDA device " + std::to_string(index_) + ", only 0.." +
-                                         std::to_string(found.devices.size() - 1));
-    }
+    const CudaDevice device = find_cuda_device(index_);
     IMGPIPE_CUDA(cudaSetDevice(index_));
-    auto context = std::make_unique<Context>();
-    const CudaDevice& device = found.devices[static_cast<std::size_t>(index_)];
+    auto context = std::make_unique<Context>(pinned_);
     context->multiprocessors = device.multiprocessors;
     name_ = device.name;
     context_ready_ = Timeline::Clock::now();
@@ -148,7 +141,7 @@ class CudaEngine final : public Engine {
     {
       const auto span = timeline.span("device memory", SpanKind::host);
       source = context.source.reserve(frame_shape_of(shape), true);
-      plan.emplace(context, outcome.plan, as_const(source));
+      plan.emplace(context, outcome.plan, as_const(source), job.keep_outputs);
     }
     const bool whole = job.repeat > 0 || job.keep_source;
     DeviceTimes times(context, timeline);
@@ -238,6 +231,7 @@ class CudaEngine final : public Engine {
   HostThreads threads_;
   Timeline::Clock::time_point started_;
   Timeline::Clock::time_point context_ready_;
+  PinnedMemory pinned_;
   std::future<std::unique_ptr<Context>> pending_;
   std::unique_ptr<Context> context_;
   std::string name_;

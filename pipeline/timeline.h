@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace imgpipe {
@@ -31,7 +32,9 @@ class Timeline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Timeline(Clock::time_point origin = Clock::now()) : origin_(origin) {}
+  // Spans that say nothing else are of `track`.
+  explicit Timeline(Clock::time_point origin = Clock::now(), std::string track = "host")
+      : origin_(origin), track_(std::move(track)) {}
 
   // Runs from its making to its end of life.
   class Running {
@@ -50,9 +53,12 @@ class Timeline {
   };
 
   [[nodiscard]] Running span(std::string_view name, SpanKind kind, std::int64_t bytes = 0, int pass = 0) {
-    return {*this, Span{std::string(name), "host", kind, 0, 0, bytes, pass}};
+    return {*this, Span{std::string(name), track_, kind, 0, 0, bytes, pass}};
   }
 
+  [[nodiscard]] const std::string& track() const { return track_; }
+  // The track of the spans to come: who goes on with the work.
+  void set_track(std::string track) { track_ = std::move(track); }
   void add(Span span) { spans_.push_back(std::move(span)); }
   [[nodiscard]] std::int64_t now_ns() const { return ns_at(Clock::now()); }
   [[nodiscard]] std::int64_t ns_at(Clock::time_point time) const {
@@ -65,6 +71,7 @@ class Timeline {
 
  private:
   Clock::time_point origin_;
+  std::string track_;
   std::vector<Span> spans_;
 };
 

@@ -1,0 +1,321 @@
+// Many images: find them, run the batch, say how it goes and what came of it.
+#include "pipeline/batch.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_set>
+#include <utility>
+
+#include <unistd.h>
+
+#include "app/batch_report.h"
+#include "app/command.h"
+#include "app/exit_code.h"
+#include "app/inputs.h"
+#include "app/line_file.h"
+#include "app/log.h"
+#include "app/progress.h"
+#include "app/signals.h"
+#include "app/trace.h"
+#include "images/error.h"
+#include "images/file.h"
+#include "images/image.h"
+#include "images/text.h"
+#include "pipeline/plan.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
+constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
+constexpr std::size_t kSlotsOfADevice = 4;
+
+void refuse_what_is_for_one_image(const ProcessOptions& options) {
+  const std::pair<bool, const char*> rows[] = {{options.compare, "--cpu"},
+                                               {options.repeat > 0, "--repeat"},
+                                               {!options.histogram_file.empty(), "--histogram"},
+                                               {!options.keep_stages_folder.empty(), "--keep-stages"}};
+  for (const auto& [given, name] : rows) {
+    if (given) throw Error(ErrorKind::usage, std::string(name) + " is for one image, and this is a batch");
+  }
+  if (options.output == kStandardStream)
+    throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
+  for (const std::string& file : options.report_files) {
+    if (file.ends_with(".csv"))
+      throw Error(ErrorKind::usage,
+                  "--report: " + printable(file) + ": a batch is reported as .json or .ndjson");
+  }
+}
+
+// The memory that images may have: what was given less what the program itself takes, or half of what there
+// is.
+std::int64_t memory_for_images(const BatchOptions& batch, int jobs) {
+  if (batch.memory_bytes == 0) return available_memory_bytes() / 2;
+  // Measured: the program with its libraries 20 to 30 MB, and what the allocator of each thread keeps.
+  const std::int64_t own = (std::int64_t{32} << 20) + (std::int64_t{jobs} << 20);
+  return std::max(batch.memory_bytes - own, batch.memory_bytes / 4);
+}
+
+class BatchRun {
+ public:
+  explicit BatchRun(const ProcessOptions& options)
+      : options_(options), files_(find_batch_files(options)), progress_(!options.talk.quiet) {
+    totals_.images = files_.files.size();
+    if (options.batch.skip_existing) {
+      totals_.skipped = std::erase_if(files_.files, [](const BatchFile& file) { return file.output_exists; });
+    }
+  }
+
+  int run() {
+    if (options_.batch.dry_run) return print_plan();
+    for (const std::string& problem : files_.problems) log_error(problem);
+    totals_.problems = files_.problems.size();
+    if (totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty())
+      throw Error(ErrorKind::usage, nothing_to_do());
+    if (!files_.files.empty()) work();
+    report();
+    return exit_code();
+  }
+
+ private:
+  [[nodiscard]] std::string nothing_to_do() const {
+    const std::string where =
+        options_.batch.files_from.empty() ? printable(options_.input) : printable(options_.batch.files_from);
+    std::string text = where + ": no images found";
+    if (files_.passed_over > 0) {
+      text += "; " + std::to_string(files_.passed_over) +
+              " files are none by their names or were not selected (see --include)";
+    }
+    if (!options_.batch.recursive) text += "; folders below are looked into with --recursive";
+    return text;
+  }
+
+  // --dry-run. No device is touched.
+  int print_plan() const {
+    std::string text;
+    for (const BatchFile& file : files_.files)
+      text += printable(file.input) + " -> " + printable(file.output) + "\n";
+    for (const std::string& problem : files_.problems) log_error(problem);
+    text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) +
+            " skipped, stages " + options_.stage_list;
+    if (files_.passed_over > 0)
+      text += ", " + std::to_string(files_.passed_over) + " other files passed over";
+    if (options_.batch.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
+    print_text(text + "\n");
+    return files_.problems.empty() ? kExitDone : kExitInput;
+  }
+
+  void work() {
+    open_report_files();
+    prepare_folders();
+    const Clock::time_point start = Clock::now();
+    batch_ = std::make_unique<Batch>(items(), settings());
+    const SignalsNoted signals;
+    follow(signals);
+    for (const std::string& note : batch_->take_notes()) say_warning(note);
+    totals_.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
+    totals_.peak_admitted_bytes = batch_->peak_admitted_bytes();
+    for (const std::string& device : batch_->devices()) totals_.devices.push_back(device);
+    signal_ = signals.received();
+    if (signal_ != 0) totals_.stopped = "signal " + std::to_string(signal_);
+    fatal_ = batch_->fatal();
+    if (fatal_) {
+      totals_.stopped = fatal_->what();
+      if (fatal_->kind() == ErrorKind::device) log_error(fatal_->what());
+    }
+    if (!batch_->finished()) abandon();
+    batch_.reset();
+  }
+
+  // Takes results until there are no more, or until a signal's time of grace is over.
+  void follow(const SignalsNoted& signals) {
+    std::optional<Clock::time_point> deadline;
+    while (!batch_->finished()) {
+      if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
+      for (const std::string& note : batch_->take_notes()) say_warning(note);
+      progress_.show({files_.files.size(), totals_.done + totals_.failures.size(), totals_.failures.size(),
+                      totals_.pixels,
+                      std::chrono::duration<double>(Clock::now() - batch_->origin()).count()});
+      if (signals.received() == 0) continue;
+      if (!deadline) {
+        deadline = Clock::now() + kGraceTime;
+        batch_->stop();
+      }
+      if (Clock::now() > *deadline) break;
+    }
+    progress_.clear();
+  }
+
+  void take(const BatchResult& result) {
+    const BatchFile& file = files_.files[result.item];
+    totals_.add(result, file.name);
+    for (const std::string& warning : result.warnings) say_warning(warning);
+    if (result.failed) {
+      progress_.clear();
+      log_error(result.reason);
+    }
+    if (lines_) {
+      lines_->add(batch_line(result, file.input, file.output));
+      lines_->flush();
+    }
+    if (trace_) trace_->add(result.spans, file.name);
+  }
+
+  void say_warning(const std::string& text) {
+    progress_.clear();
+    log_warning(text);
+  }
+
+  // What is still on its way after the time of grace is dropped: reports, then the end of the process,
+  // because its threads cannot be ended one by one.
+  [[noreturn]] void abandon() {
+    end_all_writing();
+    try {
+      report_without_new_files();
+    } catch (const Error& error) {
+      log_error(error.what());
+    }
+    ::_exit(kExitSignalBase + signal_);
+  }
+
+  void open_report_files() {
+    for (const std::string& file : options_.report_files) {
+      if (file.ends_with(".ndjson")) lines_ = std::make_unique<LineFile>(file);
+    }
+    if (!options_.trace_file.empty()) trace_ = std::make_unique<TraceFile>(options_.trace_file);
+  }
+
+  // OUTPUT is made before any work, and cleared of what killed runs have left of these very files.
+  void prepare_folders() {
+    std::error_code error;
+    fs::create_directories(options_.output, error);
+    if (error)
+      throw Error(ErrorKind::output,
+                  printable(options_.output) + ": cannot make the folder: " + error.message());
+    std::map<std::string, std::unordered_set<std::string>> names;
+    for (const BatchFile& file : files_.files) {
+      const fs::path output(file.output);
+      names[output.parent_path().string()].insert(output.filename().string());
+    }
+    std::size_t removed = 0;
+    for (const auto& [folder, of_folder] : names) removed += remove_stale_temporary_files(folder, of_folder);
+    if (removed > 0)
+      log_detail("removed " + std::to_string(removed) + " temporary files of runs that were killed");
+  }
+
+  [[nodiscard]] std::vector<BatchItem> items() const {
+    std::vector<BatchItem> items;
+    items.reserve(files_.files.size());
+    for (const BatchFile& file : files_.files) items.push_back({file.input, file.output, file.format});
+    return items;
+  }
+
+  BatchSettings settings() {
+    BatchSettings settings;
+    settings.stages = options_.stages;
+    settings.stage = options_.stage;
+    settings.fuse = options_.fuse;
+    settings.decode = options_.decode;
+    settings.encode = options_.encode;
+    settings.threads = options_.threads > 0 ? options_.threads : host_info().threads;
+    settings.jobs = options_.batch.jobs > 0 ? options_.batch.jobs : settings.threads;
+    settings.memory_is_limit = options_.batch.memory_bytes > 0;
+    settings.memory_bytes = memory_for_images(options_.batch, settings.jobs);
+    settings.fail_fast = options_.batch.fail_fast;
+    settings.keep_spans = !options_.trace_file.empty();
+    choose(settings);
+    totals_.jobs =
+        static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(settings.jobs), files_.files.size()));
+    totals_.memory_bytes = settings.memory_bytes;
+    return settings;
+  }
+
+  // The devices.
+  void choose(BatchSettings& settings) {
+    const DeviceChoice choice = choose_device(options_.device);
+    totals_.device_why = choice.why;
+    if (!choice.why.empty()) log_detail(choice.why);
+    if (choice.kind == DeviceKind::reference) settings.make_engine = make_reference_engine;
+    if (choice.kind != DeviceKind::cuda) {
+      totals_.devices.push_back(std::string(choice.kind == DeviceKind::cpu ? "cpu (" : "reference (") +
+                                host_info().processor + ")");
+      return;
+    }
+    std::vector<int> devices = choice.cuda_devices;
+    if (devices.empty()) {
+      const CudaDevices found = list_cuda_devices();
+      if (found.devices.empty())
+        throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
+      for (const CudaDevice& device : found.devices) devices.push_back(device.index);
+    }
+    settings.lanes = make_cuda_lanes(devices, kSlotsOfADevice, settings.memory_bytes / 2);
+  }
+
+  // ---- the end ---------------------------------------------------------------------------------------
+
+  void report() {
+    if (!options_.batch.failed_file.empty()) write_failed();
+    for (const std::string& file : options_.report_files) {
+      if (!file.ends_with(".json")) continue;
+      const std::string text = batch_json(totals_, options_);
+      write_text(file, text);
+    }
+    report_without_new_files();
+  }
+
+  // What is open already, and stdout.
+  void report_without_new_files() {
+    if (lines_) lines_->close();
+    if (trace_) trace_->close();
+    if (!options_.talk.quiet) print_text(batch_table(totals_));
+  }
+
+  // One name a line; ended by NUL where a name holds a newline itself.
+  void write_failed() const {
+    const bool lines = std::ranges::none_of(totals_.failures, [](const BatchFailure& failure) {
+      return failure.name.find('\n') != std::string::npos;
+    });
+    std::string text;
+    for (const BatchFailure& failure : totals_.failures) text += failure.name + (lines ? '\n' : '\0');
+    write_text(options_.batch.failed_file, text);
+  }
+
+  static void write_text(const std::string& path, const std::string& text) {
+    try {
+      write_file(path, std::as_bytes(std::span(text)));
+    } catch (const Error& error) {
+      throw Error(error.kind(), printable(path) + ": " + error.what());
+    }
+  }
+
+  [[nodiscard]] int exit_code() const {
+    if (signal_ != 0) return kExitSignalBase + signal_;
+    if (fatal_) return exit_code_of(fatal_->kind());
+    return totals_.failed() > 0 ? kExitInput : kExitDone;
+  }
+
+  const ProcessOptions& options_;
+  BatchFiles files_;
+  BatchTotals totals_;
+  Progress progress_;
+  std::unique_ptr<LineFile> lines_;
+  std::unique_ptr<TraceFile> trace_;
+  std::unique_ptr<Batch> batch_;
+  std::optional<Error> fatal_;
+  int signal_ = 0;
+};
+
+}  // namespace
+
+int process_batch(const ProcessOptions& options) {
+  refuse_what_is_for_one_image(options);
+  return BatchRun(options).run();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,28 @@
+// Text files that grow while the work goes on, so that what is known stays if the process is killed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace imgpipe {
+
+class LineFile {
+ public:
+  // Makes the file or empties it. Throws Error(output), as all here, with the path.
+  explicit LineFile(std::string path);
+  ~LineFile();
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+
+  // Adds text; some of it may wait in a buffer until flush() or close().
+  void add(std::string_view text);
+  void flush();
+  void close();
+
+ private:
+  std::string path_;
+  std::string waiting_;
+  int fd_ = -1;
+};
+
+}  // namespace imgpipe

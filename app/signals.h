@@ -1,0 +1,23 @@
+// Signals that ask the process to end: at once, or, while a batch runs, when it has put its work away.
+#pragma once
+
+namespace imgpipe {
+
+// SIGINT, SIGTERM and SIGHUP remove the temporary files and end the process with 128 + N, unless the caller
+// had them ignored. SIGPIPE and SIGXFSZ are ignored: what they tell then comes back as errors of write(2).
+// Call it once, before any thread is made.
+void install_signal_handlers();
+
+// While one lives, the first of these signals is only noted; the second ends the process at once.
+class SignalsNoted {
+ public:
+  SignalsNoted();
+  ~SignalsNoted();
+  SignalsNoted(const SignalsNoted&) = delete;
+  SignalsNoted& operator=(const SignalsNoted&) = delete;
+
+  // The signal that came, 0 when none has.
+  [[nodiscard]] int received() const;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,122 @@
+// Many images: several are read, decoded, worked on, encoded and written at the same time, within a budget of
+// memory. One that fails costs itself only.
+//
+//   workers                     lanes (devices)                     workers
+//   read, decode  --queue-->  slot: upload, stages, download  --queue-->  encode, write
+//   read, decode, stages, encode, write: band by band, where an image goes to no lane
+//
+// Every worker takes what is ready to be encoded before it decodes another image. Without a lane an image
+// stays with one worker from its first row to its last, because handing it over would mean to hold it whole;
+// a worker has threads of its own for it only while there are fewer images than threads.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "images/codec.h"
+#include "images/error.h"
+#include "pipeline/engine.h"
+#include "pipeline/lane.h"
+#include "pipeline/plan.h"
+#include "pipeline/timeline.h"
+
+namespace imgpipe {
+
+struct BatchItem {
+  std::string input;   // a path
+  std::string output;  // a path; its folder is made when the image is written
+  Format format = Format::png;
+};
+
+struct BatchSettings {
+  std::vector<const Stage*> stages;
+  StageOptions stage;
+  bool fuse = false;
+  DecodeOptions decode;
+  EncodeOptions encode;
+  int jobs = 1;     // images that workers are at, at a time
+  int threads = 1;  // that workers share while there are fewer images than threads
+  // Bytes that the images on their way may need by their headers. With `memory_is_limit` an image that needs
+  // more by itself fails; without, it runs alone.
+  std::int64_t memory_bytes = std::int64_t{1} << 30;
+  bool memory_is_limit = false;
+  // Makes the engine of images that go to no lane, one for each worker.
+  std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
+  // The devices. Images of at least `lane_pixels` go to whichever is free.
+  std::vector<std::unique_ptr<Lane>> lanes;
+  std::int64_t lane_pixels = 0;
+  // Lanes are started when the images so far let expect that so many pixels will go to them.
+  std::int64_t lane_start_pixels = 0;
+  // What the lanes do not do at once (they are starting, busy or broken) the workers do; without, the workers
+  // wait, and the batch ends when the last lane is broken.
+  bool host_helps = false;
+  bool fail_fast = false;   // end with the first image that fails
+  bool keep_spans = false;  // give every image's spans
+};
+
+// What an image's time goes to. Their names are in part_name().
+enum class Part { read, decode, upload, kernels, download, encode, write };
+inline constexpr std::size_t kParts = 7;
+[[nodiscard]] std::string_view part_name(Part part);
+using PartTimes = std::array<std::int64_t, kParts>;  // nanoseconds, by part
+
+struct Interval {
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+struct BatchResult {
+  std::size_t item = 0;
+  std::optional<ErrorKind> failed;  // of the image; no output was written then
+  std::string reason;               // with the path that it is about
+  std::string device;               // "cpu", "reference" or a lane's name; empty when it came to none
+  ImageHeader header;               // as far as it was read
+  Shape output{0, 0, 1};
+  std::int64_t input_bytes = 0, output_bytes = 0;  // of the files
+  std::vector<std::string> warnings;               // with the path
+  std::int64_t start_ns = 0, end_ns = 0;           // since the batch was made
+  PartTimes busy{};
+  // When a lane was at its upload, kernels and download: from the first span to the last. Zero without a
+  // lane.
+  std::array<Interval, kParts> on_lane{};
+  std::vector<Span> spans;  // with keep_spans; their tracks say which worker and which slot
+};
+
+class Batch {
+ public:
+  // Starts at once. Paths of items must be told apart already (no two outputs alike, none an input).
+  Batch(std::vector<BatchItem> items, BatchSettings settings);
+  // Drops what has not begun and waits for the rest.
+  ~Batch();
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  // The next image that is done, in the order of their ends; nullopt when none is within `patience`, or when
+  // there are no more. One thread takes results.
+  [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience);
+  // No image is on its way, none will be, and next() has given all results.
+  [[nodiscard]] bool finished() const;
+  // Begins no more images; those on their way go on.
+  void stop();
+
+  // Lines for the user about devices that could not be used, each once.
+  [[nodiscard]] std::vector<std::string> take_notes();
+  // The error that ended the batch before all images were done: of a device or of the output side.
+  [[nodiscard]] std::optional<Error> fatal() const;
+  // The lanes that have been started, and what they are.
+  [[nodiscard]] std::vector<std::string> devices() const;
+  // The most bytes that admitted images needed at one time.
+  [[nodiscard]] std::int64_t peak_admitted_bytes() const;
+  [[nodiscard]] Timeline::Clock::time_point origin() const;
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,196 @@
+#include "pipeline/lane_crew.h"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+// Runs `work`; whatever it throws comes back as an Error.
+template <class Work>
+std::optional<Error> error_of(const Work& work) {
+  try {
+    work();
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorKind::memory, "not enough memory");
+  } catch (const std::exception& error) {
+    return Error(ErrorKind::device, "internal error: " + printable(error.what()));
+  }
+}
+
+}  // namespace
+
+LaneCrew::LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, LaneEvents events)
+    : events_(std::move(events)), members_(lanes.size()) {
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    Member& member = members_[i];
+    member.lane = std::move(lanes[i]);
+    for (std::size_t slot = member.lane->slots(); slot-- > 0;) member.free.push_back(slot);
+    slots_ += member.lane->slots();
+  }
+}
+
+LaneCrew::~LaneCrew() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    queue_.clear();
+  }
+  changed_.notify_all();
+  for (Member& member : members_) {
+    if (member.launcher.joinable()) member.launcher.join();
+    if (member.collector.joinable()) member.collector.join();
+  }
+}
+
+void LaneCrew::start() {
+  for (Member& member : members_) {
+    member.launcher = std::thread([this, &member] { launch_all(member); });
+    member.collector = std::thread([this, &member] { collect_all(member); });
+  }
+}
+
+bool LaneCrew::push(std::unique_ptr<LaneImage>& image) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::all_of(members_, &Member::broken)) return false;
+    queue_.push_back(std::move(image));
+  }
+  changed_.notify_all();
+  return true;
+}
+
+std::size_t LaneCrew::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
+std::pmr::memory_resource* LaneCrew::memory() const {
+  const std::lock_guard lock(mutex_);
+  for (const Member& member : members_) {
+    if (member.ready && !member.broken) return &member.lane->memory();
+  }
+  return nullptr;
+}
+
+std::vector<std::string> LaneCrew::devices() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const Member& member : members_) {
+    if (member.ready) names.push_back(member.lane->name() + " (" + member.lane->device_name() + ")");
+  }
+  return names;
+}
+
+void LaneCrew::launch_all(Member& member) {
+  const std::optional<Error> error = error_of([&] { member.lane->start(); });
+  if (error) break_lane(member, *error);
+  std::unique_lock lock(mutex_);
+  member.ready = !error;
+  lock.unlock();
+  events_.changed();
+  lock.lock();
+  for (;;) {
+    changed_.wait(lock,
+                  [&] { return closing_ || member.broken || (!queue_.empty() && !member.free.empty()); });
+    if (closing_ || member.broken) break;
+    std::unique_ptr<LaneImage> image = std::move(queue_.front());
+    queue_.pop_front();
+    const std::size_t slot = member.free.back();
+    member.free.pop_back();
+    lock.unlock();
+    launch_one(member, slot, std::move(image));
+    events_.changed();
+    lock.lock();
+  }
+  member.launching = false;
+  lock.unlock();
+  changed_.notify_all();
+}
+
+void LaneCrew::launch_one(Member& member, std::size_t slot, std::unique_ptr<LaneImage> image) {
+  std::optional<Error> error = error_of([&] { member.lane->launch(slot, *image); });
+  if (error && error->kind() == ErrorKind::memory) {
+    // What the other slots hold may be what is missing: once more with the device to itself.
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return member.running.empty(); });
+    lock.unlock();
+    error = error_of([&] {
+      member.lane->release_memory();
+      member.lane->launch(slot, *image);
+    });
+  }
+  if (!error) {
+    {
+      const std::lock_guard lock(mutex_);
+      member.running.push_back({slot, std::move(image)});
+    }
+    changed_.notify_all();
+    return;
+  }
+  give_back(member, slot);
+  if (error->kind() == ErrorKind::device) {
+    events_.returned(std::move(image));
+    break_lane(member, *error);
+  } else {
+    events_.failed(std::move(image), *error);
+  }
+}
+
+void LaneCrew::collect_all(Member& member) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return !member.running.empty() || !member.launching; });
+    if (member.running.empty()) return;
+    Running& running = member.running.front();  // a deque's elements stay where they are
+    lock.unlock();
+    const std::optional<Error> error = error_of([&] { member.lane->finish(running.slot, *running.image); });
+    lock.lock();
+    std::unique_ptr<LaneImage> image = std::move(running.image);
+    member.free.push_back(running.slot);
+    member.running.pop_front();
+    lock.unlock();
+    changed_.notify_all();
+    if (!error) {
+      events_.finished(std::move(image), member.lane->name());
+    } else if (error->kind() == ErrorKind::device) {
+      events_.returned(std::move(image));
+      break_lane(member, *error);
+    } else {
+      events_.failed(std::move(image), *error);
+    }
+    lock.lock();
+  }
+}
+
+void LaneCrew::give_back(Member& member, std::size_t slot) {
+  {
+    const std::lock_guard lock(mutex_);
+    member.free.push_back(slot);
+  }
+  changed_.notify_all();
+}
+
+void LaneCrew::break_lane(Member& member, const Error& error) {
+  std::deque<std::unique_ptr<LaneImage>> left;
+  bool last = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (member.broken) return;
+    member.broken = true;
+    last = std::ranges::all_of(members_, &Member::broken);
+    if (last) left.swap(queue_);
+  }
+  changed_.notify_all();
+  events_.broken(member.lane->name(), error, last);
+  for (std::unique_ptr<LaneImage>& image : left) events_.returned(std::move(image));
+}
+
+}  // namespace imgpipe
