@@ -40,7 +40,9 @@ bool is_folder(const std::string& path) {
 }
 
 bool is_pattern(const std::string& text) {
-  return text.find_first_of("*?[") != std::string::npos;
+  const std::size_t bracket = text.find('[');
+  return text.find_first_of("*?") != std::string::npos ||
+         (bracket != std::string::npos && text.find(']', bracket) != std::string::npos);
 }
 
 std::string base_name(const std::string& name) {
@@ -64,6 +66,11 @@ class Finder {
         throw Error(ErrorKind::usage,
                     printable(options.output) + ": is no folder, and there are many inputs");
       output_id_ = FileId{info->st_dev, info->st_ino};
+    } else if (!batch_.more_inputs.empty() && !options.output.ends_with('/')) {
+      // Else a word too many, behind INPUT OUTPUT, would become a folder.
+      throw Error(ErrorKind::usage,
+                  printable(options.output) +
+                      ": is no folder, and there are several inputs; to make one end it with /");
     }
   }
 

@@ -266,7 +266,7 @@ class Batch::Work {
 
   void decode(EntryPointer& entry) {
     naming(item_of(*entry).input, [&] {
-      entry->source = source_image(entry->plan.input);
+      entry->source = Image(entry->plan.input, &crew_->memory());
       const auto span =
           entry->timeline.span(part_name(Part::decode), SpanKind::host, entry->plan.input.samples());
       entry->reader->read_rows(entry->source.view());
@@ -296,18 +296,6 @@ class Batch::Work {
       make_folder(std::filesystem::path(path).parent_path());
       write_file(path, file.parts);
     });
-  }
-
-  // Pinned where a device is ready to say what that is.
-  [[nodiscard]] Image source_image(const Shape& shape) const {
-    if (std::pmr::memory_resource* memory = crew_->memory(); memory != nullptr) {
-      try {
-        return Image(shape, memory);
-      } catch (const Error&) {
-        // Ordinary memory goes up too, only slower.
-      }
-    }
-    return Image(shape);
   }
 
   void make_folder(const std::filesystem::path& folder) {
@@ -362,7 +350,7 @@ class Batch::Work {
       const double to_come = lane_pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left());
       if (to_come >= static_cast<double>(settings_.lane_start_pixels)) start_lanes();
     }
-    return crew_->memory() != nullptr && crew_->waiting() < crew_->slots();
+    return crew_->ready() && crew_->waiting() < crew_->slots();
   }
 
   void lane_broke(const std::string& lane, const Error& error, bool last) {
@@ -404,8 +392,7 @@ class Batch::Work {
   // Decoding faster than the lanes take would only fill memory. While they start it fills the time.
   [[nodiscard]] bool may_open() const {
     if (stopping_ || (next_item_ == items_.size() && again_.empty())) return false;
-    return !lanes_usable_ || settings_.host_helps || crew_->memory() == nullptr ||
-           crew_->waiting() < 2 * crew_->slots();
+    return !lanes_usable_ || settings_.host_helps || !crew_->ready() || crew_->waiting() < 2 * crew_->slots();
   }
 
   EntryPointer begin_next() {

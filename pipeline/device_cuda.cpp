@@ -1,10 +1,7 @@
 // The CUDA runtime, linked statically: the same program runs where there is no driver.
 #include "pipeline/device_cuda.h"
 
-#include <algorithm>
 #include <atomic>
-#include <bit>
-#include <iterator>
 #include <new>
 #include <string>
 
@@ -70,56 +67,6 @@ void DeviceBuffer::release() noexcept {
   if (data_ != nullptr) (void)cudaFree(data_);
   data_ = nullptr;
   bytes_ = 0;
-}
-
-namespace {
-
-// Blocks have a few sizes, at most an eighth apart, so that images of about one size share them.
-std::size_t block_bytes(std::size_t bytes) {
-  constexpr std::size_t kLeast = std::size_t{1} << 16;
-  const std::size_t step = std::max(kLeast, std::bit_floor(bytes) / 8);
-  return (bytes + step - 1) / step * step;
-}
-
-}  // namespace
-
-PinnedMemory::~PinnedMemory() {
-  for (const auto& [bytes, block] : idle_) (void)cudaFreeHost(block);
-}
-
-void* PinnedMemory::do_allocate(std::size_t bytes, std::size_t) {
-  const std::size_t size = block_bytes(bytes);
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = idle_.find(size);
-    if (found != idle_.end()) {
-      void* block = found->second;
-      idle_.erase(found);
-      idle_bytes_ -= size;
-      return block;
-    }
-  }
-  void* block = nullptr;
-  IMGPIPE_CUDA(cudaSetDevice(device_));
-  IMGPIPE_CUDA(cudaHostAlloc(&block, size, cudaHostAllocPortable));
-  return block;
-}
-
-void PinnedMemory::do_deallocate(void* block, std::size_t bytes, std::size_t) {
-  std::vector<void*> surplus;
-  {
-    const std::lock_guard lock(mutex_);
-    idle_.emplace(block_bytes(bytes), block);
-    idle_bytes_ += block_bytes(bytes);
-    // The largest first: they are the rarest.
-    while (idle_bytes_ > idle_limit_) {
-      const auto largest = std::prev(idle_.end());
-      idle_bytes_ -= largest->first;
-      surplus.push_back(largest->second);
-      idle_.erase(largest);
-    }
-  }
-  for (void* one : surplus) (void)cudaFreeHost(one);
 }
 
 bool built_with_cuda() {

@@ -3,10 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <map>
-#include <memory_resource>
-#include <mutex>
 #include <source_location>
 #include <utility>
 #include <vector>
@@ -94,31 +90,6 @@ class DeviceBuffer {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-};
-
-// Page-locked host memory, which every device copies at full speed. Blocks that come back are kept for later
-// requests of about their size: pinning costs far more than using. Thread-safe.
-class PinnedMemory final : public std::pmr::memory_resource {
- public:
-  // Pins in the context of `device`, whatever thread asks. Of what comes back, at most `idle_bytes` are kept.
-  explicit PinnedMemory(int device, std::size_t idle_bytes = std::numeric_limits<std::size_t>::max())
-      : device_(device), idle_limit_(idle_bytes) {}
-  ~PinnedMemory() override;
-  PinnedMemory(const PinnedMemory&) = delete;
-  PinnedMemory& operator=(const PinnedMemory&) = delete;
-
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override;
-  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
-    return this == &other;
-  }
-
-  int device_;
-  std::size_t idle_limit_;
-  std::mutex mutex_;
-  std::size_t idle_bytes_ = 0;
-  std::multimap<std::size_t, void*> idle_;
 };
 
 }  // namespace imgpipe

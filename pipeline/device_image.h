@@ -12,6 +12,7 @@
 
 #include "pipeline/device_cuda.h"
 #include "pipeline/engine.h"
+#include "pipeline/pinned_memory.h"
 
 namespace imgpipe {
 

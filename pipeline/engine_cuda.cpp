@@ -26,7 +26,8 @@ namespace {
 
 class CudaEngine final : public Engine {
  public:
-  CudaEngine(int index, int threads) : index_(index), threads_(threads), pinned_(index) {
+  CudaEngine(int index, int threads)
+      : index_(index), threads_(threads), pinned_(index, PinnedMemory::When::at_once) {
     // All kernels come with the context, on its thread, not each with its first launch.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     started_ = Timeline::Clock::now();

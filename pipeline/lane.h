@@ -41,7 +41,7 @@ class Lane {
   [[nodiscard]] virtual std::size_t slots() const = 0;
   // Makes the device ready, which may take a while. Throws Error(device).
   virtual void start() = 0;
-  // Where sources should lie to go up fast; thread-safe. After start().
+  // Where sources should lie to go up fast. Thread-safe, before start() too.
   [[nodiscard]] virtual std::pmr::memory_resource& memory() = 0;
   // Queues all of an image's work on a slot that is free: what runs it goes on alone. `image` stays where it
   // is until finish(). Throws Error(memory) when the device has no room (the slot is then free still),

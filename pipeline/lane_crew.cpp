@@ -72,12 +72,9 @@ std::size_t LaneCrew::waiting() const {
   return queue_.size();
 }
 
-std::pmr::memory_resource* LaneCrew::memory() const {
+bool LaneCrew::ready() const {
   const std::lock_guard lock(mutex_);
-  for (const Member& member : members_) {
-    if (member.ready && !member.broken) return &member.lane->memory();
-  }
-  return nullptr;
+  return std::ranges::any_of(members_, [](const Member& member) { return member.ready && !member.broken; });
 }
 
 std::vector<std::string> LaneCrew::devices() const {

@@ -14,6 +14,7 @@
 #include "pipeline/device_cuda.h"
 #include "pipeline/device_image.h"
 #include "pipeline/lane.h"
+#include "pipeline/pinned_memory.h"
 
 namespace imgpipe {
 namespace {
@@ -54,6 +55,8 @@ class CudaLane final : public Lane {
       const Frame<Sample, Device> source = context.source.reserve(frame_shape_of(image.plan.input), true);
       slot.plan.emplace(context, image.plan, as_const(source), false);
       image.pixels = Image(image.plan.output, pinned_.get());
+      pinned_->pin(image.source.view().data);
+      pinned_->pin(image.pixels.view().data);
       slot.times.emplace(context, image.timeline, name() + " slot " + std::to_string(number + 1));
       DeviceTimes& times = *slot.times;
       const std::size_t start = times.mark();
@@ -119,7 +122,8 @@ std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int> devices,
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   std::vector<std::unique_ptr<Lane>> lanes;
   if (devices.empty()) return lanes;
-  const auto pinned = std::make_shared<PinnedMemory>(devices.front(), static_cast<std::size_t>(pinned_bytes));
+  const auto pinned = std::make_shared<PinnedMemory>(devices.front(), PinnedMemory::When::on_demand,
+                                                     static_cast<std::size_t>(pinned_bytes));
   for (const int device : devices) lanes.push_back(std::make_unique<CudaLane>(device, slots, pinned));
   return lanes;
 }
