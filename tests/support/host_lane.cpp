@@ -1,0 +1,55 @@
+#include "tests/support/host_lane.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "pipeline/engine.h"
+
+namespace imgpipe::test {
+
+HostLane::HostLane(std::string name, LaneFaults faults, std::size_t slots)
+    : name_(std::move(name)), faults_(faults), used_(slots), number_(slots) {}
+
+void HostLane::start() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(faults_.start_ms));
+  if (faults_.start) throw Error(ErrorKind::device, "it does not start");
+}
+
+void HostLane::launch(std::size_t slot, LaneImage& image) {
+  ++launches_;
+  if (faults_.breaks_in_launch > 0 && launches_ >= faults_.breaks_in_launch)
+    throw Error(ErrorKind::device, "it broke");
+  const std::int64_t need = image.plan.input.samples() + image.plan.output.samples();
+  std::int64_t others = 0;
+  for (std::size_t i = 0; i < used_.size(); ++i) others += i == slot ? 0 : used_[i].load();
+  if (others + need > faults_.room_bytes) throw Error(ErrorKind::memory, "not enough device memory");
+  used_[slot] = need;
+  number_[slot] = launches_;
+}
+
+void HostLane::finish(std::size_t slot, LaneImage& image) {
+  if (faults_.breaks_in_finish > 0 && number_[slot] >= faults_.breaks_in_finish)
+    throw Error(ErrorKind::device, "it broke");
+  const std::unique_ptr<Engine> engine = make_reference_engine();
+  Job job;
+  job.reader = make_memory_reader(std::as_const(image.source).view());
+  job.plan = image.plan;
+  engine->submit(std::move(job));
+  const Outcome outcome = engine->next();
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  image.pixels = Image(image.plan.output);
+  copy_pixels(outcome.pixels, image.pixels.view());
+  for (const auto& [part, kind] :
+       {std::pair{"upload", SpanKind::transfer}, std::pair{"gray", SpanKind::kernel},
+        std::pair{"download", SpanKind::transfer}}) {
+    const std::int64_t now = image.timeline.now_ns();
+    image.timeline.add({part, name_ + " slot " + std::to_string(slot + 1), kind, now, now + 1, 1, 0});
+  }
+}
+
+void HostLane::release_memory() {
+  for (auto& bytes : used_) bytes = 0;
+}
+
+}  // namespace imgpipe::test

@@ -1,0 +1,46 @@
+// A lane without a device: the reference does its stages, and it fails as it is told to.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include "images/error.h"
+#include "pipeline/lane.h"
+
+namespace imgpipe::test {
+
+// What goes wrong. Numbers count this lane's launches from 1; 0: never.
+struct LaneFaults {
+  bool start = false;                   // does not start
+  int breaks_in_launch = 0;             // the first launch of the broken device
+  int breaks_in_finish = 0;             // the image whose end is not seen
+  std::int64_t room_bytes = 1LL << 40;  // of all slots together; beyond it launch() throws Error(memory)
+  int start_ms = 0;                     // how long starting takes
+};
+
+class HostLane final : public Lane {
+ public:
+  explicit HostLane(std::string name, LaneFaults faults = {}, std::size_t slots = 3);
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] std::string device_name() const override { return "test"; }
+  [[nodiscard]] std::size_t slots() const override { return used_.size(); }
+  [[nodiscard]] std::pmr::memory_resource& memory() override { return *std::pmr::new_delete_resource(); }
+  void start() override;
+  void launch(std::size_t slot, LaneImage& image) override;
+  void finish(std::size_t slot, LaneImage& image) override;
+  void release_memory() override;
+
+ private:
+  std::string name_;
+  LaneFaults faults_;
+  std::vector<std::atomic<std::int64_t>> used_;  // bytes, by slot, kept for the next image
+  std::vector<std::atomic<int>> number_;         // of the launch, by slot
+  int launches_ = 0;
+};
+
+}  // namespace imgpipe::test
