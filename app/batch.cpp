@@ -127,8 +127,8 @@ class BatchRun {
     prepare_folders();
     if (options_.batch.memory_bytes == 0) keep_freed_memory();
     const Clock::time_point start = Clock::now();
-    batch_ = std::make_unique<Batch>(items(), settings());
     const SignalsNoted signals;
+    batch_ = std::make_unique<Batch>(items(), settings());
     follow(signals);
     for (const std::string& note : batch_->take_notes()) say_warning(note);
     totals_.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
