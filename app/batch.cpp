@@ -2,6 +2,8 @@
 #include "pipeline/batch.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "app/batch_report.h"
+#include "app/calibration.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/inputs.h"
@@ -52,6 +55,12 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
       throw Error(ErrorKind::usage,
                   "--report: " + printable(file) + ": a batch is reported as .json or .ndjson");
   }
+}
+
+std::string megapixels(std::int64_t pixels) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.2f MP", static_cast<double>(pixels) / 1e6);
+  return text.data();
 }
 
 // The memory that images may have: what was given less what the program itself takes, or half of what there
@@ -251,22 +260,62 @@ class BatchRun {
   // The devices.
   void choose(BatchSettings& settings) {
     const DeviceChoice choice = choose_device(options_.device);
-    totals_.device_why = choice.why;
-    if (!choice.why.empty()) log_detail(choice.why);
-    if (choice.kind == DeviceKind::reference) settings.make_engine = make_reference_engine;
+    if (choice.kind == DeviceKind::automatic) {
+      choose_by_cost(settings);
+      return;
+    }
     if (choice.kind != DeviceKind::cuda) {
-      totals_.devices.push_back(std::string(choice.kind == DeviceKind::cpu ? "cpu (" : "reference (") +
+      if (choice.kind == DeviceKind::reference) settings.make_engine = make_reference_engine;
+      totals_.devices.push_back((choice.kind == DeviceKind::cpu ? "cpu (" : "reference (") +
                                 host_info().processor + ")");
       return;
     }
     std::vector<int> devices = choice.cuda_devices;
-    if (devices.empty()) {
-      const CudaDevices found = list_cuda_devices();
-      if (found.devices.empty())
-        throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
-      for (const CudaDevice& device : found.devices) devices.push_back(device.index);
+    if (devices.empty()) devices = every_cuda_device();
+    settings.lanes = make_cuda_lanes(devices, kSlotsOfADevice, settings.memory_bytes / 2);
+  }
+
+  static std::vector<int> every_cuda_device() {
+    const CudaDevices found = list_cuda_devices();
+    if (found.devices.empty())
+      throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
+    std::vector<int> devices;
+    for (const CudaDevice& device : found.devices) devices.push_back(device.index);
+    return devices;
+  }
+
+  // auto: the workers do what the devices are not worth.
+  void choose_by_cost(BatchSettings& settings) {
+    totals_.devices.push_back("cpu (" + host_info().processor + ")");
+    const CudaDevices found = list_cuda_devices();
+    const std::optional<CudaDevice> first = usable_device(found);
+    if (!first) {
+      say_device("auto took cpu (" + why_no_device(found) + ")");
+      return;
+    }
+    const Calibration calibration = load_calibration(*first);
+    const std::string how = calibration.measured ? "as measured on this machine"
+                                                 : "not measured here yet, see imgpipe devices --calibrate";
+    const std::optional<std::int64_t> least = calibration.model.lane_pixels();
+    if (!least) {
+      say_device("auto took cpu (no image is cheaper with " + first->name + "; " + how + ")");
+      return;
+    }
+    settings.host_helps = true;
+    settings.lane_pixels = *least;
+    settings.lane_start_pixels = calibration.model.lane_start_pixels(settings.jobs);
+    std::vector<int> devices;
+    for (const CudaDevice& device : found.devices) {
+      if (can_run_on(device)) devices.push_back(device.index);
     }
     settings.lanes = make_cuda_lanes(devices, kSlotsOfADevice, settings.memory_bytes / 2);
+    say_device("auto takes cuda for images of at least " + megapixels(*least) + ", once " +
+               megapixels(settings.lane_start_pixels) + " of them are to come (" + how + ")");
+  }
+
+  void say_device(const std::string& why) {
+    totals_.device_why = why;
+    log_detail(why);
   }
 
   // ---- the end ---------------------------------------------------------------------------------------

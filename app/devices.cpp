@@ -1,9 +1,16 @@
+#include <array>
 #include <cstdio>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "app/calibration.h"
 #include "app/command.h"
 #include "app/exit_code.h"
+#include "app/log.h"
+#include "images/codec.h"
+#include "images/error.h"
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
@@ -14,12 +21,97 @@ std::string gib(std::int64_t bytes) {
   return text;
 }
 
-std::string choice_name(const DeviceChoice& choice) {
-  if (choice.kind == DeviceKind::cuda) return "cuda:" + std::to_string(choice.cuda_index);
-  return choice.kind == DeviceKind::cpu ? "cpu" : "reference";
+constexpr std::array<std::int64_t, 4> kSizes{1'000'000, 8'000'000, 48'000'000, kDefaultMaxPixels};
+
+// What auto does on this machine.
+struct Auto {
+  std::optional<CudaDevice> device;
+  std::string without;  // why there is no device
+  Calibration calibration;
+  int threads = 1;
+};
+
+Auto judge(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
+  Auto judged;
+  judged.device = usable_device(cuda);
+  judged.threads = host.threads;
+  if (!judged.device) {
+    judged.without = why_no_device(cuda);
+    if (calibrate_now)
+      throw Error(ErrorKind::device, "--calibrate compares cpu with cuda: " + judged.without);
+    return judged;
+  }
+  std::string not_kept;
+  judged.calibration = calibrate_now ? calibrate(*judged.device, not_kept) : load_calibration(*judged.device);
+  if (!not_kept.empty()) log_warning("the measurement is not kept: " + printable(not_kept));
+  return judged;
 }
 
-std::string devices_json(const HostInfo& host, const CudaDevices& cuda, const DeviceChoice& choice) {
+std::string number(double value, int decimals) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string megapixels(std::int64_t pixels) {
+  return number(static_cast<double>(pixels) / 1e6, 2) + " MP";
+}
+
+// For one image by itself: the least of a few sizes that is faster on the device.
+std::optional<std::int64_t> alone_from(const Auto& judged) {
+  for (const std::int64_t pixels : kSizes) {
+    if (judged.calibration.model.lane_pays_alone(pixels, judged.threads)) return pixels;
+  }
+  return std::nullopt;
+}
+
+std::string auto_text(const Auto& judged) {
+  if (!judged.device) return "auto:   cpu (" + judged.without + ")\n";
+  const CostModel& model = judged.calibration.model;
+  const std::optional<std::int64_t> least = model.lane_pixels();
+  const std::optional<std::int64_t> alone = alone_from(judged);
+  std::string out =
+      "auto:   one image: " + (alone ? "cuda from about " + megapixels(*alone) + " on" : std::string("cpu")) +
+      "; starting cuda takes " + number(model.lane_start_ns / 1e6, 0) + " ms\n";
+  if (least) {
+    out += "        a batch: cuda for images of at least " + megapixels(*least) + ", once " +
+           megapixels(model.lane_start_pixels(judged.threads)) + " of them are to come\n";
+  } else {
+    out += "        a batch: cpu\n";
+  }
+  out += "        a worker spends " + number(model.host.ns_per_pixel, 2) + " ns a pixel without cuda, " +
+         number(model.with_lane.ns_per_pixel, 2) + " with it, and cuda " +
+         number(model.lane.ns_per_pixel, 3) + " ns and " + number(model.lane.ns_per_image / 1e3, 0) +
+         " us an image\n";
+  return out + "        " +
+         (judged.calibration.measured ? "measured on this machine: " + printable(calibration_file())
+                                      : "not measured here yet: imgpipe devices --calibrate") +
+         "\n";
+}
+
+nlohmann::ordered_json auto_json(const Auto& judged) {
+  nlohmann::ordered_json json;
+  json["measured"] = judged.device && judged.calibration.measured;
+  if (!judged.device) {
+    json["why_no_cuda"] = judged.without;
+    return json;
+  }
+  const CostModel& model = judged.calibration.model;
+  const auto optional = [](const std::optional<std::int64_t>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  };
+  json["cuda_alone_from_pixels"] = optional(alone_from(judged));
+  json["cuda_in_batches_from_pixels"] = optional(model.lane_pixels());
+  json["cuda_starts_for_pixels"] = model.lane_start_pixels(judged.threads);
+  json["cuda_start_ms"] = model.lane_start_ns / 1e6;
+  const std::pair<const char*, LinearCost> costs[] = {
+      {"worker", model.host}, {"worker_with_cuda", model.with_lane}, {"cuda", model.lane}};
+  for (const auto& [name, cost] : costs)
+    json[name] = {{"ns_per_image", cost.ns_per_image}, {"ns_per_pixel", cost.ns_per_pixel}};
+  return json;
+}
+
+std::string devices_json(const HostInfo& host, const CudaDevices& cuda, const Auto& judged) {
   nlohmann::ordered_json json;
   json["cpu"] = {{"name", host.processor},
                  {"threads", host.threads},
@@ -37,11 +129,11 @@ std::string devices_json(const HostInfo& host, const CudaDevices& cuda, const De
          {"memory_bytes", device.memory_bytes},
          {"multiprocessors", device.multiprocessors}});
   }
-  json["auto"] = {{"device", choice_name(choice)}, {"why", choice.why}};
+  json["auto"] = auto_json(judged);
   return json.dump(2) + "\n";
 }
 
-std::string devices_table(const HostInfo& host, const CudaDevices& cuda, const DeviceChoice& choice) {
+std::string devices_table(const HostInfo& host, const CudaDevices& cuda, const Auto& judged) {
   std::string out = "cpu:    " + host.processor + ", " + std::to_string(host.threads) + " threads, " +
                     gib(host.memory_bytes) + " (" + gib(host.available_bytes) + " available)\n";
   for (const CudaDevice& device : cuda.devices) {
@@ -50,7 +142,7 @@ std::string devices_table(const HostInfo& host, const CudaDevices& cuda, const D
            std::to_string(device.multiprocessors) + " multiprocessors, " + gib(device.memory_bytes) + "\n";
   }
   if (cuda.devices.empty()) out += "cuda:   none: " + cuda.unusable_reason + "\n";
-  return out + "auto:   " + choice.why + "\n";
+  return out + auto_text(judged);
 }
 
 }  // namespace
@@ -58,8 +150,8 @@ std::string devices_table(const HostInfo& host, const CudaDevices& cuda, const D
 int run_devices(const DevicesOptions& options) {
   const HostInfo host = host_info();
   const CudaDevices cuda = list_cuda_devices();
-  const DeviceChoice choice = choose_device("auto");
-  print_text(options.json ? devices_json(host, cuda, choice) : devices_table(host, cuda, choice));
+  const Auto judged = judge(host, cuda, options.calibrate);
+  print_text(options.json ? devices_json(host, cuda, judged) : devices_table(host, cuda, judged));
   return kExitDone;
 }
 

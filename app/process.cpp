@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "app/calibration.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/histogram_file.h"
@@ -221,11 +222,18 @@ class ImageRun {
     if (choice_.cuda_devices.size() > 1)
       throw Error(ErrorKind::usage,
                   "--device: one image goes to one device, not to " + printable(options.device));
-    engine_ = factory(choice_, thread_count(options));
+    // With auto the image's size decides where there is a device; a device asked for is made ready while the
+    // file is read.
+    if (choice_.kind == DeviceKind::automatic) devices_ = list_cuda_devices();
+    if (usable_device(devices_)) {
+      late_factory_ = factory;
+    } else {
+      if (choice_.kind == DeviceKind::automatic) choice_ = choose_for_image(devices_, 0, 1, 1);
+      engine_ = factory(choice_, thread_count(options));
+    }
     chosen_ = Timeline::Clock::now();
     facts_.options = &options;
     facts_.output_format = format_;
-    if (!choice_.why.empty()) log_detail(choice_.why);
   }
 
   int run() {
@@ -272,6 +280,11 @@ class ImageRun {
     facts_.input = job.reader->header();
     facts_.input_bytes = static_cast<std::int64_t>(bytes.size());
     const Shape shape = facts_.input.shape;
+    if (!engine_) {
+      choice_ = choose_for_image(devices_, shape.pixels(), thread_count(options_), 1 + options_.repeat);
+      engine_ = late_factory_(choice_, thread_count(options_));
+    }
+    if (!choice_.why.empty()) log_detail(choice_.why);
     job.plan = make_plan(options_.stages, shape, options_.stage, options_.fuse);
     say_plan(job.plan);
     if (!options_.histogram_file.empty() && before_step(job.plan) == job.plan.steps.size()) {
@@ -335,6 +348,8 @@ class ImageRun {
   const ProcessOptions& options_;
   Format format_;
   DeviceChoice choice_;
+  CudaDevices devices_;  // with auto
+  EngineFactory late_factory_;
   std::unique_ptr<Engine> engine_;
   RunFacts facts_;
 };

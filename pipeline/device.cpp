@@ -49,6 +49,10 @@ std::vector<int> cuda_devices_of(std::string_view text) {
 
 }  // namespace
 
+bool can_run_on(const CudaDevice& device) {
+  return device.major * 10 + device.minor >= kLeastCapability;
+}
+
 HostInfo host_info() {
   HostInfo info;
   info.processor = processor_name();
@@ -62,16 +66,7 @@ HostInfo host_info() {
 DeviceChoice choose_device(std::string_view text) {
   if (text == "reference") return {DeviceKind::reference, 0, {}, ""};
   if (text == "cpu") return {DeviceKind::cpu, 0, {}, ""};
-  if (text == "auto") {
-    const CudaDevices found = list_cuda_devices();
-    for (const CudaDevice& device : found.devices) {
-      const std::string name = "cuda:" + std::to_string(device.index) + " (" + device.name + ")";
-      if (device.major * 10 + device.minor >= kLeastCapability)
-        return {DeviceKind::cuda, device.index, {device.index}, "auto took " + name};
-    }
-    const std::string why = found.devices.empty() ? found.unusable_reason : "the CUDA device is too old";
-    return {DeviceKind::cpu, 0, {}, "auto took cpu (" + why + ")"};
-  }
+  if (text == "auto") return {DeviceKind::automatic, 0, {}, ""};
   if (text == "cuda") return {DeviceKind::cuda, 0, {}, ""};
   if (text.starts_with("cuda:")) {
     const std::vector<int> devices = cuda_devices_of(text.substr(5));

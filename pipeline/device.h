@@ -29,6 +29,9 @@ struct CudaDevices {
   std::string unusable_reason;  // why there are none; empty otherwise
 };
 
+// True when the release build has code for a device of its compute capability.
+[[nodiscard]] bool can_run_on(const CudaDevice& device);
+
 // True when this build can talk to CUDA devices at all.
 [[nodiscard]] bool built_with_cuda();
 // The CUDA runtime's version, "13.0"; "none" without it. Makes no CUDA context.
@@ -36,7 +39,8 @@ struct CudaDevices {
 // Lists the devices; makes no context on them.
 [[nodiscard]] CudaDevices list_cuda_devices();
 
-enum class DeviceKind { reference, cpu, cuda };
+// `automatic`: whoever runs the work decides by its cost.
+enum class DeviceKind { reference, cpu, cuda, automatic };
 
 struct DeviceChoice {
   DeviceKind kind = DeviceKind::reference;
@@ -47,8 +51,8 @@ struct DeviceChoice {
 };
 
 // Reads `auto`, `cpu`, `reference`, `cuda` (every one that is visible), `cuda:N` or `cuda:N,M`. Throws
-// Error(usage) for anything else. `auto` never fails; whether a device asked for by name can be used, its
-// engine finds out.
+// Error(usage) for anything else. Touches no device: whether one asked for by name can be used, its engine
+// finds out.
 [[nodiscard]] DeviceChoice choose_device(std::string_view text);
 
 // Bytes a second, read plus written, that so many threads of the host copy together, each between two buffers

@@ -74,8 +74,7 @@ TEST_F(Cli, Exit0WritesTheImageAndTheTable) {
 }
 
 TEST_F(Cli, Exit1ForAnInputThatFails) {
-  for (const std::string& input :
-       {file("broken.png"), file("missing.png"), std::string("/dev/zero")}) {
+  for (const std::string& input : {file("broken.png"), file("missing.png"), std::string("/dev/zero")}) {
     const RunResult run = run_imgpipe({input, file("out.png")});
     EXPECT_EQ(run.exit_code, 1) << input;
     expect_one_line(run);
@@ -511,7 +510,7 @@ TEST_F(Cli, Devices) {
   EXPECT_TRUE(table.out.starts_with("cpu:"));
   const Json json = Json::parse(run_imgpipe({"devices", "--json"}).out);
   EXPECT_GE(json["cpu"]["threads"], 1);
-  EXPECT_EQ(json["auto"]["device"], list_cuda_devices().devices.empty() ? "cpu" : "cuda:0");
+  EXPECT_EQ(json["auto"].contains("why_no_cuda"), list_cuda_devices().devices.empty());
 }
 
 TEST_F(Cli, SynthWritesTheSameBytesTwice) {

@@ -203,9 +203,9 @@ TEST(Timeline, UnionCountsOverlapOnce) {
 TEST(Device, NamesAreCheckedAndAutoNeverFails) {
   EXPECT_EQ(choose_device("reference").kind, DeviceKind::reference);
   EXPECT_EQ(choose_device("cpu").kind, DeviceKind::cpu);
-  EXPECT_FALSE(choose_device("auto").why.empty());
-  for (const char* text :
-       {"", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999", "cpu:0"}) {
+  EXPECT_EQ(choose_device("auto").kind, DeviceKind::automatic);
+  for (const char* text : {"", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999",
+                           "cuda:1,", "cuda:,1", "cuda:1,1", "cuda:0,x", "cpu:0"}) {
     try {
       (void)choose_device(text);
       ADD_FAILURE() << "accepted '" << text << "'";
@@ -214,7 +214,9 @@ TEST(Device, NamesAreCheckedAndAutoNeverFails) {
     }
   }
   EXPECT_EQ(choose_device("cuda").kind, DeviceKind::cuda);
+  EXPECT_TRUE(choose_device("cuda").cuda_devices.empty());
   EXPECT_EQ(choose_device("cuda:3").cuda_index, 3);
+  EXPECT_EQ(choose_device("cuda:2,0").cuda_devices, (std::vector<int>{2, 0}));
   const CudaDevices cuda = list_cuda_devices();
   EXPECT_EQ(cuda.devices.empty(), !cuda.unusable_reason.empty());
 }

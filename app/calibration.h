@@ -1,0 +1,37 @@
+// The cost model of this machine, kept in the user's cache folder.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "pipeline/cost_model.h"
+#include "pipeline/device.h"
+
+namespace imgpipe {
+
+struct Calibration {
+  CostModel model;
+  bool measured = false;  // false: usual_cost_model()
+};
+
+// $XDG_CACHE_HOME/imgpipe/calibration.json, or the same below $HOME/.cache; empty when neither is set.
+[[nodiscard]] std::string calibration_file();
+
+// What was measured for this processor, this number of threads, this device and this version of imgpipe; what
+// is usual where that is not there or cannot be read.
+[[nodiscard]] Calibration load_calibration(const CudaDevice& device);
+
+// Measures, and keeps the result where that is possible; `kept` says why not. Throws what
+// measure_cost_model() does.
+[[nodiscard]] Calibration calibrate(const CudaDevice& device, std::string& not_kept);
+
+// The device that auto may use: the first that there is code for.
+[[nodiscard]] std::optional<CudaDevice> usable_device(const CudaDevices& found);
+// Why there is none.
+[[nodiscard]] std::string why_no_device(const CudaDevices& found);
+
+// What auto takes for one image of so many pixels by itself, and why.
+[[nodiscard]] DeviceChoice choose_for_image(const CudaDevices& found, std::int64_t pixels, int threads,
+                                            int passes);
+
+}  // namespace imgpipe
