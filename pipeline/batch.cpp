@@ -358,7 +358,8 @@ class Batch::Work {
       const std::lock_guard lock(mutex_);
       if (last) lanes_usable_ = false;
       if (last && !settings_.host_helps) {
-        if (!fatal_) fatal_ = error;
+        // Whatever it was that kept the device from working, as an error of the device it ends the batch.
+        if (!fatal_) fatal_ = Error(ErrorKind::device, lane + ": " + error.what());
         stop_locked();
       } else {
         notes_.push_back(lane + " is not used: " + error.what());

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU, in one go: build for its architecture, the whole suite with the GPU required, compute-sanitizer
 # on the awkward shapes, then the timings of README's tables.
-#   gpu.sh [all|test|sanitize|bench]...   [CMAKE_OPTIONS in the environment]
+#   gpu.sh [all|test|sanitize|bench|batch]...   [CMAKE_OPTIONS in the environment]
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 parts=${*:-all}
@@ -63,5 +63,27 @@ if wants bench; then
       "$build/imgpipe" "$photo" "$folder/o.png" --device cuda --cpu | grep -c identical | sed "s|^|$(basename "$photo"): identical stages: |" || failed=1
     done
   fi
+fi
+if wants batch; then
+  batches=$(mktemp -d -p /dev/shm)
+  trap 'rm -rf "$batches" ${folder:+"$folder"}' EXIT
+  mkdir "$batches/in"
+  seq 500 | xargs -P "$(nproc)" -I{} "$build/imgpipe" synth "$batches/in/{}.jpg" --pattern photo --size 3264x2448 --seed {} --quality 90 -q || failed=1
+  echo "== 500 JPEGs of 8 MP, $(du -sm "$batches/in" | cut -f1) MB, $(nproc) processors"
+  for format in png jpg; do
+    echo "== batch_bench --format $format"
+    "$build/tests/batch_bench" "$batches/in" "$batches/out" --format $format --rounds 5 || failed=1
+    for device in cuda cpu auto; do
+      rm -rf "$batches/out-$device-$format"
+      echo "== imgpipe IN OUT --format $format --device $device"
+      "$build/imgpipe" "$batches/in" "$batches/out-$device-$format" --format $format --device $device \
+        --trace "$batches/trace-$device-$format.json" || failed=1
+    done
+    diff -rq "$batches/out-cuda-$format" "$batches/out-cpu-$format" && diff -rq "$batches/out-cuda-$format" "$batches/out-auto-$format" &&
+      echo "cuda, cpu and auto: the same bytes" || failed=1
+  done
+  python3 tests/checks/trace_overlap.py "$batches/trace-cuda-png.json" || failed=1
+  [ -z "${OUT:-}" ] || cp "$batches/trace-cuda-png.json" "$OUT/"
+  "$build/imgpipe" devices --calibrate || failed=1
 fi
 exit $failed

@@ -1,0 +1,193 @@
+// What decoding and encoding alone reach, and what a batch on CUDA devices reaches, in turns.
+//
+//   batch_bench IN OUT [--format png|jpg] [--jobs N] [--rounds R] [--devices 0,1]
+//
+// The mode without kernels is the same batch with a lane that does nothing but hand out what the device made
+// of the same image before: workers read, decode, encode and write the same bytes, and no device is touched
+// in between. Prints a line a round, and the medians.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "images/codec.h"
+#include "images/error.h"
+#include "pipeline/batch.h"
+#include "pipeline/device.h"
+#include "pipeline/pinned_memory.h"
+
+namespace {
+
+using namespace imgpipe;
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// What a source is known by: its shape and the bytes of some rows.
+std::size_t key_of(const Image& source) {
+  const Shape& shape = source.shape();
+  const ConstHostPlane rows = source.view();
+  std::size_t key = std::hash<std::int64_t>()(shape.width * 31 + shape.height);
+  for (std::int64_t row = 0; row < shape.height; row += std::max<std::int64_t>(1, shape.height / 8)) {
+    const auto* start = reinterpret_cast<const char*>(rows.rows(row, 1).data);
+    key = key * 1099511628211U ^
+          std::hash<std::string_view>()({start, static_cast<std::size_t>(rows.row_samples())});
+  }
+  return key;
+}
+
+struct Results {
+  std::mutex mutex;
+  std::map<std::size_t, Image> images;
+};
+
+// The device, and what it made is kept.
+class RecordingLane final : public Lane {
+ public:
+  RecordingLane(std::unique_ptr<Lane> lane, Results& results) : lane_(std::move(lane)), results_(results) {}
+  [[nodiscard]] std::string name() const override { return lane_->name(); }
+  [[nodiscard]] std::string device_name() const override { return lane_->device_name(); }
+  [[nodiscard]] std::size_t slots() const override { return lane_->slots(); }
+  void start() override { lane_->start(); }
+  [[nodiscard]] std::pmr::memory_resource& memory() override { return lane_->memory(); }
+  void launch(std::size_t slot, LaneImage& image) override { lane_->launch(slot, image); }
+  void finish(std::size_t slot, LaneImage& image) override {
+    lane_->finish(slot, image);
+    Image copy(image.plan.output);
+    copy_pixels(std::as_const(image.pixels).view(), copy.view());
+    const std::lock_guard lock(results_.mutex);
+    results_.images.insert_or_assign(key_of(image.source), std::move(copy));
+  }
+  void release_memory() override { lane_->release_memory(); }
+
+ private:
+  std::unique_ptr<Lane> lane_;
+  Results& results_;
+};
+
+class NullLane final : public Lane {
+ public:
+  explicit NullLane(Results& results) : results_(results), memory_(0, PinnedMemory::When::on_demand) {}
+  [[nodiscard]] std::string name() const override { return "none"; }
+  [[nodiscard]] std::string device_name() const override { return "no kernels"; }
+  [[nodiscard]] std::size_t slots() const override { return 4; }
+  void start() override {}
+  [[nodiscard]] std::pmr::memory_resource& memory() override { return memory_; }
+  void launch(std::size_t, LaneImage&) override {}
+  void finish(std::size_t, LaneImage& image) override {
+    image.pixels = Image(image.plan.output, &memory_);
+    const std::lock_guard lock(results_.mutex);
+    copy_pixels(std::as_const(results_.images.at(key_of(image.source))).view(), image.pixels.view());
+  }
+  void release_memory() override {}
+
+ private:
+  Results& results_;
+  PinnedMemory memory_;
+};
+
+struct Options {
+  std::string in, out;
+  Format format = Format::png;
+  int jobs = static_cast<int>(std::thread::hardware_concurrency());
+  int rounds = 5;
+  std::vector<int> devices{0};
+};
+
+double images_per_second(const Options& options, std::vector<std::unique_ptr<Lane>> lanes) {
+  std::vector<BatchItem> items;
+  for (const auto& entry : fs::directory_iterator(options.in)) {
+    const std::string ending(format_info(options.format).endings.front());
+    items.push_back({entry.path().string(),
+                     (fs::path(options.out) / entry.path().filename()).replace_extension(ending).string(),
+                     options.format});
+  }
+  std::ranges::sort(items, {}, &BatchItem::input);
+  const std::size_t count = items.size();
+  const Clock::time_point start = Clock::now();
+  {
+    BatchSettings settings;
+    settings.stages = parse_stages(default_stages());
+    settings.jobs = settings.threads = options.jobs;
+    settings.memory_bytes = available_memory_bytes() / 2;
+    settings.lanes = std::move(lanes);
+    Batch batch(std::move(items), std::move(settings));
+    while (!batch.finished()) {
+      const std::optional<BatchResult> result = batch.next(std::chrono::milliseconds(50));
+      if (result && result->failed) throw Error(*result->failed, result->reason);
+      if (const std::optional<Error> fatal = batch.fatal()) throw *fatal;
+    }
+  }
+  return static_cast<double>(count) / std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Options options_of(const std::vector<std::string>& arguments) {
+  Options options;
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string value = i + 1 < arguments.size() ? arguments[i + 1] : "";
+    if (arguments[i] == "--format") {
+      options.format = format_by_name(value == "jpg" ? "jpeg" : value).value_or(Format::png);
+    } else if (arguments[i] == "--jobs") {
+      options.jobs = std::stoi(value);
+    } else if (arguments[i] == "--rounds") {
+      options.rounds = std::stoi(value);
+    } else if (arguments[i] == "--devices") {
+      options.devices = choose_device("cuda:" + value).cuda_devices;
+    } else {
+      paths.push_back(arguments[i]);
+      continue;
+    }
+    ++i;
+  }
+  if (paths.size() != 2) throw Error(ErrorKind::usage, "batch_bench IN OUT [options]: see its source");
+  options.in = paths[0];
+  options.out = paths[1];
+  return options;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Options options = options_of({argv + 1, argv + argc});
+    constexpr std::size_t kSlots = 4;
+    constexpr std::int64_t kIdleBytes = std::int64_t{16} << 30;
+    Results results;
+    std::vector<std::unique_ptr<Lane>> recording;
+    for (std::unique_ptr<Lane>& lane : make_cuda_lanes(options.devices, kSlots, kIdleBytes))
+      recording.push_back(std::make_unique<RecordingLane>(std::move(lane), results));
+    (void)images_per_second(options, std::move(recording));
+    std::vector<double> without;
+    std::vector<double> with;
+    std::vector<double> share;
+    for (int round = 0; round < options.rounds; ++round) {
+      std::vector<std::unique_ptr<Lane>> none;
+      none.push_back(std::make_unique<NullLane>(results));
+      without.push_back(images_per_second(options, std::move(none)));
+      with.push_back(images_per_second(options, make_cuda_lanes(options.devices, kSlots, kIdleBytes)));
+      share.push_back(with.back() / without.back());
+      std::printf("round %d: decode + encode alone %.1f images/s, with cuda %.1f, share %.3f\n", round + 1,
+                  without.back(), with.back(), share.back());
+    }
+    std::printf("median: decode + encode alone %.1f images/s, with cuda %.1f, share %.3f\n", median(without),
+                median(with), median(share));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "batch_bench: %s\n", error.what());
+    return 1;
+  }
+}
