@@ -143,6 +143,8 @@ class BatchRun {
     totals_.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
     totals_.peak_admitted_bytes = batch_->peak_admitted_bytes();
     for (const std::string& device : batch_->devices()) totals_.devices.push_back(device);
+    totals_.device_why = batch_->lane_note();
+    if (!totals_.device_why.empty()) log_detail(totals_.device_why);
     signal_ = signals.received();
     if (signal_ != 0) totals_.stopped = "signal " + std::to_string(signal_);
     fatal_ = batch_->fatal();
@@ -270,9 +272,12 @@ class BatchRun {
                                 host_info().processor + ")");
       return;
     }
-    std::vector<int> devices = choice.cuda_devices;
-    if (devices.empty()) devices = every_cuda_device();
-    settings.lanes = make_cuda_lanes(devices, kSlotsOfADevice, settings.memory_bytes / 2);
+    settings.lane_memory = make_lane_memory(settings.memory_bytes / 2);
+    settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
+      LaneOffer offer;
+      offer.lanes = make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsOfADevice, memory);
+      return offer;
+    };
   }
 
   static std::vector<int> every_cuda_device() {
@@ -287,35 +292,38 @@ class BatchRun {
   // auto: the workers do what the devices are not worth.
   void choose_by_cost(BatchSettings& settings) {
     totals_.devices.push_back("cpu (" + host_info().processor + ")");
+    settings.host_helps = true;
+    settings.lane_memory = make_lane_memory(settings.memory_bytes / 2);
+    settings.find_lanes = [jobs = settings.jobs, memory = settings.lane_memory] {
+      return offer_by_cost(jobs, memory);
+    };
+  }
+
+  static LaneOffer offer_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resource>& memory) {
+    LaneOffer offer;
     const CudaDevices found = list_cuda_devices();
     const std::optional<CudaDevice> first = usable_device(found);
     if (!first) {
-      say_device("auto took cpu (" + why_no_device(found) + ")");
-      return;
+      offer.note = "auto took cpu (" + why_no_device(found) + ")";
+      return offer;
     }
     const Calibration calibration = load_calibration(*first);
     const std::string how = calibration.measured ? "as measured on this machine"
                                                  : "not measured here yet, see imgpipe devices --calibrate";
-    const std::optional<std::int64_t> least = calibration.model.lane_pixels();
-    if (!least) {
-      say_device("auto took cpu (no image is cheaper with " + first->name + "; " + how + ")");
-      return;
+    if (!calibration.model.lane_pixels) {
+      offer.note = "auto took cpu (no image is cheaper with " + first->name + "; " + how + ")";
+      return offer;
     }
-    settings.host_helps = true;
-    settings.lane_pixels = *least;
-    settings.lane_start_pixels = calibration.model.lane_start_pixels(settings.jobs);
+    offer.lane_pixels = *calibration.model.lane_pixels;
+    offer.lane_start_pixels = calibration.model.lane_start_pixels(jobs);
     std::vector<int> devices;
     for (const CudaDevice& device : found.devices) {
       if (can_run_on(device)) devices.push_back(device.index);
     }
-    settings.lanes = make_cuda_lanes(devices, kSlotsOfADevice, settings.memory_bytes / 2);
-    say_device("auto takes cuda for images of at least " + megapixels(*least) + ", once " +
-               megapixels(settings.lane_start_pixels) + " of them are to come (" + how + ")");
-  }
-
-  void say_device(const std::string& why) {
-    totals_.device_why = why;
-    log_detail(why);
+    offer.lanes = make_cuda_lanes(devices, kSlotsOfADevice, memory);
+    offer.note = "auto takes cuda for images of at least " + megapixels(offer.lane_pixels) + ", once " +
+                 megapixels(offer.lane_start_pixels) + " of them are to come (" + how + ")";
+    return offer;
   }
 
   // ---- the end ---------------------------------------------------------------------------------------

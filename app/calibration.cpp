@@ -53,9 +53,10 @@ Calibration load_calibration(const CudaDevice& device) {
     const Json json = Json::parse(reinterpret_cast<const char*>(bytes.data()),
                                   reinterpret_cast<const char*>(bytes.data()) + bytes.size());
     if (json.at("key") == key_of(device)) {
-      return {{cost_of(json.at("host")), cost_of(json.at("with_lane")), cost_of(json.at("lane")),
-               json.at("lane_start_ns").get<double>()},
-              true};
+      CostModel model{cost_of(json.at("host")), cost_of(json.at("with_lane")), cost_of(json.at("lane")),
+                      json.at("lane_start_ns").get<double>(), std::nullopt};
+      if (!json.at("lane_pixels").is_null()) model.lane_pixels = json.at("lane_pixels").get<std::int64_t>();
+      return {model, true};
     }
   } catch (const Error&) {
     // Not there.
@@ -67,18 +68,21 @@ Calibration load_calibration(const CudaDevice& device) {
 
 Calibration calibrate(const CudaDevice& device, std::string& not_kept) {
   const int index = device.index;
-  const auto lanes = make_cuda_lanes({&index, 1}, 1, std::int64_t{1} << 30);
-  const Calibration calibration{measure_cost_model(*lanes.front()), true};
+  const auto memory = make_lane_memory(std::int64_t{1} << 30);
+  const auto lanes = make_cuda_lanes({&index, 1}, 1, memory);
+  const Calibration calibration{measure_cost_model(*lanes.front(), *memory), true};
   const std::string path = calibration_file();
   if (path.empty()) {
     not_kept = "neither XDG_CACHE_HOME nor HOME is set";
     return calibration;
   }
-  const Json json{{"key", key_of(device)},
-                  {"host", json_of(calibration.model.host)},
-                  {"with_lane", json_of(calibration.model.with_lane)},
-                  {"lane", json_of(calibration.model.lane)},
-                  {"lane_start_ns", calibration.model.lane_start_ns}};
+  const Json json{
+      {"key", key_of(device)},
+      {"host", json_of(calibration.model.host)},
+      {"with_lane", json_of(calibration.model.with_lane)},
+      {"lane", json_of(calibration.model.lane)},
+      {"lane_start_ns", calibration.model.lane_start_ns},
+      {"lane_pixels", calibration.model.lane_pixels ? Json(*calibration.model.lane_pixels) : Json(nullptr)}};
   const std::string text = json.dump(2) + "\n";
   try {
     std::error_code error;

@@ -68,7 +68,7 @@ std::optional<std::int64_t> alone_from(const Auto& judged) {
 std::string auto_text(const Auto& judged) {
   if (!judged.device) return "auto:   cpu (" + judged.without + ")\n";
   const CostModel& model = judged.calibration.model;
-  const std::optional<std::int64_t> least = model.lane_pixels();
+  const std::optional<std::int64_t> least = model.lane_pixels;
   const std::optional<std::int64_t> alone = alone_from(judged);
   std::string out =
       "auto:   one image: " + (alone ? "cuda from about " + megapixels(*alone) + " on" : std::string("cpu")) +
@@ -101,7 +101,7 @@ nlohmann::ordered_json auto_json(const Auto& judged) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
   json["cuda_alone_from_pixels"] = optional(alone_from(judged));
-  json["cuda_in_batches_from_pixels"] = optional(model.lane_pixels());
+  json["cuda_in_batches_from_pixels"] = optional(model.lane_pixels);
   json["cuda_starts_for_pixels"] = model.lane_start_pixels(judged.threads);
   json["cuda_start_ms"] = model.lane_start_ns / 1e6;
   const std::pair<const char*, LinearCost> costs[] = {

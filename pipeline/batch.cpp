@@ -82,18 +82,19 @@ std::string_view part_name(Part part) {
 class Batch::Work {
  public:
   Work(std::vector<BatchItem> items, BatchSettings settings)
-      : items_(std::move(items)),
-        settings_(std::move(settings)),
-        lanes_usable_(!settings_.lanes.empty()),
-        crew_(std::make_unique<LaneCrew>(std::move(settings_.lanes), lane_events())) {
+      : items_(std::move(items)), settings_(std::move(settings)) {
     settings_.jobs =
         static_cast<int>(std::clamp<std::size_t>(items_.size(), 1, static_cast<std::size_t>(settings_.jobs)));
-    if (lanes_usable_ && settings_.lane_start_pixels == 0) start_lanes();
+    if (settings_.lane_memory == nullptr)
+      settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
+    finding_ = settings_.find_lanes != nullptr;
+    if (finding_) finder_ = std::thread([this] { find_lanes(); });
     for (int i = 0; i < settings_.jobs; ++i) workers_.emplace_back([this, i] { work(i); });
   }
 
   ~Work() {
     stop();
+    if (finder_.joinable()) finder_.join();
     for (std::thread& worker : workers_) worker.join();
     crew_.reset();
   }
@@ -134,7 +135,14 @@ class Batch::Work {
     const std::lock_guard lock(mutex_);
     return peak_admitted_bytes_;
   }
-  [[nodiscard]] std::vector<std::string> devices() const { return crew_->devices(); }
+  [[nodiscard]] std::vector<std::string> devices() const {
+    const std::lock_guard lock(mutex_);
+    return crew_ ? crew_->devices() : std::vector<std::string>();
+  }
+  [[nodiscard]] std::string lane_note() const {
+    const std::lock_guard lock(mutex_);
+    return lane_note_;
+  }
   [[nodiscard]] Timeline::Clock::time_point origin() const { return origin_; }
 
  private:
@@ -266,7 +274,7 @@ class Batch::Work {
 
   void decode(EntryPointer& entry) {
     naming(item_of(*entry).input, [&] {
-      entry->source = Image(entry->plan.input, &crew_->memory());
+      entry->source = Image(entry->plan.input, settings_.lane_memory.get());
       const auto span =
           entry->timeline.span(part_name(Part::decode), SpanKind::host, entry->plan.input.samples());
       entry->reader->read_rows(entry->source.view());
@@ -274,8 +282,14 @@ class Batch::Work {
     keep_warnings(*entry, entry->reader->warnings());
     entry->reader.reset();
     entry->bytes = {};
-    std::unique_ptr<LaneImage> image = std::move(entry);
-    if (!crew_->push(image)) take_back(entry_of(std::move(image)));
+    {
+      const std::lock_guard lock(mutex_);
+      if (finding_) {
+        early_.push_back(std::move(entry));
+        return;
+      }
+    }
+    hand_over(std::move(entry));
   }
 
   void encode(EntryPointer& entry, int threads) {
@@ -334,6 +348,45 @@ class Batch::Work {
     return EntryPointer(static_cast<Entry*>(image.release()));
   }
 
+  // On a thread of its own.
+  void find_lanes() {
+    LaneOffer offer;
+    std::optional<Error> error;
+    try {
+      offer = settings_.find_lanes();
+    } catch (const Error& thrown) {
+      error = thrown;
+    } catch (const std::exception& thrown) {
+      error = Error(ErrorKind::device, "internal error: " + printable(thrown.what()));
+    }
+    std::deque<EntryPointer> early;
+    {
+      const std::lock_guard lock(mutex_);
+      finding_ = false;
+      early.swap(early_);
+      lane_note_ = offer.note;
+      lane_pixels_ = offer.lane_pixels;
+      lane_start_pixels_ = offer.lane_start_pixels;
+      lanes_usable_ = !offer.lanes.empty();
+      if (lanes_usable_) crew_ = std::make_unique<LaneCrew>(std::move(offer.lanes), lane_events());
+      if (lanes_usable_ && lane_start_pixels_ == 0) start_lanes();
+    }
+    if (error) lane_broke("", *error, true);
+    for (EntryPointer& entry : early) hand_over(std::move(entry));
+    notify();
+  }
+
+  // A decoded image goes to the lanes, or begins again where none is left.
+  void hand_over(EntryPointer entry) {
+    bool usable = false;
+    {
+      const std::lock_guard lock(mutex_);
+      usable = crew_ != nullptr;
+    }
+    std::unique_ptr<LaneImage> image = std::move(entry);
+    if (!usable || !crew_->push(image)) take_back(entry_of(std::move(image)));
+  }
+
   void start_lanes() {
     lanes_started_ = true;
     crew_->start();
@@ -341,14 +394,14 @@ class Batch::Work {
 
   // Whether an image is to go to a lane; starts the lanes when that begins to pay.
   bool lane_takes(const Entry& entry) {
-    const std::int64_t pixels = entry.plan.input.pixels();
     ++opened_;
-    if (!lanes_usable_ || pixels < settings_.lane_pixels) return false;
-    if (!settings_.host_helps) return true;
+    if (!settings_.host_helps) return finding_ || lanes_usable_;
+    const std::int64_t pixels = entry.plan.input.pixels();
+    if (finding_ || !lanes_usable_ || pixels < lane_pixels_) return false;
     lane_pixels_seen_ += static_cast<double>(pixels);
     if (!lanes_started_) {
       const double to_come = lane_pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left());
-      if (to_come >= static_cast<double>(settings_.lane_start_pixels)) start_lanes();
+      if (to_come >= static_cast<double>(lane_start_pixels_)) start_lanes();
     }
     return crew_->ready() && crew_->waiting() < crew_->slots();
   }
@@ -359,10 +412,11 @@ class Batch::Work {
       if (last) lanes_usable_ = false;
       if (last && !settings_.host_helps) {
         // Whatever it was that kept the device from working, as an error of the device it ends the batch.
-        if (!fatal_) fatal_ = Error(ErrorKind::device, lane + ": " + error.what());
+        const std::string what = (lane.empty() ? "" : lane + ": ") + error.what();
+        if (!fatal_) fatal_ = Error(ErrorKind::device, what);
         stop_locked();
       } else {
-        notes_.push_back(lane + " is not used: " + error.what());
+        notes_.push_back((lane.empty() ? "cuda" : lane) + " is not used: " + error.what());
       }
     }
     notify();
@@ -502,11 +556,15 @@ class Batch::Work {
   std::deque<EntryPointer> to_encode_;  // back from a lane
   std::deque<BatchResult> results_;
   std::int64_t admitted_bytes_ = 0, peak_admitted_bytes_ = 0;
-  bool lanes_usable_ = false, lanes_started_ = false;
+  bool finding_ = false, lanes_usable_ = false, lanes_started_ = false;
+  std::deque<EntryPointer> early_;  // decoded before the lanes were found
+  std::string lane_note_;
+  std::int64_t lane_pixels_ = 0, lane_start_pixels_ = 0;
   double lane_pixels_seen_ = 0;
   std::mutex folders_mutex_;
   std::unordered_set<std::string> folders_;  // made or seen
-  std::unique_ptr<LaneCrew> crew_;
+  std::unique_ptr<LaneCrew> crew_;           // made once, by finder_
+  std::thread finder_;
   std::vector<std::thread> workers_;
 };
 
@@ -522,6 +580,9 @@ bool Batch::finished() const {
 }
 void Batch::stop() {
   work_->stop();
+}
+std::string Batch::lane_note() const {
+  return work_->lane_note();
 }
 std::vector<std::string> Batch::take_notes() {
   return work_->take_notes();

@@ -34,6 +34,16 @@ struct BatchItem {
   Format format = Format::png;
 };
 
+// The devices of a batch. Images go to whichever is free.
+struct LaneOffer {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  // Where the workers help: images of fewer pixels are theirs.
+  std::int64_t lane_pixels = 0;
+  // Lanes are started when the images so far let expect that so many pixels will go to them.
+  std::int64_t lane_start_pixels = 0;
+  std::string note;  // for the user: what was found, and why that
+};
+
 struct BatchSettings {
   std::vector<const Stage*> stages;
   StageOptions stage;
@@ -48,11 +58,11 @@ struct BatchSettings {
   bool memory_is_limit = false;
   // Makes the engine of images that go to no lane, one for each worker.
   std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
-  // The devices. Images of at least `lane_pixels` go to whichever is free.
-  std::vector<std::unique_ptr<Lane>> lanes;
-  std::int64_t lane_pixels = 0;
-  // Lanes are started when the images so far let expect that so many pixels will go to them.
-  std::int64_t lane_start_pixels = 0;
+  // Finds the devices, on a thread of its own, because looking for them can take longer than an image. Where
+  // it is not set there are none. What it throws is as if a lane had not started.
+  std::function<LaneOffer()> find_lanes;
+  // Where images that go to a lane are decoded to; nullptr: ordinary memory.
+  std::shared_ptr<std::pmr::memory_resource> lane_memory;
   // What the lanes do not do at once (they are starting, busy or broken) the workers do; without, the workers
   // wait, and the batch ends when the last lane is broken.
   bool host_helps = false;
@@ -104,6 +114,8 @@ class Batch {
   // Begins no more images; those on their way go on.
   void stop();
 
+  // LaneOffer::note, once it is known; empty before.
+  [[nodiscard]] std::string lane_note() const;
   // Lines for the user about devices that could not be used, each once.
   [[nodiscard]] std::vector<std::string> take_notes();
   // The error that ended the batch before all images were done: of a device or of the output side.

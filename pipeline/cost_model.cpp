@@ -18,7 +18,8 @@ namespace {
 using Clock = Timeline::Clock;
 
 constexpr int kRounds = 5;
-constexpr std::array<Shape, 2> kShapes{Shape{512, 384, 3}, Shape{2560, 1600, 3}};
+constexpr std::array<Shape, 6> kShapes{Shape{64, 48, 3},   Shape{160, 120, 3},  Shape{320, 240, 3},
+                                       Shape{640, 480, 3}, Shape{1280, 960, 3}, Shape{2560, 1920, 3}};
 
 double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
@@ -55,12 +56,13 @@ double host_ns(const std::vector<std::byte>& jpeg, Engine& engine) {
 }
 
 // What the worker and the lane took.
-std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane, HostThreads& thread) {
+std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane,
+                                  std::pmr::memory_resource& memory, HostThreads& thread) {
   const Clock::time_point start = Clock::now();
   LaneImage image;
   const auto reader = open_reader(jpeg);
   image.plan = usual_plan(reader->header().shape);
-  image.source = Image(image.plan.input, &lane.memory());
+  image.source = Image(image.plan.input, &memory);
   reader->read_rows(image.source.view());
   const double decoding = ns_since(start);
   const Clock::time_point launched = Clock::now();
@@ -82,12 +84,16 @@ LinearCost line_through(std::int64_t pixels_a, double ns_a, std::int64_t pixels_
   return line;
 }
 
-std::optional<std::int64_t> CostModel::lane_pixels() const {
-  const double saved = host.ns_per_pixel - with_lane.ns_per_pixel;
-  if (saved <= 0) return std::nullopt;
-  // What the lane itself costs an image, its worker waits for once at most; its pixels are others' time.
-  const double more = with_lane.ns_per_image + lane.ns_per_image - host.ns_per_image;
-  return static_cast<std::int64_t>(std::ceil(std::max(0.0, more / saved)));
+std::optional<std::int64_t> crossing(std::span<const CostPoint> points) {
+  std::size_t first = points.size();
+  while (first > 0 && points[first - 1].with_lane_ns < points[first - 1].host_ns) --first;
+  if (first == points.size()) return std::nullopt;
+  if (first == 0) return points.empty() ? 0 : points[0].pixels;
+  const auto advantage = [&](std::size_t i) { return std::log(points[i].host_ns / points[i].with_lane_ns); };
+  const double share = -advantage(first - 1) / (advantage(first) - advantage(first - 1));
+  const double from = std::log(static_cast<double>(points[first - 1].pixels));
+  const double to = std::log(static_cast<double>(points[first].pixels));
+  return static_cast<std::int64_t>(std::ceil(std::exp(from + share * (to - from))));
 }
 
 std::int64_t CostModel::lane_start_pixels(int jobs) const {
@@ -103,41 +109,45 @@ bool CostModel::lane_pays_alone(std::int64_t pixels, int threads, int passes) co
 }
 
 CostModel usual_cost_model() {
-  return {{250'000, 4.4}, {250'000, 3.9}, {100'000, 0.09}, 230e6};
+  return {{250'000, 4.4}, {250'000, 3.9}, {100'000, 0.09}, 230e6, 250'000};
 }
 
-CostModel measure_cost_model(Lane& lane) {
+CostModel measure_cost_model(Lane& lane, std::pmr::memory_resource& memory) {
   CostModel model;
   const Clock::time_point start = Clock::now();
   lane.start();
   model.lane_start_ns = ns_since(start);
   const std::unique_ptr<Engine> engine = make_cpu_engine(1);
   HostThreads thread(1);
-  std::array<double, 2> host{};
-  std::array<double, 2> worker{};
-  std::array<double, 2> device{};
-  for (std::size_t i = 0; i < kShapes.size(); ++i) {
-    const std::vector<std::byte> jpeg = make_jpeg(kShapes[i]);
+  std::vector<CostPoint> points;
+  std::vector<double> workers;
+  std::vector<double> lanes;
+  for (const Shape& shape : kShapes) {
+    const std::vector<std::byte> jpeg = make_jpeg(shape);
     std::vector<double> host_times;
     std::vector<double> worker_times;
-    std::vector<double> device_times;
+    std::vector<double> lane_times;
     for (int round = 0; round <= kRounds; ++round) {
       const double host_time = host_ns(jpeg, *engine);
-      const auto [worker_time, device_time] = lane_ns(jpeg, lane, thread);
+      const auto [worker_time, lane_time] = lane_ns(jpeg, lane, memory, thread);
       if (round == 0) continue;  // memory, tables, code: made once
       host_times.push_back(host_time);
       worker_times.push_back(worker_time);
-      device_times.push_back(device_time);
+      lane_times.push_back(lane_time);
     }
-    host[i] = median(std::move(host_times));
-    worker[i] = median(std::move(worker_times));
-    device[i] = median(std::move(device_times));
+    workers.push_back(median(std::move(worker_times)));
+    lanes.push_back(median(std::move(lane_times)));
+    points.push_back({shape.pixels(), median(std::move(host_times)), workers.back() + lanes.back()});
   }
-  const std::int64_t small = kShapes[0].pixels();
-  const std::int64_t large = kShapes[1].pixels();
-  model.host = line_through(small, host[0], large, host[1]);
-  model.with_lane = line_through(small, worker[0], large, worker[1]);
-  model.lane = line_through(small, device[0], large, device[1]);
+  // Through the smallest and the largest: what an image costs, and what a pixel.
+  const std::size_t last = points.size() - 1;
+  const auto line = [&](double first_ns, double last_ns) {
+    return line_through(points[0].pixels, first_ns, points[last].pixels, last_ns);
+  };
+  model.host = line(points[0].host_ns, points[last].host_ns);
+  model.with_lane = line(workers[0], workers[last]);
+  model.lane = line(lanes[0], lanes[last]);
+  model.lane_pixels = crossing(points);
   return model;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
+#include <span>
 
 #include "pipeline/lane.h"
 
@@ -21,17 +23,29 @@ struct LinearCost {
 // The line through two measurements; a slope or an intercept below zero is taken as zero.
 [[nodiscard]] LinearCost line_through(std::int64_t pixels_a, double ns_a, std::int64_t pixels_b, double ns_b);
 
+// An image of so many pixels took so long without and with the lane.
+struct CostPoint {
+  std::int64_t pixels = 0;
+  double host_ns = 0;
+  double with_lane_ns = 0;
+};
+
+// The size from which on every point is cheaper with the lane, interpolated between the points around it (on
+// logarithms); points by rising size. nullopt: the largest is not.
+[[nodiscard]] std::optional<std::int64_t> crossing(std::span<const CostPoint> points);
+
 // For RGB JPEG to grey PNG through gray, hist, contrast and smooth.
 struct CostModel {
   LinearCost host;       // of a worker's thread that does everything
   LinearCost with_lane;  // of a worker's thread that decodes for a lane and encodes what comes back
   LinearCost lane;       // from launch to finish
   double lane_start_ns = 0;
+  // From so many pixels on an image is cheaper with the lane, whose own time then counts as the worker's: its
+  // threads run on the same processors. nullopt: none is.
+  std::optional<std::int64_t> lane_pixels;
 
-  // From so many pixels on an image is cheaper with the lane; nullopt: none is.
-  [[nodiscard]] std::optional<std::int64_t> lane_pixels() const;
-  // Starting the lane pays when so many pixels, of images beyond lane_pixels(), are to come for each of
-  // `jobs` workers that then save time together.
+  // Starting the lane pays when so many pixels, of images beyond lane_pixels, are to come for each of `jobs`
+  // workers that then save time together.
   [[nodiscard]] std::int64_t lane_start_pixels(int jobs) const;
   // Whether one image by itself, the lane not yet started, is faster on the lane than on `threads` threads.
   // `passes`: how often the stages run over it.
@@ -42,8 +56,8 @@ struct CostModel {
 // were not measured yet.
 [[nodiscard]] CostModel usual_cost_model();
 
-// Measures. Starts the lane, whose slot 0 is used; takes less than a second besides. Throws Error(device) or
-// Error(memory).
-[[nodiscard]] CostModel measure_cost_model(Lane& lane);
+// Measures. Starts the lane, whose slot 0 is used; takes less than a second besides. Sources lie in `memory`.
+// Throws Error(device) or Error(memory).
+[[nodiscard]] CostModel measure_cost_model(Lane& lane, std::pmr::memory_resource& memory);
 
 }  // namespace imgpipe

@@ -22,7 +22,12 @@ std::unique_ptr<Engine> make_cuda_engine(int, int) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 
-std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int>, std::size_t, std::int64_t) {
+std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t) {
+  return {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
+}
+
+std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int>, std::size_t,
+                                                   std::shared_ptr<std::pmr::memory_resource>) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

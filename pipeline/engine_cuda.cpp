@@ -27,7 +27,8 @@ namespace {
 class CudaEngine final : public Engine {
  public:
   CudaEngine(int index, int threads)
-      : index_(index), threads_(threads), pinned_(index, PinnedMemory::When::at_once) {
+      : index_(index), threads_(threads), pinned_(PinnedMemory::When::at_once) {
+    pinned_.use_device(index);
     // All kernels come with the context, on its thread, not each with its first launch.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     started_ = Timeline::Clock::now();

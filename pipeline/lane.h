@@ -41,8 +41,6 @@ class Lane {
   [[nodiscard]] virtual std::size_t slots() const = 0;
   // Makes the device ready, which may take a while. Throws Error(device).
   virtual void start() = 0;
-  // Where sources should lie to go up fast. Thread-safe, before start() too.
-  [[nodiscard]] virtual std::pmr::memory_resource& memory() = 0;
   // Queues all of an image's work on a slot that is free: what runs it goes on alone. `image` stays where it
   // is until finish(). Throws Error(memory) when the device has no room (the slot is then free still),
   // Error(device) when it is of no more use.
@@ -56,12 +54,15 @@ class Lane {
   Lane() = default;
 };
 
-// A lane for each of these CUDA devices, with one pool of pinned memory of at most `pinned_bytes` that
-// nothing uses at the moment. Each slot has its own stream and device memory, so that upload, stages and
-// download of neighbours overlap; completion is waited for by events. In a build without CUDA: throws
-// Error(device).
-[[nodiscard]] std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int> devices,
-                                                                 std::size_t slots,
-                                                                 std::int64_t pinned_bytes);
+// Where the sources of CUDA lanes should lie: memory that can be filled before there is a device, and is
+// pinned when it goes up. At most `idle_bytes` of what nothing uses are kept. In a build without CUDA:
+// ordinary memory.
+[[nodiscard]] std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t idle_bytes);
+
+// A lane for each of these CUDA devices, all with the memory that make_lane_memory() gave. Each slot has its
+// own stream and device memory, so that upload, stages and download of neighbours overlap; completion is
+// waited for by events. In a build without CUDA: throws Error(device).
+[[nodiscard]] std::vector<std::unique_ptr<Lane>> make_cuda_lanes(
+    std::span<const int> devices, std::size_t slots, std::shared_ptr<std::pmr::memory_resource> memory);
 
 }  // namespace imgpipe

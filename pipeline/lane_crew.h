@@ -43,8 +43,6 @@ class LaneCrew {
   [[nodiscard]] bool push(std::unique_ptr<LaneImage>& image);
   [[nodiscard]] std::size_t waiting() const;
   [[nodiscard]] std::size_t slots() const noexcept { return slots_; }
-  // Where sources should lie: the first lane's, which is ready or not.
-  [[nodiscard]] std::pmr::memory_resource& memory() const { return members_.front().lane->memory(); }
   // At least one lane takes images.
   [[nodiscard]] bool ready() const;
   // "cuda:0 (NVIDIA H200)", of the lanes that started.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "images/error.h"
@@ -34,11 +35,11 @@ class CudaLane final : public Lane {
   [[nodiscard]] std::string name() const override { return "cuda:" + std::to_string(index_); }
   [[nodiscard]] std::string device_name() const override { return device_name_; }
   [[nodiscard]] std::size_t slots() const override { return count_; }
-  [[nodiscard]] std::pmr::memory_resource& memory() override { return *pinned_; }
 
   void start() override {
     const CudaDevice device = find_cuda_device(index_);
     IMGPIPE_CUDA(cudaSetDevice(index_));
+    pinned_->use_device(index_);
     for (std::size_t i = 0; i < count_; ++i) {
       slots_.emplace_back(*pinned_);
       slots_.back().context.multiprocessors = device.multiprocessors;
@@ -116,14 +117,17 @@ class CudaLane final : public Lane {
 
 }  // namespace
 
+std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t idle_bytes) {
+  return std::make_shared<PinnedMemory>(PinnedMemory::When::on_demand, static_cast<std::size_t>(idle_bytes));
+}
+
 std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int> devices, std::size_t slots,
-                                                   std::int64_t pinned_bytes) {
+                                                   std::shared_ptr<std::pmr::memory_resource> memory) {
   // All kernels come with the context, not each with its first launch.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  const auto pinned = std::dynamic_pointer_cast<PinnedMemory>(std::move(memory));
+  if (!pinned) throw std::logic_error("the memory of lanes is made by make_lane_memory()");
   std::vector<std::unique_ptr<Lane>> lanes;
-  if (devices.empty()) return lanes;
-  const auto pinned = std::make_shared<PinnedMemory>(devices.front(), PinnedMemory::When::on_demand,
-                                                     static_cast<std::size_t>(pinned_bytes));
   for (const int device : devices) lanes.push_back(std::make_unique<CudaLane>(device, slots, pinned));
   return lanes;
 }

@@ -44,7 +44,10 @@ void* map_block(std::size_t bytes) {
 
 PinnedMemory::~PinnedMemory() {
   for (const auto& [block, about] : blocks_) {
-    if (about.pinned) (void)cudaHostUnregister(const_cast<void*>(block));
+    if (about.pinned) {
+      (void)cudaSetDevice(device_);
+      (void)cudaHostUnregister(const_cast<void*>(block));
+    }
     ::munmap(const_cast<void*>(block), about.bytes);
   }
 }
@@ -112,7 +115,10 @@ void PinnedMemory::do_deallocate(void* block, std::size_t, std::size_t) {
     }
   }
   for (const auto& [one, about] : surplus) {
-    if (about.pinned) (void)cudaHostUnregister(one);
+    if (about.pinned) {
+      (void)cudaSetDevice(device_);
+      (void)cudaHostUnregister(one);
+    }
     ::munmap(one, about.bytes);
   }
 }

@@ -1,6 +1,7 @@
 // Page-locked host memory, which CUDA devices copy at full speed.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -20,14 +21,17 @@ class PinnedMemory final : public std::pmr::memory_resource {
  public:
   enum class When { at_once, on_demand };
 
-  // `at_once`: what allocate() gives is pinned; on_demand: pin() does it. Pins in the context of `device`,
-  // for all of them. Of what comes back, at most `idle_bytes` are kept.
-  PinnedMemory(int device, When when, std::size_t idle_bytes = std::numeric_limits<std::size_t>::max())
-      : device_(device), when_(when), idle_limit_(idle_bytes) {}
+  // `at_once`: what allocate() gives is pinned; on_demand: pin() does it. Of what comes back, at most
+  // `idle_bytes` are kept.
+  explicit PinnedMemory(When when, std::size_t idle_bytes = std::numeric_limits<std::size_t>::max())
+      : when_(when), idle_limit_(idle_bytes) {}
   // Everything must have come back.
   ~PinnedMemory() override;
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+  // Whose context pins, for all devices; before the first block is pinned. Else it would be made on device 0.
+  void use_device(int device) noexcept { device_ = device; }
 
   // Pins the block that begins at `block`, unless it is pinned already or is none of this pool. Throws
   // Error(memory) or Error(device).
@@ -45,7 +49,7 @@ class PinnedMemory final : public std::pmr::memory_resource {
     return this == &other;
   }
 
-  int device_;
+  std::atomic<int> device_{0};
   When when_;
   std::size_t idle_limit_;
   std::mutex mutex_;

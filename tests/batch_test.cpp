@@ -146,7 +146,7 @@ TEST_F(BatchTest, LanesGiveTheSameBytes) {
     for (const int jobs : {1, 4}) {
       SCOPED_TRACE(std::to_string(count) + " lanes, jobs " + std::to_string(jobs));
       BatchSettings with = settings(jobs);
-      with.lanes = lanes(std::vector<LaneFaults>(count, LaneFaults{.start_ms = 20}));
+      with.find_lanes = offering(lanes(std::vector<LaneFaults>(count, LaneFaults{.start_ms = 20})));
       Batch batch(items(), std::move(with));
       const auto results = run(batch);
       ASSERT_EQ(results.size(), names_.size());
@@ -162,20 +162,41 @@ TEST_F(BatchTest, LanesGiveTheSameBytes) {
 
 TEST_F(BatchTest, SmallImagesStayWithTheWorkers) {
   BatchSettings with = settings(2);
-  with.lanes = lanes({{}});
-  with.lane_pixels = 3000;
+  with.find_lanes = offering(lanes({{}}), 3000);
+  with.host_helps = true;
   Batch batch(items(), std::move(with));
-  for (const auto& [item, result] : run(batch)) {
+  const auto results = run(batch);
+  EXPECT_EQ(results.size(), names_.size());
+  for (const auto& [item, result] : results) {
     expect_done(result);
-    EXPECT_EQ(result.device, result.header.shape.pixels() >= 3000 ? "lane:0" : "cpu");
+    // Large ones go to the lane when it is ready and free.
+    EXPECT_TRUE(result.header.shape.pixels() >= 3000 || result.device == "cpu") << result.device;
+  }
+}
+
+TEST_F(BatchTest, DevicesThatCannotBeLookedForEndTheBatch) {
+  for (const bool host_helps : {false, true}) {
+    BatchSettings with = settings(2);
+    with.host_helps = host_helps;
+    with.find_lanes = []() -> LaneOffer {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      throw Error(ErrorKind::device, "there is none");
+    };
+    Batch batch(items(), std::move(with));
+    if (host_helps) {
+      expect_all_done(batch);
+      EXPECT_EQ(batch.take_notes(), std::vector<std::string>{"cuda is not used: there is none"});
+    } else {
+      EXPECT_TRUE(run(batch).empty());
+      EXPECT_TRUE(batch.fatal());
+    }
   }
 }
 
 TEST_F(BatchTest, LanesThatDoNotPayAreNotStarted) {
   BatchSettings with = settings(2);
-  with.lanes = lanes({{}});
+  with.find_lanes = offering(lanes({{}}), 0, std::int64_t{1} << 40);
   with.host_helps = true;
-  with.lane_start_pixels = std::int64_t{1} << 40;
   Batch batch(items(), std::move(with));
   for (const auto& [item, result] : run(batch)) EXPECT_EQ(result.device, "cpu");
   EXPECT_TRUE(batch.devices().empty());
@@ -183,7 +204,7 @@ TEST_F(BatchTest, LanesThatDoNotPayAreNotStarted) {
 
 TEST_F(BatchTest, ALaneThatDoesNotStartEndsTheBatch) {
   BatchSettings with = settings(2);
-  with.lanes = lanes({{.start = true}});
+  with.find_lanes = offering(lanes({{.start = true}}));
   Batch batch(items(), std::move(with));
   EXPECT_TRUE(run(batch).empty());
   ASSERT_TRUE(batch.fatal());
@@ -193,7 +214,7 @@ TEST_F(BatchTest, ALaneThatDoesNotStartEndsTheBatch) {
 
 TEST_F(BatchTest, WorkersHelpWhereALaneDoesNotStart) {
   BatchSettings with = settings(2);
-  with.lanes = lanes({{.start = true}});
+  with.find_lanes = offering(lanes({{.start = true}}));
   with.host_helps = true;
   Batch batch(items(), std::move(with));
   expect_all_done(batch);
@@ -203,7 +224,7 @@ TEST_F(BatchTest, WorkersHelpWhereALaneDoesNotStart) {
 TEST_F(BatchTest, ALaneThatBreaksLosesNothingWhereAnotherIsLeft) {
   for (const LaneFaults& fault : {LaneFaults{.breaks_in_launch = 3}, LaneFaults{.breaks_in_finish = 2}}) {
     BatchSettings with = settings(3);
-    with.lanes = lanes({fault, {}});
+    with.find_lanes = offering(lanes({fault, {}}));
     Batch batch(items(), std::move(with));
     expect_all_done(batch);
   }
@@ -213,7 +234,7 @@ TEST_F(BatchTest, ALaneThatBreaksLosesNothingWhereWorkersHelp) {
   for (const LaneFaults& fault : {LaneFaults{.breaks_in_launch = 1}, LaneFaults{.breaks_in_launch = 3},
                                   LaneFaults{.breaks_in_finish = 1}, LaneFaults{.breaks_in_finish = 2}}) {
     BatchSettings with = settings(3);
-    with.lanes = lanes({fault});
+    with.find_lanes = offering(lanes({fault}));
     with.host_helps = true;
     Batch batch(items(), std::move(with));
     expect_all_done(batch);
@@ -222,7 +243,7 @@ TEST_F(BatchTest, ALaneThatBreaksLosesNothingWhereWorkersHelp) {
 
 TEST_F(BatchTest, TheLastLaneThatBreaksEndsTheBatch) {
   BatchSettings with = settings(3);
-  with.lanes = lanes({{.breaks_in_finish = 4}});
+  with.find_lanes = offering(lanes({{.breaks_in_finish = 4}}));
   Batch batch(items(), std::move(with));
   const auto results = run(batch);
   for (const auto& [item, result] : results) expect_done(result);
@@ -235,14 +256,14 @@ TEST_F(BatchTest, TheLastLaneThatBreaksEndsTheBatch) {
 TEST_F(BatchTest, AnImageTooLargeForALaneWithOthersRunsAlone) {
   // The largest, 200x150 RGB, needs 120,000 bytes: room for it, but not for two.
   BatchSettings with = settings(4);
-  with.lanes = lanes({{.room_bytes = 130'000}});
+  with.find_lanes = offering(lanes({{.room_bytes = 130'000}}));
   Batch batch(items(), std::move(with));
   expect_all_done(batch);
 }
 
 TEST_F(BatchTest, AnImageTooLargeForALaneFailsAlone) {
   BatchSettings with = settings(4);
-  with.lanes = lanes({{.room_bytes = 100'000}});
+  with.find_lanes = offering(lanes({{.room_bytes = 100'000}}));
   Batch batch(items(), std::move(with));
   const auto results = run(batch);
   EXPECT_EQ(results.size(), names_.size());
@@ -272,7 +293,7 @@ TEST_F(BatchTest, ABadImageCostsItselfOnly) {
   for (const int jobs : {1, 2, 8}) {
     for (const bool by_lane : {false, true}) {
       BatchSettings with = settings(jobs);
-      if (by_lane) with.lanes = lanes({{}});
+      if (by_lane) with.find_lanes = offering(lanes({{}}));
       Batch batch(with_bad, std::move(with));
       std::size_t failed = 0;
       for (const auto& [item, result] : run(batch)) {
@@ -319,7 +340,7 @@ TEST_F(BatchTest, AdmittedImagesStayWithinTheBudget) {
     BatchSettings with = settings(8);
     with.memory_bytes = kBudget;
     with.memory_is_limit = true;
-    if (by_lane) with.lanes = lanes({{}});
+    if (by_lane) with.find_lanes = offering(lanes({{}}));
     Batch batch(items(), std::move(with));
     expect_all_done(batch);
     EXPECT_LE(batch.peak_admitted_bytes(), kBudget);
@@ -348,7 +369,7 @@ TEST_F(BatchTest, AnImageBeyondTheBudgetFailsOrRunsAlone) {
 TEST_F(BatchTest, StopBeginsNoMoreAndFinishesWhatItBegan) {
   for (const bool by_lane : {false, true}) {
     BatchSettings with = settings(2);
-    if (by_lane) with.lanes = lanes({{.start_ms = 5}});
+    if (by_lane) with.find_lanes = offering(lanes({{.start_ms = 5}}));
     Batch batch(items(), std::move(with));
     std::size_t results = 0;
     while (results == 0) results += batch.next(std::chrono::seconds(1)) ? 1U : 0U;
@@ -369,7 +390,7 @@ TEST_F(BatchTest, StopBeginsNoMoreAndFinishesWhatItBegan) {
 TEST_F(BatchTest, EndingItEarlyWaitsForWhatItBegan) {
   for (int i = 0; i < 10; ++i) {
     BatchSettings with = settings(3);
-    if (i % 2 == 0) with.lanes = lanes({{.start_ms = i}});
+    if (i % 2 == 0) with.find_lanes = offering(lanes({{.start_ms = i}}));
     const Batch batch(items(), std::move(with));
     std::this_thread::sleep_for(std::chrono::milliseconds(i));
   }
@@ -379,7 +400,7 @@ TEST_F(BatchTest, EndingItEarlyWaitsForWhatItBegan) {
 
 TEST_F(BatchTest, SpansSayWhoDidWhat) {
   BatchSettings with = settings(2);
-  with.lanes = lanes({{}});
+  with.find_lanes = offering(lanes({{}}));
   with.keep_spans = true;
   Batch batch(items(), std::move(with));
   for (const auto& [item, result] : run(batch)) {

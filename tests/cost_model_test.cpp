@@ -25,8 +25,7 @@ TEST(CostModel, LineThroughTwoMeasurements) {
 
 TEST(CostModel, TheLanePaysFromWhereItsLineIsLower) {
   // A worker saves 2 ns a pixel and the lane costs 1 ms an image.
-  const CostModel model{{0, 5}, {0, 3}, {1e6, 0.1}, 100e6};
-  EXPECT_EQ(model.lane_pixels(), 500'000);
+  const CostModel model{{0, 5}, {0, 3}, {1e6, 0.1}, 100e6, {}};
   EXPECT_EQ(model.lane_start_pixels(1), 50'000'000);
   EXPECT_EQ(model.lane_start_pixels(8), 400'000'000);
   EXPECT_FALSE(model.lane_pays_alone(40'000'000, 1));
@@ -35,29 +34,36 @@ TEST(CostModel, TheLanePaysFromWhereItsLineIsLower) {
   EXPECT_TRUE(model.lane_pays_alone(60'000'000, 8, 20));
 }
 
+TEST(CostModel, CrossingIsWhereAllLargerOnesAreCheaper) {
+  const std::vector<CostPoint> points{
+      {100, 1, 4}, {1000, 9, 3}, {10'000, 10, 20}, {40'000, 40, 20}, {80'000, 80, 30}};
+  EXPECT_EQ(crossing(points), 20'000) << "halfway, on logarithms, between as much dearer and as much cheaper";
+  EXPECT_EQ(crossing(std::vector<CostPoint>{{100, 4, 1}, {1000, 9, 3}}), 100);
+  EXPECT_EQ(crossing(std::vector<CostPoint>{{100, 1, 4}, {1000, 3, 3}}), std::nullopt);
+}
+
 TEST(CostModel, ALaneThatSavesNothingIsNeverTaken) {
-  const CostModel model{{0, 3}, {0, 3}, {0, 0.1}, 0};
-  EXPECT_FALSE(model.lane_pixels());
+  const CostModel model{{0, 3}, {0, 3}, {0, 0.1}, 0, {}};
   EXPECT_EQ(model.lane_start_pixels(4), std::numeric_limits<std::int64_t>::max());
   EXPECT_FALSE(model.lane_pays_alone(std::int64_t{1} << 40, 1));
 }
 
 TEST(CostModel, TheUsualModelIsSane) {
   const CostModel model = usual_cost_model();
-  ASSERT_TRUE(model.lane_pixels());
-  EXPECT_GT(*model.lane_pixels(), 1000);
-  EXPECT_LT(*model.lane_pixels(), 10'000'000);
+  ASSERT_TRUE(model.lane_pixels);
+  EXPECT_GT(*model.lane_pixels, 1000);
+  EXPECT_LT(*model.lane_pixels, 10'000'000);
 }
 
 TEST(CostModel, MeasuresALane) {
   HostLane lane("lane:0");
-  const CostModel model = measure_cost_model(lane);
+  const CostModel model = measure_cost_model(lane, *std::pmr::new_delete_resource());
   EXPECT_GT(model.host.ns_per_pixel, 0);
   EXPECT_GT(model.with_lane.ns_per_pixel, 0);
   EXPECT_GT(model.lane.ns_per_pixel, 0);
   EXPECT_GT(model.lane_start_ns, 0);
   HostLane broken("lane:0", {.start = true});
-  EXPECT_THROW((void)measure_cost_model(broken), Error);
+  EXPECT_THROW((void)measure_cost_model(broken, *std::pmr::new_delete_resource()), Error);
 }
 
 class CalibrationFile : public testing::Test {
@@ -91,7 +97,7 @@ TEST_F(CalibrationFile, WhatIsMissingOrDamagedIsTheUsual) {
     save_text(calibration_file(), text);
     const Calibration calibration = load_calibration(device);
     EXPECT_FALSE(calibration.measured) << text;
-    EXPECT_EQ(calibration.model.lane_pixels(), usual_cost_model().lane_pixels());
+    EXPECT_EQ(calibration.model.lane_pixels, usual_cost_model().lane_pixels);
   }
 }
 
@@ -107,7 +113,7 @@ TEST_F(CalibrationFile, WhatIsMeasuredIsKeptForThisDevice) {
   EXPECT_EQ(not_kept, "");
   const Calibration kept = load_calibration(device);
   EXPECT_TRUE(kept.measured);
-  EXPECT_EQ(kept.model.lane_pixels(), measured.model.lane_pixels());
+  EXPECT_EQ(kept.model.lane_pixels, measured.model.lane_pixels);
   CudaDevice other = device;
   other.name = "another";
   EXPECT_FALSE(load_calibration(other).measured);

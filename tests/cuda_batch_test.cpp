@@ -14,6 +14,7 @@
 #include "pipeline/device.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/files.h"
+#include "tests/support/host_lane.h"
 #include "tests/support/images.h"
 
 #ifdef IMGPIPE_TEST_CUDA
@@ -96,7 +97,8 @@ TEST_F(CudaBatch, EqualsTheReferenceForEveryPlanAndNumberOfSlots) {
         SCOPED_TRACE(std::string(stages) + " slots " + std::to_string(slots) + (fuse ? " fused" : ""));
         BatchSettings with = settings(stages, 6);
         with.fuse = fuse;
-        with.lanes = make_cuda_lanes(all_devices(), slots, std::int64_t{1} << 26);
+        with.lane_memory = make_lane_memory(std::int64_t{1} << 26);
+        with.find_lanes = offering(make_cuda_lanes(all_devices(), slots, with.lane_memory));
         Batch batch(items(), std::move(with));
         const auto results = run(batch);
         ASSERT_EQ(results.size(), names_.size());
@@ -115,7 +117,8 @@ TEST_F(CudaBatch, ADeviceThatIsNotThereEndsTheBatch) {
   IMGPIPE_NEED_CUDA();
   write_all(4);
   BatchSettings with = settings("gray", 2);
-  with.lanes = make_cuda_lanes(std::vector<int>{77}, 3, 1 << 26);
+  with.lane_memory = make_lane_memory(1 << 26);
+  with.find_lanes = offering(make_cuda_lanes(std::vector<int>{77}, 3, with.lane_memory));
   Batch batch(items(), std::move(with));
   EXPECT_TRUE(run(batch).empty());
   ASSERT_TRUE(batch.fatal());
@@ -132,7 +135,8 @@ TEST_F(CudaBatch, EveryCallMayFail) {
   const auto run_with = [&](bool host_helps, std::int64_t failing, cudaError_t status) {
     BatchSettings with = settings("gray,hist,contrast,smooth", 2);
     with.host_helps = host_helps;
-    with.lanes = make_cuda_lanes(std::vector<int>{0}, 2, 1 << 26);
+    with.lane_memory = make_lane_memory(1 << 26);
+    with.find_lanes = offering(make_cuda_lanes(std::vector<int>{0}, 2, with.lane_memory));
     fail_cuda_call(failing, status);
     std::map<std::size_t, BatchResult> results;
     bool fatal = false;
@@ -181,7 +185,7 @@ TEST_F(CudaBatch, EveryCallMayFail) {
 
 TEST(PinnedMemoryTest, KeepsAndGivesBackAndNeverMoreThanItsLimit) {
   IMGPIPE_NEED_CUDA();
-  PinnedMemory memory(0, PinnedMemory::When::on_demand, std::size_t{64} << 20);
+  PinnedMemory memory(PinnedMemory::When::on_demand, std::size_t{64} << 20);
   void* const first = memory.allocate(10'000'000, 64);
   memory.pin(first);
   memory.pin(first);
@@ -208,8 +212,9 @@ TEST(PinnedMemoryTest, KeepsAndGivesBackAndNeverMoreThanItsLimit) {
     if (cudaPointerGetAttributes(&attributes, block) == cudaSuccess && attributes.type == cudaMemoryTypeHost)
       ++still_pinned;
   }
+  // In blocks of 20 MiB, an eighth of 16 MiB being the step: three of them.
   EXPECT_EQ(still_pinned, 3U);
-  PinnedMemory at_once(0, PinnedMemory::When::at_once);
+  PinnedMemory at_once(PinnedMemory::When::at_once);
   void* const pinned = at_once.allocate(100, 64);
   ASSERT_EQ(cudaPointerGetAttributes(&attributes, pinned), cudaSuccess);
   EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
@@ -225,7 +230,8 @@ TEST_F(CudaBatch, DeviceMemoryStaysFlat) {
     many.push_back({in_.file(names_[static_cast<std::size_t>(i) % 2]), out_.file(std::to_string(i) + ".png"),
                     Format::png});
   BatchSettings with = settings("gray,hist,contrast,smooth", 4);
-  with.lanes = make_cuda_lanes(std::vector<int>{0}, 4, 1 << 26);
+  with.lane_memory = make_lane_memory(1 << 26);
+  with.find_lanes = offering(make_cuda_lanes(std::vector<int>{0}, 4, with.lane_memory));
   Batch batch(many, std::move(with));
   std::size_t done = 0;
   std::size_t free_settled = 0;

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -23,7 +25,6 @@
 #include "images/error.h"
 #include "pipeline/batch.h"
 #include "pipeline/device.h"
-#include "pipeline/pinned_memory.h"
 
 namespace {
 
@@ -57,7 +58,6 @@ class RecordingLane final : public Lane {
   [[nodiscard]] std::string device_name() const override { return lane_->device_name(); }
   [[nodiscard]] std::size_t slots() const override { return lane_->slots(); }
   void start() override { lane_->start(); }
-  [[nodiscard]] std::pmr::memory_resource& memory() override { return lane_->memory(); }
   void launch(std::size_t slot, LaneImage& image) override { lane_->launch(slot, image); }
   void finish(std::size_t slot, LaneImage& image) override {
     lane_->finish(slot, image);
@@ -73,25 +73,38 @@ class RecordingLane final : public Lane {
   Results& results_;
 };
 
+// Memory that is another's already.
+class Lender final : public std::pmr::memory_resource {
+ public:
+  void lend(void* block) { next_ = block; }
+
+ private:
+  void* do_allocate(std::size_t, std::size_t) override { return next_; }
+  void do_deallocate(void*, std::size_t, std::size_t) override {}
+  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+  void* next_ = nullptr;
+};
+
 class NullLane final : public Lane {
  public:
-  explicit NullLane(Results& results) : results_(results), memory_(0, PinnedMemory::When::on_demand) {}
+  explicit NullLane(Results& results) : results_(results) {}
   [[nodiscard]] std::string name() const override { return "none"; }
   [[nodiscard]] std::string device_name() const override { return "no kernels"; }
   [[nodiscard]] std::size_t slots() const override { return 4; }
   void start() override {}
-  [[nodiscard]] std::pmr::memory_resource& memory() override { return memory_; }
   void launch(std::size_t, LaneImage&) override {}
   void finish(std::size_t, LaneImage& image) override {
-    image.pixels = Image(image.plan.output, &memory_);
     const std::lock_guard lock(results_.mutex);
-    copy_pixels(std::as_const(results_.images.at(key_of(image.source))).view(), image.pixels.view());
+    lender_.lend(results_.images.at(key_of(image.source)).view().data);
+    image.pixels = Image(image.plan.output, &lender_);
   }
   void release_memory() override {}
 
  private:
   Results& results_;
-  PinnedMemory memory_;
+  Lender lender_;  // the collecting thread's alone
 };
 
 struct Options {
@@ -102,7 +115,10 @@ struct Options {
   std::vector<int> devices{0};
 };
 
-double images_per_second(const Options& options, std::vector<std::unique_ptr<Lane>> lanes) {
+using Memory = std::shared_ptr<std::pmr::memory_resource>;
+
+double images_per_second(const Options& options,
+                         const std::function<std::vector<std::unique_ptr<Lane>>(const Memory&)>& make) {
   std::vector<BatchItem> items;
   for (const auto& entry : fs::directory_iterator(options.in)) {
     const std::string ending(format_info(options.format).endings.front());
@@ -118,7 +134,10 @@ double images_per_second(const Options& options, std::vector<std::unique_ptr<Lan
     settings.stages = parse_stages(default_stages());
     settings.jobs = settings.threads = options.jobs;
     settings.memory_bytes = available_memory_bytes() / 2;
-    settings.lanes = std::move(lanes);
+    settings.lane_memory = make_lane_memory(settings.memory_bytes / 2);
+    settings.find_lanes = [&make, memory = settings.lane_memory] {
+      return LaneOffer{make(memory), 0, 0, ""};
+    };
     Batch batch(std::move(items), std::move(settings));
     while (!batch.finished()) {
       const std::optional<BatchResult> result = batch.next(std::chrono::milliseconds(50));
@@ -165,20 +184,27 @@ int main(int argc, char** argv) {
   try {
     const Options options = options_of({argv + 1, argv + argc});
     constexpr std::size_t kSlots = 4;
-    constexpr std::int64_t kIdleBytes = std::int64_t{16} << 30;
     Results results;
-    std::vector<std::unique_ptr<Lane>> recording;
-    for (std::unique_ptr<Lane>& lane : make_cuda_lanes(options.devices, kSlots, kIdleBytes))
-      recording.push_back(std::make_unique<RecordingLane>(std::move(lane), results));
-    (void)images_per_second(options, std::move(recording));
+    using Lanes = std::vector<std::unique_ptr<Lane>>;
+    const auto cuda = [&](const Memory& memory) { return make_cuda_lanes(options.devices, kSlots, memory); };
+    const auto recording = [&](const Memory& memory) {
+      Lanes lanes = cuda(memory);
+      for (std::unique_ptr<Lane>& lane : lanes)
+        lane = std::make_unique<RecordingLane>(std::move(lane), results);
+      return lanes;
+    };
+    const auto none = [&](const Memory&) {
+      Lanes lanes;
+      lanes.push_back(std::make_unique<NullLane>(results));
+      return lanes;
+    };
+    (void)images_per_second(options, recording);
     std::vector<double> without;
     std::vector<double> with;
     std::vector<double> share;
     for (int round = 0; round < options.rounds; ++round) {
-      std::vector<std::unique_ptr<Lane>> none;
-      none.push_back(std::make_unique<NullLane>(results));
-      without.push_back(images_per_second(options, std::move(none)));
-      with.push_back(images_per_second(options, make_cuda_lanes(options.devices, kSlots, kIdleBytes)));
+      without.push_back(images_per_second(options, none));
+      with.push_back(images_per_second(options, cuda));
       share.push_back(with.back() / without.back());
       std::printf("round %d: decode + encode alone %.1f images/s, with cuda %.1f, share %.3f\n", round + 1,
                   without.back(), with.back(), share.back());

@@ -52,4 +52,13 @@ void HostLane::release_memory() {
   for (auto& bytes : used_) bytes = 0;
 }
 
+std::function<LaneOffer()> offering(std::vector<std::unique_ptr<Lane>> lanes, std::int64_t lane_pixels,
+                                    std::int64_t lane_start_pixels) {
+  auto offer = std::make_shared<LaneOffer>();
+  offer->lanes = std::move(lanes);
+  offer->lane_pixels = lane_pixels;
+  offer->lane_start_pixels = lane_start_pixels;
+  return [offer] { return std::move(*offer); };
+}
+
 }  // namespace imgpipe::test

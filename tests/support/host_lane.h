@@ -3,12 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <memory_resource>
 #include <string>
 #include <vector>
 
 #include "images/error.h"
+#include "pipeline/batch.h"
 #include "pipeline/lane.h"
 
 namespace imgpipe::test {
@@ -29,7 +30,6 @@ class HostLane final : public Lane {
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string device_name() const override { return "test"; }
   [[nodiscard]] std::size_t slots() const override { return used_.size(); }
-  [[nodiscard]] std::pmr::memory_resource& memory() override { return *std::pmr::new_delete_resource(); }
   void start() override;
   void launch(std::size_t slot, LaneImage& image) override;
   void finish(std::size_t slot, LaneImage& image) override;
@@ -42,5 +42,10 @@ class HostLane final : public Lane {
   std::vector<std::atomic<int>> number_;         // of the launch, by slot
   int launches_ = 0;
 };
+
+// For BatchSettings::find_lanes, once.
+[[nodiscard]] std::function<LaneOffer()> offering(std::vector<std::unique_ptr<Lane>> lanes,
+                                                  std::int64_t lane_pixels = 0,
+                                                  std::int64_t lane_start_pixels = 0);
 
 }  // namespace imgpipe::test
