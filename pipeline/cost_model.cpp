@@ -109,7 +109,7 @@ bool CostModel::lane_pays_alone(std::int64_t pixels, int threads, int passes) co
 }
 
 CostModel usual_cost_model() {
-  return {{250'000, 4.4}, {250'000, 3.9}, {100'000, 0.09}, 230e6, 250'000};
+  return {{154'000, 9.75}, {101'000, 8.24}, {120'000, 0.115}, 127e6, 54'000};
 }
 
 CostModel measure_cost_model(Lane& lane, std::pmr::memory_resource& memory) {
