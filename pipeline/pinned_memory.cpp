@@ -90,7 +90,6 @@ void PinnedMemory::pin(const void* block) {
     bytes = found->second.bytes;
   }
   // Its holder alone pins a block.
-  IMGPIPE_CUDA(cudaSetDevice(device_));
   IMGPIPE_CUDA(cudaHostRegister(const_cast<void*>(block), bytes, cudaHostRegisterPortable));
   const std::lock_guard lock(mutex_);
   blocks_[block].pinned = true;

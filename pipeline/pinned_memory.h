@@ -30,11 +30,12 @@ class PinnedMemory final : public std::pmr::memory_resource {
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
 
-  // Whose context pins, for all devices; before the first block is pinned. Else it would be made on device 0.
+  // In whose context blocks that are not kept are unpinned: the thread that gives them back may have none,
+  // and would make one on device 0.
   void use_device(int device) noexcept { device_ = device; }
 
-  // Pins the block that begins at `block`, unless it is pinned already or is none of this pool. Throws
-  // Error(memory) or Error(device).
+  // Pins the block that begins at `block`, for every device, in the context of the calling thread; unless it
+  // is pinned already or is none of this pool. Throws Error(memory) or Error(device).
   void pin(const void* block);
 
  private:
