@@ -356,11 +356,7 @@ class BatchRun {
   }
 
   static void write_text(const std::string& path, const std::string& text) {
-    try {
-      write_file(path, std::as_bytes(std::span(text)));
-    } catch (const Error& error) {
-      throw Error(error.kind(), printable(path) + ": " + error.what());
-    }
+    naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
   }
 
   [[nodiscard]] int exit_code() const {

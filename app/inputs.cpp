@@ -128,22 +128,17 @@ class Finder {
   }
 
   void add_list() {
-    const std::string text = [&] {
-      try {
-        const std::vector<std::byte> bytes =
-            read_file(batch_.files_from, std::numeric_limits<std::int32_t>::max());
-        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      } catch (const Error& error) {
-        throw Error(error.kind(), "--files-from " + printable(batch_.files_from) + ": " + error.what());
-      }
-    }();
+    const std::vector<std::byte> bytes = naming("--files-from " + printable(batch_.files_from), [&] {
+      return read_file(batch_.files_from, std::numeric_limits<std::int32_t>::max());
+    });
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!options_.input.empty() && !is_folder(options_.input))
       throw Error(ErrorKind::usage,
                   printable(options_.input) + ": is no folder that --files-from could be below");
-    const char end = text.find('\0') == std::string::npos ? '\n' : '\0';
+    const char end = text.find('\0') == std::string_view::npos ? '\n' : '\0';
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t stop = std::min(text.find(end, at), text.size());
-      const std::string name = text.substr(at, stop - at);
+      const std::string name(text.substr(at, stop - at));
       at = stop + 1;
       if (name.empty()) continue;
       const std::string path = options_.input.empty() ? name : (fs::path(options_.input) / name).string();

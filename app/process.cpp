@@ -35,16 +35,6 @@ std::string output_name(const std::string& path) {
   return path == kStandardStream ? "stdout" : printable(path);
 }
 
-// Runs `work`; an Error on its way out gets the name of the file that it is about.
-template <class Work>
-auto naming(const std::string& name, const Work& work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    throw Error(error.kind(), name + ": " + error.what());
-  }
-}
-
 void refuse_what_is_for_a_batch(const ProcessOptions& options) {
   for (const std::string& option : options.batch.given)
     throw Error(ErrorKind::usage,

@@ -27,4 +27,15 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+// Runs `action`; an Error on its way out gets "NAME: " in front, for the file that it is about. `name` is
+// printable.
+template <class Action>
+auto naming(const std::string& name, const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    throw Error(error.kind(), name + ": " + error.what());
+  }
+}
+
 }  // namespace imgpipe

@@ -1,7 +1,6 @@
 #include "pipeline/batch.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -13,87 +12,28 @@
 #include "images/file.h"
 #include "images/text.h"
 #include "pipeline/bands.h"
+#include "pipeline/batch_queue.h"
 #include "pipeline/lane_crew.h"
 
 namespace imgpipe {
-namespace {
-
-// An image on its way.
-struct Entry final : LaneImage {
-  std::vector<std::byte> bytes;  // of the file; the reader's
-  std::unique_ptr<Reader> reader;
-  std::unique_ptr<Writer> writer;
-  bool to_lane = false;
-  bool admitted = false;
-  std::int64_t need_bytes = 0;
-  BatchResult result;
-};
-using EntryPointer = std::unique_ptr<Entry>;
-
-std::optional<Part> part_of(const Span& span) {
-  if (span.kind == SpanKind::kernel) return Part::kernels;
-  for (std::size_t i = 0; i < kParts; ++i) {
-    if (span.name == part_name(static_cast<Part>(i))) return static_cast<Part>(i);
-  }
-  return std::nullopt;
-}
-
-// An upper bound of what an image needs, by its header: its file, the images on both sides of a stage, what
-// its decoder holds by itself, and the encoded file.
-std::int64_t bytes_needed(const Entry& entry) {
-  const std::int64_t input = entry.plan.input.samples();
-  const std::int64_t output = entry.plan.output.samples();
-  std::int64_t stages = input + output;
-  if (!entry.to_lane) {
-    for (const Step& step : entry.plan.steps) {
-      stages =
-          std::max(stages, step.in.pixels() * step.in.channels() + step.out.pixels() * step.out.channels());
-    }
-  }
-  const ImageHeader& header = entry.reader->header();
-  std::int64_t decoder = 0;
-  if (header.progressive) decoder = 2 * input;  // 16-bit coefficients, or all passes of an interlaced image
-  if (header.orientation != Orientation::upright ||
-      (header.format != Format::jpeg && header.format != Format::png))
-    decoder = std::max(decoder, input);
-  constexpr std::int64_t kRest = std::int64_t{4} << 20;  // bands, strips, tables
-  return static_cast<std::int64_t>(entry.bytes.size()) + stages + decoder + output + output / 8 + kRest;
-}
-
-// Runs `work`; an Error on its way out gets the path that it is about.
-template <class Action>
-auto naming(const std::string& path, const Action& action) {
-  try {
-    return action();
-  } catch (const Error& error) {
-    throw Error(error.kind(), printable(path) + ": " + error.what());
-  }
-}
-
-}  // namespace
-
-std::string_view part_name(Part part) {
-  constexpr std::array<std::string_view, kParts> kNames{"read",     "decode", "upload", "kernels",
-                                                        "download", "encode", "write"};
-  return kNames[static_cast<std::size_t>(part)];
-}
-
-// Everything under mutex_ but what a worker does with an image, which is that worker's until it hands it on.
+// Does what the queue says, and drives the lanes.
 class Batch::Work {
  public:
   Work(std::vector<BatchItem> items, BatchSettings settings)
-      : items_(std::move(items)), settings_(std::move(settings)) {
-    settings_.jobs =
-        static_cast<int>(std::clamp<std::size_t>(items_.size(), 1, static_cast<std::size_t>(settings_.jobs)));
+      : items_(std::move(items)),
+        settings_(std::move(settings)),
+        queue_(items_.size(), settings_),
+        finding_(settings_.find_lanes != nullptr) {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
-    finding_ = settings_.find_lanes != nullptr;
     if (finding_) finder_ = std::thread([this] { find_lanes(); });
-    for (int i = 0; i < settings_.jobs; ++i) workers_.emplace_back([this, i] { work(i); });
+    const std::size_t workers =
+        std::clamp<std::size_t>(items_.size(), 1, static_cast<std::size_t>(settings_.jobs));
+    for (std::size_t i = 0; i < workers; ++i) workers_.emplace_back([this, i] { work(i + 1); });
   }
 
   ~Work() {
-    stop();
+    queue_.stop();
     if (finder_.joinable()) finder_.join();
     for (std::thread& worker : workers_) worker.join();
     crew_.reset();
@@ -101,28 +41,8 @@ class Batch::Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  std::optional<BatchResult> next(std::chrono::milliseconds patience) {
-    std::unique_lock lock(mutex_);
-    result_ready_.wait_for(lock, patience, [this] { return !results_.empty() || idle(); });
-    if (results_.empty()) return std::nullopt;
-    BatchResult result = std::move(results_.front());
-    results_.pop_front();
-    return result;
-  }
-
-  [[nodiscard]] bool finished() const {
-    const std::lock_guard lock(mutex_);
-    return results_.empty() && idle();
-  }
-
-  void stop() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_locked();
-    }
-    notify();
-  }
-
+  [[nodiscard]] BatchQueue& queue() { return queue_; }
+  [[nodiscard]] Timeline::Clock::time_point origin() const { return origin_; }
   std::vector<std::string> take_notes() {
     const std::lock_guard lock(mutex_);
     return std::exchange(notes_, {});
@@ -131,64 +51,43 @@ class Batch::Work {
     const std::lock_guard lock(mutex_);
     return fatal_;
   }
-  [[nodiscard]] std::int64_t peak_admitted_bytes() const {
-    const std::lock_guard lock(mutex_);
-    return peak_admitted_bytes_;
-  }
   [[nodiscard]] std::vector<std::string> devices() const {
     const std::lock_guard lock(mutex_);
     return crew_ ? crew_->devices() : std::vector<std::string>();
   }
   [[nodiscard]] std::string lane_note() const {
     const std::lock_guard lock(mutex_);
-    return lane_note_;
+    return offer_.note;
   }
-  [[nodiscard]] Timeline::Clock::time_point origin() const { return origin_; }
 
  private:
   using Engines = std::map<int, std::unique_ptr<Engine>>;  // a worker's, by threads
 
   // ---- workers ---------------------------------------------------------------------------------------
 
-  void work(int number) {
-    const std::string track = "worker " + std::to_string(number + 1);
+  void work(std::size_t number) {
+    const std::string track = "worker " + std::to_string(number);
     Engines engines;
-    std::unique_lock lock(mutex_);
     for (;;) {
-      if (!to_encode_.empty()) {
-        EntryPointer entry = std::move(to_encode_.front());
-        to_encode_.pop_front();
-        const int threads = threads_now();
-        lock.unlock();
-        entry->timeline.set_track(track);
-        guarded(entry, [&] { encode(entry, threads); });
-      } else if (!parked_.empty() && fits(*parked_.front())) {
-        EntryPointer entry = std::move(parked_.front());
-        parked_.pop_front();
-        admit(*entry);
-        const int threads = threads_now();
-        lock.unlock();
-        notify();  // the next one parked may fit too
-        entry->timeline.set_track(track);
-        guarded(entry, [&] {
-          if (entry->to_lane) {
-            decode(entry);
-          } else {
-            run_on_host(entry, threads, engines);
-          }
-        });
-      } else if (parked_.empty() && may_open()) {
-        EntryPointer entry = begin_next();
-        lock.unlock();
-        entry->timeline.set_track(track);
-        guarded(entry, [&] { open(entry); });
-      } else if (idle()) {
-        return;
-      } else {
-        work_ready_.wait(lock);
-        continue;
+      BatchQueue::Turn turn = queue_.next();
+      if (turn.act == BatchQueue::Act::end) return;
+      EntryPointer& entry = turn.entry;
+      if (turn.act == BatchQueue::Act::open) {
+        entry->timeline = Timeline(origin_);
+        entry->result.start_ns = entry->timeline.now_ns();
       }
-      lock.lock();
+      entry->timeline.set_track(track);
+      guarded(entry, [&] {
+        if (turn.act == BatchQueue::Act::open) {
+          open(entry);
+        } else if (turn.act == BatchQueue::Act::encode) {
+          encode(entry, turn.threads);
+        } else if (entry->to_lane) {
+          decode(entry);
+        } else {
+          run_on_host(entry, turn.threads, engines);
+        }
+      });
     }
   }
 
@@ -211,7 +110,7 @@ class Batch::Work {
   // Reads the file and its header, and leaves the image to wait for its memory.
   void open(EntryPointer& entry) {
     const BatchItem& item = item_of(*entry);
-    naming(item.input, [&] {
+    naming(printable(item.input), [&] {
       {
         auto span = entry->timeline.span(part_name(Part::read), SpanKind::host);
         entry->bytes = read_regular_file(item.input, max_file_bytes(settings_.decode));
@@ -224,7 +123,7 @@ class Batch::Work {
     result.header = entry->reader->header();
     result.input_bytes = static_cast<std::int64_t>(entry->bytes.size());
     entry->plan = make_plan(settings_.stages, result.header.shape, settings_.stage, settings_.fuse);
-    naming(item.output, [&] {
+    naming(printable(item.output), [&] {
       result.output = storable_shape(item.format, entry->plan.output);
       entry->writer = make_writer(item.format, entry->plan.output, settings_.encode);
     });
@@ -232,22 +131,14 @@ class Batch::Work {
       result.warnings.push_back(printable(item.output) + ": " + std::string(format_info(item.format).name) +
                                 " holds no alpha; it is dropped");
     }
-    {
-      const std::lock_guard lock(mutex_);
-      entry->to_lane = lane_takes(*entry);
-      entry->need_bytes = bytes_needed(*entry);
-      if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes) {
-        throw Error(ErrorKind::memory, printable(item.input) + ": needs up to " +
-                                           std::to_string(entry->need_bytes) + " bytes, --memory leaves " +
-                                           std::to_string(settings_.memory_bytes) + " for images");
-      }
-      if (stopping_) {
-        drop(std::move(entry));
-      } else {
-        parked_.push_back(std::move(entry));
-      }
+    entry->to_lane = lane_takes(result.header.shape.pixels());
+    entry->need_bytes = bytes_needed(*entry);
+    if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes) {
+      throw Error(ErrorKind::memory, printable(item.input) + ": needs up to " +
+                                         std::to_string(entry->need_bytes) + " bytes, --memory leaves " +
+                                         std::to_string(settings_.memory_bytes) + " for images");
     }
-    notify();
+    queue_.park(std::move(entry));
   }
 
   // The whole way of an image without a lane.
@@ -264,7 +155,7 @@ class Batch::Work {
     engine->submit(std::move(job));
     Outcome outcome = engine->next();
     entry->timeline = std::move(outcome.timeline);
-    naming(item_of(*entry).input, [&] {
+    naming(printable(item_of(*entry).input), [&] {
       if (outcome.error) std::rethrow_exception(outcome.error);
     });
     keep_warnings(*entry, outcome.warnings);
@@ -273,7 +164,7 @@ class Batch::Work {
   }
 
   void decode(EntryPointer& entry) {
-    naming(item_of(*entry).input, [&] {
+    naming(printable(item_of(*entry).input), [&] {
       entry->source = Image(entry->plan.input, settings_.lane_memory.get());
       const auto span =
           entry->timeline.span(part_name(Part::decode), SpanKind::host, entry->plan.input.samples());
@@ -294,7 +185,7 @@ class Batch::Work {
 
   void encode(EntryPointer& entry, int threads) {
     HostThreads host(threads);
-    const EncodedFile file = naming(item_of(*entry).output, [&] {
+    const EncodedFile file = naming(printable(item_of(*entry).output), [&] {
       return encode_image(std::as_const(entry->pixels).view(), *entry->writer, host, entry->timeline);
     });
     entry->pixels = Image();
@@ -302,11 +193,11 @@ class Batch::Work {
     finish(std::move(entry));
   }
 
-  void write(Entry& entry, const EncodedFile& file) {
+  void write(BatchEntry& entry, const EncodedFile& file) {
     const std::string& path = item_of(entry).output;
     entry.result.output_bytes = static_cast<std::int64_t>(file.size_bytes());
     const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host, entry.result.output_bytes);
-    naming(path, [&] {
+    naming(printable(path), [&] {
       make_folder(std::filesystem::path(path).parent_path());
       write_file(path, file.parts);
     });
@@ -328,24 +219,20 @@ class Batch::Work {
               EntryPointer entry = entry_of(std::move(image));
               entry->source = Image();
               entry->result.device = lane;
-              {
-                const std::lock_guard lock(mutex_);
-                to_encode_.push_back(std::move(entry));
-              }
-              notify();
+              queue_.give_to_encode(std::move(entry));
             },
             [this](std::unique_ptr<LaneImage> image, const Error& error) {
               EntryPointer entry = entry_of(std::move(image));
               const std::string path = printable(item_of(*entry).input);
               fail(std::move(entry), Error(error.kind(), path + ": " + error.what()));
             },
-            [this](std::unique_ptr<LaneImage> image) { take_back(entry_of(std::move(image))); },
+            [this](std::unique_ptr<LaneImage> image) { queue_.begin_again(entry_of(std::move(image))); },
             [this](const std::string& lane, const Error& error, bool last) { lane_broke(lane, error, last); },
-            [this] { notify(); }};
+            [this] { balance(); }};
   }
 
   static EntryPointer entry_of(std::unique_ptr<LaneImage> image) {
-    return EntryPointer(static_cast<Entry*>(image.release()));
+    return EntryPointer(static_cast<BatchEntry*>(image.release()));
   }
 
   // On a thread of its own.
@@ -364,27 +251,13 @@ class Batch::Work {
       const std::lock_guard lock(mutex_);
       finding_ = false;
       early.swap(early_);
-      lane_note_ = offer.note;
-      lane_pixels_ = offer.lane_pixels;
-      lane_start_pixels_ = offer.lane_start_pixels;
-      lanes_usable_ = !offer.lanes.empty();
-      if (lanes_usable_) crew_ = std::make_unique<LaneCrew>(std::move(offer.lanes), lane_events());
-      if (lanes_usable_ && lane_start_pixels_ == 0) start_lanes();
+      if (!offer.lanes.empty()) crew_ = std::make_unique<LaneCrew>(std::move(offer.lanes), lane_events());
+      offer_ = std::move(offer);
+      lanes_usable_ = crew_ != nullptr;
+      if (lanes_usable_ && offer_.lane_start_pixels == 0) start_lanes();
     }
     if (error) lane_broke("", *error, true);
     for (EntryPointer& entry : early) hand_over(std::move(entry));
-    notify();
-  }
-
-  // A decoded image goes to the lanes, or begins again where none is left.
-  void hand_over(EntryPointer entry) {
-    bool usable = false;
-    {
-      const std::lock_guard lock(mutex_);
-      usable = crew_ != nullptr;
-    }
-    std::unique_ptr<LaneImage> image = std::move(entry);
-    if (!usable || !crew_->push(image)) take_back(entry_of(std::move(image)));
   }
 
   void start_lanes() {
@@ -392,115 +265,67 @@ class Batch::Work {
     crew_->start();
   }
 
+  // A decoded image goes to the lanes, or begins again where none is left.
+  void hand_over(EntryPointer entry) {
+    LaneCrew* crew = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      crew = crew_.get();
+    }
+    std::unique_ptr<LaneImage> image = std::move(entry);
+    if (crew == nullptr || !crew->push(image)) {
+      queue_.begin_again(entry_of(std::move(image)));
+      return;
+    }
+    balance();
+  }
+
+  // Decoding faster than the lanes take would only fill memory. While they start it fills the time.
+  void balance() {
+    const std::lock_guard lock(mutex_);
+    queue_.hold(lanes_usable_ && !settings_.host_helps && crew_->ready() &&
+                crew_->waiting() >= 2 * crew_->slots());
+  }
+
   // Whether an image is to go to a lane; starts the lanes when that begins to pay.
-  bool lane_takes(const Entry& entry) {
+  bool lane_takes(std::int64_t pixels) {
+    const std::size_t left = queue_.left();
+    const std::lock_guard lock(mutex_);
     ++opened_;
     if (!settings_.host_helps) return finding_ || lanes_usable_;
-    const std::int64_t pixels = entry.plan.input.pixels();
-    if (finding_ || !lanes_usable_ || pixels < lane_pixels_) return false;
+    if (finding_ || !lanes_usable_ || pixels < offer_.lane_pixels) return false;
     lane_pixels_seen_ += static_cast<double>(pixels);
     if (!lanes_started_) {
-      const double to_come = lane_pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left());
-      if (to_come >= static_cast<double>(lane_start_pixels_)) start_lanes();
+      const double to_come = lane_pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left);
+      if (to_come >= static_cast<double>(offer_.lane_start_pixels)) start_lanes();
     }
     return crew_->ready() && crew_->waiting() < crew_->slots();
   }
 
+  // `lane` is empty when there was none to break.
   void lane_broke(const std::string& lane, const Error& error, bool last) {
+    bool over = false;
     {
       const std::lock_guard lock(mutex_);
       if (last) lanes_usable_ = false;
-      if (last && !settings_.host_helps) {
+      over = last && !settings_.host_helps;
+      if (over) {
         // Whatever it was that kept the device from working, as an error of the device it ends the batch.
         const std::string what = (lane.empty() ? "" : lane + ": ") + error.what();
         if (!fatal_) fatal_ = Error(ErrorKind::device, what);
-        stop_locked();
       } else {
         notes_.push_back((lane.empty() ? "cuda" : lane) + " is not used: " + error.what());
       }
     }
-    notify();
-  }
-
-  // An image whose lane broke begins again.
-  void take_back(EntryPointer entry) {
-    const std::size_t item = entry->result.item;
-    const std::int64_t need = entry->need_bytes;
-    entry.reset();
-    {
-      const std::lock_guard lock(mutex_);
-      release(need);
-      again_.push_back(item);
-    }
-    notify();
-  }
-
-  // ---- bookkeeping; the next ones under mutex_ -------------------------------------------------------
-
-  [[nodiscard]] std::size_t left() const { return items_.size() - next_item_ + again_.size() + in_flight_; }
-
-  // Nothing is on its way, and nothing will be.
-  [[nodiscard]] bool idle() const {
-    return in_flight_ == 0 && (stopping_ || (next_item_ == items_.size() && again_.empty()));
-  }
-
-  // Decoding faster than the lanes take would only fill memory. While they start it fills the time.
-  [[nodiscard]] bool may_open() const {
-    if (stopping_ || (next_item_ == items_.size() && again_.empty())) return false;
-    return !lanes_usable_ || settings_.host_helps || !crew_->ready() || crew_->waiting() < 2 * crew_->slots();
-  }
-
-  EntryPointer begin_next() {
-    EntryPointer entry = std::make_unique<Entry>();
-    if (again_.empty()) {
-      entry->result.item = next_item_++;
-    } else {
-      entry->result.item = again_.front();
-      again_.pop_front();
-    }
-    ++in_flight_;
-    entry->timeline = Timeline(origin_);
-    entry->result.start_ns = entry->timeline.now_ns();
-    return entry;
-  }
-
-  // Threads for one image: more than one only when there are fewer images than threads.
-  [[nodiscard]] int threads_now() const {
-    const auto at_once = std::clamp<std::size_t>(left(), 1, static_cast<std::size_t>(settings_.jobs));
-    return std::max(1, settings_.threads / static_cast<int>(at_once));
-  }
-
-  [[nodiscard]] bool fits(const Entry& entry) const {
-    return admitted_bytes_ == 0 || admitted_bytes_ + entry.need_bytes <= settings_.memory_bytes;
-  }
-
-  void admit(Entry& entry) {
-    entry.admitted = true;
-    admitted_bytes_ += entry.need_bytes;
-    peak_admitted_bytes_ = std::max(peak_admitted_bytes_, admitted_bytes_);
-  }
-
-  void release(std::int64_t bytes) {
-    admitted_bytes_ -= bytes;
-    --in_flight_;
-  }
-
-  void drop(EntryPointer entry) {
-    release(entry->admitted ? entry->need_bytes : 0);
-    entry.reset();
-  }
-
-  void stop_locked() {
-    stopping_ = true;
-    for (EntryPointer& entry : parked_) drop(std::move(entry));
-    parked_.clear();
+    if (over) queue_.stop();
+    balance();
   }
 
   // ---- ends ------------------------------------------------------------------------------------------
 
-  [[nodiscard]] const BatchItem& item_of(const Entry& entry) const { return items_[entry.result.item]; }
+  [[nodiscard]] const BatchItem& item_of(const BatchEntry& entry) const { return items_[entry.result.item]; }
 
-  void keep_warnings(Entry& entry, const std::vector<std::string>& warnings) const {
+  void keep_warnings(BatchEntry& entry, const std::vector<std::string>& warnings) const {
     for (const std::string& warning : warnings)
       entry.result.warnings.push_back(printable(item_of(entry).input) + ": " + warning);
   }
@@ -512,58 +337,33 @@ class Batch::Work {
   }
 
   void finish(EntryPointer entry) {
+    add_up_times(*entry);
     BatchResult result = std::move(entry->result);
-    result.end_ns = entry->timeline.now_ns();
-    for (const Span& span : entry->timeline.spans()) {
-      const std::optional<Part> part = part_of(span);
-      if (!part) continue;
-      const auto at = static_cast<std::size_t>(*part);
-      result.busy[at] += span.length_ns();
-      if (!entry->to_lane || span.kind == SpanKind::host) continue;
-      Interval& interval = result.on_lane[at];
-      if (interval.end_ns == 0) interval.start_ns = span.start_ns;
-      interval = {std::min(interval.start_ns, span.start_ns), std::max(interval.end_ns, span.end_ns)};
-    }
     if (settings_.keep_spans) result.spans = entry->timeline.spans();
-    const std::int64_t admitted = entry->admitted ? entry->need_bytes : 0;
-    entry.reset();  // its memory is free before the next image is let in
-    {
+    const bool no_output = result.failed == ErrorKind::output;
+    if (no_output) {
       const std::lock_guard lock(mutex_);
-      release(admitted);
-      if (result.failed == ErrorKind::output && !fatal_) fatal_ = Error(ErrorKind::output, result.reason);
-      if (result.failed == ErrorKind::output || (result.failed && settings_.fail_fast)) stop_locked();
-      results_.push_back(std::move(result));
+      if (!fatal_) fatal_ = Error(ErrorKind::output, result.reason);
     }
-    notify();
-  }
-
-  void notify() {
-    work_ready_.notify_all();
-    result_ready_.notify_one();
+    if (no_output || (result.failed && settings_.fail_fast)) queue_.stop();
+    queue_.end(std::move(entry), std::move(result));
   }
 
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
   const std::vector<BatchItem> items_;
   BatchSettings settings_;
-  mutable std::mutex mutex_;
-  std::condition_variable work_ready_, result_ready_;
-  bool stopping_ = false;
-  std::optional<Error> fatal_;
-  std::vector<std::string> notes_;
-  std::size_t next_item_ = 0, in_flight_ = 0, opened_ = 0;
-  std::deque<std::size_t> again_;       // items whose lane broke
-  std::deque<EntryPointer> parked_;     // opened, waiting for memory
-  std::deque<EntryPointer> to_encode_;  // back from a lane
-  std::deque<BatchResult> results_;
-  std::int64_t admitted_bytes_ = 0, peak_admitted_bytes_ = 0;
-  bool finding_ = false, lanes_usable_ = false, lanes_started_ = false;
-  std::deque<EntryPointer> early_;  // decoded before the lanes were found
-  std::string lane_note_;
-  std::int64_t lane_pixels_ = 0, lane_start_pixels_ = 0;
-  double lane_pixels_seen_ = 0;
+  BatchQueue queue_;
   std::mutex folders_mutex_;
   std::unordered_set<std::string> folders_;  // made or seen
-  std::unique_ptr<LaneCrew> crew_;           // made once, by finder_
+  mutable std::mutex mutex_;                 // of all that follows but the threads
+  std::optional<Error> fatal_;
+  std::vector<std::string> notes_;
+  bool finding_ = false, lanes_usable_ = false, lanes_started_ = false;
+  std::deque<EntryPointer> early_;  // decoded before the lanes were found
+  LaneOffer offer_;
+  std::size_t opened_ = 0;
+  double lane_pixels_seen_ = 0;
+  std::unique_ptr<LaneCrew> crew_;  // made once, by finder_
   std::thread finder_;
   std::vector<std::thread> workers_;
 };
@@ -573,13 +373,13 @@ Batch::Batch(std::vector<BatchItem> items, BatchSettings settings)
 Batch::~Batch() = default;
 
 std::optional<BatchResult> Batch::next(std::chrono::milliseconds patience) {
-  return work_->next(patience);
+  return work_->queue().next_result(patience);
 }
 bool Batch::finished() const {
-  return work_->finished();
+  return work_->queue().finished();
 }
 void Batch::stop() {
-  work_->stop();
+  work_->queue().stop();
 }
 std::string Batch::lane_note() const {
   return work_->lane_note();
@@ -594,7 +394,7 @@ std::vector<std::string> Batch::devices() const {
   return work_->devices();
 }
 std::int64_t Batch::peak_admitted_bytes() const {
-  return work_->peak_admitted_bytes();
+  return work_->queue().peak_admitted_bytes();
 }
 Timeline::Clock::time_point Batch::origin() const {
   return work_->origin();

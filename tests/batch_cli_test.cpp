@@ -346,9 +346,11 @@ TEST_F(BatchCli, UnreadableFilesAndFolders) {
 
 TEST_F(BatchCli, EveryCorruptFileIsOneLineAndCostsNothingElse) {
   IMGPIPE_NEED_CORPUS();
+  constexpr std::size_t kGood = 300;
   fs::create_directory(file("mixed"));
-  for (int i = 0; i < 30; ++i)
-    write("mixed/good" + std::to_string(i) + (i % 2 == 0 ? ".png" : ".jpg"), 100 + i, 50 + i);
+  for (std::size_t i = 0; i < kGood; ++i)
+    write("mixed/good" + std::to_string(i) + (i % 2 == 0 ? ".png" : ".jpg"), 100 + i,
+          static_cast<std::int64_t>(20 + i % 40));
   ASSERT_EQ(run_imgpipe({file("mixed"), file("clean"), "-q", "--format", "png"}).exit_code, 0);
   const auto clean = contents(file("clean"));
   std::size_t bad = 0;
@@ -366,8 +368,8 @@ TEST_F(BatchCli, EveryCorruptFileIsOneLineAndCostsNothingElse) {
                                       patient);
     EXPECT_EQ(run.exit_code, 1) << run.err;
     const Json report = Json::parse(load_text(file("r.json")));
-    EXPECT_EQ(report["images"], 30 + bad);
-    EXPECT_EQ(report["done"].get<std::size_t>() + report["failed"].get<std::size_t>(), 30 + bad);
+    EXPECT_EQ(report["images"], kGood + bad);
+    EXPECT_EQ(report["done"].get<std::size_t>() + report["failed"].get<std::size_t>(), kGood + bad);
     EXPECT_GT(report["failed"], bad / 2);
     EXPECT_EQ(report["done"], written().size());
     std::istringstream errors(run.err);

@@ -1,4 +1,5 @@
-// 2,000 images through one engine: memory, descriptors and threads stay what they were.
+// 2,000 images through one engine, 20,000 through a batch: memory, descriptors and threads stay what they
+// were.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -10,7 +11,9 @@
 
 #include "images/codec.h"
 #include "images/synth.h"
+#include "pipeline/batch.h"
 #include "pipeline/engine.h"
+#include "tests/support/files.h"
 
 namespace imgpipe::test {
 namespace {
@@ -78,6 +81,63 @@ TEST(Soak, TwoThousandImagesLeaveMemoryFlat) {
   EXPECT_LE(resident_bytes(), settled_bytes + settled_bytes / 50 + (4 << 20));
   EXPECT_EQ(entries("/proc/self/fd"), settled_descriptors);
   EXPECT_EQ(entries("/proc/self/task"), settled_threads);
+}
+
+TEST(Soak, TwentyThousandImagesOfABatchLeaveMemoryFlat) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer keeps freed memory";
+#endif
+  constexpr std::size_t kImages = 20'000;
+  constexpr std::size_t kSettled = 4'000;
+  TemporaryFolder in;
+  TemporaryFolder out;
+  const Pattern pattern = parse_pattern("photo");
+  std::vector<std::string> inputs;
+  for (const Shape& shape : {Shape{64, 48, 3}, Shape{80, 33, 3}, Shape{17, 120, 1}, Shape{100, 90, 3}}) {
+    const Image image = synthesize(pattern, shape, 3);
+    for (const Format format : {Format::jpeg, Format::png, Format::ppm}) {
+      inputs.push_back(in.file(std::to_string(inputs.size())));
+      save(inputs.back(), encode(image.view(), format));
+    }
+  }
+  inputs.push_back(in.file("missing"));
+  std::vector<BatchItem> items;
+  for (std::size_t i = 0; i < kImages; ++i)
+    items.push_back(
+        {inputs[i % inputs.size()], out.file(std::to_string(i)), i % 2 == 0 ? Format::png : Format::jpeg});
+  BatchSettings settings;
+  settings.stages = parse_stages("gray,hist,contrast,smooth");
+  settings.jobs = settings.threads = 3;
+  Batch batch(items, std::move(settings));
+  std::size_t results = 0;
+  std::size_t failed = 0;
+  std::int64_t settled_bytes = 0;
+  std::int64_t settled_descriptors = 0;
+  std::int64_t settled_threads = 0;
+  while (results < kImages - 100) {  // until the workers begin to end
+    const std::optional<BatchResult> result = batch.next(std::chrono::seconds(10));
+    ASSERT_TRUE(result);
+    failed += result->failed ? 1U : 0U;
+    if (!result->failed) std::filesystem::remove(out.file(std::to_string(result->item)));
+    if (++results == kSettled) {
+      settled_bytes = resident_bytes();
+      settled_descriptors = entries("/proc/self/fd");
+      settled_threads = entries("/proc/self/task");
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(resident_bytes()), static_cast<double>(settled_bytes),
+              static_cast<double>(settled_bytes) / 50 + (1 << 20));
+  // Files that are open at this very moment, one for each worker, come and go.
+  EXPECT_NEAR(static_cast<double>(entries("/proc/self/fd")), static_cast<double>(settled_descriptors), 6);
+  EXPECT_EQ(entries("/proc/self/task"), settled_threads);
+  while (!batch.finished()) {
+    if (const auto result = batch.next(std::chrono::seconds(10))) {
+      ++results;
+      failed += result->failed ? 1U : 0U;
+    }
+  }
+  EXPECT_EQ(results, kImages);
+  EXPECT_EQ(failed, kImages / inputs.size());
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
-// The same job by OpenCV: grey, histogram, min/max stretch, 5x5 mean. Built and timed by compare.sh only.
+// The same job by OpenCV: grey, histogram, min/max stretch, 5x5 mean. Built and timed by compare.sh and
+// batch.sh only.
 //
 //   opencv_pipeline IN OUT            one image, end to end; PNG at level 1
+//   opencv_pipeline --files FOLDER IN...   many images on one thread, into FOLDER, as PNG
 //   opencv_pipeline --stages IN N     the four stages alone on one thread: N times, the median in ms
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include <opencv2/imgcodecs.hpp>
@@ -28,9 +32,25 @@ void run_stages(const cv::Mat& color, Buffers& buffers) {
   cv::blur(buffers.stretched, buffers.smoothed, cv::Size(5, 5));
 }
 
+bool process(const char* in, const std::string& out, Buffers& buffers) {
+  const cv::Mat color = cv::imread(in);
+  if (color.empty()) return false;
+  run_stages(color, buffers);
+  return cv::imwrite(out, buffers.smoothed, {cv::IMWRITE_PNG_COMPRESSION, 1});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 3 && std::strcmp(argv[1], "--files") == 0) {
+    cv::setNumThreads(1);
+    Buffers buffers;  // used again, as a careful program would
+    for (int i = 3; i < argc; ++i) {
+      const std::string out = std::filesystem::path(argv[i]).stem().string() + ".png";
+      if (!process(argv[i], std::string(argv[2]) + "/" + out, buffers)) return 1;
+    }
+    return 0;
+  }
   if (argc == 4 && std::strcmp(argv[1], "--stages") == 0) {
     cv::setNumThreads(1);
     const cv::Mat color = cv::imread(argv[2]);
@@ -49,9 +69,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc != 3) return 2;
-  const cv::Mat color = cv::imread(argv[1]);
-  if (color.empty()) return 1;
   Buffers buffers;
-  run_stages(color, buffers);
-  return cv::imwrite(argv[2], buffers.smoothed, {cv::IMWRITE_PNG_COMPRESSION, 1}) ? 0 : 1;
+  return process(argv[1], argv[2], buffers) ? 0 : 1;
 }

@@ -1,0 +1,61 @@
+#include "pipeline/batch_entry.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace imgpipe {
+namespace {
+
+std::optional<Part> part_of(const Span& span) {
+  if (span.kind == SpanKind::kernel) return Part::kernels;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    if (span.name == part_name(static_cast<Part>(i))) return static_cast<Part>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view part_name(Part part) {
+  constexpr std::array<std::string_view, kParts> kNames{"read",     "decode", "upload", "kernels",
+                                                        "download", "encode", "write"};
+  return kNames[static_cast<std::size_t>(part)];
+}
+
+std::int64_t bytes_needed(const BatchEntry& entry) {
+  const std::int64_t input = entry.plan.input.samples();
+  const std::int64_t output = entry.plan.output.samples();
+  std::int64_t stages = input + output;
+  if (!entry.to_lane) {
+    for (const Step& step : entry.plan.steps) {
+      stages =
+          std::max(stages, step.in.pixels() * step.in.channels() + step.out.pixels() * step.out.channels());
+    }
+  }
+  const ImageHeader& header = entry.reader->header();
+  std::int64_t decoder = 0;
+  if (header.progressive) decoder = 2 * input;  // 16-bit coefficients, or all passes of an interlaced image
+  if (header.orientation != Orientation::upright ||
+      (header.format != Format::jpeg && header.format != Format::png))
+    decoder = std::max(decoder, input);
+  constexpr std::int64_t kRest = std::int64_t{4} << 20;  // bands, strips, tables
+  return static_cast<std::int64_t>(entry.bytes.size()) + stages + decoder + output + output / 8 + kRest;
+}
+
+void add_up_times(BatchEntry& entry) {
+  BatchResult& result = entry.result;
+  result.end_ns = entry.timeline.now_ns();
+  for (const Span& span : entry.timeline.spans()) {
+    const std::optional<Part> part = part_of(span);
+    if (!part) continue;
+    const auto at = static_cast<std::size_t>(*part);
+    result.busy[at] += span.length_ns();
+    if (!entry.to_lane || span.kind == SpanKind::host) continue;
+    Interval& interval = result.on_lane[at];
+    if (interval.end_ns == 0) interval.start_ns = span.start_ns;
+    interval = {std::min(interval.start_ns, span.start_ns), std::max(interval.end_ns, span.end_ns)};
+  }
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,30 @@
+// An image of a batch, with the one who works on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "pipeline/batch.h"
+
+namespace imgpipe {
+
+struct BatchEntry final : LaneImage {
+  std::vector<std::byte> bytes;  // of the file; the reader's
+  std::unique_ptr<Reader> reader;
+  std::unique_ptr<Writer> writer;
+  bool to_lane = false;
+  std::int64_t need_bytes = 0;
+  bool admitted = false;  // need_bytes are counted
+  BatchResult result;
+};
+using EntryPointer = std::unique_ptr<BatchEntry>;
+
+// An upper bound of what an opened image needs, by its header: its file, the images on both sides of a stage,
+// what its decoder holds by itself, and the encoded file.
+[[nodiscard]] std::int64_t bytes_needed(const BatchEntry& entry);
+
+// What the timeline says of an image that has ended: BatchResult::end_ns, busy and on_lane.
+void add_up_times(BatchEntry& entry);
+
+}  // namespace imgpipe

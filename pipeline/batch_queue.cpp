@@ -1,0 +1,166 @@
+#include "pipeline/batch_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace imgpipe {
+
+BatchQueue::BatchQueue(std::size_t items, const BatchSettings& settings)
+    : items_(items),
+      jobs_(std::max(1, settings.jobs)),
+      threads_(settings.threads),
+      memory_bytes_(settings.memory_bytes) {}
+
+BatchQueue::Turn BatchQueue::next() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (!to_encode_.empty()) return {Act::encode, take(to_encode_), threads_now()};
+    if (!parked_.empty()) {
+      const std::int64_t need = parked_.front()->need_bytes;
+      if (admitted_bytes_ == 0 || admitted_bytes_ + need <= memory_bytes_) {
+        admitted_bytes_ += need;
+        peak_admitted_bytes_ = std::max(peak_admitted_bytes_, admitted_bytes_);
+        EntryPointer entry = take(parked_);
+        entry->admitted = true;
+        if (!parked_.empty()) work_ready_.notify_one();  // the next one may fit too
+        return {Act::process, std::move(entry), threads_now()};
+      }
+    } else if (may_open()) {
+      EntryPointer entry = std::make_unique<BatchEntry>();
+      if (again_.empty()) {
+        entry->result.item = next_item_++;
+      } else {
+        entry->result.item = again_.front();
+        again_.pop_front();
+      }
+      ++in_flight_;
+      return {Act::open, std::move(entry), threads_now()};
+    }
+    if (idle()) return {};
+    work_ready_.wait(lock);
+  }
+}
+
+void BatchQueue::park(EntryPointer entry) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) {
+      release(0);
+    } else {
+      parked_.push_back(std::move(entry));
+    }
+  }
+  notify();
+}
+
+void BatchQueue::give_to_encode(EntryPointer entry) {
+  {
+    const std::lock_guard lock(mutex_);
+    to_encode_.push_back(std::move(entry));
+  }
+  notify();
+}
+
+void BatchQueue::begin_again(EntryPointer entry) {
+  const std::size_t item = entry->result.item;
+  const std::int64_t admitted = entry->admitted ? entry->need_bytes : 0;
+  entry.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    again_.push_back(item);
+    release(admitted);
+  }
+  notify();
+}
+
+void BatchQueue::end(EntryPointer entry, BatchResult result) {
+  const std::int64_t admitted = entry->admitted ? entry->need_bytes : 0;
+  entry.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    release(admitted);
+    results_.push_back(std::move(result));
+  }
+  notify();
+}
+
+void BatchQueue::hold(bool held) {
+  {
+    const std::lock_guard lock(mutex_);
+    held_ = held;
+  }
+  if (!held) work_ready_.notify_all();
+}
+
+void BatchQueue::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    in_flight_ -= parked_.size();
+    parked_.clear();
+  }
+  notify();
+}
+
+std::size_t BatchQueue::left() const {
+  const std::lock_guard lock(mutex_);
+  return left_locked();
+}
+
+std::optional<BatchResult> BatchQueue::next_result(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  result_ready_.wait_for(lock, patience, [this] { return !results_.empty() || idle(); });
+  if (results_.empty()) return std::nullopt;
+  BatchResult result = std::move(results_.front());
+  results_.pop_front();
+  return result;
+}
+
+bool BatchQueue::finished() const {
+  const std::lock_guard lock(mutex_);
+  return results_.empty() && idle();
+}
+
+std::int64_t BatchQueue::peak_admitted_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return peak_admitted_bytes_;
+}
+
+// ---- under mutex_ -----------------------------------------------------------------------------------
+
+// Nothing is on its way, and nothing will be.
+bool BatchQueue::idle() const {
+  return in_flight_ == 0 && (stopping_ || (next_item_ == items_ && again_.empty()));
+}
+
+bool BatchQueue::may_open() const {
+  return !stopping_ && !held_ && (next_item_ < items_ || !again_.empty());
+}
+
+std::size_t BatchQueue::left_locked() const {
+  return items_ - next_item_ + again_.size() + in_flight_;
+}
+
+// More than one thread for an image only while there are fewer images than threads.
+int BatchQueue::threads_now() const {
+  const auto at_once = std::clamp<std::size_t>(left_locked(), 1, static_cast<std::size_t>(jobs_));
+  return std::max(1, threads_ / static_cast<int>(at_once));
+}
+
+EntryPointer BatchQueue::take(std::deque<EntryPointer>& from) {
+  EntryPointer entry = std::move(from.front());
+  from.pop_front();
+  return entry;
+}
+
+void BatchQueue::release(std::int64_t admitted_bytes) {
+  admitted_bytes_ -= admitted_bytes;
+  --in_flight_;
+}
+
+void BatchQueue::notify() {
+  work_ready_.notify_all();
+  result_ready_.notify_one();
+}
+
+}  // namespace imgpipe

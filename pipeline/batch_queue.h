@@ -1,0 +1,73 @@
+// What each worker of a batch does next: which images wait for what, and how much memory they have.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "pipeline/batch.h"
+#include "pipeline/batch_entry.h"
+
+namespace imgpipe {
+
+// Thread-safe.
+class BatchQueue {
+ public:
+  BatchQueue(std::size_t items, const BatchSettings& settings);
+
+  enum class Act { open, process, encode, end };
+  struct Turn {
+    Act act = Act::end;
+    EntryPointer entry;  // open: with its item's number and nothing else
+    int threads = 1;     // that the worker may use
+  };
+  // Waits for something to do. What is finished by a lane comes first, then what its memory is there for,
+  // then what has not begun. `end`: there is nothing more.
+  [[nodiscard]] Turn next();
+
+  // An image that was opened waits until its memory is free; it is dropped when the batch is stopping.
+  void park(EntryPointer entry);
+  // A lane has finished it.
+  void give_to_encode(EntryPointer entry);
+  // Its lane broke: it begins again.
+  void begin_again(EntryPointer entry);
+  // The end of an image; its memory is free before another is let in.
+  void end(EntryPointer entry, BatchResult result);
+
+  // While it is held, no image is begun: decoding faster than the lanes take would only fill memory.
+  void hold(bool held);
+  // Begins no more images; what waits for memory is dropped.
+  void stop();
+
+  // Images that are not done yet.
+  [[nodiscard]] std::size_t left() const;
+  [[nodiscard]] std::optional<BatchResult> next_result(std::chrono::milliseconds patience);
+  [[nodiscard]] bool finished() const;
+  [[nodiscard]] std::int64_t peak_admitted_bytes() const;
+
+ private:
+  [[nodiscard]] bool idle() const;
+  [[nodiscard]] bool may_open() const;
+  [[nodiscard]] std::size_t left_locked() const;
+  [[nodiscard]] int threads_now() const;
+  [[nodiscard]] EntryPointer take(std::deque<EntryPointer>& from);
+  void release(std::int64_t admitted_bytes);
+  void notify();
+
+  const std::size_t items_;
+  const int jobs_, threads_;
+  const std::int64_t memory_bytes_;
+  mutable std::mutex mutex_;
+  std::condition_variable work_ready_, result_ready_;
+  bool stopping_ = false, held_ = false;
+  std::size_t next_item_ = 0, in_flight_ = 0;
+  std::deque<std::size_t> again_;       // items whose lane broke
+  std::deque<EntryPointer> parked_;     // opened, waiting for memory
+  std::deque<EntryPointer> to_encode_;  // back from a lane
+  std::deque<BatchResult> results_;
+  std::int64_t admitted_bytes_ = 0, peak_admitted_bytes_ = 0;
+};
+
+}  // namespace imgpipe
