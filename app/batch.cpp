@@ -135,12 +135,12 @@ class BatchRun {
     open_report_files();
     prepare_folders();
     if (options_.batch.memory_bytes == 0) keep_freed_memory();
-    const Clock::time_point start = Clock::now();
+    start_ = Clock::now();
     const SignalsNoted signals;
     batch_ = std::make_unique<Batch>(items(), settings());
     follow(signals);
     for (const std::string& note : batch_->take_notes()) say_warning(note);
-    totals_.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
+    totals_.wall_s = std::chrono::duration<double>(Clock::now() - start_).count();
     totals_.peak_admitted_bytes = batch_->peak_admitted_bytes();
     for (const std::string& device : batch_->devices()) totals_.devices.push_back(device);
     totals_.device_why = batch_->lane_note();
@@ -163,8 +163,7 @@ class BatchRun {
       if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
       for (const std::string& note : batch_->take_notes()) say_warning(note);
       progress_.show({files_.files.size(), totals_.done + totals_.failures.size(), totals_.failures.size(),
-                      totals_.pixels,
-                      std::chrono::duration<double>(Clock::now() - batch_->origin()).count()});
+                      totals_.pixels, std::chrono::duration<double>(Clock::now() - start_).count()});
       if (signals.received() == 0) continue;
       if (!deadline) {
         deadline = Clock::now() + kGraceTime;
@@ -371,6 +370,7 @@ class BatchRun {
   Progress progress_;
   std::unique_ptr<LineFile> lines_;
   std::unique_ptr<TraceFile> trace_;
+  Clock::time_point start_;
   std::unique_ptr<Batch> batch_;
   std::optional<Error> fatal_;
   int signal_ = 0;

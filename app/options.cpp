@@ -10,6 +10,7 @@
 
 #include <cxxopts.hpp>
 
+#include "app/option_table.h"
 #include "app/shard.h"
 #include "app/version.h"
 #include "images/error.h"
@@ -56,139 +57,6 @@ constexpr std::array<std::pair<std::string_view, Border>, 3> kBorders{
     {{"shrink", Border::shrink}, {"replicate", Border::replicate}, {"reflect", Border::reflect}}};
 constexpr std::array<std::pair<std::string_view, CodecChoice>, 2> kCodecs{
     {{"auto", CodecChoice::automatic}, {"stb", CodecChoice::stb}}};
-
-// ---- the option tables ------------------------------------------------------------------------------
-
-struct OptionRow {
-  const char* group;
-  const char* flags;   // "q,quiet"
-  const char* value;   // nullptr: a switch
-  const char* preset;  // nullptr: none
-  std::string help;
-};
-
-std::string stage_help() {
-  std::string help = "Stages in order, repeats allowed:";
-  for (const Stage& stage : stage_table()) {
-    if (stage.selectable) help += " " + std::string(stage.name) + " (" + std::string(stage.summary) + "),";
-  }
-  help.back() = '.';
-  return help;
-}
-
-std::string writable_formats() {
-  std::string names;
-  for (const FormatInfo& info : format_table()) {
-    if (info.writable) names += (names.empty() ? "" : ", ") + std::string(info.name);
-  }
-  return names;
-}
-
-std::vector<OptionRow> talk_rows() {
-  return {{"Talk", "q,quiet", nullptr, nullptr, "No tables; errors and warnings only"},
-          {"Talk", "v,verbose", nullptr, nullptr, "Say what is done and why"},
-          {"Talk", "no-color", nullptr, nullptr, "No colour (NO_COLOR does the same)"},
-          {"Talk", "version", nullptr, nullptr, "Version, commit, compiler, libraries"},
-          {"Talk", "h,help", nullptr, nullptr, "This text"}};
-}
-
-std::vector<OptionRow> encode_rows() {
-  return {{"Output", "format", "NAME", nullptr,
-           "Output format, where OUTPUT's ending does not say it: " + writable_formats()},
-          {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
-          {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"}};
-}
-
-constexpr const char* kBatchGroup = "Batch";
-
-std::vector<OptionRow> batch_rows() {
-  return {
-      {kBatchGroup, "recursive", nullptr, nullptr, "Folders below INPUT too; OUTPUT gets the same tree"},
-      {kBatchGroup, "include", "GLOB", nullptr,
-       "Only files like this (instead of those with an image's ending); with a / it is held against the path "
-       "below INPUT; may be repeated"},
-      {kBatchGroup, "exclude", "GLOB", nullptr, "No files and no folders like this; may be repeated"},
-      {kBatchGroup, "files-from", "FILE", nullptr,
-       "Take the inputs' names from FILE (- is stdin), one a line or each ended by NUL; below INPUT if that "
-       "is "
-       "given"},
-      {kBatchGroup, "jobs", "N", "0", "Images at a time; 0: as many as threads"},
-      {kBatchGroup, "memory", "SIZE", nullptr,
-       "Memory for images, such as 500M or 8G; default: half of what is available"},
-      {kBatchGroup, "skip-existing", nullptr, nullptr, "Leave images whose output is there already"},
-      {kBatchGroup, "fail-fast", nullptr, nullptr, "End with the first image that fails"},
-      {kBatchGroup, "failed-out", "FILE", nullptr,
-       "Write the names of the images that failed; with the same command, --files-from takes them"},
-      {kBatchGroup, "shard", "I/N", nullptr,
-       "Only part I (from 1) of N; auto or auto/N: as the scheduler's environment says"},
-      {kBatchGroup, "dry-run", nullptr, nullptr, "Print what would be done"},
-  };
-}
-
-std::vector<OptionRow> process_rows() {
-  std::vector<OptionRow> rows{
-      {"What to do", "stages", "LIST", nullptr, stage_help() + " Default: " + default_stages()},
-      {"What to do", "luma", "NAME", "bt601", "Grey formula: bt601 (as Pillow), bt709, opencv (as cvtColor)"},
-      {"What to do", "clip", "LOW[,HIGH]", "0,0", "Percent of pixels that contrast may saturate at each end"},
-      {"What to do", "stretch", "NAME", "joint",
-       "Contrast of colour: joint (one range) or each plane its own"},
-      {"What to do", "window", "NAME", "box", "Smoothing weights: box, triangle, gauss"},
-      {"What to do", "border", "NAME", "shrink",
-       "Pixels beyond the border: shrink (not counted), replicate, reflect"},
-      {"Where", "device", "NAME", "auto",
-       "auto, cuda (a batch takes all of them), cuda:N, cuda:N,M (a batch), cpu or reference"},
-      {"Where", "fuse", nullptr, nullptr,
-       "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
-      {"Where", "threads", "N", "0",
-       "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are"},
-      {"Compare and report", "cpu", nullptr, nullptr,
-       "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
-      {"Compare and report", "report", "FILE", nullptr,
-       "Write the report as .json or .csv; of a batch: .json (totals), .ndjson (a line an image); may be "
-       "repeated"},
-      {"Compare and report", "trace", "FILE", nullptr,
-       "Write what ran when, as .json for chrome://tracing and ui.perfetto.dev"},
-      {"Compare and report", "repeat", "N", "0",
-       "Kernel and transfer times: medians of N runs after a warm-up"},
-      {"Compare and report", "histogram", "FILE", nullptr,
-       "Histogram before and after, as .csv, .json or .svg"},
-      {"Compare and report", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
-      {"Input", "max-pixels", "N", "268435456", "Refuse larger images"},
-      {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
-      {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
-      {"Input", "codec", "NAME", "auto", "auto, or stb: stb_image and stb_image_write wherever they can"},
-  };
-  for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
-  for (OptionRow& row : batch_rows()) rows.push_back(std::move(row));
-  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
-  return rows;
-}
-
-std::vector<OptionRow> synth_rows() {
-  std::string patterns = "Pattern:";
-  for (const PatternInfo& info : pattern_table()) {
-    patterns += " " + std::string(info.name) +
-                (info.argument.empty() ? "" : ":" + std::string(info.argument)) + " (" +
-                std::string(info.summary) + "),";
-  }
-  patterns.back() = '.';
-  std::vector<OptionRow> rows{{"Pattern", "pattern", "P", nullptr, patterns},
-                              {"Pattern", "size", "WxH", nullptr, "Width and height in pixels"},
-                              {"Pattern", "channels", "N", "3", "1 (grey) or 3 (RGB)"},
-                              {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"}};
-  for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
-  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
-  return rows;
-}
-
-std::vector<OptionRow> devices_rows() {
-  std::vector<OptionRow> rows{
-      {"Output", "json", nullptr, nullptr, "As JSON"},
-      {"Output", "calibrate", nullptr, nullptr,
-       "Measure anew from which size on auto takes the GPU, and keep it in the user's cache folder"}};
-  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
-  return rows;
-}
 
 // ---- from the tables to cxxopts ---------------------------------------------------------------------
 

@@ -42,7 +42,6 @@ class Batch::Work {
   Work& operator=(const Work&) = delete;
 
   [[nodiscard]] BatchQueue& queue() { return queue_; }
-  [[nodiscard]] Timeline::Clock::time_point origin() const { return origin_; }
   std::vector<std::string> take_notes() {
     const std::lock_guard lock(mutex_);
     return std::exchange(notes_, {});
@@ -395,9 +394,6 @@ std::vector<std::string> Batch::devices() const {
 }
 std::int64_t Batch::peak_admitted_bytes() const {
   return work_->queue().peak_admitted_bytes();
-}
-Timeline::Clock::time_point Batch::origin() const {
-  return work_->origin();
 }
 
 }  // namespace imgpipe

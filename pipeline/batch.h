@@ -124,7 +124,6 @@ class Batch {
   [[nodiscard]] std::vector<std::string> devices() const;
   // The most bytes that admitted images needed at one time.
   [[nodiscard]] std::int64_t peak_admitted_bytes() const;
-  [[nodiscard]] Timeline::Clock::time_point origin() const;
 
  private:
   class Work;

@@ -280,7 +280,9 @@ TEST_F(Cli, HelpNamesEveryStagePatternAndOption) {
        {"--stages",      "--luma",      "--clip",       "--stretch", "--window",   "--border",
         "--device",      "--threads",   "--cpu",        "--report",  "--repeat",   "--histogram",
         "--keep-stages", "--no-orient", "--max-pixels", "--lenient", "--codec",    "--format",
-        "--quality",     "--png-level", "--quiet",      "--verbose", "--no-color", "--version"}) {
+        "--quality",     "--png-level", "--quiet",      "--verbose", "--no-color", "--version",
+        "--recursive",   "--include",   "--exclude",    "--jobs",    "--memory",   "--files-from",
+        "--failed-out",  "--shard",     "--fail-fast",  "--dry-run", "--trace",    "--skip-existing"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
   const RunResult synth = run_imgpipe({"synth", "--help"});

@@ -3,7 +3,9 @@
 
 #include <thread>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,6 +122,41 @@ TEST(WriteFile, LongAndHostileNames) {
     EXPECT_EQ(load_text(folder.path() / name), name);
   }
   EXPECT_EQ(folder.names().size(), 7U);
+}
+
+TEST(ReadRegularFile, NeverWaits) {
+  const TemporaryFolder folder;
+  save_text(folder.file("text"), "text");
+  EXPECT_EQ(read_regular_file(folder.file("text"), 10).size(), 4U);
+  ASSERT_EQ(::mkfifo(folder.file("fifo").c_str(), 0600), 0);
+  for (const std::string& path : {folder.file("fifo"), folder.path().string(), folder.file("missing"),
+                                  std::string("/dev/zero"), std::string("-")})
+    EXPECT_THROW((void)read_regular_file(path, 10), Error) << path;
+  EXPECT_THROW((void)read_regular_file(folder.file("text"), 3), Error);
+}
+
+TEST(StaleTemporaryFiles, OnlyThoseOfTheseTargetsWhoseWriterIsGone) {
+  const TemporaryFolder folder;
+  const std::string long_name(230, 'n');
+  for (const std::string& name :
+       {std::string(".a.png.imgpipe-0a1b2c3d"), std::string(".other.png.imgpipe-0a1b2c3d"),
+        std::string(".a.png.imgpipe-0a1b2c3"), std::string("a.png.imgpipe-0a1b2c3d"),
+        std::string(".imgpipe-0a1b2c3d"), std::string(".a.png.imgpipe-bbbbbbbb"),
+        "." + long_name.substr(0, 200) + ".imgpipe-0a1b2c3d"})
+    save_text(folder.file(name), "x");
+  std::filesystem::create_directory(folder.file(".a.png.imgpipe-cccccccc"));
+  std::filesystem::create_symlink("a", folder.file(".a.png.imgpipe-dddddddd"));
+  // One is being written by another process: that holds a lock.
+  const int other = ::open(folder.file(".a.png.imgpipe-bbbbbbbb").c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(other, LOCK_EX), 0);
+  EXPECT_EQ(remove_stale_temporary_files(folder.path().string(), {"a.png", long_name}), 2U);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{".a.png.imgpipe-0a1b2c3", ".a.png.imgpipe-bbbbbbbb",
+                                                      ".a.png.imgpipe-cccccccc", ".a.png.imgpipe-dddddddd",
+                                                      ".imgpipe-0a1b2c3d", ".other.png.imgpipe-0a1b2c3d",
+                                                      "a.png.imgpipe-0a1b2c3d"}));
+  ::close(other);
+  EXPECT_EQ(remove_stale_temporary_files(folder.path().string(), {"a.png"}), 1U);
+  EXPECT_EQ(remove_stale_temporary_files(folder.file("missing"), {"a.png"}), 0U);
 }
 
 TEST(SameFile, ThroughEveryLink) {

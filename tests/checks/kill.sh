@@ -27,8 +27,9 @@ for ((i = 1; i <= kills; i++)); do
   sleep "$(awk "BEGIN { printf \"%.6f\", $((RANDOM * 32768 + RANDOM)) / 2^30 * $undisturbed / 1e6 }")"
   kill -9 "$pid" 2>/dev/null || true
   wait "$pid" 2>/dev/null || true
-  there=$(find "$work/out" -type f ! -name '.*' 2>/dev/null | wc -l)
-  stray=$((stray + $(find "$work/out" -name '.*.imgpipe-*' 2>/dev/null | wc -l)))
+  mkdir -p "$work/out" # killed before it could
+  there=$(find "$work/out" -type f ! -name '.*' | wc -l)
+  stray=$((stray + $(find "$work/out" -name '.*.imgpipe-*' | wc -l)))
   case $there in 0) early=$((early + 1)) ;; 300) late=$((late + 1)) ;; *) midway=$((midway + 1)) ;; esac
   "$imgpipe" "$work/in" "$work/out" -q --skip-existing
   diff -r "$work/whole" "$work/out" || { echo "kill.sh: kill $i left something wrong"; exit 1; }

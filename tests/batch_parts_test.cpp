@@ -1,0 +1,175 @@
+// Parts of a batch by themselves: shards, sizes, the progress line, percentiles, totals, files that grow.
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "app/batch_report.h"
+#include "app/line_file.h"
+#include "app/options.h"
+#include "app/progress.h"
+#include "app/shard.h"
+#include "images/error.h"
+#include "tests/support/files.h"
+
+namespace imgpipe::test {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+Shard shard_of(const std::string& text, const Variables& variables = {}) {
+  return parse_shard(text, [&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::string() : found->second;
+  });
+}
+
+void expect_shard(const Shard& shard, int index, int count) {
+  EXPECT_EQ(shard.index, index);
+  EXPECT_EQ(shard.count, count);
+}
+
+void expect_usage(const std::string& text, const Variables& variables = {}) {
+  try {
+    (void)shard_of(text, variables);
+    ADD_FAILURE() << "accepted " << text;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+  }
+}
+
+TEST(Shard, ByNumber) {
+  expect_shard(shard_of("1/1"), 1, 1);
+  expect_shard(shard_of("3/8"), 3, 8);
+  for (const char* text : {"", "/", "1", "1/", "/4", "0/4", "5/4", "-1/4", "1/0", "1/-2", "a/b", "1/4x",
+                           " 1/4", "1/99999999", "1/2/3", "auto/", "auto/0", "auto/x", "autos"})
+    expect_usage(text, {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}});
+}
+
+TEST(Shard, ByScheduler) {
+  expect_shard(shard_of("auto", {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_COUNT", "4"}}), 4, 4);
+  expect_shard(shard_of("auto", {{"SLURM_ARRAY_TASK_ID", "30"},
+                                 {"SLURM_ARRAY_TASK_MIN", "10"},
+                                 {"SLURM_ARRAY_TASK_STEP", "10"},
+                                 {"SLURM_ARRAY_TASK_COUNT", "5"}}),
+               3, 5);
+  // The array comes before the task; a step's own count before the job's.
+  expect_shard(shard_of("auto", {{"SLURM_ARRAY_TASK_ID", "1"},
+                                 {"SLURM_ARRAY_TASK_COUNT", "2"},
+                                 {"SLURM_PROCID", "0"},
+                                 {"SLURM_NTASKS", "9"}}),
+               2, 2);
+  expect_shard(
+      shard_of("auto", {{"SLURM_PROCID", "2"}, {"SLURM_NTASKS", "9"}, {"SLURM_STEP_NUM_TASKS", "3"}}), 3, 3);
+  expect_shard(shard_of("auto", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}), 1, 2);
+  expect_shard(shard_of("auto", {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), 2, 2);
+  expect_shard(shard_of("auto/6", {{"JOB_COMPLETION_INDEX", "5"}}), 6, 6);
+  expect_usage("auto");
+  expect_usage("auto", {{"JOB_COMPLETION_INDEX", "5"}});
+  expect_usage("auto/5", {{"JOB_COMPLETION_INDEX", "5"}});
+  expect_usage("auto", {{"PMI_RANK", "x"}, {"PMI_SIZE", "2"}});
+  expect_usage("auto", {{"PMI_RANK", "-1"}, {"PMI_SIZE", "2"}});
+  expect_usage(
+      "auto", {{"SLURM_ARRAY_TASK_ID", "4"}, {"SLURM_ARRAY_TASK_MIN", "5"}, {"SLURM_ARRAY_TASK_COUNT", "3"}});
+}
+
+TEST(Shard, EveryNameIsInOnePartAndStaysThere) {
+  std::map<int, int> sizes;
+  for (int i = 0; i < 7000; ++i) {
+    const std::string name = "folder/image" + std::to_string(i) + ".jpg";
+    int parts = 0;
+    for (int part = 1; part <= 7; ++part) {
+      if (!in_shard(name, {part, 7})) continue;
+      ++parts;
+      ++sizes[part];
+    }
+    ASSERT_EQ(parts, 1) << name;
+  }
+  for (const auto& [part, size] : sizes) EXPECT_NEAR(size, 1000, 150) << part;
+  // Written down, so that processes of different versions agree: FNV-1a of "a" is af63dc4c8601ec8c.
+  EXPECT_TRUE(in_shard("", {1, 1}));
+  int in_part = 0;
+  for (int part = 1; part <= 1000; ++part) in_part += in_shard("a", {part, 1000}) ? part : 0;
+  EXPECT_EQ(in_part, 1 + 736);
+}
+
+TEST(Memory, Sizes) {
+  EXPECT_EQ(parse_memory("67108864"), std::int64_t{64} << 20);
+  EXPECT_EQ(parse_memory("500M"), std::int64_t{500} << 20);
+  EXPECT_EQ(parse_memory("8G"), std::int64_t{8} << 30);
+  EXPECT_EQ(parse_memory("1T"), std::int64_t{1} << 40);
+  for (const char* text :
+       {"", "M", "63M", "1.5G", "-1G", "G8", "8GB", "8 G", "9999999999999999999", "99999999T", "8g"})
+    EXPECT_THROW((void)parse_memory(text), Error) << text;
+}
+
+TEST(ProgressLine, SaysHowFarItIs) {
+  EXPECT_EQ(progress_line({500, 0, 0, 0, 0}, 200), "[                    ] 0/500");
+  EXPECT_EQ(progress_line({500, 250, 2, 2'000'000'000, 10}, 200),
+            "[==========          ] 250/500  25.0 images/s  200.0 MP/s  0:10 left  2 failed");
+  EXPECT_EQ(progress_line({100'000, 10, 0, 10, 10}, 200).substr(23),
+            "10/100000  1.0 images/s  0.0 MP/s  27:46:30 left");
+  EXPECT_EQ(progress_line({500, 500, 0, 0, 1}, 10).size(), 10U);
+  EXPECT_NO_THROW((void)progress_line({0, 0, 0, 0, 0}, 0));
+}
+
+TEST(Percentile, NearestRank) {
+  const std::vector<double> sorted{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  EXPECT_EQ(percentile(sorted, 0.5), 5);
+  EXPECT_EQ(percentile(sorted, 0.9), 9);
+  EXPECT_EQ(percentile(sorted, 0.99), 10);
+  EXPECT_EQ(percentile(sorted, 1), 10);
+  EXPECT_EQ(percentile(sorted, 0), 1);
+  EXPECT_EQ(percentile({}, 0.5), 0);
+}
+
+TEST(BatchTotals, SharesAreOfTheTimeThatEachPartHad) {
+  BatchTotals totals;
+  totals.images = 3;
+  totals.jobs = 2;
+  totals.wall_s = 1;
+  BatchResult result;
+  result.device = "cuda:0";
+  result.header.shape = {100, 10, 3};
+  result.end_ns = 400'000'000;
+  result.busy[static_cast<std::size_t>(Part::decode)] = 500'000'000;
+  for (const std::int64_t start : {0, 50'000'000}) {  // two slots at once: 150 ms in all
+    result.on_lane[static_cast<std::size_t>(Part::upload)] = {start, start + 100'000'000};
+    totals.add(result, "a");
+  }
+  result.failed = ErrorKind::input;
+  result.reason = "b: broken";
+  totals.add(result, "b");
+  EXPECT_EQ(totals.done, 2U);
+  EXPECT_EQ(totals.failed(), 1U);
+  EXPECT_EQ(totals.not_done(), 0U);
+  EXPECT_EQ(totals.pixels, 2000);
+  const auto parts = totals.parts();
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].part, "decode");
+  EXPECT_EQ(parts[0].by, "workers");
+  EXPECT_DOUBLE_EQ(parts[0].share, 0.75) << "1.5 s of two workers' second";
+  EXPECT_EQ(parts[1].by, "cuda:0");
+  EXPECT_DOUBLE_EQ(parts[1].busy_s, 0.15);
+  EXPECT_NE(batch_table(totals).find("3 images: 2 done, 0 skipped, 1 failed"), std::string::npos);
+}
+
+TEST(LineFile, GrowsAndSaysWhenItCannot) {
+  const TemporaryFolder folder;
+  {
+    LineFile file(folder.file("lines"));
+    file.add("one\n");
+    file.flush();
+    EXPECT_EQ(load_text(folder.file("lines")), "one\n");
+    file.add(std::string(100'000, 'x'));
+    file.close();
+  }
+  EXPECT_EQ(load_text(folder.file("lines")).size(), 100'004U);
+  EXPECT_THROW(LineFile(folder.file("missing/lines")), Error);
+  LineFile full("/dev/full");
+  full.add("text");
+  EXPECT_THROW(full.flush(), Error);
+}
+
+}  // namespace
+}  // namespace imgpipe::test
