@@ -84,8 +84,10 @@ class Finder {
       for (const std::string& input : inputs) add_input(input, alone);
     }
     std::ranges::sort(found_.files, {}, &BatchFile::name);
-    const auto twice = std::ranges::unique(found_.files, {}, &BatchFile::name);
-    found_.files.erase(twice.begin(), twice.end());
+    // Not std::ranges::unique: clang 14 cannot compile what libstdc++ 12 has of it.
+    found_.files.erase(std::unique(found_.files.begin(), found_.files.end(),
+                                   [](const BatchFile& a, const BatchFile& b) { return a.name == b.name; }),
+                       found_.files.end());
     take_shard();
     for (BatchFile& file : found_.files) name_output(file);
     check_outputs();
@@ -172,12 +174,12 @@ class Finder {
       found_.problems.push_back(printable(folder) + ": cannot read the folder: " + error.message());
       return;
     }
-    std::ranges::sort(
-        names);  // which of two ways to a linked folder comes first does not depend on the system
+    // Which of two ways to a linked folder comes first shall not depend on the system.
+    std::ranges::sort(names);
     for (const std::string& name : names) {
       if (name.starts_with('.')) continue;
       const std::string path = (fs::path(folder) / name).string();
-      const std::string tree = below.empty() ? name : below + "/" + name;
+      const std::string tree = (fs::path(below) / name).string();
       const auto status = status_of(path);
       if (!status || !S_ISDIR(status->st_mode)) {
         if (selected(tree, true)) add_file(path, tree);
@@ -206,16 +208,10 @@ class Finder {
   }
 
   void name_output(BatchFile& file) const {
-    const std::optional<Format> own = format_by_ending(file.name);
-    file.format = options_.format.value_or(own && format_info(*own).writable ? *own : Format::png);
-    fs::path output =
-        fs::path(options_.output) / (batch_.recursive ? tree_name(file.name) : base_name(file.name));
-    if (!own) {
-      output += "." + std::string(format_info(file.format).endings.front());
-    } else if (*own != file.format) {
-      output.replace_extension(format_info(file.format).endings.front());
-    }
-    file.output = output.string();
+    const std::string name = batch_.recursive ? tree_name(file.name) : base_name(file.name);
+    const PlacedOutput output = place_output(options_.output, name, options_.format);
+    file.output = output.path;
+    file.format = output.format;
   }
 
   void check_outputs() {
@@ -279,6 +275,29 @@ bool is_batch(const ProcessOptions& options) {
   if (options.input == kStandardStream) return false;
   const auto info = status_of(options.input);
   return info ? S_ISDIR(info->st_mode) : is_pattern(options.input);
+}
+
+PlacedOutput place_output(const std::string& folder, const std::string& name,
+                          const std::optional<Format>& format) {
+  const std::optional<Format> own = format_by_ending(name);
+  PlacedOutput placed;
+  placed.format = format.value_or(own && format_info(*own).writable ? *own : Format::png);
+  fs::path path = fs::path(folder) / name;
+  const std::string ending(format_info(placed.format).endings.front());
+  if (!own) {
+    path += "." + ending;
+  } else if (*own != placed.format) {
+    path.replace_extension(ending);
+  }
+  placed.path = path.string();
+  return placed;
+}
+
+ProcessOptions with_output_file(ProcessOptions options) {
+  if (options.output == kStandardStream || options.input == kStandardStream || !is_folder(options.output))
+    return options;
+  options.output = place_output(options.output, base_name(options.input), options.format).path;
+  return options;
 }
 
 BatchFiles find_batch_files(const ProcessOptions& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,18 @@ namespace imgpipe {
 // True when INPUT stands for many images: a folder, a pattern (* ? [ in a name that is no file), several
 // inputs, or a list.
 [[nodiscard]] bool is_batch(const ProcessOptions& options);
+
+// Where an image named `name` goes in the folder `folder`: under its own name, with the ending of `format`,
+// or its own where that format can be written, else .png.
+struct PlacedOutput {
+  std::string path;
+  Format format = Format::png;
+};
+[[nodiscard]] PlacedOutput place_output(const std::string& folder, const std::string& name,
+                                        const std::optional<Format>& format);
+
+// One image into a folder that is there: OUTPUT becomes the file in it.
+[[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
 
 struct BatchFile {
   std::string input;   // path

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include <sys/ioctl.h>
@@ -14,7 +15,7 @@ constexpr std::size_t kBarColumns = 20;
 constexpr std::chrono::milliseconds kBetweenDrawings{100};
 
 std::string clock_text(double seconds) {
-  const auto whole = static_cast<long long>(seconds + 0.5);
+  const long long whole = std::llround(seconds);
   std::array<char, 48> text{};
   if (whole < 3600) {
     std::snprintf(text.data(), text.size(), "%lld:%02lld", whole / 60, whole % 60);

@@ -16,12 +16,13 @@
 #include "pipeline/lane_crew.h"
 
 namespace imgpipe {
-// Does what the queue says, and drives the lanes.
+// Does what the queue says.
 class Batch::Work {
  public:
   Work(std::vector<BatchItem> items, BatchSettings settings)
       : items_(std::move(items)),
         settings_(std::move(settings)),
+        measure_(settings_.make_engine(1)),
         queue_(items_.size(), settings_),
         finding_(settings_.find_lanes != nullptr) {
     if (settings_.lane_memory == nullptr)
@@ -71,10 +72,7 @@ class Batch::Work {
       BatchQueue::Turn turn = queue_.next();
       if (turn.act == BatchQueue::Act::end) return;
       EntryPointer& entry = turn.entry;
-      if (turn.act == BatchQueue::Act::open) {
-        entry->timeline = Timeline(origin_);
-        entry->result.start_ns = entry->timeline.now_ns();
-      }
+      if (turn.act == BatchQueue::Act::open) entry->timeline = Timeline(origin_);
       entry->timeline.set_track(track);
       guarded(entry, [&] {
         if (turn.act == BatchQueue::Act::open) {
@@ -108,6 +106,7 @@ class Batch::Work {
 
   // Reads the file and its header, and leaves the image to wait for its memory.
   void open(EntryPointer& entry) {
+    entry->result.start_ns = entry->timeline.now_ns();
     const BatchItem& item = item_of(*entry);
     naming(printable(item.input), [&] {
       {
@@ -131,7 +130,7 @@ class Batch::Work {
                                 " holds no alpha; it is dropped");
     }
     entry->to_lane = lane_takes(result.header.shape.pixels());
-    entry->need_bytes = bytes_needed(*entry);
+    entry->need_bytes = bytes_needed(*entry, *measure_);
     if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes) {
       throw Error(ErrorKind::memory, printable(item.input) + ": needs up to " +
                                          std::to_string(entry->need_bytes) + " bytes, --memory leaves " +
@@ -351,6 +350,7 @@ class Batch::Work {
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
   const std::vector<BatchItem> items_;
   BatchSettings settings_;
+  const std::unique_ptr<Engine> measure_;  // says what images need; does none
   BatchQueue queue_;
   std::mutex folders_mutex_;
   std::unordered_set<std::string> folders_;  // made or seen

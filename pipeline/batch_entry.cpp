@@ -23,16 +23,10 @@ std::string_view part_name(Part part) {
   return kNames[static_cast<std::size_t>(part)];
 }
 
-std::int64_t bytes_needed(const BatchEntry& entry) {
+std::int64_t bytes_needed(const BatchEntry& entry, const Engine& host) {
   const std::int64_t input = entry.plan.input.samples();
   const std::int64_t output = entry.plan.output.samples();
-  std::int64_t stages = input + output;
-  if (!entry.to_lane) {
-    for (const Step& step : entry.plan.steps) {
-      stages =
-          std::max(stages, step.in.pixels() * step.in.channels() + step.out.pixels() * step.out.channels());
-    }
-  }
+  const std::int64_t stages = entry.to_lane ? input + output : host.stage_bytes(entry.plan);
   const ImageHeader& header = entry.reader->header();
   std::int64_t decoder = 0;
   if (header.progressive) decoder = 2 * input;  // 16-bit coefficients, or all passes of an interlaced image

@@ -20,9 +20,9 @@ struct BatchEntry final : LaneImage {
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
 
-// An upper bound of what an opened image needs, by its header: its file, the images on both sides of a stage,
-// what its decoder holds by itself, and the encoded file.
-[[nodiscard]] std::int64_t bytes_needed(const BatchEntry& entry);
+// An upper bound of what an opened image needs, by its header: its file, what its decoder holds by itself,
+// the images between stages, and the encoded file. `host` is the engine of images that go to no lane.
+[[nodiscard]] std::int64_t bytes_needed(const BatchEntry& entry, const Engine& host);
 
 // What the timeline says of an image that has ended: BatchResult::end_ns, busy and on_lane.
 void add_up_times(BatchEntry& entry);

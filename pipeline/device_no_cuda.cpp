@@ -27,7 +27,7 @@ std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t) {
 }
 
 std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int>, std::size_t,
-                                                   std::shared_ptr<std::pmr::memory_resource>) {
+                                                   const std::shared_ptr<std::pmr::memory_resource>&) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

@@ -1,5 +1,6 @@
 #include "pipeline/engine.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -27,6 +28,15 @@ class MemoryReader final : public Reader {
 
 void Engine::submit(Job job) {
   jobs_.push_back(std::move(job));
+}
+
+// The decoded image, and those on both sides of a step.
+std::int64_t Engine::stage_bytes(const Plan& plan) const {
+  std::int64_t most = 0;
+  for (const Step& step : plan.steps) {
+    most = std::max(most, step.in.pixels() * step.in.channels() + step.out.pixels() * step.out.channels());
+  }
+  return plan.input.samples() + most;
 }
 
 Outcome Engine::next() {

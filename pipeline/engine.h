@@ -70,6 +70,9 @@ class Engine {
   // Bytes a second, read plus written, of the device's own copy between two large buffers; 0 when the
   // device cannot be used. Measures now: call it outside of what is timed.
   [[nodiscard]] virtual double copy_bandwidth() = 0;
+  // The most bytes of images, without what reader and writer hold, that a job of this plan has at one time
+  // when it keeps nothing and has a writer.
+  [[nodiscard]] virtual std::int64_t stage_bytes(const Plan& plan) const;
   void submit(Job job);
   // Waits for the oldest job. Errors of a job are in its outcome; calling it with no job is a logic_error.
   [[nodiscard]] Outcome next();

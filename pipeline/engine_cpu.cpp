@@ -49,6 +49,22 @@ std::vector<std::vector<ChainLink>> chains_of(const Plan& plan, bool streamed) {
   return chains;
 }
 
+// The images on both sides of a chain live at once; none is there where rows go straight to a writer.
+std::int64_t bytes_of_chains(const std::vector<std::vector<ChainLink>>& chains, const Plan& plan,
+                             bool streamed) {
+  std::int64_t most = 0;
+  std::int64_t before = 0;
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    const bool to_writer = streamed && i + 1 == chains.size();
+    std::int64_t after = i == 0 ? plan.input.samples() : before;
+    for (const ChainLink& link : chains[i]) after = link.out.pixels() * link.out.channels();
+    if (to_writer) after = 0;
+    most = std::max(most, before + after);
+    before = after;
+  }
+  return most;
+}
+
 // One image's way through its chains.
 class CpuRun {
  public:
@@ -155,20 +171,7 @@ class CpuRun {
     if (job_.writer) outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline);
   }
 
-  // The images on both sides of a chain live at once.
-  void check_memory() const {
-    std::int64_t most = 0;
-    std::int64_t before = 0;
-    for (std::size_t i = 0; i < chains_.size(); ++i) {
-      const bool to_writer = streamed_ && i + 1 == chains_.size();
-      std::int64_t after = i == 0 ? outcome_.plan.input.samples() : before;
-      for (const ChainLink& link : chains_[i]) after = link.out.pixels() * link.out.channels();
-      if (to_writer) after = 0;
-      most = std::max(most, before + after);
-      before = after;
-    }
-    check_stage_memory(most);
-  }
+  void check_memory() const { check_stage_memory(bytes_of_chains(chains_, outcome_.plan, streamed_)); }
 
   Job& job_;
   Outcome& outcome_;
@@ -190,6 +193,9 @@ class CpuEngine final : public Engine {
            simd_target();
   }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(threads_.count()); }
+  [[nodiscard]] std::int64_t stage_bytes(const Plan& plan) const override {
+    return bytes_of_chains(chains_of(plan, true), plan, true);
+  }
 
  protected:
   void run(Job& job, Outcome& outcome) override { CpuRun(job, outcome, threads_).run(); }

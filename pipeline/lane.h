@@ -63,6 +63,7 @@ class Lane {
 // own stream and device memory, so that upload, stages and download of neighbours overlap; completion is
 // waited for by events. In a build without CUDA: throws Error(device).
 [[nodiscard]] std::vector<std::unique_ptr<Lane>> make_cuda_lanes(
-    std::span<const int> devices, std::size_t slots, std::shared_ptr<std::pmr::memory_resource> memory);
+    std::span<const int> devices, std::size_t slots,
+    const std::shared_ptr<std::pmr::memory_resource>& memory);
 
 }  // namespace imgpipe

@@ -122,10 +122,10 @@ std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t idle_by
 }
 
 std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int> devices, std::size_t slots,
-                                                   std::shared_ptr<std::pmr::memory_resource> memory) {
+                                                   const std::shared_ptr<std::pmr::memory_resource>& memory) {
   // All kernels come with the context, not each with its first launch.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  const auto pinned = std::dynamic_pointer_cast<PinnedMemory>(std::move(memory));
+  const auto pinned = std::dynamic_pointer_cast<PinnedMemory>(memory);
   if (!pinned) throw std::logic_error("the memory of lanes is made by make_lane_memory()");
   std::vector<std::unique_ptr<Lane>> lanes;
   for (const int device : devices) lanes.push_back(std::make_unique<CudaLane>(device, slots, pinned));

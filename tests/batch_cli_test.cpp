@@ -115,7 +115,7 @@ TEST_F(BatchCli, IncludeAndExclude) {
     std::vector<std::string> arguments{in(), out(), "-q", "--recursive"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     EXPECT_EQ(run_imgpipe(arguments).exit_code, 0);
-    const Names names = written();
+    Names names = written();
     fs::remove_all(out());
     return names;
   };
@@ -142,6 +142,14 @@ TEST_F(BatchCli, SeveralInputsNeedAFolder) {
   EXPECT_EQ(written(), (Names{"a.png", "d.png"}));
   expect_refused(run_imgpipe({in() + "/a.png", in() + "/b.jpg", file("third")}), "is no folder");
   EXPECT_FALSE(fs::exists(file("third")));
+}
+
+TEST_F(BatchCli, OneImageIntoAFolder) {
+  fs::create_directory(out());
+  EXPECT_EQ(run_imgpipe({in() + "/a.png", out(), "-q"}).exit_code, 0);
+  EXPECT_EQ(run_imgpipe({in() + "/b.jpg", out() + "/", "-q", "--format", "png"}).exit_code, 0);
+  EXPECT_EQ(written(), (Names{"a.png", "b.png"}));
+  expect_refused(run_imgpipe({in() + "/a.png", in()}), "is the input itself");
 }
 
 TEST_F(BatchCli, ListsOfNames) {

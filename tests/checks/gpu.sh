@@ -28,6 +28,10 @@ if wants sanitize; then
   timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/cuda_engine_test" \
     --gtest_filter='CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*' 2>&1 | grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
   [ "${PIPESTATUS[0]}" = 0 ] || failed=1
+  echo "== compute-sanitizer memcheck, batch"
+  timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/cuda_batch_test" \
+    --gtest_filter='*Equals*:PinnedMemory*' 2>&1 | grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
+  [ "${PIPESTATUS[0]}" = 0 ] || failed=1
 fi
 
 if wants bench; then
