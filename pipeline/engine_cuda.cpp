@@ -155,14 +155,16 @@ class CudaEngine final : public Engine {
       result = Image(outcome.plan.output, &context.pinned);
     }
     std::int64_t sent = 0;
-    for (; !early.empty(); early.pop_front()) {
+    while (!early.empty()) {
       const auto span = timeline.span("staging", SpanKind::host, 2 * early.front().shape().samples());
-      const ConstHostPlane rows = std::as_const(early.front()).view();
+      const Image rows =
+          std::move(early.front());  // given back to the system within the span: that takes time too
+      early.pop_front();
       // Early chunks have the ring's size, but for an image of one chunk.
-      const HostPlane chunk = uploader.next_chunk(sent, rows.height);
-      copy_pixels(rows, chunk);
+      const HostPlane chunk = uploader.next_chunk(sent, rows.shape().height);
+      copy_pixels(rows.view(), chunk);
       uploader.send(chunk, sent);
-      sent += rows.height;
+      sent += rows.shape().height;
     }
     while (decoded < shape.height) {
       const std::int64_t rows = std::min(uploader.chunk_rows(), shape.height - decoded);

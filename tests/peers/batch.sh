@@ -9,6 +9,7 @@
 # that is not installed is named and left out; --install gets all of them (Debian, Ubuntu; as root or through sudo).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/rounds.sh"
 rounds=5
 images=200
 memory=512M
@@ -24,16 +25,9 @@ while [[ ${1:-} == --* ]]; do
   shift
 done
 imgpipe=$(realpath "${1:?batch.sh: name the imgpipe program}")
-if ((install)); then
-  as_root=()
-  [ "$(id -u)" = 0 ] || as_root=(sudo)
-  "${as_root[@]}" apt-get update -q >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-    g++ pkg-config libvips-tools libvips-dev graphicsmagick libopencv-dev parallel procps time >&2
-fi
+((!install)) || install_peers g++ pkg-config libvips-tools libvips-dev graphicsmagick libopencv-dev parallel procps time
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-say() { printf '%s\n' "$*" >&2; }
 
 mkdir "$work/in"
 say "making $images photographs"
@@ -55,24 +49,12 @@ contestant "imgpipe $("$imgpipe" --version | head -1 | cut -d' ' -f2)" "'$imgpip
 have_parallel=0
 command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q GNU && have_parallel=1
 ((have_parallel)) || say "batch.sh: no GNU parallel: vips for each file is left out"
-if ((have_parallel)) && pkg-config --exists vips 2>/dev/null && g++ -O2 -w "$here/vips_pipeline.cpp" -o "$work/vips_pipeline" $(pkg-config --cflags --libs vips); then
+if ((have_parallel)) && build_vips "$work/vips_pipeline"; then
   contestant "libvips $(pkg-config --modversion vips), a C program a file, GNU parallel" \
     "ls IN/*.jpg | VIPS_CONCURRENCY=1 parallel -j $(nproc) '$work/vips_pipeline' {} OUT/{/.}.png"
 fi
 if ((have_parallel)) && command -v vips >/dev/null; then
-  cat >"$work/vips_file.sh" <<'END'
-set -e
-folder=$(mktemp -d /dev/shm/batch-XXXXXX)
-trap 'rm -rf "$folder"' EXIT
-vips colourspace "$1" "$folder/grey.v" b-w
-vips hist_find "$folder/grey.v" "$folder/counts.v"
-low=$(vips min "$folder/grey.v")
-high=$(vips max "$folder/grey.v")
-scale=$(awk "BEGIN { print 255 / ($high - $low) }")
-vips linear --uchar -- "$folder/grey.v" "$folder/stretched.v" "$scale" "$(awk "BEGIN { print -$low * $scale }")"
-{ echo 5 5 25 0; for i in 1 2 3 4 5; do echo 1 1 1 1 1; done; } >"$folder/window.mat"
-vips conv "$folder/stretched.v" "$2[compression=1]" "$folder/window.mat" --precision integer
-END
+  vips_commands "$work/vips_file.sh"
   contestant "vips commands a file, GNU parallel" \
     "ls IN/*.jpg | VIPS_CONCURRENCY=1 parallel -j $(nproc) bash '$work/vips_file.sh' {} OUT/{/.}.png"
 fi
@@ -83,17 +65,13 @@ if command -v gm >/dev/null; then
 else
   say "batch.sh: no gm: GraphicsMagick is left out"
 fi
-if pkg-config --exists opencv4 2>/dev/null && g++ -O2 -w -std=c++20 "$here/opencv_pipeline.cpp" -o "$work/opencv_pipeline" \
-  $(pkg-config --cflags opencv4) -lopencv_core -lopencv_imgproc -lopencv_imgcodecs; then
+if build_opencv "$work/opencv_pipeline"; then
   contestant "OpenCV $(pkg-config --modversion opencv4), a process a core" \
     "ls IN/*.jpg | xargs -P $(nproc) -n $(((images + 4 * $(nproc) - 1) / (4 * $(nproc)))) '$work/opencv_pipeline' --files OUT"
 else
   say "batch.sh: no libopencv-dev: OpenCV is left out"
 fi
 
-# median, least and greatest of the numbers on stdin, by the format given for each.
-summary() { sort -g | awk -v f="$1" '{ v[NR] = $1 } END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
-                                 printf f " (" f " - " f ")", m, v[1], v[NR] }'; }
 # Peak memory of a command with all of its children, by looking at it ten times a second; MB.
 peak_of() { # PID FILE
   local most=0 sum

@@ -10,6 +10,7 @@
 # gets all of them (Debian, Ubuntu; as root or through sudo).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/rounds.sh"
 rounds=7
 format=png
 install=0
@@ -23,18 +24,11 @@ while [[ ${1:-} == --* ]]; do
   shift
 done
 imgpipe=$(realpath "${1:?compare.sh: name the imgpipe program to compare}")
-if ((install)); then
-  as_root=()
-  [ "$(id -u)" = 0 ] || as_root=(sudo)
-  "${as_root[@]}" apt-get update -q >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-    g++ pkg-config libvips-tools libvips-dev graphicsmagick imagemagick libopencv-dev time >&2
-fi
+((!install)) || install_peers g++ pkg-config libvips-tools libvips-dev graphicsmagick imagemagick libopencv-dev time
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 image=${2:-$work/photo.jpg}
 [ -n "${2:-}" ] || "$imgpipe" synth "$image" --pattern photo --size 8773x5352 --quality 90 -q
-say() { printf '%s\n' "$*" >&2; }
 
 # ---- the contestants --------------------------------------------------------------------------------
 names=()
@@ -46,32 +40,18 @@ contestant() {
 }
 contestant imgpipe "$("$imgpipe" --version | head -1)" "'$imgpipe' IN OUT -q --device cpu"
 contestant "imgpipe, 1 thread" "" "'$imgpipe' IN OUT -q --device cpu --threads 1"
-if pkg-config --exists vips 2>/dev/null && g++ -O2 -w "$here/vips_pipeline.cpp" -o "$work/vips_pipeline" $(pkg-config --cflags --libs vips); then
+if build_vips "$work/vips_pipeline"; then
   contestant "libvips, C program" "$(pkg-config --modversion vips)" "'$work/vips_pipeline' IN OUT"
 else
   say "compare.sh: no libvips-dev: its C program is left out"
 fi
 if command -v vips >/dev/null; then
-  cat >"$work/vips_commands.sh" <<'END'
-set -e
-folder=$(mktemp -d /dev/shm/compare-XXXXXX)
-trap 'rm -rf "$folder"' EXIT
-vips colourspace "$1" "$folder/grey.v" b-w
-vips hist_find "$folder/grey.v" "$folder/counts.v"
-low=$(vips min "$folder/grey.v")
-high=$(vips max "$folder/grey.v")
-scale=$(awk "BEGIN { print 255 / ($high - $low) }")
-vips linear --uchar -- "$folder/grey.v" "$folder/stretched.v" "$scale" "$(awk "BEGIN { print -$low * $scale }")"
-{ echo 5 5 25 0; for i in 1 2 3 4 5; do echo 1 1 1 1 1; done; } >"$folder/window.mat"
-case $2 in *.png) option='[compression=1]' ;; *) option= ;; esac
-vips conv "$folder/stretched.v" "$2$option" "$folder/window.mat" --precision integer
-END
+  vips_commands "$work/vips_commands.sh"
   contestant "libvips, commands" "$(vips --version)" "bash '$work/vips_commands.sh' IN OUT"
 else
   say "compare.sh: no vips: its commands are left out"
 fi
-if pkg-config --exists opencv4 2>/dev/null && g++ -O2 -w -std=c++20 "$here/opencv_pipeline.cpp" -o "$work/opencv_pipeline" \
-  $(pkg-config --cflags opencv4) -lopencv_core -lopencv_imgproc -lopencv_imgcodecs; then
+if build_opencv "$work/opencv_pipeline"; then
   contestant "OpenCV, C++" "$(pkg-config --modversion opencv4)" "'$work/opencv_pipeline' IN OUT"
 else
   say "compare.sh: no libopencv-dev: OpenCV is left out"
@@ -91,9 +71,6 @@ else
 fi
 
 # ---- the rounds -------------------------------------------------------------------------------------
-# median, least and greatest of the numbers on stdin, by the format given for each.
-summary() { sort -g | awk -v f="$1" '{ v[NR] = $1 } END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
-                                 printf f " (" f " - " f ")", m, v[1], v[NR] }'; }
 timer=()
 [ -x /usr/bin/time ] && timer=(/usr/bin/time -o "$work/memory" -f %M)
 run() { # NAME OUTPUT: seconds on stdout
