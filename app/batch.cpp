@@ -152,6 +152,8 @@ class BatchRun {
       totals_.stopped = fatal_->what();
       if (fatal_->kind() == ErrorKind::device) log_error(fatal_->what());
     }
+    if (options_.batch.fail_fast && !totals_.failures.empty() && totals_.stopped.empty())
+      totals_.stopped = "an image failed (--fail-fast)";
     if (!batch_->finished()) abandon();
     batch_.reset();
   }
@@ -197,12 +199,14 @@ class BatchRun {
   // What is still on its way after the time of grace is dropped: reports, then the end of the process,
   // because its threads cannot be ended one by one.
   [[noreturn]] void abandon() {
-    end_all_writing();
     try {
+      write_new_files();
+      end_all_writing();
       report_without_new_files();
     } catch (const Error& error) {
       log_error(error.what());
     }
+    remove_temporary_files();
     ::_exit(kExitSignalBase + signal_);
   }
 
@@ -271,12 +275,19 @@ class BatchRun {
                                 host_info().processor + ")");
       return;
     }
-    settings.lane_memory = make_lane_memory(settings.memory_bytes / 2);
+    make_memory_for_lanes(settings);
     settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
       LaneOffer offer;
       offer.lanes = make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsOfADevice, memory);
       return offer;
     };
+  }
+
+  // What is kept for the next image counts as well where there is a limit.
+  static void make_memory_for_lanes(BatchSettings& settings) {
+    const std::int64_t kept = settings.memory_bytes / (settings.memory_is_limit ? 4 : 2);
+    if (settings.memory_is_limit && built_with_cuda()) settings.memory_bytes -= kept;
+    settings.lane_memory = make_lane_memory(kept);
   }
 
   static std::vector<int> every_cuda_device() {
@@ -292,7 +303,7 @@ class BatchRun {
   void choose_by_cost(BatchSettings& settings) {
     totals_.devices.push_back("cpu (" + host_info().processor + ")");
     settings.host_helps = true;
-    settings.lane_memory = make_lane_memory(settings.memory_bytes / 2);
+    make_memory_for_lanes(settings);
     settings.find_lanes = [jobs = settings.jobs, memory = settings.lane_memory] {
       return offer_by_cost(jobs, memory);
     };
@@ -328,13 +339,16 @@ class BatchRun {
   // ---- the end ---------------------------------------------------------------------------------------
 
   void report() {
+    write_new_files();
+    report_without_new_files();
+  }
+
+  void write_new_files() const {
     if (!options_.batch.failed_file.empty()) write_failed();
     for (const std::string& file : options_.report_files) {
       if (!file.ends_with(".json")) continue;
-      const std::string text = batch_json(totals_, options_);
-      write_text(file, text);
+      write_text(file, batch_json(totals_, options_));
     }
-    report_without_new_files();
   }
 
   // What is open already, and stdout.

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <system_error>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -83,10 +84,13 @@ class Finder {
       const bool alone = inputs.size() == 1;
       for (const std::string& input : inputs) add_input(input, alone);
     }
-    std::ranges::sort(found_.files, {}, &BatchFile::name);
+    std::ranges::sort(found_.files, {},
+                      [](const BatchFile& file) { return std::tie(file.name, file.input); });
     // Not std::ranges::unique: clang 14 cannot compile what libstdc++ 12 has of it.
     found_.files.erase(std::unique(found_.files.begin(), found_.files.end(),
-                                   [](const BatchFile& a, const BatchFile& b) { return a.name == b.name; }),
+                                   [](const BatchFile& a, const BatchFile& b) {
+                                     return a.name == b.name && a.input == b.input;
+                                   }),
                        found_.files.end());
     take_shard();
     for (BatchFile& file : found_.files) name_output(file);

@@ -283,6 +283,20 @@ TEST_F(BatchCli, OutputsThatAreInputsAreRefused) {
       run_imgpipe({in(), file("in2"), "--report", in() + "/a.png.json", "--trace", in() + "/b.jpg"}), "");
 }
 
+TEST_F(BatchCli, TwoFilesOfOneNameInTheTreeAreACollision) {
+  // An absolute and a relative path that end in the same place of the tree.
+  const std::string below_root = in().substr(1);
+  fs::create_directories(file(below_root));
+  fs::copy_file(in() + "/b.jpg", file(below_root + "/a.png"));
+  fs::create_directory(out());
+  RunOptions here;
+  here.folder = folder_.path().string();
+  expect_refused(run_imgpipe({in() + "/a.png", below_root + "/a.png", out(), "--recursive"}, here),
+                 "would both");
+  EXPECT_EQ(run_imgpipe({in() + "/a.png", in() + "/a.png", out(), "-q"}).exit_code, 0)
+      << "the same twice is one";
+}
+
 TEST_F(BatchCli, AFolderInTheWayIsRefused) {
   fs::create_directories(out() + "/a.png");
   expect_refused(run_imgpipe({in(), out()}), "is a folder");
@@ -307,6 +321,15 @@ TEST_F(BatchCli, OptionsForTheOtherKindAreRefused) {
                              "--memory=1M", "--memory=x", "--memory=9999999T", "--jobs=-1"})
     expect_refused(run_imgpipe({in(), out(), option}), "--");
   EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(BatchCli, FailFastSaysWhyItEnded) {
+  save_text(file("in/aa.png"), "no image");
+  const RunResult run = run_imgpipe({in(), out(), "--jobs", "1", "--fail-fast"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.out.find("ended early: an image failed"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("2 not begun"), std::string::npos) << run.out;
+  EXPECT_EQ(written(), (Names{"a.png"}));
 }
 
 TEST_F(BatchCli, NothingToDoIsSaid) {
