@@ -49,7 +49,7 @@ std::string counts_text(const BatchTotals& totals) {
   std::string text = std::to_string(totals.images) + (totals.images == 1 ? " image: " : " images: ") +
                      std::to_string(totals.done) + " done, " + std::to_string(totals.skipped) + " skipped, " +
                      std::to_string(totals.failed()) + " failed";
-  if (totals.not_done() > 0) text += ", " + std::to_string(totals.not_done()) + " not begun";
+  if (totals.not_done() > 0) text += ", " + std::to_string(totals.not_done()) + " not done";
   return text;
 }
 
@@ -194,7 +194,7 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   json["done"] = totals.done;
   json["skipped"] = totals.skipped;
   json["failed"] = totals.failed();
-  json["not_begun"] = totals.not_done();
+  json["not_done"] = totals.not_done();
   json["ended_early"] = totals.stopped.empty() ? Json(nullptr) : Json(totals.stopped);
   json["wall_s"] = totals.wall_s;
   const double wall = totals.wall_s > 0 ? totals.wall_s : 1;

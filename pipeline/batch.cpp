@@ -37,7 +37,7 @@ class Batch::Work {
     queue_.stop();
     if (finder_.joinable()) finder_.join();
     for (std::thread& worker : workers_) worker.join();
-    crew_.reset();
+    if (crew_) crew_->end();  // not reset(): events of its last moments still look at crew_
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;

@@ -37,7 +37,7 @@ LaneCrew::LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, LaneEvents events)
   }
 }
 
-LaneCrew::~LaneCrew() {
+void LaneCrew::end() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;

@@ -32,13 +32,15 @@ struct LaneEvents {
 class LaneCrew {
  public:
   LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, LaneEvents events);
-  // Drops what is queued and waits for what has been launched.
-  ~LaneCrew();
+  ~LaneCrew() { end(); }
   LaneCrew(const LaneCrew&) = delete;
   LaneCrew& operator=(const LaneCrew&) = delete;
 
   // Makes the threads, which start the lanes; once.
   void start();
+  // Drops what is queued and waits for what has been launched; the threads have then ended, and no event
+  // comes any more. While it waits they still do, and may ask this crew.
+  void end();
   // Queues an image. False, and the image stays, when every lane is broken.
   [[nodiscard]] bool push(std::unique_ptr<LaneImage>& image);
   [[nodiscard]] std::size_t waiting() const;

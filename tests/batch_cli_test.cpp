@@ -328,7 +328,7 @@ TEST_F(BatchCli, FailFastSaysWhyItEnded) {
   const RunResult run = run_imgpipe({in(), out(), "--jobs", "1", "--fail-fast"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.out.find("ended early: an image failed"), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("2 not begun"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("2 not done"), std::string::npos) << run.out;
   EXPECT_EQ(written(), (Names{"a.png"}));
 }
 
@@ -515,7 +515,7 @@ TEST_F(BatchCli, AFullDiskEndsTheBatch) {
   EXPECT_NE(run.err.find("No space left"), std::string::npos) << run.err;
   EXPECT_LE(lines(run.err), 2U) << "one for each of the jobs at most";
   EXPECT_NE(run.out.find("ended early"), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("not begun"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("not done"), std::string::npos) << run.out;
   EXPECT_FALSE(names.empty());
   for (const std::string& name : names) EXPECT_EQ(name.find(".imgpipe-"), std::string::npos) << name;
 }
@@ -537,7 +537,7 @@ TEST_F(BatchCli, ASignalEndsItInOrder) {
     EXPECT_NE(run.out.find("ended early: signal"), std::string::npos) << run.out;
     const Json report = Json::parse(load_text(file("r.json")));
     EXPECT_EQ(report["done"], written().size());
-    EXPECT_GT(report["not_begun"], 0);
+    EXPECT_GT(report["not_done"], 0);
     for (const std::string& name : written()) {
       EXPECT_EQ(name.find(".imgpipe-"), std::string::npos) << name;
       EXPECT_NO_THROW((void)open_reader(load(out() + "/" + name)));

@@ -279,6 +279,16 @@ TEST_F(BatchTest, AnImageTooLargeForALaneFailsAlone) {
   EXPECT_FALSE(batch.fatal());
 }
 
+TEST_F(BatchTest, ALaneMaySpeakUntilTheEnd) {
+  // A failure ends the batch while the lane's thread has more to tell.
+  for (int i = 0; i < 60; ++i) {
+    BatchSettings with = settings(4);
+    with.find_lanes = offering(lanes({{.room_bytes = 1}}));
+    Batch batch(items(), std::move(with));
+    for (const auto& [item, result] : run(batch)) ASSERT_EQ(result.failed, ErrorKind::memory);
+  }
+}
+
 // ---- inputs that fail -------------------------------------------------------------------------------
 
 TEST_F(BatchTest, ABadImageCostsItselfOnly) {
