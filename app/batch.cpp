@@ -2,8 +2,6 @@
 #include "pipeline/batch.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -55,12 +53,6 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
       throw Error(ErrorKind::usage,
                   "--report: " + printable(file) + ": a batch is reported as .json or .ndjson");
   }
-}
-
-std::string megapixels(std::int64_t pixels) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.2f MP", static_cast<double>(pixels) / 1e6);
-  return text.data();
 }
 
 // The memory that images may have: what was given less what the program itself takes, or half of what there

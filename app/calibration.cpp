@@ -1,5 +1,7 @@
 #include "app/calibration.h"
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <span>
@@ -103,6 +105,12 @@ std::optional<CudaDevice> usable_device(const CudaDevices& found) {
 
 std::string why_no_device(const CudaDevices& found) {
   return found.devices.empty() ? found.unusable_reason : "the CUDA device is too old";
+}
+
+std::string megapixels(std::int64_t pixels) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.2f MP", static_cast<double>(pixels) / 1e6);
+  return text.data();
 }
 
 DeviceChoice choose_for_image(const CudaDevices& found, std::int64_t pixels, int threads, int passes) {

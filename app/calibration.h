@@ -30,6 +30,9 @@ struct Calibration {
 // Why there is none.
 [[nodiscard]] std::string why_no_device(const CudaDevices& found);
 
+// "12.34 MP".
+[[nodiscard]] std::string megapixels(std::int64_t pixels);
+
 // What auto takes for one image of so many pixels by itself, and why.
 [[nodiscard]] DeviceChoice choose_for_image(const CudaDevices& found, std::int64_t pixels, int threads,
                                             int passes);

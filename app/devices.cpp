@@ -53,10 +53,6 @@ std::string number(double value, int decimals) {
   return text.data();
 }
 
-std::string megapixels(std::int64_t pixels) {
-  return number(static_cast<double>(pixels) / 1e6, 2) + " MP";
-}
-
 // For one image by itself: the least of a few sizes that is faster on the device.
 std::optional<std::int64_t> alone_from(const Auto& judged) {
   for (const std::int64_t pixels : kSizes) {

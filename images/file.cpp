@@ -260,6 +260,11 @@ std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t m
   return read_to_end(file, info, max_bytes);
 }
 
+std::int64_t file_size_bytes(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
+}
+
 bool same_file(const std::string& a, const std::string& b) {
   struct stat first {};
   struct stat second {};

@@ -22,6 +22,9 @@ inline constexpr const char* kStandardStream = "-";
 // Throws Error(input) for a FIFO, a socket and everything else as well.
 [[nodiscard]] std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes);
 
+// The size of a regular file; 0 for everything else, and for what is not there.
+[[nodiscard]] std::int64_t file_size_bytes(const std::string& path);
+
 // True when both paths name one file, through whatever links. A path that names nothing is no file's twin.
 [[nodiscard]] bool same_file(const std::string& a, const std::string& b);
 

@@ -108,6 +108,10 @@ class Batch::Work {
   void open(EntryPointer& entry) {
     entry->result.start_ns = entry->timeline.now_ns();
     const BatchItem& item = item_of(*entry);
+    const std::int64_t file_bytes = file_size_bytes(item.input);
+    if (settings_.memory_is_limit && file_bytes > settings_.memory_bytes)
+      throw over_budget(item, file_bytes, settings_.memory_bytes);
+    if (!queue_.may_read(entry, file_bytes)) return;
     naming(printable(item.input), [&] {
       {
         auto span = entry->timeline.span(part_name(Part::read), SpanKind::host);
@@ -131,11 +135,8 @@ class Batch::Work {
     }
     entry->to_lane = lane_takes(result.header.shape.pixels());
     entry->need_bytes = bytes_needed(*entry, *measure_);
-    if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes) {
-      throw Error(ErrorKind::memory, printable(item.input) + ": needs up to " +
-                                         std::to_string(entry->need_bytes) + " bytes, --memory leaves " +
-                                         std::to_string(settings_.memory_bytes) + " for images");
-    }
+    if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes)
+      throw over_budget(item, entry->need_bytes, settings_.memory_bytes);
     queue_.park(std::move(entry));
   }
 

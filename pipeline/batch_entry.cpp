@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
@@ -35,6 +38,11 @@ std::int64_t bytes_needed(const BatchEntry& entry, const Engine& host) {
     decoder = std::max(decoder, input);
   constexpr std::int64_t kRest = std::int64_t{4} << 20;  // bands, strips, tables
   return static_cast<std::int64_t>(entry.bytes.size()) + stages + decoder + output + output / 8 + kRest;
+}
+
+Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes) {
+  return {ErrorKind::memory, printable(item.input) + ": needs up to " + std::to_string(bytes) +
+                                 " bytes, --memory leaves " + std::to_string(budget_bytes) + " for images"};
 }
 
 void add_up_times(BatchEntry& entry) {

@@ -15,7 +15,10 @@ struct BatchEntry final : LaneImage {
   std::unique_ptr<Writer> writer;
   bool to_lane = false;
   std::int64_t need_bytes = 0;
-  bool admitted = false;  // need_bytes are counted
+  // Of the batch's memory: its file until it is admitted, all that it needs from then on.
+  struct Counted {
+    std::int64_t file_bytes = 0, admitted_bytes = 0;
+  } counted;
   BatchResult result;
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
@@ -23,6 +26,9 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 // An upper bound of what an opened image needs, by its header: its file, what its decoder holds by itself,
 // the images between stages, and the encoded file. `host` is the engine of images that go to no lane.
 [[nodiscard]] std::int64_t bytes_needed(const BatchEntry& entry, const Engine& host);
+
+// The error of an image that needs more than `budget_bytes` by itself.
+[[nodiscard]] Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes);
 
 // What the timeline says of an image that has ended: BatchResult::end_ns, busy and on_lane.
 void add_up_times(BatchEntry& entry);

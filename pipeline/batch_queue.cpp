@@ -16,13 +16,15 @@ BatchQueue::Turn BatchQueue::next() {
   for (;;) {
     if (!to_encode_.empty()) return {Act::encode, take(to_encode_), threads_now()};
     if (!parked_.empty()) {
-      const std::int64_t need = parked_.front()->need_bytes;
-      if (admitted_bytes_ == 0 || admitted_bytes_ + need <= memory_bytes_) {
-        admitted_bytes_ += need;
-        peak_admitted_bytes_ = std::max(peak_admitted_bytes_, admitted_bytes_);
+      const std::int64_t more = parked_.front()->need_bytes - parked_.front()->counted.file_bytes;
+      if (admitted_bytes_ == 0 || admitted_bytes_ + reading_bytes_ + more <= memory_bytes_) {
         EntryPointer entry = take(parked_);
-        entry->admitted = true;
-        if (!parked_.empty()) work_ready_.notify_one();  // the next one may fit too
+        reading_bytes_ -= entry->counted.file_bytes;
+        reading_full_ = false;
+        entry->counted = {0, entry->need_bytes};
+        admitted_bytes_ += entry->need_bytes;
+        peak_admitted_bytes_ = std::max(peak_admitted_bytes_, admitted_bytes_);
+        work_ready_.notify_all();  // the next one may fit too, another be read
         return {Act::process, std::move(entry), threads_now()};
       }
     } else if (may_open()) {
@@ -41,11 +43,31 @@ BatchQueue::Turn BatchQueue::next() {
   }
 }
 
+bool BatchQueue::may_read(EntryPointer& entry, std::int64_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool alone = reading_bytes_ == 0 && admitted_bytes_ == 0;
+    // At most a quarter of the memory goes to files that wait: the rest is there to work on them.
+    const bool few = reading_bytes_ == 0 || reading_bytes_ + bytes <= memory_bytes_ / 4;
+    if (alone || (few && admitted_bytes_ + reading_bytes_ + bytes <= memory_bytes_)) {
+      entry->counted.file_bytes = bytes;
+      reading_bytes_ += bytes;
+      return true;
+    }
+    again_.push_front(entry->result.item);
+    --in_flight_;
+    reading_full_ = true;
+  }
+  entry.reset();
+  notify();
+  return false;
+}
+
 void BatchQueue::park(EntryPointer entry) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) {
-      release(0);
+      release(entry->counted);
     } else {
       parked_.push_back(std::move(entry));
     }
@@ -63,22 +85,22 @@ void BatchQueue::give_to_encode(EntryPointer entry) {
 
 void BatchQueue::begin_again(EntryPointer entry) {
   const std::size_t item = entry->result.item;
-  const std::int64_t admitted = entry->admitted ? entry->need_bytes : 0;
+  const BatchEntry::Counted counted = entry->counted;
   entry.reset();
   {
     const std::lock_guard lock(mutex_);
     again_.push_back(item);
-    release(admitted);
+    release(counted);
   }
   notify();
 }
 
 void BatchQueue::end(EntryPointer entry, BatchResult result) {
-  const std::int64_t admitted = entry->admitted ? entry->need_bytes : 0;
+  const BatchEntry::Counted counted = entry->counted;
   entry.reset();
   {
     const std::lock_guard lock(mutex_);
-    release(admitted);
+    release(counted);
     results_.push_back(std::move(result));
   }
   notify();
@@ -96,7 +118,7 @@ void BatchQueue::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    in_flight_ -= parked_.size();
+    for (const EntryPointer& entry : parked_) release(entry->counted);
     parked_.clear();
   }
   notify();
@@ -134,7 +156,7 @@ bool BatchQueue::idle() const {
 }
 
 bool BatchQueue::may_open() const {
-  return !stopping_ && !held_ && (next_item_ < items_ || !again_.empty());
+  return !stopping_ && !held_ && !reading_full_ && (next_item_ < items_ || !again_.empty());
 }
 
 std::size_t BatchQueue::left_locked() const {
@@ -153,8 +175,10 @@ EntryPointer BatchQueue::take(std::deque<EntryPointer>& from) {
   return entry;
 }
 
-void BatchQueue::release(std::int64_t admitted_bytes) {
-  admitted_bytes_ -= admitted_bytes;
+void BatchQueue::release(const BatchEntry::Counted& counted) {
+  admitted_bytes_ -= counted.admitted_bytes;
+  reading_bytes_ -= counted.file_bytes;
+  reading_full_ = false;
   --in_flight_;
 }
 

@@ -27,6 +27,9 @@ class BatchQueue {
   // then what has not begun. `end`: there is nothing more.
   [[nodiscard]] Turn next();
 
+  // Before a file of so many bytes is read. False where that would be too much beside what is read and waits
+  // already: the image is then begun later, by whoever comes next.
+  [[nodiscard]] bool may_read(EntryPointer& entry, std::int64_t bytes);
   // An image that was opened waits until its memory is free; it is dropped when the batch is stopping.
   void park(EntryPointer entry);
   // A lane has finished it.
@@ -53,7 +56,7 @@ class BatchQueue {
   [[nodiscard]] std::size_t left_locked() const;
   [[nodiscard]] int threads_now() const;
   [[nodiscard]] EntryPointer take(std::deque<EntryPointer>& from);
-  void release(std::int64_t admitted_bytes);
+  void release(const BatchEntry::Counted& counted);
   void notify();
 
   const std::size_t items_;
@@ -62,11 +65,13 @@ class BatchQueue {
   mutable std::mutex mutex_;
   std::condition_variable work_ready_, result_ready_;
   bool stopping_ = false, held_ = false;
+  bool reading_full_ = false;  // no more is begun until what was read is admitted, or gone
   std::size_t next_item_ = 0, in_flight_ = 0;
   std::deque<std::size_t> again_;       // items whose lane broke
   std::deque<EntryPointer> parked_;     // opened, waiting for memory
   std::deque<EntryPointer> to_encode_;  // back from a lane
   std::deque<BatchResult> results_;
+  std::int64_t reading_bytes_ = 0;  // of files that are read and not admitted
   std::int64_t admitted_bytes_ = 0, peak_admitted_bytes_ = 0;
 };
 

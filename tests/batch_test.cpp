@@ -359,6 +359,35 @@ TEST_F(BatchTest, AdmittedImagesStayWithinTheBudget) {
   }
 }
 
+TEST_F(BatchTest, FilesThatWaitForMemoryCountToo) {
+  // Files of 2 MB that need some 9 MB each: one at a time, and not many read beside it.
+  const Image image = synthesize(parse_pattern("photo"), {1000, 700, 3}, 1);
+  const auto writer = make_writer(Format::ppm, image.shape());
+  writer->write_rows(image.view());
+  const std::vector<std::byte> bytes = writer->finish().joined();
+  std::vector<BatchItem> large;
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "large" + std::to_string(i);
+    save(in_.file(name), bytes);
+    large.push_back({in_.file(name), out_.file(name), Format::png});
+  }
+  large.push_back({in_.file("missing"), out_.file("missing"), Format::png});
+  for (const bool by_lane : {false, true}) {
+    for (const int jobs : {1, 8}) {
+      BatchSettings with = settings(jobs);
+      with.memory_bytes = std::int64_t{12} << 20;
+      with.memory_is_limit = true;
+      if (by_lane) with.find_lanes = offering(lanes({{}}));
+      Batch batch(large, std::move(with));
+      const auto results = run(batch);
+      EXPECT_EQ(results.size(), large.size());
+      for (const auto& [item, result] : results)
+        EXPECT_EQ(result.failed.has_value(), item == 12) << result.reason;
+      EXPECT_LE(batch.peak_admitted_bytes(), std::int64_t{12} << 20);
+    }
+  }
+}
+
 TEST_F(BatchTest, AnImageBeyondTheBudgetFailsOrRunsAlone) {
   for (const bool limit : {true, false}) {
     BatchSettings with = settings(4);
