@@ -218,6 +218,12 @@ class Finder {
     file.format = output.format;
   }
 
+  // What keeps two files apart that would be written as one.
+  [[nodiscard]] std::string hint(const std::string& a, const std::string& b) const {
+    const bool one_folder = fs::path(a).parent_path() == fs::path(b).parent_path();
+    return one_folder ? " (--exclude one of them)" : batch_.recursive ? "" : " (see --recursive)";
+  }
+
   void check_outputs() {
     std::unordered_map<std::string, const BatchFile*> writers;
     std::map<FileId, const BatchFile*> existing;
@@ -226,7 +232,7 @@ class Finder {
       if (!fresh) {
         throw Error(ErrorKind::usage, printable(file.output) + ": " + printable(other->second->input) +
                                           " and " + printable(file.input) + " would both be written there" +
-                                          (batch_.recursive ? "" : " (see --recursive)"));
+                                          hint(other->second->name, file.name));
       }
       const auto info = status_of(file.output);
       file.output_exists = info.has_value();

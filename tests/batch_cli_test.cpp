@@ -199,7 +199,7 @@ TEST_F(BatchCli, ShardsAreAPartition) {
 TEST_F(BatchCli, CollisionsAreFoundBeforeWorkStarts) {
   write("in/a.jpg", 9);
   const RunResult run = run_imgpipe({in(), out(), "--format", "png"});
-  expect_refused(run, "would both be written there");
+  expect_refused(run, "would both be written there (--exclude one of them)");
   EXPECT_FALSE(fs::exists(out()));
   write("in/sub/a.png", 9);
   save_text(file("list"), "a.png\nsub/a.png\n");
