@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
+#include "app/columns.h"
 #include "app/report.h"
 #include "app/version.h"
 #include "images/text.h"
@@ -18,28 +18,17 @@ using Json = nlohmann::ordered_json;
 constexpr double kNsPerSecond = 1e9;
 constexpr std::size_t kMostFailuresShown = 20;
 
-std::string number(double value, int decimals) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
-}
-
-std::string padded(const std::string& text, std::size_t width, bool left = false) {
-  const std::string space(text.size() < width ? width - text.size() : 0, ' ');
-  return left ? text + space : space + text;
-}
-
 std::string megabytes(std::int64_t bytes) {
   return number(static_cast<double>(bytes) / 1e6, 1) + " MB";
 }
 
 // Nanoseconds in which at least one of the intervals was running.
-std::int64_t union_ns(const std::vector<std::pair<std::int64_t, std::int64_t>>& intervals) {
+std::int64_t union_ns(const std::vector<Interval>& intervals) {
   Timeline timeline;
-  for (const auto& [start, end] : intervals) {
+  for (const Interval& interval : intervals) {
     Span span;
-    span.start_ns = start;
-    span.end_ns = end;
+    span.start_ns = interval.start_ns;
+    span.end_ns = interval.end_ns;
     timeline.add(std::move(span));
   }
   return timeline.union_ns();
@@ -97,7 +86,7 @@ void BatchTotals::add(const BatchResult& result, const std::string& name) {
   for (std::size_t part = 0; part < kParts; ++part) {
     const Interval& interval = result.on_lane[part];
     if (interval.end_ns > 0) {
-      lanes_[result.device][part].emplace_back(interval.start_ns, interval.end_ns);
+      lanes_[result.device][part].push_back(interval);
     } else {
       workers_[part] += result.busy[part];
     }

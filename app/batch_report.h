@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/options.h"
@@ -55,7 +54,7 @@ class BatchTotals {
  private:
   std::vector<double> image_ms_;
   PartTimes workers_{};
-  std::map<std::string, std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, kParts>> lanes_;
+  std::map<std::string, std::array<std::vector<Interval>, kParts>> lanes_;
   std::map<std::string, std::size_t> by_device_;
 };
 

@@ -1,13 +1,12 @@
 #include "app/calibration.h"
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <span>
 
 #include <nlohmann/json.hpp>
 
+#include "app/columns.h"
 #include "app/version.h"
 #include "images/error.h"
 #include "images/file.h"
@@ -108,21 +107,19 @@ std::string why_no_device(const CudaDevices& found) {
 }
 
 std::string megapixels(std::int64_t pixels) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.2f MP", static_cast<double>(pixels) / 1e6);
-  return text.data();
+  return number(static_cast<double>(pixels) / 1e6, 2) + " MP";
 }
 
 DeviceChoice choose_for_image(const CudaDevices& found, std::int64_t pixels, int threads, int passes) {
   const std::optional<CudaDevice> device = usable_device(found);
-  if (!device) return {DeviceKind::cpu, 0, {}, "auto took cpu (" + why_no_device(found) + ")"};
+  if (!device) return {DeviceKind::cpu, {}, "auto took cpu (" + why_no_device(found) + ")"};
   const Calibration calibration = load_calibration(*device);
   const std::string name = "cuda:" + std::to_string(device->index) + " (" + device->name + ")";
   const std::string how = calibration.measured ? "measured on this machine"
                                                : "not measured here, see imgpipe devices --calibrate";
   if (calibration.model.lane_pays_alone(pixels, threads, passes))
-    return {DeviceKind::cuda, device->index, {device->index}, "auto took " + name + " (faster; " + how + ")"};
-  return {DeviceKind::cpu, 0, {}, "auto took cpu (starting " + name + " does not pay; " + how + ")"};
+    return {DeviceKind::cuda, {device->index}, "auto took " + name + " (faster; " + how + ")"};
+  return {DeviceKind::cpu, {}, "auto took cpu (starting " + name + " does not pay; " + how + ")"};
 }
 
 }  // namespace imgpipe

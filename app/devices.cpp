@@ -1,10 +1,10 @@
 #include <array>
-#include <cstdio>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "app/calibration.h"
+#include "app/columns.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/log.h"
@@ -16,9 +16,7 @@ namespace imgpipe {
 namespace {
 
 std::string gib(std::int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
-  return text;
+  return number(static_cast<double>(bytes) / (1 << 30), 1) + " GiB";
 }
 
 constexpr std::array<std::int64_t, 4> kSizes{1'000'000, 8'000'000, 48'000'000, kDefaultMaxPixels};
@@ -45,12 +43,6 @@ Auto judge(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
   judged.calibration = calibrate_now ? calibrate(*judged.device, not_kept) : load_calibration(*judged.device);
   if (!not_kept.empty()) log_warning("the measurement is not kept: " + printable(not_kept));
   return judged;
-}
-
-std::string number(double value, int decimals) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
 }
 
 // For one image by itself: the least of a few sizes that is faster on the device.

@@ -1,13 +1,11 @@
 #include "app/inputs.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <system_error>
 #include <tuple>
 #include <unordered_map>
@@ -57,6 +55,18 @@ bool matches(const std::vector<std::string>& patterns, const std::string& name) 
     const std::string text = whole ? name : base_name(name);
     return ::fnmatch(pattern.c_str(), text.c_str(), FNM_PATHNAME) == 0;
   });
+}
+
+// What a pattern matches, in no order.
+std::vector<std::string> paths_like(const std::string& pattern) {
+  glob_t found{};
+  const int status = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> paths;
+  if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (status != 0 && status != GLOB_NOMATCH)
+    throw Error(ErrorKind::input, printable(pattern) + ": cannot follow the pattern");
+  return paths;
 }
 
 class Finder {
@@ -110,20 +120,13 @@ class Finder {
       add_file(input, input);
       return;
     }
-    glob_t paths{};
-    const int status = ::glob(input.c_str(), GLOB_NOSORT, nullptr, &paths);
-    if (status != 0 && status != GLOB_NOMATCH) {
-      ::globfree(&paths);
-      throw Error(ErrorKind::input, printable(input) + ": cannot follow the pattern");
-    }
-    for (const char* path : std::span(paths.gl_pathv, status == 0 ? paths.gl_pathc : 0)) {
+    for (const std::string& path : paths_like(input)) {
       if (!is_folder(path)) {
         if (selected(path, true)) add_file(path, path);
       } else if (batch_.recursive) {
         walk(path, tree_name(path));
       }
     }
-    ::globfree(&paths);
   }
 
   void add_file(const std::string& path, const std::string& name) {

@@ -206,6 +206,7 @@ class ImageRun {
  public:
   ImageRun(const ProcessOptions& options, const EngineFactory& factory)
       : options_(options),
+        factory_(factory),
         format_(output_format(options.output, options.format)),
         choice_(choose_device(options.device)) {
     check_paths(options, format_);
@@ -215,11 +216,9 @@ class ImageRun {
     // With auto the image's size decides where there is a device; a device asked for is made ready while the
     // file is read.
     if (choice_.kind == DeviceKind::automatic) devices_ = list_cuda_devices();
-    if (usable_device(devices_)) {
-      late_factory_ = factory;
-    } else {
+    if (!usable_device(devices_)) {
       if (choice_.kind == DeviceKind::automatic) choice_ = choose_for_image(devices_, 0, 1, 1);
-      engine_ = factory(choice_, thread_count(options));
+      engine_ = factory_(choice_, thread_count(options));
     }
     chosen_ = Timeline::Clock::now();
     facts_.options = &options;
@@ -272,7 +271,7 @@ class ImageRun {
     const Shape shape = facts_.input.shape;
     if (!engine_) {
       choice_ = choose_for_image(devices_, shape.pixels(), thread_count(options_), 1 + options_.repeat);
-      engine_ = late_factory_(choice_, thread_count(options_));
+      engine_ = factory_(choice_, thread_count(options_));
     }
     if (!choice_.why.empty()) log_detail(choice_.why);
     job.plan = make_plan(options_.stages, shape, options_.stage, options_.fuse);
@@ -336,10 +335,10 @@ class ImageRun {
   Timeline::Clock::time_point start_ = Timeline::Clock::now();  // before anything else
   Timeline::Clock::time_point chosen_;
   const ProcessOptions& options_;
+  const EngineFactory& factory_;
   Format format_;
   DeviceChoice choice_;
   CudaDevices devices_;  // with auto
-  EngineFactory late_factory_;
   std::unique_ptr<Engine> engine_;
   RunFacts facts_;
 };

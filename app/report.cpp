@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 
+#include "app/columns.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -98,12 +98,6 @@ std::vector<ReportRow> make_totals(const Report& report, const ReportInput& inpu
   return {kernels, moved, end_to_end};
 }
 
-std::string number(double value, int decimals) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
-}
-
 std::string optional_number(const std::optional<double>& value, int decimals, const char* unit = "") {
   return value ? number(*value, decimals) + unit : "";
 }
@@ -111,11 +105,6 @@ std::string optional_number(const std::optional<double>& value, int decimals, co
 // Times range from microseconds to minutes: three significant figures at least.
 std::string time_text(double ms) {
   return number(ms, ms < 10 ? 4 : ms < 1000 ? 2 : 1);
-}
-
-std::string padded(const std::string& text, std::size_t width, bool left = false) {
-  const std::string space(text.size() < width ? width - text.size() : 0, ' ');
-  return left ? text + space : space + text;
 }
 
 std::string table_line(const std::array<std::string, 8>& cells, bool compared) {

@@ -42,7 +42,7 @@ void write_file(const std::string& path, std::span<const std::vector<std::byte>>
 // that ends the process.
 void remove_temporary_files() noexcept;
 
-// Unlinks the temporary files that are being written and lets no other thread make a new one: it waits for
+// Unlinks the temporary files that are being written; a thread that would make another one then waits for
 // ever. For the last act of a process whose other threads are still at work, before it ends by _exit.
 void end_all_writing() noexcept;
 

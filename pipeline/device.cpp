@@ -64,13 +64,13 @@ HostInfo host_info() {
 }
 
 DeviceChoice choose_device(std::string_view text) {
-  if (text == "reference") return {DeviceKind::reference, 0, {}, ""};
-  if (text == "cpu") return {DeviceKind::cpu, 0, {}, ""};
-  if (text == "auto") return {DeviceKind::automatic, 0, {}, ""};
-  if (text == "cuda") return {DeviceKind::cuda, 0, {}, ""};
+  if (text == "reference") return {DeviceKind::reference, {}, ""};
+  if (text == "cpu") return {DeviceKind::cpu, {}, ""};
+  if (text == "auto") return {DeviceKind::automatic, {}, ""};
+  if (text == "cuda") return {DeviceKind::cuda, {}, ""};
   if (text.starts_with("cuda:")) {
     const std::vector<int> devices = cuda_devices_of(text.substr(5));
-    if (!devices.empty()) return {DeviceKind::cuda, devices.front(), devices, ""};
+    if (!devices.empty()) return {DeviceKind::cuda, devices, ""};
   }
   throw Error(ErrorKind::usage,
               "--device: '" + printable(text) + "' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference");

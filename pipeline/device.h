@@ -44,10 +44,12 @@ enum class DeviceKind { reference, cpu, cuda, automatic };
 
 struct DeviceChoice {
   DeviceKind kind = DeviceKind::reference;
-  int cuda_index = 0;
   // All that were named; empty for "cuda", which is the first for an image and every one for a batch.
   std::vector<int> cuda_devices;
   std::string why;  // one clause for the user: what was taken and why; empty where that is what was asked for
+
+  // The device of one image.
+  [[nodiscard]] int cuda_index() const { return cuda_devices.empty() ? 0 : cuda_devices.front(); }
 };
 
 // Reads `auto`, `cpu`, `reference`, `cuda` (every one that is visible), `cuda:N` or `cuda:N,M`. Throws

@@ -218,8 +218,17 @@ TEST_F(BatchCli, OutputsThatAreInputsAreRefused) {
   fs::create_hard_link(in() + "/b.jpg", out() + "/b.jpg");
   expect_refused(run_imgpipe({in(), out()}), "is the input itself");
   EXPECT_EQ(contents(in()), before);
-  expect_refused(
-      run_imgpipe({in(), file("in2"), "--report", in() + "/a.png.json", "--trace", in() + "/b.jpg"}), "");
+}
+
+TEST_F(BatchCli, ReportsThatAreInputsOrOutputsAreRefused) {
+  save_text(in() + "/data.json", "taken by --include");
+  for (const std::string& option :
+       {"--report=" + in() + "/data.json", "--trace=" + in() + "/sub/../data.json",
+        "--failed-out=" + in() + "/a.png", "--failed-out=" + out() + "/a.png"})
+    expect_refused(run_imgpipe({in(), out(), "--include", "*.json", "--include", "a.png", option}),
+                   "is an input or an output itself");
+  EXPECT_EQ(load_text(in() + "/data.json"), "taken by --include");
+  EXPECT_FALSE(fs::exists(out()));
 }
 
 TEST_F(BatchCli, TwoFilesOfOneNameInTheTreeAreACollision) {

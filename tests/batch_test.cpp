@@ -97,6 +97,17 @@ class BatchTest : public testing::Test {
     EXPECT_EQ(load(out_.file(name + ".png")), expected_.at(name)) << name;
   }
 
+  // The batch's only note, which may come after its images: a lane has its own threads. "" after ten seconds.
+  static std::string note_of(Batch& batch) {
+    for (int i = 0; i < 1000; ++i) {
+      const std::vector<std::string> notes = batch.take_notes();
+      EXPECT_LE(notes.size(), 1U);
+      if (!notes.empty()) return notes.front();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return "";
+  }
+
   void expect_all_done(Batch& batch) const {
     const auto results = run(batch);
     EXPECT_EQ(results.size(), names_.size());
@@ -185,8 +196,7 @@ TEST_F(BatchTest, DevicesThatCannotBeLookedForEndTheBatch) {
     Batch batch(items(), std::move(with));
     if (host_helps) {
       expect_all_done(batch);
-      // The images may well be done before it is known.
-      for (const std::string& note : batch.take_notes()) EXPECT_EQ(note, "cuda is not used: there is none");
+      EXPECT_EQ(note_of(batch), "cuda is not used: there is none");
     } else {
       EXPECT_TRUE(run(batch).empty());
       EXPECT_TRUE(batch.fatal());
@@ -219,7 +229,7 @@ TEST_F(BatchTest, WorkersHelpWhereALaneDoesNotStart) {
   with.host_helps = true;
   Batch batch(items(), std::move(with));
   expect_all_done(batch);
-  ASSERT_EQ(batch.take_notes().size(), 1U);
+  EXPECT_EQ(note_of(batch), "lane:0 is not used: it does not start");
 }
 
 TEST_F(BatchTest, ALaneThatBreaksLosesNothingWhereAnotherIsLeft) {

@@ -215,7 +215,7 @@ TEST(Device, NamesAreCheckedAndAutoNeverFails) {
   }
   EXPECT_EQ(choose_device("cuda").kind, DeviceKind::cuda);
   EXPECT_TRUE(choose_device("cuda").cuda_devices.empty());
-  EXPECT_EQ(choose_device("cuda:3").cuda_index, 3);
+  EXPECT_EQ(choose_device("cuda:3").cuda_index(), 3);
   EXPECT_EQ(choose_device("cuda:2,0").cuda_devices, (std::vector<int>{2, 0}));
   const CudaDevices cuda = list_cuda_devices();
   EXPECT_EQ(cuda.devices.empty(), !cuda.unusable_reason.empty());
