@@ -108,7 +108,7 @@ std::string time_text(double ms) {
 }
 
 std::string table_line(const std::array<std::string, 8>& cells, bool compared) {
-  constexpr std::array<std::size_t, 8> kWidths{20, 12, 10, 9, 8, 13, 9, 0};
+  constexpr std::array<std::size_t, 8> kWidths{20, 12, 10, 9, 8, 13, 11, 0};
   std::string line = " " + padded(cells[0], kWidths[0], true);
   for (std::size_t i = 1; i < (compared ? 7U : 5U); ++i) line += padded(cells[i], kWidths[i]);
   if (compared && !cells[7].empty()) line += "  " + cells[7];
