@@ -21,6 +21,7 @@ namespace {
 const TalkOptions* talk_of(const Command& command) {
   if (const auto* process = std::get_if<ProcessOptions>(&command)) return &process->talk;
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return &synth->talk;
+  if (const auto* bench = std::get_if<BenchOptions>(&command)) return &bench->talk;
   return nullptr;
 }
 
@@ -30,6 +31,7 @@ int dispatch(const Command& command, const EngineFactory& factory) {
   }
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return run_synth(*synth);
   if (const auto* devices = std::get_if<DevicesOptions>(&command)) return run_devices(*devices);
+  if (const auto* bench = std::get_if<BenchOptions>(&command)) return run_bench(*bench);
   print_text(std::get<PrintText>(command).text);
   return kExitDone;
 }

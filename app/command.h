@@ -27,6 +27,7 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 [[nodiscard]] int process_batch(const ProcessOptions& options);
 [[nodiscard]] int run_synth(const SynthOptions& options);
 [[nodiscard]] int run_devices(const DevicesOptions& options);
+[[nodiscard]] int run_bench(const BenchOptions& options);
 
 // The format to write: the option's, else the one of OUTPUT's ending. Throws Error(usage) without either.
 [[nodiscard]] Format output_format(const std::string& output, const std::optional<Format>& option);

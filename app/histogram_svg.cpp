@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/histogram_file.h"
+#include "app/svg.h"
 
 namespace imgpipe {
 namespace {
@@ -16,38 +17,6 @@ constexpr int kPlotHeight = 200;
 constexpr int kPanelTop[2] = {76, 358};
 constexpr int kWidth = kLeft + kPlotWidth + 30;
 constexpr int kHeight = 606;
-
-std::string xml(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string coordinate(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
-}
-
-std::string text_at(double x, double y, const std::string& style, const std::string& text) {
-  return "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" " + style + ">" + xml(text) +
-         "</text>\n";
-}
-
-std::string line(double x1, double y1, double x2, double y2, const std::string& style) {
-  return "<line x1=\"" + coordinate(x1) + "\" y1=\"" + coordinate(y1) + "\" x2=\"" + coordinate(x2) +
-         "\" y2=\"" + coordinate(y2) + "\" " + style + "/>\n";
-}
 
 // 1, 2 or 5 times a power of ten, at least `value`.
 double round_up(double value) {
@@ -137,16 +106,12 @@ class Panel {
 }  // namespace
 
 std::string histogram_svg(const HistogramPair& pair) {
-  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(kWidth) +
-                    "\" height=\"" + std::to_string(kHeight) + "\" viewBox=\"0 0 " + std::to_string(kWidth) +
-                    " " + std::to_string(kHeight) + "\">\n";
-  out +=
-      "<style>text{font-family:sans-serif;fill:#222}.title{font-size:16px;font-weight:bold}.panel{font-size:"
-      "14px}"
+  constexpr const char* kStyle =
+      "text{font-family:sans-serif;fill:#222}.title{font-size:16px;font-weight:bold}.panel{font-size:14px}"
       ".tick{font-size:11px;fill:#555}.grid{stroke:#ddd}.axis{stroke:#444}"
-      ".mark{stroke:#e67e00;stroke-width:1.5;stroke-dasharray:5 "
-      "3}.marktext{font-size:12px;fill:#b35f00;font-weight:bold}</style>\n";
-  out += "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
+      ".mark{stroke:#e67e00;stroke-width:1.5;stroke-dasharray:5 3}"
+      ".marktext{font-size:12px;fill:#b35f00;font-weight:bold}";
+  std::string out;
   out += text_at(kLeft, 28, "class=\"title\"", pair.title);
   const Panel before(pair.before, kPanelTop[0], "before: " + pair.before_label);
   const Panel after(pair.after, kPanelTop[1], "after: " + pair.after_label);
@@ -164,7 +129,7 @@ std::string histogram_svg(const HistogramPair& pair) {
   out += after.draw();
   out += text_at(kLeft, kHeight - 10, "class=\"tick\"",
                  "value of a sample; height: square root of the number of pixels");
-  return out + "</svg>\n";
+  return drawing(kWidth, kHeight, kStyle, out);
 }
 
 }  // namespace imgpipe

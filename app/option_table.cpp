@@ -5,6 +5,7 @@
 #include "images/codec.h"
 #include "images/synth.h"
 #include "kernels/stage.h"
+#include "pipeline/lab_transfer.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
@@ -19,6 +20,26 @@ std::string stage_help() {
   }
   help.back() = '.';
   return help;
+}
+
+std::string pattern_help() {
+  std::string patterns = "Pattern:";
+  for (const PatternInfo& info : pattern_table()) {
+    patterns += " " + std::string(info.name) +
+                (info.argument.empty() ? "" : ":" + std::string(info.argument)) + " (" +
+                std::string(info.summary) + "),";
+  }
+  patterns.back() = '.';
+  return patterns;
+}
+
+// Stages that have a ladder.
+std::string ladder_names() {
+  std::string names;
+  for (const Stage& stage : stage_table()) {
+    if (stage.ladder != nullptr) names += std::string(stage.name) + ", ";
+  }
+  return names + std::string(kTransferLadder);
 }
 
 std::vector<OptionRow> talk_rows() {
@@ -110,14 +131,7 @@ std::vector<OptionRow> process_rows() {
 }
 
 std::vector<OptionRow> synth_rows() {
-  std::string patterns = "Pattern:";
-  for (const PatternInfo& info : pattern_table()) {
-    patterns += " " + std::string(info.name) +
-                (info.argument.empty() ? "" : ":" + std::string(info.argument)) + " (" +
-                std::string(info.summary) + "),";
-  }
-  patterns.back() = '.';
-  std::vector<OptionRow> rows{{"Pattern", "pattern", "P", nullptr, patterns},
+  std::vector<OptionRow> rows{{"Pattern", "pattern", "P", nullptr, pattern_help()},
                               {"Pattern", "size", "WxH", nullptr, "Width and height in pixels"},
                               {"Pattern", "channels", "N", "3", "1 (grey) or 3 (RGB)"},
                               {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"}};
@@ -131,6 +145,37 @@ std::vector<OptionRow> devices_rows() {
       {"Output", "json", nullptr, nullptr, "As JSON"},
       {"Output", "calibrate", nullptr, nullptr,
        "Measure anew from which size on auto takes the GPU, and keep it in the user's cache folder"}};
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::vector<OptionRow> bench_rows() {
+  std::vector<OptionRow> rows{
+      {"What to measure", "stage", "NAME", nullptr,
+       "all or " + ladder_names() + "; may be repeated. Default: all"},
+      {"What to measure", "variant", "NAME", nullptr,
+       "Only these of their variants; may be repeated (--list names them)"},
+      {"What to measure", "study", "NAME", nullptr,
+       "colors, contention (hist and what its counters collide on), crossover (from which size a GPU pays), "
+       "pipeline "
+       "(per stage: sequential, CPU, GPU)"},
+      {"What to measure", "list", nullptr, nullptr,
+       "Name every variant, its idea and its origin, and measure nothing"},
+      {"On what", "pattern", "P", nullptr, pattern_help() + " Default: photo; may be repeated"},
+      {"On what", "size", "WxH", nullptr, "Size of the patterns; default: 8773x5352; may be repeated"},
+      {"On what", "input", "FILE", nullptr, "An image file in place of a pattern; may be repeated"},
+      {"On what", "max-pixels", "N", "268435456", "Refuse larger files"},
+      {"Where", "device", "NAME", "auto",
+       "auto (everything there is), cuda, cuda:N, cpu (sequential and threads) or reference (sequential)"},
+      {"Where", "threads", "N", "0", "Threads on the CPU; 0: as many as there are"},
+      {"Where", "block", "N", "0",
+       "Threads a block, a multiple of 32 up to 1024, where a variant leaves that free; 0: its own"},
+      {"Where", "blocks", "N", "0", "Blocks, where a variant leaves that free; 0: its own"},
+      {"Where", "repeat", "N", "0",
+       "Timed runs of each variant; 0: as many as fit into half a second or less"},
+      {"Output", "format", "NAME", "table", "table, csv, json or markdown"},
+      {"Output", "plot", "FILE", nullptr, "Draw the results, as .svg"},
+  };
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;
 }

@@ -18,6 +18,7 @@ struct OptionRow {
 [[nodiscard]] std::vector<OptionRow> batch_rows();
 [[nodiscard]] std::vector<OptionRow> synth_rows();
 [[nodiscard]] std::vector<OptionRow> devices_rows();
+[[nodiscard]] std::vector<OptionRow> bench_rows();
 
 // "jpeg, png, ...": what --format takes.
 [[nodiscard]] std::string writable_formats();

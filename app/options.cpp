@@ -8,11 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include <cxxopts.hpp>
-
+#include "app/option_parser.h"
 #include "app/option_table.h"
 #include "app/shard.h"
-#include "app/version.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "pipeline/bands.h"
@@ -20,32 +18,6 @@
 
 namespace imgpipe {
 namespace {
-
-[[noreturn]] void usage(const std::string& message) {
-  throw Error(ErrorKind::usage, message);
-}
-
-std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
-                           std::int64_t most) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-    usage("--" + option + ": '" + printable(text) + "' is not a whole number from " + std::to_string(least) +
-          " to " + std::to_string(most));
-  }
-  return value;
-}
-
-template <class Value, std::size_t N>
-Value parse_choice(const std::string& option, const std::string& text,
-                   const std::array<std::pair<std::string_view, Value>, N>& choices) {
-  std::string names;
-  for (const auto& [name, value] : choices) {
-    if (text == name) return value;
-    names += (names.empty() ? "" : ", ") + std::string(name);
-  }
-  usage("--" + option + ": '" + printable(text) + "' is none of " + names);
-}
 
 constexpr std::array<std::pair<std::string_view, Luma>, 3> kLumas{
     {{"bt601", Luma::bt601}, {"bt709", Luma::bt709}, {"opencv", Luma::opencv}}};
@@ -57,94 +29,6 @@ constexpr std::array<std::pair<std::string_view, Border>, 3> kBorders{
     {{"shrink", Border::shrink}, {"replicate", Border::replicate}, {"reflect", Border::reflect}}};
 constexpr std::array<std::pair<std::string_view, CodecChoice>, 2> kCodecs{
     {{"auto", CodecChoice::automatic}, {"stb", CodecChoice::stb}}};
-
-// ---- from the tables to cxxopts ---------------------------------------------------------------------
-
-class Parser {
- public:
-  // `positional`: what stands without an option.
-  Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
-         std::vector<std::string> positional)
-      : options_(program, description), positional_(std::move(positional)) {
-    options_.set_width(100);
-    for (const OptionRow& row : rows) {
-      if (std::ranges::find(groups_, row.group) == groups_.end()) groups_.emplace_back(row.group);
-      auto value = row.value == nullptr ? cxxopts::value<bool>() : cxxopts::value<std::string>();
-      if (row.preset != nullptr) value->default_value(row.preset);
-      options_.add_option(row.group,
-                          cxxopts::Option(row.flags, row.help, value, row.value == nullptr ? "" : row.value));
-    }
-    for (const std::string& name : positional_) {
-      options_.add_option("", cxxopts::Option(name, "", cxxopts::value<std::string>()));
-    }
-    options_.parse_positional(positional_);
-  }
-
-  void set_usage(const std::string& text) { options_.custom_help(text).positional_help(""); }
-
-  // False when the text of --help or --version is the answer; it is then in `answer`.
-  bool parse(const std::vector<std::string>& arguments, PrintText& answer) {
-    std::vector<const char*> argv{"imgpipe"};
-    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-    try {
-      result_ = options_.parse(static_cast<int>(argv.size()), argv.data());
-    } catch (const cxxopts::exceptions::exception& error) {
-      usage(printable(error.what()) + "; see --help");
-    }
-    if (has("help")) answer.text = options_.help(groups_);
-    if (has("version")) answer.text = version_text();
-    if (!answer.text.empty()) return false;
-    if (!result_.unmatched().empty() && !more_allowed_)
-      usage("one argument too many: '" + printable(result_.unmatched().front()) + "'");
-    if (optional_with_.empty() || !has(optional_with_)) demand_all();
-    return true;
-  }
-
-  // Further arguments behind the positional ones are no error.
-  void allow_more() { more_allowed_ = true; }
-  // Fewer positional ones are no error when this option is given.
-  void need_fewer_with(const std::string& option) { optional_with_ = option; }
-  [[nodiscard]] const std::vector<std::string>& more() const { return result_.unmatched(); }
-
-  void demand_all() const {
-    for (const std::string& name : positional_) {
-      std::string upper = name;
-      std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-      if (!has(name)) usage(upper + " is missing; see --help");
-    }
-  }
-
-  [[nodiscard]] bool has(const std::string& name) const { return result_.count(name) > 0; }
-  [[nodiscard]] std::string text(const std::string& name) const { return result_[name].as<std::string>(); }
-  // Every value of an option that may be repeated.
-  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const {
-    std::vector<std::string> values;
-    for (const cxxopts::KeyValue& argument : result_.arguments()) {
-      if (argument.key() == name) values.push_back(argument.value());
-    }
-    return values;
-  }
-  [[nodiscard]] std::string text_or_empty(const std::string& name) const {
-    return has(name) ? text(name) : "";
-  }
-  [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const {
-    return parse_integer(name, text(name), least, most);
-  }
-
- private:
-  cxxopts::Options options_;
-  cxxopts::ParseResult result_;
-  std::vector<std::string> positional_;
-  std::vector<std::string> groups_;
-  bool more_allowed_ = false;
-  std::string optional_with_;
-};
-
-TalkOptions talk_of(const Parser& parser) {
-  TalkOptions talk{parser.has("quiet"), parser.has("verbose"), parser.has("no-color")};
-  if (talk.quiet && talk.verbose) usage("-q and -v contradict each other");
-  return talk;
-}
 
 std::optional<Format> format_of(const Parser& parser) {
   if (!parser.has("format")) return std::nullopt;
@@ -158,17 +42,6 @@ std::optional<Format> format_of(const Parser& parser) {
 EncodeOptions encode_of(const Parser& parser) {
   return {static_cast<int>(parser.integer("quality", 1, 100)),
           static_cast<int>(parser.integer("png-level", 0, 9)), CodecChoice::automatic};
-}
-
-// By its ending a report or histogram file says what it is to hold.
-std::string file_with_ending(const std::string& option, const std::string& path,
-                             std::initializer_list<std::string_view> endings) {
-  std::string names;
-  for (const std::string_view ending : endings) {
-    if (path.size() > ending.size() && path.ends_with(ending)) return path;
-    names += (names.empty() ? "" : ", ") + std::string(ending);
-  }
-  usage("--" + option + ": '" + printable(path) + "' ends in none of " + names);
 }
 
 BatchOptions batch_of(const Parser& parser) {
@@ -219,6 +92,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
   parser.set_usage(
       "INPUT OUTPUT [options]        one image; \"-\" is stdin or stdout\n"
       "  imgpipe INPUT... FOLDER [options]     a batch: folders, patterns, files, or a list by --files-from\n"
+      "  imgpipe bench [options]               the kernel lab: every variant checked, then timed\n"
       "  imgpipe synth OUTPUT [options]        test images of known statistics\n"
       "  imgpipe devices [--json]              what this machine offers\n");
   parser.allow_more();
@@ -351,7 +225,7 @@ Command parse_command(const std::vector<std::string>& arguments) {
     const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
     if (arguments.front() == "synth") return parse_synth(rest);
     if (arguments.front() == "devices") return parse_devices(rest);
-    if (arguments.front() == "bench") usage("imgpipe bench, the kernel lab, is not part of this version yet");
+    if (arguments.front() == "bench") return parse_bench(rest);
   }
   return parse_process(arguments);
 }

@@ -1,4 +1,4 @@
-// The command line, read and checked. The only user of cxxopts; --help is made from the same table.
+// The command line, read and checked; --help is made from the same table.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,11 @@
 #include <variant>
 #include <vector>
 
+#include "app/result_table.h"
 #include "images/codec.h"
 #include "images/synth.h"
 #include "kernels/stage.h"
+#include "pipeline/lab.h"
 
 namespace imgpipe {
 
@@ -78,12 +80,31 @@ struct DevicesOptions {
   bool calibrate = false;
 };
 
+enum class Study { none, colors, contention, crossover, pipeline };
+
+struct BenchOptions {
+  std::vector<std::string> stages;    // names of ladders; empty: all
+  std::vector<std::string> variants;  // empty: all
+  std::vector<Shape> sizes;           // empty: the command's own; so are those below
+  std::vector<Pattern> patterns;
+  std::vector<std::string> inputs;  // files; none: patterns
+  std::string device = "auto";
+  int threads = 0;  // 0: as many as there are
+  LabOptions lab;
+  Study study = Study::none;
+  bool list = false;
+  TableFormat format = TableFormat::text;
+  std::string plot_file;
+  std::int64_t max_pixels = 0;  // of a file
+  TalkOptions talk;
+};
+
 // Text that answers the command line by itself: --help, --version.
 struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, PrintText>;
+using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, PrintText>;
 
 // Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
 [[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);

@@ -1,6 +1,7 @@
 // The CUDA runtime, linked statically: the same program runs where there is no driver.
 #include "pipeline/device_cuda.h"
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 #include <string>
@@ -67,6 +68,27 @@ void DeviceBuffer::release() noexcept {
   if (data_ != nullptr) (void)cudaFree(data_);
   data_ = nullptr;
   bytes_ = 0;
+}
+
+double measure_device_copy_bandwidth(const Stream& stream) {
+  constexpr std::size_t kBytes = std::size_t{512} << 20;
+  constexpr int kCopies = 7;
+  DeviceBuffer from;
+  DeviceBuffer to;
+  from.reserve(kBytes);
+  to.reserve(kBytes);
+  std::vector<Event> marks(kCopies + 1);
+  for (int i = 0; i <= kCopies; ++i) {
+    if (i > 0)
+      IMGPIPE_CUDA(cudaMemcpyAsync(to.data(), from.data(), kBytes, cudaMemcpyDeviceToDevice, stream.get()));
+    marks[static_cast<std::size_t>(i)].record(stream);
+  }
+  marks.back().wait();
+  std::vector<float> times(kCopies);
+  for (std::size_t i = 0; i < kCopies; ++i)
+    IMGPIPE_CUDA(cudaEventElapsedTime(&times[i], marks[i].get(), marks[i + 1].get()));
+  std::ranges::sort(times);
+  return 2.0 * kBytes / (static_cast<double>(times[kCopies / 2]) / 1e3);
 }
 
 bool built_with_cuda() {

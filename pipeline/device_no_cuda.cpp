@@ -2,6 +2,8 @@
 #include "images/error.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "pipeline/lab.h"
+#include "pipeline/lab_transfer.h"
 #include "pipeline/lane.h"
 
 namespace imgpipe {
@@ -28,6 +30,14 @@ std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t) {
 
 std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int>, std::size_t,
                                                    const std::shared_ptr<std::pmr::memory_resource>&) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+std::unique_ptr<LabDevice> make_cuda_lab(int) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+std::unique_ptr<TransferLab> make_transfer_lab(int, const LabSubject&) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

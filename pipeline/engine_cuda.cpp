@@ -45,26 +45,8 @@ class CudaEngine final : public Engine {
   [[nodiscard]] std::string_view implementation() const override { return "cuda"; }
   [[nodiscard]] std::string device_name() const override { return name_; }
   [[nodiscard]] double copy_bandwidth() override {
-    constexpr std::size_t kBytes = std::size_t{512} << 20;  // far past the L2 cache
-    constexpr int kCopies = 7;
     if (broken_ || context_ == nullptr) return 0;
-    DeviceBuffer from;
-    DeviceBuffer to;
-    from.reserve(kBytes);
-    to.reserve(kBytes);
-    std::vector<Event> marks(kCopies + 1);
-    for (int i = 0; i <= kCopies; ++i) {
-      if (i > 0)
-        IMGPIPE_CUDA(cudaMemcpyAsync(to.data(), from.data(), kBytes, cudaMemcpyDeviceToDevice,
-                                     context_->stream.get()));
-      marks[static_cast<std::size_t>(i)].record(context_->stream);
-    }
-    marks.back().wait();
-    std::vector<float> times(kCopies);
-    for (std::size_t i = 0; i < kCopies; ++i)
-      IMGPIPE_CUDA(cudaEventElapsedTime(&times[i], marks[i].get(), marks[i + 1].get()));
-    std::ranges::sort(times);
-    return 2.0 * kBytes / (static_cast<double>(times[kCopies / 2]) / 1e3);
+    return measure_device_copy_bandwidth(context_->stream);
   }
 
  protected:

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "kernels/contrast/stretch_block.cuh"
+#include "kernels/smooth/interior.cuh"
 #include "kernels/smooth/smooth.h"
 
 namespace imgpipe {
@@ -33,10 +34,6 @@ static_assert(kStripRows % kTaps == 0);
 
 // The pixels whose window lies inside and whose neighbours a thread may load in aligned words: columns
 // x0..x1-1 in whole groups of 8, rows y0..y1-1. All others are the border's.
-struct Interior {
-  std::int64_t x0, x1, y0, y1;
-};
-
 Interior interior_of(const FrameShape& shape) {
   const std::int64_t groups =
       (shape.width - kRadius) / kColumns - 1;  // from column 8 to at least 2 before the end
@@ -208,30 +205,6 @@ struct BorderTaps {
   }
 };
 
-// Pixel number `index` outside the interior: the rows above it, the rows below, then what is left and right
-// of it.
-__device__ inline void border_pixel(std::int64_t index, const FrameShape& shape, const Interior& interior,
-                                    std::int64_t& x, std::int64_t& y) {
-  const std::int64_t above = interior.y0 * shape.width;
-  const std::int64_t below = (shape.height - interior.y1) * shape.width;
-  if (index < above) {
-    y = index / shape.width;
-    x = index - y * shape.width;
-  } else if (index < above + below) {
-    index -= above;
-    y = index / shape.width;
-    x = index - y * shape.width;
-    y += interior.y1;
-  } else {
-    index -= above + below;
-    const std::int64_t beside = shape.width - (interior.x1 - interior.x0);
-    y = index / beside;
-    x = index - y * beside;
-    y += interior.y0;
-    if (x >= interior.x0) x += interior.x1 - interior.x0;
-  }
-}
-
 // One pixel, every coordinate checked. Sides are below 2^31.
 template <Window W, bool Stretched>
 __device__ __forceinline__ void smooth_border(const Plane<const Sample, Device>& from,
@@ -317,7 +290,7 @@ Work share_out(const CudaLaunch& launch, const FrameShape& shape) {
   const std::int64_t columns = work.interior.x1 - work.interior.x0;
   const std::int64_t rows = work.interior.y1 - work.interior.y0;
   const std::int64_t resident_blocks = std::int64_t{launch.multiprocessors} * Block<Stretched>::kResident;
-  work.border_pixels = shape.pixels() - columns * rows;
+  work.border_pixels = shape.pixels() - work.interior.pixels();
   const std::int64_t border_blocks =
       (work.border_pixels + Block<Stretched>::kThreads - 1) / Block<Stretched>::kThreads;
   work.border_blocks = static_cast<unsigned>(std::min(border_blocks, resident_blocks));

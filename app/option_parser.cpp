@@ -1,0 +1,97 @@
+#include "app/option_parser.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "app/version.h"
+#include "images/error.h"
+#include "images/text.h"
+
+namespace imgpipe {
+
+void usage(const std::string& message) {
+  throw Error(ErrorKind::usage, message);
+}
+
+void usage_of_choice(const std::string& option, const std::string& text, const std::string& names) {
+  usage("--" + option + ": '" + printable(text) + "' is none of " + names);
+}
+
+std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
+                           std::int64_t most) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
+    usage("--" + option + ": '" + printable(text) + "' is not a whole number from " + std::to_string(least) +
+          " to " + std::to_string(most));
+  }
+  return value;
+}
+
+std::string file_with_ending(const std::string& option, const std::string& path,
+                             std::initializer_list<std::string_view> endings) {
+  std::string names;
+  for (const std::string_view ending : endings) {
+    if (path.size() > ending.size() && path.ends_with(ending)) return path;
+    names += (names.empty() ? "" : ", ") + std::string(ending);
+  }
+  usage("--" + option + ": '" + printable(path) + "' ends in none of " + names);
+}
+
+Parser::Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
+               std::vector<std::string> positional)
+    : options_(program, description), positional_(std::move(positional)) {
+  options_.set_width(100);
+  for (const OptionRow& row : rows) {
+    if (std::ranges::find(groups_, row.group) == groups_.end()) groups_.emplace_back(row.group);
+    auto value = row.value == nullptr ? cxxopts::value<bool>() : cxxopts::value<std::string>();
+    if (row.preset != nullptr) value->default_value(row.preset);
+    options_.add_option(row.group,
+                        cxxopts::Option(row.flags, row.help, value, row.value == nullptr ? "" : row.value));
+  }
+  for (const std::string& name : positional_) {
+    options_.add_option("", cxxopts::Option(name, "", cxxopts::value<std::string>()));
+  }
+  options_.parse_positional(positional_);
+}
+
+bool Parser::parse(const std::vector<std::string>& arguments, PrintText& answer) {
+  std::vector<const char*> argv{"imgpipe"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  try {
+    result_ = options_.parse(static_cast<int>(argv.size()), argv.data());
+  } catch (const cxxopts::exceptions::exception& error) {
+    usage(printable(error.what()) + "; see --help");
+  }
+  if (has("help")) answer.text = options_.help(groups_);
+  if (has("version")) answer.text = version_text();
+  if (!answer.text.empty()) return false;
+  if (!result_.unmatched().empty() && !more_allowed_)
+    usage("one argument too many: '" + printable(result_.unmatched().front()) + "'");
+  if (optional_with_.empty() || !has(optional_with_)) demand_all();
+  return true;
+}
+
+void Parser::demand_all() const {
+  for (const std::string& name : positional_) {
+    std::string upper = name;
+    std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+    if (!has(name)) usage(upper + " is missing; see --help");
+  }
+}
+
+std::vector<std::string> Parser::texts(const std::string& name) const {
+  std::vector<std::string> values;
+  for (const cxxopts::KeyValue& argument : result_.arguments()) {
+    if (argument.key() == name) values.push_back(argument.value());
+  }
+  return values;
+}
+
+TalkOptions talk_of(const Parser& parser) {
+  TalkOptions talk{parser.has("quiet"), parser.has("verbose"), parser.has("no-color")};
+  if (talk.quiet && talk.verbose) usage("-q and -v contradict each other");
+  return talk;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,46 @@
+// Measurements as a table, for people (text, Markdown) and for programs (CSV, JSON).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace imgpipe {
+
+enum class TableFormat { text, csv, json, markdown };
+
+struct TableColumn {
+  std::string key;    // for programs, with the unit: "median_us"
+  std::string title;  // for people; empty: for programs only
+  bool left = false;  // words, not numbers
+};
+
+struct TableCell {
+  TableCell() = default;  // nothing
+  // Words.
+  TableCell(std::string words) : text(std::move(words)) {}  // NOLINT(google-explicit-constructor)
+  TableCell(const char* words) : text(words) {}             // NOLINT(google-explicit-constructor)
+  // A number; people see so many decimals of it times `scale`, and `unit` behind it.
+  TableCell(double number, int decimals, double scale = 1, const char* unit = "");
+
+  std::string text;             // as people see it
+  std::optional<double> value;  // as programs get it
+};
+
+struct ResultTable {
+  std::string title;
+  std::vector<TableColumn> columns;
+  std::vector<std::vector<TableCell>> rows;
+  std::vector<std::string> notes;  // for people, below the table
+};
+
+[[nodiscard]] std::string table_text(const ResultTable& table);
+[[nodiscard]] std::string table_markdown(const ResultTable& table);
+// Without a header where `previous` has the same columns.
+[[nodiscard]] std::string table_csv(const ResultTable& table, const ResultTable* previous = nullptr);
+// An array of objects.
+[[nodiscard]] nlohmann::ordered_json table_json(const ResultTable& table);
+
+}  // namespace imgpipe

@@ -1,0 +1,19 @@
+// The pieces that the drawings are made of: elements of SVG 1.1 as text.
+#pragma once
+
+#include <string>
+
+namespace imgpipe {
+
+// The text with &, < and > escaped.
+[[nodiscard]] std::string xml(const std::string& text);
+// "12.3"
+[[nodiscard]] std::string coordinate(double value);
+// `style`: attributes, such as class="tick".
+[[nodiscard]] std::string text_at(double x, double y, const std::string& style, const std::string& text);
+[[nodiscard]] std::string line(double x1, double y1, double x2, double y2, const std::string& style);
+// A whole drawing on white: `style` is its style sheet, in pixels.
+[[nodiscard]] std::string drawing(int width, int height, const std::string& style,
+                                  const std::string& content);
+
+}  // namespace imgpipe

@@ -1,0 +1,34 @@
+// cub::DeviceHistogram as a yardstick. Scratch: the counts, then CUB's own.
+#include <cub/device/device_histogram.cuh>
+
+#include "kernels/hist/ladder.h"
+#include "kernels/ladder.cuh"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kLevels = kBins + 1;
+constexpr std::size_t kCountsBytes = kBins * sizeof(std::uint32_t);
+
+cudaError_t count(void* own, std::size_t& own_bytes, const Plane<const Sample, Device>& in,
+                  std::uint32_t* counts, const CudaLaunch& launch) {
+  return cub::DeviceHistogram::HistogramEven(
+      own, own_bytes, in.data, counts, kLevels, 0, kBins, static_cast<std::int64_t>(in.width),
+      static_cast<std::int64_t>(in.height), static_cast<std::size_t>(in.stride), launch.stream);
+}
+
+}  // namespace
+
+std::size_t hist_cub_bytes(const FrameShape& shape, const RungLaunch& launch) {
+  std::size_t bytes = 0;
+  (void)count(nullptr, bytes, {nullptr, shape.width, shape.height, shape.width, 1}, nullptr, launch);
+  return kCountsBytes + bytes;
+}
+
+CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {
+  auto* counts = static_cast<std::uint32_t*>(launch.scratch);
+  std::size_t bytes = hist_cub_bytes(call.in.shape, launch) - kCountsBytes;
+  return count(counts + kBins, bytes, call.in.planes[0], counts, launch);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,77 @@
+// A rung of a stage's ladder: one way to do the stage's work, from the naive one to the production kernel,
+// kept so that the lab can prove it right and show what it costs.
+//
+// The ladders run the stages' default options (bt601, no clipping, box, shrink) on images without alpha: gray
+// on interleaved RGB, the others on one grey plane, unless a rung says otherwise. At most 2^32 - 1 pixels:
+// blocks count in 32 bits.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "kernels/stage.h"
+
+namespace imgpipe {
+
+// One thread's part of a rung on the host: part `index` of `count`.
+struct Share {
+  int index = 0;
+  int count = 1;
+};
+
+// A launch with a grid of the caller's choice, as far as the rung leaves one.
+struct RungLaunch : CudaLaunch {
+  int block = 0;            // threads a block, a multiple of 32 up to Rung::most_threads; 0: the rung's own
+  int blocks = 0;           // 0: the rung's own
+  void* scratch = nullptr;  // Rung::scratch_bytes of device memory, on a 256-byte boundary; holds anything
+};
+
+enum class RungKind {
+  reference,  // sequential, one thread
+  host,       // all threads
+  cuda
+};
+
+// What the lab holds a rung to.
+enum class Claim {
+  exact,
+  near,  // a library's own rounding and border: each sample within 1, the outermost kRadius pixels aside
+  wrong  // on purpose; exact only by luck
+};
+
+// What of a launch is free.
+enum class Grid {
+  any,         // every block and every number of blocks is right
+  covering,    // as many threads as there is work, so the image decides the number of blocks
+  one_a_bin,   // any, but more blocks than bins find nothing to do
+  production,  // the rung decides on both
+};
+
+struct Rung {
+  std::string_view name;    // unique in its ladder
+  std::string_view idea;    // one line: what it does, or what it mends in the one before
+  std::string_view origin;  // who published or shipped it
+  RungKind kind = RungKind::cuda;
+  // Writes the share's part of `out`, or adds it to `histogram` (which is all zeros before the first share).
+  void (*host)(const StageCall<Host>&, const Share&) = nullptr;
+  // With `private_counts` each share counts into a histogram of its own, and the caller adds them up.
+  bool private_counts = false;
+  // The whole stage, asynchronously; nullptr in a build without CUDA.
+  CudaStatus (*cuda)(const StageCall<Device>&, const RungLaunch&) = nullptr;
+  std::size_t (*scratch_bytes)(const FrameShape&, const RungLaunch&) = nullptr;  // nullptr: none
+  // Brings a library's result from where it left it to where the stage has it; not timed. nullptr: it is
+  // there.
+  CudaStatus (*collect)(const StageCall<Device>&, const RungLaunch&) = nullptr;
+  // Why it cannot run in this process, nullptr when it can.
+  const char* (*missing)() = nullptr;
+  Claim claim = Claim::exact;
+  Grid grid = Grid::any;
+  int most_threads = 1024;   // a block
+  int bins = kBins;          // it counts v * bins / kBins
+  bool interleaved = false;  // hist: takes interleaved RGB and makes three histograms
+  bool counts_too = false;   // gray: also makes the histogram of what it writes
+  bool foreign = false;      // another library's, as a yardstick
+};
+
+}  // namespace imgpipe
