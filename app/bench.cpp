@@ -153,11 +153,14 @@ DotPlot plot_of(const std::vector<BenchRow>& rows) {
                "GB/s (bytes that must be moved / median time)",
                {},
                {}};
-  plot.dots.push_back({"GB/s", {}});
+  for (const char* kind : {"on the CPU", "on CUDA", "another library", "production"})
+    plot.dots.push_back({kind, {}});
   for (const BenchRow& row : rows) {
-    if (!row.result.timed()) continue;
+    if (!row.result.timed() || row.bytes == 0) continue;
     plot.rows.push_back(row.variant + (row.result.status == LabStatus::right ? "" : " (wrong)"));
-    plot.dots.front().values.push_back(row.rate() / 1e9);
+    const std::size_t kind = row.kind != RungKind::cuda ? 0 : row.production ? 3 : row.foreign ? 2 : 1;
+    for (std::size_t i = 0; i < plot.dots.size(); ++i)
+      plot.dots[i].values.push_back(i == kind ? row.rate() / 1e9 : 0);
   }
   return plot;
 }
@@ -288,12 +291,15 @@ int run_bench(const BenchOptions& options) {
   const std::vector<std::string> devices = bench.device_lines();
   const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;
   const bool markdown = options.format == TableFormat::markdown;
-  if (as_it_goes && !options.talk.quiet) {
-    for (const std::string& device : devices) print_text((markdown ? "- " : "") + device + "\n");
-  }
+  bool begun = false;
   const BenchOutcome outcome = measure(bench, options, [&](const ResultTable& table) {
-    if (as_it_goes && !options.talk.quiet)
-      print_text("\n" + (markdown ? table_markdown(table) : table_text(table)));
+    if (!as_it_goes || options.talk.quiet) return;
+    std::string text;
+    for (const std::string& device : devices) {
+      if (!begun) text += (markdown ? "- " : "") + device + "\n";
+    }
+    begun = true;
+    print_text(text + "\n" + (markdown ? table_markdown(table) : table_text(table)));
   });
   if (options.format == TableFormat::csv) print_text(csv_of(outcome.tables));
   if (options.format == TableFormat::json) print_text(bench_json(outcome, devices).dump(2) + "\n");

@@ -116,9 +116,4 @@ using ShowTable = std::function<void(const ResultTable&)>;  // hears of each tab
 // A warp whose lanes want one counter at a time takes so many turns.
 [[nodiscard]] double mean_collisions(const Image& grey);
 
-// From which x on the first curve stays below the second; points have the same x, ascending, and positive
-// times. Empty: it is not below at the last.
-[[nodiscard]] std::optional<double> crossing(const std::vector<std::pair<double, double>>& faster,
-                                             const std::vector<std::pair<double, double>>& slower);
-
 }  // namespace imgpipe

@@ -88,6 +88,8 @@ void check_together(const Parser& parser, const BenchOptions& options) {
     usage("this study has patterns of its own: leave --input and --pattern out");
   if (options.study == Study::crossover && !options.inputs.empty())
     usage("--study crossover goes through sizes of a pattern: leave --input out");
+  if (options.study == Study::crossover && options.patterns.size() > 1)
+    usage("--study crossover takes one --pattern");
   if (options.list && (options.study != Study::none || !options.plot_file.empty()))
     usage("--list measures nothing: leave --study and --plot out");
 }

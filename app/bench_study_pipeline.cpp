@@ -1,6 +1,5 @@
 // Two studies of the whole chain: its stages on every device, and from which size on a GPU pays.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "app/report.h"
 #include "images/error.h"
 #include "pipeline/compare.h"
+#include "pipeline/cost_model.h"
 #include "pipeline/engine.h"
 
 namespace imgpipe {
@@ -75,6 +75,21 @@ TableCell ms_cell(const std::optional<double>& ms) {
 
 TableCell factor_cell(const std::optional<double>& factor) {
   return factor ? TableCell(*factor, 2, 1, "x") : TableCell();
+}
+
+// From which size on one is faster than the other; points are by rising size.
+std::string crossing_text(const PlotSeries& faster, const PlotSeries& slower) {
+  std::vector<CostPoint> points;
+  for (std::size_t i = 0; i < faster.points.size(); ++i) {
+    points.push_back({static_cast<std::int64_t>(faster.points[i].first), slower.points[i].second,
+                      faster.points[i].second});
+  }
+  const std::optional<std::int64_t> from = crossing(points);
+  if (!from) return faster.name + " is not faster than " + slower.name + " at the largest";
+  if (*from <= points.front().pixels)
+    return faster.name + " is faster than " + slower.name + " at every size here";
+  return faster.name + " is faster than " + slower.name + " from " +
+         number(static_cast<double>(*from) / 1e6, 4) + " megapixels on";
 }
 
 }  // namespace
@@ -170,7 +185,10 @@ BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const Sh
   PlotSeries cpu{cpu_name, {}, false};
   PlotSeries kernels{"cuda, kernels alone", {}, true};
   PlotSeries moved{"cuda with transfers", {}, false};
-  for (const BenchInput& input : bench_inputs(options, sizes, {"photo"})) {
+  std::ranges::sort(sizes, {}, &Shape::pixels);
+  BenchOptions by_size = options;
+  by_size.sizes = sizes;
+  for (const BenchInput& input : bench_inputs(by_size, sizes, {"photo"})) {
     const Image image = input.make(3);
     const auto pixels = static_cast<double>(input.size().pixels());
     const auto total = [&](Engine& engine, int repeat, std::size_t which) {
@@ -200,32 +218,11 @@ BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const Sh
   }
   for (const auto& [faster, slower] : {std::pair(&kernels, &sequential), std::pair(&moved, &sequential),
                                        std::pair(&kernels, &cpu), std::pair(&moved, &cpu)}) {
-    if (faster->points.empty() || slower->points.empty()) continue;
-    const std::optional<double> from = crossing(faster->points, slower->points);
-    table.notes.push_back(faster->name + (from ? " is faster than " + slower->name + " from " +
-                                                     number(*from / 1e6, 4) + " megapixels on"
-                                               : " is never faster than " + slower->name + " for good"));
+    if (!faster->points.empty() && !slower->points.empty())
+      table.notes.push_back(crossing_text(*faster, *slower));
   }
   show(table);
   return {{table}, plot_svg(std::vector<LinePlot>{plot}), true};
-}
-
-std::optional<double> crossing(const std::vector<std::pair<double, double>>& faster,
-                               const std::vector<std::pair<double, double>>& slower) {
-  std::optional<double> from;
-  for (std::size_t i = faster.size(); i-- > 0;) {
-    const double lead = std::log(slower[i].second / faster[i].second);
-    if (lead > 0) {
-      from = faster[i].first;
-      continue;
-    }
-    if (i + 1 == faster.size()) return std::nullopt;
-    // Between this size and the next the lead goes through 0: on a straight line over the logarithms.
-    const double next = std::log(slower[i + 1].second / faster[i + 1].second);
-    const double share = lead / (lead - next);
-    return std::exp(std::lerp(std::log(faster[i].first), std::log(faster[i + 1].first), share));
-  }
-  return from;
 }
 
 }  // namespace imgpipe

@@ -28,7 +28,8 @@ std::span<const TransferRung> transfer_ladder() {
                    "Harris 2012, overlapping data transfers", Transfer::round_chunked, false},
       TransferRung{"alloc-device", "cudaMalloc and cudaFree of the image", "CUDA runtime",
                    Transfer::make_device, false},
-      TransferRung{"alloc-device-pool", "cudaMallocAsync and cudaFreeAsync: memory stays in a pool",
+      TransferRung{"alloc-device-pool",
+                   "cudaMallocFromPoolAsync and cudaFreeAsync, from a pool that keeps what it got",
                    "CUDA 11.2, stream-ordered allocator", Transfer::make_device_pool, false},
       TransferRung{"alloc-pinned", "cudaHostAlloc and cudaFreeHost", "CUDA runtime", Transfer::make_pinned,
                    false},
@@ -47,6 +48,11 @@ std::int64_t transfer_bytes(Transfer kind, std::int64_t pixels) {
     case Transfer::round_serial:
     case Transfer::round_chunked:
       return 4 * pixels;
+    case Transfer::make_device:
+    case Transfer::make_device_pool:
+    case Transfer::make_pinned:
+    case Transfer::make_registered:
+      return 0;
     default:
       return 3 * pixels;
   }

@@ -36,7 +36,8 @@ struct TransferRung {
 
 [[nodiscard]] std::span<const TransferRung> transfer_ladder();
 
-// Bytes that a rung moves over the bus, or makes, for an RGB image of `pixels`.
+// Bytes that a rung moves over the bus for an RGB image of `pixels`; 0 for those that only make memory for
+// it.
 [[nodiscard]] std::int64_t transfer_bytes(Transfer kind, std::int64_t pixels);
 
 // Transfers of one RGB image up, of one grey image down, or of both with `gray` between them.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "images/error.h"
@@ -20,10 +21,33 @@ constexpr double kBudgetUs = 300'000;  // of a rung's timed runs
 constexpr std::size_t kStreams = 4;
 constexpr std::int64_t kBandBytes = std::int64_t{8} << 20;  // of RGB, in round-chunked
 
+// Device memory that is given back stays here.
+class Pool {
+ public:
+  explicit Pool(int device) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {cudaMemLocationTypeDevice, device};
+    IMGPIPE_CUDA(cudaMemPoolCreate(&pool_, &properties));
+    std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
+    IMGPIPE_CUDA(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep));
+  }
+  ~Pool() { (void)cudaMemPoolDestroy(pool_); }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  [[nodiscard]] cudaMemPool_t get() const { return pool_; }
+
+ private:
+  cudaMemPool_t pool_ = nullptr;
+};
+
 class CudaTransferLab final : public TransferLab {
  public:
   CudaTransferLab(int index, const LabSubject& subject)
-      : device_(find_cuda_device(index)), subject_(subject), pinned_(PinnedMemory::When::at_once) {
+      : device_(find_cuda_device(index)),
+        subject_(subject),
+        pinned_(PinnedMemory::When::at_once),
+        pool_(index) {
     IMGPIPE_CUDA(cudaSetDevice(index));
     pinned_.use_device(index);
     for (std::unique_ptr<Stream>& stream : streams_) stream = std::make_unique<Stream>();
@@ -128,7 +152,7 @@ class CudaTransferLab final : public TransferLab {
       if (use) use(memory);
       IMGPIPE_CUDA(cudaFree(memory));
     } else if (kind == Transfer::make_device_pool) {
-      IMGPIPE_CUDA(cudaMallocAsync(&memory, bytes, stream().get()));
+      IMGPIPE_CUDA(cudaMallocFromPoolAsync(&memory, bytes, pool_.get(), stream().get()));
       if (use) use(memory);
       IMGPIPE_CUDA(cudaFreeAsync(memory, stream().get()));
       IMGPIPE_CUDA(cudaStreamSynchronize(stream().get()));
@@ -246,6 +270,7 @@ class CudaTransferLab final : public TransferLab {
   CudaDevice device_;
   const LabSubject& subject_;
   PinnedMemory pinned_;
+  Pool pool_;
   std::array<std::unique_ptr<Stream>, kStreams> streams_;
   Event before_, after_;
   Image pinned_rgb_, pinned_grey_, pageable_grey_;

@@ -151,7 +151,7 @@ TEST_F(Cli, Exit2ForEveryMisuse) {
       {"synth", out, "--pattern", "noise", "--size", "4x4", "--channels", "2"},
       {"synth", out, "--pattern", "noise", "--size", "4x4", "--seed", "-1"},
       {"devices", "extra"},
-      {"bench"},
+      {"bench", "extra"},
   };
   for (const auto& arguments : misuses) {
     std::string text;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU, in one go: build for its architecture, the whole suite with the GPU required, compute-sanitizer
 # on the awkward shapes, then the timings of README's tables.
-#   gpu.sh [all|test|sanitize|bench|batch]...   [CMAKE_OPTIONS in the environment]
+#   gpu.sh [all|test|sanitize|bench|lab|batch]...   [CMAKE_OPTIONS in the environment]
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 parts=${*:-all}
@@ -24,6 +24,19 @@ if wants sanitize; then
       --gtest_filter='*ManySeeds/cuda*:*StridesAndMisalignment/cuda*' 2>&1 | grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
     [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
   done
+  # The rungs of the lab, but for the one that races on purpose, and for other people's libraries.
+  rungs='*Ladder.Contents/cuda*:*Ladder.ALargerImage/cuda*-*npp*:*cub*'
+  for tool in memcheck racecheck initcheck synccheck; do
+    echo "== compute-sanitizer $tool, ladders"
+    [ $tool = racecheck ] && skip=':*non_atomic*' || skip=
+    timeout 200 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/ladder_test" --gtest_filter="$rungs$skip" 2>&1 |
+      grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
+    [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
+  done
+  echo "== compute-sanitizer memcheck, lab"
+  timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/lab_test" --gtest_filter='CudaLab*' 2>&1 |
+    grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
+  [ "${PIPESTATUS[0]}" = 0 ] || failed=1
   echo "== compute-sanitizer memcheck, engine"
   timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/cuda_engine_test" \
     --gtest_filter='CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*' 2>&1 | grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
@@ -67,6 +80,25 @@ if wants bench; then
       "$build/imgpipe" "$photo" "$folder/o.png" --device cuda --cpu | grep -c identical | sed "s|^|$(basename "$photo"): identical stages: |" || failed=1
     done
   fi
+fi
+if wants lab; then
+  # What kernels/RESULTS.md shows: each command's table as NAME.md and its plot as NAME.svg.
+  results=${OUT:-$build}/lab
+  mkdir -p "$results"
+  lab() {
+    local name=$1
+    shift
+    echo "== imgpipe bench $*"
+    local begun=$SECONDS
+    "$build/imgpipe" bench "$@" --format markdown --plot "$results/$name.svg" >"$results/$name.md" || failed=1
+    echo "$((SECONDS - begun)) s, $(grep -c '|' "$results/$name.md") lines of tables"
+    grep -E 'fastest|WRONG|faster than' "$results/$name.md"
+  }
+  lab ladders --stage all
+  lab colors --study colors
+  lab contention --study contention
+  lab crossover --study crossover
+  lab pipeline --study pipeline
 fi
 if wants batch; then
   batches=$(mktemp -d -p /dev/shm)

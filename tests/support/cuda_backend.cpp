@@ -4,8 +4,10 @@
 
 #ifdef IMGPIPE_TEST_CUDA
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -81,7 +83,10 @@ class DevicePlaneCopy {
   DeviceBuffer buffer_;
 };
 
-std::string run(const Stage& stage, const StageCall<Host>& call) {
+// What is launched between the copies.
+using Launch = std::function<std::string(const StageCall<Device>&, const CudaLaunch&)>;
+
+std::string run(const Launch& work, const StageCall<Host>& call) {
   const Stream stream;
   StageCall<Device> device{};
   device.in.shape = call.in.shape;
@@ -111,9 +116,10 @@ std::string run(const Stage& stage, const StageCall<Host>& call) {
   // Copies from pageable memory may return before they have arrived, and the stream below does not wait for
   // them.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
-  cudaDeviceProp properties{};
-  IMGPIPE_CUDA(cudaGetDeviceProperties(&properties, 0));
-  IMGPIPE_CUDA(static_cast<cudaError_t>(stage.cuda(device, {stream.get(), properties.multiProcessorCount})));
+  int multiprocessors = 0;
+  IMGPIPE_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+  if (const std::string damage = work(device, {stream.get(), multiprocessors}); !damage.empty())
+    return damage;
   IMGPIPE_CUDA(cudaStreamSynchronize(stream.get()));
   for (std::size_t i = 0; i < 4; ++i) {
     if (in[i] != nullptr) {
@@ -137,7 +143,39 @@ std::string why_no_cuda() {
 
 std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call) {
   try {
-    return run(stage, call);
+    return run(
+        [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+          IMGPIPE_CUDA(static_cast<cudaError_t>(stage.cuda(device, launch)));
+          return std::string();
+        },
+        call);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block, int blocks) {
+  constexpr std::size_t kTail = 512;
+  const auto work = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+    RungLaunch with_grid{launch, block, blocks, nullptr};
+    std::size_t bytes = 0;
+    if (rung.scratch_bytes != nullptr) bytes = rung.scratch_bytes(device.in.shape, with_grid);
+    DeviceBuffer scratch;
+    scratch.reserve(bytes + kTail);
+    IMGPIPE_CUDA(cudaMemset(scratch.data(), 0xCD, bytes + kTail));
+    IMGPIPE_CUDA(cudaDeviceSynchronize());
+    with_grid.scratch = scratch.data();
+    IMGPIPE_CUDA(static_cast<cudaError_t>(rung.cuda(device, with_grid)));
+    if (rung.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(rung.collect(device, with_grid)));
+    IMGPIPE_CUDA(cudaStreamSynchronize(launch.stream));
+    std::array<unsigned char, kTail> tail{};
+    IMGPIPE_CUDA(cudaMemcpy(tail.data(), static_cast<unsigned char*>(scratch.data()) + bytes, kTail,
+                            cudaMemcpyDeviceToHost));
+    const bool untouched = std::ranges::all_of(tail, [](unsigned char byte) { return byte == 0xCD; });
+    return std::string(untouched ? "" : "wrote beyond its scratch memory");
+  };
+  try {
+    return run(work, call);
   } catch (const Error& error) {
     return error.what();
   }
@@ -154,6 +192,10 @@ std::string why_no_cuda() {
 }
 
 std::string run_on_cuda(const Stage&, const StageCall<Host>&) {
+  return "this build has no CUDA";
+}
+
+std::string run_rung_on_cuda(const Rung&, const StageCall<Host>&, int, int) {
   return "this build has no CUDA";
 }
 

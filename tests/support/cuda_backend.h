@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/stage.h"
+#include "kernels/rung.h"
 
 namespace imgpipe::test {
 
@@ -14,6 +14,11 @@ namespace imgpipe::test {
 // launches stage.cuda on a stream of its own, copies back. Returns "" or what went wrong: a CUDA error, a
 // canary that was hit.
 [[nodiscard]] std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call);
+
+// The same for a rung of a ladder, with a grid (0: its own) and scratch memory that holds rubbish and is
+// followed by canaries.
+[[nodiscard]] std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block,
+                                           int blocks);
 
 }  // namespace imgpipe::test
 

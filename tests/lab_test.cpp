@@ -1,0 +1,348 @@
+// The lab itself: it catches what is wrong and times only what is right; its numbers, tables and plots.
+#include "pipeline/lab.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/bench.h"
+#include "app/plot.h"
+#include "images/error.h"
+#include "images/synth.h"
+#include "pipeline/lab_transfer.h"
+#include "tests/support/cuda_backend.h"
+
+namespace imgpipe::test {
+namespace {
+
+std::shared_ptr<const LabSubject> subject_of(const char* stage, const char* pattern, Shape shape) {
+  return std::make_shared<const LabSubject>(
+      make_subject(*find_stage(stage), synthesize(parse_pattern(pattern), shape, 7)));
+}
+
+const Rung& rung_of(const char* stage, std::string_view name) {
+  const std::span<const Rung> ladder = find_stage(stage)->ladder();
+  return *std::ranges::find(ladder, name, &Rung::name);
+}
+
+// ---- what is wrong is seen ----------------------------------------------------------------------------
+
+void nothing(const StageCall<Host>&, const Share&) {}
+
+void all_but_the_last_pixel(const StageCall<Host>& call, const Share& share) {
+  if (share.index > 0) return;
+  const HostPlane& out = call.out.planes[0];
+  const Sample before = out.row(out.height - 1)[out.width - 1];
+  find_stage("smooth")->reference(call);
+  out.row(out.height - 1)[out.width - 1] = before;
+}
+
+void off_by_one(const StageCall<Host>& call, const Share& share) {
+  if (share.index > 0) return;
+  find_stage("smooth")->reference(call);
+  const HostPlane& out = call.out.planes[0];
+  Sample& sample = out.row(out.height / 2)[out.width / 2];
+  sample = static_cast<Sample>(sample < 255 ? sample + 1 : sample - 1);
+}
+
+void one_count_too_many(const StageCall<Host>& call, const Share& share) {
+  if (share.index > 0) return;
+  find_stage("hist")->reference(call);
+  ++call.histogram.data[255];
+}
+
+Rung host_rung(void (*function)(const StageCall<Host>&, const Share&), Claim claim = Claim::exact) {
+  Rung rung;
+  rung.name = "test";
+  rung.kind = RungKind::host;
+  rung.host = function;
+  rung.claim = claim;
+  return rung;
+}
+
+class HostLabTest : public testing::TestWithParam<int> {
+ protected:
+  std::unique_ptr<LabDevice> lab_ = make_host_lab(GetParam());
+};
+
+TEST_P(HostLabTest, AWrongRungIsNeverTimed) {
+  lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
+  const LabOptions three{3, 0, 0};
+  for (const auto& function : {nothing, all_but_the_last_pixel, off_by_one}) {
+    const LabResult result = lab_->run(host_rung(function), three);
+    EXPECT_EQ(result.status, LabStatus::wrong);
+    EXPECT_FALSE(result.timed());
+    EXPECT_NE(result.detail.find("differ"), std::string::npos) << result.detail;
+  }
+  EXPECT_EQ(lab_->run(host_rung(off_by_one), three).detail, "1 pixels differ (max 1)");
+  EXPECT_EQ(lab_->run(host_rung(nothing), three).detail.substr(0, 5), "2747 ")
+      << "every pixel must be written";
+  lab_->load(subject_of("hist", "noise", {67, 41, 1}));
+  EXPECT_EQ(lab_->run(host_rung(one_count_too_many), three).detail, "1 bins differ");
+}
+
+TEST_P(HostLabTest, ALibrarysRoundingMayBeOneOff) {
+  lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
+  const LabResult near = lab_->run(host_rung(off_by_one, Claim::near), {3, 0, 0});
+  EXPECT_EQ(near.status, LabStatus::right);
+  EXPECT_EQ(near.detail, "within 1");
+  EXPECT_EQ(near.times_us.size(), 3U);
+  // The corner is the border's, which is a library's own.
+  EXPECT_EQ(lab_->run(host_rung(all_but_the_last_pixel, Claim::near), {3, 0, 0}).status, LabStatus::right);
+  EXPECT_EQ(lab_->run(host_rung(nothing, Claim::near), {3, 0, 0}).status, LabStatus::wrong);
+}
+
+TEST_P(HostLabTest, WrongOnPurposeIsTimedAndSaysSo) {
+  lab_->load(subject_of("hist", "noise", {67, 41, 1}));
+  const LabResult wrong = lab_->run(host_rung(one_count_too_many, Claim::wrong), {4, 0, 0});
+  EXPECT_EQ(wrong.status, LabStatus::wrong_as_said);
+  EXPECT_EQ(wrong.times_us.size(), 4U);
+}
+
+TEST_P(HostLabTest, EveryHostRungIsRightAndTimed) {
+  for (const Stage& stage : stage_table()) {
+    if (stage.ladder == nullptr) continue;
+    const bool rgb = stage.in == Layout::interleaved;
+    lab_->load(subject_of(std::string(stage.name).c_str(), "photo", {131, 77, rgb ? 3 : 1}));
+    for (const Rung& rung : stage.ladder()) {
+      if (rung.kind == RungKind::cuda) continue;
+      const LabResult result = lab_->run(rung, {5, 0, 0});
+      EXPECT_EQ(result.status, LabStatus::right) << stage.name << " " << rung.name << ": " << result.detail;
+      EXPECT_EQ(result.times_us.size(), 5U);
+      EXPECT_TRUE(std::ranges::is_sorted(result.times_us));
+      EXPECT_GT(result.times_us.front(), 0);
+      const int threads = rung.kind == RungKind::reference ? 1 : GetParam();
+      EXPECT_EQ(result.grid, std::to_string(threads) + (threads == 1 ? " thread" : " threads"));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, HostLabTest, testing::Values(1, 2, 5));
+
+TEST(Lab, WhatARungNeedsIsSaid) {
+  Rung rung = rung_of("hist", "threads-256");
+  rung.cuda = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
+  EXPECT_EQ(unmet_need(rung, {0, 128, 0}), "");
+  EXPECT_EQ(unmet_need(rung, {0, 160, 0}), "takes at most 128 threads a block");
+  rung.missing = [] { return "not today"; };
+  EXPECT_EQ(unmet_need(rung, {}), "not today");
+  rung.missing = nullptr;
+  rung.cuda = nullptr;
+  EXPECT_EQ(unmet_need(rung, {}), "this build has no CUDA");
+}
+
+TEST(Lab, SubjectsAreWhatTheStageTakes) {
+  EXPECT_THROW((void)subject_of("gray", "noise", {8, 8, 1}), Error);
+  EXPECT_THROW((void)subject_of("smooth", "noise", {8, 8, 3}), Error);
+  const auto rgb = subject_of("hist", "noise", {8, 8, 3});
+  ASSERT_EQ(rgb->counts.size(), 768U);
+  for (int c = 0; c < 3; ++c) {
+    std::uint64_t sum = 0;
+    for (std::size_t bin = 0; bin < 256; ++bin) sum += rgb->counts[static_cast<std::size_t>(c) * 256 + bin];
+    EXPECT_EQ(sum, 64U);
+  }
+  // Channels are told apart.
+  const Sample first_green = rgb->in.view().data[1];
+  EXPECT_GT(rgb->counts[256 + first_green], 0U);
+  EXPECT_EQ(rgb->bytes(), 192);
+  EXPECT_EQ(subject_of("gray", "noise", {8, 8, 3})->bytes(), 256);
+  EXPECT_EQ(subject_of("contrast", "noise", {8, 8, 1})->bytes(), 128);
+}
+
+TEST(Lab, Numbers) {
+  LabResult result;
+  EXPECT_EQ(result.median_us(), 0);
+  EXPECT_EQ(result.spread(), 0);
+  result.times_us = {1, 2, 3, 4, 10};
+  EXPECT_DOUBLE_EQ(result.median_us(), 3);
+  EXPECT_DOUBLE_EQ(result.quantile_us(0), 1);
+  EXPECT_DOUBLE_EQ(result.quantile_us(1), 10);
+  EXPECT_DOUBLE_EQ(result.spread(), 2.0 / 3);
+  result.times_us = {1, 2};
+  EXPECT_DOUBLE_EQ(result.median_us(), 1.5);
+  EXPECT_EQ(runs_within(1000, 10, 3, 50), 50);
+  EXPECT_EQ(runs_within(1000, 100, 3, 50), 10);
+  EXPECT_EQ(runs_within(1000, 1e9, 3, 50), 3);
+  EXPECT_EQ(runs_within(1000, 0, 3, 50), 50);
+}
+
+TEST(Lab, FoldedCounts) {
+  std::vector<std::uint64_t> counts(512);
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = i;
+  const std::vector<std::uint64_t> folds = folded(counts, 64);
+  EXPECT_EQ(folds[0], 0U + 1 + 2 + 3);
+  EXPECT_EQ(folds[63], 252U + 253 + 254 + 255);
+  EXPECT_EQ(folds[64], 0U);
+  EXPECT_EQ(folds[256], 256U + 257 + 258 + 259);
+}
+
+TEST(Lab, MeanCollisions) {
+  const auto image = [](const char* pattern, Shape shape) {
+    return synthesize(parse_pattern(pattern), shape, 3);
+  };
+  EXPECT_DOUBLE_EQ(mean_collisions(image("constant:9", {64, 3, 1})), 32);
+  EXPECT_DOUBLE_EQ(mean_collisions(image("constant:9", {48, 1, 1})), 24) << "a group of 32 and one of 16";
+  EXPECT_DOUBLE_EQ(mean_collisions(image("collision-free", {320, 5, 1})), 1);
+  const double noise = mean_collisions(image("noise", {3200, 50, 1}));
+  EXPECT_GT(noise, 1.5);
+  EXPECT_LT(noise, 3);
+}
+
+TEST(Lab, DebugBuildsAreRefused) {
+  EXPECT_NE(untimeable("Debug"), "");
+  EXPECT_EQ(untimeable("Release"), "");
+  EXPECT_EQ(untimeable("RelWithDebInfo"), "");
+}
+
+// ---- on a device --------------------------------------------------------------------------------------
+
+CudaStatus cuda_nothing(const StageCall<Device>&, const RungLaunch&) {
+  return 0;
+}
+
+TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
+  IMGPIPE_NEED_CUDA();
+  const std::unique_ptr<LabDevice> lab = make_cuda_lab(0);
+  EXPECT_GT(lab->copy_bandwidth(), 0);
+  int wrong = 0;
+  for (const Shape size : {Shape{1, 1, 1}, Shape{1283, 719, 1}}) {
+    for (const Stage& stage : stage_table()) {
+      if (stage.ladder == nullptr) continue;
+      for (const Rung& rung : stage.ladder()) {
+        if (rung.kind != RungKind::cuda || !unmet_need(rung, {}).empty()) continue;
+        const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
+        lab->load(
+            subject_of(std::string(stage.name).c_str(), "photo", {size.width, size.height, rgb ? 3 : 1}));
+        const LabResult result = lab->run(rung, {7, 0, 0});
+        EXPECT_TRUE(result.status == LabStatus::right ||
+                    (rung.claim == Claim::wrong && result.status == LabStatus::wrong_as_said))
+            << stage.name << " " << rung.name << ": " << result.detail;
+        EXPECT_EQ(result.times_us.size(), 7U);
+        wrong += result.status == LabStatus::wrong_as_said ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_EQ(wrong, 1) << "non-atomic, on the larger image";
+}
+
+TEST(CudaLabTest, AWrongRungIsNeverTimed) {
+  IMGPIPE_NEED_CUDA();
+  const std::unique_ptr<LabDevice> lab = make_cuda_lab(0);
+  Rung rung;
+  rung.name = "test";
+  rung.cuda = cuda_nothing;
+  for (const char* stage : {"hist", "contrast", "smooth"}) {
+    lab->load(subject_of(stage, "noise", {67, 41, 1}));
+    const LabResult result = lab->run(rung, {3, 0, 0});
+    EXPECT_EQ(result.status, LabStatus::wrong) << stage;
+    EXPECT_FALSE(result.timed());
+  }
+}
+
+TEST(CudaLabTest, TransfersArrive) {
+  IMGPIPE_NEED_CUDA();
+  for (const Shape size : {Shape{3, 2, 3}, Shape{2111, 1907, 3}}) {
+    const auto subject = subject_of("gray", "noise", size);
+    const std::unique_ptr<TransferLab> lab = make_transfer_lab(0, *subject);
+    for (const TransferRung& rung : transfer_ladder()) {
+      const LabResult result = lab->run(rung, {5, 0, 0});
+      EXPECT_EQ(result.status, LabStatus::right) << rung.name << ": " << result.detail;
+      EXPECT_EQ(result.times_us.size(), 5U);
+    }
+  }
+}
+
+TEST(Lab, TransfersTellTheirStory) {
+  std::set<std::string_view> names;
+  for (const TransferRung& rung : transfer_ladder()) {
+    EXPECT_TRUE(names.insert(rung.name).second) << rung.name;
+    EXPECT_FALSE(rung.idea.empty());
+    EXPECT_FALSE(rung.origin.empty());
+  }
+  EXPECT_EQ(transfer_bytes(Transfer::up_pinned, 10), 30);
+  EXPECT_EQ(transfer_bytes(Transfer::down_pinned, 10), 10);
+  EXPECT_EQ(transfer_bytes(Transfer::round_serial, 10), 40);
+  EXPECT_EQ(transfer_bytes(Transfer::make_pinned, 10), 0);
+}
+
+// ---- tables and plots ---------------------------------------------------------------------------------
+
+ResultTable sample_table() {
+  return {"A title",
+          {{"stage", "", true}, {"variant", "variant", true}, {"median_us", "median us"}, {"share", "share"}},
+          {{"hist", "a, \"quoted\"", {1.5, 2}, {0.25, 1, 100, "%"}},
+           {"hist", "b", TableCell(), {1.0 / 3, 1, 100, "%"}}},
+          {"a note"}};
+}
+
+TEST(ResultTables, ForPeople) {
+  EXPECT_EQ(table_text(sample_table()),
+            "A title\n"
+            " variant      median us  share\n"
+            " a, \"quoted\"       1.50  25.0%\n"
+            " b                       33.3%\n"
+            " a note\n");
+  EXPECT_EQ(
+      table_markdown(sample_table()),
+      "**A title**\n\n| variant | median us | share |\n|---|--:|--:|\n| a, \"quoted\" | 1.50 | 25.0% |\n"
+      "| b |  | 33.3% |\n\na note\n");
+}
+
+TEST(ResultTables, ForPrograms) {
+  EXPECT_EQ(
+      table_csv(sample_table()),
+      "stage,variant,median_us,share\nhist,\"a, \"\"quoted\"\"\",1.5,0.25\nhist,b,,0.3333333333333333\n");
+  const ResultTable table = sample_table();
+  EXPECT_EQ(table_csv(table, &table).substr(0, 5), "hist,") << "no second header";
+  const nlohmann::ordered_json json = table_json(table);
+  EXPECT_EQ(json[0]["median_us"], 1.5);
+  EXPECT_EQ(json[0]["variant"], "a, \"quoted\"");
+  EXPECT_TRUE(json[1]["median_us"].is_null());
+}
+
+TEST(Plots, Ticks) {
+  EXPECT_EQ(axis_ticks(0, 100, false), (std::vector<double>{0, 20, 40, 60, 80, 100}));
+  EXPECT_EQ(axis_ticks(0, 255, false), (std::vector<double>{0, 50, 100, 150, 200, 250}));
+  EXPECT_EQ(axis_ticks(1, 100, true), (std::vector<double>{1, 2, 5, 10, 20, 50, 100}));
+  const std::vector<double> wide = axis_ticks(0.5, 2e6, true);
+  EXPECT_DOUBLE_EQ(wide.front(), 1);
+  EXPECT_DOUBLE_EQ(wide.back(), 1e6);
+  EXPECT_EQ(wide.size(), 7U);
+  EXPECT_FALSE(axis_ticks(3, 3, true).empty());
+  EXPECT_FALSE(axis_ticks(0, 0, false).empty());
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size()))
+    ++count;
+  return count;
+}
+
+TEST(Plots, EveryPointIsInside) {
+  const LinePlot plot{
+      "a < b & c",
+      "x",
+      "y",
+      true,
+      true,
+      {{"one", {{1, 1}, {10, 100}, {100, 10}}, false}, {"zero is left out", {{1, 0}, {10, 5}}, true}}};
+  const std::string svg = plot_svg(std::vector<LinePlot>{plot, plot});
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+  EXPECT_EQ(count_of(svg, "<circle"), 8U);
+  EXPECT_EQ(count_of(svg, "a &lt; b &amp; c"), 2U);
+  EXPECT_EQ(count_of(svg, "<text"), count_of(svg, "</text>"));
+  const DotPlot dots{"dots", "GB/s", {"a", "b"}, {{"first", {1, 0}}, {"second", {100, 10}}}};
+  const std::string dotted = plot_svg(std::vector<DotPlot>{dots});
+  EXPECT_EQ(count_of(dotted, "r=\"4.5\""), 5U) << "three values and two in the legend";
+  EXPECT_EQ(plot_svg(std::vector<LinePlot>{{"nothing", "x", "y", true, true, {}}}).find("nan"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace imgpipe::test

@@ -1,0 +1,272 @@
+// Every rung of every ladder against the oracle: awkward shapes, contents, and grids from 32 x 1 to 1024 x
+// many.
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/rung.h"
+#include "tests/support/cuda_backend.h"
+#include "tests/support/images.h"
+#include "tests/support/oracle.h"
+
+namespace imgpipe::test {
+namespace {
+
+Grid grid_of(const ConstHostPlane& plane, int channel = 0) {
+  Grid grid(static_cast<std::size_t>(plane.height),
+            std::vector<std::int64_t>(static_cast<std::size_t>(plane.width)));
+  for (std::int64_t y = 0; y < plane.height; ++y) {
+    for (std::int64_t x = 0; x < plane.width; ++x) {
+      grid[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] =
+          plane.row(y)[x * plane.channels + channel];
+    }
+  }
+  return grid;
+}
+
+// What the stage's default options make of an image.
+struct Expected {
+  Grid pixels;                          // of stages that write some
+  std::vector<std::int64_t> counts_in;  // of the input, channel after channel
+  std::vector<std::int64_t> counts;     // that the rung must leave behind
+};
+
+Expected expected_of(const Stage& stage, const Rung& rung, const ConstHostPlane& in) {
+  Expected expected;
+  for (int c = 0; c < in.channels; ++c) {
+    const std::vector<std::int64_t> counts = oracle_counts(grid_of(in, c));
+    expected.counts_in.insert(expected.counts_in.end(), counts.begin(), counts.end());
+  }
+  if (stage.name == "gray") {
+    expected.pixels = grid_of(in);
+    for (std::size_t y = 0; y < expected.pixels.size(); ++y) {
+      for (std::size_t x = 0; x < expected.pixels[y].size(); ++x) {
+        const Sample* pixel = in.row(static_cast<std::int64_t>(y)) + 3 * x;
+        expected.pixels[y][x] = oracle_luma("bt601", pixel[0], pixel[1], pixel[2]);
+      }
+    }
+    if (rung.counts_too) expected.counts = oracle_counts(expected.pixels);
+  } else if (stage.name == "contrast") {
+    expected.pixels = oracle_stretch(grid_of(in), oracle_range(expected.counts_in, 0, 0));
+  } else if (stage.name == "smooth") {
+    expected.pixels = oracle_smooth(grid_of(in), "box", "shrink");
+  } else if (stage.name == "hist") {
+    expected.counts.assign(expected.counts_in.size(), 0);
+    for (std::size_t i = 0; i < expected.counts_in.size(); ++i)
+      expected.counts[i / 256 * 256 + i % 256 * static_cast<std::size_t>(rung.bins) / 256] +=
+          expected.counts_in[i];
+  }
+  return expected;
+}
+
+// A grid on a device, or a number of shares on the host.
+struct Config {
+  int block = 0, blocks = 0;
+  int shares = 1;
+};
+
+void run_on_host(const Rung& rung, const StageCall<Host>& call, int shares) {
+  const bool counts = rung.private_counts || (call.out.planes[0].empty() && call.histogram.data != nullptr);
+  const auto size = static_cast<std::size_t>(call.histogram.height * kBins);
+  std::vector<std::uint64_t> sum(size, 0);
+  if (counts) std::fill_n(call.histogram.data, size, 0);
+  for (int i = 0; i < shares; ++i) {
+    StageCall<Host> part = call;
+    std::vector<std::uint64_t> own(size, 0);
+    if (rung.private_counts) part.histogram.data = own.data();
+    rung.host(part, {i, shares});
+    for (std::size_t bin = 0; bin < size; ++bin) sum[bin] += own[bin];
+  }
+  if (rung.private_counts) std::ranges::copy(sum, call.histogram.data);
+}
+
+void check_pixels(const Stage& stage, const Rung& rung, const Grid& expected, const ConstHostPlane& out) {
+  const bool near = rung.claim == Claim::near;
+  const std::int64_t margin = near ? stage.reach : 0;
+  for (std::int64_t y = margin; y < out.height - margin; ++y) {
+    for (std::int64_t x = margin; x < out.width - margin; ++x) {
+      const std::int64_t right = expected[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
+      ASSERT_LE(std::abs(right - out.row(y)[x]), near ? 1 : 0)
+          << "x=" << x << " y=" << y << ": expected " << right << ", got " << int{out.row(y)[x]};
+    }
+  }
+}
+
+void check(const Stage& stage, const Rung& rung, Size size, const std::string& content, const Config& config,
+           std::uint64_t seed = 21) {
+  SCOPED_TRACE(std::string(stage.name) + " " + std::string(rung.name) + " " + std::to_string(size.width) +
+               "x" + std::to_string(size.height) + " " + content + " grid " + std::to_string(config.block) +
+               "x" + std::to_string(config.blocks) + " shares " + std::to_string(config.shares));
+  const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
+  const FrameShape shape{size.width, size.height, rgb ? 3 : 1, false,
+                         rgb ? Layout::interleaved : Layout::planar};
+  GuardedFrame in(shape, 5, 3);
+  fill(in.view(), content, seed);
+  const FrameShape out_shape = writes_pixels(stage.writes) ? output_shape(stage, shape) : shape;
+  GuardedFrame out({size.width, size.height, 1, false, Layout::planar}, 7, 1);
+  const ConstHostPlane pixels = in.view().planes[0];
+  const Expected expected = expected_of(stage, rung, pixels);
+  StageCall<Host> call{};
+  call.in.shape = shape;
+  call.in.planes[0] = pixels;
+  call.out.shape = out_shape;
+  if (writes_pixels(stage.writes)) call.out.planes[0] = out.view().planes[0];
+  const std::int64_t planes = stage.name == "hist" ? shape.color_channels : 1;
+  std::vector<std::uint64_t> counters(static_cast<std::size_t>(planes * kBins) + 2, 0xDEADBEEF);
+  call.histogram = {counters.data() + 1, kBins, planes, kBins, 1};
+  if (stage.reads_histogram) std::ranges::copy(expected.counts_in, counters.begin() + 1);
+  if (rung.kind == RungKind::cuda) {
+    ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks), "");
+  } else {
+    run_on_host(rung, call, config.shares);
+  }
+  ASSERT_EQ(in.damage(), "") << "input";
+  ASSERT_EQ(out.damage(), "") << "output";
+  ASSERT_EQ(counters.front(), 0xDEADBEEF);
+  ASSERT_EQ(counters.back(), 0xDEADBEEF);
+  if (!expected.pixels.empty()) check_pixels(stage, rung, expected.pixels, out.view().planes[0]);
+  if (rung.claim == Claim::wrong) return;
+  for (std::size_t i = 0; i < expected.counts.size(); ++i)
+    ASSERT_EQ(counters[i + 1], static_cast<std::uint64_t>(expected.counts[i])) << "bin " << i;
+}
+
+struct Place {
+  std::size_t stage, rung;
+};
+
+class Ladder : public testing::TestWithParam<Place> {
+ protected:
+  [[nodiscard]] const Stage& stage() const { return stage_table()[GetParam().stage]; }
+  [[nodiscard]] const Rung& rung() const { return stage().ladder()[GetParam().rung]; }
+};
+
+#define IMGPIPE_NEED_RUNG()                               \
+  if (rung().kind == RungKind::cuda) IMGPIPE_NEED_CUDA(); \
+  if (rung().missing != nullptr && rung().missing() != nullptr) GTEST_SKIP() << rung().missing()
+
+TEST_P(Ladder, AwkwardShapes) {
+  IMGPIPE_NEED_RUNG();
+  std::vector<Size> sizes = awkward_sizes();
+  // Beyond the rows that a grid has.
+  sizes.push_back({2, 70001});
+  sizes.push_back({70001, 2});
+  for (const Size& size : sizes) {
+    check(stage(), rung(), size, "noise", {0, 0, 3});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Ladder, Contents) {
+  IMGPIPE_NEED_RUNG();
+  for (const std::string& content : contents()) {
+    for (const Size& size : few_sizes()) {
+      check(stage(), rung(), size, content, {0, 0, 2});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(Ladder, Grids) {
+  IMGPIPE_NEED_RUNG();
+  for (const Size& size : {Size{97, 89}, Size{1, 1}, Size{259, 31}}) {
+    if (rung().kind != RungKind::cuda) {
+      for (const int shares : {1, 2, 3, 7, 64, 300}) {
+        if (rung().kind == RungKind::reference && shares > 1) continue;
+        check(stage(), rung(), size, "noise", {0, 0, shares});
+        if (HasFatalFailure()) return;
+      }
+      continue;
+    }
+    for (const int block : {32, 64, 96, 128, 160, 256, 512, 992, 1024}) {
+      if (block > rung().most_threads) continue;
+      for (const int blocks : {1, 2, 7, 133, 3000}) {
+        check(stage(), rung(), size, "noise", {block, blocks});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// More rounds than a byte counter holds, more than one wave, on one block and on many.
+TEST_P(Ladder, ALargerImage) {
+  IMGPIPE_NEED_RUNG();
+  for (const std::string content : {"noise", "constant"}) {
+    for (const Config& config : {Config{0, 0, 5}, Config{32, 1, 2}, Config{128, 500, 8}}) {
+      check(stage(), rung(), {1031, 777}, content, config);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+std::vector<Place> all_rungs() {
+  std::vector<Place> places;
+  for (std::size_t s = 0; s < stage_table().size(); ++s) {
+    if (stage_table()[s].ladder == nullptr) continue;
+    for (std::size_t r = 0; r < stage_table()[s].ladder().size(); ++r) places.push_back({s, r});
+  }
+  return places;
+}
+
+std::string place_name(const testing::TestParamInfo<Place>& place) {
+  const Stage& stage = stage_table()[place.param.stage];
+  const Rung& rung = stage.ladder()[place.param.rung];
+  std::string name = std::string(rung.kind == RungKind::cuda ? "cuda_" : "host_") + std::string(stage.name) +
+                     "_" + std::string(rung.name);
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rungs, Ladder, testing::ValuesIn(all_rungs()), place_name);
+
+TEST(Ladders, TellTheirStory) {
+  std::size_t count = 0;
+  int wrong = 0;
+  for (const Place& place : all_rungs()) {
+    const Stage& stage = stage_table()[place.stage];
+    const std::span<const Rung> ladder = stage.ladder();
+    const Rung& rung = ladder[place.rung];
+    SCOPED_TRACE(std::string(stage.name) + " " + std::string(rung.name));
+    EXPECT_FALSE(rung.idea.empty());
+    EXPECT_FALSE(rung.origin.empty());
+    EXPECT_EQ(std::ranges::count(ladder, rung.name, &Rung::name), 1);
+    EXPECT_EQ(rung.host != nullptr, rung.kind != RungKind::cuda);
+    EXPECT_EQ(rung.kind == RungKind::reference, place.rung == 0);
+    EXPECT_TRUE(rung.kind == RungKind::cuda || rung.cuda == nullptr);
+    wrong += rung.claim == Claim::wrong ? 1 : 0;
+    ++count;
+  }
+  EXPECT_GE(count, 35U);
+  EXPECT_EQ(wrong, 1);
+  for (const char* name : {"gray", "hist", "contrast", "smooth"}) {
+    const Rung& last = find_stage(name)->ladder().back();
+    EXPECT_EQ(last.name, "production");
+    EXPECT_EQ(last.grid, imgpipe::Grid::production);
+    EXPECT_EQ(last.claim, Claim::exact);
+  }
+}
+
+// What the rung without atomics shows: the test above must not be blind to it.
+TEST(Ladders, NonAtomicCountsAreWrong) {
+  IMGPIPE_NEED_CUDA();
+  for (const Rung& rung : find_stage("hist")->ladder()) {
+    if (rung.claim != Claim::wrong) continue;
+    const FrameShape shape{512, 512, 1, false, Layout::planar};
+    GuardedFrame in(shape, 0, 0);
+    fill(in.view(), "constant", 1);
+    std::vector<std::uint64_t> counts(kBins);
+    StageCall<Host> call{};
+    call.in = {shape, {ConstHostPlane(in.view().planes[0]), {}, {}, {}}};
+    call.out.shape = shape;
+    call.histogram = {counts.data(), kBins, 1, kBins, 1};
+    ASSERT_EQ(run_rung_on_cuda(rung, call, 0, 0), "");
+    EXPECT_LT(counts[77], 512U * 512U);
+    EXPECT_GT(counts[77], 0U);
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test
