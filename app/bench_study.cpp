@@ -169,27 +169,28 @@ BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const S
   show(table);
   outcome.tables.push_back(table);
 
-  // The model hangs on the first variant on the device that counts a block's pixels in one place.
   LinePlot plot{"hist, noise " + text_of(size) + ", values below the threshold set to 0",
                 "threshold",
                 "GB/s",
                 false,
                 true,
                 {}};
-  std::string modelled = rates.variants.front();
-  for (const std::string& variant : rates.variants) {
-    if (variant == "shared-words") modelled = variant;
-    PlotSeries series{variant, {}, variant == "non-atomic"};
+  LinePlot relative{"the same, against each variant's own at threshold 0", "threshold", "", false, false, {}};
+  const auto add = [&](LinePlot& to, const std::string& name, bool dashed, const auto& value_at) {
+    PlotSeries series{name, {}, dashed};
     for (std::size_t i = 0; i < thresholds.size(); ++i)
-      series.points.emplace_back(thresholds[i], rates.gb_per_s[variant][i]);
-    plot.series.push_back(std::move(series));
+      series.points.emplace_back(thresholds[i], value_at(i));
+    to.series.push_back(std::move(series));
+  };
+  for (const std::string& variant : rates.variants) {
+    const std::vector<double>& values = rates.gb_per_s[variant];
+    const bool dashed = variant == "non-atomic";
+    add(plot, variant, dashed, [&](std::size_t i) { return values[i]; });
+    add(relative, variant, dashed, [&](std::size_t i) { return values[i] / values.front(); });
   }
-  PlotSeries model{"model, from " + modelled + " at 0", {}, true};
-  for (std::size_t i = 0; i < thresholds.size(); ++i)
-    model.points.emplace_back(thresholds[i],
-                              rates.gb_per_s[modelled].front() * collisions.front() / collisions[i]);
-  plot.series.push_back(std::move(model));
-  outcome.plot = plot_svg(std::vector<LinePlot>{plot});
+  add(relative, "model: 1 / most frequent of 32", true,
+      [&](std::size_t i) { return collisions.front() / collisions[i]; });
+  outcome.plot = plot_svg(std::vector<LinePlot>{plot, relative});
 
   // The same image without neighbours that meet, and others.
   const std::vector<std::string> patterns{"collision-free", "noise", "photo", "constant:77"};

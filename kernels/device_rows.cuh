@@ -91,6 +91,53 @@ class RowSegments {
   std::int64_t y_ = 0;
 };
 
+// Walks a grid's threads over the vectors of a plane, row after row: thread t takes vectors t, t + threads,
+// ... Neighbouring lanes have neighbouring vectors, and the end of a row costs no more than its last vector.
+// Holds a pointer, so that a step is a few additions; few registers matter more than anything where a block
+// has 1024 threads.
+class VectorWalk {
+ public:
+  __device__ explicit VectorWalk(const Plane<const Sample, Device>& plane)
+      : width_(static_cast<int>(plane.width)),
+        height_(static_cast<unsigned>(plane.height)),
+        vectors_(static_cast<unsigned>((plane.width + kVectorPixels - 1) / kVectorPixels)) {
+    const unsigned first = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned step = gridDim.x * blockDim.x;
+    y_ = first / vectors_;
+    vector_ = first % vectors_;
+    step_rows_ = step / vectors_;
+    step_vectors_ = step % vectors_;
+    from_ = plane.row(y_) + vector_ * kVectorPixels;
+    step_bytes_ = step_rows_ * plane.stride + step_vectors_ * kVectorPixels;
+    wrap_bytes_ = plane.stride - std::int64_t{vectors_} * kVectorPixels;
+  }
+  __device__ bool inside() const { return y_ < height_; }
+  __device__ const Sample* from() const { return from_; }
+  __device__ unsigned x() const { return vector_ * kVectorPixels; }
+  __device__ unsigned y() const { return y_; }
+  // Pixels of the row from here on.
+  __device__ int left() const { return width_ - static_cast<int>(vector_) * kVectorPixels; }
+  __device__ void next() {
+    y_ += step_rows_;
+    vector_ += step_vectors_;
+    from_ += step_bytes_;
+    if (vector_ >= vectors_) {
+      vector_ -= vectors_;
+      ++y_;
+      from_ += wrap_bytes_;
+    }
+  }
+
+ private:
+  int width_;  // both sides are below 2^31
+  unsigned height_;
+  unsigned vectors_;  // a row
+  unsigned y_ = 0, step_rows_ = 0;
+  unsigned vector_ = 0, step_vectors_ = 0;
+  const Sample* from_ = nullptr;
+  std::int64_t step_bytes_ = 0, wrap_bytes_ = 0;  // and from the end of a row to the next
+};
+
 __device__ inline uint4 load_vector(const Sample* from) {
   return __ldg(reinterpret_cast<const uint4*>(from));
 }

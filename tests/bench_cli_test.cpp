@@ -189,7 +189,7 @@ TEST(BenchCli, StudiesOnTheCpu) {
   EXPECT_EQ(thresholds[0]["model"], 1.0);
   EXPECT_EQ(thresholds[51]["threshold"], 255);
   EXPECT_GT(thresholds[51]["of_32_meet"], 30);
-  EXPECT_NE(load_text(plot).find("model, from"), std::string::npos);
+  EXPECT_NE(load_text(plot).find("model: 1 / most frequent of 32"), std::string::npos);
   const Json crossover = bench_json({"--study", "crossover", "--device", "cpu", "--size", "32x32", "--size",
                                      "16x16", "--repeat", "2", "--plot", plot});
   EXPECT_EQ(crossover["tables"][0]["rows"][0]["pixels"], 256) << "by rising size";

@@ -20,9 +20,12 @@ cudaError_t count(void* own, std::size_t& own_bytes, const Plane<const Sample, D
 }  // namespace
 
 std::size_t hist_cub_bytes(const FrameShape& shape, const RungLaunch& launch) {
-  std::size_t bytes = 0;
-  (void)count(nullptr, bytes, {nullptr, shape.width, shape.height, shape.width, 1}, nullptr, launch);
-  return kCountsBytes + bytes;
+  // Rows without padding are one long row to CUB, which wants another amount.
+  std::size_t bytes[2] = {0, 0};
+  for (const std::int64_t padding : {0, 1})
+    (void)count(nullptr, bytes[padding], {nullptr, shape.width, shape.height, shape.width + padding, 1},
+                nullptr, launch);
+  return kCountsBytes + (bytes[0] > bytes[1] ? bytes[0] : bytes[1]);
 }
 
 CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {

@@ -4,38 +4,49 @@
 namespace imgpipe {
 namespace {
 
-// H200, 2026-11-20, 8773x5352, with the clearing, us: 23.2 so; 24.5 with 512 threads and 4 blocks; 28 with
-// one vector a lane.
+// H200, 2026-11-21, 8773x5352, with the clearing, us, for one value | two | five | noise: 18.4 | 18.6 | 18.6
+// | 19.3 so; two vectors on their way 19.4 to 20.2; 512 threads and 4 blocks 20.1 to 22.3; segments of a row
+// a warp, two vectors loaded and then counted: 22.4 to 22.7. Cleared by a kernel behind which this one is
+// launched early (griddepcontrol): 18.1, rejected, because it is for compute capability 9.0 on.
 constexpr int kThreads = 1024;
 constexpr int kBlocksPerMultiprocessor =
     2;  // 2048 threads; more, smaller blocks clear and flush more counters
-constexpr int kVectors = 2;
 
-// Plane blockIdx.z. A lane counts 16 adjacent pixels at a time; shared memory: kSharedCounters words (32
-// KiB). Barriers: counters are cleared before the first count, and complete before they are summed.
+// Plane blockIdx.z. A lane counts 16 adjacent pixels while the next 16 are on their way; shared memory:
+// kSharedCounters words (32 KiB). Barriers: counters are cleared before the first count, and complete before
+// they are summed.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocksPerMultiprocessor)) void hist_kernel(
     DevicePlanes<const Sample> planes, Histogram<Device> histogram) {
   __shared__ std::uint32_t counts[kSharedCounters];
-  const Plane<const Sample, Device> plane = plane_of_block(planes);
+  VectorWalk at(plane_of_block(planes));
+  uint4 vector{};
+  int left = 0;
+  const auto load_next = [&] {
+    left = 0;
+    if (!at.inside()) return;
+    left = at.left();
+    vector = load_vector(at.from());
+    at.next();
+  };
+  load_next();
   clear_counters(counts);
   __syncthreads();
-  for (RowSegments<kVectors> at(plane.width, plane.height); at.inside(); at.next()) {
-    const std::int64_t left = plane.width - at.x();
-    const Sample* from = plane.row(at.y()) + at.x();
-    uint4 vectors[kVectors];
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      if (left > i * kSegmentPixels) vectors[i] = load_vector(from + i * kSegmentPixels);
-    }
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      if (left <= i * kSegmentPixels) break;
-      const std::uint32_t words[4] = {vectors[i].x, vectors[i].y, vectors[i].z, vectors[i].w};
-      count_vector(counts, words, left - i * kSegmentPixels);
-    }
+  while (left > 0) {
+    const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
+    const int count = left;
+    load_next();
+    count_vector(counts, words, count);
   }
   __syncthreads();
   flush_counters(counts, histogram.row(blockIdx.z));
+}
+
+// Blocks that stay, no more than there is work for.
+unsigned blocks_for(const CudaLaunch& launch, const FrameShape& shape) {
+  const std::int64_t vectors = (shape.width + kVectorPixels - 1) / kVectorPixels * shape.height;
+  const std::int64_t useful = (vectors + kThreads - 1) / kThreads;
+  const std::int64_t filling = std::int64_t{launch.multiprocessors} * kBlocksPerMultiprocessor;
+  return static_cast<unsigned>(useful < filling ? useful : filling);
 }
 
 }  // namespace
@@ -46,8 +57,7 @@ CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
       call.histogram.data, 0,
       planes * static_cast<std::size_t>(call.histogram.stride) * sizeof(std::uint64_t), launch.stream);
   if (cleared != cudaSuccess) return cleared;
-  const dim3 grid(stride_blocks<kVectors>(launch, call.in.shape, kThreads, kBlocksPerMultiprocessor), 1,
-                  planes);
+  const dim3 grid(blocks_for(launch, call.in.shape), 1, planes);
   hist_kernel<<<grid, kThreads, 0, launch.stream>>>(
       {{call.in.planes[0], call.in.planes[1], call.in.planes[2]}}, call.histogram);
   return cudaGetLastError();

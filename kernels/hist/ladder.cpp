@@ -155,13 +155,12 @@ std::span<const Rung> hist_ladder() {
            .missing = IMGPIPE_CUDA_RUNG(npp_missing),
            .grid = Grid::production,
            .foreign = true},
-      Rung{
-          .name = "production",
-          .idea =
-              "32 columns, one a lane: a warp never meets itself, whatever the image; two loads on their way",
-          .origin = "imgpipe",
-          .cuda = IMGPIPE_CUDA_RUNG(hist_production),
-          .grid = Grid::production},
+      Rung{.name = "production",
+           .idea = "32 columns, one a lane: a warp never meets itself, whatever the image; loads run ahead "
+                   "of counting",
+           .origin = "imgpipe",
+           .cuda = IMGPIPE_CUDA_RUNG(hist_production),
+           .grid = Grid::production},
   };
   return kLadder;
 }

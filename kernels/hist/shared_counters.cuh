@@ -19,8 +19,9 @@ __device__ inline void clear_counters(std::uint32_t* counts) {
 }
 
 // Counts the 16 samples of a vector, or the first `count`.
+template <class Count>
 __device__ __forceinline__ void count_vector(std::uint32_t* counts, const std::uint32_t (&words)[4],
-                                             std::int64_t count) {
+                                             Count count) {
   std::uint32_t* column = counts + threadIdx.x % kWarpLanes;
   if (count >= kVectorPixels) {
 #pragma unroll
