@@ -70,7 +70,7 @@ __global__ __launch_bounds__(
                                                                          Plane<Sample, Device> alpha,
                                                                          ShiftedWeights weights,
                                                                          Histogram<Device> histogram) {
-  __shared__ std::uint32_t counts[Count ? kSharedCounters : 1];
+  __shared__ __align__(16) std::uint32_t counts[Count ? kSharedCounters : 4];
   if (Count) {
     clear_counters(counts);
     __syncthreads();

@@ -17,7 +17,7 @@ constexpr int kBlocksPerMultiprocessor =
 // they are summed.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocksPerMultiprocessor)) void hist_kernel(
     DevicePlanes<const Sample> planes, Histogram<Device> histogram) {
-  __shared__ std::uint32_t counts[kSharedCounters];
+  __shared__ __align__(16) std::uint32_t counts[kSharedCounters];
   VectorWalk at(plane_of_block(planes));
   uint4 vector{};
   int left = 0;

@@ -14,8 +14,11 @@ namespace imgpipe {
 constexpr int kCounterColumns = kWarpLanes;
 constexpr int kSharedCounters = kBins * kCounterColumns;
 
+// `counts` on a 16-byte boundary.
 __device__ inline void clear_counters(std::uint32_t* counts) {
-  for (unsigned i = threadIdx.x; i < kSharedCounters; i += blockDim.x) counts[i] = 0;
+  auto* vectors = reinterpret_cast<uint4*>(counts);
+  for (unsigned i = threadIdx.x; i < kSharedCounters / 4; i += blockDim.x)
+    vectors[i] = make_uint4(0, 0, 0, 0);
 }
 
 // Counts the 16 samples of a vector, or the first `count`.
@@ -28,9 +31,18 @@ __device__ __forceinline__ void count_vector(std::uint32_t* counts, const std::u
     for (int k = 0; k < kVectorPixels; ++k) atomicAdd(column + byte_of(words, k) * kCounterColumns, 1U);
     return;
   }
-#pragma unroll
-  for (int k = 0; k < kVectorPixels; ++k) {
-    if (k < count) atomicAdd(column + byte_of(words, k) * kCounterColumns, 1U);
+  // The end of a row is rare: that this takes few registers matters more than its time.
+  std::uint32_t a = words[0];
+  std::uint32_t b = words[1];
+  std::uint32_t c = words[2];
+  std::uint32_t d = words[3];
+#pragma unroll 1
+  for (int k = static_cast<int>(count); k > 0; --k) {
+    atomicAdd(column + (a & 0xFF) * kCounterColumns, 1U);
+    a = __funnelshift_r(a, b, 8);
+    b = __funnelshift_r(b, c, 8);
+    c = __funnelshift_r(c, d, 8);
+    d >>= 8;
   }
 }
 
