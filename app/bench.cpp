@@ -96,11 +96,11 @@ std::vector<TableCell> cells_of(const BenchRow& row, const BenchRow* first) {
          {result.times_us.front(), 3},
          {result.times_us.back(), 3},
          {static_cast<double>(result.times_us.size()), 0},
-         {row.rate() / 1e9, row.rate() < 100e9 ? 2 : 0},
+         row.bytes == 0 ? TableCell() : TableCell(row.rate() / 1e9, row.rate() < 100e9 ? 2 : 0),
          row.stage == kTransferLadder || row.copy_bandwidth <= 0
              ? TableCell()
              : TableCell(row.rate() / row.copy_bandwidth, 1, 100, "%"),
-         {mega_pixels / median_us * 1e6, 0},
+         row.bytes == 0 ? TableCell() : TableCell(mega_pixels / median_us * 1e6, 0),
          first == nullptr ? TableCell() : TableCell(first->result.median_us() / median_us, 2, 1, "x")});
   } else {
     cells.resize(cells.size() + 9);

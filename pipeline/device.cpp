@@ -76,18 +76,16 @@ DeviceChoice choose_device(std::string_view text) {
               "--device: '" + printable(text) + "' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference");
 }
 
-double measure_host_copy_bandwidth(int threads) {
+double measure_host_copy_bandwidth(int threads, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::size_t kBytes = std::size_t{24}
-                                 << 20;  // past a core's own caches, and no more than a run's own memory
   constexpr int kCopies = 5;
   const std::size_t count = static_cast<std::size_t>(threads);
-  const auto from = std::make_unique<char[]>(kBytes);
-  const auto to = std::make_unique<char[]>(kBytes);
+  const auto from = std::make_unique<char[]>(bytes);
+  const auto to = std::make_unique<char[]>(bytes);
   std::barrier barrier(threads);
   const auto copy_share = [&](std::size_t thread) {
-    const std::size_t first = kBytes / count * thread;
-    const std::size_t end = thread + 1 == count ? kBytes : first + kBytes / count;
+    const std::size_t first = bytes / count * thread;
+    const std::size_t end = thread + 1 == count ? bytes : first + bytes / count;
     std::memcpy(to.get() + first, from.get() + first, end - first);
   };
   std::vector<std::thread> others;
@@ -106,7 +104,7 @@ double measure_host_copy_bandwidth(int threads) {
     const auto start = Clock::now();
     copy_share(0);
     barrier.arrive_and_wait();
-    rate = 2.0 * kBytes / std::chrono::duration<double>(Clock::now() - start).count();
+    rate = 2.0 * static_cast<double>(bytes) / std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (std::thread& other : others) other.join();
   std::ranges::sort(rates);

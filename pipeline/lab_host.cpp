@@ -81,7 +81,7 @@ class HostLab final : public LabDevice {
            (crew_.count() == 1 ? " thread" : " threads");
   }
   [[nodiscard]] double copy_bandwidth() override {
-    if (copy_bandwidth_ <= 0) copy_bandwidth_ = measure_host_copy_bandwidth(crew_.count());
+    if (copy_bandwidth_ <= 0) copy_bandwidth_ = measure_host_copy_bandwidth(crew_.count(), kRotatingBytes);
     return copy_bandwidth_;
   }
   [[nodiscard]] bool runs(RungKind kind) const override { return kind != RungKind::cuda; }
