@@ -102,6 +102,7 @@ BenchOutcome study_colors(Bench& bench, const BenchOptions& options, const ShowT
                                        : options.sizes;
   constexpr std::array kColors{1, 2, 5, 256};
   std::vector<std::string> conditions;
+  conditions.reserve(kColors.size());
   for (const int colors : kColors)
     conditions.push_back(std::to_string(colors) + (colors == 1 ? " color" : " colors"));
   BenchOutcome outcome;

@@ -166,6 +166,7 @@ PipelineTable pipeline_of(const Bench& bench, const BenchOptions& options, const
       columns);
   const auto add = [&](const std::string& name, std::optional<double> sequential_ms, const auto& row_of) {
     std::vector<std::optional<ReportRow>> rows;
+    rows.reserve(columns.size());
     for (const DeviceColumn& column : columns) rows.push_back(row_of(column));
     result.add(input.name(), name, sequential_ms, rows);
   };

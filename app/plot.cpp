@@ -136,11 +136,11 @@ std::string line_panel(const LinePlot& plot, double top, double plot_height) {
       path += (path.empty() ? "M" : "L") + coordinate(x_axis.at(x)) + " " + coordinate(y_axis.at(y));
       if (series.points.size() <= 24) out += dot(x_axis.at(x), y_axis.at(y), color, 2.5);
     }
-    out += "<path fill=\"none\" stroke=\"" + color + "\" stroke-width=\"2\"" + dashes + " d=\"" + path +
-           "\"/>\n";
+    std::string stroke = "stroke-width=\"2\" stroke=\"";
+    stroke.append(color).append("\"").append(dashes);
+    out.append("<path fill=\"none\" ").append(stroke).append(" d=\"").append(path).append("\"/>\n");
     const double y = begin + 8 + kNameHeight * static_cast<double>(i);
-    out +=
-        line(kRight + 16, y - 4, kRight + 40, y - 4, "stroke-width=\"2\" stroke=\"" + color + "\"" + dashes);
+    out += line(kRight + 16, y - 4, kRight + 40, y - 4, stroke);
     out += text_at(kRight + 46, y, "class=\"name\"", series.name);
   }
   return out;
@@ -188,11 +188,13 @@ std::vector<double> axis_ticks(double least, double most, bool logarithmic) {
   std::vector<double> ticks;
   if (logarithmic) {
     const double decades = std::log10(most / least);
-    double power = std::pow(10.0, std::floor(std::log10(least)));
-    for (; power <= most * 10; power *= 10) {
+    const int first = static_cast<int>(std::floor(std::log10(least)));
+    const int last = static_cast<int>(std::ceil(std::log10(most)));
+    for (int exponent = first; exponent <= last; ++exponent) {
       for (const double step : {1.0, 2.0, 5.0}) {
+        const double tick = step * std::pow(10.0, exponent);
         if (step > 1 && decades > 3) continue;
-        if (step * power >= least && step * power <= most) ticks.push_back(step * power);
+        if (tick >= least && tick <= most) ticks.push_back(tick);
       }
     }
     if (ticks.empty()) ticks = {least, most};
@@ -204,8 +206,9 @@ std::vector<double> axis_ticks(double least, double most, bool logarithmic) {
   for (const double factor : {5.0, 2.0, 1.0}) {
     if (factor * power >= rough) step = factor * power;
   }
-  for (double tick = std::ceil(least / step) * step; tick <= most + step / 1e6; tick += step)
-    ticks.push_back(tick);
+  const double first = std::ceil(least / step);
+  const auto count = static_cast<int>(std::floor(most / step - first + 1e-6)) + 1;
+  for (int i = 0; i < count; ++i) ticks.push_back((first + i) * step);
   return ticks;
 }
 

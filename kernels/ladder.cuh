@@ -9,6 +9,13 @@ namespace imgpipe {
 constexpr int kMostBlockThreads = 1024;  // every ladder kernel is built for them: __launch_bounds__
 constexpr unsigned kMostGridRows = 65535;
 
+// What most rungs launch when nothing else is asked for.
+constexpr int kBlock = 256;
+constexpr int kResident = 8;  // blocks of kBlock threads: 2048 threads a multiprocessor
+
+using Source = Plane<const Sample, Device>;
+using Target = Plane<Sample, Device>;
+
 // Items of kPixels neighbouring pixels, row by row; the last of a row may reach into the padding. A thread
 // begins at item `first` and goes on by `step` items, without a division on the way:
 //

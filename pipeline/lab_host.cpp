@@ -150,6 +150,7 @@ class HostLab final : public LabDevice {
     const double warm_up = timed();
     const int runs = options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, warm_up, 3, 100);
     std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(runs));
     for (int i = 0; i < runs; ++i) times.push_back(timed());
     return times;
   }

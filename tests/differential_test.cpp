@@ -199,18 +199,6 @@ std::vector<FrameShape> inputs_of(const Stage& stage, Size size) {
 
 // ---- the oracle's answers ---------------------------------------------------------------------------
 
-Grid grid_of(const ConstHostPlane& plane, int channel = 0) {
-  Grid grid(static_cast<std::size_t>(plane.height),
-            std::vector<std::int64_t>(static_cast<std::size_t>(plane.width)));
-  for (std::int64_t y = 0; y < plane.height; ++y) {
-    for (std::int64_t x = 0; x < plane.width; ++x) {
-      grid[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] =
-          plane.row(y)[x * plane.channels + channel];
-    }
-  }
-  return grid;
-}
-
 // Channel c of a frame in either layout; c == color_channels is alpha.
 Grid channel_of(const Frame<const Sample, Host>& frame, int c) {
   if (frame.shape.layout == Layout::interleaved) return grid_of(frame.planes[0], c);

@@ -16,18 +16,6 @@
 namespace imgpipe::test {
 namespace {
 
-Grid grid_of(const ConstHostPlane& plane, int channel = 0) {
-  Grid grid(static_cast<std::size_t>(plane.height),
-            std::vector<std::int64_t>(static_cast<std::size_t>(plane.width)));
-  for (std::int64_t y = 0; y < plane.height; ++y) {
-    for (std::int64_t x = 0; x < plane.width; ++x) {
-      grid[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] =
-          plane.row(y)[x * plane.channels + channel];
-    }
-  }
-  return grid;
-}
-
 // What the stage's default options make of an image.
 struct Expected {
   Grid pixels;                          // of stages that write some

@@ -8,12 +8,6 @@
 namespace imgpipe {
 namespace {
 
-using Source = Plane<const Sample, Device>;
-using Target = Plane<Sample, Device>;
-
-constexpr int kBlock = 256;
-constexpr int kResident = 8;  // blocks of kBlock threads: 2048 threads a multiprocessor
-
 __global__ __launch_bounds__(kBins) void range_kernel(Histogram<Device> histogram, StageOptions options,
                                                       StretchFactor* found) {
   const StretchFactor factor = block_stretch_factor(histogram, options, 0);

@@ -6,9 +6,6 @@
 namespace imgpipe {
 namespace {
 
-using Source = Plane<const Sample, Device>;
-using Target = Plane<Sample, Device>;
-
 // A thread a pixel; threadIdx.x runs down a column, so the 32 lanes of a warp read from 32 rows.
 __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(Source in, Target out,
                                                                   LumaWeights weights) {
@@ -76,9 +73,6 @@ __global__ __launch_bounds__(kMostBlockThreads) void vectors_kernel(Source in, T
     store_vector(out.row(at.y()) + at.x(), grey, at.left());
   }
 }
-
-constexpr int kBlock = 256;
-constexpr int kResident = 8;  // blocks of kBlock threads: 2048 threads a multiprocessor
 
 }  // namespace
 

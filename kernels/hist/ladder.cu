@@ -7,11 +7,7 @@
 namespace imgpipe {
 namespace {
 
-using Source = Plane<const Sample, Device>;
 using Counts = Histogram<Device>;
-
-constexpr int kBlock = 256;
-constexpr int kResident = 8;  // blocks of kBlock threads: 2048 threads a multiprocessor
 
 __device__ __forceinline__ int first_bins(std::int64_t left, int most) {
   return left < most ? static_cast<int>(left) : most;

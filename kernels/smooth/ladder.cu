@@ -7,12 +7,6 @@
 namespace imgpipe {
 namespace {
 
-using Source = Plane<const Sample, Device>;
-using Target = Plane<Sample, Device>;
-
-constexpr int kBlock = 256;
-constexpr int kResident = 8;  // blocks of kBlock threads: 2048 threads a multiprocessor
-
 // How many of i - 2 .. i + 2 lie in 0..size-1.
 __device__ __forceinline__ std::uint32_t taps_inside(std::int64_t i, std::int64_t size) {
   const std::int64_t first = i < kRadius ? 0 : i - kRadius;

@@ -137,6 +137,18 @@ void fill(const Frame<Sample, Host>& frame, const std::string& content, std::uin
   }
 }
 
+Grid grid_of(const ConstHostPlane& plane, int channel) {
+  Grid grid(static_cast<std::size_t>(plane.height),
+            std::vector<std::int64_t>(static_cast<std::size_t>(plane.width)));
+  for (std::int64_t y = 0; y < plane.height; ++y) {
+    for (std::int64_t x = 0; x < plane.width; ++x) {
+      grid[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] =
+          plane.row(y)[x * plane.channels + channel];
+    }
+  }
+  return grid;
+}
+
 std::string first_difference(ConstHostPlane expected, ConstHostPlane got) {
   std::ostringstream out;
   if (expected.shape() != got.shape()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/frame.h"
+#include "tests/support/oracle.h"
 
 namespace imgpipe::test {
 
@@ -58,6 +59,9 @@ struct GuardedFrame {
 
 // Fills a frame: colour by content, alpha by noise, so that alpha that is touched shows.
 void fill(const Frame<Sample, Host>& frame, const std::string& content, std::uint64_t seed);
+
+// The values of a channel, as the oracle takes them.
+[[nodiscard]] Grid grid_of(const ConstHostPlane& plane, int channel = 0);
 
 // "" when the planes are equal, else "x=.. y=.. channel=..: expected .., got ..".
 [[nodiscard]] std::string first_difference(ConstHostPlane expected, ConstHostPlane got);
