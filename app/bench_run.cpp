@@ -139,7 +139,7 @@ std::vector<BenchRow> Bench::run(const Stage& stage, const BenchInput& input,
                  subject->bytes(),
                  device->copy_bandwidth(),
                  {}};
-    if (std::string need = unmet_need(rung, options_.lab); !need.empty()) {
+    if (std::string need = unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
       row.result.detail = std::move(need);
     } else {
       if (loaded[device] != subject.get()) device->load(subject);

@@ -68,6 +68,7 @@ struct Rung {
   Claim claim = Claim::exact;
   Grid grid = Grid::any;
   int most_threads = 1024;   // a block
+  bool wide = true;          // false: its offsets are 32 bits, so the input, padded, takes less than 2 GiB
   int bins = kBins;          // it counts v * bins / kBins
   bool interleaved = false;  // hist: takes interleaved RGB and makes three histograms
   bool counts_too = false;   // gray: also makes the histogram of what it writes

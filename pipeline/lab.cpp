@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "images/error.h"
@@ -104,9 +105,13 @@ int runs_within(double budget_us, double run_us, int least, int most) {
   return static_cast<int>(std::clamp(budget_us / std::max(run_us, 0.001), double(least), double(most)));
 }
 
-std::string unmet_need(const Rung& rung, const LabOptions& options) {
+std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
   if (rung.missing != nullptr && rung.missing() != nullptr) return rung.missing();
   if (rung.kind == RungKind::cuda && rung.cuda == nullptr) return "this build has no CUDA";
+  constexpr std::int64_t kMostPadding = 128;  // samples of a row, for each channel
+  constexpr std::int64_t kMostOffset = std::numeric_limits<std::int32_t>::max();
+  if (!rung.wide && (in.width + kMostPadding) * in.channels * in.height > kMostOffset)
+    return "takes images of less than 2 GiB";
   const bool block_is_free = rung.kind == RungKind::cuda && rung.grid != Grid::production;
   if (block_is_free && options.block > rung.most_threads)
     return "takes at most " + std::to_string(rung.most_threads) + " threads a block";
@@ -147,7 +152,7 @@ void LabDevice::load(std::shared_ptr<const LabSubject> subject) {
 
 LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
   LabResult result;
-  result.detail = unmet_need(rung, options);
+  result.detail = unmet_need(rung, options, subject().in.shape());
   if (!result.detail.empty()) return result;
   result.grid = grid_text(rung, options);
   Answer found;

@@ -105,8 +105,8 @@ class LabDevice {
 // How many timed runs fit a budget when one takes so long.
 [[nodiscard]] int runs_within(double budget_us, double run_us, int least, int most);
 
-// Why a rung cannot take these options, "" when it can.
-[[nodiscard]] std::string unmet_need(const Rung& rung, const LabOptions& options);
+// Why a rung cannot take these options, or an image of this shape; "" when it can.
+[[nodiscard]] std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in);
 
 // What is wrong with a rung's output, "" when it keeps its claim: pixels (stages that write some) and counts
 // (hist, and rungs that count too).

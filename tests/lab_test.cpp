@@ -124,15 +124,30 @@ TEST_P(HostLabTest, EveryHostRungIsRightAndTimed) {
 INSTANTIATE_TEST_SUITE_P(Threads, HostLabTest, testing::Values(1, 2, 5));
 
 TEST(Lab, WhatARungNeedsIsSaid) {
+  const Shape shape{8773, 5352, 1};
   Rung rung = rung_of("hist", "threads-256");
   rung.cuda = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
-  EXPECT_EQ(unmet_need(rung, {0, 128, 0}), "");
-  EXPECT_EQ(unmet_need(rung, {0, 160, 0}), "takes at most 128 threads a block");
+  EXPECT_EQ(unmet_need(rung, {0, 128, 0}, shape), "");
+  EXPECT_EQ(unmet_need(rung, {0, 160, 0}, shape), "takes at most 128 threads a block");
   rung.missing = [] { return "not today"; };
-  EXPECT_EQ(unmet_need(rung, {}), "not today");
+  EXPECT_EQ(unmet_need(rung, {}, shape), "not today");
   rung.missing = nullptr;
   rung.cuda = nullptr;
-  EXPECT_EQ(unmet_need(rung, {}), "this build has no CUDA");
+  EXPECT_EQ(unmet_need(rung, {}, shape), "this build has no CUDA");
+}
+
+// NPP read beyond its input at 65500 x 65000.
+TEST(Lab, LibrariesWithNarrowOffsetsGetNoLargeImages) {
+  Rung rung = rung_of("hist", "npp");
+  rung.missing = nullptr;
+  rung.cuda = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
+  EXPECT_EQ(unmet_need(rung, {}, {8773, 5352, 1}), "");
+  EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "takes images of less than 2 GiB");
+  EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 1}), "");
+  EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 3}), "takes images of less than 2 GiB") << "of RGB";
+  rung.wide = true;
+  EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "");
+  for (const char* stage : {"gray", "hist", "smooth"}) EXPECT_FALSE(rung_of(stage, "npp").wide);
 }
 
 TEST(Lab, SubjectsAreWhatTheStageTakes) {
@@ -213,7 +228,7 @@ TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
     for (const Stage& stage : stage_table()) {
       if (stage.ladder == nullptr) continue;
       for (const Rung& rung : stage.ladder()) {
-        if (rung.kind != RungKind::cuda || !unmet_need(rung, {}).empty()) continue;
+        if (rung.kind != RungKind::cuda || !unmet_need(rung, {}, size).empty()) continue;
         const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
         lab->load(
             subject_of(std::string(stage.name).c_str(), "photo", {size.width, size.height, rgb ? 3 : 1}));

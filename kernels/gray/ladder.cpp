@@ -55,6 +55,7 @@ std::span<const Rung> gray_ladder() {
            .missing = IMGPIPE_CUDA_RUNG(npp_missing),
            .claim = Claim::near,
            .grid = Grid::production,
+           .wide = false,
            .foreign = true},
       Rung{.name = "production",
            .idea = "a warp 512 pixels of a row, sums in 16.16 packed by byte permutation, no block stays",

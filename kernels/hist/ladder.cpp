@@ -154,6 +154,7 @@ std::span<const Rung> hist_ladder() {
            .collect = IMGPIPE_CUDA_RUNG(hist_collect),
            .missing = IMGPIPE_CUDA_RUNG(npp_missing),
            .grid = Grid::production,
+           .wide = false,
            .foreign = true},
       Rung{.name = "production",
            .idea = "32 columns, one a lane: a warp never meets itself, whatever the image; loads run ahead "

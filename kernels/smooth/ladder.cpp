@@ -48,6 +48,7 @@ std::span<const Rung> smooth_ladder() {
            .missing = IMGPIPE_CUDA_RUNG(npp_missing),
            .claim = Claim::near,
            .grid = Grid::production,
+           .wide = false,
            .foreign = true},
       Rung{.name = "production",
            .idea = "a thread 8 columns, sums of five rows in registers by byte dot products; border in the "
