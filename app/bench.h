@@ -28,7 +28,8 @@ class BenchInput {
   [[nodiscard]] Shape size() const { return size_; }
   // A grey file has no RGB.
   [[nodiscard]] bool has_rgb() const { return !file_ || file_->shape().channels == 3; }
-  // A new image of 1 or 3 channels: of an RGB file grey is what `gray` makes of it.
+  // A new image of 1 or 3 channels: of an RGB file grey is what `gray` makes of it. Throws Error(memory)
+  // unless there is room for it and for what the lab makes of it.
   [[nodiscard]] Image make(int channels) const;
 
  private:

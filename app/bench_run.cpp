@@ -9,6 +9,7 @@
 #include "images/error.h"
 #include "images/file.h"
 #include "images/text.h"
+#include "pipeline/engine.h"
 #include "pipeline/lab_transfer.h"
 
 namespace imgpipe {
@@ -55,6 +56,8 @@ BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
 }
 
 Image BenchInput::make(int channels) const {
+  // Itself; then, beside grey results: the right one, a rung's, and two sets of both that are taken in turn.
+  check_stage_memory(size_.pixels() * (3 * channels + 4));
   if (!file_) return synthesize(pattern_, {size_.width, size_.height, channels}, 1);
   Image image({size_.width, size_.height, channels});
   const ConstHostPlane file = file_->view();

@@ -202,6 +202,15 @@ TEST(BenchCli, StudiesOnTheCpu) {
   EXPECT_EQ(rows[4]["stage"], "all kernels");
 }
 
+TEST(BenchCli, AnImageLargerThanMemoryIsRefusedAtOnce) {
+  // 4.3 billion pixels, and ten times as many bytes.
+  const RunResult run =
+      bench({"--device", "cpu", "--stage", "gray", "--size", "65535x65537", "--repeat", "1"});
+  if (run.exit_code == 0) GTEST_SKIP() << "this machine has the memory";
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("memory"), std::string::npos) << run.err;
+}
+
 TEST(BenchCli, APlotThatCannotBeWritten) {
   const RunResult run = bench(
       {"--device", "cpu", "--stage", "gray", "--size", "8x8", "--repeat", "1", "--plot", "/nowhere/x.svg"});
