@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 namespace imgpipe {
-namespace {
 
 Difference compare_counts(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
   Difference difference;
@@ -18,8 +17,6 @@ Difference compare_counts(const std::vector<std::uint64_t>& a, const std::vector
   }
   return difference;
 }
-
-}  // namespace
 
 std::string Difference::text() const {
   if (identical()) return "identical";

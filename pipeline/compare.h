@@ -27,4 +27,8 @@ struct Difference {
 [[nodiscard]] Difference compare_frames(const Frame<const Sample, Host>& a,
                                         const Frame<const Sample, Host>& b);
 
+// Of one histogram each, channel after channel; throws std::logic_error when their sizes differ.
+[[nodiscard]] Difference compare_counts(const std::vector<std::uint64_t>& a,
+                                        const std::vector<std::uint64_t>& b);
+
 }  // namespace imgpipe

@@ -78,11 +78,11 @@ TEST_P(HostLabTest, AWrongRungIsNeverTimed) {
     EXPECT_FALSE(result.timed());
     EXPECT_NE(result.detail.find("differ"), std::string::npos) << result.detail;
   }
-  EXPECT_EQ(lab_->run(host_rung(off_by_one), three).detail, "1 pixels differ (max 1)");
+  EXPECT_EQ(lab_->run(host_rung(off_by_one), three).detail, "1 pixel differs (max 1)");
   EXPECT_EQ(lab_->run(host_rung(nothing), three).detail.substr(0, 5), "2747 ")
       << "every pixel must be written";
   lab_->load(subject_of("hist", "noise", {67, 41, 1}));
-  EXPECT_EQ(lab_->run(host_rung(one_count_too_many), three).detail, "1 bins differ");
+  EXPECT_EQ(lab_->run(host_rung(one_count_too_many), three).detail, "1 bin differs (max 1)");
 }
 
 TEST_P(HostLabTest, ALibrarysRoundingMayBeOneOff) {
@@ -94,6 +94,16 @@ TEST_P(HostLabTest, ALibrarysRoundingMayBeOneOff) {
   // The corner is the border's, which is a library's own.
   EXPECT_EQ(lab_->run(host_rung(all_but_the_last_pixel, Claim::near), {3, 0, 0}).status, LabStatus::right);
   EXPECT_EQ(lab_->run(host_rung(nothing, Claim::near), {3, 0, 0}).status, LabStatus::wrong);
+}
+
+TEST_P(HostLabTest, NothingIsSaidOfAnImageThatIsAllBorder) {
+  for (const Shape& shape : {Shape{4, 41, 1}, Shape{41, 4, 1}, Shape{1, 1, 1}}) {
+    lab_->load(subject_of("smooth", "noise", shape));
+    EXPECT_EQ(lab_->run(host_rung(nothing, Claim::near), {3, 0, 0}).detail, "all border, not compared");
+    EXPECT_EQ(lab_->run(host_rung(nothing), {3, 0, 0}).status, LabStatus::wrong);
+  }
+  lab_->load(subject_of("smooth", "noise", {5, 5, 1}));
+  EXPECT_EQ(lab_->run(host_rung(nothing, Claim::near), {3, 0, 0}).detail.substr(0, 8), "1 pixel ");
 }
 
 TEST_P(HostLabTest, WrongOnPurposeIsTimedAndSaysSo) {
