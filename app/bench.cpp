@@ -288,6 +288,8 @@ int run_bench(const BenchOptions& options) {
 #ifdef __SANITIZE_ADDRESS__
   log_warning("this build has sanitizers: its times mean nothing");
 #endif
+  if (!options.plot_file.empty())
+    naming(printable(options.plot_file), [&] { check_writable(options.plot_file); });
   Bench bench(options);
   const std::vector<std::string> devices = bench.device_lines();
   const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;

@@ -181,24 +181,38 @@ void write_by_rename(const std::filesystem::path& target, Pieces pieces, mode_t 
   }
 }
 
+// Where the bytes for a path go.
+struct Target {
+  std::filesystem::path path;  // behind symbolic links
+  bool replaced = true;        // by a new file; else written straight
+  mode_t mode = 0;             // of the file that is there; 0: none is
+};
+
+Target target_of(const std::string& path) {
+  Target target{followed(path)};
+  struct stat info {};
+  const bool exists = ::stat(target.path.c_str(), &info) == 0;
+  if (!exists && errno != ENOENT) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+  if (exists && S_ISDIR(info.st_mode)) throw Error(ErrorKind::output, "is a directory");
+  target.replaced = !exists || S_ISREG(info.st_mode);
+  if (exists) target.mode = info.st_mode & 07777;
+  return target;
+}
+
 void write_pieces(const std::string& path, Pieces pieces) {
   if (path == kStandardStream) {
     write_all(STDOUT_FILENO, pieces);
     return;
   }
-  const std::filesystem::path target = followed(path);
-  struct stat info {};
-  const bool exists = ::stat(target.c_str(), &info) == 0;
-  if (!exists && errno != ENOENT) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
-  if (exists && S_ISDIR(info.st_mode)) throw Error(ErrorKind::output, "is a directory");
-  if (exists && !S_ISREG(info.st_mode)) {
-    FileDescriptor device(::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-    if (device.get() < 0) throw Error(ErrorKind::output, "cannot open: " + system_reason(errno));
-    write_all(device.get(), pieces);
-    if (device.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+  const Target target = target_of(path);
+  if (target.replaced) {
+    write_by_rename(target.path, pieces, target.mode);
     return;
   }
-  write_by_rename(target, pieces, exists ? info.st_mode & 07777 : 0);
+  FileDescriptor device(::open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (device.get() < 0) throw Error(ErrorKind::output, "cannot open: " + system_reason(errno));
+  write_all(device.get(), pieces);
+  if (device.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
 }
 
 // What a descriptor is open on.
@@ -279,6 +293,16 @@ void write_file(const std::string& path, std::span<const std::byte> bytes) {
 void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts) {
   const std::vector<std::span<const std::byte>> pieces(parts.begin(), parts.end());
   write_pieces(path, pieces);
+}
+
+void check_writable(const std::string& path) {
+  if (path == kStandardStream) return;
+  const Target target = target_of(path);
+  if (!target.replaced) return;
+  const std::filesystem::path temporary = temporary_path(target.path);
+  const TemporaryName name(temporary.string());
+  const FileDescriptor file(create_temporary(temporary));
+  ::unlink(temporary.c_str());
 }
 
 void remove_temporary_files() noexcept {

@@ -38,6 +38,10 @@ void write_file(const std::string& path, std::span<const std::byte> bytes);
 // The same for a file that is in parts, one after the other.
 void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts);
 
+// Throws what write_file() would before its first byte, for work that is long: a folder that is missing or
+// read-only. Makes and removes a temporary file; devices, FIFOs and standard output are not opened.
+void check_writable(const std::string& path);
+
 // Unlinks the temporary files that are being written. Async-signal-safe: call it from a signal handler
 // that ends the process.
 void remove_temporary_files() noexcept;

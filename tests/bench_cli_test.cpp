@@ -91,6 +91,17 @@ TEST(BenchCli, WhatMakesNoSenseIsRefused) {
   EXPECT_NE(missing.err.find("/nowhere/x.png: "), std::string::npos);
 }
 
+// Minutes of measuring must not end at a mistyped folder.
+TEST(BenchCli, APlotThatCannotBeWrittenIsSaidBeforeAnythingIsMeasured) {
+  const TemporaryFolder folder;
+  const std::string plot = folder.file("none/plot.svg");
+  const RunResult run =
+      bench({"--stage", "gray", "--device", "reference", "--size", "50x40", "--plot", plot});
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_EQ(run.out, "");
+  EXPECT_NE(run.err.find(plot + ": cannot create a file in its folder"), std::string::npos) << run.err;
+}
+
 TEST(BenchCli, LaddersOnTheCpu) {
   const TemporaryFolder folder;
   const Json json = bench_json({"--device", "cpu", "--threads", "2", "--size", "301x203", "--size", "64x64",

@@ -113,6 +113,23 @@ TEST(WriteFile, RefusesAFolderAndAMissingFolder) {
   EXPECT_EQ(kind_of([&] { write_file(folder.file("file/x"), bytes_of("x")); }), ErrorKind::output);
 }
 
+TEST(CheckWritable, ThrowsWhatWritingWouldAndLeavesNothing) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("out.png");
+  check_writable(file);
+  EXPECT_TRUE(folder.names().empty());
+  save_text(file, "old");
+  check_writable(file);
+  EXPECT_EQ(load_text(file), "old");
+  EXPECT_EQ(folder.names().size(), 1U);
+  check_writable("-");
+  check_writable("/dev/full");
+  for (const std::string& bad : {folder.path().string(), folder.file("none/out.png")}) {
+    EXPECT_EQ(kind_of([&] { check_writable(bad); }), ErrorKind::output) << bad;
+    EXPECT_EQ(kind_of([&] { write_file(bad, bytes_of("x")); }), ErrorKind::output) << bad;
+  }
+}
+
 TEST(WriteFile, LongAndHostileNames) {
   TemporaryFolder folder;
   for (const std::string& name :
