@@ -1,5 +1,6 @@
 // Two studies of the whole chain: its stages on every device, and from which size on a GPU pays.
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -43,6 +44,14 @@ Report report_of(const Outcome& outcome, const Outcome* reference) {
     input.differences = &differences;
   }
   return make_report(input);
+}
+
+// "gray: 3 pixels differ (max 1)", empty when every stage is the reference's to the byte.
+std::string first_difference(const Report& compared) {
+  for (const ReportRow& row : compared.rows) {
+    if (!row.comparison.empty() && row.comparison != "identical") return row.name + ": " + row.comparison;
+  }
+  return "";
 }
 
 constexpr std::size_t kKernels = 0;  // of Report::totals
@@ -215,30 +224,42 @@ BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const Sh
       if (side < 8192) sizes.push_back({side * 3 / 2, side * 4 / 3, 3});  // twice the pixels
     }
   }
-  const std::unique_ptr<Engine> on_cpu = cpu_engine(bench, options);
-  const std::unique_ptr<Engine> on_cuda = cuda_engine(bench, options);
+  std::unique_ptr<Engine> on_cpu = cpu_engine(bench, options);
+  std::unique_ptr<Engine> on_cuda = cuda_engine(bench, options);
   const std::unique_ptr<Engine> reference_engine = make_reference_engine();
   const std::string cpu_name = "cpu, " + std::to_string(bench.threads()) + " threads";
   PlotSeries sequential{"sequential", {}, false};
   PlotSeries cpu{cpu_name, {}, false};
   PlotSeries kernels{"cuda, kernels alone", {}, true};
   PlotSeries moved{"cuda with transfers", {}, false};
+  bool all_right = true;
   std::ranges::sort(sizes, {}, &Shape::pixels);
   BenchOptions by_size = options;
   by_size.sizes = sizes;
   for (const BenchInput& input : bench_inputs(by_size, sizes, {"photo"})) {
     const Image image = input.make(3);
     const auto pixels = static_cast<double>(input.size().pixels());
-    const auto total = [&](Engine& engine, int repeat, std::size_t which) {
-      return report_of(run_chain(engine, image, repeat, false, false), nullptr).totals[which].time_ms;
+    const Outcome reference = run_chain(*reference_engine, image, reference_repeat(options), false, true);
+    sequential.points.emplace_back(pixels, report_of(reference, nullptr).totals[kKernels].time_ms);
+    // Takes the time on an engine whose every stage is right; one that is not has no part in the study.
+    const auto take = [&](std::unique_ptr<Engine>& engine, const char* name,
+                          std::initializer_list<std::pair<PlotSeries*, std::size_t>> totals) {
+      if (!engine) return;
+      const std::string difference =
+          first_difference(report_of(run_chain(*engine, image, 1, false, true), &reference));
+      if (!difference.empty()) {
+        log_error(std::string(name) + " is WRONG on " + input.name() + ": " + difference);
+        all_right = false;
+        engine.reset();
+        for (const auto& [series, which] : totals) series->points.clear();
+        return;
+      }
+      const Report report = report_of(run_chain(*engine, image, repeat_of(options), false, false), nullptr);
+      for (const auto& [series, which] : totals)
+        series->points.emplace_back(pixels, report.totals[which].time_ms);
     };
-    sequential.points.emplace_back(pixels, total(*reference_engine, reference_repeat(options), kKernels));
-    if (on_cpu) cpu.points.emplace_back(pixels, total(*on_cpu, repeat_of(options), kKernels));
-    if (on_cuda) {
-      const Report report = report_of(run_chain(*on_cuda, image, repeat_of(options), false, false), nullptr);
-      kernels.points.emplace_back(pixels, report.totals[kKernels].time_ms);
-      moved.points.emplace_back(pixels, report.totals[kMoved].time_ms);
-    }
+    take(on_cpu, "cpu", {{&cpu, kKernels}});
+    take(on_cuda, "cuda", {{&kernels, kKernels}, {&moved, kMoved}});
   }
   LinePlot plot{"the four stages: time by image size", "pixels", "ms", true, true, {}};
   for (const PlotSeries* series : {&sequential, &cpu, &kernels, &moved}) {
@@ -259,7 +280,7 @@ BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const Sh
       table.notes.push_back(crossing_text(*faster, *slower));
   }
   show(table);
-  return {{table}, plot_svg(std::vector<LinePlot>{plot}), true};
+  return {{table}, plot_svg(std::vector<LinePlot>{plot}), all_right};
 }
 
 }  // namespace imgpipe

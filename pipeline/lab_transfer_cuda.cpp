@@ -251,7 +251,7 @@ class CudaTransferLab final : public TransferLab {
     for (std::int64_t y = 0; y < right.height; ++y) {
       if (std::memcmp(right.row(y), got.row(y), static_cast<std::size_t>(right.row_samples())) != 0) ++rows;
     }
-    return rows == 0 ? "" : std::to_string(rows) + " rows differ";
+    return rows == 0 ? "" : std::to_string(rows) + (rows == 1 ? " row differs" : " rows differ");
   }
 
   double timed(Transfer kind) {
