@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <cxxopts.hpp>
+
 #include "app/version.h"
 #include "images/error.h"
 #include "images/text.h"
@@ -38,36 +40,60 @@ std::string file_with_ending(const std::string& option, const std::string& path,
   usage("--" + option + ": '" + printable(path) + "' ends in none of " + names);
 }
 
+struct Parser::Library {
+  Library(const std::string& program, const std::string& description) : options(program, description) {}
+  cxxopts::Options options;
+  cxxopts::ParseResult result;
+};
+
 Parser::Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
                std::vector<std::string> positional)
-    : options_(program, description), positional_(std::move(positional)) {
-  options_.set_width(100);
+    : library_(std::make_unique<Library>(program, description)), positional_(std::move(positional)) {
+  library_->options.set_width(100);
   for (const OptionRow& row : rows) {
     if (std::ranges::find(groups_, row.group) == groups_.end()) groups_.emplace_back(row.group);
     auto value = row.value == nullptr ? cxxopts::value<bool>() : cxxopts::value<std::string>();
     if (row.preset != nullptr) value->default_value(row.preset);
-    options_.add_option(row.group,
-                        cxxopts::Option(row.flags, row.help, value, row.value == nullptr ? "" : row.value));
+    library_->options.add_option(
+        row.group, cxxopts::Option(row.flags, row.help, value, row.value == nullptr ? "" : row.value));
   }
   for (const std::string& name : positional_) {
-    options_.add_option("", cxxopts::Option(name, "", cxxopts::value<std::string>()));
+    library_->options.add_option("", cxxopts::Option(name, "", cxxopts::value<std::string>()));
   }
-  options_.parse_positional(positional_);
+  library_->options.parse_positional(positional_);
+}
+
+Parser::~Parser() = default;
+
+void Parser::set_usage(const std::string& text) {
+  library_->options.custom_help(text).positional_help("");
+}
+
+const std::vector<std::string>& Parser::more() const {
+  return library_->result.unmatched();
+}
+
+bool Parser::has(const std::string& name) const {
+  return library_->result.count(name) > 0;
+}
+
+std::string Parser::text(const std::string& name) const {
+  return library_->result[name].as<std::string>();
 }
 
 bool Parser::parse(const std::vector<std::string>& arguments, PrintText& answer) {
   std::vector<const char*> argv{"imgpipe"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   try {
-    result_ = options_.parse(static_cast<int>(argv.size()), argv.data());
+    library_->result = library_->options.parse(static_cast<int>(argv.size()), argv.data());
   } catch (const cxxopts::exceptions::exception& error) {
     usage(printable(error.what()) + "; see --help");
   }
-  if (has("help")) answer.text = options_.help(groups_);
+  if (has("help")) answer.text = library_->options.help(groups_);
   if (has("version")) answer.text = version_text();
   if (!answer.text.empty()) return false;
-  if (!result_.unmatched().empty() && !more_allowed_)
-    usage("one argument too many: '" + printable(result_.unmatched().front()) + "'");
+  if (!library_->result.unmatched().empty() && !more_allowed_)
+    usage("one argument too many: '" + printable(library_->result.unmatched().front()) + "'");
   if (optional_with_.empty() || !has(optional_with_)) demand_all();
   return true;
 }
@@ -82,7 +108,7 @@ void Parser::demand_all() const {
 
 std::vector<std::string> Parser::texts(const std::string& name) const {
   std::vector<std::string> values;
-  for (const cxxopts::KeyValue& argument : result_.arguments()) {
+  for (const cxxopts::KeyValue& argument : library_->result.arguments()) {
     if (argument.key() == name) values.push_back(argument.value());
   }
   return values;

@@ -1,16 +1,15 @@
-// One command line against a table of options: cxxopts behind the few calls that the commands need. With
-// version.cpp the only user of cxxopts.
+// One command line against a table of options: cxxopts behind the few calls that the commands need. Its
+// header takes seconds to compile, so that only option_parser.cpp (and version.cpp) includes it.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <cxxopts.hpp>
 
 #include "app/option_table.h"
 #include "app/options.h"
@@ -44,8 +43,11 @@ class Parser {
   // `positional`: what stands without an option.
   Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
          std::vector<std::string> positional);
+  ~Parser();
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
 
-  void set_usage(const std::string& text) { options_.custom_help(text).positional_help(""); }
+  void set_usage(const std::string& text);
 
   // False when the text of --help or --version is the answer; it is then in `answer`.
   bool parse(const std::vector<std::string>& arguments, PrintText& answer);
@@ -54,12 +56,12 @@ class Parser {
   void allow_more() { more_allowed_ = true; }
   // Fewer positional ones are no error when this option is given.
   void need_fewer_with(const std::string& option) { optional_with_ = option; }
-  [[nodiscard]] const std::vector<std::string>& more() const { return result_.unmatched(); }
+  [[nodiscard]] const std::vector<std::string>& more() const;
 
   void demand_all() const;
 
-  [[nodiscard]] bool has(const std::string& name) const { return result_.count(name) > 0; }
-  [[nodiscard]] std::string text(const std::string& name) const { return result_[name].as<std::string>(); }
+  [[nodiscard]] bool has(const std::string& name) const;
+  [[nodiscard]] std::string text(const std::string& name) const;
   // Every value of an option that may be repeated.
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
   [[nodiscard]] std::string text_or_empty(const std::string& name) const {
@@ -70,8 +72,8 @@ class Parser {
   }
 
  private:
-  cxxopts::Options options_;
-  cxxopts::ParseResult result_;
+  struct Library;  // what cxxopts holds
+  std::unique_ptr<Library> library_;
   std::vector<std::string> positional_;
   std::vector<std::string> groups_;
   bool more_allowed_ = false;

@@ -26,7 +26,7 @@ forbid '#include "(app|tests)/' 'pipeline may include kernels and images only' "
 forbid '#include "tests/' 'the product does not include its tests' "${app[@]}"
 forbid '#include "\.\.?/' 'paths are written from the top of the tree' "${images[@]}" "${kernels[@]}" "${pipeline[@]}" "${app[@]}"
 forbid '#include <(iostream|cstdio|thread|mutex)>' 'kernels neither print nor synchronise' "${kernels[@]}"
-forbid '#include <cxxopts' 'cxxopts is for app/option_parser.h (and its version)' $(sources | grep -vE '^app/(option_parser\.h|version\.cpp)$')
+forbid '#include <cxxopts' 'cxxopts is for app/option_parser.cpp (and its version)' $(sources | grep -vE '^app/(option_parser|version)\.cpp$')
 forbid '#include <spdlog/[^v]' 'spdlog is for app/log.cpp' $(sources | grep -v '^app/log.cpp$')
 forbid '#include <stb/' 'stb is for images/codec_stb.cpp' $(sources | grep -v '^images/codec_stb.cpp$')
 forbid '#include <(cuda|nvtx)' 'CUDA headers are for .cu files, pipeline/device* and pipeline/engine_cuda.cpp' \
