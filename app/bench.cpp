@@ -183,7 +183,7 @@ ResultTable variant_list(const BenchOptions& options) {
       if (rung.grid == Grid::production) needs = "a grid of its own";
       if (rung.most_threads < 1024)
         needs = "at most " + std::to_string(rung.most_threads) + " threads a block";
-      if (!rung.wide) needs += "; less than 2 GiB";
+      if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
       table.rows.push_back({std::string(stage.name), std::string(rung.name), device_name(rung.kind),
                             std::string(rung.idea), needs, std::string(rung.origin)});
     }

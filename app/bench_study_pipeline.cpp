@@ -1,6 +1,5 @@
 // Two studies of the whole chain: its stages on every device, and from which size on a GPU pays.
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -46,12 +45,14 @@ Report report_of(const Outcome& outcome, const Outcome* reference) {
   return make_report(input);
 }
 
+bool differs(const ReportRow& row) {
+  return !row.comparison.empty() && row.comparison != "identical";
+}
+
 // "gray: 3 pixels differ (max 1)", empty when every stage is the reference's to the byte.
 std::string first_difference(const Report& compared) {
-  for (const ReportRow& row : compared.rows) {
-    if (!row.comparison.empty() && row.comparison != "identical") return row.name + ": " + row.comparison;
-  }
-  return "";
+  const auto row = std::ranges::find_if(compared.rows, differs);
+  return row == compared.rows.end() ? "" : row->name + ": " + row->comparison;
 }
 
 constexpr std::size_t kKernels = 0;  // of Report::totals
@@ -155,8 +156,7 @@ struct PipelineTable {
                                              : TableCell());
       cells.emplace_back(rows[i] ? rows[i]->comparison : "");
       plot.dots[i + 1].values.push_back(there ? rows[i]->time_ms : 0);
-      identical =
-          identical && (!rows[i] || rows[i]->comparison.empty() || rows[i]->comparison == "identical");
+      identical = identical && !(rows[i] && differs(*rows[i]));
     }
     table.rows.push_back(std::move(cells));
   }
@@ -200,6 +200,44 @@ PipelineTable pipeline_of(const Bench& bench, const BenchOptions& options, const
   return result;
 }
 
+// An engine in the crossover study, and which of its report's totals make which series.
+struct Contestant {
+  const char* name;
+  std::unique_ptr<Engine> engine;  // nullptr: not in the study, or no more
+  std::vector<std::pair<PlotSeries*, std::size_t>> totals;
+
+  // Compares every stage, then takes the times. False when one differs: the engine is then out of the study.
+  bool measure(const BenchInput& input, const Image& image, const Outcome& reference, int repeat) {
+    if (!engine) return true;
+    const std::string difference =
+        first_difference(report_of(run_chain(*engine, image, 1, false, true), &reference));
+    if (!difference.empty()) {
+      log_error(std::string(name) + " is WRONG on " + input.name() + ": " + difference);
+      engine.reset();
+      for (const auto& [series, which] : totals) series->points.clear();
+      return false;
+    }
+    const Report report = report_of(run_chain(*engine, image, repeat, false, false), nullptr);
+    for (const auto& [series, which] : totals)
+      series->points.emplace_back(static_cast<double>(input.size().pixels()), report.totals[which].time_ms);
+    return true;
+  }
+};
+
+// A row a size; every series has a point at each.
+ResultTable crossover_table(const std::vector<PlotSeries>& all) {
+  ResultTable table;
+  table.title = "gray, hist, contrast, smooth over a photo pattern, ms by image size";
+  table.columns = {{"pixels", "pixels"}};
+  for (const PlotSeries& series : all) table.columns.push_back({series.name + "_ms", series.name});
+  for (std::size_t i = 0; i < all.front().points.size(); ++i) {
+    std::vector<TableCell> cells{{all.front().points[i].first, 0}};
+    for (const PlotSeries& series : all) cells.push_back(ms_cell(series.points[i].second));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 }  // namespace
 
 BenchOutcome study_pipeline(Bench& bench, const BenchOptions& options, const ShowTable& show) {
@@ -224,14 +262,14 @@ BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const Sh
       if (side < 8192) sizes.push_back({side * 3 / 2, side * 4 / 3, 3});  // twice the pixels
     }
   }
-  std::unique_ptr<Engine> on_cpu = cpu_engine(bench, options);
-  std::unique_ptr<Engine> on_cuda = cuda_engine(bench, options);
   const std::unique_ptr<Engine> reference_engine = make_reference_engine();
   const std::string cpu_name = "cpu, " + std::to_string(bench.threads()) + " threads";
   PlotSeries sequential{"sequential", {}, false};
   PlotSeries cpu{cpu_name, {}, false};
   PlotSeries kernels{"cuda, kernels alone", {}, true};
   PlotSeries moved{"cuda with transfers", {}, false};
+  Contestant on_cpu{"cpu", cpu_engine(bench, options), {{&cpu, kKernels}}};
+  Contestant on_cuda{"cuda", cuda_engine(bench, options), {{&kernels, kKernels}, {&moved, kMoved}}};
   bool all_right = true;
   std::ranges::sort(sizes, {}, &Shape::pixels);
   BenchOptions by_size = options;
@@ -241,39 +279,15 @@ BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const Sh
     const auto pixels = static_cast<double>(input.size().pixels());
     const Outcome reference = run_chain(*reference_engine, image, reference_repeat(options), false, true);
     sequential.points.emplace_back(pixels, report_of(reference, nullptr).totals[kKernels].time_ms);
-    // Takes the time on an engine whose every stage is right; one that is not has no part in the study.
-    const auto take = [&](std::unique_ptr<Engine>& engine, const char* name,
-                          std::initializer_list<std::pair<PlotSeries*, std::size_t>> totals) {
-      if (!engine) return;
-      const std::string difference =
-          first_difference(report_of(run_chain(*engine, image, 1, false, true), &reference));
-      if (!difference.empty()) {
-        log_error(std::string(name) + " is WRONG on " + input.name() + ": " + difference);
-        all_right = false;
-        engine.reset();
-        for (const auto& [series, which] : totals) series->points.clear();
-        return;
-      }
-      const Report report = report_of(run_chain(*engine, image, repeat_of(options), false, false), nullptr);
-      for (const auto& [series, which] : totals)
-        series->points.emplace_back(pixels, report.totals[which].time_ms);
-    };
-    take(on_cpu, "cpu", {{&cpu, kKernels}});
-    take(on_cuda, "cuda", {{&kernels, kKernels}, {&moved, kMoved}});
+    for (Contestant* contestant : {&on_cpu, &on_cuda}) {
+      all_right = contestant->measure(input, image, reference, repeat_of(options)) && all_right;
+    }
   }
   LinePlot plot{"the four stages: time by image size", "pixels", "ms", true, true, {}};
   for (const PlotSeries* series : {&sequential, &cpu, &kernels, &moved}) {
     if (!series->points.empty()) plot.series.push_back(*series);
   }
-  ResultTable table;
-  table.title = "gray, hist, contrast, smooth over a photo pattern, ms by image size";
-  table.columns = {{"pixels", "pixels"}};
-  for (const PlotSeries& series : plot.series) table.columns.push_back({series.name + "_ms", series.name});
-  for (std::size_t i = 0; i < sequential.points.size(); ++i) {
-    std::vector<TableCell> cells{{sequential.points[i].first, 0}};
-    for (const PlotSeries& series : plot.series) cells.push_back(ms_cell(series.points[i].second));
-    table.rows.push_back(std::move(cells));
-  }
+  ResultTable table = crossover_table(plot.series);
   for (const auto& [faster, slower] : {std::pair(&kernels, &sequential), std::pair(&moved, &sequential),
                                        std::pair(&kernels, &cpu), std::pair(&moved, &cpu)}) {
     if (!faster->points.empty() && !slower->points.empty())

@@ -134,6 +134,11 @@ inline CudaStatus clear_histogram(const StageCall<Device>& call, const CudaLaunc
                          launch.stream);
 }
 
+// The pixels that are left of a word or vector of `most`.
+__device__ __forceinline__ int first_bins(std::int64_t left, int most) {
+  return left < most ? static_cast<int>(left) : most;
+}
+
 __device__ __forceinline__ void add_to(std::uint64_t* counter, std::uint64_t count) {
   atomicAdd(reinterpret_cast<unsigned long long*>(counter), static_cast<unsigned long long>(count));
 }

@@ -223,13 +223,6 @@ TEST(BenchCli, AnImageLargerThanMemoryIsRefusedAtOnce) {
   EXPECT_NE(run.err.find("memory"), std::string::npos) << run.err;
 }
 
-TEST(BenchCli, APlotThatCannotBeWritten) {
-  const RunResult run = bench(
-      {"--device", "cpu", "--stage", "gray", "--size", "8x8", "--repeat", "1", "--plot", "/nowhere/x.svg"});
-  EXPECT_EQ(run.exit_code, 4);
-  EXPECT_NE(run.err.find("/nowhere/x.svg"), std::string::npos);
-}
-
 TEST(BenchCli, WithoutADeviceCudaIsAnError) {
   if (why_no_cuda().empty()) GTEST_SKIP() << "there is a CUDA device";
   EXPECT_EQ(bench({"--device", "cuda"}).exit_code, 3);

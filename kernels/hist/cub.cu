@@ -1,4 +1,5 @@
-// cub::DeviceHistogram as a yardstick. Scratch: the counts, then CUB's own.
+// cub::DeviceHistogram as a yardstick. Scratch: the counts, then CUB's own. And how the 32-bit counts of
+// libraries become the stage's.
 #include <cub/device/device_histogram.cuh>
 
 #include "kernels/hist/ladder.h"
@@ -17,6 +18,10 @@ cudaError_t count(void* own, std::size_t& own_bytes, const Plane<const Sample, D
       static_cast<std::int64_t>(in.height), static_cast<std::size_t>(in.stride), launch.stream);
 }
 
+__global__ __launch_bounds__(kBins) void collect_kernel(const std::uint32_t* from, Histogram<Device> counts) {
+  counts.data[threadIdx.x] = from[threadIdx.x];
+}
+
 }  // namespace
 
 std::size_t hist_cub_bytes(const FrameShape& shape, const RungLaunch& launch) {
@@ -32,6 +37,12 @@ CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {
   auto* counts = static_cast<std::uint32_t*>(launch.scratch);
   std::size_t bytes = hist_cub_bytes(call.in.shape, launch) - kCountsBytes;
   return count(counts + kBins, bytes, call.in.planes[0], counts, launch);
+}
+
+CudaStatus hist_collect(const StageCall<Device>& call, const RungLaunch& launch) {
+  collect_kernel<<<1, kBins, 0, launch.stream>>>(static_cast<const std::uint32_t*>(launch.scratch),
+                                                 call.histogram);
+  return cudaGetLastError();
 }
 
 }  // namespace imgpipe
