@@ -218,11 +218,21 @@ class BandPass {
       }
       top = band.out_top;
     }
+    if (!job_.sink.image.planes[kAlphaPlane].empty()) keep_alpha(slot, current.planes[kAlphaPlane], top);
     if (job_.sink.writer == nullptr) return;
     slot.result = current.planes[0].rows(slot.first - top, slot.end - slot.first);
     if (!strips_) return;
     timed(slot, "encode", SpanKind::host, slot.result.height * slot.result.row_samples(),
           [&] { job_.sink.writer->write_strip(slot.first, slot.result); });
+  }
+
+  // Brings alpha into the sink where the link that moved it wrote into a buffer, because a later one writes
+  // the sink. `top`: the image's row that alpha begins with.
+  void keep_alpha(const Slot& slot, const ConstHostPlane& alpha, std::int64_t top) const {
+    const std::int64_t rows = slot.end - slot.first;
+    const ConstHostPlane from = alpha.rows(slot.first - top, rows);
+    const HostPlane to = job_.sink.image.planes[kAlphaPlane].rows(slot.first, rows);
+    if (from.data != to.data) copy_pixels(from, to);
   }
 
   void end_band(Slot* slot) {

@@ -94,12 +94,15 @@ class CpuRun {
   }
 
  private:
-  // The image between two chains. Its planes are those of outcome_.frames[owner], or of source_; alpha that
-  // no stage has moved may be an earlier one's.
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  // The image between two chains. Its colour is that of outcome_.frames[owner], or of source_ (kNone); a
+  // plane of alpha is that of outcome_.frames[alpha_owner], which is an earlier one where no stage has moved
+  // it since.
   struct Current {
     Frame<const Sample, Host> image = {};
-    std::size_t owner = 0;
-    bool from_source = true;
+    std::size_t owner = kNone;
+    std::size_t alpha_owner = kNone;
   };
 
   // With `last`, the frames that nothing reads any more are freed on the way.
@@ -123,8 +126,11 @@ class CpuRun {
     });
     Current next = current_;
     if (writes != links.rend()) {
-      next = {{}, writes->step, false};
-      chain.sink.image = output_of(*writes);
+      const bool alpha =
+          std::ranges::any_of(links, [](const ChainLink& link) { return link.stage->moves_alpha; });
+      chain.sink.image = output_of(*writes, alpha);
+      next.owner = writes->step;
+      if (alpha) next.alpha_owner = writes->step;
     } else if (index == 0) {
       source_ = Image(outcome_.plan.input);
       chain.sink.image = {frame_shape_of(source_.shape()), {source_.view(), {}, {}, {}}};
@@ -134,28 +140,32 @@ class CpuRun {
     if (writes != links.rend()) {
       next.image = {writes->out, {}};
       std::ranges::copy(chain.sink.image.planes, next.image.planes.begin());
-      if (!writes->stage->moves_alpha) next.image.planes[kAlphaPlane] = current_.image.planes[kAlphaPlane];
-      if (last && !job_.keep_outputs && index > 0) release(current_);
+      if (next.alpha_owner == current_.alpha_owner)
+        next.image.planes[kAlphaPlane] = current_.image.planes[kAlphaPlane];
+      if (last && !job_.keep_outputs && index > 0) release(current_, next);
       if (job_.keep_outputs) outcome_.outputs[writes->step] = next.image;
     }
     current_ = next;
   }
 
-  Frame<Sample, Host> output_of(const ChainLink& link) {
+  Frame<Sample, Host> output_of(const ChainLink& link, bool alpha) {
     FrameShape shape = link.out;
-    if (!link.stage->moves_alpha) shape.alpha = false;
+    if (!alpha) shape.alpha = false;
     OwnedFrame& frame = outcome_.frames[link.step];
     if (frame.images[0].empty()) frame = make_frame(shape);
     return frame.view();
   }
 
-  // Alpha may be a later image's too.
-  void release(const Current& image) {
-    if (image.from_source) {
+  // Frees what `next` does not use of the image before it.
+  void release(const Current& image, const Current& next) {
+    if (image.owner == kNone) {
       if (!job_.keep_source) source_ = Image();
       return;
     }
-    for (std::size_t c = 0; c < kAlphaPlane; ++c) outcome_.frames[image.owner].images[c] = Image();
+    std::array<Image, 4>& planes = outcome_.frames[image.owner].images;
+    for (std::size_t c = 0; c < kAlphaPlane; ++c) planes[c] = Image();
+    if (image.alpha_owner != kNone && image.alpha_owner != next.alpha_owner)
+      outcome_.frames[image.alpha_owner].images[kAlphaPlane] = Image();
   }
 
   void finish() {
@@ -167,7 +177,7 @@ class CpuRun {
       return;
     }
     outcome_.pixels = current_.image.planes[0];
-    if (job_.keep_source || current_.from_source) outcome_.source = std::move(source_);
+    if (job_.keep_source || current_.owner == kNone) outcome_.source = std::move(source_);
     if (job_.writer) outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline);
   }
 
