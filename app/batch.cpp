@@ -37,6 +37,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
 constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
 constexpr std::size_t kSlotsOfADevice = 4;
+// Of the workers' time, each, before a further device is started: about two starts of one.
+constexpr std::chrono::milliseconds kPatienceForADevice{500};
 
 void refuse_what_is_for_one_image(const ProcessOptions& options) {
   const std::pair<bool, const char*> rows[] = {{options.compare, "--cpu"},
@@ -270,6 +272,7 @@ class BatchRun {
     make_memory_for_lanes(settings);
     settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
       LaneOffer offer;
+      offer.lane_patience = kPatienceForADevice;
       offer.lanes = make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsOfADevice, memory);
       return offer;
     };
@@ -317,6 +320,7 @@ class BatchRun {
       return offer;
     }
     offer.lane_pixels = *calibration.model.lane_pixels;
+    offer.lane_patience = kPatienceForADevice;
     offer.lane_start_pixels = calibration.model.lane_start_pixels(jobs);
     std::vector<int> devices;
     for (const CudaDevice& device : found.devices) {

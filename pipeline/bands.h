@@ -56,10 +56,10 @@ struct ChainSource {
 
 // What a chain leaves behind, all optional.
 struct ChainSink {
-  // The planes that the last link leaves, or with no link the reader's image. With an alpha plane only where a
-  // link of the chain moves alpha; where none does it stays where it was before the chain.
+  // The planes that the last link leaves, or with no link the reader's image. With an alpha plane only where
+  // a link of the chain moves alpha; where none does it stays where it was before the chain.
   Frame<Sample, Host> image = {};
-  Writer* writer = nullptr;        // not yet written to; finish() is left to the caller
+  Writer* writer = nullptr;  // not yet written to; finish() is left to the caller
 };
 
 // A chain is right when

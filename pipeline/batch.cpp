@@ -1,12 +1,12 @@
 #include "pipeline/batch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <thread>
-#include <unordered_set>
 #include <utility>
 
 #include "images/file.h"
@@ -14,6 +14,7 @@
 #include "pipeline/bands.h"
 #include "pipeline/batch_queue.h"
 #include "pipeline/lane_crew.h"
+#include "pipeline/output_folders.h"
 
 namespace imgpipe {
 // Does what the queue says.
@@ -24,13 +25,12 @@ class Batch::Work {
         settings_(std::move(settings)),
         measure_(settings_.make_engine(1)),
         queue_(items_.size(), settings_),
+        workers_count_(std::clamp<std::size_t>(items_.size(), 1, static_cast<std::size_t>(settings_.jobs))),
         finding_(settings_.find_lanes != nullptr) {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     if (finding_) finder_ = std::thread([this] { find_lanes(); });
-    const std::size_t workers =
-        std::clamp<std::size_t>(items_.size(), 1, static_cast<std::size_t>(settings_.jobs));
-    for (std::size_t i = 0; i < workers; ++i) workers_.emplace_back([this, i] { work(i + 1); });
+    for (std::size_t i = 0; i < workers_count_; ++i) workers_.emplace_back([this, i] { work(i + 1); });
   }
 
   ~Work() {
@@ -88,7 +88,6 @@ class Batch::Work {
     }
   }
 
-  // An image's own errors end that image.
   template <class Action>
   void guarded(EntryPointer& entry, const Action& action) {
     try {
@@ -133,7 +132,7 @@ class Batch::Work {
       result.warnings.push_back(printable(item.output) + ": " + std::string(format_info(item.format).name) +
                                 " holds no alpha; it is dropped");
     }
-    entry->to_lane = lane_takes(result.header.shape.pixels());
+    entry->to_lane = lane_takes(*entry);
     entry->need_bytes = bytes_needed(*entry, *measure_);
     if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes)
       throw over_budget(item, entry->need_bytes, settings_.memory_bytes);
@@ -197,18 +196,9 @@ class Batch::Work {
     entry.result.output_bytes = static_cast<std::int64_t>(file.size_bytes());
     const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host, entry.result.output_bytes);
     naming(printable(path), [&] {
-      make_folder(std::filesystem::path(path).parent_path());
+      folders_.make(std::filesystem::path(path).parent_path());
       write_file(path, file.parts);
     });
-  }
-
-  void make_folder(const std::filesystem::path& folder) {
-    const std::lock_guard lock(folders_mutex_);
-    if (folder.empty() || folders_.contains(folder.string())) return;
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw Error(ErrorKind::output, "cannot make the folder: " + error.message());
-    folders_.insert(folder.string());
   }
 
   // ---- lanes -----------------------------------------------------------------------------------------
@@ -250,7 +240,8 @@ class Batch::Work {
       const std::lock_guard lock(mutex_);
       finding_ = false;
       early.swap(early_);
-      if (!offer.lanes.empty()) crew_ = std::make_unique<LaneCrew>(std::move(offer.lanes), lane_events());
+      if (!offer.lanes.empty())
+        crew_ = std::make_unique<LaneCrew>(std::move(offer.lanes), offer.lane_patience, lane_events());
       offer_ = std::move(offer);
       lanes_usable_ = crew_ != nullptr;
       if (lanes_usable_ && offer_.lane_start_pixels == 0) start_lanes();
@@ -284,10 +275,13 @@ class Batch::Work {
     const std::lock_guard lock(mutex_);
     queue_.hold(lanes_usable_ && !settings_.host_helps && crew_->ready() &&
                 crew_->waiting() >= 2 * crew_->slots());
+    const std::chrono::nanoseconds lost = queue_.held_time() + std::chrono::nanoseconds(lanes_work_ns_);
+    if (lanes_started_) crew_->lost(lost / workers_count_);
   }
 
   // Whether an image is to go to a lane; starts the lanes when that begins to pay.
-  bool lane_takes(std::int64_t pixels) {
+  bool lane_takes(BatchEntry& entry) {
+    const std::int64_t pixels = entry.result.header.shape.pixels();
     const std::size_t left = queue_.left();
     const std::lock_guard lock(mutex_);
     ++opened_;
@@ -298,7 +292,9 @@ class Batch::Work {
       const double to_come = lane_pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left);
       if (to_come >= static_cast<double>(offer_.lane_start_pixels)) start_lanes();
     }
-    return crew_->ready() && crew_->waiting() < crew_->slots();
+    if (!crew_->ready()) return false;
+    entry.lane_was_full = crew_->waiting() >= crew_->slots();
+    return !entry.lane_was_full;
   }
 
   // `lane` is empty when there was none to break.
@@ -309,7 +305,6 @@ class Batch::Work {
       if (last) lanes_usable_ = false;
       over = last && !settings_.host_helps;
       if (over) {
-        // Whatever it was that kept the device from working, as an error of the device it ends the batch.
         const std::string what = (lane.empty() ? "" : lane + ": ") + error.what();
         if (!fatal_) fatal_ = Error(ErrorKind::device, what);
       } else {
@@ -337,6 +332,10 @@ class Batch::Work {
 
   void finish(EntryPointer entry) {
     add_up_times(*entry);
+    if (entry->lane_was_full) {
+      lanes_work_ns_ += entry->result.busy[static_cast<std::size_t>(Part::kernels)];
+      balance();
+    }
     BatchResult result = std::move(entry->result);
     if (settings_.keep_spans) result.spans = entry->timeline.spans();
     const bool no_output = result.failed == ErrorKind::output;
@@ -353,9 +352,9 @@ class Batch::Work {
   BatchSettings settings_;
   const std::unique_ptr<Engine> measure_;  // says what images need; does none
   BatchQueue queue_;
-  std::mutex folders_mutex_;
-  std::unordered_set<std::string> folders_;  // made or seen
-  mutable std::mutex mutex_;                 // of all that follows but the threads
+  const std::size_t workers_count_;
+  OutputFolders folders_;
+  mutable std::mutex mutex_;  // of all that follows but the threads
   std::optional<Error> fatal_;
   std::vector<std::string> notes_;
   bool finding_ = false, lanes_usable_ = false, lanes_started_ = false;
@@ -363,7 +362,8 @@ class Batch::Work {
   LaneOffer offer_;
   std::size_t opened_ = 0;
   double lane_pixels_seen_ = 0;
-  std::unique_ptr<LaneCrew> crew_;  // made once, by finder_
+  std::atomic<std::int64_t> lanes_work_ns_{0};  // what workers did in place of lanes that were full
+  std::unique_ptr<LaneCrew> crew_;              // made once, by finder_
   std::thread finder_;
   std::vector<std::thread> workers_;
 };

@@ -41,6 +41,9 @@ struct LaneOffer {
   std::int64_t lane_pixels = 0;
   // Lanes are started when the images so far let expect that so many pixels will go to them.
   std::int64_t lane_start_pixels = 0;
+  // A further lane is started when the workers have lost so much time, each, because those that run were
+  // full. 0: all lanes start together.
+  std::chrono::milliseconds lane_patience{0};
   std::string note;  // for the user: what was found, and why that
 };
 

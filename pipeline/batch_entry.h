@@ -14,6 +14,7 @@ struct BatchEntry final : LaneImage {
   std::unique_ptr<Reader> reader;
   std::unique_ptr<Writer> writer;
   bool to_lane = false;
+  bool lane_was_full = false;  // a worker does the stages that a lane was meant to do
   std::int64_t need_bytes = 0;
   // Of the batch's memory: its file until it is admitted, all that it needs from then on.
   struct Counted {

@@ -39,7 +39,10 @@ BatchQueue::Turn BatchQueue::next() {
       return {Act::open, std::move(entry), threads_now()};
     }
     if (idle()) return {};
+    const bool held = held_ && (next_item_ < items_ || !again_.empty());
+    const auto start = std::chrono::steady_clock::now();
     work_ready_.wait(lock);
+    if (held) held_time_ += std::chrono::steady_clock::now() - start;
   }
 }
 
@@ -112,6 +115,11 @@ void BatchQueue::hold(bool held) {
     held_ = held;
   }
   if (!held) work_ready_.notify_all();
+}
+
+std::chrono::nanoseconds BatchQueue::held_time() const {
+  const std::lock_guard lock(mutex_);
+  return held_time_;
 }
 
 void BatchQueue::stop() {

@@ -1,6 +1,7 @@
 // What each worker of a batch does next: which images wait for what, and how much memory they have.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -41,6 +42,8 @@ class BatchQueue {
 
   // While it is held, no image is begun: decoding faster than the lanes take would only fill memory.
   void hold(bool held);
+  // How long workers had nothing to do because of that, added up.
+  [[nodiscard]] std::chrono::nanoseconds held_time() const;
   // Begins no more images; what waits for memory is dropped.
   void stop();
 
@@ -65,6 +68,7 @@ class BatchQueue {
   mutable std::mutex mutex_;
   std::condition_variable work_ready_, result_ready_;
   bool stopping_ = false, held_ = false;
+  std::chrono::nanoseconds held_time_{0};
   bool reading_full_ = false;  // no more is begun until what was read is admitted, or gone
   std::size_t next_item_ = 0, in_flight_ = 0;
   std::deque<std::size_t> again_;       // items whose lane broke

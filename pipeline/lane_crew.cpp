@@ -27,13 +27,13 @@ std::optional<Error> error_of(const Work& work) {
 
 }  // namespace
 
-LaneCrew::LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, LaneEvents events)
-    : events_(std::move(events)), members_(lanes.size()) {
+LaneCrew::LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, std::chrono::nanoseconds patience,
+                   LaneEvents events)
+    : patience_(patience), events_(std::move(events)), members_(lanes.size()) {
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     Member& member = members_[i];
     member.lane = std::move(lanes[i]);
     for (std::size_t slot = member.lane->slots(); slot-- > 0;) member.free.push_back(slot);
-    slots_ += member.lane->slots();
   }
 }
 
@@ -51,10 +51,21 @@ void LaneCrew::end() {
 }
 
 void LaneCrew::start() {
-  for (Member& member : members_) {
-    member.launcher = std::thread([this, &member] { launch_all(member); });
-    member.collector = std::thread([this, &member] { collect_all(member); });
-  }
+  const std::lock_guard lock(mutex_);
+  const std::size_t count = patience_.count() > 0 ? 1 : members_.size();
+  for (std::size_t i = 0; i < count; ++i) start_next();
+}
+
+void LaneCrew::lost(std::chrono::nanoseconds each) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t ready = count_ready();
+  const bool starting = std::ranges::any_of(
+      members_, [](const Member& member) { return member.started && !member.ready && !member.broken; });
+  const bool changed = ready != ready_before_ || starting;
+  if (!changed && each - lost_before_ < patience_) return;
+  ready_before_ = ready;
+  lost_before_ = each;
+  if (!changed) start_next();
 }
 
 bool LaneCrew::push(std::unique_ptr<LaneImage>& image) {
@@ -72,9 +83,16 @@ std::size_t LaneCrew::waiting() const {
   return queue_.size();
 }
 
+std::size_t LaneCrew::slots() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t slots = 0;
+  for (const Member& member : members_) slots += member.started ? member.lane->slots() : 0;
+  return slots;
+}
+
 bool LaneCrew::ready() const {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(members_, [](const Member& member) { return member.ready && !member.broken; });
+  return count_ready() > 0;
 }
 
 std::vector<std::string> LaneCrew::devices() const {
@@ -184,10 +202,29 @@ void LaneCrew::break_lane(Member& member, const Error& error) {
     member.broken = true;
     last = std::ranges::all_of(members_, &Member::broken);
     if (last) left.swap(queue_);
+    const bool works =
+        std::ranges::any_of(members_, [](const Member& other) { return other.started && !other.broken; });
+    if (!works) start_next();
   }
   changed_.notify_all();
   events_.broken(member.lane->name(), error, last);
   for (std::unique_ptr<LaneImage>& image : left) events_.returned(std::move(image));
+}
+
+// ---- under mutex_ -----------------------------------------------------------------------------------
+
+void LaneCrew::start_next() {
+  const auto next = std::ranges::find(members_, false, &Member::started);
+  if (closing_ || next == members_.end()) return;
+  Member& member = *next;
+  member.started = true;
+  member.launcher = std::thread([this, &member] { launch_all(member); });
+  member.collector = std::thread([this, &member] { collect_all(member); });
+}
+
+std::size_t LaneCrew::count_ready() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(members_, [](const Member& member) { return member.ready && !member.broken; }));
 }
 
 }  // namespace imgpipe

@@ -31,6 +31,7 @@ void HostLane::launch(std::size_t slot, LaneImage& image) {
 void HostLane::finish(std::size_t slot, LaneImage& image) {
   if (faults_.breaks_in_finish > 0 && number_[slot] >= faults_.breaks_in_finish)
     throw Error(ErrorKind::device, "it broke");
+  std::this_thread::sleep_for(std::chrono::milliseconds(faults_.image_ms));
   const std::unique_ptr<Engine> engine = make_reference_engine();
   Job job;
   job.reader = make_memory_reader(std::as_const(image.source).view());

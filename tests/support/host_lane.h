@@ -21,6 +21,7 @@ struct LaneFaults {
   int breaks_in_finish = 0;             // the image whose end is not seen
   std::int64_t room_bytes = 1LL << 40;  // of all slots together; beyond it launch() throws Error(memory)
   int start_ms = 0;                     // how long starting takes
+  int image_ms = 0;                     // how long an image takes at least
 };
 
 class HostLane final : public Lane {
