@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/version.h"
+
 namespace imgpipe {
 namespace {
 
@@ -40,7 +42,7 @@ Json counts_json(const Counts& counts, const std::string& label) {
 }
 
 std::string histogram_json(const HistogramPair& pair) {
-  Json json{{"title", pair.title}, {"bins", kBins}};
+  Json json{{"imgpipe", build_info().version}, {"title", pair.title}, {"bins", kBins}};
   json["contrast"] = Json::array();
   for (const ContrastRange& range : pair.ranges) {
     json["contrast"].push_back(

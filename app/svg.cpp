@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "app/replaceable.h"
+
 namespace imgpipe {
 
 std::string xml(const std::string& text) {
@@ -41,7 +43,7 @@ std::string drawing(int width, int height, const std::string& style, const std::
   const std::string w = std::to_string(width);
   const std::string h = std::to_string(height);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + w + "\" height=\"" + h + "\" viewBox=\"0 0 " +
-         w + " " + h + "\">\n<style>" + style +
+         w + " " + h + "\">\n" + std::string(kSvgMark) + "\n<style>" + style +
          "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" + content + "</svg>\n";
 }
 

@@ -250,7 +250,7 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
   const Shape stored = storable_shape(format, shape);
   std::unique_ptr<Writer> writer;
   if (format == Format::pgm || format == Format::ppm) {
-    writer = make_netpbm_writer(format, stored);
+    writer = make_netpbm_writer(format, stored, options);
   } else if (format == Format::jpeg && options.codec == CodecChoice::automatic) {
     writer = make_jpeg_writer(stored, options);
   } else if (format == Format::png && options.codec == CodecChoice::automatic) {

@@ -107,10 +107,18 @@ class Reader {
 [[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,
                                                   const DecodeOptions& options = {});
 
+// Whose file it is: what the files of imgpipe carry (images/mark.h).
+enum class Mark {
+  none,
+  result,     // of a pipeline's run
+  synthetic,  // a test image
+};
+
 struct EncodeOptions {
   int quality = 90;   // JPEG, 1..100
   int png_level = 1;  // 0 fastest .. 9 smallest: ISA-L's levels 0 to 3, zlib's 4 to 9
   CodecChoice codec = CodecChoice::automatic;
+  Mark mark = Mark::none;  // that the file is to carry
 };
 
 // A file in memory, as parts that follow one another: what is encoded strip by strip is never copied

@@ -9,6 +9,7 @@
 
 #include "images/codec_parts.h"
 #include "images/error.h"
+#include "images/mark.h"
 
 namespace imgpipe {
 namespace {
@@ -72,7 +73,7 @@ void end_parts(j_compress_ptr encoder) {
 
 class JpegWriter final : public Writer {
  public:
-  JpegWriter(Shape shape, int quality) {
+  JpegWriter(Shape shape, const EncodeOptions& options) : mark_(mark_text(options.mark)) {
     encoder_.err = jpeg_std_error(&errors_.base);
     errors_.base.error_exit = on_error;
     errors_.base.emit_message = on_message;
@@ -80,7 +81,7 @@ class JpegWriter final : public Writer {
     parts_.base.empty_output_buffer = add_part;
     parts_.base.term_destination = end_parts;
     parts_.file = &file_;
-    if (!try_start(shape, quality)) {
+    if (!try_start(shape, options.quality)) {
       jpeg_destroy_compress(&encoder_);
       fail();
     }
@@ -124,7 +125,13 @@ class JpegWriter final : public Writer {
 
   bool try_write(ConstHostPlane rows) {
     if (setjmp(errors_.jump) != 0) return false;
-    if (!started_) jpeg_start_compress(&encoder_, TRUE);
+    if (!started_) {
+      jpeg_start_compress(&encoder_, TRUE);
+      if (!mark_.empty()) {
+        jpeg_write_marker(&encoder_, JPEG_COM, reinterpret_cast<const JOCTET*>(mark_.data()),
+                          static_cast<unsigned>(mark_.size()));
+      }
+    }
     started_ = true;
     for (std::int64_t y = 0; y < rows.height; ++y) {
       // The library takes its input through a pointer to non-const and does not write to it.
@@ -144,6 +151,7 @@ class JpegWriter final : public Writer {
   ErrorState errors_{};
   Parts parts_{};
   EncodedFile file_;
+  std::string_view mark_;
   bool started_ = false;
 };
 
@@ -154,7 +162,7 @@ std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& optio
     throw Error(ErrorKind::usage,
                 "jpeg holds at most " + std::to_string(JPEG_MAX_DIMENSION) + " pixels a side");
   }
-  return std::make_unique<JpegWriter>(shape, options.quality);
+  return std::make_unique<JpegWriter>(shape, options);
 }
 
 }  // namespace imgpipe

@@ -7,6 +7,7 @@
 
 #include "images/codec_parts.h"
 #include "images/error.h"
+#include "images/mark.h"
 
 namespace imgpipe {
 namespace {
@@ -177,9 +178,11 @@ class NetpbmReader final : public Reader {
 
 class NetpbmWriter final : public Writer {
  public:
-  NetpbmWriter(Format format, Shape shape) {
+  NetpbmWriter(Format format, Shape shape, const EncodeOptions& options) {
+    const std::string mark(mark_text(options.mark));
     const std::string head = std::string(format == Format::pgm ? "P5\n" : "P6\n") +
-                             std::to_string(shape.width) + " " + std::to_string(shape.height) + "\n255\n";
+                             (mark.empty() ? "" : "# " + mark + "\n") + std::to_string(shape.width) + " " +
+                             std::to_string(shape.height) + "\n255\n";
     file_.reserve(head.size() + static_cast<std::size_t>(shape.samples()));
     append(head.data(), head.size());
   }
@@ -211,8 +214,8 @@ std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options) {
   return std::make_unique<NetpbmReader>(bytes, options);
 }
 
-std::unique_ptr<Writer> make_netpbm_writer(Format format, Shape shape) {
-  return std::make_unique<NetpbmWriter>(format, shape);
+std::unique_ptr<Writer> make_netpbm_writer(Format format, Shape shape, const EncodeOptions& options) {
+  return std::make_unique<NetpbmWriter>(format, shape, options);
 }
 
 }  // namespace imgpipe

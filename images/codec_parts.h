@@ -62,7 +62,7 @@ std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions
 std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options);
-std::unique_ptr<Writer> make_netpbm_writer(Format format, Shape shape);
+std::unique_ptr<Writer> make_netpbm_writer(Format format, Shape shape, const EncodeOptions& options);
 
 std::string jpeg_version();
 std::string png_version();

@@ -11,6 +11,7 @@
 #include "images/codec_parts.h"
 #include "images/deflate.h"
 #include "images/error.h"
+#include "images/mark.h"
 #include "images/png_filter.h"
 
 namespace imgpipe {
@@ -42,7 +43,8 @@ void append_chunk(std::vector<std::byte>& out, const char (&type)[5], Bytes head
 
 class PngWriter final : public Writer {
  public:
-  PngWriter(Shape shape, int level) : shape_(shape), level_(level) {
+  PngWriter(Shape shape, const EncodeOptions& options)
+      : shape_(shape), level_(options.png_level), mark_(options.mark) {
     const std::int64_t row_bytes = shape.width * shape.channels + 1;
     strip_rows_ = std::clamp<std::int64_t>(kStripBytes / row_bytes, 1, shape.height);
     strips_.resize(static_cast<std::size_t>((shape.height + strip_rows_ - 1) / strip_rows_));
@@ -99,6 +101,7 @@ class PngWriter final : public Writer {
     for (const unsigned value : {0x89U, 0x50U, 0x4EU, 0x47U, 0x0DU, 0x0AU, 0x1AU, 0x0AU})
       head.push_back(static_cast<std::byte>(value));
     append_chunk(head, "IHDR", header());
+    if (mark_ != Mark::none) append(head, png_mark(mark_));
     file.parts.push_back(std::move(head));
     std::uint32_t adler = 1;
     for (Strip& strip : strips_) {
@@ -165,6 +168,7 @@ class PngWriter final : public Writer {
 
   Shape shape_;
   int level_;
+  Mark mark_;
   std::int64_t strip_rows_ = 1;
   std::vector<Strip> strips_;
   std::mutex mutex_;
@@ -178,7 +182,7 @@ class PngWriter final : public Writer {
 std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options) {
   if (shape.width > kMaxSide || shape.height > kMaxSide)
     throw Error(ErrorKind::usage, "png holds at most 2147483647 pixels a side");
-  return std::make_unique<PngWriter>(shape, options.png_level);
+  return std::make_unique<PngWriter>(shape, options);
 }
 
 }  // namespace imgpipe

@@ -11,6 +11,7 @@
 
 #include "images/codec_parts.h"
 #include "images/error.h"
+#include "images/mark.h"
 #include "images/stb_claims.h"
 
 namespace imgpipe {
@@ -267,6 +268,7 @@ class StbWriter final : public Writer {
       ok = stbi_write_tga_to_func(append_bytes, &file, width, height, channels, data);
     }
     if (ok == 0) throw Error(ErrorKind::memory, "the encoder failed");
+    add_mark(file, format_, options_.mark);
     EncodedFile encoded;
     encoded.parts.push_back(std::move(file));
     return encoded;

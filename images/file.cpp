@@ -274,6 +274,22 @@ std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t m
   return read_to_end(file, info, max_bytes);
 }
 
+std::vector<std::byte> read_head(const std::string& path, std::size_t bytes) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat info {};
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  std::vector<std::byte> head(bytes);
+  std::size_t filled = 0;
+  while (filled < bytes) {
+    const ssize_t got = ::read(file.get(), head.data() + filled, bytes - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  head.resize(filled);
+  return head;
+}
+
 std::int64_t file_size_bytes(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;

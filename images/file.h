@@ -22,6 +22,9 @@ inline constexpr const char* kStandardStream = "-";
 // Throws Error(input) for a FIFO, a socket and everything else as well.
 [[nodiscard]] std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes);
 
+// The first `bytes` bytes of a regular file, or what it has. Empty where it cannot be read.
+[[nodiscard]] std::vector<std::byte> read_head(const std::string& path, std::size_t bytes);
+
 // The size of a regular file; 0 for everything else, and for what is not there.
 [[nodiscard]] std::int64_t file_size_bytes(const std::string& path);
 

@@ -1,0 +1,98 @@
+#include "app/replaceable.h"
+
+#include <algorithm>
+
+#include "images/error.h"
+#include "images/file.h"
+#include "images/mark.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+using Head = std::span<const std::byte>;
+
+std::string_view text_of(Head head) {
+  return {reinterpret_cast<const char*>(head.data()), head.size()};
+}
+
+std::string_view without_space(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos ? std::string_view() : text.substr(first);
+}
+
+// Takes `token` and the white space before it from the front of `text`.
+bool take(std::string_view& text, std::string_view token) {
+  const std::string_view rest = without_space(text);
+  if (!rest.starts_with(token)) return false;
+  text = rest.substr(token.size());
+  return true;
+}
+
+// A line for every image: the keys that they begin with, in this order.
+bool is_image_line(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const std::size_t output = line.find("\"output\":");
+  return line.starts_with("{\"input\":") && output != std::string_view::npos &&
+         line.find("\"status\":", output) != std::string_view::npos;
+}
+
+bool own_result(Head head) {
+  return own_image(head, Mark::result);
+}
+
+bool own_test_image(Head head) {
+  return own_image(head, Mark::synthetic) || own_image(head, Mark::result);
+}
+
+bool own_text_file(Head head) {
+  return own_text(text_of(head));
+}
+
+bool is_list(Head head) {
+  return !format_by_content(head) && std::ranges::none_of(text_of(head), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\0';
+  });
+}
+
+}  // namespace
+
+bool own_image(Head head, Mark mark) {
+  return find_mark(head) == mark;
+}
+
+bool own_text(std::string_view head) {
+  std::string_view rest = head;
+  if (take(rest, "{") && take(rest, "\"imgpipe\"") && take(rest, ":")) return true;
+  rest = head;
+  if (take(rest, "[") && take(rest, R"({"name":"process_name")")) return head.find("imgpipe") != head.npos;
+  const bool table = head.starts_with("name,kind,time_ms,") || head.starts_with("bin,before_");
+  const bool picture = head.starts_with("<svg ") && head.find(kSvgMark) != head.npos;
+  return table || picture || is_image_line(head);
+}
+
+std::string why_not_replaceable(const std::string& path, Replace replace, bool (*own)(Head head)) {
+  if (replace == Replace::all || path.empty() || path == kStandardStream || file_size_bytes(path) == 0)
+    return "";
+  if (replace == Replace::none) return "is there already (--no-clobber)";
+  const std::vector<std::byte> head = read_head(path, kMarkBytes);
+  return own(head) ? "" : "is there already and was not written by imgpipe; --overwrite replaces it";
+}
+
+std::string why_no_image(const std::string& path, Replace replace, Mark mark) {
+  return why_not_replaceable(path, replace, mark == Mark::result ? own_result : own_test_image);
+}
+
+std::string why_no_text(const std::string& path, Replace replace) {
+  return why_not_replaceable(path, replace, own_text_file);
+}
+
+std::string why_no_list(const std::string& path, Replace replace) {
+  return why_not_replaceable(path, replace, is_list);
+}
+
+void check_replaceable(const std::string& path, const std::string& reason) {
+  if (!reason.empty()) throw Error(ErrorKind::usage, printable(path) + ": " + reason);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,42 @@
+// Which existing files a run may replace: what imgpipe wrote, and nothing that somebody else did.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "images/codec.h"
+
+namespace imgpipe {
+
+enum class Replace {
+  own,   // files that imgpipe wrote
+  all,   // --overwrite
+  none,  // --no-clobber
+};
+
+// Whether imgpipe wrote the file of which `head` is the start, as an image of this kind (images/mark.h), or
+// as a report, a histogram, a trace or a plot, which are told by their first key, column or comment.
+[[nodiscard]] bool own_image(std::span<const std::byte> head, Mark mark);
+[[nodiscard]] bool own_text(std::string_view head);
+
+// Why `path` may not be written, or "". It may where there is no file, an empty one, or what is no regular
+// file (a FIFO, /dev/null: nothing is lost there), and where it is a file that `own` says is imgpipe's. `own`
+// is asked with the first kMarkBytes of the file.
+[[nodiscard]] std::string why_not_replaceable(const std::string& path, Replace replace,
+                                              bool (*own)(std::span<const std::byte> head));
+
+// The same for each kind of file that imgpipe writes.
+[[nodiscard]] std::string why_no_image(const std::string& path, Replace replace, Mark mark = Mark::result);
+[[nodiscard]] std::string why_no_text(const std::string& path, Replace replace);
+// A list of names carries no mark: any text may be replaced that is no image.
+[[nodiscard]] std::string why_no_list(const std::string& path, Replace replace);
+
+// Throws Error(usage) with the path and the reason, unless that is empty.
+void check_replaceable(const std::string& path, const std::string& reason);
+
+// The comment by which an SVG of imgpipe's is told.
+inline constexpr std::string_view kSvgMark = "<!-- imgpipe -->";
+
+}  // namespace imgpipe
