@@ -207,7 +207,8 @@ class BmpRleReader final : public WholeImageReader {
       if (at >= codes_.size()) return false;
       put(whole, index(byte(at), i));
     }
-    at_ += ((count + per_byte - 1) / per_byte + 1) / 2 * 2;
+    const std::size_t bytes = (count + per_byte - 1) / per_byte;
+    at_ += bytes + bytes % 2;
     return true;
   }
 

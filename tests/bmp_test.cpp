@@ -1,4 +1,5 @@
 // BMP files made byte by byte: every version of the header, every depth, masks, what is refused, what is cut.
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -165,10 +166,13 @@ TEST(Bmp, EveryValueOfAMaskIsRounded) {
     bmp.pixels.insert(bmp.pixels.end(), {pixel & 255, pixel >> 8});
   }
   const Values got = samples(decode(bmp.build()));
+  const auto rounded = [](std::size_t value, double most) {
+    return static_cast<int>(std::lround(static_cast<double>(value) * 255 / most));
+  };
   for (std::size_t v = 0; v < 64; ++v) {
-    EXPECT_EQ(got[3 * v], static_cast<int>(static_cast<double>(v) * 255 / 63 + 0.5));
-    EXPECT_EQ(got[3 * v + 1], static_cast<int>(static_cast<double>(v % 32) * 255 / 31 + 0.5));
-    EXPECT_EQ(got[3 * v + 2], static_cast<int>(static_cast<double>(31 - v % 32) * 255 / 31 + 0.5));
+    EXPECT_EQ(got[3 * v], rounded(v, 63));
+    EXPECT_EQ(got[3 * v + 1], rounded(v % 32, 31));
+    EXPECT_EQ(got[3 * v + 2], rounded(31 - v % 32, 31));
   }
 }
 

@@ -325,8 +325,9 @@ TEST(TgaCorpus, FoundOrigins) {
     const Image mirrored = decode(file);
     ASSERT_EQ(got.shape(), (Shape{75, 70, 4}));
     for (std::int64_t y = 0; y < 70; ++y) {
-      for (std::int64_t i = 0; i < 4 * 75; ++i) {
-        ASSERT_EQ(got.view().row(y)[i], mirrored.view().row(y)[4 * (74 - i / 4) + i % 4]) << name;
+      for (std::int64_t i = 0; i < 300; ++i) {
+        const std::int64_t opposite = 4 * (74 - i / 4) + i % 4;
+        ASSERT_EQ(got.view().row(y)[i], mirrored.view().row(y)[opposite]) << name;
       }
     }
   }

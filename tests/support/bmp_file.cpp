@@ -7,7 +7,7 @@ namespace imgpipe::test {
 FileBytes Bmp::build() const {
   FileBytes file;
   const auto put = [&](std::uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i) file.push_back(static_cast<std::byte>(value >> (8 * i)));
+    for (int i = 0; i < bytes; ++i) file.push_back(static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0));
   };
   const bool core = header_bytes == 12;
   put('B' | 'M' << 8, 2), put(0, 12), put(header_bytes, 4);
