@@ -121,6 +121,8 @@ std::unique_ptr<Reader> open_stored(Bytes bytes, Format format, const DecodeOpti
     if (format == Format::jpeg) return open_jpeg(bytes, options);
     if (format == Format::png) return open_png(bytes, options);
     if (netpbm) return open_netpbm(bytes, options);
+    if (format == Format::bmp) return open_bmp(bytes, options);
+    if (format == Format::tga) return open_tga(bytes, options);
   }
   return open_stb(bytes, format, options);
 }
@@ -193,6 +195,13 @@ void WholeImageReader::read_next_rows(HostPlane rows) {
   copy_pixels(std::as_const(image_).view().rows(next_row_, rows.height), rows);
   next_row_ += rows.height;
   if (next_row_ == header_.shape.height) image_ = Image();
+}
+
+void fill_missing(Sample* out, std::int64_t pixels, int channels) {
+  const bool alpha = channels % 2 == 0;
+  std::fill_n(out, pixels * channels, kMissingSample);
+  if (!alpha) return;
+  for (std::int64_t i = 1; i <= pixels; ++i) out[i * channels - 1] = kMaxSample;
 }
 
 void check_header(const Shape& shape, const DecodeOptions& options, std::int64_t bytes_per_pixel) {

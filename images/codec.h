@@ -41,9 +41,9 @@ struct FormatInfo {
 [[nodiscard]] std::optional<Format> format_by_content(std::span<const std::byte> bytes);
 
 // Which library decodes and encodes: `automatic` is libjpeg-turbo for JPEG; for PNG libpng, and our own
-// writer over ISA-L and zlib; our own reader for the Netpbm formats (stb_image 2.27 swaps the bytes of 16-bit
-// samples and ignores maxval); stb_image for the rest. `stb` forces stb_image and stb_image_write wherever
-// they know the format.
+// writer over ISA-L and zlib; our own readers for the Netpbm formats (stb_image 2.27 swaps the bytes of
+// 16-bit samples and ignores maxval), BMP and TGA (it gives wrong colours for some); stb_image for the rest.
+// `stb` forces stb_image and stb_image_write wherever they know the format.
 enum class CodecChoice { automatic, stb };
 
 inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
@@ -100,10 +100,10 @@ class Reader {
 };
 
 // Opens an image: tells the format by content, reads the header and judges it (size against max_pixels
-// and memory) before any pixel is allocated. Samples come out as 8 bits: 16-bit PNG and Netpbm values v
-// of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK converted to RGB.
-// Colour profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that holds no
-// byte of the file.
+// and memory) before any pixel is allocated. Samples come out as 8 bits: PNG, Netpbm, BMP and TGA
+// values v of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK converted to
+// RGB. Colour profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that
+// holds no byte of the file.
 [[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,
                                                   const DecodeOptions& options = {});
 

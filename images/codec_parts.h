@@ -18,6 +18,9 @@ using Bytes = std::span<const std::byte>;
 // The value that --lenient gives to pixels that could not be recovered.
 inline constexpr Sample kMissingSample = 128;
 
+// Writes `pixels` pixels that could not be recovered: mid-grey, and opaque.
+void fill_missing(Sample* out, std::int64_t pixels, int channels);
+
 // Throws Error(input) or Error(memory) unless an image of this shape may be decoded: sides within
 // 1..2^31-1, pixels within options.max_pixels, and pixels * bytes_per_pixel within the available memory.
 void check_header(const Shape& shape, const DecodeOptions& options, std::int64_t bytes_per_pixel);
@@ -57,6 +60,8 @@ std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, const 
 std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options);
+std::unique_ptr<Reader> open_bmp(Bytes bytes, const DecodeOptions& options);
+std::unique_ptr<Reader> open_tga(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions& options);
 
 std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options);

@@ -1,17 +1,14 @@
 #include "images/stb_claims.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <string>
 
+#include "images/bmp_header.h"
 #include "images/error.h"
 #include "images/sniff.h"
 
 namespace imgpipe {
 namespace {
-
-using Bytes = std::span<const std::byte>;
 
 [[noreturn]] void fail(const std::string& reason) {
   throw Error(ErrorKind::input, reason);
@@ -21,93 +18,61 @@ void require(bool condition, const char* reason) {
   if (!condition) fail(reason);
 }
 
-// Windows bitmap: BITMAPCOREHEADER (12 bytes), BITMAPINFOHEADER (40) and its successors (56, 108, 124).
-struct BmpFields {
-  bool core;
-  std::uint32_t offset, header_bytes, bits, compression, colors;
-  std::int64_t width, height, row_bytes, palette_entries;
-  bool top_down;
-};
-
-BmpFields read_bmp_fields(Bytes bytes) {
-  require(bytes.size() >= 26, "bmp: the header is truncated");
-  BmpFields f{};
-  f.offset = little_endian(bytes, 10, 4);
-  f.header_bytes = little_endian(bytes, 14, 4);
-  f.core = f.header_bytes == 12;
-  require(f.core || (f.header_bytes >= 40 && f.header_bytes <= 124), "bmp: unknown header version");
-  require(bytes.size() >= 14 + std::size_t{f.header_bytes}, "bmp: the header is truncated");
-  const auto signed_field = [&](std::size_t at) {
-    return std::int64_t{static_cast<std::int32_t>(little_endian(bytes, at, 4))};
-  };
-  f.width = f.core ? little_endian(bytes, 18, 2) : signed_field(18);
-  f.height = f.core ? little_endian(bytes, 20, 2) : signed_field(22);
-  f.bits = little_endian(bytes, f.core ? 24 : 28, 2);
-  f.compression = f.core ? 0 : little_endian(bytes, 30, 4);
-  f.colors = f.core ? 0 : little_endian(bytes, 46, 4);
-  f.top_down = f.height < 0;
-  f.height = std::abs(f.height);
-  require(f.width > 0 && f.height > 0, "bmp: an image of no pixels");
-  require(f.bits == 1 || f.bits == 4 || f.bits == 8 || f.bits == 16 || f.bits == 24 || f.bits == 32,
-          "bmp: this number of bits is not supported");
-  require(f.width <= std::numeric_limits<std::int32_t>::max() / 32, "bmp: too large");
-  f.row_bytes = (f.width * f.bits + 31) / 32 * 4;
-  return f;
-}
-
 // A palette index beyond the palette reads whatever lay in memory: refuse it.
-void check_palette_indices(Bytes bytes, const BmpFields& f) {
-  const std::uint32_t per_byte = 8 / f.bits;
-  const std::uint32_t mask = (1U << f.bits) - 1;
-  for (std::int64_t y = 0; y < f.height; ++y) {
-    for (std::int64_t x = 0; x < f.width; ++x) {
-      const auto at = static_cast<std::size_t>(f.offset + y * f.row_bytes + x / per_byte);
-      const auto shift = static_cast<std::uint32_t>((per_byte - 1 - x % per_byte) * f.bits);
-      if (at >= bytes.size()) return;  // lenient: the rest is missing
-      const std::uint32_t index = (std::to_integer<std::uint32_t>(bytes[at]) >> shift) & mask;
-      if (index >= f.palette_entries) fail("bmp: a pixel's colour is not in the palette");
+void check_palette_indices(Bytes bytes, const BmpHeader& bmp) {
+  const int per_byte = 8 / bmp.bits;
+  const std::uint32_t mask = (1U << bmp.bits) - 1;
+  for (std::int64_t y = 0; y < bmp.height; ++y) {
+    for (std::int64_t x = 0; x < bmp.width; ++x) {
+      const std::size_t at = bmp.pixels_at + static_cast<std::size_t>(y * bmp.row_bytes() + x / per_byte);
+      const auto shift = (per_byte - 1 - x % per_byte) * bmp.bits;
+      const std::uint32_t index = (little_endian(bytes, at, 1) >> shift) & mask;
+      require(index < bmp.palette.size(), "bmp: a pixel's colour is not in the palette");
     }
   }
 }
 
 StbClaims read_bmp(Bytes bytes, bool lenient) {
-  BmpFields f = read_bmp_fields(bytes);
-  require(f.compression != 1 && f.compression != 2, "bmp: RLE compression is not supported");
-  require(f.compression != 4 && f.compression != 5, "bmp: embedded JPEG and PNG are not supported");
-  StbClaims claims{f.width, f.height};
-  claims.raw_bytes = f.row_bytes * f.height;
-  claims.fillable = true;
+  const BmpHeader bmp = read_bmp_header(bytes, lenient);
+  require(bmp.packing == BmpPacking::none, "bmp: stb_image does not support RLE compression");
+  require(bmp.header_bytes >= 40 && bmp.header_bytes != 64, "bmp: stb_image does not support OS/2 headers");
+  require(bmp.header_bytes != 56, "bmp: stb_image misreads the masks of a 56-byte header");
+  require(bmp.bits != 2, "bmp: stb_image does not support 2 bits a pixel");
+  require(bmp.width <= (1 << 24) && bmp.height <= (1 << 24), "bmp: too large for stb_image");
+  StbClaims claims{bmp.width, bmp.height};
+  claims.raw_bytes = bmp.row_bytes() * bmp.height;
+  claims.fillable = !bmp.indexed() && bmp.bits != 32;  // a filler would be a colour's number, or an alpha
   claims.filler = std::byte{0x80};
-  require(f.offset >= 14 + f.header_bytes, "bmp: the pixel offset lies inside the header");
-  const std::int64_t end = std::int64_t{f.offset} + claims.raw_bytes;
-  if (!lenient) require(end <= static_cast<std::int64_t>(bytes.size()), "bmp: the file is truncated");
-  if (f.bits <= 8) {
-    // stb takes every entry between header and pixels for the palette, whatever biClrUsed says.
-    f.palette_entries = (std::int64_t{f.offset} - 14 - f.header_bytes) / (f.core ? 3 : 4);
-    if (f.palette_entries > 256) f.palette_entries = 256;
-    if (f.colors > 0 && f.colors < f.palette_entries) f.palette_entries = f.colors;
-    check_palette_indices(bytes, f);
-  }
+  const std::int64_t end = static_cast<std::int64_t>(bmp.pixels_at) + claims.raw_bytes;
+  const bool whole = end <= static_cast<std::int64_t>(bytes.size());
+  require(whole || (lenient && claims.fillable), "bmp: the file is truncated");
+  if (bmp.indexed()) check_palette_indices(bytes, bmp);
   return claims;
 }
 
 StbClaims read_tga(Bytes bytes, bool lenient) {
   StbClaims claims{little_endian(bytes, 12, 2), little_endian(bytes, 14, 2)};
   const std::uint32_t type = little_endian(bytes, 2, 1);
+  const std::uint32_t descriptor = little_endian(bytes, 17, 1);
+  const bool indexed = type % 8 == 1;
+  const bool has_palette = little_endian(bytes, 1, 1) != 0;
+  require((descriptor & 0xC0) == 0, "tga: stb_image does not support interleaved rows");
+  require((descriptor & 0x10) == 0, "tga: stb_image does not support rows from right to left");
+  require(!indexed || little_endian(bytes, 3, 2) == 0,
+          "tga: stb_image does not support a palette whose first index is not 0");
+  require(indexed || !has_palette, "tga: stb_image does not support a palette that the pixels do not use");
   const std::int64_t pixel_bytes = (little_endian(bytes, 16, 1) + 7) / 8;
-  const std::int64_t map_bytes = little_endian(bytes, 1, 1) == 0 ? 0
-                                                                 : std::int64_t{little_endian(bytes, 5, 2)} *
-                                                                       ((little_endian(bytes, 7, 1) + 7) / 8);
+  const std::int64_t map_bytes =
+      has_palette ? std::int64_t{little_endian(bytes, 5, 2)} * ((little_endian(bytes, 7, 1) + 7) / 8) : 0;
   const std::int64_t data = 18 + little_endian(bytes, 0, 1) + map_bytes;
   claims.raw_bytes = claims.width * claims.height * pixel_bytes;
   const bool packed = type >= 8;
   // A packet of 1 + pixel_bytes bytes gives up to 128 pixels.
   if (packed) claims.best_ratio = 128 * pixel_bytes / (1 + pixel_bytes) + 1;
-  claims.fillable = true;
+  claims.fillable = !indexed && (pixel_bytes == 1 || pixel_bytes == 3);
   claims.filler = std::byte{0x80};
-  if (!lenient && !packed) {
-    require(data + claims.raw_bytes <= static_cast<std::int64_t>(bytes.size()), "tga: the file is truncated");
-  }
+  const bool whole = packed || data + claims.raw_bytes <= static_cast<std::int64_t>(bytes.size());
+  require(whole || (lenient && claims.fillable), "tga: the file is truncated");
   return claims;
 }
 

@@ -22,8 +22,8 @@ struct StbClaims {
 };
 
 // Reads the header fields of `format` and checks them against the length of the file: sizes, offsets,
-// palette lengths, palette indices of uncompressed BMP. Throws Error(input); `lenient` lets a file pass
-// that is only too short.
+// palette lengths, palette indices of BMP. Throws Error(input), also for what stb_image is known to get
+// wrong; `lenient` lets a file pass that is only too short.
 [[nodiscard]] StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format, bool lenient);
 
 }  // namespace imgpipe

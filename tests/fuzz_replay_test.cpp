@@ -46,6 +46,18 @@ TEST(FuzzReplay, Decode) {
   }
 }
 
+// Small files of kinds that no writer here makes.
+TEST(FuzzReplay, DecodeSeeds) {
+  std::mt19937 random(5);
+  int files = 0;
+  for (const auto& path :
+       files_below(std::filesystem::path(IMGPIPE_SOURCE_DIR) / "tests/fuzz/seeds/decode")) {
+    replay_bent(fuzz_decode, load(path), 1000, random);
+    ++files;
+  }
+  EXPECT_GE(files, 8);
+}
+
 TEST(FuzzReplay, DecodeCorpus) {
   IMGPIPE_NEED_CORPUS();
   std::mt19937 random(2);
@@ -69,10 +81,11 @@ TEST(FuzzReplay, OptionsAndPlan) {
   std::mt19937 random(4);
   const std::filesystem::path seeds = std::filesystem::path(IMGPIPE_SOURCE_DIR) / "tests/fuzz/seeds";
   int files = 0;
-  for (const auto& path : files_below(seeds)) {
-    const bool plan = path.parent_path().filename() == "plan";
-    replay_bent(plan ? fuzz_plan : fuzz_options, load(path), plan ? 5000 : 300, random);
-    ++files;
+  for (const bool plan : {false, true}) {
+    for (const auto& path : files_below(seeds / (plan ? "plan" : "options"))) {
+      replay_bent(plan ? fuzz_plan : fuzz_options, load(path), plan ? 5000 : 300, random);
+      ++files;
+    }
   }
   EXPECT_GE(files, 6);
 }
