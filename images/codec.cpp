@@ -121,6 +121,8 @@ std::unique_ptr<Reader> open_stored(Bytes bytes, Format format, const DecodeOpti
     if (format == Format::jpeg) return open_jpeg(bytes, options);
     if (format == Format::png) return open_png(bytes, options);
     if (netpbm) return open_netpbm(bytes, options);
+    if (format == Format::gif) return open_gif(bytes, options);
+    if (format == Format::psd) return open_psd(bytes, options);
   }
   return open_stb(bytes, format, options);
 }
