@@ -5,7 +5,9 @@
 // The composite has transparency only where the file says so (see has_transparency()); other channels beyond
 // the colours are saved selections and spot colours, and are passed over. Where there is transparency
 // Photoshop has blended the colours with white: stored = colour * alpha + white * (1 - alpha). The
-// specification is silent on this; stb_image and ImageMagick (CorrectPSDAlphaBlend) undo it too. See
+// specification is silent on this; stb_image and ImageMagick (CorrectPSDAlphaBlend) undo it too. Other
+// programs, ImageMagick among them, write the colours as they are, and nothing in the file tells; but a
+// blended colour is never darker than the white that shines through. A file where one is was not blended. See
 // unblended().
 #include <algorithm>
 #include <array>
@@ -220,6 +222,7 @@ class PsdReader final : public Reader {
     check_plausible(psd_.row_bytes * psd_.height * psd_.colors(), file.size(), kBestRatio);
     planes_.resize(static_cast<std::size_t>(psd_.colors() + (psd_.transparency ? 1 : 0)));
     find_planes();
+    if (psd_.transparency) find_blending();
   }
 
  protected:
@@ -264,6 +267,32 @@ class PsdReader final : public Reader {
     unpacked_.resize(static_cast<std::size_t>(psd_.row_bytes));
   }
 
+  // Reads all samples ahead, up to the first colour that proves that the file was not blended.
+  void find_blending() {
+    const std::vector<ChannelPlane> first_rows = planes_;
+    for (std::int64_t y = 0; y < psd_.height && blended_; ++y) {
+      for (ChannelPlane& plane : planes_) read_row(plane);
+      blended_ = row_may_be_blended();
+    }
+    planes_ = first_rows;
+    missing_ = 0;
+  }
+
+  [[nodiscard]] bool row_may_be_blended() const {
+    const std::uint32_t most = largest_value();
+    const std::uint32_t rounding = 2 * (most / 255);  // the blender's own
+    const ChannelPlane& alpha = planes_.back();
+    for (const ChannelPlane& plane : std::span(planes_).first(planes_.size() - 1)) {
+      for (std::size_t x = 0; x < std::min(plane.valid, alpha.valid); ++x) {
+        const std::uint32_t a = alpha.values[x];
+        if (a > 0 && plane.values[x] + a + rounding < most) return false;
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::uint32_t largest_value() const { return (1U << psd_.depth) - 1; }
+
   [[nodiscard]] Bytes part(std::size_t at, std::size_t count) const {
     if (at >= file_.size()) return {};
     return file_.subspan(at, std::min(count, file_.size() - at));
@@ -295,14 +324,15 @@ class PsdReader final : public Reader {
   }
 
   void give_row(Sample* out, int channels) const {
-    const std::uint32_t most = (1U << psd_.depth) - 1;
+    const std::uint32_t most = largest_value();
     const auto colors = static_cast<std::size_t>(psd_.colors());
     for (std::size_t x = 0; x < planes_[0].values.size(); ++x, out += channels) {
       std::array<Sample, 4> pixel{};
       const bool has_alpha = psd_.transparency && x < planes_[colors].valid;
       const std::uint32_t alpha = has_alpha ? planes_[colors].values[x] : most;
       for (std::size_t c = 0; c < colors; ++c) {
-        pixel[c] = x < planes_[c].valid ? unblended(planes_[c].values[x], alpha, most) : kMissingSample;
+        pixel[c] = x < planes_[c].valid ? unblended(planes_[c].values[x], blended_ ? alpha : most, most)
+                                        : kMissingSample;
       }
       to_output(pixel, out, x < planes_[0].valid);
       if (psd_.transparency) out[channels - 1] = unblended(alpha, most, most);
@@ -333,6 +363,7 @@ class PsdReader final : public Reader {
   Psd psd_;
   std::vector<ChannelPlane> planes_;  // the colours, then transparency
   std::vector<std::byte> unpacked_;
+  bool blended_ = true;  // with white, as far as can be told
   std::int64_t next_row_ = 0;
   std::size_t missing_ = 0;
 };

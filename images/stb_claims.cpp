@@ -134,6 +134,10 @@ StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
   StbClaims claims{image.shape().width, image.shape().height};
   claims.bits_per_sample = static_cast<int>(big_endian(bytes, 22, 2));
   claims.bytes_per_pixel = 24;
+  std::size_t at = 26;
+  for (int section = 0; section < 3; ++section) at += 4 + std::size_t{big_endian(bytes, at, 4)};
+  const bool packed = big_endian(bytes, at, 2) != 0;
+  require(claims.bits_per_sample == 8 || !packed, "psd: stb_image is wrong on packed rows of 16 bits");
   if (channels > 3) {
     require(image.shape().has_alpha(),
             "psd: stb_image takes the channel behind the colours for transparency");
