@@ -123,6 +123,8 @@ std::unique_ptr<Reader> open_stored(Bytes bytes, Format format, const DecodeOpti
     if (netpbm) return open_netpbm(bytes, options);
     if (format == Format::bmp) return open_bmp(bytes, options);
     if (format == Format::tga) return open_tga(bytes, options);
+    if (format == Format::gif) return open_gif(bytes, options);
+    if (format == Format::psd) return open_psd(bytes, options);
   }
   return open_stb(bytes, format, options);
 }

@@ -68,6 +68,7 @@ struct ImageHeader {
   int bits_per_sample = 8;   // as stored; rows are always 8 bits a sample
   bool progressive = false;  // JPEG progressive or PNG interlaced: the decoder must see the whole file first
   Orientation orientation = Orientation::upright;  // as stored
+  bool more_images = false;  // the file holds more than this image: an animation's further frames
 };
 
 // Gives the rows of one image, top to bottom. The bytes it was opened on must outlive it.

@@ -62,6 +62,10 @@ std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_bmp(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_tga(Bytes bytes, const DecodeOptions& options);
+std::unique_ptr<Reader> open_gif(Bytes bytes, const DecodeOptions& options);
+// Whether the first frame of a GIF that open_gif() takes covers the whole picture.
+bool gif_frame_covers_screen(Bytes bytes);
+std::unique_ptr<Reader> open_psd(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions& options);
 
 std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options);

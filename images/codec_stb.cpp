@@ -157,12 +157,21 @@ bool all_opaque(const Sample* rgba, std::int64_t pixels) {
   return true;
 }
 
+// In place: 16-bit samples in memory order become 8-bit ones, which stb would truncate.
+void round_to_8_bits(Sample* samples, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::uint16_t value = 0;
+    std::memcpy(&value, samples + 2 * i, sizeof value);
+    samples[i] = static_cast<Sample>((std::uint32_t{value} * kMaxSample + 32767) / 65535);
+  }
+}
+
 // Decodes when it is opened: only then is it known whether a GIF or PSD has any transparency.
 class StbReader final : public WholeImageReader {
  public:
   StbReader(Bytes bytes, Format format, const DecodeOptions& options) : WholeImageReader(options.memory) {
     header_.format = format;
-    const StbClaims claims = read_stb_claims(bytes, format, options.lenient);
+    const StbClaims claims = read_stb_claims(bytes, format, options);
     header_.shape = {claims.width, claims.height, 4};
     header_.bits_per_sample = claims.bits_per_sample;
     // Up to four copies of the pixels at 4 bytes live at once inside stb (16-bit or interlaced input), then
@@ -196,7 +205,12 @@ class StbReader final : public WholeImageReader {
     StbSource source{bytes, 0, nullptr, claims.filler, options.lenient && claims.fillable, false};
     int width = 0;
     int height = 0;
-    pixels_.data = stbi_load_from_callbacks(&kCallbacks, &source, &width, &height, &stored_channels_, 0);
+    if (claims.bits_per_sample == 16) {
+      pixels_.data = reinterpret_cast<Sample*>(
+          stbi_load_16_from_callbacks(&kCallbacks, &source, &width, &height, &stored_channels_, 0));
+    } else {
+      pixels_.data = stbi_load_from_callbacks(&kCallbacks, &source, &width, &height, &stored_channels_, 0);
+    }
     const std::string name(format_info(header_.format).name);
     if (pixels_.data == nullptr) {
       const char* reason = stbi_failure_reason();
@@ -212,13 +226,13 @@ class StbReader final : public WholeImageReader {
     }
     const char* damage = nullptr;
     if (source.overrun) damage = "the file is truncated";
-    if (claims.opaque && stored_channels_ == 4 && !all_opaque(pixels_.data, header_.shape.pixels())) {
-      damage = "pixels are missing";
-    }
     if (damage != nullptr) {
       if (!options.lenient) throw Error(ErrorKind::input, name + ": " + damage);
       if (source.overrun && !source.lenient) throw Error(ErrorKind::input, name + ": " + damage);
       warnings_.push_back("damaged " + name + ": " + damage);
+    }
+    if (claims.bits_per_sample == 16) {
+      round_to_8_bits(pixels_.data, header_.shape.pixels() * stored_channels_);
     }
     header_.shape.channels = stored_channels_;
     // stb always gives GIF and PSD four channels.

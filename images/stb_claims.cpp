@@ -4,7 +4,9 @@
 #include <string>
 
 #include "images/bmp_header.h"
+#include "images/codec_parts.h"
 #include "images/error.h"
+#include "images/image.h"
 #include "images/sniff.h"
 
 namespace imgpipe {
@@ -76,97 +78,63 @@ StbClaims read_tga(Bytes bytes, bool lenient) {
   return claims;
 }
 
-StbClaims read_psd(Bytes bytes) {
-  require(bytes.size() >= 26, "psd: the header is truncated");
-  StbClaims claims{big_endian(bytes, 18, 4), big_endian(bytes, 14, 4)};
+// GIF and PSD have readers of our own; --codec stb takes only what they find in order. What their first rows
+// would show is decoded here too, so damage in the pixels counts.
+Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions&), Bytes bytes,
+                      DecodeOptions options) {
+  options.lenient = false;
+  const auto reader = open(bytes, options);
+  Image image(reader->header().shape, options.memory);
+  reader->read_rows(image.view());
+  return image;
+}
+
+// stb takes the fourth channel for transparency whatever it is, unpacks rows of 16 bits as if they were of 8,
+// knows no file without a composite, and converts colours out of range to bytes where it takes the white out
+// of half-transparent pixels.
+StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
+  const Image image = decode_strictly(open_psd, bytes, options);
+  const std::int64_t channels = big_endian(bytes, 12, 2);
+  require(big_endian(bytes, 4, 2) == 1, "psd: stb_image reads version 1 only");
+  require(big_endian(bytes, 24, 2) == 3, "psd: stb_image reads RGB only");
+  require(channels <= 16, "psd: stb_image reads at most 16 channels");
+  StbClaims claims{image.shape().width, image.shape().height};
   claims.bits_per_sample = static_cast<int>(big_endian(bytes, 22, 2));
   claims.bytes_per_pixel = 24;
-  const std::int64_t channels = big_endian(bytes, 12, 2);
-  require(claims.width <= 300000 && claims.height <= 300000, "psd: too large");
-  require(channels >= 3 && channels <= 56, "psd: only RGB and RGBA are supported");
-  claims.raw_bytes = claims.width * claims.height * 3 * (claims.bits_per_sample / 8);
-  claims.best_ratio = 64;  // PackBits: two bytes give up to 128
-  return claims;
-}
-
-// Walks the blocks before the first image (GIF89a specification, sections 18-26).
-StbClaims read_gif(Bytes bytes) {
-  require(bytes.size() >= 13, "gif: the header is truncated");
-  StbClaims claims{little_endian(bytes, 6, 2), little_endian(bytes, 8, 2)};
-  const auto table_bytes = [](std::uint32_t flags) -> std::size_t {
-    return (flags & 0x80) != 0 ? std::size_t{3} << ((flags & 7) + 1) : 0;
-  };
-  bool transparent = false;
-  std::size_t at = 13 + table_bytes(little_endian(bytes, 10, 1));
-  while (at < bytes.size() && little_endian(bytes, at, 1) == 0x21) {
-    if (little_endian(bytes, at + 1, 1) == 0xF9 && (little_endian(bytes, at + 3, 1) & 1) != 0)
-      transparent = true;
-    at += 2;
-    std::uint32_t block = 0;
-    while ((block = little_endian(bytes, at, 1)) != 0) at += 1 + std::size_t{block};
-    ++at;
-  }
-  require(at < bytes.size(), "gif: the file is truncated");
-  require(little_endian(bytes, at, 1) == 0x2C, "gif: no image in the file");
-  require(at + 10 <= bytes.size(), "gif: the file is truncated");
-  const std::int64_t x = little_endian(bytes, at + 1, 2);
-  const std::int64_t y = little_endian(bytes, at + 3, 2);
-  const std::int64_t width = little_endian(bytes, at + 5, 2);
-  const std::int64_t height = little_endian(bytes, at + 7, 2);
-  require(width > 0 && height > 0, "gif: the first frame has no pixels");
-  require(x + width <= claims.width && y + height <= claims.height, "gif: the first frame exceeds the image");
-  claims.opaque = !transparent && width == claims.width && height == claims.height;
-  claims.raw_bytes = width * height;
-  claims.best_ratio = 4096 * 8 / 3;  // a code of 3 bits or more gives up to 4096 pixels
-  return claims;
-}
-
-// A Huffman table of more than 256 codes makes stb_image 2.27 write past its own (stb issue 1289). `at` is
-// behind the segment's length, and as stb does this reads on past a segment that ends inside a table.
-void check_huffman_tables(Bytes bytes, std::size_t at, std::size_t segment_bytes) {
-  constexpr std::size_t kLengths = 16;
-  const std::size_t end = at + segment_bytes;
-  while (at < end) {
-    std::uint32_t codes = 0;
-    for (std::size_t i = 0; i < kLengths; ++i) codes += little_endian(bytes, at + 1 + i, 1);
-    require(codes <= 256, "jpeg: a Huffman table has more than 256 codes");
-    at += 1 + kLengths + codes;
-  }
-}
-
-// --codec stb only: the frame header, and every Huffman table up to the end of the file.
-StbClaims read_jpeg(Bytes bytes) {
-  StbClaims claims;
-  claims.bytes_per_pixel = 16;
-  for (std::size_t at = 2; at + 1 < bytes.size();) {
-    const std::uint32_t marker = little_endian(bytes, at + 1, 1);
-    // Entropy-coded data, fill bytes and markers without a segment.
-    if (little_endian(bytes, at, 1) != 0xFF || marker == 0xFF || marker <= 0x01 ||
-        (marker >= 0xD0 && marker <= 0xD8)) {
-      ++at;
-      continue;
+  std::size_t at = 26;
+  for (int section = 0; section < 3; ++section) at += 4 + std::size_t{big_endian(bytes, at, 4)};
+  const bool packed = big_endian(bytes, at, 2) != 0;
+  require(claims.bits_per_sample == 8 || !packed, "psd: stb_image is wrong on packed rows of 16 bits");
+  if (channels > 3) {
+    require(image.shape().has_alpha(),
+            "psd: stb_image takes the channel behind the colours for transparency");
+    require(claims.bits_per_sample == 8, "psd: stb_image is wrong on transparency of 16 bits");
+    const Sample* alpha = image.view().data + 3;
+    for (std::int64_t i = 0; i < image.shape().pixels(); ++i, alpha += 4) {
+      require(*alpha == 0 || *alpha == kMaxSample, "psd: stb_image is wrong on partial transparency");
     }
-    const std::size_t length = big_endian(bytes, at + 2, 2);
-    const bool frame = marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-    if (frame && claims.width == 0) {
-      claims.height = big_endian(bytes, at + 5, 2);
-      claims.width = big_endian(bytes, at + 7, 2);
-    }
-    if (marker == 0xC4 && length > 2) check_huffman_tables(bytes, at + 4, length - 2);
-    // Look at every byte again rather than trust a length that may hide a table from us.
-    at += 2;
   }
-  require(claims.width > 0, "jpeg: no frame header");
   return claims;
+}
+
+// stb paints what the first frame does not cover with the background colour, its red and blue exchanged.
+StbClaims read_gif(Bytes bytes, const DecodeOptions& options) {
+  const Image image = decode_strictly(open_gif, bytes, options);
+  require(gif_frame_covers_screen(bytes) || little_endian(bytes, 11, 1) == 0,
+          "gif: stb_image paints what lies outside the first frame");
+  return {image.shape().width, image.shape().height};
 }
 
 StbClaims read_png(Bytes bytes) {
   require(bytes.size() >= 33, "png: the header is truncated");
+  // Apple's CgBI files begin with a chunk of that name; stb gives their colours as they are, blended and
+  // swapped.
+  require(big_endian(bytes, 12, 4) == 0x49484452, "png: the first chunk is not IHDR");
   StbClaims claims{big_endian(bytes, 16, 4), big_endian(bytes, 20, 4)};
   claims.bits_per_sample = static_cast<int>(big_endian(bytes, 24, 1));
   claims.bytes_per_pixel = 32;
   require(claims.width <= 0x7FFFFFFF && claims.height <= 0x7FFFFFFF, "png: too large");
-  claims.raw_bytes = claims.width * ((claims.height + 7) / 8);  // at least a bit a pixel
+  claims.raw_bytes = (claims.width * claims.height + 7) / 8;  // at least a bit a pixel
   claims.best_ratio = 1032;
   return claims;
 }
@@ -202,18 +170,18 @@ StbClaims read_netpbm(Bytes bytes) {
 
 }  // namespace
 
-StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format, bool lenient) {
+StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format, const DecodeOptions& options) {
   switch (format) {
     case Format::bmp:
-      return read_bmp(bytes, lenient);
+      return read_bmp(bytes, options.lenient);
     case Format::tga:
-      return read_tga(bytes, lenient);
+      return read_tga(bytes, options.lenient);
     case Format::psd:
-      return read_psd(bytes);
+      return read_psd(bytes, options);
     case Format::gif:
-      return read_gif(bytes);
+      return read_gif(bytes, options);
     case Format::jpeg:
-      return read_jpeg(bytes);
+      return read_stb_jpeg_claims(bytes);
     case Format::png:
       return read_png(bytes);
     default:

@@ -16,14 +16,17 @@ struct StbClaims {
   std::int64_t bytes_per_pixel = 12;  // that decoding takes at its peak, about
   std::int64_t raw_bytes = 0;         // of pixel data before compression
   std::int64_t best_ratio = 1;        // that this format's compression can reach
-  bool opaque = false;                // no pixel may come out transparent unless data is missing
   bool fillable = false;              // missing bytes can be stood in for: uncompressed or byte-wise packed
   std::byte filler{0};
 };
 
 // Reads the header fields of `format` and checks them against the length of the file: sizes, offsets,
-// palette lengths, palette indices of BMP. Throws Error(input), also for what stb_image is known to get
-// wrong; `lenient` lets a file pass that is only too short.
-[[nodiscard]] StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format, bool lenient);
+// palette lengths, palette indices of BMP, every Huffman table of a JPEG; GIF and PSD files are
+// decoded whole by our own readers. Throws Error(input), also for what stb_image 2.27 is known to get wrong;
+// options.lenient lets a BMP or TGA pass that is only too short.
+[[nodiscard]] StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format,
+                                        const DecodeOptions& options);
+// Its part for JPEG.
+[[nodiscard]] StbClaims read_stb_jpeg_claims(std::span<const std::byte> bytes);
 
 }  // namespace imgpipe

@@ -27,6 +27,12 @@ DecodeOptions lenient() {
   return options;
 }
 
+DecodeOptions with_stb() {
+  DecodeOptions options;
+  options.codec = CodecChoice::stb;
+  return options;
+}
+
 Image decode_in_bands(const FileBytes& bytes, std::int64_t rows) {
   const auto reader = open_reader(bytes);
   Image image(reader->header().shape);

@@ -17,6 +17,7 @@ using Values = std::vector<int>;
 // Every sample, row by row.
 [[nodiscard]] Values samples(const Image& image);
 [[nodiscard]] DecodeOptions lenient();
+[[nodiscard]] DecodeOptions with_stb();
 // `image` decoded in bands of `rows` rows.
 [[nodiscard]] Image decode_in_bands(const FileBytes& bytes, std::int64_t rows);
 // What a lenient decode warns of.
