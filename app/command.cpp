@@ -45,8 +45,14 @@ std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {
 }
 
 Format output_format(const std::string& output, const std::optional<Format>& option) {
-  if (option) return *option;
   const std::optional<Format> format = format_by_ending(output);
+  if (option) {
+    if (format && *format != *option)
+      throw Error(ErrorKind::usage, "'" + printable(output) + "' ends as " +
+                                        std::string(format_info(*format).name) + " does, and --format says " +
+                                        std::string(format_info(*option).name) + ": change one of them");
+    return *option;
+  }
   if (!format) {
     throw Error(ErrorKind::usage,
                 "'" + printable(output) + "' has no ending that names an image format: add --format png");

@@ -146,8 +146,7 @@ Command parse_synth(const std::vector<std::string>& arguments) {
   if (!parser.has("size")) usage("--size is missing; see imgpipe synth --help");
   options.pattern = parse_pattern(parser.text("pattern"));
   options.shape = parse_size(parser.text("size"));
-  options.shape.channels = static_cast<int>(parser.integer("channels", 1, 3));
-  if (options.shape.channels == 2) usage("--channels: 1 (grey) or 3 (RGB)");
+  if (parser.has("channels")) options.channels = static_cast<int>(parser.integer("channels", 1, 4));
   options.seed =
       static_cast<std::uint64_t>(parser.integer("seed", 0, std::numeric_limits<std::int64_t>::max()));
   options.format = format_of(parser);
