@@ -1,9 +1,15 @@
 // What one image's command line promises about names, streams and folders: nothing is lost by two names for
 // one file, by a closed descriptor or by a wrong ending.
+#include <algorithm>
 #include <cstdlib>
+#include <sstream>
+#include <thread>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "images/codec.h"
 #include "images/file_identity.h"
@@ -283,6 +289,77 @@ TEST(SynthAlpha, RisesFromTopToBottomAndLeavesTheColours) {
       }
     }
   }
+}
+
+// ---- help ---------------------------------------------------------------------------------------------
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size());
+    longest = std::max(longest, end - at);
+  }
+  return longest;
+}
+
+// The words alone, wherever the lines break.
+std::string unwrapped(const std::string& text) {
+  std::istringstream in(text);
+  std::string words;
+  for (std::string word; in >> word;) words += word + " ";
+  return words;
+}
+
+TEST_F(SingleImage, HelpIsAsWideAsTheEnvironmentSays) {
+  const std::pair<const char*, std::size_t> widths[]{{"40", 40},   {"59", 59},
+                                                     {"60", 60},   {"80", 80},
+                                                     {"97", 97},   {"120", 120},
+                                                     {"250", 120}, {"1", 40},
+                                                     {"0", 80},    {"-50", 80},
+                                                     {"wide", 80}, {"", 80},
+                                                     {"80x", 80},  {"9999999999999999999", 80}};
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"--help"}, {"bench", "-h"}, {"synth", "-h"}, {"devices", "-h"}}) {
+    const std::string plain = run_imgpipe(arguments).out;
+    EXPECT_LE(longest_line(plain), 80U) << "no terminal";
+    for (const auto& [columns, width] : widths) {
+      RunOptions options;
+      options.environment["COLUMNS"] = columns;
+      const RunResult run = run_imgpipe(arguments, options);
+      EXPECT_LE(longest_line(run.out), width) << columns << "\n" << run.out;
+      if (arguments.front() != "devices") {
+        EXPECT_GT(longest_line(run.out), width - 12) << columns << ": it uses the width";
+      }
+      EXPECT_EQ(unwrapped(run.out), unwrapped(plain)) << columns;
+    }
+  }
+}
+
+TEST_F(SingleImage, HelpIsAsWideAsTheTerminal) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(terminal, 0);
+  ASSERT_TRUE(::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);
+  const winsize size{24, 66, 0, 0};
+  ASSERT_EQ(::ioctl(terminal, TIOCSWINSZ, &size), 0);
+  const std::string name = ::ptsname(terminal);
+  // Held open here, so that what was written stays until it is read.
+  const int held = ::open(name.c_str(), O_RDWR | O_NOCTTY);
+  int code = -1;
+  std::thread program(
+      [&] { code = bash("unset COLUMNS; $I --help >" + name + " && printf '\\1' >" + name); });
+  std::string text;
+  for (char buffer[4096]; !text.ends_with('\1');) {
+    const ssize_t got = ::read(terminal, buffer, sizeof buffer);
+    if (got <= 0) break;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  program.join();
+  ::close(held);
+  ::close(terminal);
+  EXPECT_EQ(code, 0);
+  std::erase(text, '\r');
+  EXPECT_LE(longest_line(text), 66U) << text;
+  EXPECT_GT(longest_line(text), 58U);
 }
 
 // ---- identities ---------------------------------------------------------------------------------------
