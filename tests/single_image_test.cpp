@@ -291,6 +291,26 @@ TEST(SynthAlpha, RisesFromTopToBottomAndLeavesTheColours) {
   }
 }
 
+// ---- histograms ---------------------------------------------------------------------------------------
+
+TEST_F(SingleImage, HistogramsSpeakOfImagesNotOfLayouts) {
+  const auto before = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"s.png", "o.png", "-q", "--histogram", "h.json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const RunResult run = run_here(arguments);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return Json::parse(load_text(file("h.json")))["before"]["image"].get<std::string>();
+  };
+  EXPECT_EQ(before({}), "the image after gray");
+  EXPECT_EQ(before({"--fuse"}), "the image after gray");
+  EXPECT_EQ(before({"--stages", "contrast"}), "the image as it was read");
+  EXPECT_EQ(before({"--stages", "hist"}), "the image as it was read");
+  EXPECT_EQ(before({"--stages", "hist,hist,contrast"}), "the image as it was read");
+  EXPECT_EQ(before({"--stages", "smooth,contrast"}), "the image after smooth");
+  EXPECT_EQ(before({"--stages", "smooth,hist,contrast,smooth", "--fuse"}), "the image after smooth");
+  EXPECT_EQ(before({"--stages", "smooth,gray,smooth,contrast"}), "the image after smooth#2");
+}
+
 // ---- help ---------------------------------------------------------------------------------------------
 
 std::size_t longest_line(const std::string& text) {
