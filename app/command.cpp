@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <span>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -80,6 +81,9 @@ int run_command(const std::vector<std::string>& arguments, const EngineFactory& 
     return exit_code_of(error.kind());
   } catch (const std::bad_alloc&) {
     log_error("not enough memory");
+  } catch (const std::system_error& error) {
+    const bool threads = error.code() == std::errc::resource_unavailable_try_again;
+    log_error((threads ? "cannot start a thread: " : "internal error: ") + printable(error.what()));
   } catch (const std::exception& error) {
     log_error("internal error: " + printable(error.what()));
   }

@@ -12,6 +12,7 @@
 
 #include "images/error.h"
 #include "pipeline/engine.h"
+#include "pipeline/thread_start.h"
 
 namespace imgpipe {
 
@@ -30,7 +31,7 @@ struct HostThreads::Arena {
 };
 
 HostThreads::HostThreads(int count)
-    : count_(count), arena_(count > 1 ? std::make_unique<Arena>(count) : nullptr) {}
+    : count_(threads_to_be_had(count)), arena_(count_ > 1 ? std::make_unique<Arena>(count_) : nullptr) {}
 HostThreads::~HostThreads() = default;
 
 std::string threads_version() {

@@ -14,6 +14,7 @@
 #include "pipeline/bands.h"
 #include "pipeline/batch_queue.h"
 #include "pipeline/lane_crew.h"
+#include "pipeline/thread_start.h"
 
 namespace imgpipe {
 // Does what the queue says.
@@ -21,16 +22,16 @@ class Batch::Work {
  public:
   Work(std::vector<BatchItem> items, BatchSettings settings)
       : items_(std::move(items)),
-        settings_(std::move(settings)),
+        settings_(within_threads(std::move(settings), items_.size())),
         measure_(settings_.make_engine(1)),
         queue_(items_.size(), settings_),
         finding_(settings_.find_lanes != nullptr) {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
-    if (finding_) finder_ = std::thread([this] { find_lanes(); });
-    const std::size_t workers =
-        std::clamp<std::size_t>(items_.size(), 1, static_cast<std::size_t>(settings_.jobs));
-    for (std::size_t i = 0; i < workers; ++i) workers_.emplace_back([this, i] { work(i + 1); });
+    workers_ = start_threads(workers_for(settings_, items_.size()),
+                             [this](int i) { work(static_cast<std::size_t>(i) + 1); });
+    if (workers_.empty()) throw no_threads();
+    if (finding_) start_finder();
   }
 
   ~Work() {
@@ -61,6 +62,37 @@ class Batch::Work {
   }
 
  private:
+  static Error no_threads() {
+    return {ErrorKind::memory, "cannot start a thread beside the first: a limit of processes (ulimit -u)"};
+  }
+
+  static int workers_for(const BatchSettings& settings, std::size_t items) {
+    return static_cast<int>(std::clamp<std::size_t>(items, 1, static_cast<std::size_t>(settings.jobs)));
+  }
+
+  // Where the system gives fewer threads than were asked for, there are fewer workers, and each image has its
+  // worker's only.
+  static BatchSettings within_threads(BatchSettings settings, std::size_t items) {
+    constexpr int kCallerAndFinder = 2;
+    const int wanted = kCallerAndFinder + workers_for(settings, items) + settings.threads;
+    const int had = threads_to_be_had(wanted);
+    if (had == wanted) return settings;
+    if (had < 2) throw no_threads();
+    settings.jobs = std::clamp(had - kCallerAndFinder, 1, settings.jobs);
+    settings.threads = 1;
+    return settings;
+  }
+
+  // Looking for devices goes on beside the work, or comes first where there is no thread for it.
+  void start_finder() {
+    std::vector<std::thread> started = start_threads(1, [this](int) { find_lanes(); });
+    if (started.empty()) {
+      find_lanes();
+    } else {
+      finder_ = std::move(started.front());
+    }
+  }
+
   using Engines = std::map<int, std::unique_ptr<Engine>>;  // a worker's, by threads
 
   // ---- workers ---------------------------------------------------------------------------------------

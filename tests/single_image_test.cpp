@@ -311,6 +311,42 @@ TEST_F(SingleImage, HistogramsSpeakOfImagesNotOfLayouts) {
   EXPECT_EQ(before({"--stages", "smooth,gray,smooth,contrast"}), "the image after smooth#2");
 }
 
+// ---- threads ------------------------------------------------------------------------------------------
+
+// The system gives only so many processes and threads; root has no such limit and so becomes nobody.
+TEST_F(SingleImage, FewerThreadsThanAskedForAreNoFailure) {
+  const bool root = ::geteuid() == 0;
+  if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)
+    GTEST_SKIP() << "root has no limit of processes and cannot become another user";
+  fs::permissions(folder_.path(), fs::perms::all);
+  fs::copy_file(IMGPIPE_PROGRAM, file("imgpipe"));
+  ASSERT_EQ(bash("mkdir -m 777 in && cp s.png in/a.png && cp s.png in/b.png && $I s.png want.png -q"), 0);
+  const auto limited = [&](int limit, const std::string& arguments) {
+    const std::string line = "ulimit -u " + std::to_string(limit) + "; exec ./imgpipe " + arguments;
+    const std::string user = root ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
+    return bash(user + "bash -c '" + line + "' >out.txt 2>err.txt");
+  };
+  // The names are not those of root's files: nobody makes each anew.
+  for (const int limit : {1, 2, 3, 4, 6}) {
+    for (const char* options :
+         {"", "--threads 8", "--threads 3 --cpu --repeat 2", "--device reference --threads 2", "--threads 1",
+          "--keep-stages kept --histogram h.svg"}) {
+      const std::string arguments = "s.png o.png " + std::string(options);
+      EXPECT_EQ(limited(limit, arguments), 0) << limit << ": " << options << load_text(file("err.txt"));
+      EXPECT_EQ(load_text(file("err.txt")), "") << options;
+      EXPECT_EQ(load_text(file("o.png")), load_text(file("want.png"))) << options;
+    }
+    const int code = limited(limit, "in out/ -q --jobs 3 --threads 5");
+    if (limit == 1 || (!root && code == 1)) {
+      EXPECT_EQ(code, 1);
+      EXPECT_EQ(load_text(file("err.txt")).find("imgpipe: cannot start a thread"), 0U);
+    } else {
+      EXPECT_EQ(code, 0) << limit << load_text(file("err.txt"));
+      EXPECT_EQ(load_text(file("out/b.png")), load_text(file("want.png")));
+    }
+  }
+}
+
 // ---- help ---------------------------------------------------------------------------------------------
 
 std::size_t longest_line(const std::string& text) {
