@@ -100,10 +100,9 @@ Command parse_bench(const std::vector<std::string>& arguments) {
   Parser parser("imgpipe bench",
                 "The kernel lab: every variant of every stage, held against the reference, then timed.",
                 bench_rows(), {});
-  parser.set_usage(
-      "[options]                the ladders: imgpipe bench --stage hist\n"
-      "  imgpipe bench --study NAME [options]   a question and its answer\n"
-      "  imgpipe bench --list                   what there is\n");
+  parser.set_usage({{"imgpipe bench [options]", "the ladders: imgpipe bench --stage hist"},
+                    {"imgpipe bench --study NAME [options]", "a question and its answer"},
+                    {"imgpipe bench --list", "what there is"}});
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   BenchOptions options;

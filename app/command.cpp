@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <span>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -45,8 +46,14 @@ std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {
 }
 
 Format output_format(const std::string& output, const std::optional<Format>& option) {
-  if (option) return *option;
   const std::optional<Format> format = format_by_ending(output);
+  if (option) {
+    if (format && *format != *option)
+      throw Error(ErrorKind::usage, "'" + printable(output) + "' ends as " +
+                                        std::string(format_info(*format).name) + " does, and --format says " +
+                                        std::string(format_info(*option).name) + ": change one of them");
+    return *option;
+  }
   if (!format) {
     throw Error(ErrorKind::usage,
                 "'" + printable(output) + "' has no ending that names an image format: add --format png");
@@ -74,6 +81,9 @@ int run_command(const std::vector<std::string>& arguments, const EngineFactory& 
     return exit_code_of(error.kind());
   } catch (const std::bad_alloc&) {
     log_error("not enough memory");
+  } catch (const std::system_error& error) {
+    const bool threads = error.code() == std::errc::resource_unavailable_try_again;
+    log_error((threads ? "cannot start a thread: " : "internal error: ") + printable(error.what()));
   } catch (const std::exception& error) {
     log_error("internal error: " + printable(error.what()));
   }

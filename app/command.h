@@ -29,7 +29,8 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 [[nodiscard]] int run_devices(const DevicesOptions& options);
 [[nodiscard]] int run_bench(const BenchOptions& options);
 
-// The format to write: the option's, else the one of OUTPUT's ending. Throws Error(usage) without either.
+// The format to write: the one of OUTPUT's ending, else the option's. Throws Error(usage) without either, and
+// where they contradict each other.
 [[nodiscard]] Format output_format(const std::string& output, const std::optional<Format>& option);
 
 // Writes text to stdout at once. Throws Error(output) when stdout does not take it.

@@ -2,6 +2,9 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/histogram_file.h"
 #include "app/svg.h"
@@ -17,6 +20,20 @@ constexpr int kPlotHeight = 200;
 constexpr int kPanelTop[2] = {76, 358};
 constexpr int kWidth = kLeft + kPlotWidth + 30;
 constexpr int kHeight = 606;
+
+constexpr std::array<const char*, 3> kPlaneColors{"#d62728", "#2ca02c", "#1f5fd6"};
+
+// A name may be as long as the file system allows, the drawing is not: its ends stay.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kEnd = 36;  // two of them fit
+  if (text.size() <= 2 * kEnd) return text;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  std::size_t first = kEnd;
+  std::size_t last = text.size() - kEnd;
+  while (continues(text[first])) --first;
+  while (last < text.size() && continues(text[last])) ++last;
+  return text.substr(0, first) + "..." + text.substr(last);
+}
 
 // 1, 2 or 5 times a power of ten, at least `value`.
 double round_up(double value) {
@@ -40,13 +57,14 @@ class Panel {
     std::string out = text_at(kLeft, bottom_ - kPlotHeight - 26, "class=\"panel\"", title_);
     for (const double share : {0.01, 0.1, 0.25, 0.5, 1.0}) {
       const double y = height_of(top_count_ * share);
+      if (top_count_ * share != std::floor(top_count_ * share)) continue;  // of no pixels
       out += line(kLeft, y, kLeft + kPlotWidth, y, "class=\"grid\"");
       out += text_at(kLeft - 8, y + 4, "class=\"tick\" text-anchor=\"end\"", count_text(top_count_ * share));
     }
     const bool color = counts_.planes() == 3;
-    constexpr std::array<const char*, 3> kColors{"#d62728", "#2ca02c", "#1f5fd6"};
     for (int plane = 0; plane < counts_.planes(); ++plane) {
-      out += bars(plane, color ? kColors[static_cast<std::size_t>(plane)] : "#3b4252", color ? "0.5" : "1");
+      out +=
+          bars(plane, color ? kPlaneColors[static_cast<std::size_t>(plane)] : "#3b4252", color ? "0.5" : "1");
     }
     out += line(kLeft, bottom_, kLeft + kPlotWidth, bottom_, "class=\"axis\"");
     for (const int value : {0, 32, 64, 96, 128, 160, 192, 224, 255}) {
@@ -57,14 +75,28 @@ class Panel {
     return out;
   }
 
-  // A dashed line through the plot at a value; its label stands above the plot or, as one of several, in it.
-  [[nodiscard]] std::string mark(int value, const std::string& label, bool label_left, int slot) const {
-    const double x = center_of(value);
-    const double top = bottom_ - kPlotHeight;
-    const double y = slot < 0 ? top - 4 : top + 14 + 15 * slot;
-    return line(x, top - 8, x, bottom_, "class=\"mark\"") +
-           text_at(x + (label_left ? -5 : 5), y,
-                   label_left ? "class=\"marktext\" text-anchor=\"end\"" : "class=\"marktext\"", label);
+  // The ranges as dashed lines; where those of several planes meet, their dashes take turns. Their values
+  // stand above the plot, each in a place of its own, so that they never collide however close the lines are.
+  [[nodiscard]] std::string marks(const std::vector<ContrastRange>& ranges, bool alone) const {
+    constexpr std::array<const char*, 3> kPlaneNames{"R ", "G ", "B "};
+    constexpr double kPlace = 68;
+    std::string out;
+    double x = kLeft + kPlotWidth + kPlace * (1 - 2 * static_cast<double>(ranges.size()));
+    for (const ContrastRange& range : ranges) {
+      const auto plane = static_cast<std::size_t>(range.plane);
+      const std::string color = alone ? "#b35f00" : kPlaneColors[plane];
+      const std::string dashes =
+          alone ? "5 3" : "4 8\" stroke-dashoffset=\"" + std::to_string(12 - 4 * range.plane);
+      for (const auto& [name, value] : {std::pair{"lo ", range.lo}, {"hi ", range.hi}}) {
+        out += line(center_of(value), bottom_ - kPlotHeight, center_of(value), bottom_,
+                    "class=\"mark\" stroke=\"" + color + "\" stroke-dasharray=\"" + dashes + "\"");
+        out += text_at(x, bottom_ - kPlotHeight - 8,
+                       "class=\"marktext\" text-anchor=\"end\" fill=\"" + color + "\"",
+                       (alone ? "" : kPlaneNames[plane]) + std::string(name) + std::to_string(value));
+        x += kPlace;
+      }
+    }
+    return out;
   }
 
  private:
@@ -107,25 +139,17 @@ class Panel {
 
 std::string histogram_svg(const HistogramPair& pair) {
   constexpr const char* kStyle =
-      "text{font-family:sans-serif;fill:#222}.title{font-size:16px;font-weight:bold}.panel{font-size:14px}"
-      ".tick{font-size:11px;fill:#555}.grid{stroke:#ddd}.axis{stroke:#444}"
-      ".mark{stroke:#e67e00;stroke-width:1.5;stroke-dasharray:5 3}"
-      ".marktext{font-size:12px;fill:#b35f00;font-weight:bold}";
+      "text{font-family:sans-serif}.title{font-size:16px;font-weight:bold}.panel{font-size:14px}"
+      ".title,.panel{fill:#222}.tick{font-size:11px;fill:#555}.grid{stroke:#ddd}.axis{stroke:#444}"
+      ".mark{stroke-width:1.5}.marktext{font-size:12px;font-weight:bold}";
   std::string out;
-  out += text_at(kLeft, 28, "class=\"title\"", pair.title);
+  out += text_at(kLeft, 28, "class=\"title\"", shortened(pair.title));
   const Panel before(pair.before, kPanelTop[0], "before: " + pair.before_label);
   const Panel after(pair.after, kPanelTop[1], "after: " + pair.after_label);
   out += before.draw();
-  const bool several = pair.ranges.size() > 1;
-  constexpr std::array<const char*, 3> kPlanes{" R", " G", " B"};
-  for (const ContrastRange& range : pair.ranges) {
-    if (range.hi <= range.lo) continue;
-    const std::string plane = several ? kPlanes[static_cast<std::size_t>(range.plane)] : "";
-    // A label stays inside the drawing: left of its line near the right edge.
-    const int slot = several ? range.plane : -1;
-    out += before.mark(range.lo, "lo" + plane + " " + std::to_string(range.lo), range.lo > 215, slot);
-    out += before.mark(range.hi, "hi" + plane + " " + std::to_string(range.hi), range.hi > 40, slot);
-  }
+  std::vector<ContrastRange> stretched = pair.ranges;
+  std::erase_if(stretched, [](const ContrastRange& range) { return range.hi <= range.lo; });
+  out += before.marks(stretched, pair.ranges.size() == 1);
   out += after.draw();
   out += text_at(kLeft, kHeight - 10, "class=\"tick\"",
                  "value of a sample; height: square root of the number of pixels");

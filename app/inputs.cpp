@@ -307,8 +307,17 @@ PlacedOutput place_output(const std::string& folder, const std::string& name,
 }
 
 ProcessOptions with_output_file(ProcessOptions options) {
-  if (options.output == kStandardStream || options.input == kStandardStream || !is_folder(options.output))
-    return options;
+  const bool to_make = options.output.ends_with('/');
+  if (options.output == kStandardStream || (!to_make && !is_folder(options.output))) return options;
+  if (options.input == kStandardStream)
+    throw Error(ErrorKind::usage,
+                printable(options.output) + ": is a folder, and stdin has no name: name the file in it");
+  if (!is_folder(options.output)) {
+    // The kernel would look for a folder behind the slash.
+    if (status_of(options.output.substr(0, options.output.find_last_not_of('/') + 1)))
+      throw Error(ErrorKind::usage, printable(options.output) + ": is no folder");
+    options.new_folder = options.output;
+  }
   options.output = place_output(options.output, base_name(options.input), options.format).path;
   return options;
 }

@@ -24,7 +24,8 @@ struct PlacedOutput {
 [[nodiscard]] PlacedOutput place_output(const std::string& folder, const std::string& name,
                                         const std::optional<Format>& format);
 
-// One image into a folder that is there: OUTPUT becomes the file in it.
+// One image into a folder, which is there or ends with a slash and is then to be made: OUTPUT becomes the
+// file in it. Throws Error(usage) for stdin, which has no name, and where the folder is a file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
 
 struct BatchFile {

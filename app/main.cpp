@@ -3,8 +3,10 @@
 
 #include "app/command.h"
 #include "app/signals.h"
+#include "app/standard_streams.h"
 
 int main(int argc, char** argv) {
+  imgpipe::open_standard_streams();
   imgpipe::install_signal_handlers();
   return imgpipe::run_command(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
 }

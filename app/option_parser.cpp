@@ -48,10 +48,11 @@ struct Parser::Library {
 
 Parser::Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
                std::vector<std::string> positional)
-    : library_(std::make_unique<Library>(program, description)), positional_(std::move(positional)) {
-  library_->options.set_width(100);
+    : library_(std::make_unique<Library>(program, description)),
+      positional_(std::move(positional)),
+      description_(description),
+      rows_(rows) {
   for (const OptionRow& row : rows) {
-    if (std::ranges::find(groups_, row.group) == groups_.end()) groups_.emplace_back(row.group);
     auto value = row.value == nullptr ? cxxopts::value<bool>() : cxxopts::value<std::string>();
     if (row.preset != nullptr) value->default_value(row.preset);
     library_->options.add_option(
@@ -64,10 +65,6 @@ Parser::Parser(const std::string& program, const std::string& description, const
 }
 
 Parser::~Parser() = default;
-
-void Parser::set_usage(const std::string& text) {
-  library_->options.custom_help(text).positional_help("");
-}
 
 const std::vector<std::string>& Parser::more() const {
   return library_->result.unmatched();
@@ -89,7 +86,7 @@ bool Parser::parse(const std::vector<std::string>& arguments, PrintText& answer)
   } catch (const cxxopts::exceptions::exception& error) {
     usage(printable(error.what()) + "; see --help");
   }
-  if (has("help")) answer.text = library_->options.help(groups_);
+  if (has("help")) answer.text = help_text(description_, usage_, rows_, help_width());
   if (has("version")) answer.text = version_text();
   if (!answer.text.empty()) return false;
   if (!library_->result.unmatched().empty() && !more_allowed_)

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/help_text.h"
 #include "app/option_table.h"
 #include "app/options.h"
 
@@ -47,7 +48,7 @@ class Parser {
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
 
-  void set_usage(const std::string& text);
+  void set_usage(std::vector<UsageRow> usage) { usage_ = std::move(usage); }
 
   // False when the text of --help or --version is the answer; it is then in `answer`.
   bool parse(const std::vector<std::string>& arguments, PrintText& answer);
@@ -75,7 +76,9 @@ class Parser {
   struct Library;  // what cxxopts holds
   std::unique_ptr<Library> library_;
   std::vector<std::string> positional_;
-  std::vector<std::string> groups_;
+  std::string description_;
+  std::vector<OptionRow> rows_;
+  std::vector<UsageRow> usage_;
   bool more_allowed_ = false;
   std::string optional_with_;
 };

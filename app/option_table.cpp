@@ -52,7 +52,9 @@ std::vector<OptionRow> talk_rows() {
 
 std::vector<OptionRow> encode_rows() {
   return {{"Output", "format", "NAME", nullptr,
-           "Output format, where OUTPUT's ending does not say it: " + writable_formats()},
+           "Output format, where OUTPUT's ending does not say it: " + writable_formats() +
+               ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
+               "folder of that name is there. A batch gives its outputs this ending"},
           {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
           {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"}};
 }
@@ -131,10 +133,13 @@ std::vector<OptionRow> process_rows() {
 }
 
 std::vector<OptionRow> synth_rows() {
-  std::vector<OptionRow> rows{{"Pattern", "pattern", "P", nullptr, pattern_help()},
-                              {"Pattern", "size", "WxH", nullptr, "Width and height in pixels"},
-                              {"Pattern", "channels", "N", "3", "1 (grey) or 3 (RGB)"},
-                              {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"}};
+  std::vector<OptionRow> rows{
+      {"Pattern", "pattern", "P", nullptr, pattern_help()},
+      {"Pattern", "size", "WxH", nullptr, "Width and height in pixels"},
+      {"Pattern", "channels", "N", nullptr,
+       "1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA); default: 3, and 1 for pgm. "
+       "Alpha rises from top to bottom"},
+      {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"}};
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;

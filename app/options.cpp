@@ -90,11 +90,12 @@ Command parse_process(const std::vector<std::string>& arguments) {
   Parser parser("imgpipe", "Grayscale, histogram, contrast stretch and 5x5 smoothing, exact to the byte.",
                 process_rows(), {"input", "output"});
   parser.set_usage(
-      "INPUT OUTPUT [options]        one image; \"-\" is stdin or stdout\n"
-      "  imgpipe INPUT... FOLDER [options]     a batch: folders, patterns, files, or a list by --files-from\n"
-      "  imgpipe bench [options]               the kernel lab: every variant checked, then timed\n"
-      "  imgpipe synth OUTPUT [options]        test images of known statistics\n"
-      "  imgpipe devices [--json]              what this machine offers\n");
+      {{"imgpipe INPUT OUTPUT [options]",
+        "one image; \"-\" is stdin or stdout; OUTPUT may be a folder, which is made where it ends with /"},
+       {"imgpipe INPUT... FOLDER [options]", "a batch: folders, patterns, files, or a list by --files-from"},
+       {"imgpipe bench [options]", "the kernel lab: every variant checked, then timed"},
+       {"imgpipe synth OUTPUT [options]", "test images of known statistics"},
+       {"imgpipe devices [--json]", "what this machine offers"}});
   parser.allow_more();
   parser.need_fewer_with("files-from");
   PrintText answer;
@@ -136,7 +137,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
 
 Command parse_synth(const std::vector<std::string>& arguments) {
   Parser parser("imgpipe synth", "Writes a test image of known statistics.", synth_rows(), {"output"});
-  parser.set_usage("OUTPUT --pattern P --size WxH [options]");
+  parser.set_usage({{"imgpipe synth OUTPUT --pattern P --size WxH [options]", ""}});
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   SynthOptions options;
@@ -146,8 +147,7 @@ Command parse_synth(const std::vector<std::string>& arguments) {
   if (!parser.has("size")) usage("--size is missing; see imgpipe synth --help");
   options.pattern = parse_pattern(parser.text("pattern"));
   options.shape = parse_size(parser.text("size"));
-  options.shape.channels = static_cast<int>(parser.integer("channels", 1, 3));
-  if (options.shape.channels == 2) usage("--channels: 1 (grey) or 3 (RGB)");
+  if (parser.has("channels")) options.channels = static_cast<int>(parser.integer("channels", 1, 4));
   options.seed =
       static_cast<std::uint64_t>(parser.integer("seed", 0, std::numeric_limits<std::int64_t>::max()));
   options.format = format_of(parser);
@@ -159,7 +159,7 @@ Command parse_synth(const std::vector<std::string>& arguments) {
 Command parse_devices(const std::vector<std::string>& arguments) {
   Parser parser("imgpipe devices", "Lists what this machine offers and what --device auto would pick.",
                 devices_rows(), {});
-  parser.set_usage("[--json]");
+  parser.set_usage({{"imgpipe devices [--json]", ""}});
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   return DevicesOptions{parser.has("json"), parser.has("calibrate")};

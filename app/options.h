@@ -46,6 +46,7 @@ struct BatchOptions {
 struct ProcessOptions {
   std::string input;  // empty with --files-from alone
   std::string output;
+  std::string new_folder;  // of one image: is made for OUTPUT; empty: there is nothing to make
   std::vector<const Stage*> stages;
   std::string stage_list;  // as given
   StageOptions stage;
@@ -68,7 +69,8 @@ struct ProcessOptions {
 struct SynthOptions {
   std::string output;
   Pattern pattern;
-  Shape shape;
+  Shape shape;                  // channels: see below
+  std::optional<int> channels;  // not given: 1 where the format holds no colour, else 3
   std::uint64_t seed = 1;
   std::optional<Format> format;
   EncodeOptions encode;

@@ -38,14 +38,20 @@ std::string short_number(double value) {
   return text;
 }
 
-// From values to pixels.
+// Between the frame and the points nearest to it, in pixels, so that each is drawn whole and clear of the
+// names.
+constexpr double kInset = 8;
+
+// From values to pixels. The frame reaches from `from` to `to`.
 class Axis {
  public:
   Axis(double least, double most, bool logarithmic, double from, double to)
-      : ticks_(axis_ticks(least, most, logarithmic)), log_(logarithmic), from_(from), to_(to) {
+      : ticks_(axis_ticks(least, most, logarithmic)), log_(logarithmic) {
     least_ = std::min(least, ticks_.front());
     most_ = std::max(most, ticks_.back());
-    if (most_ <= least_) most_ = least_ + 1;
+    const double inward = from < to ? kInset : -kInset;
+    from_ = from + inward;
+    to_ = to - inward;
   }
   [[nodiscard]] bool shows(double value) const { return !log_ || value > 0; }
   [[nodiscard]] double at(double value) const {
@@ -72,8 +78,12 @@ struct Range {
   [[nodiscard]] Axis axis(bool logarithmic, double from, double to) const {
     if (least > most)
       return {logarithmic ? 1.0 : 0.0, 1.0 + (logarithmic ? 9.0 : 0.0), logarithmic, from, to};
-    // A linear axis begins at nothing.
-    return {logarithmic ? least : std::min(0.0, least), most, logarithmic, from, to};
+    // A linear axis begins at nothing. A single value stands in the middle.
+    if (logarithmic) {
+      const double widen = least < most ? 1 : 2;
+      return {least / widen, most * widen, logarithmic, from, to};
+    }
+    return {std::min(0.0, least), most > std::min(0.0, least) ? most : least + 1, logarithmic, from, to};
   }
 };
 
@@ -105,6 +115,20 @@ constexpr double kTitleHeight = 40;
 constexpr double kAxisHeight = 48;
 constexpr double kNameHeight = 17;
 
+// The names of what is drawn, one below the other.
+class Legend {
+ public:
+  explicit Legend(double top) : y_(top) {}
+  // The height of the next name, for its mark.
+  double next() {
+    y_ += kNameHeight;
+    return y_ - kNameHeight;
+  }
+
+ private:
+  double y_;
+};
+
 std::string line_panel(const LinePlot& plot, double top, double plot_height) {
   constexpr double kLeft = 70;
   constexpr double kRight = kWidth - 250;
@@ -125,7 +149,8 @@ std::string line_panel(const LinePlot& plot, double top, double plot_height) {
   out += line(kLeft, bottom, kRight, bottom, "class=\"axis\"") +
          line(kLeft, begin, kLeft, bottom, "class=\"axis\"");
   out += text_at((kLeft + kRight) / 2, bottom + 36, "class=\"name\" text-anchor=\"middle\"", plot.x_label);
-  out += text_at(kLeft, begin - 6, "class=\"tick\" text-anchor=\"middle\"", plot.y_label);
+  out += text_at(kLeft - 8, begin - 4, "class=\"tick\" text-anchor=\"end\"", plot.y_label);
+  Legend legend(begin + 4);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const PlotSeries& series = plot.series[i];
     const std::string color = color_of(i);
@@ -136,14 +161,19 @@ std::string line_panel(const LinePlot& plot, double top, double plot_height) {
       path += (path.empty() ? "M" : "L") + coordinate(x_axis.at(x)) + " " + coordinate(y_axis.at(y));
       if (series.points.size() <= 24) out += dot(x_axis.at(x), y_axis.at(y), color, 2.5);
     }
+    if (path.empty()) continue;
     std::string stroke = "stroke-width=\"2\" stroke=\"";
     stroke.append(color).append("\"").append(dashes);
     out.append("<path fill=\"none\" ").append(stroke).append(" d=\"").append(path).append("\"/>\n");
-    const double y = begin + 8 + kNameHeight * static_cast<double>(i);
-    out += line(kRight + 16, y - 4, kRight + 40, y - 4, stroke);
-    out += text_at(kRight + 46, y, "class=\"name\"", series.name);
+    const double y = legend.next();
+    out += line(kRight + 16, y, kRight + 40, y, stroke);
+    out += text_at(kRight + 46, y + 4, "class=\"name\"", series.name);
   }
   return out;
+}
+
+bool is_drawn(const DotPlot::Dots& dots) {
+  return std::ranges::any_of(dots.values, [](double value) { return value > 0; });
 }
 
 std::string dot_panel(const DotPlot& plot, double top) {
@@ -174,12 +204,20 @@ std::string dot_panel(const DotPlot& plot, double top) {
       out += line(axis.at(range.least), y, axis.at(range.most), y, "class=\"range\"");
     out += marks;
   }
+  Legend legend(begin + 4);
   for (std::size_t i = 0; plot.dots.size() > 1 && i < plot.dots.size(); ++i) {
-    const double y = begin + 8 + kNameHeight * static_cast<double>(i);
-    out += dot(kRight + 22, y - 4, color_of(i), 4.5) +
-           text_at(kRight + 34, y, "class=\"name\"", plot.dots[i].name);
+    if (!is_drawn(plot.dots[i])) continue;
+    const double y = legend.next();
+    out += dot(kRight + 22, y, color_of(i), 4.5) +
+           text_at(kRight + 34, y + 4, "class=\"name\"", plot.dots[i].name);
   }
   return out;
+}
+
+// Of the rows or, where that has more lines, of the legend.
+double dot_panel_height(const DotPlot& plot) {
+  const auto names = static_cast<std::size_t>(std::ranges::count_if(plot.dots, is_drawn));
+  return kNameHeight * static_cast<double>(std::max(plot.rows.size(), names));
 }
 
 }  // namespace
@@ -228,7 +266,7 @@ std::string plot_svg(const std::vector<DotPlot>& panels) {
   double top = 10;
   for (const DotPlot& plot : panels) {
     content += dot_panel(plot, top);
-    top += kTitleHeight + kNameHeight * static_cast<double>(plot.rows.size()) + kAxisHeight;
+    top += kTitleHeight + dot_panel_height(plot) + kAxisHeight;
   }
   return drawing(kWidth, static_cast<int>(top) + 10, kStyle, content);
 }

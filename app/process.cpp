@@ -12,6 +12,7 @@
 #include "app/histogram_file.h"
 #include "app/log.h"
 #include "app/report.h"
+#include "app/result_files.h"
 #include "app/trace.h"
 #include "images/error.h"
 #include "images/file.h"
@@ -46,28 +47,32 @@ void refuse_what_is_for_a_batch(const ProcessOptions& options) {
   }
 }
 
-void check_paths(const ProcessOptions& options, Format format) {
+void check_paths(const ProcessOptions& options, Format format, ResultFiles& results) {
   if (!format_info(format).writable) {
     throw Error(ErrorKind::usage, output_name(options.output) + ": cannot write " +
                                       std::string(format_info(format).name) +
                                       " files; name another ending or --format png");
   }
-  if (options.output == kStandardStream) {
-    if (::isatty(STDOUT_FILENO) == 1)
-      throw Error(ErrorKind::usage, "stdout is a terminal: send the image to a file or a pipe");
-    return;
-  }
-  if (options.input != kStandardStream && same_file(options.input, options.output)) {
-    throw Error(ErrorKind::usage, output_name(options.output) + ": is the input itself");
-  }
-  std::vector<std::string> others = options.report_files;
-  others.push_back(options.histogram_file);
-  others.push_back(options.trace_file);
-  for (const std::string& other : others) {
-    if (!other.empty() && (same_file(other, options.input) || other == options.output)) {
-      throw Error(ErrorKind::usage, printable(other) + ": is the input or the output itself");
-    }
-  }
+  check_stream(options.output);
+  results.add_input(options.input);
+  results.add("OUTPUT", options.output);
+  for (const std::string& file : options.report_files) results.add("--report", file);
+  results.add("--histogram", options.histogram_file);
+  results.add("--trace", options.trace_file);
+  results.add("--keep-stages", options.keep_stages_folder);
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw Error(ErrorKind::output,
+                printable(folder.string()) + ": cannot make the folder: " + error.message());
+}
+
+// Layout changes are no pictures of their own.
+bool makes_picture(const Step& step) {
+  return writes_pixels(step.stage->writes) && (step.stage->selectable || !step.parts.empty());
 }
 
 // A decoded frame as an image file holds it.
@@ -83,24 +88,29 @@ Image interleaved(const Frame<const Sample, Host>& frame) {
   return image;
 }
 
-// --keep-stages: DIR/03_contrast.png and so on, numbered by step. Layout changes are no pictures of their
-// own.
-void write_stages(const ProcessOptions& options, const Outcome& outcome) {
-  const std::filesystem::path folder(options.keep_stages_folder);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    throw Error(ErrorKind::output,
-                printable(folder.string()) + ": cannot make the folder: " + error.message());
-  HostThreads threads(thread_count(options));
-  for (std::size_t i = 0; i < outcome.plan.steps.size(); ++i) {
-    const Step& step = outcome.plan.steps[i];
-    if (!writes_pixels(step.stage->writes) || (!step.stage->selectable && step.parts.empty())) continue;
-    std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + step.label + ".png";
+// A file of --keep-stages: DIR/03_contrast.png and so on, numbered by step.
+struct StageFile {
+  std::size_t step;
+  std::string path;
+};
+
+std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) {
+  std::vector<StageFile> files;
+  for (std::size_t i = 0; !folder.empty() && i < plan.steps.size(); ++i) {
+    if (!makes_picture(plan.steps[i])) continue;
+    std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
     std::ranges::replace(name, '#', '-');
-    const std::string path = (folder / name).string();
+    files.push_back({i, (std::filesystem::path(folder) / name).string()});
+  }
+  return files;
+}
+
+void write_stages(const ProcessOptions& options, const Outcome& outcome) {
+  make_folder(options.keep_stages_folder);
+  HostThreads threads(thread_count(options));
+  for (const auto& [step, path] : stage_files(options.keep_stages_folder, outcome.plan)) {
     naming(printable(path), [&] {
-      const Image image = interleaved(outcome.outputs[i]);
+      const Image image = interleaved(outcome.outputs[step]);
       const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), options.encode);
       Timeline unreported;
       write_file(path, encode_image(image.view(), *writer, threads, unreported).parts);
@@ -118,6 +128,16 @@ std::size_t before_step(const Plan& plan) {
     if (plan.steps[i].stage->reads_histogram) return i - 1;
   }
   return found;
+}
+
+// Which image the histogram of step `index` counts: a fused step may have made it itself.
+std::string counted_image(const Plan& plan, std::size_t index) {
+  const std::vector<Step>& parts = plan.steps[index].parts;
+  if (!parts.empty() && makes_picture(parts.front())) return "the image after " + parts.front().label;
+  while (index-- > 0) {
+    if (makes_picture(plan.steps[index])) return "the image after " + plan.steps[index].label;
+  }
+  return "the image as it was read";
 }
 
 std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
@@ -162,8 +182,7 @@ void write_histogram(const ProcessOptions& options, const Outcome& outcome,
   HistogramPair pair;
   pair.title = input_name(std::filesystem::path(options.input).filename().string()) + ", " +
                shape_text(outcome.plan.input);
-  pair.before_label =
-      before == 0 ? "the image as it was read" : "the image after " + outcome.plan.steps[before - 1].label;
+  pair.before_label = counted_image(outcome.plan, before);
   pair.after_label = "the finished image";
   pair.before.values = outcome.histograms[before];
   pair.after = count_image(outcome.pixels);
@@ -193,7 +212,7 @@ Comparison compare_with_reference(const ProcessOptions& options, const Outcome& 
   Job job;
   job.reader = make_memory_reader(outcome.source.view());
   job.plan = outcome.plan;
-  job.repeat = std::min(options.repeat, 3);
+  job.repeat = reference_passes(options.repeat);
   job.keep_outputs = true;
   engine->submit(std::move(job));
   Comparison comparison{engine->next(), {}};
@@ -208,8 +227,9 @@ class ImageRun {
       : options_(options),
         factory_(factory),
         format_(output_format(options.output, options.format)),
+        image_on_stdout_(goes_to_stdout(options.output)),
         choice_(choose_device(options.device)) {
-    check_paths(options, format_);
+    check_paths(options, format_, results_);
     if (choice_.cuda_devices.size() > 1)
       throw Error(ErrorKind::usage,
                   "--device: one image goes to one device, not to " + printable(options.device));
@@ -279,11 +299,14 @@ class ImageRun {
     if (!options_.histogram_file.empty() && before_step(job.plan) == job.plan.steps.size()) {
       throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
     }
+    for (const StageFile& file : stage_files(options_.keep_stages_folder, job.plan))
+      results_.add("--keep-stages", file.path);
     // Both refuse what the format cannot hold before any work is done.
     naming(output_name(options_.output), [&] {
       facts_.output = storable_shape(format_, job.plan.output);
       job.writer = make_writer(format_, job.plan.output, options_.encode);
     });
+    if (!options_.new_folder.empty()) make_folder(options_.new_folder);
     job.repeat = options_.repeat;
     job.keep_source = options_.compare;
     job.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
@@ -321,10 +344,9 @@ class ImageRun {
       trace.close();
     }
     if (options_.talk.quiet) return;
-    const bool image_on_stdout = options_.output == kStandardStream;
-    const int fd = image_on_stdout ? STDERR_FILENO : STDOUT_FILENO;
+    const int fd = image_on_stdout_ ? STDERR_FILENO : STDOUT_FILENO;
     const std::string table = report_table(report, facts_, wants_color(fd, options_.talk.no_color));
-    if (image_on_stdout) {
+    if (image_on_stdout_) {
       // A report that nobody can read does not make the image on stdout any worse.
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
     } else {
@@ -337,6 +359,8 @@ class ImageRun {
   const ProcessOptions& options_;
   const EngineFactory& factory_;
   Format format_;
+  ResultFiles results_;
+  bool image_on_stdout_;  // found before OUTPUT is a new file
   DeviceChoice choice_;
   CudaDevices devices_;  // with auto
   std::unique_ptr<Engine> engine_;

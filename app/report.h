@@ -70,6 +70,9 @@ struct ReportInput {
   const std::vector<Difference>* differences = nullptr;
 };
 
+// Passes of the reference for --repeat N.
+[[nodiscard]] int reference_passes(int repeat);
+
 // End to end is the wall time of one run: with --repeat, the wall time less all passes plus their median.
 // The reference's end to end is the same run with the reference's kernels in place of kernels and transfers.
 [[nodiscard]] Report make_report(const ReportInput& input);

@@ -2,32 +2,48 @@
 
 #include <utility>
 
-#include <unistd.h>
-
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/log.h"
+#include "app/result_files.h"
 #include "images/error.h"
 #include "images/file.h"
 #include "images/text.h"
 
 namespace imgpipe {
 
+namespace {
+
+// What the format holds of what was asked for; no alpha is dropped in silence.
+Shape synth_shape(const SynthOptions& options, Format format) {
+  const FormatInfo& info = format_info(format);
+  const std::string name(info.name);
+  Shape shape = options.shape;
+  shape.channels = options.channels.value_or(info.holds_color ? 3 : 1);
+  if (shape.color_channels() == 3 && !info.holds_color)
+    throw Error(ErrorKind::usage, "--channels: " + name + " holds grey only: --channels 1, or write ppm");
+  if (shape.has_alpha() && !info.holds_alpha)
+    throw Error(ErrorKind::usage, "--channels: " + name + " holds no alpha: --channels " +
+                                      std::to_string(shape.color_channels()) + ", or write png");
+  return shape;
+}
+
+}  // namespace
+
 int run_synth(const SynthOptions& options) {
   const Format format = output_format(options.output, options.format);
   const bool standard = options.output == kStandardStream;
-  if (standard && ::isatty(STDOUT_FILENO) == 1) {
-    throw Error(ErrorKind::usage, "stdout is a terminal: send the image to a file or a pipe");
-  }
+  check_stream(options.output);
+  const Shape shape = synth_shape(options, format);
   constexpr std::int64_t kMaxPixels = std::int64_t{1} << 34;
-  if (options.shape.pixels() > kMaxPixels) throw Error(ErrorKind::usage, "--size: more than 2^34 pixels");
+  if (shape.pixels() > kMaxPixels) throw Error(ErrorKind::usage, "--size: more than 2^34 pixels");
   // The image, what the writer gathers and the encoded file live at once.
-  if (3 * options.shape.samples() > available_memory_bytes()) {
+  if (3 * shape.samples() > available_memory_bytes()) {
     throw Error(ErrorKind::memory,
-                "not enough memory: " + std::to_string(3 * options.shape.samples()) + " bytes needed");
+                "not enough memory: " + std::to_string(3 * shape.samples()) + " bytes needed");
   }
-  const std::unique_ptr<Writer> writer = make_writer(format, options.shape, options.encode);
-  const Image image = synthesize(options.pattern, options.shape, options.seed);
+  const std::unique_ptr<Writer> writer = make_writer(format, shape, options.encode);
+  const Image image = synthesize(options.pattern, shape, options.seed);
   writer->write_rows(image.view());
   const EncodedFile file = writer->finish();
   try {

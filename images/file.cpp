@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <random>
 
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "images/error.h"
+#include "images/file_identity.h"
 
 namespace imgpipe {
 namespace {
@@ -132,18 +134,6 @@ std::mutex& creation_mutex() {
   return mutex;
 }
 
-// The path behind a symbolic link, which need not exist yet.
-std::filesystem::path followed(std::filesystem::path path) {
-  constexpr int kMaxLinks = 40;  // as Linux itself
-  std::error_code error;
-  for (int i = 0; std::filesystem::is_symlink(path, error); ++i) {
-    const std::filesystem::path link = std::filesystem::read_symlink(path, error);
-    if (error || i == kMaxLinks) throw Error(ErrorKind::output, "cannot follow the link");
-    path = path.parent_path() / link;  // an absolute link takes the place of all before it
-  }
-  return path;
-}
-
 // Makes and locks a temporary file. The lock waits for a remove_stale_temporary_files() that came between;
 // the file has then lost its name and another is made. Where a file system has no locks there is none.
 int create_temporary(const std::filesystem::path& path) {
@@ -183,13 +173,26 @@ void write_by_rename(const std::filesystem::path& target, Pieces pieces, mode_t 
 
 // Where the bytes for a path go.
 struct Target {
-  std::filesystem::path path;  // behind symbolic links
-  bool replaced = true;        // by a new file; else written straight
-  mode_t mode = 0;             // of the file that is there; 0: none is
+  std::filesystem::path path;     // behind symbolic links
+  std::optional<int> descriptor;  // of this process: written straight, wherever it stands
+  bool replaced = true;           // by a new file; else written straight
+  mode_t mode = 0;                // of the file that is there; 0: none is
 };
 
+// Throws what writing to it would. One that is closed now may later be some other file of ours.
+void check_descriptor(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0) throw Error(ErrorKind::output, "is no open descriptor");
+  if ((flags & O_ACCMODE) == O_RDONLY) throw Error(ErrorKind::output, "is not open for writing");
+}
+
 Target target_of(const std::string& path) {
-  Target target{followed(path)};
+  Target target{followed(path), descriptor_of(path)};
+  if (target.descriptor) {
+    check_descriptor(*target.descriptor);
+    target.replaced = false;
+    return target;
+  }
   struct stat info {};
   const bool exists = ::stat(target.path.c_str(), &info) == 0;
   if (!exists && errno != ENOENT) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
@@ -207,6 +210,10 @@ void write_pieces(const std::string& path, Pieces pieces) {
   const Target target = target_of(path);
   if (target.replaced) {
     write_by_rename(target.path, pieces, target.mode);
+    return;
+  }
+  if (target.descriptor) {
+    write_all(*target.descriptor, pieces);
     return;
   }
   FileDescriptor device(::open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));

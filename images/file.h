@@ -34,9 +34,10 @@ inline constexpr const char* kStandardStream = "-";
 // Writes `bytes` to `path` so that at every moment the path holds the old file or the whole new one: they go
 // to a temporary file ".NAME.imgpipe-XXXXXXXX" in the same folder, which takes the place of the old one
 // by rename(2) when it is complete (and keeps its permissions). A symbolic link is followed, so that the
-// link stays. A device or FIFO is written straight, "-" is standard output. There is no fsync: a process that
-// dies leaves no half file; after a power failure the file system decides.
-// Throws Error(output) with the system's reason; the temporary file is then gone.
+// link stays. A device or FIFO is written straight, "-" is standard output; what leads to a descriptor of
+// this process (/dev/stdout, /dev/fd/N) is written to that descriptor. There is no fsync: a process that dies
+// leaves no half file; after a power failure the file system decides. Throws Error(output) with the system's
+// reason; the temporary file is then gone.
 void write_file(const std::string& path, std::span<const std::byte> bytes);
 // The same for a file that is in parts, one after the other.
 void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts);

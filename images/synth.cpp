@@ -167,6 +167,16 @@ void fill_each(HostPlane out, const Function& sample) {
   }
 }
 
+Image with_alpha(const Image& colors) {
+  const ConstHostPlane in = colors.view();
+  Image image({in.width, in.height, in.channels + 1});
+  const std::int64_t last = std::max<std::int64_t>(1, in.height - 1);
+  fill_each(image.view(), [&](auto x, auto y, int c) {
+    return c < in.channels ? in.row(y)[x * in.channels + c] : static_cast<Sample>(y * kMaxSample / last);
+  });
+  return image;
+}
+
 // A shuffle of 0..255 (Fisher and Yates), repeated: any 256 samples in a row differ, so any 32 do.
 std::array<Sample, 256> shuffled_values(std::uint64_t seed) {
   std::array<Sample, 256> values{};
@@ -215,8 +225,11 @@ Pattern parse_pattern(std::string_view text) {
 }
 
 Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
-  if (shape.channels != 1 && shape.channels != 3)
-    throw Error(ErrorKind::usage, "patterns have 1 or 3 channels");
+  if (shape.channels < 1 || shape.channels > 4)
+    throw Error(ErrorKind::usage, "patterns have 1 to 4 channels");
+  if (shape.has_alpha()) {
+    return with_alpha(synthesize(pattern, {shape.width, shape.height, shape.color_channels()}, seed));
+  }
   Image image(shape);
   const HostPlane out = image.view();
   const std::string_view name = pattern.info->name;

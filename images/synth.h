@@ -27,7 +27,7 @@ struct Pattern {
 // Reads "noise" or "colors:5". Throws Error(usage) that lists the patterns.
 [[nodiscard]] Pattern parse_pattern(std::string_view text);
 
-// Fills an image of `shape` (1 or 3 channels) with the pattern:
+// Fills an image of `shape` (1 to 4 channels) with the pattern:
 //   noise           every sample uniform over 0..255, independent
 //   colors:N        N values spread evenly over 0..255, equally likely (N = 1: 0)
 //   threshold:T     noise in which samples below T are 0
@@ -37,6 +37,9 @@ struct Pattern {
 //   photo           hills in haze, by fractal value noise (Perlin 1985): smooth areas, sharp edges, lit
 //                   slopes, grain, a histogram that leaves both ends free; channels related but different
 //   collision-free  no value repeats within 32 consecutive samples of a channel in raster order
+// With 2 or 4 channels the last is alpha, whatever the pattern and the seed: row y of `height` has
+// y * 255 / max(1, height - 1), rounded down, from nothing at the top to everything at the bottom. The others
+// are as without it. That takes the memory of both images for a while.
 [[nodiscard]] Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed);
 
 }  // namespace imgpipe

@@ -12,14 +12,13 @@
 
 #include "images/error.h"
 #include "pipeline/engine.h"
+#include "pipeline/thread_start.h"
 
 namespace imgpipe {
 
 struct HostThreads::Arena {
   explicit Arena(int count) : arena(count) {
-    // Once for the process: oneTBB makes no more threads than there are processors unless it is told. How
-    // many work is then each arena's affair.
-    static const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, kMostThreads);
+    allow_threads();
     // What oneTBB sets up at its first use belongs to making the engine, not to the first image.
     arena.execute([] {
       tbb::parallel_pipeline(1, tbb::make_filter<void, void>(tbb::filter_mode::serial_in_order,
@@ -27,10 +26,25 @@ struct HostThreads::Arena {
     });
   }
   tbb::task_arena arena;
+
+ private:
+  // For the process: oneTBB makes no more threads than there are processors unless it is told, and for all
+  // arenas together it must not try to make more than can be had. How many work is then each arena's affair.
+  static void allow_threads() {
+    static std::mutex mutex;
+    static std::unique_ptr<tbb::global_control> limit;
+    static int allowed = 0;
+    const std::lock_guard lock(mutex);
+    if (most_threads_had() <= allowed) return;
+    allowed = most_threads_had();
+    limit.reset();  // the least of all limits holds
+    limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                  static_cast<std::size_t>(allowed));
+  }
 };
 
 HostThreads::HostThreads(int count)
-    : count_(count), arena_(count > 1 ? std::make_unique<Arena>(count) : nullptr) {}
+    : count_(threads_to_be_had(count)), arena_(count_ > 1 ? std::make_unique<Arena>(count_) : nullptr) {}
 HostThreads::~HostThreads() = default;
 
 std::string threads_version() {

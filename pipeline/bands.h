@@ -24,7 +24,8 @@ inline constexpr int kMostThreads = 1024;
 
 class HostThreads {
  public:
-  // 1..kMostThreads; more than there are processors is allowed. One thread works without oneTBB.
+  // 1..kMostThreads; more than there are processors is allowed. Fewer where the system gives no more. One
+  // thread works without oneTBB.
   explicit HostThreads(int count);
   ~HostThreads();
   HostThreads(const HostThreads&) = delete;

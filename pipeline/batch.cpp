@@ -13,8 +13,10 @@
 #include "images/text.h"
 #include "pipeline/bands.h"
 #include "pipeline/batch_queue.h"
+#include "pipeline/batch_threads.h"
 #include "pipeline/lane_crew.h"
 #include "pipeline/output_folders.h"
+#include "pipeline/thread_start.h"
 
 namespace imgpipe {
 // Does what the queue says.
@@ -22,15 +24,16 @@ class Batch::Work {
  public:
   Work(std::vector<BatchItem> items, BatchSettings settings)
       : items_(std::move(items)),
-        settings_(std::move(settings)),
+        settings_(within_threads(std::move(settings), items_.size())),
         measure_(settings_.make_engine(1)),
         queue_(items_.size(), settings_),
-        workers_count_(std::clamp<std::size_t>(items_.size(), 1, static_cast<std::size_t>(settings_.jobs))),
+        workers_count_(workers_for(settings_, items_.size())),
         finding_(settings_.find_lanes != nullptr) {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
-    if (finding_) finder_ = std::thread([this] { find_lanes(); });
-    for (std::size_t i = 0; i < workers_count_; ++i) workers_.emplace_back([this, i] { work(i + 1); });
+    workers_ = start_threads(workers_count_, [this](int i) { work(static_cast<std::size_t>(i) + 1); });
+    if (workers_.empty()) throw no_threads();
+    if (finding_) start_finder();
   }
 
   ~Work() {
@@ -61,6 +64,16 @@ class Batch::Work {
   }
 
  private:
+  // Looking for devices goes on beside the work, or comes first where there is no thread for it.
+  void start_finder() {
+    std::vector<std::thread> started = start_threads(1, [this](int) { find_lanes(); });
+    if (started.empty()) {
+      find_lanes();
+    } else {
+      finder_ = std::move(started.front());
+    }
+  }
+
   using Engines = std::map<int, std::unique_ptr<Engine>>;  // a worker's, by threads
 
   // ---- workers ---------------------------------------------------------------------------------------
@@ -352,7 +365,7 @@ class Batch::Work {
   BatchSettings settings_;
   const std::unique_ptr<Engine> measure_;  // says what images need; does none
   BatchQueue queue_;
-  const std::size_t workers_count_;
+  const int workers_count_;
   OutputFolders folders_;
   mutable std::mutex mutex_;  // of all that follows but the threads
   std::optional<Error> fatal_;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <latch>
 #include <memory>
 #include <thread>
 
@@ -16,6 +17,7 @@
 #include "images/error.h"
 #include "images/image.h"
 #include "images/text.h"
+#include "pipeline/thread_start.h"
 
 namespace imgpipe {
 namespace {
@@ -79,31 +81,33 @@ DeviceChoice choose_device(std::string_view text) {
 double measure_host_copy_bandwidth(int threads, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
   constexpr int kCopies = 5;
-  const std::size_t count = static_cast<std::size_t>(threads);
   const auto from = std::make_unique<char[]>(bytes);
   const auto to = std::make_unique<char[]>(bytes);
-  std::barrier barrier(threads);
+  std::latch counted(1);
+  std::size_t count = 0;
+  std::unique_ptr<std::barrier<>> barrier;
   const auto copy_share = [&](std::size_t thread) {
     const std::size_t first = bytes / count * thread;
     const std::size_t end = thread + 1 == count ? bytes : first + bytes / count;
     std::memcpy(to.get() + first, from.get() + first, end - first);
   };
-  std::vector<std::thread> others;
-  for (std::size_t thread = 1; thread < count; ++thread) {
-    others.emplace_back([&, thread] {
-      for (int i = 0; i < kCopies; ++i) {
-        barrier.arrive_and_wait();
-        copy_share(thread);
-        barrier.arrive_and_wait();
-      }
-    });
-  }
+  std::vector<std::thread> others = start_threads(threads - 1, [&](int other) {
+    counted.wait();
+    for (int i = 0; i < kCopies; ++i) {
+      barrier->arrive_and_wait();
+      copy_share(static_cast<std::size_t>(other) + 1);
+      barrier->arrive_and_wait();
+    }
+  });
+  count = others.size() + 1;
+  barrier = std::make_unique<std::barrier<>>(static_cast<std::ptrdiff_t>(count));
+  counted.count_down();
   std::array<double, kCopies> rates{};
   for (double& rate : rates) {
-    barrier.arrive_and_wait();
+    barrier->arrive_and_wait();
     const auto start = Clock::now();
     copy_share(0);
-    barrier.arrive_and_wait();
+    barrier->arrive_and_wait();
     rate = 2.0 * static_cast<double>(bytes) / std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (std::thread& other : others) other.join();

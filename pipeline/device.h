@@ -57,9 +57,10 @@ struct DeviceChoice {
 // finds out.
 [[nodiscard]] DeviceChoice choose_device(std::string_view text);
 
-// Bytes a second, read plus written, that so many threads of the host copy together, each its share of a
-// buffer: the median of several copies. Takes twice the bytes, and with the usual ones some tens of
-// milliseconds; those are past a core's own caches, and no more than a run's own memory.
+// Bytes a second, read plus written, that so many threads of the host (or as many as can be had) copy
+// together, each its share of a buffer: the median of several copies. Takes twice the bytes, and with the
+// usual ones some tens of milliseconds; those are past a core's own caches, and no more than a run's own
+// memory.
 [[nodiscard]] double measure_host_copy_bandwidth(int threads, std::size_t bytes = std::size_t{24} << 20);
 
 }  // namespace imgpipe

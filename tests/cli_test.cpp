@@ -148,7 +148,7 @@ TEST_F(Cli, Exit2ForEveryMisuse) {
       {"synth", out, "--pattern", "noise", "--size", "4x-4"},
       {"synth", out, "--pattern", "noise", "--size", "4x4x4"},
       {"synth", out, "--pattern", "noise", "--size", "2000000000x2000000000"},
-      {"synth", out, "--pattern", "noise", "--size", "4x4", "--channels", "2"},
+      {"synth", out, "--pattern", "noise", "--size", "4x4", "--channels", "5"},
       {"synth", out, "--pattern", "noise", "--size", "4x4", "--seed", "-1"},
       {"devices", "extra"},
       {"bench", "extra"},
@@ -526,7 +526,10 @@ TEST_F(Cli, SynthWritesTheSameBytesTwice) {
       run_imgpipe({"synth", file("g.pgm"), "--pattern", "colors:2", "--size", "31x17", "--channels", "1"})
           .exit_code,
       0);
-  EXPECT_EQ(run_imgpipe({"synth", file("c.pgm"), "--pattern", "colors:2", "--size", "31x17"}).exit_code, 2)
+  EXPECT_EQ(
+      run_imgpipe({"synth", file("c.pgm"), "--pattern", "colors:2", "--size", "31x17", "--channels", "3"})
+          .exit_code,
+      2)
       << "colour does not fit";
 }
 

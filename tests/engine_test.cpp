@@ -1,5 +1,6 @@
 #include "pipeline/engine.h"
 
+#include <ostream>
 #include <set>
 #include <utility>
 
@@ -24,6 +25,9 @@ struct EngineCase {
   std::string name;
   int threads;
 };
+void PrintTo(const EngineCase& engine, std::ostream* out) {
+  *out << engine.name << " on " << engine.threads << (engine.threads == 1 ? " thread" : " threads");
+}
 
 class Engines : public testing::TestWithParam<EngineCase> {
  protected:

@@ -2,6 +2,7 @@
 // many.
 #include <algorithm>
 #include <cstdlib>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -125,6 +126,10 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
 struct Place {
   std::size_t stage, rung;
 };
+void PrintTo(const Place& place, std::ostream* out) {
+  const Stage& stage = stage_table()[place.stage];
+  *out << stage.name << ", " << stage.ladder()[place.rung].name;
+}
 
 class Ladder : public testing::TestWithParam<Place> {
  protected:

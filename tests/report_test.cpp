@@ -68,6 +68,38 @@ TEST_F(ReportTest, RepeatedPassesGiveMediansAndOneRunEndToEnd) {
   EXPECT_TRUE(report.identical);
 }
 
+// Two stages that take turns in being slow: the median pass takes 11 ms, the median of each stage is 1.
+TEST_F(ReportTest, TotalsAreMediansOfSumsOnBothSides) {
+  plan_ = make_plan(parse_stages("smooth,smooth"), {10, 10, 1}, {});
+  Timeline reference;
+  for (int pass = 0; pass < 3; ++pass) {
+    const std::int64_t start = 20 * pass;
+    const std::int64_t split = start + (pass == 1 ? 10 : 1);
+    const std::int64_t end = start + (pass == 2 ? 2 : 11);
+    add("smooth", SpanKind::kernel, start, split, 100, pass);
+    add("smooth#2", SpanKind::kernel, split, end, 100, pass);
+    reference.add({"smooth", "host", SpanKind::kernel, 10 * start * kMs, 10 * split * kMs, 100, pass});
+    reference.add({"smooth#2", "host", SpanKind::kernel, 10 * split * kMs, 10 * end * kMs, 100, pass});
+  }
+  const std::vector<Difference> same(2);
+  const Report report = make_report({&timeline_, &plan_, 60, 0, &reference, &same});
+  const double rows = *row(report.rows, "smooth").reference_ms + *row(report.rows, "smooth#2").reference_ms;
+  for (const char* total : {"kernels", "kernels + transfers"}) {
+    EXPECT_DOUBLE_EQ(row(report.totals, total).time_ms, 11);
+    EXPECT_DOUBLE_EQ(*row(report.totals, total).reference_ms, 110);
+    EXPECT_DOUBLE_EQ(*row(report.totals, total).speed_up(), 10);
+  }
+  EXPECT_NE(rows, 110) << "else this test tells nothing apart";
+  ProcessOptions options;
+  options.repeat = 5;
+  RunFacts facts;
+  facts.options = &options;
+  facts.input.shape = facts.output = {10, 10, 1};
+  const std::string table = report_table(report, facts, false);
+  EXPECT_NE(table.find("medians of 5 passes"), std::string::npos) << table;
+  EXPECT_NE(table.find("of 3 passes"), std::string::npos) << table;
+}
+
 TEST_F(ReportTest, TransfersAreATotalOfTheirOwn) {
   add("upload", SpanKind::transfer, 0, 3);
   add("smooth", SpanKind::kernel, 3, 5);

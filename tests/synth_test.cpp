@@ -123,7 +123,7 @@ TEST(Synth, RefusesWhatIsNoPattern) {
         "threshold:257", "noise:1", "ramp:", "constant:99999999999999"}) {
     EXPECT_THROW((void)parse_pattern(text), Error) << text;
   }
-  EXPECT_THROW((void)make("noise", {4, 4, 2}), Error);
+  EXPECT_THROW((void)make("noise", {4, 4, 5}), Error);
 }
 
 }  // namespace
