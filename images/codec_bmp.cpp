@@ -77,7 +77,8 @@ class BmpReader final : public Reader {
     header_ = image_header(bmp_, options, 1);
     warnings_ = bmp_.warnings;
     const std::int64_t end = static_cast<std::int64_t>(bmp_.pixels_at) + bmp_.row_bytes() * bmp_.height;
-    if (!options.lenient && end > static_cast<std::int64_t>(bytes.size())) fail("the file is truncated");
+    truncated_ = end > static_cast<std::int64_t>(bytes.size());
+    if (truncated_ && !options.lenient) fail("the file is truncated");
   }
 
  protected:
@@ -87,6 +88,8 @@ class BmpReader final : public Reader {
 
   void finish() override {
     warn_of(warnings_, missing_, "are missing");
+    if (truncated_ && missing_ == 0)
+      warnings_.emplace_back("damaged bmp: the end of the last row is missing");
     warn_of(warnings_, palette_.unknown(), "have a colour that is not in the palette");
   }
 
@@ -131,6 +134,7 @@ class BmpReader final : public Reader {
   BmpHeader bmp_;
   Palette palette_;
   std::array<MaskedChannel, 4> channels_;
+  bool truncated_ = false;
   std::int64_t next_row_ = 0;
   std::int64_t missing_ = 0;
 };

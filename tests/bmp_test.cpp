@@ -305,6 +305,7 @@ TEST(Bmp, CutAnywhere) {
         EXPECT_NE(failure(part, lenient()), "") << size;
         continue;
       }
+      EXPECT_EQ(warnings(part).size(), 1U) << size;
       const Values got = samples(decode(part, lenient()));
       for (std::size_t i = 0; i < got.size(); ++i) {
         const std::size_t row = 2 - i / 15;
