@@ -12,6 +12,7 @@
 #include "app/histogram_file.h"
 #include "app/log.h"
 #include "app/report.h"
+#include "app/results.h"
 #include "app/trace.h"
 #include "images/error.h"
 #include "images/file.h"
@@ -210,6 +211,7 @@ class ImageRun {
         format_(output_format(options.output, options.format)),
         choice_(choose_device(options.device)) {
     check_paths(options, format_);
+    check_results_writable(options);
     if (choice_.cuda_devices.size() > 1)
       throw Error(ErrorKind::usage,
                   "--device: one image goes to one device, not to " + printable(options.device));
