@@ -83,6 +83,7 @@ void BatchReports::write_failed(const BatchTotals& totals,
   if (same_file(options_.batch.failed_file, options_.batch.files_from)) {
     for (const BatchFile* file : not_done) names.push_back(file->name);
   }
+  std::ranges::sort(names);  // not in the order of their ends, which chance decides
   write_text(options_.batch.failed_file, name_list_text(names));
 }
 

@@ -92,7 +92,7 @@ class Descent {
 }  // namespace
 
 bool is_pattern(const std::string& text) {
-  return holds_wildcards(text) || (text.find("{") != std::string::npos && expand_braces(text).size() > 1);
+  return holds_wildcards(text) || (text.find('{') != std::string::npos && expand_braces(text).size() > 1);
 }
 
 std::string PathProblem::text() const {
