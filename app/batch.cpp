@@ -127,7 +127,7 @@ class BatchRun {
   [[nodiscard]] std::string nothing_to_do() const {
     std::string text =
         printable(options_.batch.files_from.empty() ? options_.input : options_.batch.files_from);
-    const std::size_t more = options_.batch.more_inputs.size();
+    const std::size_t more = options_.batch.files_from.empty() ? options_.batch.more_inputs.size() : 0;
     if (more > 0) text += " and " + std::to_string(more) + " more";
     text += ": no images found";
     if (files_.passed_over.files() > 0)

@@ -3,9 +3,12 @@
 
 #include <chrono>
 #include <filesystem>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <fnmatch.h>
 #include <gtest/gtest.h>
 
 #include "app/glob_paths.h"
@@ -148,6 +151,27 @@ TEST(Glob, Braces) {
   EXPECT_EQ(expand_braces(thousand + "}").size(), 1000U);
   EXPECT_THROW((void)expand_braces(thousand + ",x}"), Error);
   EXPECT_THROW((void)expand_braces(std::string(4097, 'a')), Error);
+}
+
+// What both dialects have, at random, against the C library's fnmatch.
+TEST(Glob, NamesAsFnmatchHasThem) {
+  constexpr const char* kPieces[] = {"a", "b", ".", "*", "?", "[ab]", "[!a]", "[a-b.]", "\\*"};
+  constexpr const char* kLetters[] = {"a", "b", ".", "*", "["};
+  std::mt19937 random(20261121);
+  const auto text_of = [&](std::span<const char* const> pieces, std::size_t most) {
+    std::string text;
+    for (std::size_t i = 1 + random() % most; i > 0; --i) text += pieces[random() % pieces.size()];
+    return text;
+  };
+  int matched = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string pattern = text_of(kPieces, 6);
+    const std::string name = text_of(kLetters, 6);
+    const bool expected = ::fnmatch(pattern.c_str(), name.c_str(), FNM_PATHNAME) == 0;
+    ASSERT_EQ(GlobName(pattern, true).matches(characters_of(name)), expected) << pattern << "  " << name;
+    matched += expected ? 1 : 0;
+  }
+  EXPECT_GT(matched, 5000);
 }
 
 std::string repeated(const std::string& text, std::size_t count) {
