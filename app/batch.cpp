@@ -5,23 +5,23 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <span>
 #include <unordered_set>
 #include <utility>
 
 #include <malloc.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/batch_report.h"
+#include "app/batch_reports.h"
 #include "app/calibration.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/inputs.h"
-#include "app/line_file.h"
 #include "app/log.h"
 #include "app/progress.h"
+#include "app/results.h"
 #include "app/signals.h"
-#include "app/trace.h"
 #include "images/error.h"
 #include "images/file.h"
 #include "images/image.h"
@@ -76,36 +76,65 @@ void keep_freed_memory() {
 #endif
 }
 
+// True when stdout and stderr are one terminal, pipe or file.
+bool streams_are_one() {
+  struct stat out {};
+  struct stat err {};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
+         out.st_ino == err.st_ino;
+}
+
 class BatchRun {
  public:
   explicit BatchRun(const ProcessOptions& options)
-      : options_(options), files_(find_batch_files(options)), progress_(!options.talk.quiet) {
+      : options_(options),
+        files_(find_batch_files(options)),
+        progress_(!options.talk.quiet),
+        reports_(options) {
+    check_results(options, files_);
     totals_.images = files_.files.size();
-    if (options.batch.skip_existing) {
-      totals_.skipped = std::erase_if(files_.files, [](const BatchFile& file) { return file.output_exists; });
-    }
+    totals_.problems = files_.problems;
+    totals_.passed_over = files_.passed_over;
+    if (files_.list_is_empty) totals_.note = printable(options.batch.files_from) + ": the list names nothing";
+    totals_.go_on =
+        options.batch.skip_existing ? "the same command" : "the same command with --skip-existing";
+    if (options.batch.skip_existing) take_out_existing();
+    has_ended_.resize(files_.files.size());
   }
 
   int run() {
-    if (options_.batch.dry_run) return print_plan();
-    for (const std::string& problem : files_.problems) log_error(problem);
-    totals_.problems = files_.problems.size();
-    if (totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty())
+    const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
+    if (nothing && !files_.list_is_empty && !options_.batch.dry_run)
       throw Error(ErrorKind::usage, nothing_to_do());
+    for (const std::string& pattern : files_.unmatched) log_warning(pattern);
+    for (const PathProblem& problem : files_.problems) log_error(problem.text());
+    if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
+    if (options_.batch.dry_run) return print_plan();
+    reports_.open(!files_.files.empty());
+    reports_.add_skipped(skipped_);
+    reports_.add_problems(files_.problems);
     if (!files_.files.empty()) work();
     report();
     return exit_code();
   }
 
  private:
+  void take_out_existing() {
+    std::vector<BatchFile> left;
+    for (BatchFile& file : files_.files) (file.output_exists ? skipped_ : left).push_back(std::move(file));
+    files_.files = std::move(left);
+    totals_.skipped = skipped_.size();
+  }
+
   [[nodiscard]] std::string nothing_to_do() const {
-    const std::string where =
-        options_.batch.files_from.empty() ? printable(options_.input) : printable(options_.batch.files_from);
-    std::string text = where + ": no images found";
-    if (files_.passed_over > 0) {
-      text += "; " + std::to_string(files_.passed_over) +
-              " files are none by their names or were not selected (see --include)";
-    }
+    std::string text =
+        printable(options_.batch.files_from.empty() ? options_.input : options_.batch.files_from);
+    const std::size_t more = options_.batch.files_from.empty() ? options_.batch.more_inputs.size() : 0;
+    if (more > 0) text += " and " + std::to_string(more) + " more";
+    text += ": no images found";
+    if (files_.passed_over.files() > 0)
+      text += "; passed over: " + files_.passed_over.text() + " (see --include)";
+    for (const std::string& pattern : files_.unmatched) text += "; " + pattern;
     if (!options_.batch.recursive) text += "; folders below are looked into with --recursive";
     return text;
   }
@@ -115,19 +144,18 @@ class BatchRun {
     std::string text;
     for (const BatchFile& file : files_.files)
       text += printable(file.input) + " -> " + printable(file.output) + "\n";
-    for (const std::string& problem : files_.problems) log_error(problem);
     text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) +
             " skipped, stages " + options_.stage_list;
-    if (files_.passed_over > 0)
-      text += ", " + std::to_string(files_.passed_over) + " other files passed over";
     if (options_.batch.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
-    print_text(text + "\n");
+    text += "\n";
+    if (files_.passed_over.files() > 0) text += "passed over: " + files_.passed_over.text() + "\n";
+    if (!totals_.note.empty()) text += totals_.note + "\n";
+    print_text(text);
     return files_.problems.empty() ? kExitDone : kExitInput;
   }
 
   void work() {
-    open_report_files();
-    prepare_folders();
+    remove_what_was_left();
     if (options_.batch.memory_bytes == 0) keep_freed_memory();
     start_ = Clock::now();
     const SignalsNoted signals;
@@ -143,8 +171,9 @@ class BatchRun {
     if (signal_ != 0) totals_.stopped = "signal " + std::to_string(signal_);
     fatal_ = batch_->fatal();
     if (fatal_) {
-      totals_.stopped = fatal_->what();
-      if (fatal_->kind() == ErrorKind::device) log_error(fatal_->what());
+      const bool of_device = fatal_->kind() == ErrorKind::device;
+      totals_.stopped = of_device ? fatal_->what() : "an output cannot be written";
+      if (of_device) log_error(fatal_->what());
     }
     if (options_.batch.fail_fast && !totals_.failures.empty() && totals_.stopped.empty())
       totals_.stopped = "an image failed (--fail-fast)";
@@ -172,17 +201,14 @@ class BatchRun {
 
   void take(const BatchResult& result) {
     const BatchFile& file = files_.files[result.item];
-    totals_.add(result, file.name);
+    has_ended_[result.item] = true;
+    totals_.add(result, file);
     for (const std::string& warning : result.warnings) say_warning(warning);
     if (result.failed) {
       progress_.clear();
       log_error(result.reason);
     }
-    if (lines_) {
-      lines_->add(batch_line(result, file.input, file.output));
-      lines_->flush();
-    }
-    if (trace_) trace_->add(result.spans, file.name);
+    reports_.add(file, result);
   }
 
   void say_warning(const std::string& text) {
@@ -194,9 +220,9 @@ class BatchRun {
   // because its threads cannot be ended one by one.
   [[noreturn]] void abandon() {
     try {
-      write_new_files();
+      reports_.write_whole_files(totals_, not_done());
       end_all_writing();
-      report_without_new_files();
+      finish_reports();
     } catch (const Error& error) {
       log_error(error.what());
     }
@@ -204,20 +230,8 @@ class BatchRun {
     ::_exit(kExitSignalBase + signal_);
   }
 
-  void open_report_files() {
-    for (const std::string& file : options_.report_files) {
-      if (file.ends_with(".ndjson")) lines_ = std::make_unique<LineFile>(file);
-    }
-    if (!options_.trace_file.empty()) trace_ = std::make_unique<TraceFile>(options_.trace_file);
-  }
-
-  // OUTPUT is made before any work, and cleared of what killed runs have left of these very files.
-  void prepare_folders() {
-    std::error_code error;
-    fs::create_directories(options_.output, error);
-    if (error)
-      throw Error(ErrorKind::output,
-                  printable(options_.output) + ": cannot make the folder: " + error.message());
+  // What killed runs have left of these very files.
+  void remove_what_was_left() const {
     std::map<std::string, std::unordered_set<std::string>> names;
     for (const BatchFile& file : files_.files) {
       const fs::path output(file.output);
@@ -335,37 +349,22 @@ class BatchRun {
   // ---- the end ---------------------------------------------------------------------------------------
 
   void report() {
-    write_new_files();
-    report_without_new_files();
-  }
-
-  void write_new_files() const {
-    if (!options_.batch.failed_file.empty()) write_failed();
-    for (const std::string& file : options_.report_files) {
-      if (!file.ends_with(".json")) continue;
-      write_text(file, batch_json(totals_, options_));
-    }
+    reports_.write_whole_files(totals_, not_done());
+    finish_reports();
   }
 
   // What is open already, and stdout.
-  void report_without_new_files() {
-    if (lines_) lines_->close();
-    if (trace_) trace_->close();
-    if (!options_.talk.quiet) print_text(batch_table(totals_));
+  void finish_reports() {
+    reports_.close(totals_, not_done());
+    if (!options_.talk.quiet) print_text(batch_table(totals_, !streams_are_one()));
   }
 
-  // One name a line; ended by NUL where a name holds a newline itself.
-  void write_failed() const {
-    const bool lines = std::ranges::none_of(totals_.failures, [](const BatchFailure& failure) {
-      return failure.name.find('\n') != std::string::npos;
-    });
-    std::string text;
-    for (const BatchFailure& failure : totals_.failures) text += failure.name + (lines ? '\n' : '\0');
-    write_text(options_.batch.failed_file, text);
-  }
-
-  static void write_text(const std::string& path, const std::string& text) {
-    naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
+  [[nodiscard]] std::vector<const BatchFile*> not_done() const {
+    std::vector<const BatchFile*> files;
+    for (std::size_t i = 0; i < files_.files.size(); ++i) {
+      if (!has_ended_[i]) files.push_back(&files_.files[i]);
+    }
+    return files;
   }
 
   [[nodiscard]] int exit_code() const {
@@ -376,10 +375,11 @@ class BatchRun {
 
   const ProcessOptions& options_;
   BatchFiles files_;
+  std::vector<BatchFile> skipped_;
+  std::vector<bool> has_ended_;  // by file
   BatchTotals totals_;
   Progress progress_;
-  std::unique_ptr<LineFile> lines_;
-  std::unique_ptr<TraceFile> trace_;
+  BatchReports reports_;
   Clock::time_point start_;
   std::unique_ptr<Batch> batch_;
   std::optional<Error> fatal_;

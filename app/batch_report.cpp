@@ -63,6 +63,47 @@ std::string bottleneck(const BatchTotals& totals) {
   return "none is busy all the time";
 }
 
+std::string_view kind_of_error(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::input:
+      return "input";
+    case ErrorKind::memory:
+      return "memory";
+    case ErrorKind::device:
+      return "device";
+    case ErrorKind::output:
+      break;
+  }
+  return "output";
+}
+
+// A reason says which path it is about: the input, or the output.
+BatchFailure failure_of(const BatchResult& result, const BatchFile& file) {
+  BatchFailure failure{file.name, file.input, result.reason, "", *result.failed};
+  for (const std::string& path : {file.input, file.output}) {
+    if (result.reason.starts_with(printable(path) + ": ")) failure.about = printable(path);
+  }
+  return failure;
+}
+
+std::string failed_text(const BatchTotals& totals) {
+  std::string text = "\nfailed:\n";
+  std::size_t shown = 0;
+  for (const PathProblem& problem : totals.problems) {
+    if (shown++ < kMostFailuresShown) text += "  " + problem.text() + "\n";
+  }
+  for (const BatchFailure& failure : totals.failures) {
+    if (shown++ < kMostFailuresShown) text += "  " + failure.reason + "\n";
+  }
+  if (shown > kMostFailuresShown) {
+    text += "  and " + std::to_string(shown - kMostFailuresShown) +
+            " more (see --failed-out and --report FILE.ndjson)\n";
+  }
+  return text;
+}
+
 Json options_of_batch(const ProcessOptions& options) {
   Json json = options_json(options);
   json["jobs"] = options.batch.jobs;
@@ -82,7 +123,11 @@ Json options_of_batch(const ProcessOptions& options) {
 
 }  // namespace
 
-void BatchTotals::add(const BatchResult& result, const std::string& name) {
+std::string BatchFailure::reason_alone() const {
+  return about.empty() ? reason : reason.substr(about.size() + 2);
+}
+
+void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   for (std::size_t part = 0; part < kParts; ++part) {
     const Interval& interval = result.on_lane[part];
     if (interval.end_ns > 0) {
@@ -92,7 +137,7 @@ void BatchTotals::add(const BatchResult& result, const std::string& name) {
     }
   }
   if (result.failed) {
-    failures.push_back({name, result.reason});
+    failures.push_back(failure_of(result, file));
     return;
   }
   ++done;
@@ -134,7 +179,7 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
 }
 
-std::string batch_table(const BatchTotals& totals) {
+std::string batch_table(const BatchTotals& totals, bool list_failures) {
   std::string out = counts_text(totals) + ", in " + number(totals.wall_s, 2) + " s";
   if (totals.wall_s > 0 && totals.done > 0) {
     out += ": " + number(static_cast<double>(totals.done) / totals.wall_s, 1) + " images/s, " +
@@ -145,7 +190,12 @@ std::string batch_table(const BatchTotals& totals) {
   out += "\n";
   for (const std::string& device : totals.devices) out += "device: " + device + "\n";
   if (!totals.device_why.empty()) out += "        " + totals.device_why + "\n";
-  if (!totals.stopped.empty()) out += "ended early: " + totals.stopped + "\n";
+  if (totals.passed_over.files() > 0) out += "passed over: " + totals.passed_over.text() + "\n";
+  if (!totals.note.empty()) out += totals.note + "\n";
+  if (!totals.stopped.empty()) {
+    out += "ended early: " + totals.stopped + "\n";
+    if (totals.not_done() > 0) out += "to go on: " + totals.go_on + "\n";
+  }
   if (totals.done > 0) {
     const std::vector<double> times = totals.image_ms();
     out += "an image: " + number(percentile(times, 0.5), 1) + " ms (median), 90% within " +
@@ -161,15 +211,7 @@ std::string batch_table(const BatchTotals& totals) {
     }
     out += " bottleneck: " + bottleneck(totals) + "\n";
   }
-  if (!totals.failures.empty()) {
-    out += "\nfailed:\n";
-    for (std::size_t i = 0; i < std::min(totals.failures.size(), kMostFailuresShown); ++i)
-      out += "  " + totals.failures[i].reason + "\n";
-    if (totals.failures.size() > kMostFailuresShown) {
-      out += "  and " + std::to_string(totals.failures.size() - kMostFailuresShown) +
-             " more (see --failed-out and --report FILE.ndjson)\n";
-    }
-  }
+  if (list_failures && totals.failed() > 0) out += failed_text(totals);
   return out;
 }
 
@@ -177,6 +219,8 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   Json json;
   json["imgpipe"] = build_json();
   json["input"] = printable(options.input);
+  json["more_inputs"] = Json::array();
+  for (const std::string& input : options.batch.more_inputs) json["more_inputs"].push_back(printable(input));
   json["output"] = printable(options.output);
   json["options"] = options_of_batch(options);
   json["images"] = totals.images;
@@ -184,6 +228,9 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   json["skipped"] = totals.skipped;
   json["failed"] = totals.failed();
   json["not_done"] = totals.not_done();
+  json["passed_over"] = Json::object();
+  for (const auto& [name, kind] : totals.passed_over.kinds) json["passed_over"][name] = kind.files;
+  json["not_selected"] = totals.passed_over.not_selected;
   json["ended_early"] = totals.stopped.empty() ? Json(nullptr) : Json(totals.stopped);
   json["wall_s"] = totals.wall_s;
   const double wall = totals.wall_s > 0 ? totals.wall_s : 1;
@@ -210,33 +257,78 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   }
   json["bottleneck"] = bottleneck(totals);
   json["failures"] = Json::array();
+  const auto add_failure = [&](const std::string& name, const std::string& input, ErrorKind kind,
+                               const std::string& reason) {
+    json["failures"].push_back({{"name", printable(name)},
+                                {"input", printable(input)},
+                                {"error", kind_of_error(kind)},
+                                {"reason", reason}});
+  };
+  for (const PathProblem& problem : totals.problems)
+    add_failure(problem.path, problem.path, ErrorKind::input, problem.reason);
   for (const BatchFailure& failure : totals.failures)
-    json["failures"].push_back({{"name", printable(failure.name)}, {"reason", failure.reason}});
+    add_failure(failure.name, failure.input, failure.kind, failure.reason_alone());
   return json.dump(2) + "\n";
 }
 
-std::string batch_line(const BatchResult& result, const std::string& input, const std::string& output) {
+namespace {
+
+// Every key of a line.
+Json empty_line(const std::string& input, const std::string& status) {
   Json json;
+  static const std::string version = build_info().version;
+  json[kBatchLineMark] = version;
   json["input"] = printable(input);
-  json["output"] = printable(output);
-  json["status"] = result.failed ? "failed" : "done";
-  json["reason"] = result.failed ? Json(result.reason) : Json(nullptr);
+  for (const char* key :
+       {"output", "status", "error", "reason", "warnings", "device", "format", "width_pixels",
+        "height_pixels", "channels", "input_bytes", "output_bytes", "start_ms", "end_ms"})
+    json[key] = nullptr;
+  for (std::size_t part = 0; part < kParts; ++part)
+    json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
+  json["status"] = status;
+  json["warnings"] = Json::array();
+  return json;
+}
+
+}  // namespace
+
+std::string batch_line(const BatchFile& file, const BatchResult& result) {
+  Json json = empty_line(file.input, result.failed ? "failed" : "done");
+  json["output"] = printable(file.output);
+  if (result.failed) {
+    json["error"] = kind_of_error(*result.failed);
+    json["reason"] = failure_of(result, file).reason_alone();
+  }
   json["warnings"] = result.warnings;
-  json["device"] = result.device.empty() ? Json(nullptr) : Json(result.device);
+  if (!result.device.empty()) json["device"] = result.device;
   if (result.input_bytes > 0) {
     json["format"] = format_info(result.header.format).name;
     json["width_pixels"] = result.header.shape.width;
     json["height_pixels"] = result.header.shape.height;
     json["channels"] = result.header.shape.channels;
+    json["input_bytes"] = result.input_bytes;
   }
-  json["input_bytes"] = result.input_bytes;
-  json["output_bytes"] = result.failed ? 0 : result.output_bytes;
+  if (!result.failed) json["output_bytes"] = result.output_bytes;
   json["start_ms"] = static_cast<double>(result.start_ns) / 1e6;
   json["end_ms"] = static_cast<double>(result.end_ns) / 1e6;
   for (std::size_t part = 0; part < kParts; ++part) {
     json[std::string(part_name(static_cast<Part>(part))) + "_ms"] =
         static_cast<double>(result.busy[part]) / 1e6;
   }
+  return json.dump() + "\n";
+}
+
+std::string batch_line(const BatchFile& file, const std::string& status, const std::string& reason) {
+  Json json = empty_line(file.input, status);
+  json["output"] = printable(file.output);
+  json["reason"] = reason;
+  return json.dump() + "\n";
+}
+
+std::string batch_line(const PathProblem& problem) {
+  Json json = empty_line(problem.path, "failed");
+  json["error"] = kind_of_error(ErrorKind::input);
+  json["reason"] = problem.reason;
   return json.dump() + "\n";
 }
 

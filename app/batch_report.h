@@ -8,25 +8,32 @@
 #include <string>
 #include <vector>
 
+#include "app/inputs.h"
 #include "app/options.h"
 #include "pipeline/batch.h"
 
 namespace imgpipe {
 
 struct BatchFailure {
-  std::string name;  // for --failed-out
-  std::string reason;
+  std::string name;    // for --failed-out
+  std::string input;   // path
+  std::string reason;  // with the path that it is about
+  std::string about;   // that path, as the reason has it in front
+  ErrorKind kind = ErrorKind::input;
+
+  [[nodiscard]] std::string reason_alone() const;
 };
 
 // Collects the results of a batch as they come.
 class BatchTotals {
  public:
-  void add(const BatchResult& result, const std::string& name);
+  void add(const BatchResult& result, const BatchFile& file);
 
   std::size_t images = 0;   // that were found
   std::size_t skipped = 0;  // their outputs were there (--skip-existing)
   std::size_t done = 0;
-  std::size_t problems = 0;  // folders that could not be read
+  std::vector<PathProblem> problems;  // folders that could not be read, and their like
+  PassedOver passed_over;
   std::vector<BatchFailure> failures;
   std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of the images done
   double wall_s = 0;
@@ -35,8 +42,10 @@ class BatchTotals {
   std::vector<std::string> devices;  // what worked, for people
   std::string device_why;
   std::string stopped;  // why it ended early; empty otherwise
+  std::string go_on;    // how to go on then
+  std::string note;     // what else is to be said; empty otherwise
 
-  [[nodiscard]] std::size_t failed() const { return failures.size() + problems; }
+  [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
   [[nodiscard]] std::size_t not_done() const { return images - skipped - done - failures.size(); }
 
   // What each image took, sorted, milliseconds.
@@ -62,10 +71,19 @@ class BatchTotals {
 // 1); 0 of none.
 [[nodiscard]] double percentile(const std::vector<double>& sorted, double share);
 
-[[nodiscard]] std::string batch_table(const BatchTotals& totals);
+// `list_failures`: where they have not been shown yet, one by one as they came.
+[[nodiscard]] std::string batch_table(const BatchTotals& totals, bool list_failures);
 [[nodiscard]] std::string batch_json(const BatchTotals& totals, const ProcessOptions& options);
-// One line of the .ndjson report, with its newline.
-[[nodiscard]] std::string batch_line(const BatchResult& result, const std::string& input,
-                                     const std::string& output);
+
+// Lines of the .ndjson report, each with its newline. All have the same keys, in the same order; what is not
+// known is null. The first key, whose value is the version, tells such a file from others.
+inline constexpr const char* kBatchLineMark = "imgpipe";
+// An image that was worked on.
+[[nodiscard]] std::string batch_line(const BatchFile& file, const BatchResult& result);
+// One that was not: "skipped" or "not_done".
+[[nodiscard]] std::string batch_line(const BatchFile& file, const std::string& status,
+                                     const std::string& reason);
+// A path that gave no images.
+[[nodiscard]] std::string batch_line(const PathProblem& problem);
 
 }  // namespace imgpipe

@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <system_error>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
-#include <fnmatch.h>
-#include <glob.h>
 #include <sys/stat.h>
 
+#include "app/name_list.h"
 #include "app/shard.h"
 #include "images/error.h"
 #include "images/file.h"
@@ -38,40 +36,55 @@ bool is_folder(const std::string& path) {
   return info && S_ISDIR(info->st_mode);
 }
 
-bool is_pattern(const std::string& text) {
-  const std::size_t bracket = text.find('[');
-  return text.find_first_of("*?") != std::string::npos ||
-         (bracket != std::string::npos && text.find(']', bracket) != std::string::npos);
-}
-
 std::string base_name(const std::string& name) {
   return fs::path(name).filename().string();
 }
 
-// With a slash the pattern speaks of the path, and * stays within one folder.
-bool matches(const std::vector<std::string>& patterns, const std::string& name) {
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
-    const bool whole = pattern.find('/') != std::string::npos;
-    const std::string text = whole ? name : base_name(name);
-    return ::fnmatch(pattern.c_str(), text.c_str(), FNM_PATHNAME) == 0;
-  });
+std::string normal(const std::string& path) {
+  return fs::path(path).lexically_normal().string();
 }
 
-// What a pattern matches, in no order.
-std::vector<std::string> paths_like(const std::string& pattern) {
-  glob_t found{};
-  const int status = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
-  std::vector<std::string> paths;
-  if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (status != 0 && status != GLOB_NOMATCH)
-    throw Error(ErrorKind::input, printable(pattern) + ": cannot follow the pattern");
-  return paths;
+// An INPUT as a path below OUTPUT: its own path, or its last name where that leads elsewhere.
+std::string tree_of_input(const std::string& input) {
+  fs::path path = fs::path(input).lexically_normal().relative_path();
+  if (path.filename().empty()) path = path.parent_path();
+  if (path == ".") return "";
+  if (path.empty() || *path.begin() != "..") return path.string();
+  if (path.filename() != "..") return path.filename().string();
+  std::error_code error;
+  return fs::canonical(input, error).filename().string();
 }
+
+// A name below INPUT as a path below OUTPUT.
+std::string tree_of_name(const std::string& name) {
+  const fs::path path = fs::path(name).lexically_normal().relative_path();
+  if (!path.empty() && *path.begin() == "..") {
+    throw Error(ErrorKind::usage, printable(name) +
+                                      ": leads out of OUTPUT's tree; without --recursive it "
+                                      "would be written under its own name");
+  }
+  return path.string();
+}
+
+// Where a walk is.
+struct Spot {
+  std::string path;   // on disk
+  std::string below;  // INPUT
+  std::string tree;   // below OUTPUT
+
+  [[nodiscard]] Spot at(const std::string& name) const {
+    return {(fs::path(path) / name).string(), (fs::path(below) / name).string(),
+            (fs::path(tree) / name).string()};
+  }
+};
 
 class Finder {
  public:
-  explicit Finder(const ProcessOptions& options) : options_(options), batch_(options.batch) {
+  explicit Finder(const ProcessOptions& options)
+      : options_(options),
+        batch_(options.batch),
+        selection_(batch_.include, batch_.exclude),
+        one_folder_(batch_.more_inputs.empty() && is_folder(options.input)) {
     if (const auto info = status_of(options.output)) {
       if (!S_ISDIR(info->st_mode))
         throw Error(ErrorKind::usage,
@@ -86,22 +99,20 @@ class Finder {
   }
 
   BatchFiles find() {
-    if (!batch_.files_from.empty()) {
-      add_list();
+    if (batch_.files_from.empty()) {
+      add_inputs();
     } else {
-      std::vector<std::string> inputs{options_.input};
-      inputs.insert(inputs.end(), batch_.more_inputs.begin(), batch_.more_inputs.end());
-      const bool alone = inputs.size() == 1;
-      for (const std::string& input : inputs) add_input(input, alone);
+      add_list(read_name_list(batch_.files_from));
     }
     std::ranges::sort(found_.files, {},
-                      [](const BatchFile& file) { return std::tie(file.name, file.input); });
+                      [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); });
     // Not std::ranges::unique: clang 14 cannot compile what libstdc++ 12 has of it.
     found_.files.erase(std::unique(found_.files.begin(), found_.files.end(),
                                    [](const BatchFile& a, const BatchFile& b) {
                                      return a.name == b.name && a.input == b.input;
                                    }),
                        found_.files.end());
+    found_.passed_over = selection_.passed_over();
     take_shard();
     for (BatchFile& file : found_.files) name_output(file);
     check_outputs();
@@ -109,90 +120,119 @@ class Finder {
   }
 
  private:
-  void add_input(const std::string& input, bool alone) {
+  void add_inputs() {
+    add_input(options_.input);
+    for (const std::string& input : batch_.more_inputs) add_input(input);
+    for (const std::string& pattern : selection_.unmatched())
+      found_.unmatched.push_back(pattern + " matched nothing");
+  }
+
+  void add_input(const std::string& input) {
     const bool exists = status_of(input).has_value();
     if (exists && is_folder(input)) {
-      // Among several inputs a folder's own name belongs to the tree.
-      walk(input, alone ? "" : tree_name(input));
+      walk({input, "", one_folder_ ? "" : tree_of_input(input)});
       return;
     }
     if (exists || !is_pattern(input)) {
-      add_file(input, input);
+      if (selection_.takes(normal(input), false)) add_file(input, input, tree_of_input(input));
       return;
     }
-    for (const std::string& path : paths_like(input)) {
-      if (!is_folder(path)) {
-        if (selected(path, true)) add_file(path, path);
-      } else if (batch_.recursive) {
-        walk(path, tree_name(path));
+    add_pattern(input);
+  }
+
+  void add_pattern(const std::string& pattern) {
+    const PathsFound like = paths_like(pattern, [&](const std::string& folder) {
+      const auto info = status_of(folder);
+      return info && FileId{info->st_dev, info->st_ino} == output_id_;
+    });
+    found_.problems.insert(found_.problems.end(), like.problems.begin(), like.problems.end());
+    bool folders_only = true;
+    for (const std::string& path : like.paths) {
+      if (is_folder(path)) {
+        if (batch_.recursive) walk({path, "", tree_of_input(path)});
+        continue;
+      }
+      folders_only = false;
+      if (selection_.takes(normal(path), true)) add_file(path, path, tree_of_input(path));
+    }
+    if (like.paths.empty()) {
+      found_.unmatched.push_back("'" + printable(pattern) + "' matched nothing");
+    } else if (folders_only && !batch_.recursive) {
+      found_.unmatched.push_back("'" + printable(pattern) + "' matched folders only (see --recursive)");
+    }
+  }
+
+  void add_file(const std::string& path, const std::string& name, const std::string& tree) {
+    BatchFile file;
+    file.input = path;
+    file.name = name;
+    file.tree = tree;
+    found_.files.push_back(std::move(file));
+  }
+
+  void add_list(const std::vector<std::string>& names) {
+    if (!options_.input.empty() && !one_folder_ && batch_.more_inputs.empty() &&
+        (status_of(options_.input) || !is_pattern(options_.input)))
+      throw Error(ErrorKind::usage,
+                  printable(options_.input) + ": is no folder that --files-from could be below");
+    found_.list_is_empty = names.empty();
+    if (names.empty()) return;
+    if (!options_.input.empty() && !one_folder_) {
+      add_inputs();
+      keep_listed(names);
+      return;
+    }
+    for (const std::string& name : names) {
+      if (!selection_.takes(normal(name), false)) continue;
+      if (one_folder_) {
+        add_file((fs::path(options_.input) / name).string(), name,
+                 batch_.recursive ? tree_of_name(name) : name);
+      } else {
+        add_file(name, name, tree_of_input(name));
       }
     }
   }
 
-  void add_file(const std::string& path, const std::string& name) {
-    BatchFile file;
-    file.input = path;
-    file.name = name;
-    found_.files.push_back(std::move(file));
-  }
-
-  void add_list() {
-    const std::vector<std::byte> bytes = naming("--files-from " + printable(batch_.files_from), [&] {
-      return read_file(batch_.files_from, std::numeric_limits<std::int32_t>::max());
+  // A list says which of the INPUTs' files are meant.
+  void keep_listed(const std::vector<std::string>& names) {
+    std::unordered_map<std::string, bool> found_by_name;
+    for (const std::string& name : names) found_by_name.emplace(normal(name), false);
+    std::erase_if(found_.files, [&](const BatchFile& file) {
+      const auto listed = found_by_name.find(normal(file.name));
+      if (listed == found_by_name.end()) return true;
+      listed->second = true;
+      return false;
     });
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (!options_.input.empty() && !is_folder(options_.input))
-      throw Error(ErrorKind::usage,
-                  printable(options_.input) + ": is no folder that --files-from could be below");
-    const char end = text.find('\0') == std::string_view::npos ? '\n' : '\0';
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t stop = std::min(text.find(end, at), text.size());
-      const std::string name(text.substr(at, stop - at));
-      at = stop + 1;
-      if (name.empty()) continue;
-      const std::string path = options_.input.empty() ? name : (fs::path(options_.input) / name).string();
-      if (selected(name, false)) add_file(path, name);
+    for (const std::string& name : names) {
+      if (const bool fresh = !std::exchange(found_by_name[normal(name)], true); fresh)
+        found_.problems.push_back({name, "is in the list, but not among what the INPUTs give"});
     }
   }
 
-  // By name. In a folder, without --include, what is no image by its ending is passed over.
-  bool selected(const std::string& name, bool by_ending) {
-    bool wanted = true;
-    if (!batch_.include.empty()) {
-      wanted = matches(batch_.include, name);
-    } else if (by_ending) {
-      const std::optional<Format> format = format_by_ending(name);
-      wanted = format && format_info(*format).readable;
-    }
-    if (wanted && !matches(batch_.exclude, name)) return true;
-    ++found_.passed_over;
-    return false;
-  }
-
-  // `below`: the folder's name in the tree, "" for INPUT itself.
-  void walk(const std::string& folder, const std::string& below) {
-    const auto info = status_of(folder);
+  void walk(const Spot& folder) {
+    const auto info = status_of(folder.path);
     if (!info || !visited_.insert({info->st_dev, info->st_ino}).second) return;
     std::error_code error;
     std::vector<std::string> names;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    for (fs::directory_iterator entry(folder.path, error), end; !error && entry != end;
+         entry.increment(error))
       names.push_back(entry->path().filename().string());
     if (error) {
-      found_.problems.push_back(printable(folder) + ": cannot read the folder: " + error.message());
+      found_.problems.push_back({folder.path, "cannot read the folder: " + error.message()});
       return;
     }
     // Which of two ways to a linked folder comes first shall not depend on the system.
     std::ranges::sort(names);
     for (const std::string& name : names) {
       if (name.starts_with('.')) continue;
-      const std::string path = (fs::path(folder) / name).string();
-      const std::string tree = (fs::path(below) / name).string();
-      const auto status = status_of(path);
+      const Spot spot = folder.at(name);
+      const auto status = status_of(spot.path);
       if (!status || !S_ISDIR(status->st_mode)) {
-        if (selected(tree, true)) add_file(path, tree);
+        if (selection_.takes(spot.below, true))
+          add_file(spot.path, one_folder_ ? spot.below : spot.path, spot.tree);
       } else if (batch_.recursive && FileId{status->st_dev, status->st_ino} != output_id_ &&
-                 !matches(batch_.exclude, tree)) {
-        walk(path, tree);
+                 selection_.takes_folder(spot.below)) {
+        walk(spot);
       }
     }
   }
@@ -200,22 +240,11 @@ class Finder {
   void take_shard() {
     if (!batch_.shard) return;
     found_.other_shards = std::erase_if(
-        found_.files, [&](const BatchFile& file) { return !in_shard(file.name, *batch_.shard); });
-  }
-
-  // A name as a path below OUTPUT.
-  static std::string tree_name(const std::string& name) {
-    const fs::path path = fs::path(name).lexically_normal().relative_path();
-    if (!path.empty() && *path.begin() == "..") {
-      throw Error(ErrorKind::usage, printable(name) +
-                                        ": leads out of OUTPUT's tree; without --recursive it "
-                                        "would be written under its own name");
-    }
-    return path == "." ? "" : path.string();
+        found_.files, [&](const BatchFile& file) { return !in_shard(normal(file.name), *batch_.shard); });
   }
 
   void name_output(BatchFile& file) const {
-    const std::string name = batch_.recursive ? tree_name(file.name) : base_name(file.name);
+    const std::string name = batch_.recursive ? file.tree : base_name(file.tree);
     const PlacedOutput output = place_output(options_.output, name, options_.format);
     file.output = output.path;
     file.format = output.format;
@@ -260,22 +289,12 @@ class Finder {
       throw Error(ErrorKind::usage, printable(output->second->output) + ": is the input itself, " +
                                         printable(file.input) + "; name another folder");
     }
-    for (const std::vector<std::string>& names :
-         {options_.report_files, {options_.trace_file, batch_.failed_file}}) {
-      for (const std::string& name : names) {
-        if (name.empty()) continue;
-        const bool output = writers.contains(fs::path(name).lexically_normal().string());
-        const bool input = std::ranges::any_of(found_.files, [&](const BatchFile& file) {
-          return file.input == name || same_file(file.input, name);
-        });
-        if (input || output)
-          throw Error(ErrorKind::usage, printable(name) + ": is an input or an output itself");
-      }
-    }
   }
 
   const ProcessOptions& options_;
   const BatchOptions& batch_;
+  Selection selection_;
+  const bool one_folder_;  // is INPUT, so that names are below it
   std::optional<FileId> output_id_;
   std::set<FileId> visited_;  // folders
   BatchFiles found_;

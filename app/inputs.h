@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "app/glob_paths.h"
 #include "app/options.h"
+#include "app/selection.h"
 #include "images/codec.h"
 
 namespace imgpipe {
 
-// True when INPUT stands for many images: a folder, a pattern (* ? [ in a name that is no file), several
-// inputs, or a list.
+// True when INPUT stands for many images: a folder, a pattern (app/glob.h; in a name that is no file),
+// several inputs, or a list.
 [[nodiscard]] bool is_batch(const ProcessOptions& options);
 
 // Where an image named `name` goes in the folder `folder`: under its own name, with the ending of `format`,
@@ -30,17 +32,20 @@ struct PlacedOutput {
 
 struct BatchFile {
   std::string input;   // path
-  std::string name;    // as --files-from takes it with the same INPUT: below the folder, or as it was given
+  std::string name;    // as --files-from takes it with the same INPUTs, for the same output
+  std::string tree;    // below OUTPUT, but for the ending
   std::string output;  // path
   Format format = Format::png;
   bool output_exists = false;
 };
 
 struct BatchFiles {
-  std::vector<BatchFile> files;       // sorted by name
-  std::vector<std::string> problems;  // folders that cannot be read: "PATH: reason"
-  std::size_t passed_over = 0;        // files that are no images by their names, or were not selected
-  std::size_t other_shards = 0;       // files that are other parts' work
+  std::vector<BatchFile> files;        // sorted by name
+  std::vector<PathProblem> problems;   // folders that cannot be read, listed names that are no INPUT's
+  PassedOver passed_over;              // what is no image by its name, or was not selected
+  std::vector<std::string> unmatched;  // patterns that matched nothing, as lines for the user
+  std::size_t other_shards = 0;        // files that are other parts' work
+  bool list_is_empty = false;          // --files-from names nothing
 };
 
 // Finds the inputs and gives each its output: OUTPUT/NAME with --recursive, else OUTPUT/ and the file's own
@@ -48,6 +53,11 @@ struct BatchFiles {
 //   - A folder gives its files whose ending names an image format (or that match --include), and with
 //     --recursive those of the folders below. Hidden names are passed over, OUTPUT too. Linked folders are
 //     followed; each folder is visited once, so that loops end.
+//   - NAME is the path below a folder that is the one INPUT. Among several INPUTs a folder's own path comes
+//     before it, of which only the last name counts where it leads out of the working directory (../a).
+//   - A list's names are below INPUT where that is one folder, and paths where there is none. Where there are
+//     several INPUTs or a pattern the list chooses among their files, by path: --failed-out writes such
+//     names.
 //   - Whether a name is a readable regular file is found out when its turn comes, but for folders.
 // Throws Error(usage) when two inputs would write one output, an output is an input or a folder, or a name in
 // a list leads out of the tree; Error(input) when INPUT or the list cannot be read.

@@ -22,9 +22,16 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
 
 }  // namespace
 
-LineFile::LineFile(std::string path) : path_(std::move(path)) {
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+LineFile::LineFile(std::string path, std::size_t kept_bytes) : path_(std::move(path)) {
+  const int emptied = kept_bytes == 0 ? O_TRUNC : 0;
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | emptied | O_CLOEXEC | O_NOCTTY, 0666);
   if (fd_ < 0) refuse(path_, errno);
+  if (kept_bytes == 0) return;
+  const auto end = static_cast<off_t>(kept_bytes);
+  if (::ftruncate(fd_, end) == 0 && ::lseek(fd_, end, SEEK_SET) == end) return;
+  const int error = errno;
+  ::close(fd_);
+  refuse(path_, error);
 }
 
 LineFile::~LineFile() {

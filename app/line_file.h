@@ -1,6 +1,7 @@
 // Text files that grow while the work goes on, so that what is known stays if the process is killed.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -8,8 +9,9 @@ namespace imgpipe {
 
 class LineFile {
  public:
-  // Makes the file or empties it. Throws Error(output), as all here, with the path.
-  explicit LineFile(std::string path);
+  // Makes the file or empties it but for its first `kept_bytes`. Throws Error(output), as all here, with the
+  // path.
+  explicit LineFile(std::string path, std::size_t kept_bytes = 0);
   ~LineFile();
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;

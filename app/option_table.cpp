@@ -73,20 +73,26 @@ std::vector<OptionRow> batch_rows() {
   return {
       {kBatchGroup, "recursive", nullptr, nullptr, "Folders below INPUT too; OUTPUT gets the same tree"},
       {kBatchGroup, "include", "GLOB", nullptr,
-       "Only files like this (instead of those with an image's ending); with a / it is held against the path "
-       "below INPUT; may be repeated"},
-      {kBatchGroup, "exclude", "GLOB", nullptr, "No files and no folders like this; may be repeated"},
+       "Only files like this (instead of those with an image's ending), or with / at its end the images in "
+       "folders like this; may be repeated. Of patterns, here and as INPUT: * ? [a-z] [!a-z] {a,b}, ** for "
+       "any "
+       "folders, \\x for x itself. Without / a name in any folder; with / the path below INPUT, ./x or /x at "
+       "its top. Endings match in either case"},
+      {kBatchGroup, "exclude", "GLOB", nullptr,
+       "No files and no folders like this, nor what lies in them; with / at its end folders only; may be "
+       "repeated"},
       {kBatchGroup, "files-from", "FILE", nullptr,
-       "Take the inputs' names from FILE (- is stdin), one a line or each ended by NUL; below INPUT if that "
-       "is "
-       "given"},
+       "Take the inputs' names from FILE (- is stdin), one a line or each ended by NUL: below INPUT where "
+       "that "
+       "is a folder; of several INPUTs or a pattern the files with these paths"},
       {kBatchGroup, "jobs", "N", "0", "Images at a time; 0: as many as threads"},
       {kBatchGroup, "memory", "SIZE", nullptr,
        "Memory for images, such as 500M or 8G; default: half of what is available"},
-      {kBatchGroup, "skip-existing", nullptr, nullptr, "Leave images whose output is there already"},
+      {kBatchGroup, "skip-existing", nullptr, nullptr,
+       "Leave images whose output is there already; a .ndjson report goes on too"},
       {kBatchGroup, "fail-fast", nullptr, nullptr, "End with the first image that fails"},
       {kBatchGroup, "failed-out", "FILE", nullptr,
-       "Write the names of the images that failed; with the same command, --files-from takes them"},
+       "Write the names of the images that failed; the same command with --files-from FILE does them again"},
       {kBatchGroup, "shard", "I/N", nullptr,
        "Only part I (from 1) of N; auto or auto/N: as the scheduler's environment says"},
       {kBatchGroup, "dry-run", nullptr, nullptr, "Print what would be done"},

@@ -82,8 +82,6 @@ void take_paths(const Parser& parser, ProcessOptions& options) {
   paths.pop_back();
   if (!paths.empty()) options.input = paths.front();
   if (paths.size() > 1) options.batch.more_inputs.assign(paths.begin() + 1, paths.end());
-  if (paths.size() > 1 && !options.batch.files_from.empty())
-    usage("--files-from goes with one INPUT at most: the folder that its names are below");
 }
 
 Command parse_process(const std::vector<std::string>& arguments) {

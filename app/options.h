@@ -32,7 +32,7 @@ struct BatchOptions {
   std::vector<std::string> more_inputs;  // between INPUT and OUTPUT
   std::string files_from;                // a list of inputs; "-": stdin
   bool recursive = false;
-  std::vector<std::string> include, exclude;  // patterns, as fnmatch(3) takes them
+  std::vector<std::string> include, exclude;  // patterns (app/glob.h)
   int jobs = 0;                               // 0: as many as threads
   std::int64_t memory_bytes = 0;              // 0: half of what is available
   bool skip_existing = false;

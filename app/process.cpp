@@ -13,6 +13,7 @@
 #include "app/log.h"
 #include "app/report.h"
 #include "app/result_files.h"
+#include "app/results.h"
 #include "app/trace.h"
 #include "images/error.h"
 #include "images/file.h"
@@ -230,6 +231,7 @@ class ImageRun {
         image_on_stdout_(goes_to_stdout(options.output)),
         choice_(choose_device(options.device)) {
     check_paths(options, format_, results_);
+    check_results_writable(options);
     if (choice_.cuda_devices.size() > 1)
       throw Error(ErrorKind::usage,
                   "--device: one image goes to one device, not to " + printable(options.device));

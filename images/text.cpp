@@ -1,11 +1,15 @@
 #include "images/text.h"
 
-#include <cstdint>
-
 namespace imgpipe {
 namespace {
 
-// Length of the well-formed UTF-8 sequence at the start of `text`, 0 when there is none.
+bool invisible(std::uint32_t code_point) {
+  return code_point < 0x20 || (code_point >= 0x7F && code_point <= 0x9F) ||
+         (code_point >= 0x2028 && code_point <= 0x202E) || (code_point >= 0x2066 && code_point <= 0x2069);
+}
+
+}  // namespace
+
 std::size_t utf8_length(std::string_view text, std::uint32_t& code_point) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t lead = byte(0);
@@ -27,13 +31,6 @@ std::size_t utf8_length(std::string_view text, std::uint32_t& code_point) {
   const bool surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
   return overlong || surrogate || code_point > 0x10FFFF ? 0 : length;
 }
-
-bool invisible(std::uint32_t code_point) {
-  return code_point < 0x20 || (code_point >= 0x7F && code_point <= 0x9F) ||
-         (code_point >= 0x2028 && code_point <= 0x202E) || (code_point >= 0x2066 && code_point <= 0x2069);
-}
-
-}  // namespace
 
 std::string printable(std::string_view text) {
   constexpr char kHex[] = "0123456789ABCDEF";

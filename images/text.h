@@ -1,6 +1,8 @@
 // Text that is safe to show on a terminal or write into a report.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,5 +12,9 @@ namespace imgpipe {
 // (Unicode 15, table 3-7), C0 and C1 controls, DEL, and the invisible line and direction controls
 // (U+2028-202E, U+2066-2069) come out as \xHH, byte by byte; a backslash stays as it is.
 [[nodiscard]] std::string printable(std::string_view text);
+
+// Length of the well-formed UTF-8 sequence at the start of `text`, which is not empty, and its character; 0
+// when there is none.
+[[nodiscard]] std::size_t utf8_length(std::string_view text, std::uint32_t& code_point);
 
 }  // namespace imgpipe

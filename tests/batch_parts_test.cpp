@@ -135,11 +135,11 @@ TEST(BatchTotals, SharesAreOfTheTimeThatEachPartHad) {
   result.busy[static_cast<std::size_t>(Part::decode)] = 500'000'000;
   for (const std::int64_t start : {0, 50'000'000}) {  // two slots at once: 150 ms in all
     result.on_lane[static_cast<std::size_t>(Part::upload)] = {start, start + 100'000'000};
-    totals.add(result, "a");
+    totals.add(result, BatchFile());
   }
   result.failed = ErrorKind::input;
   result.reason = "b: broken";
-  totals.add(result, "b");
+  totals.add(result, BatchFile());
   EXPECT_EQ(totals.done, 2U);
   EXPECT_EQ(totals.failed(), 1U);
   EXPECT_EQ(totals.not_done(), 0U);
@@ -151,7 +151,7 @@ TEST(BatchTotals, SharesAreOfTheTimeThatEachPartHad) {
   EXPECT_DOUBLE_EQ(parts[0].share, 0.75) << "1.5 s of two workers' second";
   EXPECT_EQ(parts[1].by, "cuda:0");
   EXPECT_DOUBLE_EQ(parts[1].busy_s, 0.15);
-  EXPECT_NE(batch_table(totals).find("3 images: 2 done, 0 skipped, 1 failed"), std::string::npos);
+  EXPECT_NE(batch_table(totals, true).find("3 images: 2 done, 0 skipped, 1 failed"), std::string::npos);
 }
 
 TEST(LineFile, GrowsAndSaysWhenItCannot) {

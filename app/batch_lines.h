@@ -1,0 +1,38 @@
+// The .ndjson report of a batch: a line an image, in the order of their ends.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+
+#include "app/batch_report.h"
+#include "app/line_file.h"
+
+namespace imgpipe {
+
+class BatchLines {
+ public:
+  // Makes the file or empties it. With `go_on` (--skip-existing) a report of an earlier run is kept and
+  // grows; a line that a killed run left half written goes. Throws Error(output), as all here.
+  BatchLines(const std::string& path, bool go_on);
+
+  void add_done_or_failed(const BatchFile& file, const BatchResult& result);
+  // Nothing for an image that an earlier run's last word says is done: the last line of an image is what has
+  // become of it.
+  void add_skipped(const BatchFile& file);
+  void add_not_done(const BatchFile& file, const std::string& reason);
+  void add_problem(const PathProblem& problem);
+  void close() { file_.close(); }
+
+ private:
+  struct Earlier {
+    std::size_t whole_bytes = 0;               // of lines that end
+    std::unordered_set<std::string> finished;  // inputs, as the lines have them
+  };
+  static Earlier read_earlier(const std::string& path);
+  BatchLines(const std::string& path, Earlier earlier);
+
+  Earlier earlier_;
+  LineFile file_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,90 @@
+#include "app/batch_reports.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <system_error>
+
+#include "app/name_list.h"
+#include "app/results.h"
+#include "images/error.h"
+#include "images/file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+void write_text(const std::string& path, const std::string& text) {
+  naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
+}
+
+}  // namespace
+
+void BatchReports::open(bool needs_output) {
+  const std::vector<ResultFile> results = result_files(options_);
+  const auto in_output = [&](const ResultFile& result) { return result_in_output(options_, result.path); };
+  for (const ResultFile& result : results) {
+    if (!in_output(result)) check_result_writable(result.path);
+  }
+  if (needs_output || std::ranges::any_of(results, in_output)) make_output();
+  for (const ResultFile& result : results) {
+    if (in_output(result)) check_result_writable(result.path);
+  }
+  for (const std::string& file : options_.report_files) {
+    if (file.ends_with(".ndjson")) lines_ = std::make_unique<BatchLines>(file, options_.batch.skip_existing);
+  }
+  if (!options_.trace_file.empty()) trace_ = std::make_unique<TraceFile>(options_.trace_file);
+}
+
+void BatchReports::make_output() const {
+  std::error_code error;
+  std::filesystem::create_directories(options_.output, error);
+  if (error)
+    throw Error(ErrorKind::output,
+                printable(options_.output) + ": cannot make the folder: " + error.message());
+}
+
+void BatchReports::add_skipped(const std::vector<BatchFile>& files) {
+  if (!lines_) return;
+  for (const BatchFile& file : files) lines_->add_skipped(file);
+}
+
+void BatchReports::add_problems(const std::vector<PathProblem>& problems) {
+  if (!lines_) return;
+  for (const PathProblem& problem : problems) lines_->add_problem(problem);
+}
+
+void BatchReports::add(const BatchFile& file, const BatchResult& result) {
+  if (lines_) lines_->add_done_or_failed(file, result);
+  if (trace_) trace_->add(result.spans, file.name);
+}
+
+void BatchReports::write_whole_files(const BatchTotals& totals,
+                                     const std::vector<const BatchFile*>& not_done) const {
+  if (!options_.batch.failed_file.empty()) write_failed(totals, not_done);
+  for (const std::string& file : options_.report_files) {
+    if (file.ends_with(".json")) write_text(file, batch_json(totals, options_));
+  }
+}
+
+void BatchReports::close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) {
+  if (lines_) {
+    for (const BatchFile* file : not_done) lines_->add_not_done(*file, totals.stopped);
+    lines_->close();
+  }
+  if (trace_) trace_->close();
+}
+
+// A list that was read from the same file keeps what the batch did not come to.
+void BatchReports::write_failed(const BatchTotals& totals,
+                                const std::vector<const BatchFile*>& not_done) const {
+  std::vector<std::string> names;
+  for (const BatchFailure& failure : totals.failures) names.push_back(failure.name);
+  if (same_file(options_.batch.failed_file, options_.batch.files_from)) {
+    for (const BatchFile* file : not_done) names.push_back(file->name);
+  }
+  std::ranges::sort(names);  // not in the order of their ends, which chance decides
+  write_text(options_.batch.failed_file, name_list_text(names));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,38 @@
+// What a batch writes besides images: its .json and .ndjson reports, the trace, the list of the failed.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "app/batch_lines.h"
+#include "app/batch_report.h"
+#include "app/trace.h"
+
+namespace imgpipe {
+
+class BatchReports {
+ public:
+  explicit BatchReports(const ProcessOptions& options) : options_(options) {}
+
+  // Before any work: makes OUTPUT where `needs_output` or a report lies in it, checks that every file can be
+  // written, and opens those that grow. Throws Error(output), as all here, with the path.
+  void open(bool needs_output);
+  void add_skipped(const std::vector<BatchFile>& files);
+  void add_problems(const std::vector<PathProblem>& problems);
+  void add(const BatchFile& file, const BatchResult& result);
+
+  // At the end: the files that are written whole, then what is open. `not_done`: what the batch did not come
+  // to.
+  void write_whole_files(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) const;
+  void close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done);
+
+ private:
+  void make_output() const;
+  void write_failed(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) const;
+
+  const ProcessOptions& options_;
+  std::unique_ptr<BatchLines> lines_;
+  std::unique_ptr<TraceFile> trace_;
+};
+
+}  // namespace imgpipe
