@@ -41,9 +41,9 @@ struct FormatInfo {
 [[nodiscard]] std::optional<Format> format_by_content(std::span<const std::byte> bytes);
 
 // Which library decodes and encodes: `automatic` is libjpeg-turbo for JPEG; for PNG libpng, and our own
-// writer over ISA-L and zlib; our own reader for the Netpbm formats (stb_image 2.27 swaps the bytes of 16-bit
-// samples and ignores maxval); stb_image for the rest. `stb` forces stb_image and stb_image_write wherever
-// they know the format.
+// writer over ISA-L and zlib; our own readers for the Netpbm formats (stb_image 2.27 swaps the bytes of
+// 16-bit samples and ignores maxval), GIF and PSD; stb_image for the rest. `stb` forces stb_image and
+// stb_image_write wherever they know the format.
 enum class CodecChoice { automatic, stb };
 
 inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
