@@ -101,7 +101,7 @@ class Reader {
 };
 
 // Opens an image: tells the format by content, reads the header and judges it (size against max_pixels
-// and memory) before any pixel is allocated. Samples come out as 8 bits: 16-bit PNG and Netpbm values v
+// and memory) before any pixel is allocated. Samples come out as 8 bits: 16-bit PNG, PSD and Netpbm values v
 // of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK converted to RGB.
 // Colour profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that holds no
 // byte of the file.
