@@ -27,6 +27,18 @@ std::set<FileIdentity> inputs_and_outputs(const BatchFiles& files) {
   return taken;
 }
 
+// A folder that need not be there yet. As far as it is: a file in it can be made, or the folder in the one
+// above.
+void check_folder_to_be(const std::string& path) {
+  fs::path folder = fs::absolute(path);
+  std::error_code error;
+  while (!fs::exists(fs::status(folder, error)) && folder.has_relative_path()) folder = folder.parent_path();
+  naming(printable(path), [&] {
+    if (!fs::is_directory(folder, error)) throw Error(ErrorKind::output, "is no folder");
+    check_writable((folder / "image.png").string());
+  });
+}
+
 }  // namespace
 
 std::vector<ResultFile> result_files(const ProcessOptions& options) {
@@ -59,9 +71,9 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
   }
 }
 
-bool result_in_output(const ProcessOptions& options, const std::string& path) {
-  const std::string folder = fs::path(path).parent_path().string();
-  return file_identity(folder.empty() ? "." : folder) == file_identity(options.output);
+bool result_in_folder(const std::string& folder, const std::string& path) {
+  const std::string parent = fs::path(path).parent_path().string();
+  return file_identity(parent.empty() ? "." : parent) == file_identity(folder);
 }
 
 void check_result_writable(const std::string& path) {
@@ -69,17 +81,16 @@ void check_result_writable(const std::string& path) {
 }
 
 void check_results_writable(const ProcessOptions& options) {
-  check_result_writable(options.output);
-  for (const ResultFile& result : result_files(options)) check_result_writable(result.path);
-  if (options.keep_stages_folder.empty()) return;
-  // As far as the folder is there: a file in it can be made, or the folder in the one above.
-  fs::path folder(options.keep_stages_folder);
-  std::error_code error;
-  while (!folder.empty() && !fs::exists(fs::status(folder, error))) folder = folder.parent_path();
-  naming(printable(options.keep_stages_folder), [&] {
-    if (!folder.empty() && !fs::is_directory(folder, error)) throw Error(ErrorKind::output, "is no folder");
-    check_writable((folder / "stage.png").string());
-  });
+  if (options.new_folder.empty()) {
+    check_result_writable(options.output);
+  } else {
+    check_folder_to_be(options.new_folder);
+  }
+  for (const ResultFile& result : result_files(options)) {
+    if (options.new_folder.empty() || !result_in_folder(options.new_folder, result.path))
+      check_result_writable(result.path);
+  }
+  if (!options.keep_stages_folder.empty()) check_folder_to_be(options.keep_stages_folder);
 }
 
 }  // namespace imgpipe

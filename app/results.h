@@ -21,8 +21,8 @@ struct ResultFile {
 // links followed.
 void check_results(const ProcessOptions& options, const BatchFiles& files);
 
-// True when a result lies right in the folder OUTPUT.
-[[nodiscard]] bool result_in_output(const ProcessOptions& options, const std::string& path);
+// True when a result lies right in a folder, which need not be there yet.
+[[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);
 
 // Throws what writing a result would before its first byte: Error(output), with the path.
 void check_result_writable(const std::string& path);

@@ -42,8 +42,8 @@ struct FormatInfo {
 
 // Which library decodes and encodes: `automatic` is libjpeg-turbo for JPEG; for PNG libpng, and our own
 // writer over ISA-L and zlib; our own readers for the Netpbm formats (stb_image 2.27 swaps the bytes of
-// 16-bit samples and ignores maxval), BMP and TGA (it gives wrong colours for some); stb_image for the rest.
-// `stb` forces stb_image and stb_image_write wherever they know the format.
+// 16-bit samples and ignores maxval) and for BMP, TGA, GIF and PSD (it gives wrong pixels for some). `stb` forces
+// stb_image and stb_image_write wherever they know the format.
 enum class CodecChoice { automatic, stb };
 
 inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
@@ -101,7 +101,7 @@ class Reader {
 };
 
 // Opens an image: tells the format by content, reads the header and judges it (size against max_pixels
-// and memory) before any pixel is allocated. Samples come out as 8 bits: PNG, Netpbm, BMP and TGA
+// and memory) before any pixel is allocated. Samples come out as 8 bits: PNG, PSD, Netpbm, BMP and TGA
 // values v of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK converted to
 // RGB. Colour profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that
 // holds no byte of the file.

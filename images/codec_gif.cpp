@@ -271,7 +271,7 @@ class GifReader final : public Reader {
   void read_colors(Bytes file) {
     for (std::uint32_t i = 0; i < frame_.table.colors; ++i) {
       for (std::uint32_t c = 0; c < 3; ++c) {
-        colors_[i][c] = static_cast<Sample>(little_endian(file, frame_.table.at + 3 * i + c, 1));
+        colors_[i][c] = static_cast<Sample>(little_endian(file, frame_.table.at + std::size_t{3} * i + c, 1));
       }
       colors_[i][3] = kMaxSample;
     }

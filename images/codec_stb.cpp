@@ -3,7 +3,8 @@
 // stb_image 2.27 predates the security fixes of 2.28 and reads a file that ends early as zeros. The fence:
 // it sees memory only, through callbacks that know when more was asked for than there is; it allocates zeroed
 // memory within a budget made from the size in the header; HDR and PIC are compiled out; the sizes that a
-// header claims are checked first (stb_claims.h); its stack variables start as zero (see CMakeLists.txt).
+// header claims are checked first, and what it is known to get wrong is refused (stb_claims.h); its stack
+// variables start as zero (see CMakeLists.txt).
 #include <cstdlib>
 #include <cstring>
 #include <limits>

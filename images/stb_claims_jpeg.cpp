@@ -1,20 +1,21 @@
 // The segments of a JPEG as stb_image 2.27 walks them.
 //
 // It writes past its own memory for a Huffman table of more than 256 codes (stb issue 1289), so no table may
-// be there for it that we did not see. Each step below goes where stb goes, or refuses, or stops where stb
-// fails:
-// - stbi__get_marker() takes 0xFF, any number of further 0xFF, and the byte behind them. Before the frame
-//   header stbi__decode_jpeg_header() scans over other bytes, from the second segment on; after it they are
-//   an error.
-// - stbi__process_marker() leaves every segment that it accepts at the end of its declared length, APPn and
-// COM
-//   by skipping, DQT, DHT and DRI because they must end there exactly; frame and scan headers too. It knows
-//   no other markers; a second frame header is none that it knows.
-// - After a scan header it reads entropy-coded data to a marker (0xFF, any number of 0xFF, then neither 0xFF
-// nor
-//   0), goes on over RSTn, and may give up earlier. Then it scans for the next 0xFF, and is content only with
-//   the same marker: what 0 or RSTn makes there is none that it knows.
-// - DNL is read as a segment of 4 bytes; EOI ends it all.
+// be there for it that we did not see. Each step below goes where stb goes, or refuses, or stops where it
+// fails.
+//
+// Markers: stbi__get_marker() takes 0xFF, any number of further 0xFF, and the byte behind them. Before the
+// frame header, from the second segment on, stbi__decode_jpeg_header() scans over other bytes; later they are
+// an error.
+//
+// Segments: stbi__process_marker() leaves each that it accepts at the end of its declared length: APPn and
+// COM by skipping; DQT, DHT, DRI, frame, scan and DNL because they must end there exactly. It knows no
+// others, and no second frame header.
+//
+// Scans: entropy-coded data is read up to a marker (0xFF, any number of 0xFF, then neither 0xFF nor 0) and
+// on over RSTn. Where stb gives up earlier it scans for the next 0xFF, and goes on only if that is the very
+// same marker: what 0 or RSTn make of it is none that it knows.
+//
 // A picture or component without a scan would come out as zeros; that is refused too.
 #include <bitset>
 #include <cstring>
@@ -109,6 +110,9 @@ class SegmentWalk {
       std::uint32_t codes = 0;
       for (std::size_t i = 0; i < kLengths; ++i) codes += little_endian(bytes_, at + 1 + i, 1);
       require(codes <= 256, "jpeg: a Huffman table has more than 256 codes");
+      const std::uint32_t name = little_endian(bytes_, at, 1);
+      require(name >> 4 <= 1 && (name & 15) <= 3,
+              "jpeg: a Huffman table that is neither for DC nor for AC, 0 to 3");
       at += 1 + kLengths + codes;
     }
   }

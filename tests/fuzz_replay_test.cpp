@@ -7,6 +7,8 @@
 #include "images/codec.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
+#include "tests/support/gif_file.h"
+#include "tests/support/psd_file.h"
 
 int fuzz_decode(const std::uint8_t* data, std::size_t size);
 int fuzz_exif(const std::uint8_t* data, std::size_t size);
@@ -56,6 +58,24 @@ TEST(FuzzReplay, DecodeSeeds) {
     ++files;
   }
   EXPECT_GE(files, 8);
+}
+
+TEST(FuzzReplay, DecodeFormatsThatWeOnlyRead) {
+  std::mt19937 random(5);
+  Gif gif{6, 5, 1, 1, 4, 3};
+  gif.transparent = 2;
+  for (const bool interlaced : {false, true}) {
+    gif.interlaced = interlaced;
+    replay_bent(fuzz_decode, make_gif(gif, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), 500, random);
+  }
+  for (const int compression : {0, 1}) {
+    for (const int depth : {8, 16}) {
+      Psd psd{4, 2, kRgb, depth, 1 + compression, compression};
+      psd.layers = layer_count(-1, psd.version);
+      psd.channels.assign(4, {200, 200, 200, 250, 255, 1, 254, 255});
+      replay_bent(fuzz_decode, make_psd(psd), 500, random);
+    }
+  }
 }
 
 TEST(FuzzReplay, DecodeCorpus) {

@@ -38,7 +38,7 @@ Indices interlace(const Indices& pixels, int width, int height) {
   Indices stored;
   for (const auto& [first, step] : {std::pair{0, 8}, {4, 8}, {2, 4}, {1, 2}}) {
     for (int y = first; y < height; y += step) {
-      stored.insert(stored.end(), pixels.begin() + y * width, pixels.begin() + (y + 1) * width);
+      for (int x = 0; x < width; ++x) stored.push_back(pixels[static_cast<std::size_t>(y * width + x)]);
     }
   }
   return stored;

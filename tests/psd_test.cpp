@@ -322,7 +322,7 @@ TEST(Psd, FoundFiles) {
   const Bytes rgba = load(folder / "im_rgba.psd");
   const Image image = decode(rgba);
   ASSERT_EQ(image.shape(), (Shape{131, 97, 4}));
-  constexpr std::size_t kPixels = 131 * 97;
+  constexpr std::size_t kPixels = std::size_t{131} * 97;
   for (std::size_t i = 0; i < 4 * kPixels; ++i) {
     ASSERT_EQ(int{image.view().data[i]},
               std::to_integer<int>(rgba[rgba.size() - 4 * kPixels + i % 4 * kPixels + i / 4]));
