@@ -13,8 +13,8 @@
 #include "images/text.h"
 #include "pipeline/bands.h"
 #include "pipeline/batch_queue.h"
+#include "pipeline/batch_threads.h"
 #include "pipeline/lane_crew.h"
-#include "pipeline/thread_start.h"
 
 namespace imgpipe {
 // Does what the queue says.
@@ -28,15 +28,13 @@ class Batch::Work {
         finding_(settings_.find_lanes != nullptr) {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
-    workers_ = start_threads(workers_for(settings_, items_.size()),
-                             [this](int i) { work(static_cast<std::size_t>(i) + 1); });
-    if (workers_.empty()) throw no_threads();
-    if (finding_) start_finder();
+    workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) { work(i + 1); });
+    if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
   }
 
   ~Work() {
     queue_.stop();
-    if (finder_.joinable()) finder_.join();
+    for (std::thread& finder : finder_) finder.join();
     for (std::thread& worker : workers_) worker.join();
     if (crew_) crew_->end();  // not reset(): events of its last moments still look at crew_
   }
@@ -62,37 +60,6 @@ class Batch::Work {
   }
 
  private:
-  static Error no_threads() {
-    return {ErrorKind::memory, "cannot start a thread beside the first: a limit of processes (ulimit -u)"};
-  }
-
-  static int workers_for(const BatchSettings& settings, std::size_t items) {
-    return static_cast<int>(std::clamp<std::size_t>(items, 1, static_cast<std::size_t>(settings.jobs)));
-  }
-
-  // Where the system gives fewer threads than were asked for, there are fewer workers, and each image has its
-  // worker's only.
-  static BatchSettings within_threads(BatchSettings settings, std::size_t items) {
-    constexpr int kCallerAndFinder = 2;
-    const int wanted = kCallerAndFinder + workers_for(settings, items) + settings.threads;
-    const int had = threads_to_be_had(wanted);
-    if (had == wanted) return settings;
-    if (had < 2) throw no_threads();
-    settings.jobs = std::clamp(had - kCallerAndFinder, 1, settings.jobs);
-    settings.threads = 1;
-    return settings;
-  }
-
-  // Looking for devices goes on beside the work, or comes first where there is no thread for it.
-  void start_finder() {
-    std::vector<std::thread> started = start_threads(1, [this](int) { find_lanes(); });
-    if (started.empty()) {
-      find_lanes();
-    } else {
-      finder_ = std::move(started.front());
-    }
-  }
-
   using Engines = std::map<int, std::unique_ptr<Engine>>;  // a worker's, by threads
 
   // ---- workers ---------------------------------------------------------------------------------------
@@ -395,8 +362,8 @@ class Batch::Work {
   LaneOffer offer_;
   std::size_t opened_ = 0;
   double lane_pixels_seen_ = 0;
-  std::unique_ptr<LaneCrew> crew_;  // made once, by finder_
-  std::thread finder_;
+  std::unique_ptr<LaneCrew> crew_;   // made once, by finder_
+  std::vector<std::thread> finder_;  // one, or none
   std::vector<std::thread> workers_;
 };
 
