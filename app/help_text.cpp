@@ -98,6 +98,7 @@ std::string help_text(const std::string& description, const std::vector<UsageRow
   add_words(out, description, 0, 0, columns);
   out += "\nUsage:\n";
   std::vector<HelpLine> lines;
+  lines.reserve(usage.size());
   for (const UsageRow& row : usage) lines.push_back({"  " + row.call, row.summary});
   out += help_lines(lines, columns);
   // Groups in the order in which they first come.

@@ -1,11 +1,11 @@
 // Which file a name stands for, also before there is one.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <tuple>
 
 namespace imgpipe {
 
@@ -16,7 +16,10 @@ struct FileIdentity {
   std::uint64_t inode = 0;
   std::string below;  // empty: the file is there
 
-  auto operator<=>(const FileIdentity&) const = default;
+  bool operator==(const FileIdentity&) const = default;
+  bool operator<(const FileIdentity& other) const {
+    return std::tie(device, inode, below) < std::tie(other.device, other.inode, other.below);
+  }
 };
 
 // Of what a path names, through links of every kind. nullopt for what may well be named twice, because

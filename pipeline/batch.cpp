@@ -16,7 +16,6 @@
 #include "pipeline/batch_threads.h"
 #include "pipeline/lane_crew.h"
 #include "pipeline/output_folders.h"
-#include "pipeline/thread_start.h"
 
 namespace imgpipe {
 // Does what the queue says.
@@ -31,14 +30,13 @@ class Batch::Work {
         finding_(settings_.find_lanes != nullptr) {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
-    workers_ = start_threads(workers_count_, [this](int i) { work(static_cast<std::size_t>(i) + 1); });
-    if (workers_.empty()) throw no_threads();
-    if (finding_) start_finder();
+    workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) { work(i + 1); });
+    if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
   }
 
   ~Work() {
     queue_.stop();
-    if (finder_.joinable()) finder_.join();
+    for (std::thread& finder : finder_) finder.join();
     for (std::thread& worker : workers_) worker.join();
     if (crew_) crew_->end();  // not reset(): events of its last moments still look at crew_
   }
@@ -64,16 +62,6 @@ class Batch::Work {
   }
 
  private:
-  // Looking for devices goes on beside the work, or comes first where there is no thread for it.
-  void start_finder() {
-    std::vector<std::thread> started = start_threads(1, [this](int) { find_lanes(); });
-    if (started.empty()) {
-      find_lanes();
-    } else {
-      finder_ = std::move(started.front());
-    }
-  }
-
   using Engines = std::map<int, std::unique_ptr<Engine>>;  // a worker's, by threads
 
   // ---- workers ---------------------------------------------------------------------------------------
@@ -377,7 +365,7 @@ class Batch::Work {
   double lane_pixels_seen_ = 0;
   std::atomic<std::int64_t> lanes_work_ns_{0};  // what workers did in place of lanes that were full
   std::unique_ptr<LaneCrew> crew_;              // made once, by finder_
-  std::thread finder_;
+  std::vector<std::thread> finder_;             // one, or none
   std::vector<std::thread> workers_;
 };
 

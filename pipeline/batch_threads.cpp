@@ -2,9 +2,17 @@
 
 #include <algorithm>
 
+#include "images/error.h"
 #include "pipeline/thread_start.h"
 
 namespace imgpipe {
+namespace {
+
+Error no_threads() {
+  return {ErrorKind::memory, "cannot start a thread beside the first: a limit of processes (ulimit -u)"};
+}
+
+}  // namespace
 
 int workers_for(const BatchSettings& settings, std::size_t items) {
   return static_cast<int>(std::clamp<std::size_t>(items, 1, static_cast<std::size_t>(settings.jobs)));
@@ -21,8 +29,18 @@ BatchSettings within_threads(BatchSettings settings, std::size_t items) {
   return settings;
 }
 
-Error no_threads() {
-  return {ErrorKind::memory, "cannot start a thread beside the first: a limit of processes (ulimit -u)"};
+std::vector<std::thread> start_workers(const BatchSettings& settings, std::size_t items,
+                                       const std::function<void(std::size_t)>& work) {
+  std::vector<std::thread> workers =
+      start_threads(workers_for(settings, items), [work](int i) { work(static_cast<std::size_t>(i)); });
+  if (workers.empty()) throw no_threads();
+  return workers;
+}
+
+std::vector<std::thread> start_or_run(const std::function<void()>& action) {
+  std::vector<std::thread> started = start_threads(1, [action](int) { action(); });
+  if (started.empty()) action();
+  return started;
 }
 
 }  // namespace imgpipe

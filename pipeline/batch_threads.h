@@ -1,21 +1,27 @@
-// How many threads a batch has, where the system may give fewer than were asked for.
+// How a batch shares out the threads that can be had.
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <thread>
+#include <vector>
 
-#include "images/error.h"
 #include "pipeline/batch.h"
 
 namespace imgpipe {
 
-// As many as `jobs`, but no more than there are images.
+// As many workers as jobs, but no more than there are images.
 [[nodiscard]] int workers_for(const BatchSettings& settings, std::size_t items);
 
-// The settings with as many jobs as the system gives threads for; where that is fewer than were asked for
-// each image has its worker's thread only. Throws no_threads().
+// Where the system gives fewer threads than were asked for, there are fewer workers, and each image has its
+// worker's only. Throws Error(memory) where there is not even one, as start_workers() does.
 [[nodiscard]] BatchSettings within_threads(BatchSettings settings, std::size_t items);
 
-// Error(memory): not one thread can be started.
-[[nodiscard]] Error no_threads();
+// Starts work(0), work(1) ..., at most one worker for each image and those that the system gives.
+[[nodiscard]] std::vector<std::thread> start_workers(const BatchSettings& settings, std::size_t items,
+                                                     const std::function<void(std::size_t)>& work);
+
+// What goes on beside the work, on a thread of its own; where none is to be had it is done when this returns.
+[[nodiscard]] std::vector<std::thread> start_or_run(const std::function<void()>& action);
 
 }  // namespace imgpipe

@@ -107,7 +107,6 @@ TEST_F(SingleImage, KeptStagesNeverTakeThePlaceOfInputOrOutput) {
     fs::rename(file("d/" + std::string(name)), file("s.png"));
   }
   expect_refused({"s.png", "d/03_contrast.png", "--keep-stages", "d"}, "OUTPUT");
-  expect_refused({"s.png", "new/03_contrast.png", "--keep-stages", "new"}, "OUTPUT");
   expect_refused({"s.png", "new.png", "--keep-stages", "new.png"}, "OUTPUT");
   fs::create_symlink("../s.png", file("d/04_smooth.png"));
   expect_refused({"s.png", "o.png", "--keep-stages", "d"}, "is the input itself");
