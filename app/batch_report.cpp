@@ -97,6 +97,8 @@ void BatchTotals::add(const BatchResult& result, const std::string& name) {
   }
   ++done;
   ++by_device_[result.device];
+  if (!result.header.profile.empty() && ++profiles_dropped == 1)
+    profile_example = printable(name) + " (" + result.header.profile + ")";
   pixels += result.header.shape.pixels();
   input_bytes += result.input_bytes;
   output_bytes += result.output_bytes;
@@ -161,6 +163,10 @@ std::string batch_table(const BatchTotals& totals) {
     }
     out += " bottleneck: " + bottleneck(totals) + "\n";
   }
+  if (totals.profiles_dropped > 0) {
+    out += std::to_string(totals.profiles_dropped) + (totals.profiles_dropped == 1 ? " image" : " images") +
+           " had a colour profile that is not kept, such as " + totals.profile_example + "\n";
+  }
   if (!totals.failures.empty()) {
     out += "\nfailed:\n";
     for (std::size_t i = 0; i < std::min(totals.failures.size(), kMostFailuresShown); ++i)
@@ -185,6 +191,7 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   json["failed"] = totals.failed();
   json["not_done"] = totals.not_done();
   json["ended_early"] = totals.stopped.empty() ? Json(nullptr) : Json(totals.stopped);
+  json["profiles_dropped"] = totals.profiles_dropped;
   json["wall_s"] = totals.wall_s;
   const double wall = totals.wall_s > 0 ? totals.wall_s : 1;
   json["images_per_s"] = static_cast<double>(totals.done) / wall;
@@ -228,6 +235,7 @@ std::string batch_line(const BatchResult& result, const std::string& input, cons
     json["width_pixels"] = result.header.shape.width;
     json["height_pixels"] = result.header.shape.height;
     json["channels"] = result.header.shape.channels;
+    json["profile"] = result.header.profile.empty() ? Json(nullptr) : Json(result.header.profile);
   }
   json["input_bytes"] = result.input_bytes;
   json["output_bytes"] = result.failed ? 0 : result.output_bytes;

@@ -13,6 +13,7 @@
 
 #include "images/codec_parts.h"
 #include "images/error.h"
+#include "images/png_chunks.h"
 #include "images/sniff.h"
 
 namespace imgpipe {
@@ -75,7 +76,8 @@ void on_read(png_structp png, png_bytep out, png_size_t count) {
 
 // libpng takes IDAT data 8 KiB at a time and gives nothing of a piece that is cut off or fails its CRC. For
 // --lenient the same data is laid out again in small chunks with fresh CRCs, so that little is lost.
-std::vector<std::byte> with_small_idats(Bytes bytes) {
+// `wrong_crcs`: of how many chunks the own one was wrong.
+std::vector<std::byte> with_small_idats(Bytes bytes, std::int64_t& wrong_crcs) {
   constexpr std::size_t kSignatureBytes = 8;
   constexpr std::size_t kPieceBytes = 64;
   std::vector<std::byte> out;
@@ -93,6 +95,8 @@ std::vector<std::byte> with_small_idats(Bytes bytes) {
       append(bytes.subspan(at, std::min(left, length + 12)));
     } else {
       const Bytes data = bytes.subspan(at + 8, std::min(left - 8, length));
+      const std::optional<PngChunk> whole = png_chunk_at(bytes, at);
+      if (whole && !has_right_crc(bytes, *whole)) ++wrong_crcs;
       for (std::size_t i = 0; i < data.size(); i += kPieceBytes) {
         const Bytes piece = data.subspan(i, std::min(kPieceBytes, data.size() - i));
         append_number(static_cast<std::uint32_t>(piece.size()));
@@ -111,7 +115,7 @@ std::vector<std::byte> with_small_idats(Bytes bytes) {
 class PngReader final : public Reader {
  public:
   PngReader(Bytes bytes, const DecodeOptions& options) : memory_(options.memory) {
-    if (options.lenient) relaid_ = with_small_idats(bytes);
+    if (options.lenient) relaid_ = with_small_idats(bytes, wrong_crcs_);
     state_.bytes = options.lenient ? Bytes(relaid_) : bytes;
     state_.strict = !options.lenient;
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
@@ -128,6 +132,7 @@ class PngReader final : public Reader {
       if (!try_set_transforms()) fail();
       check_header(header_.shape, options,
                    std::int64_t{header_.shape.channels} * (header_.progressive ? 2 : 1));
+      read_chunk_facts(bytes);
     } catch (...) {
       png_destroy_read_struct(&png_, &info_, nullptr);
       throw;
@@ -166,6 +171,8 @@ class PngReader final : public Reader {
       if (state_.strict) fail();
       damaged_ = true;
     }
+    if (wrong_crcs_ > 0)
+      warnings_.push_back("damaged PNG: IDAT: CRC error (" + std::to_string(wrong_crcs_) + " chunks)");
     if (damaged_) warnings_.push_back("damaged PNG: " + reason());
     if (state_.warnings > 0) warnings_.push_back("damaged PNG: " + std::string(state_.first_warning));
   }
@@ -186,7 +193,8 @@ class PngReader final : public Reader {
 
   bool try_set_transforms() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    header_.bits_per_sample = png_get_bit_depth(png_, info_);
+    const bool palette = png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE;
+    header_.bits_per_sample = palette ? 8 : png_get_bit_depth(png_, info_);
     header_.progressive = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
     has_tables_ = png_get_valid(png_, info_, PNG_INFO_tRNS | PNG_INFO_PLTE) != 0;
     png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
@@ -195,12 +203,20 @@ class PngReader final : public Reader {
     png_read_update_info(png_, info_);
     header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
                      png_get_channels(png_, info_)};
-    png_bytep exif = nullptr;
-    png_uint_32 exif_bytes = 0;
-    if (png_get_eXIf_1(png_, info_, &exif_bytes, &exif) != 0) {
-      header_.orientation = exif_orientation(std::as_bytes(std::span(exif, exif_bytes)));
-    }
     return true;
+  }
+
+  // What libpng does not say, or not before the pixels.
+  void read_chunk_facts(Bytes file) {
+    const PngFacts facts = read_png_facts(file);
+    header_.orientation = exif_orientation(facts.exif);
+    header_.more_images = facts.more_images;
+    if (facts.profile) header_.profile = compressed_profile_name(*facts.profile);
+    if (facts.end == 0 || facts.end == file.size()) return;
+    const std::string what =
+        following_bytes(file.size() - facts.end, format_by_content(file.subspan(facts.end)).has_value());
+    if (state_.strict) throw Error(ErrorKind::input, "PNG: " + what);
+    warnings_.push_back(what);
   }
 
   bool try_read_rows(HostPlane rows) {
@@ -247,6 +263,7 @@ class PngReader final : public Reader {
   }
 
   std::vector<std::byte> relaid_;  // lenient only
+  std::int64_t wrong_crcs_ = 0;    // lenient only: of IDAT chunks
   PngState state_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
@@ -263,7 +280,7 @@ class PngReader final : public Reader {
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options) {
   auto reader = std::make_unique<PngReader>(bytes, options);
   if (const std::optional<PlainPng> plain = reader->plain())
-    return open_plain_png(bytes, *plain, reader->header());
+    return open_plain_png(bytes, *plain, std::move(reader));
   return reader;
 }
 
