@@ -116,11 +116,14 @@ std::span<const std::byte> without_padding(std::span<const std::byte> bytes) {
 }
 
 bool is_known_appendix(std::span<const std::byte> behind, const JpegFacts& facts) {
-  constexpr std::size_t kBoxLengthBytes = 4;
   constexpr std::string_view kSamsung = "SEFT";
   if (facts.multi_picture) return true;
   if (behind.size() >= kSamsung.size() && starts_with(behind.last(kSamsung.size()), kSamsung)) return true;
-  return behind.size() > kBoxLengthBytes && starts_with(behind.subspan(kBoxLengthBytes), "ftyp");
+  // Of the box's four bytes of length those may be gone that look like padding.
+  for (std::size_t length_bytes = 0; length_bytes <= 4 && length_bytes < behind.size(); ++length_bytes) {
+    if (starts_with(behind.subspan(length_bytes), "ftyp")) return true;
+  }
+  return false;
 }
 
 }  // namespace imgpipe

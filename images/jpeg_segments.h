@@ -28,7 +28,7 @@ struct JpegFacts {
 
 // What cameras and phones write behind the end of a picture: further pictures that an MPF segment announces
 // (CIPA DC-007: previews, stereo pairs, gain maps), the film of a Motion Photo (an MP4 'ftyp' box), Samsung's
-// trailer (it ends in SEFT).
+// trailer (it ends in SEFT). `behind` is without_padding().
 [[nodiscard]] bool is_known_appendix(std::span<const std::byte> behind, const JpegFacts& facts);
 
 }  // namespace imgpipe

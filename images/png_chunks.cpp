@@ -71,6 +71,27 @@ PngFacts read_png_facts(std::span<const std::byte> file) {
   return facts;
 }
 
+std::string png_stream_fault(std::span<const std::byte> file, std::int64_t raw_bytes) {
+  std::vector<std::byte> inflated(std::size_t{64} << 10);
+  std::int64_t left = raw_bytes;
+  try {
+    ZlibInflater inflater;
+    std::optional<PngChunk> chunk = png_chunk_at(file, kSignatureBytes);
+    for (; chunk && left > 0; chunk = png_chunk_at(file, chunk->end())) {
+      if (!is_png_type(file, *chunk, "IDAT")) continue;
+      Bytes data = chunk->data(file);
+      std::size_t made = 1;
+      while (left >= 0 && made > 0) {
+        made = inflater.inflate(data, inflated);
+        left -= static_cast<std::int64_t>(made);
+      }
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 std::string compressed_profile_name(std::span<const std::byte> zlib_stream) {
   constexpr std::size_t kStepBytes = std::size_t{64} << 10;
   std::vector<std::byte> profile;

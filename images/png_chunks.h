@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,10 @@ struct PngFacts {
 // Walks the chunks from the signature to IEND, or to where the file breaks off, in time that grows with its
 // length.
 [[nodiscard]] PngFacts read_png_facts(std::span<const std::byte> file);
+
+// What is wrong with the compressed pixels as far as libpng looks at them, which is to the end of the IDAT
+// chunk in which the last of `raw_bytes` lies: their Adler-32, if it is there; "" when nothing is.
+[[nodiscard]] std::string png_stream_fault(std::span<const std::byte> file, std::int64_t raw_bytes);
 
 // Names the profile of an iCCP chunk as profile_name() does, decompressed within bounds.
 [[nodiscard]] std::string compressed_profile_name(std::span<const std::byte> zlib_stream);
