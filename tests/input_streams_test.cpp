@@ -16,16 +16,13 @@
 #include "images/deflate.h"
 #include "images/error.h"
 #include "images/file.h"
-#include "images/image.h"
-#include "images/synth.h"
+#include "tests/support/file_parts.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
 #include "tests/support/profiles.h"
 
 namespace imgpipe::test {
 namespace {
-
-using Bytes = std::vector<std::byte>;
 
 constexpr std::int64_t kPipeBytes = std::int64_t{1} << 20;  // more than a pipe holds
 
@@ -67,18 +64,6 @@ class EndlessFifo {
   std::atomic<bool> ended_{false};
   std::thread writer_;
 };
-
-Bytes bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-Bytes encoded(Format format) {
-  const Image image = synthesize(parse_pattern("photo"), {16, 12, 3}, 1);
-  const auto writer = make_writer(format, image.shape());
-  writer->write_rows(image.view());
-  return writer->finish().joined();
-}
 
 std::string read_reason(const std::string& path, const DecodeOptions& options) {
   try {
@@ -189,12 +174,6 @@ TEST(InputStreams, DevZeroThroughTheProgram) {
 }
 
 // ---- what is said -----------------------------------------------------------------------------------
-
-Bytes number(std::uint32_t value) {
-  Bytes out;
-  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift));
-  return out;
-}
 
 // `file` with `parts` put in at `at`.
 Bytes with(const Bytes& file, std::ptrdiff_t at, std::initializer_list<Bytes> parts) {
