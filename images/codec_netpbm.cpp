@@ -35,7 +35,7 @@ class NetpbmReader final : public Reader {
     const std::int64_t maxval = bitmap ? 1 : header_number();
     if (maxval < 1 || maxval > 65535) fail("the maximum value is not within 1..65535");
     maxval_ = static_cast<unsigned>(maxval);
-    header_.bits_per_sample = std::bit_width(maxval_);
+    header_.bits_per_sample = static_cast<int>(std::bit_width(maxval_));
     // One white space ends the header; a comment may stand before it.
     if (position_ < bytes_.size() && current() == '#') {
       while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
