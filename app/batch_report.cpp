@@ -142,6 +142,8 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   }
   ++done;
   ++by_device_[result.device];
+  if (!result.header.profile.empty() && ++profiles_dropped == 1)
+    profile_example = printable(file.name) + " (" + result.header.profile + ")";
   pixels += result.header.shape.pixels();
   input_bytes += result.input_bytes;
   output_bytes += result.output_bytes;
@@ -211,6 +213,10 @@ std::string batch_table(const BatchTotals& totals, bool list_failures) {
     }
     out += " bottleneck: " + bottleneck(totals) + "\n";
   }
+  if (totals.profiles_dropped > 0) {
+    out += std::to_string(totals.profiles_dropped) + (totals.profiles_dropped == 1 ? " image" : " images") +
+           " had a colour profile that is not kept, such as " + totals.profile_example + "\n";
+  }
   if (list_failures && totals.failed() > 0) out += failed_text(totals);
   return out;
 }
@@ -232,6 +238,7 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   for (const auto& [name, kind] : totals.passed_over.kinds) json["passed_over"][name] = kind.files;
   json["not_selected"] = totals.passed_over.not_selected;
   json["ended_early"] = totals.stopped.empty() ? Json(nullptr) : Json(totals.stopped);
+  json["profiles_dropped"] = totals.profiles_dropped;
   json["wall_s"] = totals.wall_s;
   const double wall = totals.wall_s > 0 ? totals.wall_s : 1;
   json["images_per_s"] = static_cast<double>(totals.done) / wall;
@@ -306,6 +313,7 @@ std::string batch_line(const BatchFile& file, const BatchResult& result) {
     json["width_pixels"] = result.header.shape.width;
     json["height_pixels"] = result.header.shape.height;
     json["channels"] = result.header.shape.channels;
+    json["profile"] = result.header.profile.empty() ? Json(nullptr) : Json(result.header.profile);
     json["input_bytes"] = result.input_bytes;
   }
   if (!result.failed) json["output_bytes"] = result.output_bytes;

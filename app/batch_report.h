@@ -35,6 +35,8 @@ class BatchTotals {
   std::vector<PathProblem> problems;  // folders that could not be read, and their like
   PassedOver passed_over;
   std::vector<BatchFailure> failures;
+  std::size_t profiles_dropped = 0;  // images done that had a colour profile other than sRGB
+  std::string profile_example;       // one of them, for people
   std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of the images done
   double wall_s = 0;
   int jobs = 1;

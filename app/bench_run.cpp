@@ -47,7 +47,9 @@ BenchInput::BenchInput(const Pattern& pattern, Shape size)
 
 BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
   naming(printable(path), [&] {
-    const std::vector<std::byte> bytes = read_file(path, max_file_bytes(options));
+    const std::vector<std::byte> bytes =
+        read_file(path, max_file_bytes(options),
+                  [&](std::span<const std::byte> beginning) { return longest_file(beginning, options); });
     file_ = std::make_shared<const Image>(decode_color(bytes, options));
   });
   size_ = file_->shape();

@@ -15,7 +15,9 @@ std::shared_ptr<spdlog::logger> make_logger(Verbosity verbosity, bool color) {
                                                                           : spdlog::color_mode::never);
   auto made = std::make_shared<spdlog::logger>("imgpipe", std::move(sink));
   made->set_pattern("%^imgpipe:%$ %v");
-  made->set_level(verbosity == Verbosity::verbose ? spdlog::level::debug : spdlog::level::info);
+  made->set_level(verbosity == Verbosity::verbose  ? spdlog::level::debug
+                  : verbosity == Verbosity::normal ? spdlog::level::info
+                                                   : spdlog::level::warn);
   return made;
 }
 
@@ -36,6 +38,10 @@ void log_error(std::string_view text) {
 
 void log_warning(std::string_view text) {
   logger()->warn("warning: {}", text);
+}
+
+void log_notice(std::string_view text) {
+  logger()->info("{}", text);
 }
 
 void log_detail(std::string_view text) {

@@ -8,12 +8,13 @@ namespace imgpipe {
 
 enum class Verbosity { quiet, normal, verbose };
 
-// quiet: errors and warnings only, as normal, but no tables; verbose: what is done and why as well.
+// quiet: errors and warnings only, no notices and no tables; verbose: what is done and why as well.
 void set_up_log(Verbosity verbosity, bool color);
 
 // The text must be printable (images/text.h); these add the prefix and the newline.
 void log_error(std::string_view text);
 void log_warning(std::string_view text);
+void log_notice(std::string_view text);  // what is as it must be and worth knowing; not with -q
 void log_detail(std::string_view text);  // with -v only
 
 // True when `fd` is a terminal and neither --no-color nor NO_COLOR (no-color.org) speaks against colour.

@@ -285,7 +285,9 @@ class ImageRun {
     std::vector<std::byte> bytes;
     naming(input_name(options_.input), [&] {
       const auto span = job.timeline.span("decode", SpanKind::host);
-      bytes = read_file(options_.input, max_file_bytes(options_.decode));
+      bytes = read_file(
+          options_.input, max_file_bytes(options_.decode),
+          [&](std::span<const std::byte> beginning) { return longest_file(beginning, options_.decode); });
       job.reader = open_reader(bytes, options_.decode);
     });
     facts_.input = job.reader->header();
@@ -320,12 +322,21 @@ class ImageRun {
     });
     for (const std::string& warning : outcome.warnings)
       log_warning(input_name(options_.input) + ": " + warning);
+    say_what_is_left_behind();
     if (outcome.plan.output.has_alpha() && !facts_.output.has_alpha()) {
       log_warning(output_name(options_.output) + ": " + std::string(format_info(format_).name) +
                   " holds no alpha; it is dropped");
     }
     naming(output_name(options_.output), [&] { write(outcome); });
     return outcome;
+  }
+
+  // Of the input, what the output will not have.
+  void say_what_is_left_behind() const {
+    const std::string name = input_name(options_.input) + ": ";
+    if (facts_.input.more_images) log_warning(name + kMoreImagesWarning);
+    if (!facts_.input.profile.empty())
+      log_notice(name + "colour profile \"" + facts_.input.profile + "\" is not applied and not kept");
   }
 
   void write(Outcome& outcome) {

@@ -86,6 +86,7 @@ std::string report_json(const Report& report, const RunFacts& facts) {
       report.copy_bandwidth_gb_s > 0 ? Json(report.copy_bandwidth_gb_s) : Json(nullptr);
   json["input"] = image_json(facts.options->input, facts.input.format, facts.input.shape, facts.input_bytes);
   json["input"]["bits_per_sample"] = facts.input.bits_per_sample;
+  json["input"]["profile"] = facts.input.profile.empty() ? Json(nullptr) : Json(facts.input.profile);
   json["input"]["exif_orientation"] = static_cast<int>(facts.input.orientation);
   json["output"] = image_json(facts.options->output, facts.output_format, facts.output, facts.output_bytes);
   json["options"] = options_json(*facts.options);

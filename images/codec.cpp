@@ -25,6 +25,7 @@ constexpr std::array kPsdEndings{"psd"sv};
 constexpr std::array kPbmEndings{"pbm"sv};
 constexpr std::array kPgmEndings{"pgm"sv};
 constexpr std::array kPpmEndings{"ppm"sv};
+constexpr std::array kPnmEndings{"pnm"sv};
 
 //                                                       readable writable alpha color
 constexpr std::array kFormats{
@@ -37,6 +38,8 @@ constexpr std::array kFormats{
     FormatInfo{Format::pbm, "pbm", kPbmEndings, true, false, false, false},
     FormatInfo{Format::pgm, "pgm", kPgmEndings, true, true, false, false},
     FormatInfo{Format::ppm, "ppm", kPpmEndings, true, true, false, true},
+    // Any of the three by its name, written as PGM or PPM; content is told as one of them.
+    FormatInfo{Format::pnm, "pnm", kPnmEndings, true, true, false, true},
 };
 
 std::string lower(std::string_view text) {
@@ -230,6 +233,11 @@ void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_
   }
 }
 
+std::string following_bytes(std::size_t count, bool another_image) {
+  return std::to_string(count) + (count == 1 ? " byte follows" : " bytes follow") + " the image" +
+         (another_image ? " (another image?)" : "");
+}
+
 std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const DecodeOptions& options) {
   if (bytes.empty()) throw Error(ErrorKind::input, "the file is empty");
   const std::optional<Format> format = format_by_content(bytes);
@@ -260,8 +268,8 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
   if (!info.writable) throw Error(ErrorKind::usage, "cannot write " + std::string(info.name) + " files");
   const Shape stored = storable_shape(format, shape);
   std::unique_ptr<Writer> writer;
-  if (format == Format::pgm || format == Format::ppm) {
-    writer = make_netpbm_writer(format, stored, options);
+  if (format == Format::pgm || format == Format::ppm || format == Format::pnm) {
+    writer = make_netpbm_writer(stored, options);
   } else if (format == Format::jpeg && options.codec == CodecChoice::automatic) {
     writer = make_jpeg_writer(stored, options);
   } else if (format == Format::png && options.codec == CodecChoice::automatic) {

@@ -19,7 +19,7 @@
 
 namespace imgpipe {
 
-enum class Format { jpeg, png, bmp, gif, tga, psd, pbm, pgm, ppm };
+enum class Format { jpeg, png, bmp, gif, tga, psd, pbm, pgm, ppm, pnm };
 
 // What imgpipe knows of a format; one row each in format_table().
 struct FormatInfo {
@@ -56,20 +56,35 @@ struct DecodeOptions {
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
 };
 
+// What a file may hold besides pixels: metadata, and what cameras append.
+inline constexpr std::int64_t kMostMetadataBytes = std::int64_t{256} << 20;
+
 // The longest file that an image within these options can need: uncompressed 16-bit RGBA takes 8 bytes a
-// pixel, plain Netpbm text up to 18; the rest is for metadata.
+// pixel, plain Netpbm text up to 18.
 [[nodiscard]] constexpr std::int64_t max_file_bytes(const DecodeOptions& options) {
-  return options.max_pixels * 18 + (std::int64_t{256} << 20);
+  return options.max_pixels * 18 + kMostMetadataBytes;
 }
+
+// How long a file may be that begins like this (at least 64 bytes of it), by the size in its header: what its
+// pixels can take and kMostMetadataBytes. Where the header is not whole yet, those alone; GIF frames and PSD
+// layers are counted as far as the file goes on as it should. Throws Error(input) as open_reader() does for
+// what is no image of a known format, or too large, so that no more of it need be read.
+[[nodiscard]] std::int64_t longest_file(std::span<const std::byte> beginning, const DecodeOptions& options);
 
 struct ImageHeader {
   Format format = Format::png;
-  Shape shape;               // of the rows that the reader gives
-  int bits_per_sample = 8;   // as stored; rows are always 8 bits a sample
+  Shape shape;  // of the rows that the reader gives
+  // As stored; rows are always 8 bits a sample. Netpbm: the bits that its maximum takes. Palettes: of the
+  // colours, not of the indices.
+  int bits_per_sample = 8;
   bool progressive = false;  // JPEG progressive or PNG interlaced: the decoder must see the whole file first
   Orientation orientation = Orientation::upright;  // as stored
   bool more_images = false;  // the file holds more than this image: an animation's further frames
+  std::string profile;       // name of the embedded ICC profile that is not sRGB; empty: none, or sRGB
 };
+
+// For the user, where more_images is set.
+inline constexpr const char* kMoreImagesWarning = "holds more than one image; the first is used";
 
 // Gives the rows of one image, top to bottom. The bytes it was opened on must outlive it.
 class Reader {

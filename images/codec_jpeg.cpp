@@ -10,13 +10,14 @@
 
 #include "images/codec_parts.h"
 #include "images/error.h"
+#include "images/icc.h"
+#include "images/jpeg_segments.h"
 
 namespace imgpipe {
 namespace {
 
 // A progressive file may ask for millions of passes over the image; real encoders write about ten scans.
 constexpr int kMaxScans = 500;
-constexpr int kExifMarker = JPEG_APP0 + 1;
 
 struct ErrorState {
   jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
@@ -65,7 +66,8 @@ void cmyk_to_rgb(const JSAMPLE* in, Sample* out, std::int64_t width, bool invert
 
 class JpegReader final : public Reader {
  public:
-  JpegReader(Bytes bytes, const DecodeOptions& options) {
+  // libjpeg keeps no segment for us: it would walk all those that it has kept for each further one.
+  JpegReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), facts_(read_jpeg_facts(bytes)) {
     decoder_.err = jpeg_std_error(&errors_.base);
     errors_.base.error_exit = on_error;
     errors_.base.emit_message = on_message;
@@ -73,7 +75,7 @@ class JpegReader final : public Reader {
     progress_.progress_monitor = on_progress;
     // A constructor that throws runs no destructor, so what libjpeg holds is freed here.
     try {
-      if (!try_read_header(bytes)) fail();
+      if (!try_read_header()) fail();
       read_header_facts(options);
       if (!try_start()) fail();
     } catch (...) {
@@ -93,6 +95,7 @@ class JpegReader final : public Reader {
 
   void finish() override {
     if (!try_finish()) fail();
+    judge_what_follows();
     if (errors_.base.num_warnings > 0) {
       warnings_.push_back("damaged JPEG: " + std::string(errors_.first_warning) + " (" +
                           std::to_string(errors_.base.num_warnings) + " warnings)");
@@ -102,12 +105,11 @@ class JpegReader final : public Reader {
  private:
   [[noreturn]] void fail() const { throw Error(ErrorKind::input, "JPEG: " + std::string(errors_.message)); }
 
-  bool try_read_header(Bytes bytes) {
+  bool try_read_header() {
     if (setjmp(errors_.jump) != 0) return false;
     jpeg_create_decompress(&decoder_);
     decoder_.progress = &progress_;
-    jpeg_mem_src(&decoder_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-    jpeg_save_markers(&decoder_, kExifMarker, 0xFFFF);
+    jpeg_mem_src(&decoder_, reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size());
     jpeg_read_header(&decoder_, TRUE);
     return true;
   }
@@ -134,13 +136,9 @@ class JpegReader final : public Reader {
     }
     header_.shape = {decoder_.image_width, decoder_.image_height,
                      decoder_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
-    for (jpeg_saved_marker_ptr m = decoder_.marker_list; m != nullptr; m = m->next) {
-      if (m->marker == kExifMarker && m->data_length > 6 && std::memcmp(m->data, "Exif\0\0", 6) == 0) {
-        header_.orientation =
-            exif_orientation(std::as_bytes(std::span(m->data + 6, std::size_t{m->data_length} - 6)));
-        break;
-      }
-    }
+    header_.orientation = exif_orientation(facts_.exif);
+    if (facts_.profile) header_.profile = profile_name(*facts_.profile);
+    facts_.profile.reset();
     // A file in several scans keeps all its coefficients: 2 bytes a sample, sides rounded up to blocks.
     const int coefficient_bytes = header_.progressive ? 2 * decoder_.num_components : 0;
     check_header(header_.shape, options, header_.shape.channels + coefficient_bytes);
@@ -178,6 +176,21 @@ class JpegReader final : public Reader {
     return true;
   }
 
+  // Behind the end of the picture. Padding and what cameras append there is as it should be. Of a file with
+  // Exif, which is a camera's, it may be some maker's own; else it is none of the picture's.
+  void judge_what_follows() {
+    const auto* next = reinterpret_cast<const std::byte*>(decoder_.src->next_input_byte);
+    const std::size_t count = decoder_.src->bytes_in_buffer;
+    if (bytes_.data() + bytes_.size() != next + count) return;  // libjpeg made up an end marker
+    const Bytes behind = without_padding(bytes_.last(count));
+    if (behind.empty() || is_known_appendix(behind, facts_)) return;
+    const std::string what = following_bytes(count, format_by_content(behind).has_value());
+    if (errors_.strict && facts_.exif.empty()) throw Error(ErrorKind::input, "JPEG: " + what);
+    warnings_.push_back(what);
+  }
+
+  Bytes bytes_;
+  JpegFacts facts_;
   jpeg_decompress_struct decoder_{};
   ErrorState errors_{};
   jpeg_progress_mgr progress_{};

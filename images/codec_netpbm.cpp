@@ -2,6 +2,7 @@
 // (netpbm.sourceforge.net/doc). Our own because stb_image 2.27 knows only P5 and P6, swaps the bytes of
 // 16-bit samples and ignores maxval.
 #include <array>
+#include <bit>
 #include <cstring>
 #include <string_view>
 
@@ -35,7 +36,7 @@ class NetpbmReader final : public Reader {
     const std::int64_t maxval = bitmap ? 1 : header_number();
     if (maxval < 1 || maxval > 65535) fail("the maximum value is not within 1..65535");
     maxval_ = static_cast<unsigned>(maxval);
-    header_.bits_per_sample = bitmap ? 1 : maxval_ > 255 ? 16 : 8;
+    header_.bits_per_sample = static_cast<int>(std::bit_width(maxval_));
     // One white space ends the header; a comment may stand before it.
     if (position_ < bytes_.size() && current() == '#') {
       while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
@@ -53,6 +54,7 @@ class NetpbmReader final : public Reader {
                                         : 2 * header_.shape.samples() - 1;
     if (!lenient_ && static_cast<std::int64_t>(bytes_.size() - position_) < least)
       fail("the file is truncated");
+    if (!plain_) judge_what_follows(std::min(bytes_.size(), position_ + static_cast<std::size_t>(least)));
   }
 
  protected:
@@ -67,12 +69,26 @@ class NetpbmReader final : public Reader {
   }
 
   void finish() override {
+    if (plain_) {
+      skip_space_and_comments();
+      judge_what_follows(position_);
+    }
     if (missing_ > 0) {
       warnings_.push_back("damaged Netpbm file: " + std::to_string(missing_) + " samples are missing");
     }
   }
 
  private:
+  // White space may stand behind an image (and between images, which are legal Netpbm: we take one).
+  void judge_what_follows(std::size_t end) {
+    const std::size_t count = bytes_.size() - end;
+    while (end < bytes_.size() && is_space(std::to_integer<unsigned>(bytes_[end]))) ++end;
+    if (end == bytes_.size()) return;
+    const std::string what = following_bytes(count, format_by_content(bytes_.subspan(end)).has_value());
+    if (!lenient_) fail(what.c_str());
+    warnings_.push_back(what);
+  }
+
   [[nodiscard]] unsigned current() const { return std::to_integer<unsigned>(bytes_[position_]); }
 
   void skip_space_and_comments() {
@@ -178,9 +194,9 @@ class NetpbmReader final : public Reader {
 
 class NetpbmWriter final : public Writer {
  public:
-  NetpbmWriter(Format format, Shape shape, const EncodeOptions& options) {
+  NetpbmWriter(Shape shape, const EncodeOptions& options) {
     const std::string mark(mark_text(options.mark));
-    const std::string head = std::string(format == Format::pgm ? "P5\n" : "P6\n") +
+    const std::string head = std::string(shape.channels == 1 ? "P5\n" : "P6\n") +
                              (mark.empty() ? "" : "# " + mark + "\n") + std::to_string(shape.width) + " " +
                              std::to_string(shape.height) + "\n255\n";
     file_.reserve(head.size() + static_cast<std::size_t>(shape.samples()));
@@ -214,8 +230,8 @@ std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options) {
   return std::make_unique<NetpbmReader>(bytes, options);
 }
 
-std::unique_ptr<Writer> make_netpbm_writer(Format format, Shape shape, const EncodeOptions& options) {
-  return std::make_unique<NetpbmWriter>(format, shape, options);
+std::unique_ptr<Writer> make_netpbm_writer(Shape shape, const EncodeOptions& options) {
+  return std::make_unique<NetpbmWriter>(shape, options);
 }
 
 }  // namespace imgpipe

@@ -28,6 +28,9 @@ void check_header(const Shape& shape, const DecodeOptions& options, std::int64_t
 // Throws Error(input) when `file_bytes` of data cannot hold `raw_bytes` of pixels at `best_ratio` to one.
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
 
+// Why a file is not as it should be behind its image: "12 bytes follow the image (another image?)".
+[[nodiscard]] std::string following_bytes(std::size_t count, bool another_image);
+
 // A reader that can only make its whole image at once. A caller that asks for all rows in one call gets
 // them decoded into its own memory; for a caller of bands the image is held here until its last row.
 class WholeImageReader : public Reader {
@@ -54,8 +57,9 @@ struct PlainPng {
 // and a zero each); else nullopt.
 std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
                                   std::span<const unsigned char> harmless);
-// Reads such a PNG of 8 bits a sample, not interlaced, whose header libpng has judged. Strict.
-std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, const ImageHeader& header);
+// Reads such a PNG of 8 bits a sample, not interlaced, whose header `library` has judged: a strict reader by
+// libpng that has given no row yet.
+std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, std::unique_ptr<Reader> library);
 
 std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);
@@ -71,7 +75,7 @@ std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions
 std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options);
-std::unique_ptr<Writer> make_netpbm_writer(Format format, Shape shape, const EncodeOptions& options);
+std::unique_ptr<Writer> make_netpbm_writer(Shape shape, const EncodeOptions& options);
 
 std::string jpeg_version();
 std::string png_version();

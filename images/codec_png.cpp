@@ -13,6 +13,7 @@
 
 #include "images/codec_parts.h"
 #include "images/error.h"
+#include "images/png_chunks.h"
 #include "images/sniff.h"
 
 namespace imgpipe {
@@ -31,6 +32,7 @@ struct PngState {
   std::size_t position = 0;
   bool strict = true;
   long warnings = 0;
+  std::int64_t rows_arrived = 0;  // with count_row
   char message[160] = {};
   char first_warning[160] = {};
 };
@@ -73,9 +75,17 @@ void on_read(png_structp png, png_bytep out, png_size_t count) {
   state->position += count;
 }
 
+// A transform that changes nothing: a row has been decompressed and unfiltered, and is the caller's from here
+// on.
+void count_row(png_structp png, png_row_infop, png_bytep) {
+  ++state_of(png)->rows_arrived;
+}
+
 // libpng takes IDAT data 8 KiB at a time and gives nothing of a piece that is cut off or fails its CRC. For
-// --lenient the same data is laid out again in small chunks with fresh CRCs, so that little is lost.
-std::vector<std::byte> with_small_idats(Bytes bytes) {
+// --lenient the same data is laid out again in small chunks with fresh CRCs, so that little is lost; the last
+// four bytes, the Adler-32, alone, so that a wrong one is found when the last row is there. `wrong_crcs`: of
+// how many chunks the own one was wrong.
+std::vector<std::byte> with_small_idats(Bytes bytes, std::int64_t& wrong_crcs) {
   constexpr std::size_t kSignatureBytes = 8;
   constexpr std::size_t kPieceBytes = 64;
   std::vector<std::byte> out;
@@ -93,6 +103,8 @@ std::vector<std::byte> with_small_idats(Bytes bytes) {
       append(bytes.subspan(at, std::min(left, length + 12)));
     } else {
       const Bytes data = bytes.subspan(at + 8, std::min(left - 8, length));
+      const std::optional<PngChunk> whole = png_chunk_at(bytes, at);
+      if (whole && !has_right_crc(bytes, *whole)) ++wrong_crcs;
       for (std::size_t i = 0; i < data.size(); i += kPieceBytes) {
         const Bytes piece = data.subspan(i, std::min(kPieceBytes, data.size() - i));
         append_number(static_cast<std::uint32_t>(piece.size()));
@@ -110,8 +122,8 @@ std::vector<std::byte> with_small_idats(Bytes bytes) {
 
 class PngReader final : public Reader {
  public:
-  PngReader(Bytes bytes, const DecodeOptions& options) : memory_(options.memory) {
-    if (options.lenient) relaid_ = with_small_idats(bytes);
+  PngReader(Bytes bytes, const DecodeOptions& options) : file_(bytes), memory_(options.memory) {
+    if (options.lenient) relaid_ = with_small_idats(bytes, wrong_crcs_);
     state_.bytes = options.lenient ? Bytes(relaid_) : bytes;
     state_.strict = !options.lenient;
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
@@ -120,14 +132,14 @@ class PngReader final : public Reader {
       if (info_ == nullptr) throw Error(ErrorKind::memory, "PNG: not enough memory");
       if (!try_read_header()) fail();
       header_.format = Format::png;
-      const std::int64_t raw_bytes = static_cast<std::int64_t>(png_get_rowbytes(png_, info_)) *
-                                     std::int64_t{png_get_image_height(png_, info_)};
       // The size is judged before libpng makes its row buffers.
       check_header({png_get_image_width(png_, info_), png_get_image_height(png_, info_), 1}, options, 0);
-      check_plausible(raw_bytes, bytes.size(), kBestDeflateRatio);
+      raw_bytes_ = raw_bytes();
+      check_plausible(raw_bytes_, bytes.size(), kBestDeflateRatio);
       if (!try_set_transforms()) fail();
       check_header(header_.shape, options,
                    std::int64_t{header_.shape.channels} * (header_.progressive ? 2 : 1));
+      read_chunk_facts();
     } catch (...) {
       png_destroy_read_struct(&png_, &info_, nullptr);
       throw;
@@ -166,8 +178,13 @@ class PngReader final : public Reader {
       if (state_.strict) fail();
       damaged_ = true;
     }
+    if (wrong_crcs_ > 0)
+      warnings_.push_back("damaged PNG: IDAT: CRC error (" + std::to_string(wrong_crcs_) + " chunks)");
     if (damaged_) warnings_.push_back("damaged PNG: " + reason());
     if (state_.warnings > 0) warnings_.push_back("damaged PNG: " + std::string(state_.first_warning));
+    if (state_.strict || damaged_ || state_.warnings > 0) return;
+    const std::string wrong = png_stream_fault(file_, raw_bytes_);
+    if (!wrong.empty()) warnings_.push_back("damaged PNG: " + wrong);
   }
 
  private:
@@ -186,34 +203,49 @@ class PngReader final : public Reader {
 
   bool try_set_transforms() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    header_.bits_per_sample = png_get_bit_depth(png_, info_);
+    const bool palette = png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE;
+    header_.bits_per_sample = palette ? 8 : png_get_bit_depth(png_, info_);
     header_.progressive = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
     has_tables_ = png_get_valid(png_, info_, PNG_INFO_tRNS | PNG_INFO_PLTE) != 0;
     png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
     png_set_expand(png_);    // palette to RGB, fewer bits to 8, tRNS to alpha
     if (header_.progressive) png_set_interlace_handling(png_);
+    if (!state_.strict) {
+      // With a wrong Adler-32 the row would be lost that is decompressed last; see finish().
+      png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+      png_set_read_user_transform_fn(png_, count_row);
+    }
     png_read_update_info(png_, info_);
     header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
                      png_get_channels(png_, info_)};
-    png_bytep exif = nullptr;
-    png_uint_32 exif_bytes = 0;
-    if (png_get_eXIf_1(png_, info_, &exif_bytes, &exif) != 0) {
-      header_.orientation = exif_orientation(std::as_bytes(std::span(exif, exif_bytes)));
-    }
     return true;
+  }
+
+  // What libpng does not say, or not before the pixels.
+  void read_chunk_facts() {
+    const PngFacts facts = read_png_facts(file_);
+    header_.orientation = exif_orientation(facts.exif);
+    header_.more_images = facts.more_images;
+    if (facts.profile) header_.profile = compressed_profile_name(*facts.profile);
+    if (facts.end == 0 || facts.end == file_.size()) return;
+    const std::string what =
+        following_bytes(file_.size() - facts.end, format_by_content(file_.subspan(facts.end)).has_value());
+    if (state_.strict) throw Error(ErrorKind::input, "PNG: " + what);
+    warnings_.push_back(what);
   }
 
   bool try_read_rows(HostPlane rows) {
     rows_read_ = 0;
+    state_.rows_arrived = 0;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     for (; rows_read_ < rows.height; ++rows_read_) png_read_row(png_, rows.row(rows_read_), nullptr);
     return true;
   }
 
-  // --lenient: the rows that could not be read, the one that broke off included, become mid-grey.
+  // --lenient: the rows that could not be read, one that broke off included, become mid-grey.
   void give_missing(HostPlane rows) {
     if (state_.strict) fail();
-    const std::int64_t first = damaged_ ? 0 : rows_read_;
+    const std::int64_t first = damaged_ ? 0 : state_.rows_arrived;
     damaged_ = true;
     for (std::int64_t y = first; y < rows.height; ++y) {
       std::memset(rows.row(y), kMissingSample, static_cast<std::size_t>(rows.row_samples()));
@@ -246,7 +278,25 @@ class PngReader final : public Reader {
     return true;
   }
 
+  // The bytes of the picture before compression.
+  [[nodiscard]] std::int64_t raw_bytes() const {
+    const std::int64_t bits = std::int64_t{png_get_channels(png_, info_)} * png_get_bit_depth(png_, info_);
+    const std::int64_t width = png_get_image_width(png_, info_);
+    const std::int64_t height = png_get_image_height(png_, info_);
+    const auto of_rows = [&](std::int64_t columns, std::int64_t rows) {
+      return columns > 0 ? rows * (1 + (columns * bits + 7) / 8) : 0;
+    };
+    if (png_get_interlace_type(png_, info_) == PNG_INTERLACE_NONE) return of_rows(width, height);
+    std::int64_t bytes = 0;
+    for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass)
+      bytes += of_rows(PNG_PASS_COLS(width, pass), PNG_PASS_ROWS(height, pass));
+    return bytes;
+  }
+
+  Bytes file_;
+  std::int64_t raw_bytes_ = 0;
   std::vector<std::byte> relaid_;  // lenient only
+  std::int64_t wrong_crcs_ = 0;    // lenient only: of IDAT chunks
   PngState state_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
@@ -263,7 +313,7 @@ class PngReader final : public Reader {
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options) {
   auto reader = std::make_unique<PngReader>(bytes, options);
   if (const std::optional<PlainPng> plain = reader->plain())
-    return open_plain_png(bytes, *plain, reader->header());
+    return open_plain_png(bytes, *plain, std::move(reader));
   return reader;
 }
 

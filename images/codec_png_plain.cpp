@@ -1,56 +1,39 @@
 // The fast way to read the plain kind of PNG: 8 bits a sample, grey or RGB, with alpha or not, not
 // interlaced. libpng has read and judged all that stands before the pixels; from the first IDAT chunk on this
-// reader takes over, with ISA-L's inflate. It is as strict: the CRC of every chunk, the Adler-32, no byte too
-// few or too many.
+// reader takes over, with ISA-L's inflate. It checks the CRC of every chunk, the Adler-32, no byte too few or
+// too many. libpng is laxer behind the last pixel (it does not look into IDAT chunks that begin there): what
+// is not in perfect order there is left to its judgement, so that one file is never taken by one reader and
+// refused by the other.
 #include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "images/codec_parts.h"
-#include "images/deflate.h"
 #include "images/error.h"
 #include "images/inflate.h"
+#include "images/png_chunks.h"
 #include "images/png_filter.h"
-#include "images/sniff.h"
 
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kChunkOverhead = 12;  // length, type, CRC
 // Decompressed at a time: in the second cache when its rows are unfiltered.
 constexpr std::size_t kInflatedBytes = std::size_t{1} << 18;
 
-struct Chunk {
-  std::size_t start = 0;  // of its length
-  std::size_t length = 0;
-
-  [[nodiscard]] std::size_t end() const { return start + length + kChunkOverhead; }
-};
-
-// The chunk at `start`, if all of it is there.
-std::optional<Chunk> chunk_at(Bytes file, std::size_t start) {
-  if (start > file.size() || file.size() - start < kChunkOverhead) return std::nullopt;
-  const Chunk chunk{start, big_endian(file, start, 4)};
-  if (chunk.length > file.size() - start - kChunkOverhead) return std::nullopt;
-  return chunk;
-}
-
-bool is_type(Bytes file, const Chunk& chunk, const void* type) {
-  return std::memcmp(file.data() + chunk.start + 4, type, 4) == 0;
-}
-
 class PlainPngReader final : public Reader {
  public:
-  PlainPngReader(Bytes file, const PlainPng& plain, const ImageHeader& header)
+  PlainPngReader(Bytes file, const PlainPng& plain, std::unique_ptr<Reader> library)
       : file_(file),
+        library_(std::move(library)),
         next_chunk_(plain.first_idat),
         end_of_idats_(plain.end_of_idats),
-        row_bytes_(static_cast<std::size_t>(header.shape.width * header.shape.channels)),
+        row_bytes_(
+            static_cast<std::size_t>(library_->header().shape.width * library_->header().shape.channels)),
         first_above_(row_bytes_, 0),
         inflated_(std::max(kInflatedBytes, row_bytes_ + 1)) {
-    header_ = header;
-    left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header.shape.height);
+    header_ = library_->header();
+    left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
   }
 
  protected:
@@ -67,36 +50,50 @@ class PlainPngReader final : public Reader {
   }
 
   void finish() override {
+    try {
+      check_end();
+    } catch (const Error&) {
+      ask_library();
+    }
+    library_.reset();
+  }
+
+ private:
+  void check_end() {
     std::byte more{};
     while (!inflater_.finished()) {
       if (inflate({&more, 1}) != 0) fail("more pixels than there should be");
     }
     while (next_chunk_ < end_of_idats_) take_chunk();
     if (!data_.empty()) fail("data behind the end of the pixels");
-    std::optional<Chunk> chunk = chunk_at(file_, next_chunk_);
-    for (; chunk; chunk = chunk_at(file_, chunk->end())) {
+    std::optional<PngChunk> chunk = png_chunk_at(file_, next_chunk_);
+    for (; chunk; chunk = png_chunk_at(file_, chunk->end())) {
       check_crc(*chunk);
-      if (is_type(file_, *chunk, "IEND")) return;
+      if (is_png_type(file_, *chunk, "IEND")) return;
     }
     fail("the file is truncated");
   }
 
- private:
+  // Throws what libpng says of the whole file, if it refuses it.
+  void ask_library() {
+    Image row({header_.shape.width, 1, header_.shape.channels});
+    for (std::int64_t y = 0; y < header_.shape.height; ++y) library_->read_rows(row.view());
+  }
+
   [[noreturn]] static void fail(const char* reason) {
     throw Error(ErrorKind::input, std::string("PNG: ") + reason);
   }
 
-  void check_crc(const Chunk& chunk) const {
-    const std::uint32_t stored = big_endian(file_, chunk.end() - 4, 4);
-    if (crc32_of(file_.subspan(chunk.start + 4, chunk.length + 4)) != stored) fail("CRC error");
+  void check_crc(const PngChunk& chunk) const {
+    if (!has_right_crc(file_, chunk)) fail("CRC error");
   }
 
   // The data of the next IDAT chunk behind what is left, which must be nothing but for empty chunks.
   void take_chunk() {
-    const Chunk chunk = *chunk_at(file_, next_chunk_);  // plain_png() saw that it is there
+    const PngChunk chunk = *png_chunk_at(file_, next_chunk_);  // plain_png() saw that it is there
     check_crc(chunk);
     if (!data_.empty()) fail("data behind the end of the pixels");
-    data_ = file_.subspan(chunk.start + 8, chunk.length);
+    data_ = chunk.data(file_);
     next_chunk_ = chunk.end();
   }
 
@@ -138,6 +135,7 @@ class PlainPngReader final : public Reader {
   }
 
   Bytes file_;
+  std::unique_ptr<Reader> library_;  // libpng's, at the first row
   std::size_t next_chunk_;
   std::size_t end_of_idats_;
   Bytes data_;  // of the chunk in hand, not yet decompressed
@@ -154,26 +152,26 @@ class PlainPngReader final : public Reader {
 std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
                                   std::span<const unsigned char> harmless) {
   PlainPng plain{first_idat, first_idat};
-  std::optional<Chunk> chunk = chunk_at(file, first_idat);
+  std::optional<PngChunk> chunk = png_chunk_at(file, first_idat);
   // The stream's window must be the library's own: a smaller one bounds distances, which only zlib checks.
   if (!chunk || chunk->length < 2 || file[first_idat + 8] != std::byte{0x78}) return std::nullopt;
-  while (chunk && is_type(file, *chunk, "IDAT")) {
+  while (chunk && is_png_type(file, *chunk, "IDAT")) {
     plain.end_of_idats = chunk->end();
-    chunk = chunk_at(file, chunk->end());
+    chunk = png_chunk_at(file, chunk->end());
   }
   // Behind the pixels: nothing that libpng would look into.
-  for (; chunk; chunk = chunk_at(file, chunk->end())) {
-    if (is_type(file, *chunk, "IEND")) return chunk->length == 0 ? std::optional(plain) : std::nullopt;
+  for (; chunk; chunk = png_chunk_at(file, chunk->end())) {
+    if (is_png_type(file, *chunk, "IEND")) return chunk->length == 0 ? std::optional(plain) : std::nullopt;
     bool known = false;
     for (std::size_t i = 0; i + 4 <= harmless.size(); i += 5)
-      known = known || is_type(file, *chunk, &harmless[i]);
+      known = known || is_png_type(file, *chunk, &harmless[i]);
     if (!known) return std::nullopt;
   }
   return std::nullopt;
 }
 
-std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, const ImageHeader& header) {
-  return std::make_unique<PlainPngReader>(file, plain, header);
+std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, std::unique_ptr<Reader> library) {
+  return std::make_unique<PlainPngReader>(file, plain, std::move(library));
 }
 
 }  // namespace imgpipe

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -13,14 +14,21 @@ namespace imgpipe {
 // The path that means standard input or standard output.
 inline constexpr const char* kStandardStream = "-";
 
+// Says by a file's beginning how long it may be. It is asked with the first 64 KiB, then each time that there
+// is twice as much or all that it allowed; a file that ends before is not judged. Throws Error(input) for
+// what is not worth reading on.
+using LengthJudge = std::function<std::int64_t(std::span<const std::byte> beginning)>;
+
 // Reads a regular file, a FIFO or ("-") standard input to its end. The file is opened read-only.
-// Throws Error(input) when it is missing, unreadable, a directory, a device or longer than `max_bytes`,
-// Error(memory) when it does not fit.
-[[nodiscard]] std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes);
+// Throws Error(input) when it is missing, unreadable, a directory, a device, longer than `max_bytes` or than
+// the judge lets it be, Error(memory) when it does not fit. Of an endless stream no more is read than that.
+[[nodiscard]] std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes,
+                                               const LengthJudge& judge = {});
 
 // The same for a batch, which must never wait for a writer that may not come: nothing but a regular file.
 // Throws Error(input) for a FIFO, a socket and everything else as well.
-[[nodiscard]] std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes);
+[[nodiscard]] std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes,
+                                                       const LengthJudge& judge = {});
 
 // The first `bytes` bytes of a regular file, or what it has. Empty where it cannot be read.
 [[nodiscard]] std::vector<std::byte> read_head(const std::string& path, std::size_t bytes);

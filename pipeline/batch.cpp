@@ -115,7 +115,9 @@ class Batch::Work {
     naming(printable(item.input), [&] {
       {
         auto span = entry->timeline.span(part_name(Part::read), SpanKind::host);
-        entry->bytes = read_regular_file(item.input, max_file_bytes(settings_.decode));
+        entry->bytes = read_regular_file(
+            item.input, max_file_bytes(settings_.decode),
+            [&](std::span<const std::byte> beginning) { return longest_file(beginning, settings_.decode); });
         span.set_bytes(static_cast<std::int64_t>(entry->bytes.size()));
       }
       const auto span = entry->timeline.span(part_name(Part::decode), SpanKind::host);
@@ -133,6 +135,8 @@ class Batch::Work {
       result.warnings.push_back(printable(item.output) + ": " + std::string(format_info(item.format).name) +
                                 " holds no alpha; it is dropped");
     }
+    if (result.header.more_images)
+      result.warnings.push_back(printable(item.input) + ": " + kMoreImagesWarning);
     entry->to_lane = lane_takes(*entry);
     entry->need_bytes = bytes_needed(*entry, *measure_);
     if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes)

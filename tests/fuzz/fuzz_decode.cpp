@@ -18,7 +18,9 @@ IMGPIPE_FUZZ_TARGET(fuzz_decode) {
       options.lenient = lenient;
       options.codec = codec;
       try {
+        (void)longest_file(bytes, options);
         const auto reader = open_reader(bytes, options);
+        if (printable(reader->header().profile) != reader->header().profile) __builtin_trap();
         Image image(reader->header().shape);
         reader->read_rows(image.view());
         // Reading every sample makes MemorySanitizer and valgrind see what was never written.

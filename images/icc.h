@@ -1,0 +1,20 @@
+// What imgpipe wants of an embedded ICC profile, which it neither applies nor keeps: is it sRGB, and what is
+// it called (ICC.1:2001-04 for version 2, ICC.1:2010 for version 4).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace imgpipe {
+
+// A profile is looked at no further than this; those of real printers take up to 2 MB.
+inline constexpr std::size_t kMostProfileBytes = std::size_t{4} << 20;
+
+// The name of a profile to tell a person: its description, printable and of at most 80 characters. Empty for
+// sRGB: the primaries and the curves of a matrix profile (of a grey one the curve) are sRGB's whatever it is
+// called; of any other kind the description begins with "sRGB". "unnamed" where the profile is damaged or
+// says nothing: metadata never makes an image fail.
+[[nodiscard]] std::string profile_name(std::span<const std::byte> profile);
+
+}  // namespace imgpipe

@@ -1,0 +1,34 @@
+// The marker segments of a JPEG's header, and what may follow its end (ITU-T T.81, annex B).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace imgpipe {
+
+// The spans are of the file.
+struct JpegFacts {
+  std::span<const std::byte> exif;                // the TIFF structure of the first Exif segment; else empty
+  std::optional<std::vector<std::byte>> profile;  // ICC, joined of its segments as far as they are there
+  bool multi_picture = false;                     // an MPF segment: more pictures follow this one
+  std::int64_t width = 0, height = 0;             // of the frame header; 0 where there is none yet
+};
+
+// Walks the segments up to the first scan, or to where the file ends or is damaged, in time that grows with
+// its length. Throws Error(input) for more than 65,536 of them: with the most metadata that a file can hold,
+// real ones have hundreds.
+[[nodiscard]] JpegFacts read_jpeg_facts(std::span<const std::byte> file);
+
+// What is left without the bytes in front that no one misses: zeros, 0xFF and white space, with which cameras
+// pad their files.
+[[nodiscard]] std::span<const std::byte> without_padding(std::span<const std::byte> bytes);
+
+// What cameras and phones write behind the end of a picture: further pictures that an MPF segment announces
+// (CIPA DC-007: previews, stereo pairs, gain maps), the film of a Motion Photo (an MP4 'ftyp' box), Samsung's
+// trailer (it ends in SEFT). `behind` is without_padding().
+[[nodiscard]] bool is_known_appendix(std::span<const std::byte> behind, const JpegFacts& facts);
+
+}  // namespace imgpipe

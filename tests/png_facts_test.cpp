@@ -1,0 +1,191 @@
+// What a PNG holds besides its picture: bits, EXIF, profiles, further frames, wrong checksums, what follows
+// its end.
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "images/deflate.h"
+#include "tests/support/file_parts.h"
+#include "tests/support/images.h"
+#include "tests/support/profiles.h"
+
+namespace imgpipe::test {
+namespace {
+
+Bytes chunk(const char* type, const Bytes& data) {
+  const Bytes covered = bytes_of(std::string_view(type, 4)) + data;
+  return number(static_cast<std::uint32_t>(data.size())) + covered + number(crc32_of(covered));
+}
+
+Bytes deflated(const Bytes& data) {
+  uLongf size = compressBound(data.size());
+  Bytes out(size);
+  compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(data.data()),
+            data.size(), 9);
+  out.resize(size);
+  return out;
+}
+
+Bytes signature() {
+  return bytes_of("\x89PNG\r\n\x1A\n");
+}
+
+// 4 columns of 2 rows, all zeros, of any type and depth; `colors` bytes of palette.
+struct Small {
+  unsigned depth = 8;
+  unsigned color_type = 0;
+  unsigned channels = 1;
+  Bytes before, behind;  // chunks around the pixels
+
+  [[nodiscard]] Bytes head() const {
+    return signature() +
+           chunk("IHDR", number(4) + number(2) + number(depth, 1) + number(color_type, 1) + number(0, 3));
+  }
+  [[nodiscard]] Bytes stream() const { return deflated(Bytes(2 * (1 + (4 * channels * depth + 7) / 8))); }
+  [[nodiscard]] Bytes file() const {
+    return head() + before + chunk("IDAT", stream()) + behind + chunk("IEND", {});
+  }
+};
+
+TEST(PngFacts, BitsAreThoseOfASample) {
+  const Bytes palette = chunk("PLTE", Bytes(6));
+  for (const unsigned depth : {1U, 2U, 4U, 8U}) {
+    EXPECT_EQ(decode(Small{depth, 0, 1, {}, {}}.file()).header.bits_per_sample, static_cast<int>(depth));
+    const Decoded indexed = decode(Small{depth, 3, 1, palette, {}}.file());
+    EXPECT_EQ(indexed.reason, "");
+    EXPECT_EQ(indexed.header.bits_per_sample, 8) << "the palette's";
+  }
+  for (const auto& [type, channels] : {std::pair{0U, 1U}, {2U, 3U}, {4U, 2U}, {6U, 4U}}) {
+    EXPECT_EQ(decode(Small{8, type, channels, {}, {}}.file()).header.bits_per_sample, 8);
+    EXPECT_EQ(decode(Small{16, type, channels, {}, {}}.file()).header.bits_per_sample, 16);
+  }
+  const Bytes significant = chunk("sBIT", number(10, 1));
+  EXPECT_EQ(decode(Small{16, 0, 1, significant, {}}.file()).header.bits_per_sample, 16) << "as stored";
+}
+
+TEST(PngFacts, ExifBeforeOrBehindThePixels) {
+  const Bytes exif = chunk("eXIf", turned_exif());
+  for (const unsigned depth : {8U, 16U}) {
+    const Decoded early = decode(Small{depth, 0, 1, exif, {}}.file());
+    const Decoded late = decode(Small{depth, 0, 1, {}, exif}.file());
+    EXPECT_EQ(early.header.orientation, Orientation::rotate_90);
+    EXPECT_EQ(late.header.orientation, Orientation::rotate_90);
+    EXPECT_EQ(late.image.shape(), (Shape{2, 4, 1}));
+    EXPECT_EQ(late.reason, "");
+  }
+  Bytes wrong = exif;
+  wrong.back() ^= std::byte{1};
+  EXPECT_NE(decode(Small{8, 0, 1, {}, wrong}.file()).reason, "") << "its CRC is wrong";
+  const Decoded lenient = decode_leniently(Small{8, 0, 1, {}, wrong}.file());
+  EXPECT_EQ(lenient.header.orientation, Orientation::upright);
+  EXPECT_EQ(lenient.warnings.size(), 1U);
+}
+
+TEST(PngFacts, Profiles) {
+  const auto name_of = [](const Bytes& compressed) {
+    const Bytes data = bytes_of(std::string_view("ICC profile\0\0", 13)) + compressed;
+    const Decoded result = decode(Small{8, 2, 3, chunk("iCCP", data), {}}.file());
+    EXPECT_EQ(result.reason, "");
+    EXPECT_EQ(result.warnings, Strings());
+    return result.header.profile;
+  };
+  EXPECT_EQ(name_of(deflated(adobe_profile())), "Adobe RGB (1998)");
+  EXPECT_EQ(name_of(deflated(matrix_profile(kSrgbPrimaries, srgb_table(1024), text_description("x")))), "");
+  EXPECT_EQ(name_of(bytes_of("no zlib stream")), "unnamed");
+  EXPECT_EQ(name_of({}), "unnamed");
+  Bytes cut = deflated(adobe_profile());
+  cut.resize(cut.size() - 5);
+  EXPECT_EQ(name_of(cut), "Adobe RGB (1998)") << "its checksum is no affair of the picture";
+  const Bytes bomb = deflated(adobe_profile() + Bytes(64'000'000));
+  EXPECT_LT(seconds_of([&] { EXPECT_EQ(name_of(bomb), "Adobe RGB (1998)"); }), 1.0);
+  EXPECT_EQ(decode(Small{8, 2, 3, chunk("iCCP", bytes_of("no zero")), {}}.file()).header.profile, "unnamed");
+}
+
+TEST(PngFacts, FurtherFramesAreTold) {
+  const Bytes control = chunk("fcTL", number(0) + number(4) + number(2) + Bytes(14));
+  const auto animation = [](unsigned frames) { return chunk("acTL", number(frames) + number(0)); };
+  const auto more = [](const Bytes& before) {
+    const Decoded result = decode(Small{8, 0, 1, before, {}}.file());
+    EXPECT_EQ(result.reason, "");
+    return result.header.more_images;
+  };
+  EXPECT_FALSE(more({}));
+  EXPECT_FALSE(more(animation(1) + control)) << "the picture is the only frame";
+  EXPECT_TRUE(more(animation(2) + control));
+  EXPECT_TRUE(more(animation(1))) << "the picture is none of its frames";
+}
+
+TEST(PngFacts, BytesBehindTheEnd) {
+  for (const unsigned depth : {8U, 16U}) {
+    const Bytes file = Small{depth, 0, 1, {}, {}}.file();
+    EXPECT_EQ(decode(file + bytes_of("x")).reason, "PNG: 1 byte follows the image");
+    EXPECT_EQ(decode(file + Bytes(70)).reason, "PNG: 70 bytes follow the image");
+    const std::string two = std::to_string(file.size()) + " bytes follow the image (another image?)";
+    EXPECT_EQ(decode(file + file).reason, "PNG: " + two);
+    const Decoded lenient = decode_leniently(file + file);
+    EXPECT_EQ(lenient.reason, "");
+    EXPECT_EQ(lenient.warnings, Strings{two});
+  }
+}
+
+// Each kind of wrong checksum, and an end that is missing: an error, or a warning with --lenient.
+TEST(PngFacts, LenientWarnsOfEveryWrongChecksum) {
+  const Small small{8, 2, 3, {}, {}};
+  const Bytes good = small.file();
+  const Decoded picture = decode_leniently(good);
+  ASSERT_EQ(picture.warnings, Strings());
+  const std::size_t idat_end = good.size() - 12;
+  Bytes idat_crc = good;
+  idat_crc[idat_end - 1] ^= std::byte{1};
+  Bytes end_crc = good;
+  end_crc.back() ^= std::byte{1};
+  Bytes stream = small.stream();
+  stream.back() ^= std::byte{1};
+  const Bytes adler = small.head() + chunk("IDAT", stream) + chunk("IEND", {});
+  stream = small.stream();
+  stream.resize(stream.size() - 2);
+  const Bytes cut_adler = small.head() + chunk("IDAT", stream) + chunk("IEND", {});
+  const Bytes no_end(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(idat_end));
+  const Bytes cut_end(good.begin(), good.end() - 2);
+  Bytes text = chunk("tEXt", bytes_of(std::string_view("a\0b", 3)));
+  text.back() ^= std::byte{1};
+  const Bytes text_crc = Small{8, 2, 3, text, {}}.file();
+  const std::pair<const char*, const Bytes&> rows[] = {{"CRC of IDAT", idat_crc}, {"CRC of IEND", end_crc},
+                                                       {"Adler-32", adler},       {"cut Adler-32", cut_adler},
+                                                       {"no IEND", no_end},       {"cut IEND", cut_end},
+                                                       {"CRC of tEXt", text_crc}};
+  for (const auto& [name, bad] : rows) {
+    SCOPED_TRACE(name);
+    EXPECT_NE(decode(bad).reason, "");
+    const Decoded lenient = decode_leniently(bad);
+    EXPECT_EQ(lenient.reason, "");
+    ASSERT_EQ(lenient.warnings.size(), 1U);
+    EXPECT_TRUE(lenient.warnings[0].starts_with("damaged PNG: ")) << lenient.warnings[0];
+    EXPECT_EQ(first_difference(picture.image.view(), lenient.image.view()), "");
+  }
+  EXPECT_EQ(decode_leniently(idat_crc).warnings, Strings{"damaged PNG: IDAT: CRC error (1 chunks)"});
+}
+
+// libpng does not look into IDAT chunks that begin behind the last pixel. Files of every kind are judged
+// alike, those that our own reader takes (8 bits) and those that libpng reads.
+TEST(PngFacts, DataBehindACompletePicture) {
+  for (const unsigned depth : {8U, 16U}) {
+    const Small small{depth, 0, 1, {}, {}};
+    const Bytes expected = chunk("IDAT", small.stream());
+    EXPECT_EQ(decode(small.head() + expected + chunk("IDAT", bytes_of("more")) + chunk("IEND", {})).reason,
+              "");
+    EXPECT_EQ(decode(small.head() + expected + chunk("IDAT", {}) + chunk("IEND", {})).reason, "");
+    EXPECT_NE(
+        decode(small.head() + chunk("IDAT", small.stream() + bytes_of("more")) + chunk("IEND", {})).reason,
+        "")
+        << "in the chunk that holds the stream's end it does look";
+    Bytes bent = chunk("IDAT", bytes_of("more"));
+    bent.back() ^= std::byte{1};
+    EXPECT_NE(decode(small.head() + expected + bent + chunk("IEND", {})).reason, "") << "a wrong CRC";
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test

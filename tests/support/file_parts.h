@@ -1,0 +1,45 @@
+// Files made of parts, and all that a decoder says of one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "images/codec.h"
+#include "images/image.h"
+
+namespace imgpipe::test {
+
+using Bytes = std::vector<std::byte>;
+using Strings = std::vector<std::string>;
+
+struct Decoded {
+  ImageHeader header;
+  Image image;
+  Strings warnings;
+  std::string reason;  // why not; then there is no image
+};
+
+[[nodiscard]] Decoded decode(const Bytes& bytes, const DecodeOptions& options = {});
+[[nodiscard]] Decoded decode_leniently(const Bytes& bytes);
+
+[[nodiscard]] Bytes bytes_of(std::string_view text);
+[[nodiscard]] Bytes operator+(Bytes a, const Bytes& b);
+// Big-endian.
+[[nodiscard]] Bytes number(std::uint32_t value, int bytes = 4);
+
+// 16 columns of 12 rows as imgpipe itself writes them.
+[[nodiscard]] Bytes encoded(Format format, int channels = 3);
+// A TIFF structure that says "turn by 90 degrees".
+[[nodiscard]] Bytes turned_exif();
+
+[[nodiscard]] double seconds_of(const auto& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace imgpipe::test
