@@ -87,11 +87,13 @@ class Panel {
       const std::string color = alone ? "#b35f00" : kPlaneColors[plane];
       const std::string dashes =
           alone ? "5 3" : "4 8\" stroke-dashoffset=\"" + std::to_string(12 - 4 * range.plane);
+      std::string line_style = "class=\"mark\" stroke=\"";
+      line_style.append(color).append("\" stroke-dasharray=\"").append(dashes).append("\"");
+      std::string text_style = "class=\"marktext\" text-anchor=\"end\" fill=\"";
+      text_style.append(color).append("\"");
       for (const auto& [name, value] : {std::pair{"lo ", range.lo}, {"hi ", range.hi}}) {
-        out += line(center_of(value), bottom_ - kPlotHeight, center_of(value), bottom_,
-                    "class=\"mark\" stroke=\"" + color + "\" stroke-dasharray=\"" + dashes + "\"");
-        out += text_at(x, bottom_ - kPlotHeight - 8,
-                       "class=\"marktext\" text-anchor=\"end\" fill=\"" + color + "\"",
+        out += line(center_of(value), bottom_ - kPlotHeight, center_of(value), bottom_, line_style);
+        out += text_at(x, bottom_ - kPlotHeight - 8, text_style,
                        (alone ? "" : kPlaneNames[plane]) + std::string(name) + std::to_string(value));
         x += kPlace;
       }

@@ -109,12 +109,12 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
 void write_stages(const ProcessOptions& options, const Outcome& outcome) {
   make_folder(options.keep_stages_folder);
   HostThreads threads(thread_count(options));
-  for (const auto& [step, path] : stage_files(options.keep_stages_folder, outcome.plan)) {
-    naming(printable(path), [&] {
-      const Image image = interleaved(outcome.outputs[step]);
+  for (const StageFile& file : stage_files(options.keep_stages_folder, outcome.plan)) {
+    naming(printable(file.path), [&] {
+      const Image image = interleaved(outcome.outputs[file.step]);
       const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), options.encode);
       Timeline unreported;
-      write_file(path, encode_image(image.view(), *writer, threads, unreported).parts);
+      write_file(file.path, encode_image(image.view(), *writer, threads, unreported).parts);
     });
   }
 }
