@@ -92,6 +92,7 @@ class BatchRun {
         progress_(!options.talk.quiet),
         reports_(options) {
     check_results(options, files_);
+    check_results_replaceable(options);
     totals_.images = files_.files.size();
     totals_.problems = files_.problems;
     totals_.passed_over = files_.passed_over;

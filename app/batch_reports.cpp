@@ -22,7 +22,9 @@ void write_text(const std::string& path, const std::string& text) {
 
 void BatchReports::open(bool needs_output) {
   const std::vector<ResultFile> results = result_files(options_);
-  const auto in_output = [&](const ResultFile& result) { return result_in_folder(options_.output, result.path); };
+  const auto in_output = [&](const ResultFile& result) {
+    return result_in_folder(options_.output, result.path);
+  };
   for (const ResultFile& result : results) {
     if (!in_output(result)) check_result_writable(result.path);
   }

@@ -290,6 +290,7 @@ int run_bench(const BenchOptions& options) {
 #endif
   if (!options.plot_file.empty())
     naming(printable(options.plot_file), [&] { check_writable(options.plot_file); });
+  check_replaceable(options.plot_file, why_no_text(options.plot_file, options.replace));
   Bench bench(options);
   const std::vector<std::string> devices = bench.device_lines();
   const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;

@@ -127,6 +127,7 @@ Command parse_bench(const std::vector<std::string>& arguments) {
   options.lab.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
   options.format = parse_choice("format", parser.text("format"), kFormats);
   if (parser.has("plot")) options.plot_file = file_with_ending("plot", parser.text("plot"), {".svg"});
+  options.replace = replace_of(parser);
   options.talk = talk_of(parser);
   check_variants(options);
   check_together(parser, options);

@@ -116,6 +116,7 @@ class Finder {
     take_shard();
     for (BatchFile& file : found_.files) name_output(file);
     check_outputs();
+    check_replaceable_outputs();
     return std::move(found_);
   }
 
@@ -254,6 +255,28 @@ class Finder {
   [[nodiscard]] std::string hint(const std::string& a, const std::string& b) const {
     const bool one_folder = fs::path(a).parent_path() == fs::path(b).parent_path();
     return one_folder ? " (--exclude one of them)" : batch_.recursive ? "" : " (see --recursive)";
+  }
+
+  // Existing outputs that may not be replaced: the first is named, the others are counted.
+  void check_replaceable_outputs() const {
+    if (batch_.skip_existing) return;
+    std::string reason;
+    std::size_t more = 0;
+    const std::string* first = nullptr;
+    for (const BatchFile& file : found_.files) {
+      if (!file.output_exists) continue;
+      const std::string why = why_no_image(file.output, options_.replace);
+      if (why.empty()) continue;
+      if (first == nullptr) {
+        first = &file.output;
+        reason = why;
+      } else {
+        ++more;
+      }
+    }
+    if (first == nullptr) return;
+    if (more > 0) reason += (more == 1 ? "; so is 1 more" : "; so are " + std::to_string(more) + " more");
+    check_replaceable(*first, reason);
   }
 
   void check_outputs() {

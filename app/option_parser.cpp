@@ -111,6 +111,13 @@ std::vector<std::string> Parser::texts(const std::string& name) const {
   return values;
 }
 
+Replace replace_of(const Parser& parser) {
+  if (parser.has("overwrite") && parser.has("no-clobber"))
+    usage("--overwrite and --no-clobber exclude each other");
+  if (parser.has("overwrite")) return Replace::all;
+  return parser.has("no-clobber") ? Replace::none : Replace::own;
+}
+
 TalkOptions talk_of(const Parser& parser) {
   TalkOptions talk{parser.has("quiet"), parser.has("verbose"), parser.has("no-color")};
   if (talk.quiet && talk.verbose) usage("-q and -v contradict each other");

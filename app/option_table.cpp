@@ -50,13 +50,22 @@ std::vector<OptionRow> talk_rows() {
           {"Talk", "h,help", nullptr, nullptr, "This text"}};
 }
 
+std::vector<OptionRow> replace_rows() {
+  return {{"Output", "overwrite", nullptr, nullptr,
+           "Replace files that imgpipe did not write as well; without, it replaces its own only, which carry "
+           "a mark"},
+          {"Output", "no-clobber", nullptr, nullptr, "Replace no file at all"}};
+}
+
 std::vector<OptionRow> encode_rows() {
   return {{"Output", "format", "NAME", nullptr,
            "Output format, where OUTPUT's ending does not say it: " + writable_formats() +
                ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
                "folder of that name is there. A batch gives its outputs this ending"},
           {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
-          {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"}};
+          {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"},
+          replace_rows()[0],
+          replace_rows()[1]};
 }
 
 }  // namespace
@@ -187,6 +196,7 @@ std::vector<OptionRow> bench_rows() {
       {"Output", "format", "NAME", "table", "table, csv, json or markdown"},
       {"Output", "plot", "FILE", nullptr, "Draw the results, as .svg"},
   };
+  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;
 }

@@ -41,7 +41,7 @@ std::optional<Format> format_of(const Parser& parser) {
 
 EncodeOptions encode_of(const Parser& parser) {
   return {static_cast<int>(parser.integer("quality", 1, 100)),
-          static_cast<int>(parser.integer("png-level", 0, 9)), CodecChoice::automatic};
+          static_cast<int>(parser.integer("png-level", 0, 9)), CodecChoice::automatic, Mark::result};
 }
 
 BatchOptions batch_of(const Parser& parser) {
@@ -129,6 +129,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.format = format_of(parser);
   options.encode = encode_of(parser);
   options.encode.codec = options.decode.codec;
+  options.replace = replace_of(parser);
   options.talk = talk_of(parser);
   return options;
 }
@@ -150,6 +151,8 @@ Command parse_synth(const std::vector<std::string>& arguments) {
       static_cast<std::uint64_t>(parser.integer("seed", 0, std::numeric_limits<std::int64_t>::max()));
   options.format = format_of(parser);
   options.encode = encode_of(parser);
+  options.encode.mark = Mark::synthetic;
+  options.replace = replace_of(parser);
   options.talk = talk_of(parser);
   return options;
 }

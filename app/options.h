@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/replaceable.h"
 #include "app/result_table.h"
 #include "images/codec.h"
 #include "images/synth.h"
@@ -62,6 +63,7 @@ struct ProcessOptions {
   DecodeOptions decode;
   std::optional<Format> format;
   EncodeOptions encode;
+  Replace replace = Replace::own;
   BatchOptions batch;
   TalkOptions talk;
 };
@@ -74,6 +76,7 @@ struct SynthOptions {
   std::uint64_t seed = 1;
   std::optional<Format> format;
   EncodeOptions encode;
+  Replace replace = Replace::own;
   TalkOptions talk;
 };
 
@@ -97,6 +100,7 @@ struct BenchOptions {
   bool list = false;
   TableFormat format = TableFormat::text;
   std::string plot_file;
+  Replace replace = Replace::own;
   std::int64_t max_pixels = 0;  // of a file
   TalkOptions talk;
 };

@@ -231,6 +231,8 @@ class ImageRun {
         image_on_stdout_(goes_to_stdout(options.output)),
         choice_(choose_device(options.device)) {
     check_paths(options, format_, results_);
+    check_replaceable(options.output, why_no_image(options.output, options.replace));
+    check_results_replaceable(options);
     check_results_writable(options);
     if (choice_.cuda_devices.size() > 1)
       throw Error(ErrorKind::usage,
@@ -303,8 +305,10 @@ class ImageRun {
     if (!options_.histogram_file.empty() && before_step(job.plan) == job.plan.steps.size()) {
       throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
     }
-    for (const StageFile& file : stage_files(options_.keep_stages_folder, job.plan))
+    for (const StageFile& file : stage_files(options_.keep_stages_folder, job.plan)) {
       results_.add("--keep-stages", file.path);
+      check_replaceable(file.path, why_no_image(file.path, options_.replace));
+    }
     // Both refuse what the format cannot hold before any work is done.
     naming(output_name(options_.output), [&] {
       facts_.output = storable_shape(format_, job.plan.output);

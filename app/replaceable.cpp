@@ -4,6 +4,7 @@
 
 #include "images/error.h"
 #include "images/file.h"
+#include "images/file_identity.h"
 #include "images/mark.h"
 #include "images/text.h"
 
@@ -27,14 +28,6 @@ bool take(std::string_view& text, std::string_view token) {
   if (!rest.starts_with(token)) return false;
   text = rest.substr(token.size());
   return true;
-}
-
-// A line for every image: the keys that they begin with, in this order.
-bool is_image_line(std::string_view text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  const std::size_t output = line.find("\"output\":");
-  return line.starts_with("{\"input\":") && output != std::string_view::npos &&
-         line.find("\"status\":", output) != std::string_view::npos;
 }
 
 bool own_result(Head head) {
@@ -67,13 +60,12 @@ bool own_text(std::string_view head) {
   rest = head;
   if (take(rest, "[") && take(rest, R"({"name":"process_name")")) return head.find("imgpipe") != head.npos;
   const bool table = head.starts_with("name,kind,time_ms,") || head.starts_with("bin,before_");
-  const bool picture = head.starts_with("<svg ") && head.find(kSvgMark) != head.npos;
-  return table || picture || is_image_line(head);
+  return table || (head.starts_with("<svg ") && head.find(kSvgMark) != head.npos);
 }
 
 std::string why_not_replaceable(const std::string& path, Replace replace, bool (*own)(Head head)) {
-  if (replace == Replace::all || path.empty() || path == kStandardStream || file_size_bytes(path) == 0)
-    return "";
+  const bool stream = path == kStandardStream || descriptor_of(path);
+  if (replace == Replace::all || path.empty() || stream || file_size_bytes(path) == 0) return "";
   if (replace == Replace::none) return "is there already (--no-clobber)";
   const std::vector<std::byte> head = read_head(path, kMarkBytes);
   return own(head) ? "" : "is there already and was not written by imgpipe; --overwrite replaces it";

@@ -80,6 +80,13 @@ void check_result_writable(const std::string& path) {
   naming(printable(path), [&] { check_writable(path); });
 }
 
+void check_results_replaceable(const ProcessOptions& options) {
+  for (const auto& [option, path] : result_files(options)) {
+    const bool list = option == "--failed-out";
+    check_replaceable(path, list ? why_no_list(path, options.replace) : why_no_text(path, options.replace));
+  }
+}
+
 void check_results_writable(const ProcessOptions& options) {
   if (options.new_folder.empty()) {
     check_result_writable(options.output);

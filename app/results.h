@@ -24,6 +24,9 @@ void check_results(const ProcessOptions& options, const BatchFiles& files);
 // True when a result lies right in a folder, which need not be there yet.
 [[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);
 
+// Throws Error(usage) for a result that would replace a file that it may not (app/replaceable.h).
+void check_results_replaceable(const ProcessOptions& options);
+
 // Throws what writing a result would before its first byte: Error(output), with the path.
 void check_result_writable(const std::string& path);
 // The same for OUTPUT and every result of one image, and for the folder of --keep-stages, which need not be

@@ -34,6 +34,7 @@ int run_synth(const SynthOptions& options) {
   const Format format = output_format(options.output, options.format);
   const bool standard = options.output == kStandardStream;
   check_stream(options.output);
+  check_replaceable(options.output, why_no_image(options.output, options.replace, Mark::synthetic));
   const Shape shape = synth_shape(options, format);
   constexpr std::int64_t kMaxPixels = std::int64_t{1} << 34;
   if (shape.pixels() > kMaxPixels) throw Error(ErrorKind::usage, "--size: more than 2^34 pixels");

@@ -25,12 +25,12 @@ TEST(NetpbmFacts, BitsAreThoseOfTheMaximum) {
                                       {4096, 13},
                                       {65535, 16}}) {
     const std::string plain = "P2 2 1 " + std::to_string(maximum) + " 0 1";
-    EXPECT_EQ(decode(bytes_of(plain)).header.bits_per_sample, bits) << maximum;
+    EXPECT_EQ(try_decode(bytes_of(plain)).header.bits_per_sample, bits) << maximum;
     const std::string raw =
         "P5 1 1 " + std::to_string(maximum) + "\n" + std::string(maximum > 255 ? 2 : 1, '\0');
-    EXPECT_EQ(decode(bytes_of(raw)).header.bits_per_sample, bits) << maximum;
+    EXPECT_EQ(try_decode(bytes_of(raw)).header.bits_per_sample, bits) << maximum;
   }
-  EXPECT_EQ(decode(bytes_of("P1 1 1 1")).header.bits_per_sample, 1);
+  EXPECT_EQ(try_decode(bytes_of("P1 1 1 1")).header.bits_per_sample, 1);
 }
 
 TEST(NetpbmFacts, BytesBehindTheImage) {
@@ -56,7 +56,8 @@ TEST(NetpbmFacts, BytesBehindTheImage) {
   for (const Row& row : rows) {
     const Bytes file = bytes_of(row.file);
     const Decoded lenient = decode_leniently(file);
-    EXPECT_EQ(decode(file).reason, row.what == nullptr ? "" : std::string("Netpbm: ") + row.what) << row.file;
+    EXPECT_EQ(try_decode(file).reason, row.what == nullptr ? "" : std::string("Netpbm: ") + row.what)
+        << row.file;
     EXPECT_EQ(lenient.reason, "") << row.file;
     EXPECT_EQ(lenient.warnings, row.what == nullptr ? Strings() : Strings{row.what}) << row.file;
   }
@@ -79,10 +80,10 @@ TEST(NetpbmFacts, PnmIsWrittenAsWhatTheImageIs) {
 TEST(InputFactsCorpus, FilesThatWereGotWrong) {
   IMGPIPE_NEED_CORPUS();
   const auto folder = *corpus() / "found";
-  EXPECT_EQ(decode(load(folder / "app1_20000.jpg")).reason, "");
-  EXPECT_EQ(decode(load(folder / "exif_late.png")).header.orientation, Orientation::rotate_90);
+  EXPECT_EQ(try_decode(load(folder / "app1_20000.jpg")).reason, "");
+  EXPECT_EQ(try_decode(load(folder / "exif_late.png")).header.orientation, Orientation::rotate_90);
   for (const char* name : {"stricter1.png", "stricter2.png", "stricter3.png"})
-    EXPECT_EQ(decode(load(folder / name)).reason, "") << name;
+    EXPECT_EQ(try_decode(load(folder / name)).reason, "") << name;
 }
 
 // By GIMP and by HP, whose descriptions differ.
@@ -90,7 +91,7 @@ TEST(InputFactsCorpus, SrgbProfilesAreNotNamed) {
   IMGPIPE_NEED_CORPUS();
   for (const char* name :
        {"found/exif_late.png", "photos/skimage_astronaut.png", "photos/skimage_hubble_deep_field.jpg"})
-    EXPECT_EQ(decode(load(*corpus() / name)).header.profile, "") << name;
+    EXPECT_EQ(try_decode(load(*corpus() / name)).header.profile, "") << name;
 }
 
 TEST(InputFactsCorpus, NoValidPngIsWarnedOf) {
@@ -99,14 +100,15 @@ TEST(InputFactsCorpus, NoValidPngIsWarnedOf) {
     const Decoded lenient = decode_leniently(load(path));
     EXPECT_EQ(lenient.reason, "") << path;
     EXPECT_EQ(lenient.warnings, Strings()) << path;
-    EXPECT_EQ(first_difference(decode(load(path)).image.view(), lenient.image.view()), "") << path;
+    EXPECT_EQ(first_difference(try_decode(load(path)).image.view(), lenient.image.view()), "") << path;
   }
 }
 
 TEST(InputFactsCorpus, NoPhotographIsRefusedForWhatFollowsIt) {
   IMGPIPE_NEED_CORPUS();
   for (const char* part : {"photos", "jpeg/exif_recurser", "pngsuite/valid"}) {
-    for (const auto& path : files_below(*corpus() / part)) EXPECT_EQ(decode(load(path)).reason, "") << path;
+    for (const auto& path : files_below(*corpus() / part))
+      EXPECT_EQ(try_decode(load(path)).reason, "") << path;
   }
 }
 

@@ -40,13 +40,13 @@ TEST(JpegFacts, ManySegmentsCostNoMoreThanTheirBytes) {
     DecodeOptions options;
     options.lenient = lenient;
     EXPECT_LT(seconds_of([&] {
-                const Decoded result = decode(many, options);
+                const Decoded result = try_decode(many, options);
                 EXPECT_EQ(result.reason, "");
                 EXPECT_EQ(result.header.orientation, Orientation::rotate_90);
               }),
               1.5);
     EXPECT_LT(seconds_of([&] {
-                EXPECT_EQ(decode(too_many, options).reason, "JPEG: more than 65536 header segments");
+                EXPECT_EQ(try_decode(too_many, options).reason, "JPEG: more than 65536 header segments");
               }),
               1.5);
   }
@@ -54,10 +54,10 @@ TEST(JpegFacts, ManySegmentsCostNoMoreThanTheirBytes) {
 
 TEST(JpegFacts, TheFirstExifSegmentCounts) {
   const Bytes xmp = segment(0xE1, bytes_of(std::string_view("http://ns.adobe.com/xap/1.0/\0<x/>", 33)));
-  EXPECT_EQ(decode(jpeg_with(xmp + exif_segment())).header.orientation, Orientation::rotate_90);
+  EXPECT_EQ(try_decode(jpeg_with(xmp + exif_segment())).header.orientation, Orientation::rotate_90);
   const Bytes empty = segment(0xE1, bytes_of(std::string_view("Exif\0\0", 6)));
-  EXPECT_EQ(decode(jpeg_with(xmp + empty)).header.orientation, Orientation::upright);
-  EXPECT_EQ(decode(encoded(Format::jpeg)).header.orientation, Orientation::upright);
+  EXPECT_EQ(try_decode(jpeg_with(xmp + empty)).header.orientation, Orientation::upright);
+  EXPECT_EQ(try_decode(encoded(Format::jpeg)).header.orientation, Orientation::upright);
 }
 
 // The payload of a profile's segment; `count` is what all of them say.
@@ -72,7 +72,7 @@ TEST(JpegFacts, ProfilesAreJoined) {
     return Bytes(whole.begin() + from, to < 0 ? whole.end() : whole.begin() + to);
   };
   const auto name_of = [](const Bytes& segments) {
-    const Decoded result = decode(jpeg_with(segments));
+    const Decoded result = try_decode(jpeg_with(segments));
     EXPECT_EQ(result.reason, "");
     EXPECT_EQ(result.warnings, Strings());
     return result.header.profile;
@@ -107,23 +107,23 @@ TEST(JpegFacts, WhatFollowsTheEnd) {
   for (const Bytes& good : {plain + zeros, plain + Bytes(7, std::byte{0xFF}), plain + bytes_of("\r\n"),
                             plain + film, plain + longer_box, plain + zeros + film, plain + samsung,
                             pair + plain, pair + zeros + plain, camera + film}) {
-    EXPECT_EQ(decode(good).reason, "");
-    EXPECT_EQ(decode(good).warnings, Strings());
+    EXPECT_EQ(try_decode(good).reason, "");
+    EXPECT_EQ(try_decode(good).warnings, Strings());
     EXPECT_EQ(decode_leniently(good).warnings, Strings());
   }
   const std::string two = std::to_string(plain.size()) + " bytes follow the image (another image?)";
-  EXPECT_EQ(decode(plain + plain).reason, "JPEG: " + two);
-  EXPECT_EQ(decode(plain + Bytes(3, std::byte{0xFF}) + plain).reason,
+  EXPECT_EQ(try_decode(plain + plain).reason, "JPEG: " + two);
+  EXPECT_EQ(try_decode(plain + Bytes(3, std::byte{0xFF}) + plain).reason,
             "JPEG: " + std::to_string(plain.size() + 3) + " bytes follow the image (another image?)");
-  EXPECT_EQ(decode(plain + bytes_of("x")).reason, "JPEG: 1 byte follows the image");
+  EXPECT_EQ(try_decode(plain + bytes_of("x")).reason, "JPEG: 1 byte follows the image");
   EXPECT_EQ(decode_leniently(plain + plain).warnings, Strings{two});
-  EXPECT_EQ(decode(camera + plain).warnings, Strings{two}) << "a maker's own appendix";
-  EXPECT_EQ(decode(camera + bytes_of("garbage")).warnings, Strings{"7 bytes follow the image"});
-  EXPECT_EQ(decode(camera + bytes_of("garbage")).reason, "");
+  EXPECT_EQ(try_decode(camera + plain).warnings, Strings{two}) << "a maker's own appendix";
+  EXPECT_EQ(try_decode(camera + bytes_of("garbage")).warnings, Strings{"7 bytes follow the image"});
+  EXPECT_EQ(try_decode(camera + bytes_of("garbage")).reason, "");
 }
 
 TEST(JpegFacts, BitsAreEight) {
-  EXPECT_EQ(decode(encoded(Format::jpeg)).header.bits_per_sample, 8);
+  EXPECT_EQ(try_decode(encoded(Format::jpeg)).header.bits_per_sample, 8);
 }
 
 }  // namespace

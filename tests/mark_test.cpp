@@ -134,7 +134,7 @@ TEST(OwnText, IsToldByItsBeginning) {
   EXPECT_TRUE(own_text("{\n  \"imgpipe\": {"));
   EXPECT_TRUE(own_text("{\"imgpipe\":\"0.1.0\""));
   EXPECT_TRUE(own_text("bin,before_grey,after_grey\n0,1,2\n"));
-  EXPECT_TRUE(own_text(R"({"input":"a","output":"b","status":"done"})"));
+  EXPECT_TRUE(own_text(R"({"imgpipe":"0.1.0","input":"a","output":"b"})"));
   EXPECT_TRUE(own_text("[\n{\"name\":\"process_name\",\"ph\":\"M\",\"args\":{\"name\":\"imgpipe\"}}"));
   EXPECT_TRUE(own_text("<svg xmlns=\"x\">\n<!-- imgpipe -->\n<style>"));
   for (const char* text :

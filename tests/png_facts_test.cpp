@@ -52,24 +52,24 @@ struct Small {
 TEST(PngFacts, BitsAreThoseOfASample) {
   const Bytes palette = chunk("PLTE", Bytes(6));
   for (const unsigned depth : {1U, 2U, 4U, 8U}) {
-    EXPECT_EQ(decode(Small{depth, 0, 1, {}, {}}.file()).header.bits_per_sample, static_cast<int>(depth));
-    const Decoded indexed = decode(Small{depth, 3, 1, palette, {}}.file());
+    EXPECT_EQ(try_decode(Small{depth, 0, 1, {}, {}}.file()).header.bits_per_sample, static_cast<int>(depth));
+    const Decoded indexed = try_decode(Small{depth, 3, 1, palette, {}}.file());
     EXPECT_EQ(indexed.reason, "");
     EXPECT_EQ(indexed.header.bits_per_sample, 8) << "the palette's";
   }
   for (const auto& [type, channels] : {std::pair{0U, 1U}, {2U, 3U}, {4U, 2U}, {6U, 4U}}) {
-    EXPECT_EQ(decode(Small{8, type, channels, {}, {}}.file()).header.bits_per_sample, 8);
-    EXPECT_EQ(decode(Small{16, type, channels, {}, {}}.file()).header.bits_per_sample, 16);
+    EXPECT_EQ(try_decode(Small{8, type, channels, {}, {}}.file()).header.bits_per_sample, 8);
+    EXPECT_EQ(try_decode(Small{16, type, channels, {}, {}}.file()).header.bits_per_sample, 16);
   }
   const Bytes significant = chunk("sBIT", number(10, 1));
-  EXPECT_EQ(decode(Small{16, 0, 1, significant, {}}.file()).header.bits_per_sample, 16) << "as stored";
+  EXPECT_EQ(try_decode(Small{16, 0, 1, significant, {}}.file()).header.bits_per_sample, 16) << "as stored";
 }
 
 TEST(PngFacts, ExifBeforeOrBehindThePixels) {
   const Bytes exif = chunk("eXIf", turned_exif());
   for (const unsigned depth : {8U, 16U}) {
-    const Decoded early = decode(Small{depth, 0, 1, exif, {}}.file());
-    const Decoded late = decode(Small{depth, 0, 1, {}, exif}.file());
+    const Decoded early = try_decode(Small{depth, 0, 1, exif, {}}.file());
+    const Decoded late = try_decode(Small{depth, 0, 1, {}, exif}.file());
     EXPECT_EQ(early.header.orientation, Orientation::rotate_90);
     EXPECT_EQ(late.header.orientation, Orientation::rotate_90);
     EXPECT_EQ(late.image.shape(), (Shape{2, 4, 1}));
@@ -77,7 +77,7 @@ TEST(PngFacts, ExifBeforeOrBehindThePixels) {
   }
   Bytes wrong = exif;
   wrong.back() ^= std::byte{1};
-  EXPECT_NE(decode(Small{8, 0, 1, {}, wrong}.file()).reason, "") << "its CRC is wrong";
+  EXPECT_NE(try_decode(Small{8, 0, 1, {}, wrong}.file()).reason, "") << "its CRC is wrong";
   const Decoded lenient = decode_leniently(Small{8, 0, 1, {}, wrong}.file());
   EXPECT_EQ(lenient.header.orientation, Orientation::upright);
   EXPECT_EQ(lenient.warnings.size(), 1U);
@@ -86,7 +86,7 @@ TEST(PngFacts, ExifBeforeOrBehindThePixels) {
 TEST(PngFacts, Profiles) {
   const auto name_of = [](const Bytes& compressed) {
     const Bytes data = bytes_of(std::string_view("ICC profile\0\0", 13)) + compressed;
-    const Decoded result = decode(Small{8, 2, 3, chunk("iCCP", data), {}}.file());
+    const Decoded result = try_decode(Small{8, 2, 3, chunk("iCCP", data), {}}.file());
     EXPECT_EQ(result.reason, "");
     EXPECT_EQ(result.warnings, Strings());
     return result.header.profile;
@@ -100,14 +100,15 @@ TEST(PngFacts, Profiles) {
   EXPECT_EQ(name_of(cut), "Adobe RGB (1998)") << "its checksum is no affair of the picture";
   const Bytes bomb = deflated(adobe_profile() + Bytes(64'000'000));
   EXPECT_LT(seconds_of([&] { EXPECT_EQ(name_of(bomb), "Adobe RGB (1998)"); }), 1.0);
-  EXPECT_EQ(decode(Small{8, 2, 3, chunk("iCCP", bytes_of("no zero")), {}}.file()).header.profile, "unnamed");
+  EXPECT_EQ(try_decode(Small{8, 2, 3, chunk("iCCP", bytes_of("no zero")), {}}.file()).header.profile,
+            "unnamed");
 }
 
 TEST(PngFacts, FurtherFramesAreTold) {
   const Bytes control = chunk("fcTL", number(0) + number(4) + number(2) + Bytes(14));
   const auto animation = [](unsigned frames) { return chunk("acTL", number(frames) + number(0)); };
   const auto more = [](const Bytes& before) {
-    const Decoded result = decode(Small{8, 0, 1, before, {}}.file());
+    const Decoded result = try_decode(Small{8, 0, 1, before, {}}.file());
     EXPECT_EQ(result.reason, "");
     return result.header.more_images;
   };
@@ -120,10 +121,10 @@ TEST(PngFacts, FurtherFramesAreTold) {
 TEST(PngFacts, BytesBehindTheEnd) {
   for (const unsigned depth : {8U, 16U}) {
     const Bytes file = Small{depth, 0, 1, {}, {}}.file();
-    EXPECT_EQ(decode(file + bytes_of("x")).reason, "PNG: 1 byte follows the image");
-    EXPECT_EQ(decode(file + Bytes(70)).reason, "PNG: 70 bytes follow the image");
+    EXPECT_EQ(try_decode(file + bytes_of("x")).reason, "PNG: 1 byte follows the image");
+    EXPECT_EQ(try_decode(file + Bytes(70)).reason, "PNG: 70 bytes follow the image");
     const std::string two = std::to_string(file.size()) + " bytes follow the image (another image?)";
-    EXPECT_EQ(decode(file + file).reason, "PNG: " + two);
+    EXPECT_EQ(try_decode(file + file).reason, "PNG: " + two);
     const Decoded lenient = decode_leniently(file + file);
     EXPECT_EQ(lenient.reason, "");
     EXPECT_EQ(lenient.warnings, Strings{two});
@@ -158,7 +159,7 @@ TEST(PngFacts, LenientWarnsOfEveryWrongChecksum) {
                                                        {"CRC of tEXt", text_crc}};
   for (const auto& [name, bad] : rows) {
     SCOPED_TRACE(name);
-    EXPECT_NE(decode(bad).reason, "");
+    EXPECT_NE(try_decode(bad).reason, "");
     const Decoded lenient = decode_leniently(bad);
     EXPECT_EQ(lenient.reason, "");
     ASSERT_EQ(lenient.warnings.size(), 1U);
@@ -174,16 +175,16 @@ TEST(PngFacts, DataBehindACompletePicture) {
   for (const unsigned depth : {8U, 16U}) {
     const Small small{depth, 0, 1, {}, {}};
     const Bytes expected = chunk("IDAT", small.stream());
-    EXPECT_EQ(decode(small.head() + expected + chunk("IDAT", bytes_of("more")) + chunk("IEND", {})).reason,
-              "");
-    EXPECT_EQ(decode(small.head() + expected + chunk("IDAT", {}) + chunk("IEND", {})).reason, "");
-    EXPECT_NE(
-        decode(small.head() + chunk("IDAT", small.stream() + bytes_of("more")) + chunk("IEND", {})).reason,
-        "")
+    EXPECT_EQ(
+        try_decode(small.head() + expected + chunk("IDAT", bytes_of("more")) + chunk("IEND", {})).reason, "");
+    EXPECT_EQ(try_decode(small.head() + expected + chunk("IDAT", {}) + chunk("IEND", {})).reason, "");
+    EXPECT_NE(try_decode(small.head() + chunk("IDAT", small.stream() + bytes_of("more")) + chunk("IEND", {}))
+                  .reason,
+              "")
         << "in the chunk that holds the stream's end it does look";
     Bytes bent = chunk("IDAT", bytes_of("more"));
     bent.back() ^= std::byte{1};
-    EXPECT_NE(decode(small.head() + expected + bent + chunk("IEND", {})).reason, "") << "a wrong CRC";
+    EXPECT_NE(try_decode(small.head() + expected + bent + chunk("IEND", {})).reason, "") << "a wrong CRC";
   }
 }
 

@@ -136,7 +136,9 @@ double images_per_second(const Options& options,
     settings.memory_bytes = available_memory_bytes() / 2;
     settings.lane_memory = make_lane_memory(settings.memory_bytes / 2);
     settings.find_lanes = [&make, memory = settings.lane_memory] {
-      return LaneOffer{make(memory), 0, 0, ""};
+      LaneOffer offer;
+      offer.lanes = make(memory);
+      return offer;
     };
     Batch batch(std::move(items), std::move(settings));
     while (!batch.finished()) {

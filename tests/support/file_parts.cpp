@@ -8,7 +8,7 @@
 
 namespace imgpipe::test {
 
-Decoded decode(const Bytes& bytes, const DecodeOptions& options) {
+Decoded try_decode(const Bytes& bytes, const DecodeOptions& options) {
   Decoded result;
   try {
     const auto reader = open_reader(bytes, options);
@@ -26,7 +26,7 @@ Decoded decode(const Bytes& bytes, const DecodeOptions& options) {
 Decoded decode_leniently(const Bytes& bytes) {
   DecodeOptions options;
   options.lenient = true;
-  return decode(bytes, options);
+  return try_decode(bytes, options);
 }
 
 Bytes bytes_of(std::string_view text) {

@@ -23,7 +23,7 @@ struct Decoded {
   std::string reason;  // why not; then there is no image
 };
 
-[[nodiscard]] Decoded decode(const Bytes& bytes, const DecodeOptions& options = {});
+[[nodiscard]] Decoded try_decode(const Bytes& bytes, const DecodeOptions& options = {});
 [[nodiscard]] Decoded decode_leniently(const Bytes& bytes);
 
 [[nodiscard]] Bytes bytes_of(std::string_view text);

@@ -1,0 +1,159 @@
+// What a run may replace: a user's pictures and texts never by a slip, imgpipe's own files always.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/mark.h"
+#include "tests/support/batch_cli.h"
+
+namespace imgpipe::test {
+namespace {
+
+// a.png, b.jpg and so on are a user's own: nobody's mark is in them.
+class Overwrite : public BatchCli {
+ protected:
+  [[nodiscard]] RunResult run(const std::vector<std::string>& arguments) const {
+    RunOptions options;
+    options.folder = folder_.path();
+    return run_imgpipe(arguments, options);
+  }
+
+  // Refused in one line that says what to do, and every file is as it was.
+  void expect_kept(const std::vector<std::string>& arguments, const std::string& named,
+                   const std::string& words = "--overwrite") const {
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    const auto before = contents(folder_.path());
+    const RunResult result = run(arguments);
+    expect_refused(result, words);
+    EXPECT_NE(result.err.find(named), std::string::npos) << result.err;
+    EXPECT_EQ(contents(folder_.path()), before);
+  }
+
+  void expect_done(const std::vector<std::string>& arguments) const {
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    const RunResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
+};
+
+TEST_F(Overwrite, TwoPicturesOfAUser) {
+  expect_kept({"in/a.png", "in/b.jpg"}, "in/b.jpg");
+  expect_kept({"in/a.png", "in/b.jpg", "-q"}, "in/b.jpg");
+  expect_done({"in/a.png", "in/b.jpg", "-q", "--overwrite"});
+  expect_done({"in/a.png", "in/b.jpg", "-q"});
+}
+
+// What another program made of an imgpipe file is that program's.
+TEST_F(Overwrite, ImgpipesOwnImagesAreReplaced) {
+  for (const char* name : {"o.png", "o.jpg", "o.bmp", "o.tga", "o.pgm", "o.pnm"}) {
+    for (const char* codec : {"auto", "stb"}) {
+      expect_done({"in/a.png", name, "-q", "--codec", codec});
+      const std::string first = load_text(file(name));
+      expect_done({"in/a.png", name, "-q", "--codec", codec});
+      EXPECT_EQ(load_text(file(name)), first);
+      fs::remove(file(name));
+    }
+  }
+  expect_done({"in/a.png", "o.ppm", "--stages", "smooth", "-q"});
+  expect_done({"in/a.png", "o.ppm", "--stages", "smooth", "-q"});
+}
+
+TEST_F(Overwrite, WhatIsNoPictureIsKeptToo) {
+  save_text(file("text.png"), "words of a user");
+  save_text(file("empty.png"), "");
+  save_text(file("raw.tga"), std::string("II*\0\1\2\3\4", 8));
+  expect_kept({"in/a.png", "text.png"}, "text.png");
+  expect_kept({"in/a.png", "raw.tga"}, "raw.tga");
+  expect_done({"in/a.png", "empty.png", "-q"});
+  expect_done({"in/a.png", "/dev/null", "--format", "png", "-q"});
+}
+
+TEST_F(Overwrite, NoClobberReplacesNothing) {
+  expect_done({"in/a.png", "o.png", "-q", "--no-clobber"});
+  expect_kept({"in/a.png", "o.png", "--no-clobber"}, "o.png", "--no-clobber");
+  expect_kept({"in/a.png", "in/b.jpg", "--no-clobber"}, "in/b.jpg", "--no-clobber");
+  expect_kept({"in/a.png", "p.png", "--no-clobber", "--overwrite"}, "exclude each other", "--no-clobber");
+  expect_done({"in", "out", "-q", "--no-clobber"});
+  expect_kept({"in", "out", "--no-clobber"}, "so are 2 more", "--no-clobber");
+  expect_done({"in", "out", "-q", "--no-clobber", "--skip-existing"});
+}
+
+TEST_F(Overwrite, Batches) {
+  fs::create_directories(out());
+  fs::copy_file(file("in/sub/d.png"), file("out/a.png"));
+  fs::copy_file(file("in/b.jpg"), file("out/b.jpg"));
+  expect_kept({"in", "out"}, "out/a.png");
+  expect_kept({"in", "out"}, "so is 1 more");
+  expect_kept({"in", "out", "--dry-run"}, "out/a.png");
+  expect_done({"in", "out", "-q", "--skip-existing"});
+  EXPECT_EQ(load_text(file("out/a.png")), load_text(file("in/sub/d.png")));
+  expect_done({"in", "out", "-q", "--overwrite"});
+  expect_done({"in", "out", "-q"});
+}
+
+TEST_F(Overwrite, KeptStages) {
+  fs::create_directories(file("stages"));
+  fs::copy_file(file("in/sub/d.png"), file("stages/03_contrast.png"));
+  expect_kept({"in/a.png", "o.png", "--keep-stages", "stages"}, "03_contrast.png");
+  fs::remove(file("stages/03_contrast.png"));
+  expect_done({"in/a.png", "o.png", "--keep-stages", "stages", "-q"});
+  expect_done({"in/a.png", "o.png", "--keep-stages", "stages", "-q"});
+}
+
+TEST_F(Overwrite, TextsOfOneImage) {
+  const std::vector<std::pair<std::string, std::string>> texts{
+      {"--report", "r.json"},    {"--report", "r.csv"},    {"--trace", "t.json"},
+      {"--histogram", "h.json"}, {"--histogram", "h.csv"}, {"--histogram", "h.svg"}};
+  for (const auto& [option, name] : texts) {
+    save_text(file(name), "{\"mine\": 1}\n");
+    expect_kept({"in/a.png", "o.png", option, name}, name);
+    fs::remove(file(name));
+    expect_done({"in/a.png", "o.png", option, name, "-q"});
+    expect_done({"in/a.png", "o.png", option, name, "-q"});
+    expect_done({"in/a.png", "o.png", option, name, "-q", "--overwrite"});
+    expect_kept({"in/a.png", "p.png", option, name, "--no-clobber"}, name, "--no-clobber");
+  }
+}
+
+TEST_F(Overwrite, TextsOfABatch) {
+  save_text(file("in/broken.png"), "no picture");
+  for (const auto& [option, name] : std::vector<std::pair<std::string, std::string>>{
+           {"--report", "r.json"}, {"--report", "r.ndjson"}, {"--trace", "t.json"}}) {
+    save_text(file(name), "{\"mine\": 1}\n");
+    expect_kept({"in", "out", option, name}, name);
+    expect_kept({"in", "out", option, name, "--skip-existing"}, name);
+    fs::remove(file(name));
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(run({"in", "out", option, name, "-q"}).exit_code, 1);
+  }
+  fs::copy_file(file("in/a.png"), file("names"));
+  expect_kept({"in", "out", "--failed-out", "names"}, "names");
+  save_text(file("names"), "some/name.png\n");
+  EXPECT_EQ(run({"in", "out", "--failed-out", "names", "-q"}).exit_code, 1);
+  EXPECT_EQ(load_text(file("names")), "broken.png\n");
+}
+
+// Test images are inputs: a pipeline's run does not take them for its own.
+TEST_F(Overwrite, TestImages) {
+  const std::vector<std::string> synth{"synth", "s.png", "--pattern", "photo", "--size", "20x10"};
+  expect_done(synth);
+  expect_done(synth);
+  expect_kept({"in/a.png", "s.png"}, "s.png");
+  expect_done({"in/a.png", "o.png", "-q"});
+  expect_done({"synth", "o.png", "--pattern", "photo", "--size", "20x10"});
+  expect_kept({"synth", "in/a.png", "--pattern", "photo", "--size", "20x10"}, "in/a.png");
+}
+
+TEST_F(Overwrite, PlotsOfTheLab) {
+  const std::vector<std::string> bench{"bench",     "--stage",  "hist", "--size", "64x64", "--device",
+                                       "reference", "--repeat", "1",    "--plot", "p.svg"};
+  save_text(file("p.svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
+  expect_kept(bench, "p.svg");
+  fs::remove(file("p.svg"));
+  expect_done(bench);
+  expect_done(bench);
+}
+
+}  // namespace
+}  // namespace imgpipe::test
