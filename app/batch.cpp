@@ -20,6 +20,7 @@
 #include "app/inputs.h"
 #include "app/log.h"
 #include "app/progress.h"
+#include "app/report.h"
 #include "app/results.h"
 #include "app/signals.h"
 #include "images/error.h"
@@ -205,6 +206,9 @@ class BatchRun {
     has_ended_[result.item] = true;
     totals_.add(result, file);
     for (const std::string& warning : result.warnings) say_warning(warning);
+    if (!result.failed && totals_.deep.images == 1 && result.header.bits_per_sample > 8)
+      say_warning(printable(file.input) + ": " + depth_warning(result.header.bits_per_sample) +
+                  "; further images like it are counted");
     if (result.failed) {
       progress_.clear();
       log_error(result.reason);
@@ -217,8 +221,7 @@ class BatchRun {
     log_warning(text);
   }
 
-  // What is still on its way after the time of grace is dropped: reports, then the end of the process,
-  // because its threads cannot be ended one by one.
+  // What is still on its way after the time of grace is dropped: its threads cannot be ended one by one.
   [[noreturn]] void abandon() {
     try {
       reports_.write_whole_files(totals_, not_done());

@@ -121,6 +121,13 @@ Json options_of_batch(const ProcessOptions& options) {
   return json;
 }
 
+// "3 images had this, such as that"; "" for none.
+std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
+  if (noted.images == 0) return "";
+  return std::to_string(noted.images) + (noted.images == 1 ? " image" : " images") + what + ", such as " +
+         noted.example + "\n";
+}
+
 }  // namespace
 
 std::string BatchFailure::reason_alone() const {
@@ -142,8 +149,11 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   }
   ++done;
   ++by_device_[result.device];
-  if (!result.header.profile.empty() && ++profiles_dropped == 1)
-    profile_example = printable(file.name) + " (" + result.header.profile + ")";
+  const auto count = [&](Noted& noted, const std::string& what) {
+    if (++noted.images == 1) noted.example = printable(file.name) + " (" + what + ")";
+  };
+  if (!result.header.profile.empty()) count(profiles_dropped, result.header.profile);
+  if (result.header.bits_per_sample > 8) count(deep, std::to_string(result.header.bits_per_sample) + " bits");
   pixels += result.header.shape.pixels();
   input_bytes += result.input_bytes;
   output_bytes += result.output_bytes;
@@ -213,10 +223,8 @@ std::string batch_table(const BatchTotals& totals, bool list_failures) {
     }
     out += " bottleneck: " + bottleneck(totals) + "\n";
   }
-  if (totals.profiles_dropped > 0) {
-    out += std::to_string(totals.profiles_dropped) + (totals.profiles_dropped == 1 ? " image" : " images") +
-           " had a colour profile that is not kept, such as " + totals.profile_example + "\n";
-  }
+  out += noted_text(totals.deep, " had more than 8 bits a sample, which became 8 before any stage");
+  out += noted_text(totals.profiles_dropped, " had a colour profile that is not kept");
   if (list_failures && totals.failed() > 0) out += failed_text(totals);
   return out;
 }
@@ -238,7 +246,8 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   for (const auto& [name, kind] : totals.passed_over.kinds) json["passed_over"][name] = kind.files;
   json["not_selected"] = totals.passed_over.not_selected;
   json["ended_early"] = totals.stopped.empty() ? Json(nullptr) : Json(totals.stopped);
-  json["profiles_dropped"] = totals.profiles_dropped;
+  json["profiles_dropped"] = totals.profiles_dropped.images;
+  json["reduced_to_8_bits"] = totals.deep.images;
   json["wall_s"] = totals.wall_s;
   const double wall = totals.wall_s > 0 ? totals.wall_s : 1;
   json["images_per_s"] = static_cast<double>(totals.done) / wall;
@@ -286,9 +295,9 @@ Json empty_line(const std::string& input, const std::string& status) {
   static const std::string version = build_info().version;
   json[kBatchLineMark] = version;
   json["input"] = printable(input);
-  for (const char* key :
-       {"output", "status", "error", "reason", "warnings", "device", "format", "width_pixels",
-        "height_pixels", "channels", "input_bytes", "output_bytes", "start_ms", "end_ms"})
+  for (const char* key : {"output", "status", "error", "reason", "warnings", "device", "format",
+                          "width_pixels", "height_pixels", "channels", "bits_per_sample", "profile",
+                          "input_bytes", "output_bytes", "start_ms", "end_ms"})
     json[key] = nullptr;
   for (std::size_t part = 0; part < kParts; ++part)
     json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
@@ -313,7 +322,8 @@ std::string batch_line(const BatchFile& file, const BatchResult& result) {
     json["width_pixels"] = result.header.shape.width;
     json["height_pixels"] = result.header.shape.height;
     json["channels"] = result.header.shape.channels;
-    json["profile"] = result.header.profile.empty() ? Json(nullptr) : Json(result.header.profile);
+    json["bits_per_sample"] = result.header.bits_per_sample;
+    if (!result.header.profile.empty()) json["profile"] = result.header.profile;
     json["input_bytes"] = result.input_bytes;
   }
   if (!result.failed) json["output_bytes"] = result.output_bytes;

@@ -35,8 +35,13 @@ class BatchTotals {
   std::vector<PathProblem> problems;  // folders that could not be read, and their like
   PassedOver passed_over;
   std::vector<BatchFailure> failures;
-  std::size_t profiles_dropped = 0;  // images done that had a colour profile other than sRGB
-  std::string profile_example;       // one of them, for people
+  // Images done of some kind, and the first of them, for people.
+  struct Noted {
+    std::size_t images = 0;
+    std::string example;
+  };
+  Noted profiles_dropped;                                      // that had a colour profile other than sRGB
+  Noted deep;                                                  // that had more than 8 bits a sample
   std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of the images done
   double wall_s = 0;
   int jobs = 1;

@@ -338,6 +338,7 @@ class ImageRun {
   // Of the input, what the output will not have.
   void say_what_is_left_behind() const {
     const std::string name = input_name(options_.input) + ": ";
+    if (facts_.input.bits_per_sample > 8) log_warning(name + depth_warning(facts_.input.bits_per_sample));
     if (facts_.input.more_images) log_warning(name + kMoreImagesWarning);
     if (!facts_.input.profile.empty())
       log_notice(name + "colour profile \"" + facts_.input.profile + "\" is not applied and not kept");

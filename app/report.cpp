@@ -183,9 +183,15 @@ Report make_report(const ReportInput& input) {
   return report;
 }
 
+std::string depth_warning(int bits_per_sample) {
+  return "its " + std::to_string(bits_per_sample) + "-bit samples become 8 bits before any stage";
+}
+
 std::string report_table(const Report& report, const RunFacts& facts, bool color) {
   const ProcessOptions& options = *facts.options;
+  const int bits = facts.input.bits_per_sample;
   std::string out = printable(options.input) + ": " + shape_text(facts.input.shape) + " " +
+                    (bits == 8 ? "" : std::to_string(bits) + "-bit ") +
                     std::string(format_info(facts.input.format).name) + " -> " + printable(options.output) +
                     ": " + shape_text(facts.output) + " " +
                     std::string(format_info(facts.output_format).name) + "\n";
