@@ -129,6 +129,8 @@ TEST_F(BatchResults, AResumedRunAppends) {
   EXPECT_EQ(lines_of(file("r.ndjson")).size(), 4U) << "without --skip-existing it begins anew";
   // What is no report of ours is not appended to.
   save_text(file("r.ndjson"), "{\"input\":\"x\",\"status\":\"done\"}\n");
+  EXPECT_EQ(run_imgpipe(resume).exit_code, 2);
+  resume.emplace_back("--overwrite");
   EXPECT_EQ(run_imgpipe(resume).exit_code, 0);
   EXPECT_EQ(lines_of(file("r.ndjson")).size(), 4U);
   for (const auto& [name, state] : states(file("r.ndjson"))) EXPECT_EQ(state, "skipped") << name;

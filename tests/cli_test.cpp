@@ -85,7 +85,7 @@ TEST_F(Cli, Exit1ForAnInputThatFails) {
 
 TEST_F(Cli, AFailedInputLeavesTheOldOutput) {
   save_text(file("out.png"), "precious");
-  EXPECT_EQ(run_imgpipe({file("broken.png"), file("out.png")}).exit_code, 1);
+  EXPECT_EQ(run_imgpipe({file("broken.png"), file("out.png"), "--overwrite"}).exit_code, 1);
   EXPECT_EQ(load_text(file("out.png")), "precious");
 }
 
@@ -596,7 +596,7 @@ TEST_F(Cli, AFileSizeLimitLeavesTheOldFile) {
   save_text(file("o.ppm"), "precious");
   RunOptions limited;
   limited.file_size_limit = 1000;
-  const RunResult run = run_imgpipe({file("color.png"), file("o.ppm"), "-q"}, limited);
+  const RunResult run = run_imgpipe({file("color.png"), file("o.ppm"), "-q", "--overwrite"}, limited);
   EXPECT_EQ(run.exit_code, 4) << run.err;
   expect_one_line(run);
   EXPECT_EQ(load_text(file("o.ppm")), "precious");
@@ -610,7 +610,7 @@ TEST_F(Cli, AFullDiskLeavesTheOldFile) {
   if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k") != 0)
     GTEST_SKIP() << "mounting a small file system needs more rights";
   save_text(disk + "/o.ppm", "precious");
-  const RunResult run = run_imgpipe({"synth", disk + "/o.ppm", "--pattern", "noise", "--size", "400x400"});
+  const RunResult run = run_imgpipe({"synth", disk + "/o.ppm", "--pattern", "noise", "--size", "400x400", "--overwrite"});
   const std::string kept = load_text(disk + "/o.ppm");
   const std::size_t left = files_below(disk).size();
   ::umount(disk.c_str());
@@ -629,7 +629,7 @@ TEST_F(Cli, ASignalLeavesNoTemporaryFileAndTheOldOutput) {
     options.signal_folder = target.path().string();
     // Large enough that writing takes a while; the signal comes as soon as the temporary file is seen.
     const RunResult run = run_imgpipe({"synth", target.file("o.pgm"), "--pattern", "constant:7", "--size",
-                                       "20000x20000", "--channels", "1"},
+                                       "20000x20000", "--channels", "1", "--overwrite"},
                                       options);
     EXPECT_EQ(run.exit_code, code) << run.err;
     EXPECT_FALSE(run.signalled) << "the handler ends the program itself";
