@@ -610,7 +610,8 @@ TEST_F(Cli, AFullDiskLeavesTheOldFile) {
   if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k") != 0)
     GTEST_SKIP() << "mounting a small file system needs more rights";
   save_text(disk + "/o.ppm", "precious");
-  const RunResult run = run_imgpipe({"synth", disk + "/o.ppm", "--pattern", "noise", "--size", "400x400", "--overwrite"});
+  const RunResult run =
+      run_imgpipe({"synth", disk + "/o.ppm", "--pattern", "noise", "--size", "400x400", "--overwrite"});
   const std::string kept = load_text(disk + "/o.ppm");
   const std::size_t left = files_below(disk).size();
   ::umount(disk.c_str());
