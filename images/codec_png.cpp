@@ -211,8 +211,10 @@ class PngReader final : public Reader {
     png_set_expand(png_);    // palette to RGB, fewer bits to 8, tRNS to alpha
     if (header_.progressive) png_set_interlace_handling(png_);
     if (!state_.strict) {
+#ifdef PNG_IGNORE_ADLER32  // libpng 1.6.38
       // With a wrong Adler-32 the row would be lost that is decompressed last; see finish().
       png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+#endif
       png_set_read_user_transform_fn(png_, count_row);
     }
     png_read_update_info(png_, info_);
