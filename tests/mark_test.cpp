@@ -120,10 +120,9 @@ TEST(Mark, OthersTextsAreNoMark) {
 }
 
 TEST(Mark, RealFilesCarryNone) {
-  const char* corpus = std::getenv("IMGPIPE_CORPUS");
-  if (corpus == nullptr) GTEST_SKIP() << "IMGPIPE_CORPUS is not set";
+  IMGPIPE_NEED_CORPUS();
   std::size_t files = 0;
-  for (const std::filesystem::path& path : files_below(corpus)) {
+  for (const std::filesystem::path& path : files_below(*corpus())) {
     EXPECT_EQ(find_mark(load(path.string())), Mark::none) << path;
     ++files;
   }
