@@ -119,7 +119,7 @@ std::vector<OptionRow> process_rows() {
       {"What to do", "border", "NAME", "shrink",
        "Pixels beyond the border: shrink (not counted), replicate, reflect"},
       {"Where", "device", "NAME", "auto",
-       "auto, cuda (a batch takes all of them), cuda:N, cuda:N,M (a batch), cpu or reference"},
+       "auto, cuda (a batch takes as many as it needs), cuda:N, cuda:N,M (a batch), cpu or reference"},
       {"Where", "fuse", nullptr, nullptr,
        "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
       {"Where", "threads", "N", "0",
