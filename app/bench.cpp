@@ -285,12 +285,12 @@ int run_bench(const BenchOptions& options) {
   if (options.list) return run_list(options);
   if (const std::string why = untimeable(build_info().build_type); !why.empty())
     throw Error(ErrorKind::usage, why);
-#ifdef __SANITIZE_ADDRESS__
-  log_warning("this build has sanitizers: its times mean nothing");
-#endif
   if (!options.plot_file.empty())
     naming(printable(options.plot_file), [&] { check_writable(options.plot_file); });
   check_replaceable(options.plot_file, why_no_text(options.plot_file, options.replace));
+#ifdef __SANITIZE_ADDRESS__
+  log_warning("this build has sanitizers: its times mean nothing");
+#endif
   Bench bench(options);
   const std::vector<std::string> devices = bench.device_lines();
   const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;

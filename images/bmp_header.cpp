@@ -117,9 +117,8 @@ void judge_masks(const BmpHeader& header) {
 }
 
 // Returns how many bytes of masks stand behind the header. Without masks the fourth byte of 32 bits is
-// padding
-// ("not used", Microsoft), and so Pillow, GIMP and browsers take it, unless the header's mask for alpha,
-// which does not depend on the compression, names it.
+// padding ("not used", Microsoft), as Pillow takes it too, unless the header's mask for alpha, which does not
+// depend on the compression, names it.
 std::size_t read_masks(std::span<const std::byte> bytes, std::uint32_t compression, BmpHeader& header) {
   const bool alpha_inside = windows_header(header.header_bytes) && header.header_bytes >= kAlphaMaskInHeader;
   const auto mask = [&](std::size_t i) { return little_endian(bytes, kMasksAt + 4 * i, 4); };

@@ -100,7 +100,7 @@ class Reader {
   // reader is of no more use.
   void read_rows(HostPlane rows);
 
-  // What --lenient let pass, in the order seen; empty otherwise.
+  // What was let pass, in the order seen: damage with --lenient, and unknown bytes behind a camera's JPEG.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
  protected:

@@ -208,11 +208,11 @@ class LzwDecoder {
 // Where a row of an interlaced frame is stored (appendix E): every 8th row from 0, then from 4, every 4th
 // from 2, every 2nd from 1.
 std::int64_t interlaced_row(std::int64_t y, std::int64_t height) {
-  const auto rows = [&](std::int64_t first, std::int64_t step) { return (height - first + step - 1) / step; };
+  const auto rows = [&](std::int64_t step) { return (height + step - 1) / step; };
   if (y % 8 == 0) return y / 8;
-  if (y % 8 == 4) return rows(0, 8) + y / 8;
-  if (y % 4 == 2) return rows(0, 4) + y / 4;
-  return rows(0, 2) + y / 2;
+  if (y % 8 == 4) return rows(8) + y / 8;
+  if (y % 4 == 2) return rows(4) + y / 4;
+  return rows(2) + y / 2;
 }
 
 // Decodes indices when it is opened: only then is it known whether a transparent one is used.
@@ -223,7 +223,7 @@ class GifReader final : public Reader {
     header_.format = Format::gif;
     header_.shape = screen_of(file);
     frame_ = find_first_frame(file, header_.shape);
-    constexpr std::int64_t kBestRatio = 4096 * 8 / 3;  // a code of 3 bits or more gives up to 4096 pixels
+    constexpr std::int64_t kBestRatio = 4096 * 8 / 12 + 1;  // a code of w bits gives fewer than 2^w pixels
     check_header(header_.shape, options, header_.shape.channels + 1);
     check_plausible(frame_.width * frame_.height, file.size(), kBestRatio);
     indices_ = Image({frame_.width, frame_.height, 1}, options.memory);

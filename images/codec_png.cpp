@@ -82,9 +82,8 @@ void count_row(png_structp png, png_row_infop, png_bytep) {
 }
 
 // libpng takes IDAT data 8 KiB at a time and gives nothing of a piece that is cut off or fails its CRC. For
-// --lenient the same data is laid out again in small chunks with fresh CRCs, so that little is lost; the last
-// four bytes, the Adler-32, alone, so that a wrong one is found when the last row is there. `wrong_crcs`: of
-// how many chunks the own one was wrong.
+// --lenient the same data is laid out again in small chunks with fresh CRCs, so that little is lost.
+// `wrong_crcs`: of how many chunks the own one was wrong.
 std::vector<std::byte> with_small_idats(Bytes bytes, std::int64_t& wrong_crcs) {
   constexpr std::size_t kSignatureBytes = 8;
   constexpr std::size_t kPieceBytes = 64;
@@ -237,10 +236,9 @@ class PngReader final : public Reader {
   }
 
   bool try_read_rows(HostPlane rows) {
-    rows_read_ = 0;
     state_.rows_arrived = 0;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    for (; rows_read_ < rows.height; ++rows_read_) png_read_row(png_, rows.row(rows_read_), nullptr);
+    for (std::int64_t y = 0; y < rows.height; ++y) png_read_row(png_, rows.row(y), nullptr);
     return true;
   }
 
@@ -249,15 +247,13 @@ class PngReader final : public Reader {
     if (state_.strict) fail();
     const std::int64_t first = damaged_ ? 0 : state_.rows_arrived;
     damaged_ = true;
-    for (std::int64_t y = first; y < rows.height; ++y) {
-      std::memset(rows.row(y), kMissingSample, static_cast<std::size_t>(rows.row_samples()));
-    }
+    for (std::int64_t y = first; y < rows.height; ++y) fill_missing(rows.row(y), rows.width, rows.channels);
   }
 
   void decode_interlaced() {
     image_ = Image(header_.shape, memory_);
     // Under --lenient a pixel that no pass reached must be mid-grey.
-    if (!state_.strict) std::memset(image_.view().data, kMissingSample, image_.size_bytes());
+    if (!state_.strict) fill_missing(image_.view().data, header_.shape.pixels(), header_.shape.channels);
     if (!try_read_passes()) {
       if (state_.strict) fail();
       damaged_ = true;
@@ -305,7 +301,6 @@ class PngReader final : public Reader {
   std::pmr::memory_resource* memory_;
   Image image_;  // interlaced files only
   std::int64_t next_row_ = 0;
-  std::int64_t rows_read_ = 0;  // of the band that is being read
   bool damaged_ = false;
   bool has_tables_ = false;  // a palette or transparent colours
 };

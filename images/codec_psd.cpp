@@ -97,8 +97,7 @@ Psd read_header(Bytes file) {
 // A section or block of the file, its length in front; `at` moves behind it.
 Bytes take_section(Bytes file, std::size_t& at, std::size_t length_bytes) {
   require(at + length_bytes <= file.size(), "the file is truncated");
-  if (length_bytes == 8) require(big_endian(file, at, 4) == 0, "the file is truncated");
-  const std::size_t length = big_endian(file, at + length_bytes - 4, 4);
+  const std::uint64_t length = length_bytes == 8 ? big_endian_64(file, at) : big_endian(file, at, 4);
   at += length_bytes;
   require(length <= file.size() - at, "the file is truncated");
   const Bytes section = file.subspan(at, length);
@@ -252,6 +251,7 @@ class PsdReader final : public Reader {
     const std::size_t count_bytes = psd_.big ? 4 : 2;
     const std::size_t all_rows = height * static_cast<std::size_t>(psd_.channels);
     std::size_t at = psd_.data + (psd_.packed ? all_rows * count_bytes : 0);
+    require(lenient_ || at <= file_.size(), "the file is truncated");
     for (std::size_t i = 0, row = 0; i < static_cast<std::size_t>(psd_.channels); ++i) {
       if (i < planes_.size()) {
         planes_[i].at = at;
@@ -334,12 +334,13 @@ class PsdReader final : public Reader {
         pixel[c] = x < planes_[c].valid ? unblended(planes_[c].values[x], blended_ ? alpha : most, most)
                                         : kMissingSample;
       }
-      to_output(pixel, out, x < planes_[0].valid);
+      const auto valid = [x](const ChannelPlane& plane) { return x < plane.valid; };
+      to_output(pixel, out, std::ranges::all_of(planes_.begin(), planes_.begin() + psd_.colors(), valid));
       if (psd_.transparency) out[channels - 1] = unblended(alpha, most, most);
     }
   }
 
-  // From the file's colours to grey or RGB.
+  // From the file's colours to grey or RGB; `valid`: all of them are there.
   void to_output(const std::array<Sample, 4>& pixel, Sample* out, bool valid) const {
     const auto palette = [&](std::size_t c) {
       return static_cast<Sample>(big_endian(psd_.palette, 256 * c + pixel[0], 1));
@@ -348,7 +349,8 @@ class PsdReader final : public Reader {
       if (psd_.mode == Mode::rgb) out[c] = pixel[c];
       if (psd_.mode == Mode::indexed) out[c] = valid ? palette(c) : kMissingSample;
       // Stored as Adobe's JPEGs are, 0 for full ink.
-      if (psd_.mode == Mode::cmyk) out[c] = static_cast<Sample>((pixel[c] * pixel[3] + 127) / 255);
+      if (psd_.mode == Mode::cmyk)
+        out[c] = valid ? static_cast<Sample>((pixel[c] * pixel[3] + 127) / 255) : kMissingSample;
     }
     if (psd_.mode == Mode::grey || psd_.mode == Mode::duotone) out[0] = pixel[0];
     if (psd_.mode == Mode::bitmap)

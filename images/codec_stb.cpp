@@ -225,12 +225,10 @@ class StbReader final : public WholeImageReader {
     if (width != claims.width || height != claims.height || stored_channels_ < 1 || stored_channels_ > 4) {
       throw Error(ErrorKind::input, name + ": the header contradicts itself");
     }
-    const char* damage = nullptr;
-    if (source.overrun) damage = "the file is truncated";
-    if (damage != nullptr) {
-      if (!options.lenient) throw Error(ErrorKind::input, name + ": " + damage);
-      if (source.overrun && !source.lenient) throw Error(ErrorKind::input, name + ": " + damage);
-      warnings_.push_back("damaged " + name + ": " + damage);
+    if (source.overrun) {
+      const std::string damage = name + ": the file is truncated";
+      if (!source.lenient) throw Error(ErrorKind::input, damage);
+      warnings_.push_back("damaged " + damage);
     }
     if (claims.bits_per_sample == 16) {
       round_to_8_bits(pixels_.data, header_.shape.pixels() * stored_channels_);

@@ -197,11 +197,24 @@ bool is_srgb(Bytes profile, std::string_view name) {
 
 }  // namespace
 
+namespace {
+
+// At most kMostNameCharacters bytes, cut where no character is.
+std::string shortened(std::string text) {
+  if (text.size() <= kMostNameCharacters) return text;
+  std::size_t end = kMostNameCharacters;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  text.resize(end);
+  return text;
+}
+
+}  // namespace
+
 std::string profile_name(std::span<const std::byte> profile) {
   if (!has(profile, 36, "acsp")) return kUnnamed;
   const std::string name = description(profile);
   if (is_srgb(profile, name)) return "";
-  return name.empty() ? kUnnamed : printable(name);
+  return name.empty() ? kUnnamed : shortened(printable(name));
 }
 
 }  // namespace imgpipe

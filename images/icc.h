@@ -11,7 +11,7 @@ namespace imgpipe {
 // A profile is looked at no further than this; those of real printers take up to 2 MB.
 inline constexpr std::size_t kMostProfileBytes = std::size_t{4} << 20;
 
-// The name of a profile to tell a person: its description, printable and of at most 80 characters. Empty for
+// The name of a profile to tell a person: its description, printable and of at most 80 bytes. Empty for
 // sRGB: the primaries and the curves of a matrix profile (of a grey one the curve) are sRGB's whatever it is
 // called; of any other kind the description begins with "sRGB". "unnamed" where the profile is damaged or
 // says nothing: metadata never makes an image fail.

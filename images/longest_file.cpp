@@ -77,6 +77,10 @@ std::int64_t end_of_gif(Bytes bytes) {
   std::size_t at = kHeaderBytes + table_bytes(10);
   while (at < bytes.size()) {
     const std::uint32_t block = little_endian(bytes, at, 1);
+    if (block == 0) {  // some writers end blocks twice
+      ++at;
+      continue;
+    }
     if (block != 0x21 && block != 0x2C) return static_cast<std::int64_t>(at) + 1;
     at += block == 0x21 ? 2 : 11 + table_bytes(at + 9);
     std::uint32_t sub_block = 1;
@@ -88,13 +92,18 @@ std::int64_t end_of_gif(Bytes bytes) {
   return kEndless;
 }
 
-// What stands before the pixels of a PSD: three sections that begin with their lengths (Adobe Photoshop File
-// Formats Specification).
+// What stands before the pixels of a PSD: three sections that begin with their lengths; that of the last has
+// eight bytes in a PSB (Adobe Photoshop File Formats Specification).
 std::int64_t psd_sections(Bytes bytes) {
+  const bool big = big_endian(bytes, 4, 2) == 2;
   std::size_t at = 26;
   for (int section = 0; section < 3; ++section) {
-    if (at + 4 > bytes.size()) return static_cast<std::int64_t>(at) + 4;
-    at += 4 + std::size_t{big_endian(bytes, at, 4)};
+    const bool wide = big && section == 2;
+    const std::size_t length_bytes = wide ? 8 : 4;
+    if (at + length_bytes > bytes.size()) return static_cast<std::int64_t>(at + length_bytes);
+    const std::uint64_t length = wide ? big_endian_64(bytes, at) : big_endian(bytes, at, 4);
+    if (length >= std::uint64_t{1} << 62) return kEndless;
+    at += length_bytes + length;
   }
   return static_cast<std::int64_t>(at);
 }

@@ -5,6 +5,7 @@
 //   PGM PPM  a comment behind the signature (netpbm.sourceforge.net/doc/pgm.html)
 //   TGA      the image ID behind the header (Truevision TGA 2.0, field 6)
 //   BMP      the four reserved bytes of the file header, which are the writing program's (BITMAPFILEHEADER)
+// A program that edits such a file and keeps its texts keeps the mark as well.
 #pragma once
 
 #include <cstddef>

@@ -63,6 +63,10 @@ std::uint32_t big_endian(std::span<const std::byte> bytes, std::size_t at, std::
   return value;
 }
 
+std::uint64_t big_endian_64(std::span<const std::byte> bytes, std::size_t at) {
+  return (std::uint64_t{big_endian(bytes, at, 4)} << 32) | big_endian(bytes, at + 4, 4);
+}
+
 std::optional<Format> format_by_content(std::span<const std::byte> bytes) {
   if (starts_with(bytes, "\xFF\xD8\xFF"sv)) return Format::jpeg;
   if (starts_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return Format::png;

@@ -17,5 +17,6 @@ namespace imgpipe {
 [[nodiscard]] std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at,
                                           std::size_t count);
 [[nodiscard]] std::uint32_t big_endian(std::span<const std::byte> bytes, std::size_t at, std::size_t count);
+[[nodiscard]] std::uint64_t big_endian_64(std::span<const std::byte> bytes, std::size_t at);
 
 }  // namespace imgpipe

@@ -78,8 +78,8 @@ StbClaims read_tga(Bytes bytes, bool lenient) {
   return claims;
 }
 
-// GIF and PSD have readers of our own; --codec stb takes only what they find in order. What their first rows
-// would show is decoded here too, so damage in the pixels counts.
+// GIF and PSD have readers of our own; --codec stb takes only what they find in order. They are decoded whole
+// here, so that damage in the pixels counts.
 Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions&), Bytes bytes,
                       DecodeOptions options) {
   options.lenient = false;

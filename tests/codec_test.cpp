@@ -368,6 +368,21 @@ TEST(Damage, LenientPngKeepsTheRowsBeforeTheDamage) {
   EXPECT_EQ(int{back.view().row(63)[63 * 3 + 2]}, 128);
 }
 
+TEST(Damage, MissingPixelsOfPngsWithAlphaAreOpaque) {
+  for (const int channels : {2, 4}) {
+    const Image image = make_image({64, 64, channels});
+    Bytes bytes = encode(image, Format::png);
+    bytes.resize(bytes.size() / 2);
+    DecodeOptions lenient;
+    lenient.lenient = true;
+    const auto reader = open_reader(bytes, lenient);
+    Image back(reader->header().shape);
+    reader->read_rows(back.view());
+    const Sample* last = back.view().row(63) + 63 * channels;
+    for (int c = 0; c < channels; ++c) EXPECT_EQ(int{last[c]}, c == channels - 1 ? 255 : 128);
+  }
+}
+
 TEST(Damage, HeadersAreJudgedBeforePixelsAreAllocated) {
   DecodeOptions options;
   options.max_pixels = 100;

@@ -124,6 +124,8 @@ TEST(InputStreams, TheLimitFollowsTheHeader) {
   const std::string gif("GIF89a\x04\0\x03\0\0\0\0,\0\0\0\0\4\0\3\0\0\2\1\7\0;", 28);
   EXPECT_EQ(limit(bytes_of(gif)), 4 * 3 * 8 + 28) << "to its trailer";
   EXPECT_EQ(limit(bytes_of(gif + std::string(100, '\0'))), 4 * 3 * 8 + 28);
+  const std::string padded = gif.substr(0, 27) + std::string(5, '\0') + ";";
+  EXPECT_EQ(limit(bytes_of(padded)), 4 * 3 * 8 + 33) << "zeros between blocks";
   EXPECT_EQ(longest_file(bytes_of(gif.substr(0, 27)), options), max_file_bytes(options))
       << "more frames may come";
   // 5 channels, 3 rows of 4; layers of a megabyte.
@@ -132,6 +134,12 @@ TEST(InputStreams, TheLimitFollowsTheHeader) {
   EXPECT_EQ(limit(bytes_of(psd)), 4 * 3 * 10 + 38) << "up to the length of the layers";
   psd += std::string("\0\x10\0\0", 4);
   EXPECT_EQ(limit(bytes_of(psd)), 4 * 3 * 10 + 38 + (1 << 20));
+  // The same as a PSB, whose layers have a length of eight bytes.
+  psd.replace(5, 1, "\2");
+  psd.replace(34, 4, std::string("\0\0\0\0\0\x10\0\0", 8));
+  EXPECT_EQ(limit(bytes_of(psd)), 4 * 3 * 10 + 42 + (1 << 20));
+  psd.replace(34, 8, std::string(8, '\xFF'));
+  EXPECT_EQ(longest_file(bytes_of(psd), options), max_file_bytes(options));
   EXPECT_THROW((void)limit(bytes_of("nothing")), Error);
   DecodeOptions few;
   few.max_pixels = 100;

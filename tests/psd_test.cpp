@@ -256,6 +256,22 @@ TEST(Psd, EveryCutIsRefusedOrFilledWithGrey) {
   }
 }
 
+// Of CMYK too, whichever of its inks is missing.
+TEST(Psd, MissingInksAreGrey) {
+  Psd psd{2, 2, kCmyk};
+  psd.channels.assign(4, {10, 20, 30, 40});
+  const Bytes good = make_psd(psd);
+  for (std::size_t cut = 1; cut <= 16; ++cut) {
+    const Bytes less(good.begin(), good.end() - static_cast<std::ptrdiff_t>(cut));
+    const std::vector<int> got = samples(decode(less, lenient()));
+    for (std::size_t pixel = 0; pixel < 4; ++pixel) {
+      const bool missing = pixel + std::min<std::size_t>(cut, 4) >= 4;
+      const int expected = missing ? 128 : samples(decode(good))[3 * pixel];
+      EXPECT_EQ(got[3 * pixel], expected) << "cut " << cut << " pixel " << pixel;
+    }
+  }
+}
+
 TEST(Psd, PackedRowsHoldExactlyTheirPixels) {
   const auto file = [](std::initializer_list<int> packed) {
     Psd psd{4, 1, kGrey};
