@@ -93,7 +93,7 @@ class BatchRun {
         progress_(!options.talk.quiet),
         reports_(options) {
     check_results(options, files_);
-    check_results_replaceable(options);
+    check_results_replaceable(options, files_.files);
     totals_.images = files_.files.size();
     totals_.problems = files_.problems;
     totals_.passed_over = files_.passed_over;
@@ -224,7 +224,7 @@ class BatchRun {
   // What is still on its way after the time of grace is dropped: its threads cannot be ended one by one.
   [[noreturn]] void abandon() {
     try {
-      reports_.write_whole_files(totals_, not_done());
+      reports_.write_whole_files(totals_);
       end_all_writing();
       finish_reports();
     } catch (const Error& error) {
@@ -353,7 +353,7 @@ class BatchRun {
   // ---- the end ---------------------------------------------------------------------------------------
 
   void report() {
-    reports_.write_whole_files(totals_, not_done());
+    reports_.write_whole_files(totals_);
     finish_reports();
   }
 

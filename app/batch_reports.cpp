@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <span>
 #include <system_error>
 
@@ -18,7 +19,18 @@ void write_text(const std::string& path, const std::string& text) {
   naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
 }
 
+// One spelling of a name: a/b for ./a//b.
+std::string plain(const std::string& name) {
+  return std::filesystem::path(name).lexically_normal().string();
+}
+
 }  // namespace
+
+BatchReports::BatchReports(const ProcessOptions& options) : options_(options) {
+  const BatchOptions& batch = options.batch;
+  if (!batch.failed_file.empty() && same_file(batch.failed_file, batch.files_from))
+    list_ = read_name_list(batch.files_from);
+}
 
 void BatchReports::open(bool needs_output) {
   const std::vector<ResultFile> results = result_files(options_);
@@ -47,8 +59,10 @@ void BatchReports::make_output() const {
 }
 
 void BatchReports::add_skipped(const std::vector<BatchFile>& files) {
-  if (!lines_) return;
-  for (const BatchFile& file : files) lines_->add_skipped(file);
+  for (const BatchFile& file : files) {
+    settle(file);
+    if (lines_) lines_->add_skipped(file);
+  }
 }
 
 void BatchReports::add_problems(const std::vector<PathProblem>& problems) {
@@ -57,13 +71,13 @@ void BatchReports::add_problems(const std::vector<PathProblem>& problems) {
 }
 
 void BatchReports::add(const BatchFile& file, const BatchResult& result) {
+  if (!result.failed) settle(file);
   if (lines_) lines_->add_done_or_failed(file, result);
   if (trace_) trace_->add(result.spans, file.name);
 }
 
-void BatchReports::write_whole_files(const BatchTotals& totals,
-                                     const std::vector<const BatchFile*>& not_done) const {
-  if (!options_.batch.failed_file.empty()) write_failed(totals, not_done);
+void BatchReports::write_whole_files(const BatchTotals& totals) const {
+  if (!options_.batch.failed_file.empty()) write_failed(totals);
   for (const std::string& file : options_.report_files) {
     if (file.ends_with(".json")) write_text(file, batch_json(totals, options_));
   }
@@ -77,16 +91,22 @@ void BatchReports::close(const BatchTotals& totals, const std::vector<const Batc
   if (trace_) trace_->close();
 }
 
-// A list that was read from the same file keeps what the batch did not come to.
-void BatchReports::write_failed(const BatchTotals& totals,
-                                const std::vector<const BatchFile*>& not_done) const {
+// A list that was read from the same file keeps all that is not done: what failed, what the batch did not
+// come to, and what it was not to take.
+void BatchReports::write_failed(const BatchTotals& totals) const {
   std::vector<std::string> names;
-  for (const BatchFailure& failure : totals.failures) names.push_back(failure.name);
-  if (same_file(options_.batch.failed_file, options_.batch.files_from)) {
-    for (const BatchFile* file : not_done) names.push_back(file->name);
+  if (list_) {
+    std::ranges::remove_copy_if(*list_, std::back_inserter(names),
+                                [&](const std::string& name) { return settled_.contains(plain(name)); });
+  } else {
+    for (const BatchFailure& failure : totals.failures) names.push_back(failure.name);
   }
   std::ranges::sort(names);  // not in the order of their ends, which chance decides
   write_text(options_.batch.failed_file, name_list_text(names));
+}
+
+void BatchReports::settle(const BatchFile& file) {
+  if (list_) settled_.insert(plain(file.name));
 }
 
 }  // namespace imgpipe

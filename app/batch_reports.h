@@ -2,6 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "app/batch_lines.h"
@@ -12,7 +15,7 @@ namespace imgpipe {
 
 class BatchReports {
  public:
-  explicit BatchReports(const ProcessOptions& options) : options_(options) {}
+  explicit BatchReports(const ProcessOptions& options);
 
   // Before any work: makes OUTPUT where `needs_output` or a report lies in it, checks that every file can be
   // written, and opens those that grow. Throws Error(output), as all here, with the path.
@@ -23,14 +26,18 @@ class BatchReports {
 
   // At the end: the files that are written whole, then what is open. `not_done`: what the batch did not come
   // to.
-  void write_whole_files(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) const;
+  void write_whole_files(const BatchTotals& totals) const;
   void close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done);
 
  private:
   void make_output() const;
-  void write_failed(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) const;
+  void write_failed(const BatchTotals& totals) const;
+  void settle(const BatchFile& file);
 
   const ProcessOptions& options_;
+  // Where --failed-out is the list of --files-from itself: that list, and what of it is done or skipped.
+  std::optional<std::vector<std::string>> list_;
+  std::unordered_set<std::string> settled_;
   std::unique_ptr<BatchLines> lines_;
   std::unique_ptr<TraceFile> trace_;
 };

@@ -1,7 +1,9 @@
 #include "app/replaceable.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "app/name_list.h"
 #include "images/error.h"
 #include "images/file.h"
 #include "images/file_identity.h"
@@ -42,12 +44,6 @@ bool own_text_file(Head head) {
   return own_text(text_of(head));
 }
 
-bool is_list(Head head) {
-  return !format_by_content(head) && std::ranges::none_of(text_of(head), [](char c) {
-    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\0';
-  });
-}
-
 }  // namespace
 
 bool own_image(Head head, Mark mark) {
@@ -63,12 +59,14 @@ bool own_text(std::string_view head) {
   return table || (head.starts_with("<svg ") && head.find(kSvgMark) != head.npos);
 }
 
-std::string why_not_replaceable(const std::string& path, Replace replace, bool (*own)(Head head)) {
-  const bool stream = path == kStandardStream || descriptor_of(path);
-  if (replace == Replace::all || path.empty() || stream || file_size_bytes(path) == 0) return "";
+std::string why_not_replaceable(const std::string& path, Replace replace,
+                                const std::function<bool(Head head)>& own) {
+  if (replace == Replace::all || path.empty() || path == kStandardStream || descriptor_of(path)) return "";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return "";
   if (replace == Replace::none) return "is there already (--no-clobber)";
-  const std::vector<std::byte> head = read_head(path, kMarkBytes);
-  return own(head) ? "" : "is there already and was not written by imgpipe; --overwrite replaces it";
+  if (file_size_bytes(path) == 0 || own(read_head(path, kMarkBytes))) return "";
+  return "is there already and was not written by imgpipe; --overwrite replaces it";
 }
 
 std::string why_no_image(const std::string& path, Replace replace, Mark mark) {
@@ -79,8 +77,15 @@ std::string why_no_text(const std::string& path, Replace replace) {
   return why_not_replaceable(path, replace, own_text_file);
 }
 
-std::string why_no_list(const std::string& path, Replace replace) {
-  return why_not_replaceable(path, replace, is_list);
+std::string why_no_list(const std::string& path, Replace replace,
+                        const std::function<bool(const std::string&)>& is_name) {
+  return why_not_replaceable(path, replace, [&](Head) {
+    const std::vector<std::string> names = read_name_list(path);
+    return std::ranges::all_of(names, [&](const std::string& name) {
+      const std::optional<Format> format = format_by_ending(name);
+      return (format && format_info(*format).readable) || is_name(name);
+    });
+  });
 }
 
 void check_replaceable(const std::string& path, const std::string& reason) {

@@ -1,10 +1,13 @@
 #include "app/results.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <system_error>
+#include <unordered_set>
 #include <utility>
 
 #include "images/error.h"
@@ -80,10 +83,18 @@ void check_result_writable(const std::string& path) {
   naming(printable(path), [&] { check_writable(path); });
 }
 
-void check_results_replaceable(const ProcessOptions& options) {
+void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files) {
+  std::unordered_set<std::string> names;  // filled when the first is asked for
+  const auto is_name = [&](const std::string& name) {
+    if (names.empty()) std::ranges::transform(files, std::inserter(names, names.end()), &BatchFile::name);
+    return names.contains(name);
+  };
   for (const auto& [option, path] : result_files(options)) {
-    const bool list = option == "--failed-out";
-    check_replaceable(path, list ? why_no_list(path, options.replace) : why_no_text(path, options.replace));
+    if (option != "--failed-out") {
+      check_replaceable(path, why_no_text(path, options.replace));
+    } else if (!same_file(path, options.batch.files_from)) {
+      check_replaceable(path, why_no_list(path, options.replace, is_name));
+    }
   }
 }
 

@@ -25,7 +25,8 @@ void check_results(const ProcessOptions& options, const BatchFiles& files);
 [[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);
 
 // Throws Error(usage) for a result that would replace a file that it may not (app/replaceable.h).
-void check_results_replaceable(const ProcessOptions& options);
+// `files`: of a batch.
+void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files = {});
 
 // Throws what writing a result would before its first byte: Error(output), with the path.
 void check_result_writable(const std::string& path);

@@ -1,4 +1,5 @@
 // What a run may replace: a user's pictures and texts never by a slip, imgpipe's own files always.
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,6 @@ TEST_F(Overwrite, TwoPicturesOfAUser) {
   expect_done({"in/a.png", "in/b.jpg", "-q"});
 }
 
-// What another program made of an imgpipe file is that program's.
 TEST_F(Overwrite, ImgpipesOwnImagesAreReplaced) {
   for (const char* name : {"o.png", "o.jpg", "o.bmp", "o.tga", "o.pgm", "o.pnm"}) {
     for (const char* codec : {"auto", "stb"}) {
@@ -71,6 +71,8 @@ TEST_F(Overwrite, WhatIsNoPictureIsKeptToo) {
 }
 
 TEST_F(Overwrite, NoClobberReplacesNothing) {
+  save_text(file("empty.png"), "");
+  expect_kept({"in/a.png", "empty.png", "--no-clobber"}, "empty.png", "--no-clobber");
   expect_done({"in/a.png", "o.png", "-q", "--no-clobber"});
   expect_kept({"in/a.png", "o.png", "--no-clobber"}, "o.png", "--no-clobber");
   expect_kept({"in/a.png", "in/b.jpg", "--no-clobber"}, "in/b.jpg", "--no-clobber");
@@ -129,9 +131,54 @@ TEST_F(Overwrite, TextsOfABatch) {
   }
   fs::copy_file(file("in/a.png"), file("names"));
   expect_kept({"in", "out", "--failed-out", "names"}, "names");
-  save_text(file("names"), "some/name.png\n");
-  EXPECT_EQ(run({"in", "out", "--failed-out", "names", "-q"}).exit_code, 1);
-  EXPECT_EQ(load_text(file("names")), "broken.png\n");
+  for (const char* text : {"milk, eggs\n", "int main() {}\n", "a.png\nnotes\n", "\xFF\xFE\1\0"}) {
+    save_text(file("names"), text);
+    expect_kept({"in", "out", "--failed-out", "names"}, "names");
+  }
+  for (const char* text : {"some/name.png\n", ""}) {
+    save_text(file("names"), text);
+    EXPECT_EQ(run({"in", "out", "--failed-out", "names", "-q"}).exit_code, 1);
+    EXPECT_EQ(load_text(file("names")), "broken.png\n");
+  }
+  save_text(file("in/odd.dat"), "no picture");
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(run({"in", "out", "--include", "*.dat", "--failed-out", "odd", "-q"}).exit_code, 1);
+  EXPECT_EQ(load_text(file("odd")), "odd.dat\n");
+}
+
+// A list that is read and written keeps what is not done, for whatever reason.
+TEST_F(Overwrite, AListThatIsReadAndWritten) {
+  save_text(file("in/broken.png"), "no picture");
+  const std::string all = "a.png\nb.jpg\nbroken.png\nc.GIF.ppm\n";
+  const std::vector<std::string> command{"in", "out", "--files-from", "L", "--failed-out", "L", "-q"};
+  save_text(file("L"), all);
+  for (const char* part : {"1/2", "2/2"}) {
+    std::vector<std::string> shard = command;
+    shard.insert(shard.end(), {"--shard", part});
+    (void)run(shard);
+  }
+  EXPECT_EQ(load_text(file("L")), "broken.png\n") << "each part takes its own off the list";
+  save_text(file("L"), all);
+  std::vector<std::string> some = command;
+  some.insert(some.end(), {"--exclude", "*.jpg"});
+  EXPECT_EQ(run(some).exit_code, 1);
+  EXPECT_EQ(load_text(file("L")), "b.jpg\nbroken.png\n");
+  EXPECT_EQ(run(command).exit_code, 1);
+  EXPECT_EQ(load_text(file("L")), "broken.png\n");
+}
+
+// The file appears while the image is on its way.
+TEST_F(Overwrite, AFileThatAppearsMeanwhile) {
+  for (const char* option : {"", "--no-clobber"}) {
+    fs::remove(file("o.png"));
+    const std::string command = "cd '" + folder_.path().string() +
+                                "' && (sleep 0.3; cp in/b.jpg o.png; cat in/a.png) | '" IMGPIPE_PROGRAM
+                                "' - o.png -q " +
+                                option + " 2>err";
+    EXPECT_NE(std::system(command.c_str()), 0);
+    EXPECT_EQ(load_text(file("o.png")), load_text(file("in/b.jpg")));
+    EXPECT_NE(load_text(file("err")).find("imgpipe: o.png: is there already"), std::string::npos);
+  }
 }
 
 // Test images are inputs: a pipeline's run does not take them for its own.
