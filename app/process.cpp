@@ -308,6 +308,7 @@ class ImageRun {
     for (const StageFile& file : stage_files(options_.keep_stages_folder, job.plan)) {
       results_.add("--keep-stages", file.path);
       check_replaceable(file.path, why_no_image(file.path, options_.replace));
+      if (std::filesystem::exists(file.path)) check_result_writable(file.path);
     }
     // Both refuse what the format cannot hold before any work is done.
     naming(output_name(options_.output), [&] {

@@ -226,11 +226,18 @@ class BmpRleReader final : public WholeImageReader {
     return i % 2 == 0 ? value >> 4 : value & 15;
   }
 
+  [[nodiscard]] std::int64_t padded_width() const { return bmp_.row_bytes() * 8 / bmp_.bits; }
+
   [[nodiscard]] Sample* stored_row(HostPlane whole) const {
     return whole.row(bmp_.top_down ? y_ : bmp_.height - 1 - y_);
   }
 
   void put(HostPlane whole, std::uint32_t index) {
+    // ImageMagick encodes rows with the padding that uncompressed ones have.
+    if (x_ >= whole.width && x_ < padded_width() && y_ < whole.height) {
+      ++x_;
+      return;
+    }
     if (x_ >= whole.width || y_ >= whole.height) {
       if (!lenient_) fail("the RLE codes lead out of the image");
       ++outside_;

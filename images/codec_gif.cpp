@@ -117,6 +117,7 @@ class CodeSource {
         if (block_left_ == 0) return -1;
         ++at_;
       }
+      if (at_ >= file_.size()) return -1;
       bits_ |= little_endian(file_, at_++, 1) << bit_count_;
       --block_left_;
       bit_count_ += 8;

@@ -44,15 +44,27 @@ TEST(BmpRle, RunLengths) {
 }
 
 TEST(BmpRle, RunLengthsThatLeadOutOfTheImage) {
-  for (const Values& codes : std::vector<Values>{{4, 7, 0, 1},
-                                                 {0, 4, 1, 2, 3, 4, 0, 1},
-                                                 {3, 7, 1, 7, 0, 1},
+  for (const Values& codes : std::vector<Values>{{5, 7, 0, 1},
+                                                 {0, 5, 1, 2, 3, 4, 5, 99, 0, 1},
+                                                 {3, 7, 2, 7, 0, 1},
                                                  {0, 0, 1, 7, 0, 1},
-                                                 {0, 2, 3, 0, 1, 7, 0, 1},
+                                                 {0, 2, 4, 0, 1, 7, 0, 1},
                                                  {0, 2, 0, 1, 1, 7, 0, 1}}) {
     const FileBytes file = rle(8, 1, codes).build();
     EXPECT_EQ(failure(file), "bmp: the RLE codes lead out of the image");
     EXPECT_EQ(warnings(file), (std::vector<std::string>{"damaged bmp: 1 pixels lie outside the image"}));
+  }
+}
+
+// ImageMagick packs the padding of a row too: up to a multiple of four bytes.
+TEST(BmpRle, PaddingMayBePacked) {
+  const FileBytes plain = rle(8, 2, {0, 3, 1, 2, 3, 99, 0, 0, 3, 4, 0, 0, 0, 1}).build();
+  for (const Values& codes : std::vector<Values>{{0, 4, 1, 2, 3, 0, 0, 0, 4, 4, 0, 0, 0, 1},
+                                                 {0, 3, 1, 2, 3, 99, 1, 0, 0, 0, 3, 4, 1, 0, 0, 1}}) {
+    const FileBytes file = rle(8, 2, codes).build();
+    EXPECT_EQ(failure(file), "");
+    EXPECT_EQ(samples(decode(file)), samples(decode(plain)));
+    EXPECT_TRUE(warnings(file).empty());
   }
 }
 

@@ -209,6 +209,31 @@ TEST(Gif, EveryCutIsRefused) {
   }
 }
 
+// What is there is right, and grey is what follows: no byte that is missing counts as a code.
+TEST(Gif, LenientCutsAreRightAsFarAsTheyGo) {
+  Gif gif{9, 7};
+  const Bytes file = make_gif(gif, noise(63, 4, 2), {});
+  const Image whole = decode(file);
+  for (std::size_t size = file.size() - 1; size > 40; --size) {
+    const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size));
+    DecodeOptions lenient;
+    lenient.lenient = true;
+    if (!failure(cut, lenient).empty()) continue;
+    const Image image = decode(cut, lenient);
+    const int channels = image.shape().channels;
+    std::int64_t same = 0;
+    const auto equal = [&](std::int64_t i) {
+      return std::equal(whole.view().data + 3 * i, whole.view().data + 3 * i + 3,
+                        image.view().data + channels * i);
+    };
+    while (same < 63 && equal(same)) ++same;
+    for (std::int64_t i = same; i < 63; ++i) {
+      for (int c = 0; c < 3; ++c)
+        ASSERT_EQ(int{image.view().data[channels * i + c]}, 128) << "cut at " << size << ", pixel " << i;
+    }
+  }
+}
+
 TEST(Gif, ColoursOutsideTheTable) {
   Gif gif{2, 1};
   gif.bits = 1;  // two colours, and codes for four
