@@ -28,11 +28,12 @@ std::set<FileIdentity> inputs_and_outputs(const BatchFiles& files) {
 }
 
 // A folder that need not be there yet. As far as it is: a file in it can be made, or the folder in the one
-// above.
+// above. A link to nothing is in the way of both.
 void check_folder_to_be(const std::string& path) {
   fs::path folder = fs::absolute(path);
   std::error_code error;
-  while (!fs::exists(fs::status(folder, error)) && folder.has_relative_path()) folder = folder.parent_path();
+  while (!fs::exists(fs::symlink_status(folder, error)) && folder.has_relative_path())
+    folder = folder.parent_path();
   naming(printable(path), [&] {
     if (!fs::is_directory(folder, error)) throw Error(ErrorKind::output, "is no folder");
     check_writable((folder / "image.png").string());
@@ -73,7 +74,8 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
 
 bool result_in_folder(const std::string& folder, const std::string& path) {
   const std::string parent = fs::path(path).parent_path().string();
-  return file_identity(parent.empty() ? "." : parent) == file_identity(folder);
+  const std::optional<FileIdentity> own = file_identity(parent.empty() ? "." : parent);
+  return own && own == file_identity(folder);
 }
 
 void check_result_writable(const std::string& path) {

@@ -187,7 +187,9 @@ void check_descriptor(int fd) {
 }
 
 Target target_of(const std::string& path) {
-  Target target{followed(path), descriptor_of(path)};
+  const std::optional<std::filesystem::path> behind_links = followed(path);
+  if (!behind_links) throw Error(ErrorKind::output, "cannot follow the link");
+  Target target{*behind_links, descriptor_of(path)};
   if (target.descriptor) {
     check_descriptor(*target.descriptor);
     target.replaced = false;

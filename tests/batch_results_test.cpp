@@ -185,6 +185,28 @@ TEST_F(BatchResults, OneImageToo) {
   EXPECT_TRUE(fs::exists(file("new/stages")));
 }
 
+TEST_F(BatchResults, ALoopOfLinksIsOneFailure) {
+  fs::create_symlink("loop.png", in() + "/loop.png");
+  for (const std::string& option : {"--report=" + file("r.json"), "--failed-out=" + file("failed"),
+                                    "--trace=" + file("t.json"), std::string("--jobs=2")}) {
+    const RunResult run = run_imgpipe({in(), out(), "--quiet", option});
+    EXPECT_EQ(run.exit_code, 1) << option << run.err;
+    EXPECT_EQ(run.err.find("imgpipe: " + in() + "/loop.png: cannot open"), 0U) << run.err;
+    EXPECT_EQ(lines(run.err), 1U) << run.err;
+    EXPECT_EQ(written(), (Names{"a.png", "b.jpg", "c.GIF.ppm"})) << option;
+    fs::remove_all(out());
+  }
+  EXPECT_EQ(load_text(file("failed")), "loop.png\n");
+  for (const char* option : {"--report=", "--failed-out=", "--trace="}) {
+    fs::create_symlink("loop.json", file("loop.json"));
+    const RunResult run = run_imgpipe({in(), out(), option + file("loop.json")});
+    EXPECT_EQ(run.exit_code, 4) << option;
+    EXPECT_EQ(run.err, "imgpipe: " + file("loop.json") + ": cannot follow the link\n");
+    EXPECT_FALSE(fs::exists(out()));
+    fs::remove(file("loop.json"));
+  }
+}
+
 TEST_F(BatchResults, TwoResultsOfOneNameAreRefused) {
   RunOptions here;
   here.folder = folder_.path().string();
