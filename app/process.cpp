@@ -63,12 +63,8 @@ void check_paths(const ProcessOptions& options, Format format, ResultFiles& resu
   results.add("--keep-stages", options.keep_stages_folder);
 }
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    throw Error(ErrorKind::output,
-                printable(folder.string()) + ": cannot make the folder: " + error.message());
+void make_result_folder(const std::string& path) {
+  naming(printable(path), [&] { make_folder(path); });
 }
 
 // Layout changes are no pictures of their own.
@@ -107,7 +103,7 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
 }
 
 void write_stages(const ProcessOptions& options, const Outcome& outcome) {
-  make_folder(options.keep_stages_folder);
+  make_result_folder(options.keep_stages_folder);
   HostThreads threads(thread_count(options));
   for (const StageFile& file : stage_files(options.keep_stages_folder, outcome.plan)) {
     naming(printable(file.path), [&] {
@@ -314,7 +310,7 @@ class ImageRun {
       facts_.output = storable_shape(format_, job.plan.output);
       job.writer = make_writer(format_, job.plan.output, options_.encode);
     });
-    if (!options_.new_folder.empty()) make_folder(options_.new_folder);
+    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
     job.repeat = options_.repeat;
     job.keep_source = options_.compare;
     job.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
