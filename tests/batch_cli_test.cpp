@@ -263,11 +263,12 @@ TEST_F(BatchCli, OutputsThatLoseNothingMayBeOneFile) {
 
 TEST_F(BatchCli, ReportsThatAreInputsOrOutputsAreRefused) {
   save_text(in() + "/data.json", "taken by --include");
-  for (const std::string& option :
-       {"--report=" + in() + "/data.json", "--trace=" + in() + "/sub/../data.json",
-        "--failed-out=" + in() + "/a.png", "--failed-out=" + out() + "/a.png"})
-    expect_refused(run_imgpipe({in(), out(), "--include", "*.json", "--include", "a.png", option}),
-                   "is an input or an output itself");
+  const std::string input = "is an input itself";
+  for (const auto& [option, words] : {std::pair{"--report=" + in() + "/data.json", input},
+                                      {"--trace=" + in() + "/sub/../data.json", input},
+                                      {"--failed-out=" + in() + "/a.png", input},
+                                      {"--failed-out=" + out() + "/a.png", "by --failed-out and by OUTPUT"}})
+    expect_refused(run_imgpipe({in(), out(), "--include", "*.json", "--include", "a.png", option}), words);
   EXPECT_EQ(load_text(in() + "/data.json"), "taken by --include");
   EXPECT_FALSE(fs::exists(out()));
 }
