@@ -54,10 +54,10 @@ class Descent {
     if (glob.any_folders() && !last) follow(folder, at + 1);
     for (const std::string& name : names_in(folder)) {
       if (name.front() == '.' && !glob.begins_with_dot()) continue;
+      if (!glob.any_folders() && !glob.matches(characters_of(name))) continue;
       const fs::path path = folder / name;
       std::error_code error;
       const bool is_folder = fs::is_directory(path, error);
-      if (!glob.any_folders() && !glob.matches(characters_of(name))) continue;
       if (is_folder && passed_over_(path.string())) continue;
       if (last && (is_folder || !folders_only_)) found_.paths.push_back(path.string());
       if (!is_folder) continue;

@@ -16,6 +16,7 @@
 #include "app/shard.h"
 #include "images/error.h"
 #include "images/file.h"
+#include "images/file_identity.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -76,6 +77,24 @@ struct Spot {
     return {(fs::path(path) / name).string(), (fs::path(below) / name).string(),
             (fs::path(tree) / name).string()};
   }
+};
+
+// Where what is written to a path comes to lie, links followed: a folder and a name in it. Hard links are
+// places of their own, because a file is replaced and not written over. nullopt for a loop of links.
+class Places {
+ public:
+  std::optional<FileIdentity> of(const std::string& path) {
+    const std::optional<fs::path> target = followed(path);
+    if (!target) return std::nullopt;
+    const auto [folder, fresh] = folders_.try_emplace(target->parent_path().string());
+    if (fresh) folder->second = file_identity(folder->first);
+    std::optional<FileIdentity> place = folder->second;
+    if (place) place->below = (fs::path(place->below) / target->filename()).string();
+    return place;
+  }
+
+ private:
+  std::unordered_map<std::string, std::optional<FileIdentity>> folders_;  // each is looked at once
 };
 
 class Finder {
@@ -279,18 +298,27 @@ class Finder {
     check_replaceable(*first, reason);
   }
 
+  [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
+    throw Error(ErrorKind::usage, printable(second.output) + ": " + printable(first.input) + " and " +
+                                      printable(second.input) + " would both be written there" +
+                                      hint(first.name, second.name));
+  }
+
   void check_outputs() {
     std::unordered_map<std::string, const BatchFile*> writers;
+    Places places;
+    std::map<FileIdentity, const BatchFile*> replacers;
     std::map<FileId, const BatchFile*> existing;
     for (BatchFile& file : found_.files) {
-      const auto [other, fresh] = writers.emplace(file.output, &file);
-      if (!fresh) {
-        throw Error(ErrorKind::usage, printable(file.output) + ": " + printable(other->second->input) +
-                                          " and " + printable(file.input) + " would both be written there" +
-                                          hint(other->second->name, file.name));
-      }
+      if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
+        refuse_both(*other->second, file);
       const auto info = status_of(file.output);
       file.output_exists = info.has_value();
+      const bool is_replaced = !info || (S_ISREG(info->st_mode) && !batch_.skip_existing);
+      if (const auto place = is_replaced ? places.of(file.output) : std::nullopt) {
+        if (const auto [other, fresh] = replacers.emplace(*place, &file); !fresh)
+          refuse_both(*other->second, file);
+      }
       if (!info) continue;
       if (S_ISDIR(info->st_mode))
         throw Error(ErrorKind::usage, printable(file.output) + ": is a folder, and " + printable(file.input) +

@@ -59,8 +59,8 @@ struct BatchFiles {
 //     several INPUTs or a pattern the list chooses among their files, by path: --failed-out writes such
 //     names.
 //   - Whether a name is a readable regular file is found out when its turn comes, but for folders.
-// Throws Error(usage) when two inputs would write one output, an output is an input or a folder, or a name in
-// a list leads out of the tree; Error(input) when INPUT or the list cannot be read.
+// Throws Error(usage) when two inputs would write one output, also through links, an output is an input or a
+// folder, or a name in a list leads out of the tree; Error(input) when INPUT or the list cannot be read.
 [[nodiscard]] BatchFiles find_batch_files(const ProcessOptions& options);
 
 }  // namespace imgpipe

@@ -58,14 +58,15 @@ std::vector<OptionRow> replace_rows() {
 }
 
 std::vector<OptionRow> encode_rows() {
-  return {{"Output", "format", "NAME", nullptr,
-           "Output format, where OUTPUT's ending does not say it: " + writable_formats() +
-               ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
-               "folder of that name is there. A batch gives its outputs this ending"},
-          {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
-          {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"},
-          replace_rows()[0],
-          replace_rows()[1]};
+  std::vector<OptionRow> rows{
+      {"Output", "format", "NAME", nullptr,
+       "Output format, where OUTPUT's ending does not say it: " + writable_formats() +
+           ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
+           "folder of that name is there. A batch gives its outputs this ending"},
+      {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
+      {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"}};
+  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
+  return rows;
 }
 
 }  // namespace
@@ -84,16 +85,14 @@ std::vector<OptionRow> batch_rows() {
       {kBatchGroup, "include", "GLOB", nullptr,
        "Only files like this (instead of those with an image's ending), or with / at its end the images in "
        "folders like this; may be repeated. Of patterns, here and as INPUT: * ? [a-z] [!a-z] {a,b}, ** for "
-       "any "
-       "folders, \\x for x itself. Without / a name in any folder; with / the path below INPUT, ./x or /x at "
-       "its top. Endings match in either case"},
+       "any folders, \\x for x itself. Without / a name in any folder; with / the path below INPUT, ./x or "
+       "/x at its top. Endings match in either case"},
       {kBatchGroup, "exclude", "GLOB", nullptr,
        "No files and no folders like this, nor what lies in them; with / at its end folders only; may be "
        "repeated"},
       {kBatchGroup, "files-from", "FILE", nullptr,
        "Take the inputs' names from FILE (- is stdin), one a line or each ended by NUL: below INPUT where "
-       "that "
-       "is a folder; of several INPUTs or a pattern the files with these paths"},
+       "that is a folder; of several INPUTs or a pattern the files with these paths"},
       {kBatchGroup, "jobs", "N", "0", "Images at a time; 0: as many as threads"},
       {kBatchGroup, "memory", "SIZE", nullptr,
        "Memory for images, such as 500M or 8G; default: half of what is available"},
@@ -177,8 +176,7 @@ std::vector<OptionRow> bench_rows() {
        "Only these of their variants; may be repeated (--list names them)"},
       {"What to measure", "study", "NAME", nullptr,
        "colors, contention (hist and what its counters collide on), crossover (from which size a GPU pays), "
-       "pipeline "
-       "(per stage: sequential, CPU, GPU)"},
+       "pipeline (per stage: sequential, CPU, GPU)"},
       {"What to measure", "list", nullptr, nullptr,
        "Name every variant, its idea and its origin, and measure nothing"},
       {"On what", "pattern", "P", nullptr, pattern_help() + " Default: photo; may be repeated"},

@@ -12,8 +12,8 @@
 #include "app/histogram_file.h"
 #include "app/log.h"
 #include "app/report.h"
-#include "app/result_files.h"
 #include "app/results.h"
+#include "app/standard_streams.h"
 #include "app/trace.h"
 #include "images/error.h"
 #include "images/file.h"
@@ -29,14 +29,6 @@ int thread_count(const ProcessOptions& options) {
   return options.threads > 0 ? options.threads : host_info().threads;
 }
 
-std::string input_name(const std::string& path) {
-  return path == kStandardStream ? "stdin" : printable(path);
-}
-
-std::string output_name(const std::string& path) {
-  return path == kStandardStream ? "stdout" : printable(path);
-}
-
 void refuse_what_is_for_a_batch(const ProcessOptions& options) {
   for (const std::string& option : options.batch.given)
     throw Error(ErrorKind::usage,
@@ -48,27 +40,21 @@ void refuse_what_is_for_a_batch(const ProcessOptions& options) {
   }
 }
 
-void check_paths(const ProcessOptions& options, Format format, ResultFiles& results) {
+void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use) {
   if (!format_info(format).writable) {
     throw Error(ErrorKind::usage, output_name(options.output) + ": cannot write " +
                                       std::string(format_info(format).name) +
                                       " files; name another ending or --format png");
   }
   check_stream(options.output);
-  results.add_input(options.input);
-  results.add("OUTPUT", options.output);
-  for (const std::string& file : options.report_files) results.add("--report", file);
-  results.add("--histogram", options.histogram_file);
-  results.add("--trace", options.trace_file);
-  results.add("--keep-stages", options.keep_stages_folder);
+  in_use.add_input("the input", options.input);
+  in_use.add("OUTPUT", options.output);
+  for (const auto& [option, path] : result_files(options)) in_use.add(option, path);
+  in_use.add("--keep-stages", options.keep_stages_folder);
 }
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    throw Error(ErrorKind::output,
-                printable(folder.string()) + ": cannot make the folder: " + error.message());
+void make_result_folder(const std::string& path) {
+  naming(printable(path), [&] { make_folder(path); });
 }
 
 // Layout changes are no pictures of their own.
@@ -107,7 +93,7 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
 }
 
 void write_stages(const ProcessOptions& options, const Outcome& outcome) {
-  make_folder(options.keep_stages_folder);
+  make_result_folder(options.keep_stages_folder);
   HostThreads threads(thread_count(options));
   for (const StageFile& file : stage_files(options.keep_stages_folder, outcome.plan)) {
     naming(printable(file.path), [&] {
@@ -230,7 +216,7 @@ class ImageRun {
         format_(output_format(options.output, options.format)),
         image_on_stdout_(goes_to_stdout(options.output)),
         choice_(choose_device(options.device)) {
-    check_paths(options, format_, results_);
+    check_paths(options, format_, in_use_);
     check_replaceable(options.output, why_no_image(options.output, options.replace));
     check_results_replaceable(options);
     check_results_writable(options);
@@ -306,7 +292,7 @@ class ImageRun {
       throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
     }
     for (const StageFile& file : stage_files(options_.keep_stages_folder, job.plan)) {
-      results_.add("--keep-stages", file.path);
+      in_use_.add("--keep-stages", file.path);
       check_replaceable(file.path, why_no_image(file.path, options_.replace));
       if (std::filesystem::exists(file.path)) check_result_writable(file.path);
     }
@@ -315,7 +301,7 @@ class ImageRun {
       facts_.output = storable_shape(format_, job.plan.output);
       job.writer = make_writer(format_, job.plan.output, options_.encode);
     });
-    if (!options_.new_folder.empty()) make_folder(options_.new_folder);
+    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
     job.repeat = options_.repeat;
     job.keep_source = options_.compare;
     job.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
@@ -381,7 +367,7 @@ class ImageRun {
   const ProcessOptions& options_;
   const EngineFactory& factory_;
   Format format_;
-  ResultFiles results_;
+  FilesInUse in_use_;
   bool image_on_stdout_;  // found before OUTPUT is a new file
   DeviceChoice choice_;
   CudaDevices devices_;  // with auto

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
 
+#include <unistd.h>
+
+#include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/file.h"
-#include "images/file_identity.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -20,22 +20,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::set<FileIdentity> inputs_and_outputs(const BatchFiles& files) {
-  std::set<FileIdentity> taken;
-  for (const BatchFile& file : files.files) {
-    for (const std::string& path : {file.input, file.output}) {
-      if (const auto identity = file_identity(path)) taken.insert(*identity);
-    }
-  }
-  return taken;
+std::optional<FileIdentity> identity(const std::string& path, int standard_stream) {
+  return path == kStandardStream ? descriptor_identity(standard_stream) : file_identity(path);
 }
 
 // A folder that need not be there yet. As far as it is: a file in it can be made, or the folder in the one
-// above.
+// above. A link to nothing is in the way of both.
 void check_folder_to_be(const std::string& path) {
   fs::path folder = fs::absolute(path);
   std::error_code error;
-  while (!fs::exists(fs::status(folder, error)) && folder.has_relative_path()) folder = folder.parent_path();
+  while (!fs::exists(fs::symlink_status(folder, error)) && folder.has_relative_path())
+    folder = folder.parent_path();
   naming(printable(path), [&] {
     if (!fs::is_directory(folder, error)) throw Error(ErrorKind::output, "is no folder");
     check_writable((folder / "image.png").string());
@@ -55,28 +50,52 @@ std::vector<ResultFile> result_files(const ProcessOptions& options) {
   return results;
 }
 
+void FilesInUse::add_input(const std::string& what, const std::string& path) {
+  if (path.empty()) return;
+  if (const auto file = identity(path, STDIN_FILENO)) uses_.emplace(*file, Use{path, what, ""});
+}
+
+void FilesInUse::add_image(const std::string& path) {
+  if (const auto file = identity(path, STDOUT_FILENO)) uses_.emplace(*file, Use{path, "", "OUTPUT"});
+}
+
+void FilesInUse::add(const std::string& option, const std::string& path) {
+  if (path.empty()) return;
+  const auto file = identity(path, STDOUT_FILENO);
+  if (!file) return;
+  const auto [entry, fresh] = uses_.emplace(*file, Use{path, "", option});
+  if (fresh) return;
+  const Use& other = entry->second;
+  const std::string name = output_name(path);
+  if (!other.input.empty()) {
+    const std::string input = input_name(other.path);
+    throw Error(ErrorKind::usage, name + ": is " + other.input + " itself" +
+                                      (input == name ? "" : ", " + input) + "; " + option +
+                                      " needs another name");
+  }
+  const std::string first = output_name(other.path);
+  throw Error(ErrorKind::usage, name + ": would be written by " + option + " and by " + other.option +
+                                    (first == name ? "" : " (" + first + ")") + "; each needs its own name");
+}
+
 void check_results(const ProcessOptions& options, const BatchFiles& files) {
   const std::vector<ResultFile> results = result_files(options);
   if (results.empty()) return;
-  const std::set<FileIdentity> taken = inputs_and_outputs(files);
-  std::map<FileIdentity, std::string> options_of;
-  for (const ResultFile& result : results) {
-    const std::optional<FileIdentity> identity = file_identity(result.path);
-    if (!identity) continue;
-    if (taken.contains(*identity))
-      throw Error(ErrorKind::usage, printable(result.path) + ": is an input or an output itself");
-    if (result.option != "--failed-out" && identity == file_identity(options.batch.files_from))
-      throw Error(ErrorKind::usage, printable(result.path) + ": is the list of --files-from itself");
-    const auto [other, fresh] = options_of.emplace(*identity, result.option);
-    if (!fresh)
-      throw Error(ErrorKind::usage, printable(result.path) + ": " + other->second + " and " + result.option +
-                                        " would both be written there");
+  FilesInUse in_use;
+  for (const BatchFile& file : files.files) {
+    in_use.add_input("an input", file.input);
+    in_use.add_image(file.output);
   }
+  const std::string& list = options.batch.files_from;
+  if (identity(list, STDIN_FILENO) != identity(options.batch.failed_file, STDOUT_FILENO))
+    in_use.add_input("the list of --files-from", list);
+  for (const auto& [option, path] : results) in_use.add(option, path);
 }
 
 bool result_in_folder(const std::string& folder, const std::string& path) {
   const std::string parent = fs::path(path).parent_path().string();
-  return file_identity(parent.empty() ? "." : parent) == file_identity(folder);
+  const std::optional<FileIdentity> own = file_identity(parent.empty() ? "." : parent);
+  return own && own == file_identity(folder);
 }
 
 void check_result_writable(const std::string& path) {

@@ -1,12 +1,15 @@
 // The files besides images that a run is to write: reports, lists, histograms, traces, stages' images. What
-// is wrong with them is found before any work.
+// is wrong with them is found before any work: no result may take the place of an input or of another
+// result, by whatever name or link.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "app/inputs.h"
 #include "app/options.h"
+#include "images/file_identity.h"
 
 namespace imgpipe {
 
@@ -15,6 +18,26 @@ struct ResultFile {
   std::string path;
 };
 [[nodiscard]] std::vector<ResultFile> result_files(const ProcessOptions& options);
+
+// What a run reads and writes, each file under one of its names.
+class FilesInUse {
+ public:
+  // `what` the user knows it as: "the input". `path` is "-" for stdin; an empty one is none.
+  void add_input(const std::string& what, const std::string& path);
+  // An image that a batch writes. How it gets on with the others is known already (app/inputs.h).
+  void add_image(const std::string& path);
+  // `option` is what the user wrote it behind: "OUTPUT", "--report". `path` is "-" for stdout; an empty one
+  // is none. Throws Error(usage) when the file is in use.
+  void add(const std::string& option, const std::string& path);
+
+ private:
+  struct Use {
+    std::string path;
+    std::string input;   // what it is known as; empty: it is written
+    std::string option;  // by this
+  };
+  std::map<FileIdentity, Use> uses_;
+};
 
 // Of a batch. Throws Error(usage) when two results are one file, or when one is an input, an output, or the
 // list of names (which --failed-out may replace). Paths are the same when they lead to one place: ./a and a,

@@ -2,9 +2,15 @@
 
 #include <cerrno>
 #include <initializer_list>
+#include <optional>
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "images/error.h"
+#include "images/file.h"
+#include "images/file_identity.h"
+#include "images/text.h"
 
 namespace imgpipe {
 
@@ -15,6 +21,30 @@ void open_standard_streams() noexcept {
     const int opened = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (opened != fd) ::_exit(127);  // no /dev/null: nothing could be said
   }
+}
+
+std::string input_name(const std::string& path) {
+  return path == kStandardStream ? "stdin" : printable(path);
+}
+
+std::string output_name(const std::string& path) {
+  return path == kStandardStream ? "stdout" : printable(path);
+}
+
+bool goes_to_stdout(const std::string& output) {
+  if (output == kStandardStream || descriptor_of(output) == STDOUT_FILENO) return true;
+  const auto file = file_identity(output);
+  return file && file == descriptor_identity(STDOUT_FILENO);
+}
+
+void check_stream(const std::string& output) {
+  const bool standard = output == kStandardStream;
+  const std::optional<int> fd = standard ? STDOUT_FILENO : descriptor_of(output);
+  if (!fd) return;
+  const std::string name = output_name(output);
+  if (::isatty(*fd) == 1)
+    throw Error(ErrorKind::usage, name + " is a terminal: send the image to a file or a pipe");
+  naming(name, [&] { check_writable(output); });
 }
 
 }  // namespace imgpipe

@@ -5,7 +5,7 @@
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/log.h"
-#include "app/result_files.h"
+#include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/file.h"
 #include "images/text.h"
@@ -32,7 +32,6 @@ Shape synth_shape(const SynthOptions& options, Format format) {
 
 int run_synth(const SynthOptions& options) {
   const Format format = output_format(options.output, options.format);
-  const bool standard = options.output == kStandardStream;
   check_stream(options.output);
   check_replaceable(options.output, why_no_image(options.output, options.replace, Mark::synthetic));
   const Shape shape = synth_shape(options, format);
@@ -47,11 +46,7 @@ int run_synth(const SynthOptions& options) {
   const Image image = synthesize(options.pattern, shape, options.seed);
   writer->write_rows(image.view());
   const EncodedFile file = writer->finish();
-  try {
-    write_file(options.output, file.parts);
-  } catch (const Error& error) {
-    throw Error(error.kind(), (standard ? "stdout" : printable(options.output)) + ": " + error.what());
-  }
+  naming(output_name(options.output), [&] { write_file(options.output, file.parts); });
   log_detail("wrote " + std::to_string(file.size_bytes()) + " bytes");
   return kExitDone;
 }

@@ -162,9 +162,8 @@ void write_by_rename(const std::filesystem::path& target, Pieces pieces, mode_t 
     if (mode != 0) (void)::fchmod(fd, mode);
     write_all(fd, pieces);
     if (file.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
-    if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    if (::rename(temporary.c_str(), target.c_str()) != 0)
       throw Error(ErrorKind::output, "cannot put the finished file in place: " + system_reason(errno));
-    }
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
@@ -187,7 +186,9 @@ void check_descriptor(int fd) {
 }
 
 Target target_of(const std::string& path) {
-  Target target{followed(path), descriptor_of(path)};
+  const std::optional<std::filesystem::path> behind_links = followed(path);
+  if (!behind_links) throw Error(ErrorKind::output, "cannot follow the link");
+  Target target{*behind_links, descriptor_of(path)};
   if (target.descriptor) {
     check_descriptor(*target.descriptor);
     target.replaced = false;
@@ -299,9 +300,8 @@ std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes
   const FileDescriptor file(standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   const struct stat info = opened(file);
   if (S_ISDIR(info.st_mode)) throw Error(ErrorKind::input, "is a directory");
-  if (!standard && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))) {
+  if (!standard && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)))
     throw Error(ErrorKind::input, "is a device, not an image file");
-  }
   return read_to_end(file, info, {max_bytes, judge});
 }
 
@@ -359,6 +359,12 @@ void check_writable(const std::string& path) {
   const TemporaryName name(temporary.string());
   const FileDescriptor file(create_temporary(temporary));
   ::unlink(temporary.c_str());
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw Error(ErrorKind::output, "cannot make the folder: " + error.message());
 }
 
 void remove_temporary_files() noexcept {

@@ -54,6 +54,9 @@ void write_file(const std::string& path, std::span<const std::vector<std::byte>>
 // read-only. Makes and removes a temporary file; devices, FIFOs and standard output are not opened.
 void check_writable(const std::string& path);
 
+// Makes a folder and those above it, where they are not there yet. Throws Error(output).
+void make_folder(const std::string& path);
+
 // Unlinks the temporary files that are being written. Async-signal-safe: call it from a signal handler
 // that ends the process.
 void remove_temporary_files() noexcept;

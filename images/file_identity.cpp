@@ -6,8 +6,6 @@
 
 #include <sys/stat.h>
 
-#include "images/error.h"
-
 namespace imgpipe {
 namespace {
 
@@ -44,19 +42,20 @@ std::optional<int> own_descriptor(const fs::path& path) {
 
 }  // namespace
 
-fs::path followed(fs::path path) {
+std::optional<fs::path> followed(fs::path path) {
   constexpr int kMaxLinks = 40;  // as Linux itself
   std::error_code error;
   for (int i = 0; fs::is_symlink(path, error) && !own_descriptor(path); ++i) {
     const fs::path link = fs::read_symlink(path, error);
-    if (error || i == kMaxLinks) throw Error(ErrorKind::output, "cannot follow the link");
+    if (error || i == kMaxLinks) return std::nullopt;
     path = path.parent_path() / link;  // an absolute link takes the place of all before it
   }
   return path;
 }
 
 std::optional<int> descriptor_of(const std::string& path) {
-  return own_descriptor(followed(path));
+  const std::optional<fs::path> target = followed(path);
+  return target ? own_descriptor(*target) : std::nullopt;
 }
 
 std::optional<FileIdentity> descriptor_identity(int fd) {
@@ -68,7 +67,9 @@ std::optional<FileIdentity> descriptor_identity(int fd) {
 std::optional<FileIdentity> file_identity(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) return identity_unless_shared(info);
-  fs::path folder = followed(path);
+  const std::optional<fs::path> target = followed(path);
+  if (!target) return std::nullopt;
+  fs::path folder = *target;
   fs::path below;
   do {
     below = below.empty() ? folder.filename() : folder.filename() / below;

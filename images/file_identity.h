@@ -23,7 +23,7 @@ struct FileIdentity {
 };
 
 // Of what a path names, through links of every kind. nullopt for what may well be named twice, because
-// nothing in it is replaced: devices (/dev/null) and sockets.
+// nothing in it is replaced: devices (/dev/null) and sockets; and for a loop of links, which names nothing.
 [[nodiscard]] std::optional<FileIdentity> file_identity(const std::string& path);
 // The same of what a descriptor is open on; nullopt also when it is closed.
 [[nodiscard]] std::optional<FileIdentity> descriptor_identity(int fd);
@@ -34,7 +34,7 @@ struct FileIdentity {
 [[nodiscard]] std::optional<int> descriptor_of(const std::string& path);
 
 // The path behind symbolic links, which need not exist yet; a link to a descriptor of this process stays.
-// Throws Error(output) for more links than Linux itself follows.
-[[nodiscard]] std::filesystem::path followed(std::filesystem::path path);
+// nullopt for a link that cannot be read, and for more links than Linux itself follows: a loop.
+[[nodiscard]] std::optional<std::filesystem::path> followed(std::filesystem::path path);
 
 }  // namespace imgpipe

@@ -220,13 +220,55 @@ TEST_F(BatchCli, OutputsThatAreInputsAreRefused) {
   EXPECT_EQ(contents(in()), before);
 }
 
+TEST_F(BatchCli, OutputsThatAreLinksToOnePlaceAreRefused) {
+  const std::string both = "b.jpg would both be written there";
+  fs::create_directories(out());
+  // To one file that is there or is not yet there; to another output; through a linked folder.
+  save_text(file("one"), "");
+  for (const char* target : {"../one", "../later", "a.png"}) {
+    fs::create_symlink(target, out() + "/b.jpg");
+    if (std::string_view(target) != "a.png") fs::create_symlink(target, out() + "/a.png");
+    expect_refused(run_imgpipe({in(), out()}), both);
+    fs::remove(out() + "/a.png");
+    fs::remove(out() + "/b.jpg");
+  }
+  fs::create_directories(file("tree/x"));
+  fs::create_directories(file("tree/y"));
+  for (const char* name : {"tree/x/a.png", "tree/y/a.png"}) fs::copy_file(in() + "/a.png", file(name));
+  fs::create_directory(out() + "/x");
+  fs::create_directory_symlink("x", out() + "/y");
+  expect_refused(run_imgpipe({file("tree"), out(), "--recursive"}), "y/a.png would both be written there");
+  EXPECT_EQ(load_text(file("one")), "");
+  EXPECT_FALSE(fs::exists(file("later")));
+}
+
+TEST_F(BatchCli, OutputsThatLoseNothingMayBeOneFile) {
+  // Hard links are replaced one by one; nothing of what a device takes is kept; what is skipped is not
+  // written.
+  fs::create_directories(out());
+  save_text(out() + "/a.png", "");
+  fs::create_hard_link(out() + "/a.png", out() + "/b.jpg");
+  EXPECT_EQ(run_imgpipe({in(), out(), "-q"}).exit_code, 0);
+  EXPECT_NE(load_text(out() + "/a.png"), load_text(out() + "/b.jpg"));
+  for (const char* target : {"/dev/null", "c.GIF.ppm"}) {
+    for (const char* name : {"/a.png", "/b.jpg"}) {
+      fs::remove(out() + name);
+      fs::create_symlink(target, out() + name);
+    }
+    const bool device = fs::is_character_file(out() + "/a.png");
+    EXPECT_EQ(run_imgpipe({in(), out(), "-q", device ? "--jobs=1" : "--skip-existing"}).exit_code, 0)
+        << target;
+  }
+}
+
 TEST_F(BatchCli, ReportsThatAreInputsOrOutputsAreRefused) {
   save_text(in() + "/data.json", "taken by --include");
-  for (const std::string& option :
-       {"--report=" + in() + "/data.json", "--trace=" + in() + "/sub/../data.json",
-        "--failed-out=" + in() + "/a.png", "--failed-out=" + out() + "/a.png"})
-    expect_refused(run_imgpipe({in(), out(), "--include", "*.json", "--include", "a.png", option}),
-                   "is an input or an output itself");
+  const std::string input = "is an input itself";
+  for (const auto& [option, words] : {std::pair{"--report=" + in() + "/data.json", input},
+                                      {"--trace=" + in() + "/sub/../data.json", input},
+                                      {"--failed-out=" + in() + "/a.png", input},
+                                      {"--failed-out=" + out() + "/a.png", "by --failed-out and by OUTPUT"}})
+    expect_refused(run_imgpipe({in(), out(), "--include", "*.json", "--include", "a.png", option}), words);
   EXPECT_EQ(load_text(in() + "/data.json"), "taken by --include");
   EXPECT_FALSE(fs::exists(out()));
 }

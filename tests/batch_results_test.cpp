@@ -185,6 +185,28 @@ TEST_F(BatchResults, OneImageToo) {
   EXPECT_TRUE(fs::exists(file("new/stages")));
 }
 
+TEST_F(BatchResults, ALoopOfLinksIsOneFailure) {
+  fs::create_symlink("loop.png", in() + "/loop.png");
+  for (const std::string& option : {"--report=" + file("r.json"), "--failed-out=" + file("failed"),
+                                    "--trace=" + file("t.json"), std::string("--jobs=2")}) {
+    const RunResult run = run_imgpipe({in(), out(), "--quiet", option});
+    EXPECT_EQ(run.exit_code, 1) << option << run.err;
+    EXPECT_EQ(run.err.find("imgpipe: " + in() + "/loop.png: cannot open"), 0U) << run.err;
+    EXPECT_EQ(lines(run.err), 1U) << run.err;
+    EXPECT_EQ(written(), (Names{"a.png", "b.jpg", "c.GIF.ppm"})) << option;
+    fs::remove_all(out());
+  }
+  EXPECT_EQ(load_text(file("failed")), "loop.png\n");
+  for (const char* option : {"--report=", "--failed-out=", "--trace="}) {
+    fs::create_symlink("loop.json", file("loop.json"));
+    const RunResult run = run_imgpipe({in(), out(), option + file("loop.json")});
+    EXPECT_EQ(run.exit_code, 4) << option;
+    EXPECT_EQ(run.err, "imgpipe: " + file("loop.json") + ": cannot follow the link\n");
+    EXPECT_FALSE(fs::exists(out()));
+    fs::remove(file("loop.json"));
+  }
+}
+
 TEST_F(BatchResults, TwoResultsOfOneNameAreRefused) {
   RunOptions here;
   here.folder = folder_.path().string();
@@ -197,7 +219,7 @@ TEST_F(BatchResults, TwoResultsOfOneNameAreRefused) {
                                                     {"--report=" + file("a.json"), "--trace=a.json"},
                                                     {"--report=out/a.ndjson", "--failed-out=./out/a.ndjson"}};
   for (const auto& pair : pairs) {
-    expect_refused(run_imgpipe({in(), out(), pair[0], pair[1]}, here), "would both be written there");
+    expect_refused(run_imgpipe({in(), out(), pair[0], pair[1]}, here), "would be written by");
     EXPECT_FALSE(fs::exists(out()));
   }
 }
@@ -206,17 +228,33 @@ TEST_F(BatchResults, ResultsThatAreOutputsOrListsAreRefused) {
   RunOptions here;
   here.folder = folder_.path().string();
   fs::create_directory_symlink(folder_.path(), file("same"));
-  for (const char* path : {"out/a.png", "./out/a.png", "in/../out/a.png", "same/out/a.png", "in/./a.png"}) {
-    expect_refused(run_imgpipe({"./in", "./out", std::string("--failed-out=") + path}, here),
-                   "is an input or an output itself");
-    expect_refused(run_imgpipe({in(), out(), std::string("--failed-out=") + path}, here),
-                   "is an input or an output itself");
+  const std::string output = "would be written by --failed-out and by OUTPUT";
+  for (const auto& [path, words] : {std::pair{"out/a.png", output},
+                                    {"./out/a.png", output},
+                                    {"in/../out/a.png", output},
+                                    {"same/out/a.png", output},
+                                    {"in/./a.png", "is an input itself"}}) {
+    expect_refused(run_imgpipe({"./in", "./out", std::string("--failed-out=") + path}, here), words);
+    expect_refused(run_imgpipe({in(), out(), std::string("--failed-out=") + path}, here), words);
   }
   save_text(file("list.json"), "a.png\n");
   expect_refused(
       run_imgpipe({in(), out(), "--files-from", file("list.json"), "--report", file("./list.json")}),
-      "is the list");
+      "is the list of --files-from itself");
+  RunOptions from_stdin = here;
+  from_stdin.input = "a.png\n";
+  EXPECT_EQ(run_imgpipe({in(), out(), "-q", "--files-from", "-", "--report", "r.json"}, from_stdin).exit_code,
+            0);
   EXPECT_EQ(load_text(file("list.json")), "a.png\n");
+  // --failed-out alone may take the list's place.
+  expect_refused(run_imgpipe({in(), out(), "--files-from", "list.json", "--failed-out", "list.json",
+                              "--report", "list.json"},
+                             here),
+                 "would be written by --failed-out and by --report");
+  EXPECT_EQ(run_imgpipe({in(), out(), "-q", "--files-from", "list.json", "--failed-out", "./list.json"}, here)
+                .exit_code,
+            0);
+  EXPECT_EQ(load_text(file("list.json")), "");
 }
 
 // ---- what is said at the end ------------------------------------------------------------------------

@@ -152,6 +152,18 @@ TEST(ReadRegularFile, NeverWaits) {
   EXPECT_THROW((void)read_regular_file(folder.file("text"), 3), Error);
 }
 
+TEST(MakeFolder, MakesWhatIsMissing) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a/b/c", "a/b/c", "a/d/", "."}) {
+    make_folder(folder.file(name));
+    EXPECT_TRUE(fs::is_directory(folder.file(name))) << name;
+  }
+  save_text(folder.file("file"), "x");
+  fs::create_symlink("loop", folder.file("loop"));
+  for (const char* name : {"file", "file/x", "loop", "loop/x"})
+    EXPECT_EQ(kind_of([&] { make_folder(folder.file(name)); }), ErrorKind::output) << name;
+}
+
 TEST(StaleTemporaryFiles, OnlyThoseOfTheseTargetsWhoseWriterIsGone) {
   const TemporaryFolder folder;
   const std::string long_name(230, 'n');

@@ -1,15 +1,9 @@
 // What one image's command line promises about names, streams and folders: nothing is lost by two names for
 // one file, by a closed descriptor or by a wrong ending.
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
-#include <thread>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "images/codec.h"
 #include "images/file_identity.h"
@@ -41,12 +35,7 @@ class SingleImage : public testing::Test {
     return run_imgpipe(arguments, here);
   }
 
-  // The exit code of a line of bash in the folder; $I is the program.
-  [[nodiscard]] int bash(const std::string& line) const {
-    save_text(file("line.sh"), "cd '" + folder_.path().string() + "'\nI='" + IMGPIPE_PROGRAM + "'\n" + line);
-    const int status = std::system(("bash '" + file("line.sh") + "'").c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
+  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
 
   // Refused before any work: nothing new is there and the image is as it was.
   void expect_refused(const std::vector<std::string>& arguments, const std::string& reason) const {
@@ -129,6 +118,29 @@ TEST_F(SingleImage, StdinIsAFileLikeAnyOther) {
   EXPECT_EQ(load_text(file("s.json")), source_);
   EXPECT_EQ(bash("cat s.png | $I - o.png -q"), 0);
   EXPECT_EQ(bash("$I - o.png -q <s.png"), 0);
+}
+
+TEST_F(SingleImage, ALoopOfLinksIsNamed) {
+  for (const char* name : {"loop.png", "loop.json"}) fs::create_symlink(name, file(name));
+  const auto expect_named = [&](const std::vector<std::string>& arguments, int code,
+                                const std::string& line) {
+    const RunResult run = run_here(arguments);
+    EXPECT_EQ(run.exit_code, code) << testing::PrintToString(arguments);
+    EXPECT_EQ(run.err.find("imgpipe: " + line), 0U) << run.err;
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+    EXPECT_FALSE(exists("o.png"));
+  };
+  expect_named({"loop.png", "o.png"}, 1, "loop.png: cannot open");
+  expect_named({"loop.png", "o.png", "--report", "r.json"}, 1, "loop.png: cannot open");
+  expect_named({"s.png", "loop.png"}, 4, "loop.png: cannot follow the link");
+  expect_named({"s.png", "o.png", "--report", "loop.json"}, 4, "loop.json: cannot follow the link");
+  expect_named({"s.png", "o.png", "--trace", "loop.json"}, 4, "loop.json: cannot follow the link");
+  expect_named({"s.png", "o.png", "--histogram", "loop.json"}, 4, "loop.json: cannot follow the link");
+  expect_named({"s.png", "o.png", "--keep-stages", "loop.json"}, 4, "loop.json: is no folder");
+  expect_named({"s.png", "o.png", "--keep-stages", "loop.json/x"}, 4, "loop.json/x: is no folder");
+  expect_named({"s.png", "loop.png/", "--format", "png"}, 4, "loop.png/: is no folder");
+  expect_named({"synth", "loop.png", "--pattern", "ramp", "--size", "4x4"}, 4,
+               "loop.png: cannot follow the link");
 }
 
 // ---- descriptors --------------------------------------------------------------------------------------
@@ -310,114 +322,6 @@ TEST_F(SingleImage, HistogramsSpeakOfImagesNotOfLayouts) {
   EXPECT_EQ(before({"--stages", "smooth,gray,smooth,contrast"}), "the image after smooth#2");
 }
 
-// ---- threads ------------------------------------------------------------------------------------------
-
-// The system gives only so many processes and threads; root has no such limit and so becomes nobody.
-TEST_F(SingleImage, FewerThreadsThanAskedForAreNoFailure) {
-  const bool root = ::geteuid() == 0;
-  if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)
-    GTEST_SKIP() << "root has no limit of processes and cannot become another user";
-  fs::permissions(folder_.path(), fs::perms::all);
-  fs::copy_file(IMGPIPE_PROGRAM, file("imgpipe"));
-  ASSERT_EQ(bash("mkdir -m 777 in && cp s.png in/a.png && cp s.png in/b.png && $I s.png want.png -q"), 0);
-  const auto limited = [&](int limit, const std::string& arguments) {
-    // A sanitizer's search for leaks needs a process of its own.
-    const std::string line = "export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0; ulimit -u " +
-                             std::to_string(limit) + "; exec ./imgpipe " + arguments;
-    const std::string user = root ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
-    return bash(user + "bash -c '" + line + "' >out.txt 2>err.txt");
-  };
-  for (const int limit : {1, 2, 3, 4, 6}) {
-    for (const char* options :
-         {"", "--threads 8", "--threads 3 --cpu --repeat 2", "--device reference --threads 2", "--threads 1",
-          "--keep-stages kept --histogram h.svg"}) {
-      const std::string arguments = "s.png o.png " + std::string(options);
-      EXPECT_EQ(limited(limit, arguments), 0) << limit << ": " << options << load_text(file("err.txt"));
-      EXPECT_EQ(load_text(file("err.txt")), "") << options;
-      EXPECT_EQ(load_text(file("o.png")), load_text(file("want.png"))) << options;
-    }
-    const int code = limited(limit, "in out/ -q --jobs 3 --threads 5");
-    if (limit == 1 || (!root && code == 1)) {
-      EXPECT_EQ(code, 1);
-      EXPECT_EQ(load_text(file("err.txt")).find("imgpipe: cannot start a thread"), 0U);
-    } else {
-      EXPECT_EQ(code, 0) << limit << load_text(file("err.txt"));
-      EXPECT_EQ(load_text(file("out/b.png")), load_text(file("want.png")));
-    }
-  }
-}
-
-// ---- help ---------------------------------------------------------------------------------------------
-
-std::size_t longest_line(const std::string& text) {
-  std::size_t longest = 0;
-  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
-    end = std::min(text.find('\n', at), text.size());
-    longest = std::max(longest, end - at);
-  }
-  return longest;
-}
-
-// The words alone, wherever the lines break.
-std::string unwrapped(const std::string& text) {
-  std::istringstream in(text);
-  std::string words;
-  for (std::string word; in >> word;) words += word + " ";
-  return words;
-}
-
-TEST_F(SingleImage, HelpIsAsWideAsTheEnvironmentSays) {
-  const std::pair<const char*, std::size_t> widths[]{{"40", 40},   {"59", 59},
-                                                     {"60", 60},   {"80", 80},
-                                                     {"97", 97},   {"120", 120},
-                                                     {"250", 120}, {"1", 40},
-                                                     {"0", 80},    {"-50", 80},
-                                                     {"wide", 80}, {"", 80},
-                                                     {"80x", 80},  {"9999999999999999999", 80}};
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"--help"}, {"bench", "-h"}, {"synth", "-h"}, {"devices", "-h"}}) {
-    const std::string plain = run_imgpipe(arguments).out;
-    EXPECT_LE(longest_line(plain), 80U) << "no terminal";
-    for (const auto& [columns, width] : widths) {
-      RunOptions options;
-      options.environment["COLUMNS"] = columns;
-      const RunResult run = run_imgpipe(arguments, options);
-      EXPECT_LE(longest_line(run.out), width) << columns << "\n" << run.out;
-      if (arguments.front() != "devices") {
-        EXPECT_GT(longest_line(run.out), width - 12) << columns << ": it uses the width";
-      }
-      EXPECT_EQ(unwrapped(run.out), unwrapped(plain)) << columns;
-    }
-  }
-}
-
-TEST_F(SingleImage, HelpIsAsWideAsTheTerminal) {
-  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
-  ASSERT_GE(terminal, 0);
-  ASSERT_TRUE(::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);
-  const winsize size{24, 66, 0, 0};
-  ASSERT_EQ(::ioctl(terminal, TIOCSWINSZ, &size), 0);
-  const std::string name = ::ptsname(terminal);
-  // Held open here, so that what was written stays until it is read.
-  const int held = ::open(name.c_str(), O_RDWR | O_NOCTTY);
-  int code = -1;
-  std::thread program(
-      [&] { code = bash("unset COLUMNS; $I --help >" + name + " && printf '\\1' >" + name); });
-  std::string text;
-  for (char buffer[4096]; !text.ends_with('\1');) {
-    const ssize_t got = ::read(terminal, buffer, sizeof buffer);
-    if (got <= 0) break;
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
-  program.join();
-  ::close(held);
-  ::close(terminal);
-  EXPECT_EQ(code, 0);
-  std::erase(text, '\r');
-  EXPECT_LE(longest_line(text), 66U) << text;
-  EXPECT_GT(longest_line(text), 58U);
-}
-
 // ---- identities ---------------------------------------------------------------------------------------
 
 TEST_F(SingleImage, AnIdentityIsOneFileUnderAllItsNames) {
@@ -435,7 +339,9 @@ TEST_F(SingleImage, AnIdentityIsOneFileUnderAllItsNames) {
   EXPECT_FALSE(same("d/new", "new"));
   EXPECT_FALSE(same("d/new", "d/New"));
   EXPECT_FALSE(same("s.png", "d"));
-  EXPECT_ANY_THROW((void)file_identity(file("loop")));
+  EXPECT_EQ(file_identity(file("loop")), std::nullopt);
+  EXPECT_EQ(descriptor_of(file("loop")), std::nullopt);
+  EXPECT_EQ(followed(file("loop")), std::nullopt);
   EXPECT_EQ(file_identity("/dev/null"), std::nullopt);
   EXPECT_EQ(descriptor_of("/dev/stdout"), 1);
   EXPECT_EQ(descriptor_of("/dev/fd/0002"), 2);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
@@ -13,6 +14,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tests/support/files.h"
 
 namespace imgpipe::test {
 namespace {
@@ -125,6 +128,13 @@ RunResult run_imgpipe(const std::vector<std::string>& arguments, const RunOption
   result.max_rss_bytes = std::int64_t{usage.ru_maxrss} * 1024;
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;
+}
+
+int run_bash(const std::string& line, const std::string& folder) {
+  const std::string file = folder + "/line.sh";
+  save_text(file, "cd '" + folder + "'\nI='" + IMGPIPE_PROGRAM + "'\n" + line);
+  const int status = std::system(("bash '" + file + "'").c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 }  // namespace imgpipe::test
