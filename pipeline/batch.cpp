@@ -14,6 +14,7 @@
 #include "pipeline/bands.h"
 #include "pipeline/batch_queue.h"
 #include "pipeline/batch_threads.h"
+#include "pipeline/error_of.h"
 #include "pipeline/lane_crew.h"
 #include "pipeline/output_folders.h"
 
@@ -31,15 +32,15 @@ class Batch::Work {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) { work(i + 1); });
-    if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
+    try {
+      if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
+    } catch (...) {
+      end_threads();
+      throw;
+    }
   }
 
-  ~Work() {
-    queue_.stop();
-    for (std::thread& finder : finder_) finder.join();
-    for (std::thread& worker : workers_) worker.join();
-    if (crew_) crew_->end();  // not reset(): events of its last moments still look at crew_
-  }
+  ~Work() { end_threads(); }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
@@ -94,13 +95,11 @@ class Batch::Work {
     try {
       action();
     } catch (const Error& error) {
-      fail(std::move(entry), error);
+      if (entry) fail(std::move(entry), error);
     } catch (const std::bad_alloc&) {
-      const std::string path = printable(item_of(*entry).input);
-      fail(std::move(entry), Error(ErrorKind::memory, path + ": not enough memory"));
+      fail_input(std::move(entry), ErrorKind::memory, "not enough memory");
     } catch (const std::exception& error) {
-      const std::string path = printable(item_of(*entry).input);
-      fail(std::move(entry), Error(ErrorKind::input, path + ": internal error: " + printable(error.what())));
+      fail_input(std::move(entry), ErrorKind::input, "internal error: " + printable(error.what()));
     }
   }
 
@@ -216,9 +215,7 @@ class Batch::Work {
               queue_.give_to_encode(std::move(entry));
             },
             [this](std::unique_ptr<LaneImage> image, const Error& error) {
-              EntryPointer entry = entry_of(std::move(image));
-              const std::string path = printable(item_of(*entry).input);
-              fail(std::move(entry), Error(error.kind(), path + ": " + error.what()));
+              fail_input(entry_of(std::move(image)), error.kind(), error.what());
             },
             [this](std::unique_ptr<LaneImage> image) { queue_.begin_again(entry_of(std::move(image))); },
             [this](const std::string& lane, const Error& error, bool last) { lane_broke(lane, error, last); },
@@ -232,32 +229,34 @@ class Batch::Work {
   // On a thread of its own.
   void find_lanes() {
     LaneOffer offer;
-    std::optional<Error> error;
-    try {
+    std::unique_ptr<LaneCrew> crew;
+    bool start = false;
+    const std::optional<Error> error = error_of([&] {
       offer = settings_.find_lanes();
-    } catch (const Error& thrown) {
-      error = thrown;
-    } catch (const std::exception& thrown) {
-      error = Error(ErrorKind::device, "internal error: " + printable(thrown.what()));
+      if (offer.lanes.empty()) return;
+      crew = std::make_unique<LaneCrew>(std::move(offer.lanes), offer.lane_patience, lane_events(),
+                                        std::move(offer.start_thread));
+    });
+    {
+      const std::lock_guard lock(mutex_);
+      crew_ = std::move(crew);
+      offer_ = std::move(offer);
+      lanes_usable_ = crew_ != nullptr;
+      lanes_started_ = start = lanes_usable_ && offer_.lane_start_pixels == 0;
     }
+    if (start) crew_->start();
+    if (error) lane_broke("", *error, true);
+    end_finding();
+  }
+
+  void end_finding() {
     std::deque<EntryPointer> early;
     {
       const std::lock_guard lock(mutex_);
       finding_ = false;
       early.swap(early_);
-      if (!offer.lanes.empty())
-        crew_ = std::make_unique<LaneCrew>(std::move(offer.lanes), offer.lane_patience, lane_events());
-      offer_ = std::move(offer);
-      lanes_usable_ = crew_ != nullptr;
-      if (lanes_usable_ && offer_.lane_start_pixels == 0) start_lanes();
     }
-    if (error) lane_broke("", *error, true);
     for (EntryPointer& entry : early) hand_over(std::move(entry));
-  }
-
-  void start_lanes() {
-    lanes_started_ = true;
-    crew_->start();
   }
 
   // A decoded image goes to the lanes, or begins again where none is left.
@@ -277,26 +276,32 @@ class Batch::Work {
 
   // Decoding faster than the lanes take would only fill memory. While they start it fills the time.
   void balance() {
-    const std::lock_guard lock(mutex_);
-    queue_.hold(lanes_usable_ && !settings_.host_helps && crew_->ready() &&
-                crew_->waiting() >= 2 * crew_->slots());
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.hold(lanes_usable_ && !settings_.host_helps && crew_->ready() &&
+                  crew_->waiting() >= 2 * crew_->slots());
+      if (!lanes_started_) return;
+    }
     const std::chrono::nanoseconds lost = queue_.held_time() + std::chrono::nanoseconds(lanes_work_ns_);
-    if (lanes_started_) crew_->lost(lost / workers_count_);
+    crew_->lost(lost / workers_count_);  // may speak of a lane that it cannot start: with no lock held
   }
 
   // Whether an image is to go to a lane; starts the lanes when that begins to pay.
   bool lane_takes(BatchEntry& entry) {
     const std::int64_t pixels = entry.result.header.shape.pixels();
     const std::size_t left = queue_.left();
-    const std::lock_guard lock(mutex_);
-    ++opened_;
-    if (!settings_.host_helps) return finding_ || lanes_usable_;
-    if (finding_ || !lanes_usable_ || pixels < offer_.lane_pixels) return false;
-    lane_pixels_seen_ += static_cast<double>(pixels);
-    if (!lanes_started_) {
+    bool start = false;
+    {
+      const std::lock_guard lock(mutex_);
+      ++opened_;
+      if (!settings_.host_helps) return finding_ || lanes_usable_;
+      if (finding_ || !lanes_usable_ || pixels < offer_.lane_pixels) return false;
+      lane_pixels_seen_ += static_cast<double>(pixels);
       const double to_come = lane_pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left);
-      if (to_come >= static_cast<double>(offer_.lane_start_pixels)) start_lanes();
+      start = !lanes_started_ && to_come >= static_cast<double>(offer_.lane_start_pixels);
+      if (start) lanes_started_ = true;
     }
+    if (start) crew_->start();
     if (!crew_->ready()) return false;
     entry.lane_was_full = crew_->waiting() >= crew_->slots();
     return !entry.lane_was_full;
@@ -322,11 +327,26 @@ class Batch::Work {
 
   // ---- ends ------------------------------------------------------------------------------------------
 
+  void end_threads() {
+    queue_.stop();
+    for (std::thread& finder : finder_) finder.join();
+    end_finding();  // already done, unless the finder never ran
+    for (std::thread& worker : workers_) worker.join();
+    if (crew_) crew_->end();  // not reset(): events of its last moments still look at crew_
+  }
+
   [[nodiscard]] const BatchItem& item_of(const BatchEntry& entry) const { return items_[entry.result.item]; }
 
   void keep_warnings(BatchEntry& entry, const std::vector<std::string>& warnings) const {
     for (const std::string& warning : warnings)
       entry.result.warnings.push_back(printable(item_of(entry).input) + ": " + warning);
+  }
+
+  // A null entry has gone on already, and ends elsewhere.
+  void fail_input(EntryPointer entry, ErrorKind kind, const std::string& what) {
+    if (!entry) return;
+    const std::string path = printable(item_of(*entry).input);
+    fail(std::move(entry), Error(kind, path + ": " + what));
   }
 
   void fail(EntryPointer entry, const Error& error) {
