@@ -1,8 +1,6 @@
 #include "pipeline/batch.h"
 
 #include <algorithm>
-#include <atomic>
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -12,9 +10,9 @@
 #include "images/file.h"
 #include "images/text.h"
 #include "pipeline/bands.h"
+#include "pipeline/batch_lanes.h"
 #include "pipeline/batch_queue.h"
 #include "pipeline/batch_threads.h"
-#include "pipeline/lane_crew.h"
 #include "pipeline/output_folders.h"
 
 namespace imgpipe {
@@ -26,39 +24,31 @@ class Batch::Work {
         settings_(within_threads(std::move(settings), items_.size())),
         measure_(settings_.make_engine(1)),
         queue_(items_.size(), settings_),
-        workers_count_(workers_for(settings_, items_.size())),
-        finding_(settings_.find_lanes != nullptr) {
+        lanes_(settings_, queue_, workers_for(settings_, items_.size()),
+               {[this](EntryPointer entry, const Error& error) {
+                  fail_input(std::move(entry), error.kind(), error.what());
+                },
+                [this](const Error& error) { give_up(error); }}) {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) { work(i + 1); });
-    if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
+    try {
+      if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { lanes_.find(); });
+    } catch (...) {
+      end_threads();
+      throw;
+    }
   }
 
-  ~Work() {
-    queue_.stop();
-    for (std::thread& finder : finder_) finder.join();
-    for (std::thread& worker : workers_) worker.join();
-    if (crew_) crew_->end();  // not reset(): events of its last moments still look at crew_
-  }
+  ~Work() { end_threads(); }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
   [[nodiscard]] BatchQueue& queue() { return queue_; }
-  std::vector<std::string> take_notes() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(notes_, {});
-  }
+  [[nodiscard]] BatchLanes& lanes() { return lanes_; }
   [[nodiscard]] std::optional<Error> fatal() const {
     const std::lock_guard lock(mutex_);
     return fatal_;
-  }
-  [[nodiscard]] std::vector<std::string> devices() const {
-    const std::lock_guard lock(mutex_);
-    return crew_ ? crew_->devices() : std::vector<std::string>();
-  }
-  [[nodiscard]] std::string lane_note() const {
-    const std::lock_guard lock(mutex_);
-    return offer_.note;
   }
 
  private:
@@ -94,13 +84,11 @@ class Batch::Work {
     try {
       action();
     } catch (const Error& error) {
-      fail(std::move(entry), error);
+      if (entry) fail(std::move(entry), error);
     } catch (const std::bad_alloc&) {
-      const std::string path = printable(item_of(*entry).input);
-      fail(std::move(entry), Error(ErrorKind::memory, path + ": not enough memory"));
+      fail_input(std::move(entry), ErrorKind::memory, "not enough memory");
     } catch (const std::exception& error) {
-      const std::string path = printable(item_of(*entry).input);
-      fail(std::move(entry), Error(ErrorKind::input, path + ": internal error: " + printable(error.what())));
+      fail_input(std::move(entry), ErrorKind::input, "internal error: " + printable(error.what()));
     }
   }
 
@@ -137,7 +125,7 @@ class Batch::Work {
     }
     if (result.header.more_images)
       result.warnings.push_back(printable(item.input) + ": " + kMoreImagesWarning);
-    entry->to_lane = lane_takes(*entry);
+    entry->to_lane = lanes_.take(*entry);
     entry->need_bytes = bytes_needed(*entry, *measure_);
     if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes)
       throw over_budget(item, entry->need_bytes, settings_.memory_bytes);
@@ -176,14 +164,7 @@ class Batch::Work {
     keep_warnings(*entry, entry->reader->warnings());
     entry->reader.reset();
     entry->bytes = {};
-    {
-      const std::lock_guard lock(mutex_);
-      if (finding_) {
-        early_.push_back(std::move(entry));
-        return;
-      }
-    }
-    hand_over(std::move(entry));
+    lanes_.hand_over(std::move(entry));
   }
 
   void encode(EntryPointer& entry, int threads) {
@@ -206,127 +187,28 @@ class Batch::Work {
     });
   }
 
-  // ---- lanes -----------------------------------------------------------------------------------------
-
-  LaneEvents lane_events() {
-    return {[this](std::unique_ptr<LaneImage> image, const std::string& lane) {
-              EntryPointer entry = entry_of(std::move(image));
-              entry->source = Image();
-              entry->result.device = lane;
-              queue_.give_to_encode(std::move(entry));
-            },
-            [this](std::unique_ptr<LaneImage> image, const Error& error) {
-              EntryPointer entry = entry_of(std::move(image));
-              const std::string path = printable(item_of(*entry).input);
-              fail(std::move(entry), Error(error.kind(), path + ": " + error.what()));
-            },
-            [this](std::unique_ptr<LaneImage> image) { queue_.begin_again(entry_of(std::move(image))); },
-            [this](const std::string& lane, const Error& error, bool last) { lane_broke(lane, error, last); },
-            [this] { balance(); }};
-  }
-
-  static EntryPointer entry_of(std::unique_ptr<LaneImage> image) {
-    return EntryPointer(static_cast<BatchEntry*>(image.release()));
-  }
-
-  // On a thread of its own.
-  void find_lanes() {
-    LaneOffer offer;
-    std::optional<Error> error;
-    try {
-      offer = settings_.find_lanes();
-    } catch (const Error& thrown) {
-      error = thrown;
-    } catch (const std::exception& thrown) {
-      error = Error(ErrorKind::device, "internal error: " + printable(thrown.what()));
-    }
-    std::deque<EntryPointer> early;
-    {
-      const std::lock_guard lock(mutex_);
-      finding_ = false;
-      early.swap(early_);
-      if (!offer.lanes.empty())
-        crew_ = std::make_unique<LaneCrew>(std::move(offer.lanes), offer.lane_patience, lane_events());
-      offer_ = std::move(offer);
-      lanes_usable_ = crew_ != nullptr;
-      if (lanes_usable_ && offer_.lane_start_pixels == 0) start_lanes();
-    }
-    if (error) lane_broke("", *error, true);
-    for (EntryPointer& entry : early) hand_over(std::move(entry));
-  }
-
-  void start_lanes() {
-    lanes_started_ = true;
-    crew_->start();
-  }
-
-  // A decoded image goes to the lanes, or begins again where none is left.
-  void hand_over(EntryPointer entry) {
-    LaneCrew* crew = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      crew = crew_.get();
-    }
-    std::unique_ptr<LaneImage> image = std::move(entry);
-    if (crew == nullptr || !crew->push(image)) {
-      queue_.begin_again(entry_of(std::move(image)));
-      return;
-    }
-    balance();
-  }
-
-  // Decoding faster than the lanes take would only fill memory. While they start it fills the time.
-  void balance() {
-    const std::lock_guard lock(mutex_);
-    queue_.hold(lanes_usable_ && !settings_.host_helps && crew_->ready() &&
-                crew_->waiting() >= 2 * crew_->slots());
-    const std::chrono::nanoseconds lost = queue_.held_time() + std::chrono::nanoseconds(lanes_work_ns_);
-    if (lanes_started_) crew_->lost(lost / workers_count_);
-  }
-
-  // Whether an image is to go to a lane; starts the lanes when that begins to pay.
-  bool lane_takes(BatchEntry& entry) {
-    const std::int64_t pixels = entry.result.header.shape.pixels();
-    const std::size_t left = queue_.left();
-    const std::lock_guard lock(mutex_);
-    ++opened_;
-    if (!settings_.host_helps) return finding_ || lanes_usable_;
-    if (finding_ || !lanes_usable_ || pixels < offer_.lane_pixels) return false;
-    lane_pixels_seen_ += static_cast<double>(pixels);
-    if (!lanes_started_) {
-      const double to_come = lane_pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left);
-      if (to_come >= static_cast<double>(offer_.lane_start_pixels)) start_lanes();
-    }
-    if (!crew_->ready()) return false;
-    entry.lane_was_full = crew_->waiting() >= crew_->slots();
-    return !entry.lane_was_full;
-  }
-
-  // `lane` is empty when there was none to break.
-  void lane_broke(const std::string& lane, const Error& error, bool last) {
-    bool over = false;
-    {
-      const std::lock_guard lock(mutex_);
-      if (last) lanes_usable_ = false;
-      over = last && !settings_.host_helps;
-      if (over) {
-        const std::string what = (lane.empty() ? "" : lane + ": ") + error.what();
-        if (!fatal_) fatal_ = Error(ErrorKind::device, what);
-      } else {
-        notes_.push_back((lane.empty() ? "cuda" : lane) + " is not used: " + error.what());
-      }
-    }
-    if (over) queue_.stop();
-    balance();
-  }
-
   // ---- ends ------------------------------------------------------------------------------------------
+
+  void end_threads() {
+    queue_.stop();
+    for (std::thread& finder : finder_) finder.join();
+    lanes_.end_finding();  // already done, unless the finder never ran
+    for (std::thread& worker : workers_) worker.join();
+    lanes_.end();
+  }
 
   [[nodiscard]] const BatchItem& item_of(const BatchEntry& entry) const { return items_[entry.result.item]; }
 
   void keep_warnings(BatchEntry& entry, const std::vector<std::string>& warnings) const {
     for (const std::string& warning : warnings)
       entry.result.warnings.push_back(printable(item_of(entry).input) + ": " + warning);
+  }
+
+  // A null entry has gone on already, and ends elsewhere.
+  void fail_input(EntryPointer entry, ErrorKind kind, const std::string& what) {
+    if (!entry) return;
+    const std::string path = printable(item_of(*entry).input);
+    fail(std::move(entry), Error(kind, path + ": " + what));
   }
 
   void fail(EntryPointer entry, const Error& error) {
@@ -337,19 +219,23 @@ class Batch::Work {
 
   void finish(EntryPointer entry) {
     add_up_times(*entry);
-    if (entry->lane_was_full) {
-      lanes_work_ns_ += entry->result.busy[static_cast<std::size_t>(Part::kernels)];
-      balance();
-    }
+    if (entry->lane_was_full)
+      lanes_.did_their_work(entry->result.busy[static_cast<std::size_t>(Part::kernels)]);
     BatchResult result = std::move(entry->result);
     if (settings_.keep_spans) result.spans = entry->timeline.spans();
     const bool no_output = result.failed == ErrorKind::output;
-    if (no_output) {
-      const std::lock_guard lock(mutex_);
-      if (!fatal_) fatal_ = Error(ErrorKind::output, result.reason);
-    }
-    if (no_output || (result.failed && settings_.fail_fast)) queue_.stop();
+    if (no_output) give_up(Error(ErrorKind::output, result.reason));
+    if (result.failed && settings_.fail_fast) queue_.stop();
     queue_.end(std::move(entry), std::move(result));
+  }
+
+  // The first reason is the batch's.
+  void give_up(const Error& error) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!fatal_) fatal_ = error;
+    }
+    queue_.stop();
   }
 
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
@@ -357,19 +243,11 @@ class Batch::Work {
   BatchSettings settings_;
   const std::unique_ptr<Engine> measure_;  // says what images need; does none
   BatchQueue queue_;
-  const int workers_count_;
   OutputFolders folders_;
-  mutable std::mutex mutex_;  // of all that follows but the threads
+  mutable std::mutex mutex_;  // of fatal_
   std::optional<Error> fatal_;
-  std::vector<std::string> notes_;
-  bool finding_ = false, lanes_usable_ = false, lanes_started_ = false;
-  std::deque<EntryPointer> early_;  // decoded before the lanes were found
-  LaneOffer offer_;
-  std::size_t opened_ = 0;
-  double lane_pixels_seen_ = 0;
-  std::atomic<std::int64_t> lanes_work_ns_{0};  // what workers did in place of lanes that were full
-  std::unique_ptr<LaneCrew> crew_;              // made once, by finder_
-  std::vector<std::thread> finder_;             // one, or none
+  BatchLanes lanes_;
+  std::vector<std::thread> finder_;  // one, or none
   std::vector<std::thread> workers_;
 };
 
@@ -387,16 +265,16 @@ void Batch::stop() {
   work_->queue().stop();
 }
 std::string Batch::lane_note() const {
-  return work_->lane_note();
+  return work_->lanes().note();
 }
 std::vector<std::string> Batch::take_notes() {
-  return work_->take_notes();
+  return work_->lanes().take_notes();
 }
 std::optional<Error> Batch::fatal() const {
   return work_->fatal();
 }
 std::vector<std::string> Batch::devices() const {
-  return work_->devices();
+  return work_->lanes().devices();
 }
 std::int64_t Batch::peak_admitted_bytes() const {
   return work_->queue().peak_admitted_bytes();

@@ -17,6 +17,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "images/codec.h"
@@ -24,6 +26,7 @@
 #include "pipeline/engine.h"
 #include "pipeline/lane.h"
 #include "pipeline/plan.h"
+#include "pipeline/thread_start.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {
@@ -45,6 +48,8 @@ struct LaneOffer {
   // full. 0: all lanes start together.
   std::chrono::milliseconds lane_patience{0};
   std::string note;  // for the user: what was found, and why that
+  // Makes the lanes' threads. A lane whose threads are not to be had is broken.
+  ThreadStarter start_thread = [](std::function<void()> body) { return std::thread(std::move(body)); };
 };
 
 struct BatchSettings {

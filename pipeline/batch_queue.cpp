@@ -39,7 +39,7 @@ BatchQueue::Turn BatchQueue::next() {
       return {Act::open, std::move(entry), threads_now()};
     }
     if (idle()) return {};
-    const bool held = held_ && (next_item_ < items_ || !again_.empty());
+    const bool held = held_;  // also where all have begun: further lanes would end it sooner
     const auto start = std::chrono::steady_clock::now();
     work_ready_.wait(lock);
     if (held) held_time_ += std::chrono::steady_clock::now() - start;
@@ -112,9 +112,10 @@ void BatchQueue::end(EntryPointer entry, BatchResult result) {
 void BatchQueue::hold(bool held) {
   {
     const std::lock_guard lock(mutex_);
+    if (held_ == held) return;
     held_ = held;
   }
-  if (!held) work_ready_.notify_all();
+  work_ready_.notify_all();  // when it begins too: their time counts from then on
 }
 
 std::chrono::nanoseconds BatchQueue::held_time() const {

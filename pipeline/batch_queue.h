@@ -42,7 +42,7 @@ class BatchQueue {
 
   // While it is held, no image is begun: decoding faster than the lanes take would only fill memory.
   void hold(bool held);
-  // How long workers had nothing to do because of that, added up.
+  // How long workers had nothing to do meanwhile, added up, also where no image is left to begin.
   [[nodiscard]] std::chrono::nanoseconds held_time() const;
   // Begins no more images; what waits for memory is dropped.
   void stop();

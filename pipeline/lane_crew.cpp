@@ -1,35 +1,20 @@
 #include "pipeline/lane_crew.h"
 
 #include <algorithm>
-#include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 
-#include "images/text.h"
+#include "pipeline/error_of.h"
 
 namespace imgpipe {
-namespace {
-
-// Runs `work`; whatever it throws comes back as an Error.
-template <class Work>
-std::optional<Error> error_of(const Work& work) {
-  try {
-    work();
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorKind::memory, "not enough memory");
-  } catch (const std::exception& error) {
-    return Error(ErrorKind::device, "internal error: " + printable(error.what()));
-  }
-}
-
-}  // namespace
 
 LaneCrew::LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, std::chrono::nanoseconds patience,
-                   LaneEvents events)
-    : patience_(patience), events_(std::move(events)), members_(lanes.size()) {
+                   LaneEvents events, ThreadStarter start_thread)
+    : patience_(patience),
+      events_(std::move(events)),
+      start_thread_(std::move(start_thread)),
+      members_(lanes.size()) {
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     Member& member = members_[i];
     member.lane = std::move(lanes[i]);
@@ -51,21 +36,29 @@ void LaneCrew::end() {
 }
 
 void LaneCrew::start() {
-  const std::lock_guard lock(mutex_);
-  const std::size_t count = patience_.count() > 0 ? 1 : members_.size();
-  for (std::size_t i = 0; i < count; ++i) start_next();
+  std::deque<Broken> broken;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t count = patience_.count() > 0 ? 1 : members_.size();
+    for (std::size_t i = 0; i < count; ++i) start_next(broken);
+  }
+  say(std::move(broken));
 }
 
 void LaneCrew::lost(std::chrono::nanoseconds each) {
-  const std::lock_guard lock(mutex_);
-  const std::size_t ready = count_ready();
-  const bool starting = std::ranges::any_of(
-      members_, [](const Member& member) { return member.started && !member.ready && !member.broken; });
-  const bool changed = ready != ready_before_ || starting;
-  if (!changed && each - lost_before_ < patience_) return;
-  ready_before_ = ready;
-  lost_before_ = each;
-  if (!changed) start_next();
+  std::deque<Broken> broken;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t ready = count_ready();
+    const bool starting = std::ranges::any_of(
+        members_, [](const Member& member) { return member.started && !member.ready && !member.broken; });
+    const bool changed = ready != ready_before_ || starting;
+    if (!changed && each - lost_before_ < patience_) return;
+    ready_before_ = ready;
+    lost_before_ = each;
+    if (!changed) start_next(broken);
+  }
+  say(std::move(broken));
 }
 
 bool LaneCrew::push(std::unique_ptr<LaneImage>& image) {
@@ -194,32 +187,58 @@ void LaneCrew::give_back(Member& member, std::size_t slot) {
 }
 
 void LaneCrew::break_lane(Member& member, const Error& error) {
-  std::deque<std::unique_ptr<LaneImage>> left;
-  bool last = false;
+  std::deque<Broken> broken;
   {
     const std::lock_guard lock(mutex_);
     if (member.broken) return;
-    member.broken = true;
-    last = std::ranges::all_of(members_, &Member::broken);
-    if (last) left.swap(queue_);
+    mark_broken(member, error, broken);
     const bool works =
         std::ranges::any_of(members_, [](const Member& other) { return other.started && !other.broken; });
-    if (!works) start_next();
+    if (!works) start_next(broken);
   }
-  changed_.notify_all();
-  events_.broken(member.lane->name(), error, last);
-  for (std::unique_ptr<LaneImage>& image : left) events_.returned(std::move(image));
+  say(std::move(broken));
+}
+
+void LaneCrew::say(std::deque<Broken> broken) {
+  for (Broken& one : broken) {
+    events_.broken(one.lane, one.error, one.last);
+    for (std::unique_ptr<LaneImage>& image : one.left) events_.returned(std::move(image));
+  }
 }
 
 // ---- under mutex_ -----------------------------------------------------------------------------------
 
-void LaneCrew::start_next() {
-  const auto next = std::ranges::find(members_, false, &Member::started);
-  if (closing_ || next == members_.end()) return;
-  Member& member = *next;
-  member.started = true;
-  member.launcher = std::thread([this, &member] { launch_all(member); });
-  member.collector = std::thread([this, &member] { collect_all(member); });
+void LaneCrew::start_next(std::deque<Broken>& broken) {
+  for (Member& member : members_) {
+    if (closing_) return;
+    if (member.started || member.broken) continue;
+    const std::optional<Error> error = start_threads_of(member);
+    member.started = !error;
+    if (!error) return;
+    mark_broken(member, *error, broken);
+  }
+}
+
+std::optional<Error> LaneCrew::start_threads_of(Member& member) {
+  std::optional<Error> error = error_of([&] {
+    try {
+      // This order: without a launcher nothing is ever launched, and the collector ends.
+      member.collector = start_thread_([this, &member] { collect_all(member); });
+      member.launcher = start_thread_([this, &member] { launch_all(member); });
+    } catch (const std::system_error&) {
+      throw Error(ErrorKind::device, "cannot start a thread for it: a limit of processes (ulimit -u)");
+    }
+  });
+  if (error) member.launching = false;
+  return error;
+}
+
+void LaneCrew::mark_broken(Member& member, const Error& error, std::deque<Broken>& broken) {
+  member.broken = true;
+  Broken& said = broken.emplace_back(
+      Broken{member.lane->name(), error, std::ranges::all_of(members_, &Member::broken), {}});
+  if (said.last) said.left.swap(queue_);
+  changed_.notify_all();
 }
 
 std::size_t LaneCrew::count_ready() const {

@@ -4,23 +4,25 @@
 //   events.finished
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "images/error.h"
 #include "pipeline/lane.h"
+#include "pipeline/thread_start.h"
 
 namespace imgpipe {
 
-// Called from the lanes' threads, with no lock held. Each image ends in exactly one of the first three.
+// Called from the lanes' threads, and `broken` from callers of start() and lost() too; with no lock of the
+// crew held. Each image ends in exactly one of the first three.
 struct LaneEvents {
   std::function<void(std::unique_ptr<LaneImage>, const std::string& lane)> finished;
   std::function<void(std::unique_ptr<LaneImage>, const Error&)> failed;  // the image's own fault
@@ -32,19 +34,20 @@ struct LaneEvents {
 
 class LaneCrew {
  public:
-  // `patience`: LaneOffer::lane_patience.
-  LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, std::chrono::nanoseconds patience, LaneEvents events);
+  // `patience`, `start_thread`: of LaneOffer.
+  LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, std::chrono::nanoseconds patience, LaneEvents events,
+           ThreadStarter start_thread);
   ~LaneCrew() { end(); }
   LaneCrew(const LaneCrew&) = delete;
   LaneCrew& operator=(const LaneCrew&) = delete;
 
   // Starts the first lane, or without patience all of them, each on threads of its own; once. Where no lane
-  // is left that works, the next one is started by itself.
+  // is left that works, the next one is started by itself; one whose threads are not to be had is broken.
   void start();
-  // How long each worker has waited so far because the lanes were full. Beyond `patience` since a lane last
-  // became ready another is started. Where the lanes are not what a batch waits for, it would only cost: its
-  // start, and a second registration of every block of pinned memory (two H200 with 32 processors,
-  // 2026-11-21: 0.15 s, and 2.3 ms in place of 1.0 for an image of 8 MP).
+  // How long each worker has waited so far because the lanes were full. Beyond `patience` since a lane
+  // last was started, became ready or broke, another is started. Where the lanes are not what a batch waits
+  // for, it would only cost: its start, and a second registration of every block of pinned memory (two H200
+  // with 32 processors, 2026-11-21: 0.15 s, and 2.3 ms in place of 1.0 for an image of 8 MP).
   void lost(std::chrono::nanoseconds each);
   // Drops what is queued and waits for what has been launched; the threads have then ended, and no event
   // comes any more. While it waits they still do, and may ask this crew.
@@ -72,8 +75,19 @@ class LaneCrew {
     std::thread launcher, collector;
   };
 
+  // What is left to say about a lane that broke when the lock is released.
+  struct Broken {
+    std::string lane;
+    Error error;
+    bool last;
+    std::deque<std::unique_ptr<LaneImage>> left;  // of the queue; the last one's
+  };
+
   [[nodiscard]] std::size_t count_ready() const;
-  void start_next();
+  void start_next(std::deque<Broken>& broken);
+  [[nodiscard]] std::optional<Error> start_threads_of(Member& member);
+  void mark_broken(Member& member, const Error& error, std::deque<Broken>& broken);
+  void say(std::deque<Broken> broken);
   void launch_all(Member& member);
   void launch_one(Member& member, std::size_t slot, std::unique_ptr<LaneImage> image);
   void collect_all(Member& member);
@@ -82,13 +96,14 @@ class LaneCrew {
 
   const std::chrono::nanoseconds patience_;
   LaneEvents events_;
+  const ThreadStarter start_thread_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
   std::deque<std::unique_ptr<LaneImage>> queue_;
   std::vector<Member> members_;
   std::size_t ready_before_ = 0;             // when lost() last looked
-  std::chrono::nanoseconds lost_before_{0};  // when a lane last was started or became ready
+  std::chrono::nanoseconds lost_before_{0};  // when a lane last was started, became ready or broke
 };
 
 }  // namespace imgpipe

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <latch>
 #include <mutex>
-#include <system_error>
 
 namespace imgpipe {
 
@@ -22,7 +22,7 @@ std::vector<std::thread> start_threads(int count, const std::function<void(int)>
   if (count > 0) threads.reserve(static_cast<std::size_t>(count));
   try {
     for (int i = 0; i < count; ++i) threads.emplace_back(body, i);
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // Those that there are will do.
   }
   return threads;

@@ -7,6 +7,9 @@
 
 namespace imgpipe {
 
+// Makes a thread that runs a function; throws std::system_error where the system gives none.
+using ThreadStarter = std::function<std::thread(std::function<void()>)>;
+
 // Starts body(0) to body(count - 1), each on a thread of its own, until the system gives no more; the caller
 // joins those that there are.
 [[nodiscard]] std::vector<std::thread> start_threads(int count, const std::function<void(int)>& body);

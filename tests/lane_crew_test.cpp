@@ -3,7 +3,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -41,6 +45,22 @@ struct Heard {
   }
 };
 
+// Gives threads, but not the ones from number `first` to `last`; the first is 1. A lane takes two.
+ThreadStarter starter(int first = 0, int last = 0) {
+  return [first, last, asked = std::make_shared<std::atomic<int>>(0)](std::function<void()> body) {
+    const int number = ++*asked;
+    if (number >= first && number <= last)
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    return std::thread(std::move(body));
+  };
+}
+
+// Waits until a crew has said so of so many lanes; false after ten seconds.
+bool says_broken(const Heard& heard, int count) {
+  for (int i = 0; i < 1000 && heard.broken < count; ++i) std::this_thread::sleep_for(10ms);
+  return heard.broken == count;
+}
+
 // Waits until so many lanes work; false after ten seconds.
 bool reaches(const LaneCrew& crew, std::size_t count) {
   for (int i = 0; i < 1000 && crew.devices().size() < count; ++i) std::this_thread::sleep_for(10ms);
@@ -49,7 +69,7 @@ bool reaches(const LaneCrew& crew, std::size_t count) {
 
 TEST(LaneCrew, WithoutPatienceAllLanesStart) {
   Heard heard;
-  LaneCrew crew(lanes({{}, {}, {}}), 0ns, heard.events());
+  LaneCrew crew(lanes({{}, {}, {}}), 0ns, heard.events(), starter());
   EXPECT_EQ(crew.slots(), 0U);
   crew.start();
   EXPECT_TRUE(reaches(crew, 3));
@@ -58,7 +78,7 @@ TEST(LaneCrew, WithoutPatienceAllLanesStart) {
 
 TEST(LaneCrew, AFurtherLaneStartsWhenEnoughTimeIsLost) {
   Heard heard;
-  LaneCrew crew(lanes({{}, {.start_ms = 50}, {}}), 100ms, heard.events());
+  LaneCrew crew(lanes({{}, {.start_ms = 50}, {}}), 100ms, heard.events(), starter());
   crew.start();
   ASSERT_TRUE(reaches(crew, 1));
   EXPECT_EQ(crew.slots(), 3U);
@@ -82,20 +102,65 @@ TEST(LaneCrew, AFurtherLaneStartsWhenEnoughTimeIsLost) {
 
 TEST(LaneCrew, WhereNoneWorksTheNextOneStarts) {
   Heard heard;
-  LaneCrew crew(lanes({{.start = true}, {.start = true}, {}}), 1h, heard.events());
+  LaneCrew crew(lanes({{.start = true}, {.start = true}, {}}), 1h, heard.events(), starter());
   crew.start();
   EXPECT_TRUE(reaches(crew, 1));
   EXPECT_EQ(crew.devices().front(), "lane:2 (test)");
-  EXPECT_EQ(heard.broken, 2);
+  EXPECT_TRUE(says_broken(heard, 2));  // a lane's successor may be there before it is said
   EXPECT_EQ(heard.last, 0);
 }
 
 TEST(LaneCrew, TheLastIsSaidOnce) {
   Heard heard;
-  LaneCrew crew(lanes({{.start = true}, {.start = true}}), 1h, heard.events());
+  LaneCrew crew(lanes({{.start = true}, {.start = true}}), 1h, heard.events(), starter());
   crew.start();
-  for (int i = 0; i < 1000 && heard.broken < 2; ++i) std::this_thread::sleep_for(10ms);
-  EXPECT_EQ(heard.broken, 2);
+  EXPECT_TRUE(says_broken(heard, 2));
+  EXPECT_EQ(heard.last, 1);
+}
+
+TEST(LaneCrew, ALaneWithoutThreadsGivesWayToTheNext) {
+  for (const int missing : {1, 2}) {  // the first of its threads, or the second
+    Heard heard;
+    LaneCrew crew(lanes({{}, {}}), 1h, heard.events(), starter(missing, missing));
+    crew.start();
+    EXPECT_TRUE(reaches(crew, 1));
+    EXPECT_EQ(crew.devices().front(), "lane:1 (test)");
+    EXPECT_EQ(heard.broken, 1);
+    EXPECT_EQ(heard.last, 0);
+  }
+}
+
+TEST(LaneCrew, WithoutAnyThreadsTheLastIsSaidOnce) {
+  for (const auto patience : {0ns, std::chrono::nanoseconds(1h)}) {
+    Heard heard;
+    LaneCrew crew(lanes({{}, {}, {}}), patience, heard.events(), starter(1, 100));
+    crew.start();
+    EXPECT_EQ(heard.broken, 3);
+    EXPECT_EQ(heard.last, 1);
+    EXPECT_EQ(crew.slots(), 0U);
+    std::unique_ptr<LaneImage> image = std::make_unique<LaneImage>();
+    EXPECT_FALSE(crew.push(image));
+    EXPECT_TRUE(image);
+  }
+}
+
+TEST(LaneCrew, AFurtherLaneWithoutThreadsLeavesTheOthersAtWork) {
+  Heard heard;
+  LaneCrew crew(lanes({{}, {}}), 100ms, heard.events(), starter(4, 4));
+  crew.start();
+  ASSERT_TRUE(reaches(crew, 1));
+  crew.lost(0ms);
+  crew.lost(100ms);
+  EXPECT_EQ(heard.broken, 1);
+  EXPECT_EQ(heard.last, 0);
+  EXPECT_EQ(crew.devices(), std::vector<std::string>{"lane:0 (test)"});
+}
+
+TEST(LaneCrew, ASuccessorWithoutThreadsIsTheLast) {
+  Heard heard;
+  LaneCrew crew(lanes({{.start = true}, {}}), 1h, heard.events(), starter(3, 3));
+  crew.start();
+  EXPECT_TRUE(says_broken(heard, 2));
   EXPECT_EQ(heard.last, 1);
 }
 
@@ -109,33 +174,52 @@ class FurtherLanes : public testing::Test {
     save(in_.file("image.ppm"), writer->finish().joined());
   }
 
-  // The names of the devices that it used.
+  static constexpr std::size_t kImages = 60;
+
+  struct Ended {
+    std::size_t done = 0, failed = 0;
+    std::vector<std::string> devices, notes;
+    std::optional<Error> fatal;
+  };
+
+  // The names of the devices that a batch without any trouble used.
   std::vector<std::string> run(const std::vector<LaneFaults>& faults, std::chrono::milliseconds patience,
-                               bool host_helps, const std::string& stages) {
-    constexpr std::size_t kImages = 60;
+                               bool host_helps, const std::string& stages, std::size_t images = kImages) {
+    const Ended ended = end_of(faults, patience, host_helps, stages, starter(), 0, images);
+    EXPECT_EQ(ended.done, images);
+    EXPECT_EQ(ended.failed, 0U);
+    EXPECT_FALSE(ended.fatal);
+    return ended.devices;
+  }
+
+  Ended end_of(const std::vector<LaneFaults>& faults, std::chrono::milliseconds patience, bool host_helps,
+               const std::string& stages, const ThreadStarter& start_thread,
+               std::int64_t lane_start_pixels = 0, std::size_t images = kImages) {
     std::vector<BatchItem> items;
-    for (std::size_t i = 0; i < kImages; ++i)
+    for (std::size_t i = 0; i < images; ++i)
       items.push_back({in_.file("image.ppm"), out_.file(std::to_string(i) + ".pgm"), Format::pgm});
     BatchSettings settings;
     settings.stages = parse_stages(stages);
     settings.jobs = 4;
     settings.host_helps = host_helps;
-    settings.find_lanes = [offer = offering(lanes(faults)), patience] {
+    settings.find_lanes = [offer = offering(lanes(faults), 0, lane_start_pixels), patience, start_thread] {
       LaneOffer made = offer();
       made.lane_patience = patience;
+      made.start_thread = start_thread;
       return made;
     };
     Batch batch(std::move(items), std::move(settings));
-    std::size_t done = 0;
+    Ended ended;
     while (!batch.finished()) {
       const std::optional<BatchResult> result = batch.next(1s);
       if (!result) continue;
-      EXPECT_FALSE(result->failed) << result->reason;
-      ++done;
+      ++ended.done;
+      if (result->failed) ++ended.failed;
     }
-    EXPECT_EQ(done, kImages);
-    EXPECT_FALSE(batch.fatal());
-    return batch.devices();
+    ended.devices = batch.devices();
+    ended.notes = batch.take_notes();
+    ended.fatal = batch.fatal();
+    return ended;
   }
 
   TemporaryFolder in_, out_;
@@ -147,15 +231,28 @@ TEST_F(FurtherLanes, AreStartedWhereWorkersWait) {
   EXPECT_EQ(run({kSlow, kSlow}, 50ms, false, "gray").size(), 2U);
 }
 
+TEST_F(FurtherLanes, AreStartedWhereAllWasDecodedBeforeTheFirstWasReady) {
+  EXPECT_EQ(run({{.start_ms = 300, .image_ms = 20}, kSlow}, 50ms, false, "gray").size(), 2U);
+}
+
 TEST_F(FurtherLanes, AreNotStartedWhereWorkersDoNotWaitSoLong) {
   EXPECT_EQ(run({kSlow, kSlow}, 1h, false, "gray"), std::vector<std::string>{"lane:0 (test)"});
-  EXPECT_EQ(run({kSlow, kSlow}, 1h, true, "gray"), std::vector<std::string>{"lane:0 (test)"});
+  // Helping workers may have done all before the first is ready.
+  const std::vector<std::string> devices = run({kSlow, kSlow}, 1h, true, "gray");
+  if (!devices.empty()) {
+    EXPECT_EQ(devices, std::vector<std::string>{"lane:0 (test)"});
+  }
+}
+
+// Few images wait: workers are idle, but no further lane would help.
+TEST_F(FurtherLanes, AreNotStartedForTheLastImages) {
+  EXPECT_EQ(run({{.image_ms = 100}, {}}, 20ms, false, "gray", 6), std::vector<std::string>{"lane:0 (test)"});
 }
 
 TEST_F(FurtherLanes, AreStartedWhereWorkersDoMuchOfTheLanesWork) {
   std::string many = "gray";
   for (int i = 0; i < 300; ++i) many += ",smooth";
-  EXPECT_EQ(run({{.image_ms = 500}, {.image_ms = 500}}, 50ms, true, many).size(), 2U);
+  EXPECT_EQ(run({{.image_ms = 500}, {.image_ms = 500}}, 5ms, true, many).size(), 2U);
 }
 
 TEST_F(FurtherLanes, TakeOverWhereTheFirstBreaks) {
@@ -164,6 +261,48 @@ TEST_F(FurtherLanes, TakeOverWhereTheFirstBreaks) {
     const std::vector<std::string> devices = run({fault, {}}, 1h, false, "gray");
     ASSERT_FALSE(devices.empty());
     EXPECT_EQ(devices.back(), "lane:1 (test)");
+  }
+}
+
+TEST_F(FurtherLanes, TakeOverWhereTheFirstHasNoThreads) {
+  for (const int missing : {1, 2}) {
+    const Ended ended = end_of({{}, {}}, 1h, false, "gray", starter(missing, missing));
+    EXPECT_EQ(ended.done, kImages);
+    EXPECT_EQ(ended.failed, 0U);
+    EXPECT_FALSE(ended.fatal);
+    EXPECT_EQ(ended.devices, std::vector<std::string>{"lane:1 (test)"});
+    ASSERT_EQ(ended.notes.size(), 1U);
+    EXPECT_TRUE(ended.notes.front().starts_with("lane:0 is not used: cannot start a thread"));
+  }
+}
+
+TEST_F(FurtherLanes, WithoutThreadsAreDoneWithout) {
+  const Ended ended = end_of({kSlow, kSlow, kSlow}, 5ms, false, "gray", starter(3, 100));
+  EXPECT_EQ(ended.done, kImages);
+  EXPECT_EQ(ended.failed, 0U);
+  EXPECT_FALSE(ended.fatal);
+  EXPECT_EQ(ended.devices, std::vector<std::string>{"lane:0 (test)"});
+  EXPECT_EQ(ended.notes.size(), 2U);
+}
+
+TEST_F(FurtherLanes, WithoutAnyThreadTheBatchEnds) {
+  for (const auto patience : {0ms, 1000ms}) {
+    const Ended ended = end_of({{}, {}}, patience, false, "gray", starter(1, 100));
+    EXPECT_EQ(ended.failed, 0U);
+    ASSERT_TRUE(ended.fatal);
+    EXPECT_EQ(ended.fatal->kind(), ErrorKind::device);
+    EXPECT_EQ(ended.notes.size(), 1U);
+    EXPECT_TRUE(ended.devices.empty());
+  }
+}
+
+TEST_F(FurtherLanes, WithoutAnyThreadWorkersThatHelpDoAll) {
+  for (const std::int64_t start_pixels : {0, 1}) {  // started by the finder, and by a worker
+    const Ended ended = end_of({{}, {}}, 1h, true, "gray", starter(1, 100), start_pixels);
+    EXPECT_EQ(ended.done, kImages);
+    EXPECT_EQ(ended.failed, 0U);
+    EXPECT_FALSE(ended.fatal);
+    EXPECT_EQ(ended.notes.size(), 2U);
   }
 }
 
