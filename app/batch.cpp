@@ -267,6 +267,9 @@ class BatchRun {
     settings.memory_bytes = memory_for_images(options_.batch, settings.jobs);
     settings.fail_fast = options_.batch.fail_fast;
     settings.keep_spans = !options_.trace_file.empty();
+    settings.before_write = [this](const std::string& path) {
+      check_still_replaceable(path, options_.replace);
+    };
     choose(settings);
     totals_.jobs =
         static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(settings.jobs), files_.files.size()));
@@ -274,7 +277,6 @@ class BatchRun {
     return settings;
   }
 
-  // The devices.
   void choose(BatchSettings& settings) {
     const DeviceChoice choice = choose_device(options_.device);
     if (choice.kind == DeviceKind::automatic) {
@@ -349,8 +351,6 @@ class BatchRun {
                  megapixels(offer.lane_start_pixels) + " of them are to come (" + how + ")";
     return offer;
   }
-
-  // ---- the end ---------------------------------------------------------------------------------------
 
   void report() {
     reports_.write_whole_files(totals_);

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <iterator>
 #include <span>
-#include <system_error>
 
 #include "app/name_list.h"
 #include "app/results.h"
@@ -51,11 +50,7 @@ void BatchReports::open(bool needs_output) {
 }
 
 void BatchReports::make_output() const {
-  std::error_code error;
-  std::filesystem::create_directories(options_.output, error);
-  if (error)
-    throw Error(ErrorKind::output,
-                printable(options_.output) + ": cannot make the folder: " + error.message());
+  naming(printable(options_.output), [&] { make_folder(options_.output); });
 }
 
 void BatchReports::add_skipped(const std::vector<BatchFile>& files) {

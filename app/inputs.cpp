@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 
 #include "app/name_list.h"
+#include "app/places.h"
 #include "app/shard.h"
 #include "images/error.h"
 #include "images/file.h"
-#include "images/file_identity.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -77,24 +77,6 @@ struct Spot {
     return {(fs::path(path) / name).string(), (fs::path(below) / name).string(),
             (fs::path(tree) / name).string()};
   }
-};
-
-// Where what is written to a path comes to lie, links followed: a folder and a name in it. Hard links are
-// places of their own, because a file is replaced and not written over. nullopt for a loop of links.
-class Places {
- public:
-  std::optional<FileIdentity> of(const std::string& path) {
-    const std::optional<fs::path> target = followed(path);
-    if (!target) return std::nullopt;
-    const auto [folder, fresh] = folders_.try_emplace(target->parent_path().string());
-    if (fresh) folder->second = file_identity(folder->first);
-    std::optional<FileIdentity> place = folder->second;
-    if (place) place->below = (fs::path(place->below) / target->filename()).string();
-    return place;
-  }
-
- private:
-  std::unordered_map<std::string, std::optional<FileIdentity>> folders_;  // each is looked at once
 };
 
 class Finder {
@@ -320,6 +302,8 @@ class Finder {
           refuse_both(*other->second, file);
       }
       if (!info) continue;
+      if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch waits for no reader
+        throw Error(ErrorKind::usage, printable(file.output) + ": is there and is no regular file");
       if (S_ISDIR(info->st_mode))
         throw Error(ErrorKind::usage, printable(file.output) + ": is a folder, and " + printable(file.input) +
                                           " would be written there");

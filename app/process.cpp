@@ -334,9 +334,7 @@ class ImageRun {
   void write(Outcome& outcome) {
     facts_.output_bytes = static_cast<std::int64_t>(outcome.file.size_bytes());
     const auto span = outcome.timeline.span("write", SpanKind::host, facts_.output_bytes);
-    // Somebody may have made it meanwhile.
-    if (const std::string why = why_no_image(options_.output, options_.replace); !why.empty())
-      throw Error(ErrorKind::usage, why);
+    check_still_replaceable(options_.output, options_.replace);
     write_file(options_.output, outcome.file.parts);
     outcome.file = {};
   }

@@ -73,6 +73,10 @@ std::string why_no_image(const std::string& path, Replace replace, Mark mark) {
   return why_not_replaceable(path, replace, mark == Mark::result ? own_result : own_test_image);
 }
 
+void check_still_replaceable(const std::string& path, Replace replace) {
+  if (const std::string why = why_no_image(path, replace); !why.empty()) throw Error(ErrorKind::usage, why);
+}
+
 std::string why_no_text(const std::string& path, Replace replace) {
   return why_not_replaceable(path, replace, own_text_file);
 }

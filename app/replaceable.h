@@ -32,6 +32,9 @@ enum class Replace {
 // The same for each kind of file that imgpipe writes.
 [[nodiscard]] std::string why_no_image(const std::string& path, Replace replace, Mark mark = Mark::result);
 [[nodiscard]] std::string why_no_text(const std::string& path, Replace replace);
+// For a moment before writing: somebody may have made the file meanwhile. Throws Error(usage) with the
+// reason.
+void check_still_replaceable(const std::string& path, Replace replace);
 // A list of names carries no mark: it may be replaced where every name that it holds is that of an image by
 // its ending, or one of `names`.
 [[nodiscard]] std::string why_no_list(const std::string& path, Replace replace,

@@ -183,6 +183,7 @@ class Batch::Work {
     const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host, entry.result.output_bytes);
     naming(printable(path), [&] {
       folders_.make(std::filesystem::path(path).parent_path());
+      settings_.before_write(path);
       write_file(path, file.parts);
     });
   }

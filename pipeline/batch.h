@@ -66,6 +66,8 @@ struct BatchSettings {
   bool memory_is_limit = false;
   // Makes the engine of images that go to no lane, one for each worker.
   std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
+  // Asked just before an image is written; what it throws fails the image.
+  std::function<void(const std::string& output)> before_write = [](const std::string&) {};
   // Finds the devices, on a thread of its own, because looking for them can take longer than an image. Where
   // it is not set there are none. What it throws is as if a lane had not started.
   std::function<LaneOffer()> find_lanes;

@@ -4,10 +4,9 @@
 #include <filesystem>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <unordered_set>
 
-#include "images/error.h"
+#include "images/file.h"
 
 namespace imgpipe {
 
@@ -18,9 +17,7 @@ class OutputFolders {
   void make(const std::filesystem::path& folder) {
     const std::lock_guard lock(mutex_);
     if (folder.empty() || made_.contains(folder.string())) return;
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw Error(ErrorKind::output, "cannot make the folder: " + error.message());
+    make_folder(folder);
     made_.insert(folder.string());
   }
 

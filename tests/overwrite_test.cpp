@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "images/mark.h"
 #include "tests/support/batch_cli.h"
@@ -179,6 +180,27 @@ TEST_F(Overwrite, AFileThatAppearsMeanwhile) {
     EXPECT_EQ(load_text(file("o.png")), load_text(file("in/b.jpg")));
     EXPECT_NE(load_text(file("err")).find("imgpipe: o.png: is there already"), std::string::npos);
   }
+}
+
+// The same in a batch: one that waits for its file makes the time for it.
+TEST_F(Overwrite, AFileThatAppearsDuringABatch) {
+  // Large enough that its stages outlast the sleep; the other output is made while it is on its way.
+  expect_done({"synth", "in/0.png", "--pattern", "noise", "--size", "6000x4000", "-q"});
+  const std::string command = "cd '" + folder_.path().string() +
+                              "' && ('" IMGPIPE_PROGRAM
+                              "' in out -q --jobs 1 2>err & while [ ! -e out ]; do sleep 0.01; done; "
+                              "cp in/b.jpg out/b.jpg; wait $!)";
+  EXPECT_NE(std::system(command.c_str()), 0);
+  EXPECT_EQ(load_text(file("out/b.jpg")), load_text(file("in/b.jpg")));
+  EXPECT_NE(load_text(file("err")).find("out/b.jpg: is there already"), std::string::npos)
+      << load_text(file("err"));
+  EXPECT_TRUE(fs::exists(file("out/a.png"))) << "the others are done";
+}
+
+TEST_F(Overwrite, ABatchWaitsForNoReader) {
+  fs::create_directories(out());
+  ASSERT_EQ(::mkfifo(file("out/a.png").c_str(), 0600), 0);
+  expect_refused(run({"in", "out"}), "is no regular file");
 }
 
 // Test images are inputs: a pipeline's run does not take them for its own.
