@@ -202,7 +202,7 @@ std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
 // alpha, so the colour is (value - (m - alpha)) * 255 / alpha, rounded half up, and not below 0. Of a colour
 // without any alpha nothing is known: it stays. Where alpha is m this is (value * 255 + m / 2) / m.
 Sample unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
-  if (alpha == 0) alpha = m;
+  if (alpha == 0) alpha = std::max(m, 1U);
   if (value + alpha <= m) return 0;
   return static_cast<Sample>((2 * kMaxSample * (value + alpha - m) + alpha) / (2 * alpha));
 }
