@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "app/name_list.h"
 #include "images/error.h"
@@ -32,23 +33,7 @@ bool take(std::string_view& text, std::string_view token) {
   return true;
 }
 
-bool own_result(Head head) {
-  return own_image(head, Mark::result);
-}
-
-bool own_test_image(Head head) {
-  return own_image(head, Mark::synthetic) || own_image(head, Mark::result);
-}
-
-bool own_text_file(Head head) {
-  return own_text(text_of(head));
-}
-
 }  // namespace
-
-bool own_image(Head head, Mark mark) {
-  return find_mark(head) == mark;
-}
 
 bool own_text(std::string_view head) {
   std::string_view rest = head;
@@ -70,7 +55,10 @@ std::string why_not_replaceable(const std::string& path, Replace replace,
 }
 
 std::string why_no_image(const std::string& path, Replace replace, Mark mark) {
-  return why_not_replaceable(path, replace, mark == Mark::result ? own_result : own_test_image);
+  return why_not_replaceable(path, replace, [mark](Head head) {
+    const Mark found = find_mark(head);
+    return found == mark || (found == Mark::result && mark == Mark::synthetic);
+  });
 }
 
 void check_still_replaceable(const std::string& path, Replace replace) {
@@ -78,7 +66,7 @@ void check_still_replaceable(const std::string& path, Replace replace) {
 }
 
 std::string why_no_text(const std::string& path, Replace replace) {
-  return why_not_replaceable(path, replace, own_text_file);
+  return why_not_replaceable(path, replace, [](Head head) { return own_text(text_of(head)); });
 }
 
 std::string why_no_list(const std::string& path, Replace replace,

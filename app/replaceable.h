@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "images/codec.h"
 
@@ -17,9 +16,8 @@ enum class Replace {
   none,  // --no-clobber
 };
 
-// Whether imgpipe wrote the file of which `head` is the start, as an image of this kind (images/mark.h), or
-// as a report, a histogram, a trace or a plot, which are told by their first key, column or comment.
-[[nodiscard]] bool own_image(std::span<const std::byte> head, Mark mark);
+// Whether imgpipe wrote the file of which `head` is the start, as a report, a histogram, a trace or a plot:
+// they are told by their first key, column or comment. Images are told by images/mark.h.
 [[nodiscard]] bool own_text(std::string_view head);
 
 // Why `path` may not be written, or "". It may where there is no file, an empty one, or what is no regular
@@ -36,7 +34,7 @@ enum class Replace {
 // reason.
 void check_still_replaceable(const std::string& path, Replace replace);
 // A list of names carries no mark: it may be replaced where every name that it holds is that of an image by
-// its ending, or one of `names`.
+// its ending, or `is_name`.
 [[nodiscard]] std::string why_no_list(const std::string& path, Replace replace,
                                       const std::function<bool(const std::string&)>& is_name);
 

@@ -105,19 +105,12 @@ Bytes take_section(Bytes file, std::size_t& at, std::size_t length_bytes) {
   return section;
 }
 
-bool has_signature(Bytes bytes, std::size_t at, std::string_view signature) {
-  for (std::size_t i = 0; i < signature.size(); ++i) {
-    if (big_endian(bytes, at + i, 1) != static_cast<unsigned char>(signature[i])) return false;
-  }
-  return true;
-}
-
 // "Image resources section". Damage in it costs no pixel: what cannot be read is passed over.
 void read_resources(Bytes section, Psd& psd) {
   constexpr std::uint32_t kTransparentIndex = 1047;
   constexpr std::uint32_t kVersionInfo = 1057;
   std::size_t at = 0;
-  while (at + 12 <= section.size() && has_signature(section, at, "8BIM"sv)) {
+  while (at + 12 <= section.size() && stands_at(section, at, "8BIM"sv)) {
     const std::uint32_t id = big_endian(section, at + 4, 2);
     at += 6 + (big_endian(section, at + 6, 1) + 2) / 2 * 2;  // the name is padded to an even length
     const std::size_t length = big_endian(section, at, 4);
@@ -145,8 +138,8 @@ bool has_transparency(Bytes section, bool big) {
   if (big_endian(section, field - 4, 4) != 0) return negative_at(field);
   std::size_t at = field + 4 + big_endian(section, field, 4);  // behind the global layer mask
   while (at + 12 <= section.size()) {
-    if (!has_signature(section, at, "8BIM"sv) && !has_signature(section, at, "8B64"sv)) return false;
-    const auto is = [&, key = at + 4](std::string_view name) { return has_signature(section, key, name); };
+    if (!stands_at(section, at, "8BIM"sv) && !stands_at(section, at, "8B64"sv)) return false;
+    const auto is = [&, key = at + 4](std::string_view name) { return stands_at(section, key, name); };
     if (is("Mtrn"sv) || is("Mt16"sv)) return true;
     if (is("Lr16"sv)) return negative_at(at + 8 + field);
     const bool wide = big && (is("LMsk"sv) || is("Layr"sv) || is("Alph"sv) || is("FMsk"sv) || is("lnk2"sv) ||

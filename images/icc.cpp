@@ -22,20 +22,13 @@ constexpr std::uint32_t kMostTags = 100;  // real profiles have 10 to 20
 constexpr std::size_t kMostNameCharacters = 80;
 constexpr const char* kUnnamed = "unnamed";
 
-bool has(Bytes bytes, std::size_t at, std::string_view text) {
-  if (bytes.size() < at + text.size()) return false;
-  return std::equal(
-      text.begin(), text.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at),
-      [](char c, std::byte b) { return static_cast<unsigned char>(c) == std::to_integer<int>(b); });
-}
-
 // The data of a tag, cut at the end of what there is; empty when the profile has no such tag.
 Bytes tag_data(Bytes profile, std::string_view signature) {
   constexpr std::size_t kEntryBytes = 12;
   const std::uint32_t tags = std::min(big_endian(profile, kHeaderBytes, 4), kMostTags);
   for (std::uint32_t i = 0; i < tags; ++i) {
     const std::size_t entry = kHeaderBytes + 4 + i * kEntryBytes;
-    if (!has(profile, entry, signature)) continue;
+    if (!stands_at(profile, entry, signature)) continue;
     const std::size_t offset = big_endian(profile, entry + 4, 4);
     if (offset >= profile.size()) return {};
     return profile.subspan(offset,
@@ -93,7 +86,7 @@ std::string localized(Bytes tag) {
   std::size_t record = kRecords;
   if (record_bytes < 12 || record_bytes > tag.size()) return "";
   for (std::size_t i = count; i-- > 0;) {
-    if (has(tag, kRecords + i * record_bytes, "en")) record = kRecords + i * record_bytes;
+    if (stands_at(tag, kRecords + i * record_bytes, "en")) record = kRecords + i * record_bytes;
   }
   const std::size_t offset = big_endian(tag, record + 8, 4);
   if (offset >= tag.size()) return "";
@@ -112,9 +105,9 @@ std::string plain_text(Bytes tag, std::size_t at) {
 std::string description(Bytes profile) {
   const Bytes tag = tag_data(profile, "desc");
   std::string name;
-  if (has(tag, 0, "desc")) name = plain_text(tag, 12);
-  if (has(tag, 0, "mluc")) name = localized(tag);
-  if (has(tag, 0, "text")) name = plain_text(tag, 8);
+  if (stands_at(tag, 0, "desc")) name = plain_text(tag, 12);
+  if (stands_at(tag, 0, "mluc")) name = localized(tag);
+  if (stands_at(tag, 0, "text")) name = plain_text(tag, 8);
   const auto space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   while (!name.empty() && space(name.back())) name.pop_back();
   return name;
@@ -163,8 +156,8 @@ bool is_srgb_curve(Bytes tag) {
     const double x = i / double{kSteps};
     const double wanted = x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
     std::optional<double> y;
-    if (has(tag, 0, "para")) y = parametric(tag, x);
-    if (has(tag, 0, "curv")) y = tabulated(tag, x);
+    if (stands_at(tag, 0, "para")) y = parametric(tag, x);
+    if (stands_at(tag, 0, "curv")) y = tabulated(tag, x);
     if (!y || !(std::abs(*y - wanted) <= kNear)) return false;
   }
   return true;
@@ -188,8 +181,8 @@ bool has_srgb_primaries(Bytes profile) {
 }
 
 bool is_srgb(Bytes profile, std::string_view name) {
-  if (has(profile, 16, "GRAY")) return is_srgb_curve(tag_data(profile, "kTRC"));
-  if (!has(profile, 16, "RGB ")) return false;
+  if (stands_at(profile, 16, "GRAY")) return is_srgb_curve(tag_data(profile, "kTRC"));
+  if (!stands_at(profile, 16, "RGB ")) return false;
   if (tag_data(profile, "rXYZ").empty()) return called_srgb(name);  // tables instead of a matrix
   return has_srgb_primaries(profile) && is_srgb_curve(tag_data(profile, "rTRC")) &&
          is_srgb_curve(tag_data(profile, "gTRC")) && is_srgb_curve(tag_data(profile, "bTRC"));
@@ -211,7 +204,7 @@ std::string shortened(std::string text) {
 }  // namespace
 
 std::string profile_name(std::span<const std::byte> profile) {
-  if (!has(profile, 36, "acsp")) return kUnnamed;
+  if (!stands_at(profile, 36, "acsp")) return kUnnamed;
   const std::string name = description(profile);
   if (is_srgb(profile, name)) return "";
   return name.empty() ? kUnnamed : shortened(printable(name));

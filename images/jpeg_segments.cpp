@@ -22,13 +22,6 @@ constexpr unsigned kEndOfImage = 0xD9;
 constexpr unsigned kApp1 = 0xE1;
 constexpr unsigned kApp2 = 0xE2;
 
-bool starts_with(Bytes bytes, std::string_view text) {
-  return bytes.size() >= text.size() &&
-         std::equal(text.begin(), text.end(), bytes.begin(), [](char c, std::byte b) {
-           return static_cast<unsigned char>(c) == std::to_integer<int>(b);
-         });
-}
-
 // Restart markers, TEM and the start of an image stand alone; zero is a 0xFF that was data.
 bool stands_alone(unsigned marker) {
   return marker <= 1 || (marker >= 0xD0 && marker <= 0xD8);
@@ -73,10 +66,10 @@ unsigned next_marker(Bytes file, std::size_t& at) {
 
 void look_into(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& parts) {
   constexpr std::string_view kExif = "Exif\0\0"sv;
-  if (marker == kApp1 && facts.exif.empty() && starts_with(payload, kExif))
+  if (marker == kApp1 && facts.exif.empty() && stands_at(payload, 0, kExif))
     facts.exif = payload.subspan(kExif.size());
-  if (marker == kApp2 && starts_with(payload, "ICC_PROFILE\0"sv)) parts.add(payload);
-  if (marker == kApp2 && starts_with(payload, "MPF\0"sv)) facts.multi_picture = true;
+  if (marker == kApp2 && stands_at(payload, 0, "ICC_PROFILE\0"sv)) parts.add(payload);
+  if (marker == kApp2 && stands_at(payload, 0, "MPF\0"sv)) facts.multi_picture = true;
   if (is_frame_header(marker) && facts.width == 0) {
     facts.height = big_endian(payload, 1, 2);
     facts.width = big_endian(payload, 3, 2);
@@ -107,7 +100,7 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> file) {
 std::span<const std::byte> without_padding(std::span<const std::byte> bytes) {
   const auto padding = [&bytes](std::size_t at) {
     const auto c = std::to_integer<unsigned>(bytes[at]);
-    if (c == 0xFF) return !starts_with(bytes.subspan(at), "\xFF\xD8"sv);  // the start of a picture
+    if (c == 0xFF) return !stands_at(bytes, at, "\xFF\xD8"sv);  // the start of a picture
     return c == 0 || c == ' ' || (c >= '\t' && c <= '\r');
   };
   std::size_t at = 0;
@@ -118,10 +111,11 @@ std::span<const std::byte> without_padding(std::span<const std::byte> bytes) {
 bool is_known_appendix(std::span<const std::byte> behind, const JpegFacts& facts) {
   constexpr std::string_view kSamsung = "SEFT";
   if (facts.multi_picture) return true;
-  if (behind.size() >= kSamsung.size() && starts_with(behind.last(kSamsung.size()), kSamsung)) return true;
+  if (behind.size() >= kSamsung.size() && stands_at(behind, behind.size() - kSamsung.size(), kSamsung))
+    return true;
   // Of the box's four bytes of length those may be gone that look like padding.
   for (std::size_t length_bytes = 0; length_bytes <= 4 && length_bytes < behind.size(); ++length_bytes) {
-    if (starts_with(behind.subspan(length_bytes), "ftyp")) return true;
+    if (stands_at(behind, length_bytes, "ftyp")) return true;
   }
   return false;
 }

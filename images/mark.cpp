@@ -29,11 +29,6 @@ Bytes bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-bool stands_at(Bytes file, std::size_t at, std::string_view text) {
-  return at <= file.size() && file.size() - at >= text.size() &&
-         std::memcmp(file.data() + at, text.data(), text.size()) == 0;
-}
-
 void append(std::vector<std::byte>& out, std::string_view text) {
   const Bytes bytes = bytes_of(text);
   out.insert(out.end(), bytes.begin(), bytes.end());

@@ -1,6 +1,7 @@
 #include "images/sniff.h"
 
 #include <array>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -10,15 +11,6 @@ namespace imgpipe {
 namespace {
 
 using namespace std::string_view_literals;
-
-bool starts_with(std::span<const std::byte> bytes, std::string_view signature, std::size_t at = 0) {
-  if (bytes.size() < at + signature.size()) return false;
-  for (std::size_t i = 0; i < signature.size(); ++i) {
-    if (std::to_integer<unsigned char>(bytes[at + i]) != static_cast<unsigned char>(signature[i]))
-      return false;
-  }
-  return true;
-}
 
 // TGA has no signature (Truevision TGA 2.0, 1989): all 18 header bytes must make sense together.
 bool looks_like_tga(std::span<const std::byte> bytes) {
@@ -47,6 +39,11 @@ bool white_space(std::span<const std::byte> bytes, std::size_t at) {
 
 }  // namespace
 
+bool stands_at(std::span<const std::byte> bytes, std::size_t at, std::string_view text) {
+  return at <= bytes.size() && bytes.size() - at >= text.size() &&
+         std::memcmp(bytes.data() + at, text.data(), text.size()) == 0;
+}
+
 std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
   std::uint32_t value = 0;
   for (std::size_t i = count; i-- > 0;) {
@@ -68,12 +65,12 @@ std::uint64_t big_endian_64(std::span<const std::byte> bytes, std::size_t at) {
 }
 
 std::optional<Format> format_by_content(std::span<const std::byte> bytes) {
-  if (starts_with(bytes, "\xFF\xD8\xFF"sv)) return Format::jpeg;
-  if (starts_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return Format::png;
-  if (starts_with(bytes, "BM"sv)) return Format::bmp;
-  if (starts_with(bytes, "GIF87a"sv) || starts_with(bytes, "GIF89a"sv)) return Format::gif;
-  if (starts_with(bytes, "8BPS"sv)) return Format::psd;
-  if (starts_with(bytes, "P"sv) && white_space(bytes, 2)) {
+  if (stands_at(bytes, 0, "\xFF\xD8\xFF"sv)) return Format::jpeg;
+  if (stands_at(bytes, 0, "\x89PNG\r\n\x1A\n"sv)) return Format::png;
+  if (stands_at(bytes, 0, "BM"sv)) return Format::bmp;
+  if (stands_at(bytes, 0, "GIF87a"sv) || stands_at(bytes, 0, "GIF89a"sv)) return Format::gif;
+  if (stands_at(bytes, 0, "8BPS"sv)) return Format::psd;
+  if (stands_at(bytes, 0, "P"sv) && white_space(bytes, 2)) {
     const std::uint32_t digit = little_endian(bytes, 1, 1);
     if (digit == '1' || digit == '4') return Format::pbm;
     if (digit == '2' || digit == '5') return Format::pgm;
@@ -102,11 +99,11 @@ std::string unknown_content_reason(std::span<const std::byte> bytes) {
   }};
   std::string_view name;
   for (const auto& [signature, format] : kKnown) {
-    if (name.empty() && starts_with(bytes, signature)) name = format;
+    if (name.empty() && stands_at(bytes, 0, signature)) name = format;
   }
-  if (starts_with(bytes, "RIFF"sv) && starts_with(bytes, "WEBP"sv, 8)) name = "WebP"sv;
-  if (starts_with(bytes, "ftypavif"sv, 4)) name = "AVIF"sv;
-  if (starts_with(bytes, "ftyphei"sv, 4) || starts_with(bytes, "ftypmif1"sv, 4)) name = "HEIF"sv;
+  if (stands_at(bytes, 0, "RIFF"sv) && stands_at(bytes, 8, "WEBP"sv)) name = "WebP"sv;
+  if (stands_at(bytes, 4, "ftypavif"sv)) name = "AVIF"sv;
+  if (stands_at(bytes, 4, "ftyphei"sv) || stands_at(bytes, 4, "ftypmif1"sv)) name = "HEIF"sv;
   if (name.empty()) return "not an image of a known format";
   return std::string(name) + " images are not supported";
 }

@@ -7,11 +7,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace imgpipe {
 
 // The reason to give for bytes that are no image we read: names the format where we know it all the same.
 [[nodiscard]] std::string unknown_content_reason(std::span<const std::byte> bytes);
+
+// Whether `text` stands at `at`, whole.
+[[nodiscard]] bool stands_at(std::span<const std::byte> bytes, std::size_t at, std::string_view text);
 
 // Unsigned integers inside a file; 0 beyond its end.
 [[nodiscard]] std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at,
