@@ -8,13 +8,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/batch_report.h"
 #include "app/batch_reports.h"
-#include "app/calibration.h"
+#include "app/batch_settings.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/inputs.h"
@@ -25,7 +24,7 @@
 #include "app/signals.h"
 #include "images/error.h"
 #include "images/file.h"
-#include "images/image.h"
+#include "images/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/plan.h"
 
@@ -37,9 +36,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
 constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
-constexpr std::size_t kSlotsOfADevice = 4;
-// Of the workers' time, each, before a further device is started: about two starts of one.
-constexpr std::chrono::milliseconds kPatienceForADevice{500};
 
 void refuse_what_is_for_one_image(const ProcessOptions& options) {
   const std::pair<bool, const char*> rows[] = {{options.compare, "--cpu"},
@@ -56,25 +52,6 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
       throw Error(ErrorKind::usage,
                   "--report: " + printable(file) + ": a batch is reported as .json or .ndjson");
   }
-}
-
-// The memory that images may have: what was given less what the program itself takes, or half of what there
-// is.
-std::int64_t memory_for_images(const BatchOptions& batch, int jobs) {
-  if (batch.memory_bytes == 0) return available_memory_bytes() / 2;
-  // Measured: the program with its libraries 20 to 30 MB, and what the allocator of each thread keeps.
-  const std::int64_t own = (std::int64_t{32} << 20) + (std::int64_t{jobs} << 20);
-  return std::max(batch.memory_bytes - own, batch.memory_bytes / 4);
-}
-
-// Images come and go by the megabyte. Left to itself the allocator gives every one back to the system, and
-// each page of the next is provided anew: 40 JPEGs of 2 to 8 MP, 2-core Xeon, 2026-11-21: 46,959 page faults
-// and 0.59 s, 7,407 and 0.51 s so. With --memory the allocator stays as it is, because what it keeps counts.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that it takes
-  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
 }
 
 // True when stdout and stderr are one terminal, pipe or file.
@@ -161,7 +138,12 @@ class BatchRun {
     if (options_.batch.memory_bytes == 0) keep_freed_memory();
     start_ = Clock::now();
     const SignalsNoted signals;
-    batch_ = std::make_unique<Batch>(items(), settings());
+    BatchSetUp set_up = set_up_batch(options_);
+    totals_.devices = set_up.devices;
+    totals_.jobs = static_cast<int>(
+        std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
+    totals_.memory_bytes = set_up.settings.memory_bytes;
+    batch_ = std::make_unique<Batch>(items(), std::move(set_up.settings));
     follow(signals);
     for (const std::string& note : batch_->take_notes()) say_warning(note);
     totals_.wall_s = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -252,104 +234,6 @@ class BatchRun {
     items.reserve(files_.files.size());
     for (const BatchFile& file : files_.files) items.push_back({file.input, file.output, file.format});
     return items;
-  }
-
-  BatchSettings settings() {
-    BatchSettings settings;
-    settings.stages = options_.stages;
-    settings.stage = options_.stage;
-    settings.fuse = options_.fuse;
-    settings.decode = options_.decode;
-    settings.encode = options_.encode;
-    settings.threads = options_.threads > 0 ? options_.threads : host_info().threads;
-    settings.jobs = options_.batch.jobs > 0 ? options_.batch.jobs : settings.threads;
-    settings.memory_is_limit = options_.batch.memory_bytes > 0;
-    settings.memory_bytes = memory_for_images(options_.batch, settings.jobs);
-    settings.fail_fast = options_.batch.fail_fast;
-    settings.keep_spans = !options_.trace_file.empty();
-    settings.before_write = [this](const std::string& path) {
-      check_still_replaceable(path, options_.replace);
-    };
-    choose(settings);
-    totals_.jobs =
-        static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(settings.jobs), files_.files.size()));
-    totals_.memory_bytes = settings.memory_bytes;
-    return settings;
-  }
-
-  void choose(BatchSettings& settings) {
-    const DeviceChoice choice = choose_device(options_.device);
-    if (choice.kind == DeviceKind::automatic) {
-      choose_by_cost(settings);
-      return;
-    }
-    if (choice.kind != DeviceKind::cuda) {
-      if (choice.kind == DeviceKind::reference) settings.make_engine = make_reference_engine;
-      totals_.devices.push_back((choice.kind == DeviceKind::cpu ? "cpu (" : "reference (") +
-                                host_info().processor + ")");
-      return;
-    }
-    make_memory_for_lanes(settings);
-    settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
-      LaneOffer offer;
-      offer.lane_patience = kPatienceForADevice;
-      offer.lanes = make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsOfADevice, memory);
-      return offer;
-    };
-  }
-
-  // What is kept for the next image counts as well where there is a limit.
-  static void make_memory_for_lanes(BatchSettings& settings) {
-    const std::int64_t kept = settings.memory_bytes / (settings.memory_is_limit ? 4 : 2);
-    if (settings.memory_is_limit && built_with_cuda()) settings.memory_bytes -= kept;
-    settings.lane_memory = make_lane_memory(kept);
-  }
-
-  static std::vector<int> every_cuda_device() {
-    const CudaDevices found = list_cuda_devices();
-    if (found.devices.empty())
-      throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
-    std::vector<int> devices;
-    for (const CudaDevice& device : found.devices) devices.push_back(device.index);
-    return devices;
-  }
-
-  // auto: the workers do what the devices are not worth.
-  void choose_by_cost(BatchSettings& settings) {
-    totals_.devices.push_back("cpu (" + host_info().processor + ")");
-    settings.host_helps = true;
-    make_memory_for_lanes(settings);
-    settings.find_lanes = [jobs = settings.jobs, memory = settings.lane_memory] {
-      return offer_by_cost(jobs, memory);
-    };
-  }
-
-  static LaneOffer offer_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resource>& memory) {
-    LaneOffer offer;
-    const CudaDevices found = list_cuda_devices();
-    const std::optional<CudaDevice> first = usable_device(found);
-    if (!first) {
-      offer.note = "auto took cpu (" + why_no_device(found) + ")";
-      return offer;
-    }
-    const Calibration calibration = load_calibration(*first);
-    const std::string how = calibration.measured ? "as measured on this machine"
-                                                 : "not measured here yet, see imgpipe devices --calibrate";
-    if (!calibration.model.lane_pixels) {
-      offer.note = "auto took cpu (no image is cheaper with " + first->name + "; " + how + ")";
-      return offer;
-    }
-    offer.lane_pixels = *calibration.model.lane_pixels;
-    offer.lane_patience = kPatienceForADevice;
-    offer.lane_start_pixels = calibration.model.lane_start_pixels(jobs);
-    std::vector<int> devices;
-    for (const CudaDevice& device : found.devices) {
-      if (can_run_on(device)) devices.push_back(device.index);
-    }
-    offer.lanes = make_cuda_lanes(devices, kSlotsOfADevice, memory);
-    offer.note = "auto takes cuda for images of at least " + megapixels(offer.lane_pixels) + ", once " +
-                 megapixels(offer.lane_start_pixels) + " of them are to come (" + how + ")";
-    return offer;
   }
 
   void report() {

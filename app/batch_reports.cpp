@@ -9,6 +9,7 @@
 #include "app/results.h"
 #include "images/error.h"
 #include "images/file.h"
+#include "images/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {

@@ -13,7 +13,7 @@
 #include "app/report.h"
 #include "app/version.h"
 #include "images/error.h"
-#include "images/file.h"
+#include "images/output_file.h"
 #include "images/text.h"
 #include "pipeline/lab_transfer.h"
 

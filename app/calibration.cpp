@@ -10,6 +10,7 @@
 #include "app/version.h"
 #include "images/error.h"
 #include "images/file.h"
+#include "images/output_file.h"
 #include "images/simd.h"
 
 namespace imgpipe {

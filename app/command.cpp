@@ -13,6 +13,7 @@
 #include "app/log.h"
 #include "images/error.h"
 #include "images/file.h"
+#include "images/output_file.h"
 #include "images/simd.h"
 #include "images/text.h"
 

@@ -17,6 +17,7 @@
 #include "app/trace.h"
 #include "images/error.h"
 #include "images/file.h"
+#include "images/output_file.h"
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
 #include "pipeline/bands.h"

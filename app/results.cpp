@@ -13,6 +13,7 @@
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/file.h"
+#include "images/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "app/exit_code.h"
-#include "images/file.h"
+#include "images/temporary_file.h"
 
 namespace imgpipe {
 namespace {

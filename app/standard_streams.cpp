@@ -10,6 +10,7 @@
 #include "images/error.h"
 #include "images/file.h"
 #include "images/file_identity.h"
+#include "images/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {

@@ -7,7 +7,7 @@
 #include "app/log.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
-#include "images/file.h"
+#include "images/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {

@@ -59,6 +59,11 @@ class OrientedReader final : public WholeImageReader {
     header_.shape = oriented_shape(header_.shape, header_.orientation);
   }
 
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    const std::int64_t image = header_.shape.samples();
+    return stored_->working_bytes(true) + image + (whole ? 0 : image);
+  }
+
  protected:
   void decode(HostPlane whole) override {
     Image stored(stored_->header().shape, memory());
@@ -96,6 +101,7 @@ class ConvertingWriter final : public Writer {
     inner_->write_strip(first, std::as_const(converted).view());
   }
 
+  [[nodiscard]] std::int64_t working_bytes() const override { return inner_->working_bytes(); }
   EncodedFile finish() override { return inner_->finish(); }
 
  private:
@@ -175,6 +181,13 @@ std::vector<std::byte> EncodedFile::joined() const {
 
 void Writer::write_strip(std::int64_t, ConstHostPlane) {
   throw Error(ErrorKind::usage, "write_strip: this format is written row by row");
+}
+
+std::int64_t Reader::working_bytes(bool whole) const {
+  const std::int64_t image = header_.shape.samples();
+  if (header_.progressive) return 2 * image;  // 16-bit coefficients, or all passes of an interlaced image
+  const bool in_rows = header_.format == Format::jpeg || header_.format == Format::png;
+  return whole || in_rows ? 0 : image;
 }
 
 void Reader::read_rows(HostPlane rows) {

@@ -100,6 +100,10 @@ class Reader {
   // reader is of no more use.
   void read_rows(HostPlane rows);
 
+  // The most bytes that it will hold at one time, beside the file and the rows that it fills: by the header,
+  // before it holds them. `whole`: all rows are asked for in one call.
+  [[nodiscard]] virtual std::int64_t working_bytes(bool whole) const;
+
   // What was let pass, in the order seen: damage with --lenient, and unknown bytes behind a camera's JPEG.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
@@ -163,6 +167,9 @@ class Writer {
   // One strip whole: the rows from `first`, a multiple of strip_rows(), on. Strips may come in any order and
   // from several threads at once. Throws Error(usage) for rows that are no strip.
   virtual void write_strip(std::int64_t first, ConstHostPlane rows);
+
+  // The most bytes that it will hold at one time, the finished file among them.
+  [[nodiscard]] virtual std::int64_t working_bytes() const = 0;
 
   // After the last row: the whole file. Throws Error(memory) or Error(usage) when it cannot be made.
   [[nodiscard]] virtual EncodedFile finish() = 0;

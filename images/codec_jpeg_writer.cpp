@@ -95,6 +95,12 @@ class JpegWriter final : public Writer {
     if (!try_write(rows)) fail();
   }
 
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    const std::int64_t samples =
+        std::int64_t{encoder_.image_width} * encoder_.image_height * encoder_.input_components;
+    return samples + samples / 8;
+  }
+
   EncodedFile finish() override {
     if (!try_finish()) fail();
     return std::move(file_);

@@ -209,6 +209,10 @@ class NetpbmWriter final : public Writer {
     }
   }
 
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    return static_cast<std::int64_t>(file_.capacity());
+  }
+
   EncodedFile finish() override {
     EncodedFile encoded;
     encoded.parts.push_back(std::move(file_));

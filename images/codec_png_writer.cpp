@@ -94,6 +94,10 @@ class PngWriter final : public Writer {
     }
   }
 
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    return shape_.samples() + shape_.samples() / 8;
+  }
+
   EncodedFile finish() override {
     EncodedFile file;
     file.parts.reserve(strips_.size() + 2);

@@ -262,6 +262,8 @@ class StbWriter final : public Writer {
     next_row_ += rows.height;
   }
 
+  [[nodiscard]] std::int64_t working_bytes() const override { return 3 * image_.shape().samples(); }
+
   EncodedFile finish() override {
     std::vector<std::byte> file;
     const auto width = static_cast<int>(image_.shape().width);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "images/file.h"
+#include "images/output_file.h"
 #include "images/text.h"
 #include "pipeline/bands.h"
 #include "pipeline/batch_lanes.h"

@@ -30,14 +30,9 @@ std::int64_t bytes_needed(const BatchEntry& entry, const Engine& host) {
   const std::int64_t input = entry.plan.input.samples();
   const std::int64_t output = entry.plan.output.samples();
   const std::int64_t stages = entry.to_lane ? input + output : host.stage_bytes(entry.plan);
-  const ImageHeader& header = entry.reader->header();
-  std::int64_t decoder = 0;
-  if (header.progressive) decoder = 2 * input;  // 16-bit coefficients, or all passes of an interlaced image
-  if (header.orientation != Orientation::upright ||
-      (header.format != Format::jpeg && header.format != Format::png))
-    decoder = std::max(decoder, input);
   constexpr std::int64_t kRest = std::int64_t{4} << 20;  // bands, strips, tables
-  return static_cast<std::int64_t>(entry.bytes.size()) + stages + decoder + output + output / 8 + kRest;
+  return static_cast<std::int64_t>(entry.bytes.size()) + stages + entry.reader->working_bytes(entry.to_lane) +
+         entry.writer->working_bytes() + kRest;
 }
 
 Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "images/file.h"
+#include "images/output_file.h"
 
 namespace imgpipe {
 

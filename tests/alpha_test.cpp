@@ -112,6 +112,7 @@ class MemoryWriter final : public Writer {
   void write_strip(std::int64_t first, ConstHostPlane rows) override {
     copy_pixels(rows, image_.view().rows(first, rows.height));
   }
+  [[nodiscard]] std::int64_t working_bytes() const override { return 0; }
   EncodedFile finish() override {
     const auto* bytes = reinterpret_cast<const std::byte*>(std::as_const(image_).view().data);
     return {{std::vector<std::byte>(bytes, bytes + image_.size_bytes())}};

@@ -219,6 +219,7 @@ class FullWriter final : public Writer {
   void write_strip(std::int64_t first, ConstHostPlane) override {
     if (first >= fails_at_) throw Error(ErrorKind::memory, "full");
   }
+  [[nodiscard]] std::int64_t working_bytes() const override { return 0; }
   EncodedFile finish() override { return {}; }
 
  private:

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "images/error.h"
+#include "images/output_file.h"
+#include "images/temporary_file.h"
 #include "tests/support/files.h"
 
 namespace imgpipe::test {

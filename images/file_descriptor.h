@@ -1,0 +1,36 @@
+// An open descriptor, and the system's words for what went wrong with it: shared by reading and writing.
+#pragma once
+
+#include <string>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace imgpipe {
+
+// The system's own words for an error number, without touching the shared buffer of strerror.
+[[nodiscard]] inline std::string system_reason(int error) {
+  return std::generic_category().message(error);
+}
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  ~FileDescriptor() {
+    if (fd_ > STDERR_FILENO) ::close(fd_);
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+  // close(2) reports what earlier writes could not (NFS, quotas).
+  int close_now() {
+    const int fd = fd_;
+    fd_ = -1;
+    return ::close(fd);
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace imgpipe

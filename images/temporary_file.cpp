@@ -1,0 +1,170 @@
+#include "images/temporary_file.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <random>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "images/error.h"
+#include "images/file_descriptor.h"
+
+namespace imgpipe {
+namespace {
+
+// Names of temporary files for the signal handler. A slot is taken before its file is made.
+constexpr std::size_t kSlots = 1100;  // more than there can be threads that write
+struct TemporarySlot {
+  std::atomic<bool> taken{false};
+  std::atomic<bool> named{false};
+  std::array<char, 4096> path{};
+};
+std::array<TemporarySlot, kSlots> temporary_slots;
+
+class TemporaryName {
+ public:
+  explicit TemporaryName(const std::string& path) {
+    for (TemporarySlot& slot : temporary_slots) {
+      bool expected = false;
+      if (path.size() < slot.path.size() && slot.taken.compare_exchange_strong(expected, true)) {
+        std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);
+        slot.named.store(true);
+        slot_ = &slot;
+        return;
+      }
+    }
+  }
+  ~TemporaryName() {
+    if (slot_ == nullptr) return;
+    slot_->named.store(false);
+    slot_->taken.store(false);
+  }
+  TemporaryName(const TemporaryName&) = delete;
+  TemporaryName& operator=(const TemporaryName&) = delete;
+
+ private:
+  TemporarySlot* slot_ = nullptr;
+};
+
+std::string random_suffix() {
+  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::string suffix;
+  for (int i = 0; i < 8; ++i) suffix += kLetters[random() % 36];
+  return suffix;
+}
+
+// ".NAME.imgpipe-XXXXXXXX", NAME cut so that the whole stays within NAME_MAX.
+constexpr std::string_view kTemporaryMark = ".imgpipe-";
+constexpr std::size_t kTemporaryNameBytes = 200;
+constexpr std::size_t kSuffixBytes = 8;
+
+std::filesystem::path temporary_path(const std::filesystem::path& target) {
+  const std::string name = target.filename().string().substr(0, kTemporaryNameBytes);
+  return target.parent_path() / ("." + name + std::string(kTemporaryMark) + random_suffix());
+}
+
+// The NAME of a temporary file, empty when it is none.
+std::string name_of_temporary(const std::string& file_name) {
+  const std::size_t tail = kTemporaryMark.size() + kSuffixBytes;
+  if (file_name.size() <= tail + 1 || file_name.front() != '.') return "";
+  const std::size_t mark = file_name.size() - tail;
+  if (file_name.compare(mark, kTemporaryMark.size(), kTemporaryMark) != 0) return "";
+  return file_name.substr(1, mark - 1);
+}
+
+// Held while a temporary file is made, and for ever by end_all_writing().
+std::mutex& creation_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// Makes and locks a temporary file. The lock waits for a remove_stale_temporary_files() that came between;
+// the file has then lost its name and another is made. Where a file system has no locks there is none.
+int create_temporary(const std::filesystem::path& path) {
+  constexpr int kTries = 5;
+  for (int i = 0; i < kTries; ++i) {
+    const int fd = [&] {
+      const std::lock_guard lock(creation_mutex());
+      return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }();
+    if (fd < 0) throw Error(ErrorKind::output, "cannot create a file in its folder: " + system_reason(errno));
+    (void)::flock(fd, LOCK_EX);
+    struct stat info {};
+    if (::fstat(fd, &info) != 0 || info.st_nlink > 0) return fd;
+    ::close(fd);
+  }
+  throw Error(ErrorKind::output,
+              "cannot create a file in its folder: it is being cleaned up again and again");
+}
+
+}  // namespace
+
+struct TemporaryFile::State {
+  explicit State(const std::filesystem::path& of)
+      : target(of), path(temporary_path(of)), name(path.string()), file(create_temporary(path)) {}
+
+  std::filesystem::path target, path;
+  TemporaryName name;
+  FileDescriptor file;
+  bool in_place = false;
+};
+
+TemporaryFile::TemporaryFile(const std::filesystem::path& target, mode_t mode)
+    : state_(std::make_unique<State>(target)) {
+  if (mode != 0) (void)::fchmod(state_->file.get(), mode);
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (!state_->in_place) ::unlink(state_->path.c_str());
+}
+
+int TemporaryFile::descriptor() const noexcept {
+  return state_->file.get();
+}
+
+void TemporaryFile::put_in_place() {
+  if (state_->file.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+  if (::rename(state_->path.c_str(), state_->target.c_str()) != 0)
+    throw Error(ErrorKind::output, "cannot put the finished file in place: " + system_reason(errno));
+  state_->in_place = true;
+}
+
+void remove_temporary_files() noexcept {
+  for (TemporarySlot& slot : temporary_slots) {
+    if (slot.named.load()) ::unlink(slot.path.data());
+  }
+}
+
+void end_all_writing() noexcept {
+  creation_mutex().lock();
+  remove_temporary_files();
+}
+
+std::size_t remove_stale_temporary_files(const std::string& folder,
+                                         const std::unordered_set<std::string>& names) {
+  std::unordered_set<std::string> cut;
+  for (const std::string& name : names) cut.insert(name.substr(0, kTemporaryNameBytes));
+  std::size_t removed = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = name_of_temporary(entry->path().filename().string());
+    if (name.empty() || !cut.contains(name)) continue;
+    const FileDescriptor file(::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat info {};
+    if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;  // its writer lives
+    if (::unlink(entry->path().c_str()) == 0) ++removed;
+  }
+  return removed;
+}
+
+}  // namespace imgpipe

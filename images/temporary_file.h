@@ -1,0 +1,48 @@
+// The files that outputs are written to before they take their places: ".NAME.imgpipe-XXXXXXXX", in the same
+// folder.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <unordered_set>
+
+#include <sys/types.h>
+
+namespace imgpipe {
+
+// One of them. It is locked (flock) while it is open, so that another run knows that its writer lives, and
+// gone when it was not put in place.
+class TemporaryFile {
+ public:
+  // Makes it beside `target`, with these permissions (0: those of new files). Throws Error(output).
+  explicit TemporaryFile(const std::filesystem::path& target, mode_t mode = 0);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  [[nodiscard]] int descriptor() const noexcept;
+  // Closes it and renames it to the target; once. Throws Error(output).
+  void put_in_place();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Unlinks the temporary files that are being written. Async-signal-safe: call it from a signal handler
+// that ends the process.
+void remove_temporary_files() noexcept;
+
+// Unlinks the temporary files that are being written; a thread that would make another one then waits for
+// ever. For the last act of a process whose other threads are still at work, before it ends by _exit.
+void end_all_writing() noexcept;
+
+// Unlinks the temporary files that killed processes have left behind in `folder` for the targets `names`
+// (file names without a folder). A writer holds a lock on its temporary file while it lives, so that
+// those of other processes at work stay. Returns how many were unlinked; what cannot be is left.
+std::size_t remove_stale_temporary_files(const std::string& folder,
+                                         const std::unordered_set<std::string>& names);
+
+}  // namespace imgpipe
