@@ -21,6 +21,7 @@
 #include "app/progress.h"
 #include "app/report.h"
 #include "app/results.h"
+#include "app/shard.h"
 #include "app/signals.h"
 #include "images/error.h"
 #include "images/file.h"
@@ -74,6 +75,8 @@ class BatchRun {
     totals_.images = files_.files.size();
     totals_.problems = files_.problems;
     totals_.passed_over = files_.passed_over;
+    totals_.other_shards = files_.other_shards;
+    if (options.batch.shard) totals_.shard = shard_text(*options.batch.shard);
     if (files_.list_is_empty) totals_.note = printable(options.batch.files_from) + ": the list names nothing";
     totals_.go_on =
         options.batch.skip_existing ? "the same command" : "the same command with --skip-existing";
@@ -127,6 +130,7 @@ class BatchRun {
             " skipped, stages " + options_.stage_list;
     if (options_.batch.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
     text += "\n";
+    if (options_.batch.shard) text += shard_text(*options_.batch.shard) + "\n";
     if (files_.passed_over.files() > 0) text += "passed over: " + files_.passed_over.text() + "\n";
     if (!totals_.note.empty()) text += totals_.note + "\n";
     print_text(text);
@@ -278,6 +282,7 @@ class BatchRun {
 
 int process_batch(const ProcessOptions& options) {
   refuse_what_is_for_one_image(options);
+  if (options.batch.shard) log_always(shard_text(*options.batch.shard));
   return BatchRun(options).run();
 }
 

@@ -121,6 +121,20 @@ Json options_of_batch(const ProcessOptions& options) {
   return json;
 }
 
+Json shard_json(const Shard& shard, const BatchTotals& totals) {
+  Json json;
+  json["index"] = shard.index;
+  json["count"] = shard.count;
+  json["given"] = shard.by.empty();
+  json["by"] = Json::array();
+  for (const LauncherIndex& index : shard.by) {
+    json["by"].push_back(
+        {{"variable", index.variable}, {"value", index.value}, {"first", index.first}, {"last", index.last}});
+  }
+  json["files_of_others"] = totals.other_shards;
+  return json;
+}
+
 // "3 images had this, such as that"; "" for none.
 std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
   if (noted.images == 0) return "";
@@ -202,6 +216,8 @@ std::string batch_table(const BatchTotals& totals, bool list_failures) {
   out += "\n";
   for (const std::string& device : totals.devices) out += "device: " + device + "\n";
   if (!totals.device_why.empty()) out += "        " + totals.device_why + "\n";
+  if (!totals.shard.empty())
+    out += totals.shard + "; " + std::to_string(totals.other_shards) + " files for other shards\n";
   if (totals.passed_over.files() > 0) out += "passed over: " + totals.passed_over.text() + "\n";
   if (!totals.note.empty()) out += totals.note + "\n";
   if (!totals.stopped.empty()) {
@@ -237,6 +253,7 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   for (const std::string& input : options.batch.more_inputs) json["more_inputs"].push_back(printable(input));
   json["output"] = printable(options.output);
   json["options"] = options_of_batch(options);
+  json["shard"] = options.batch.shard ? shard_json(*options.batch.shard, totals) : Json(nullptr);
   json["images"] = totals.images;
   json["done"] = totals.done;
   json["skipped"] = totals.skipped;

@@ -34,6 +34,8 @@ class BatchTotals {
   std::size_t done = 0;
   std::vector<PathProblem> problems;  // folders that could not be read, and their like
   PassedOver passed_over;
+  std::string shard;             // which of how many, for people; empty: there are none
+  std::size_t other_shards = 0;  // files that are other shards' work
   std::vector<BatchFailure> failures;
   // Images done of some kind, and the first of them, for people.
   struct Noted {

@@ -13,6 +13,7 @@ namespace {
 std::shared_ptr<spdlog::logger> make_logger(Verbosity verbosity, bool color) {
   auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(color ? spdlog::color_mode::always
                                                                           : spdlog::color_mode::never);
+  sink->set_color(spdlog::level::critical, sink->green);  // log_always()
   auto made = std::make_shared<spdlog::logger>("imgpipe", std::move(sink));
   made->set_pattern("%^imgpipe:%$ %v");
   made->set_level(verbosity == Verbosity::verbose  ? spdlog::level::debug
@@ -42,6 +43,10 @@ void log_warning(std::string_view text) {
 
 void log_notice(std::string_view text) {
   logger()->info("{}", text);
+}
+
+void log_always(std::string_view text) {
+  logger()->log(spdlog::level::critical, "{}", text);
 }
 
 void log_detail(std::string_view text) {

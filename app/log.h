@@ -15,6 +15,7 @@ void set_up_log(Verbosity verbosity, bool color);
 void log_error(std::string_view text);
 void log_warning(std::string_view text);
 void log_notice(std::string_view text);  // what is as it must be and worth knowing; not with -q
+void log_always(std::string_view text);  // what a run never leaves unsaid, with -q too
 void log_detail(std::string_view text);  // with -v only
 
 // True when `fd` is a terminal and neither --no-color nor NO_COLOR (no-color.org) speaks against colour.

@@ -102,7 +102,9 @@ std::vector<OptionRow> batch_rows() {
       {kBatchGroup, "failed-out", "FILE", nullptr,
        "Write the names of the images that failed; the same command with --files-from FILE does them again"},
       {kBatchGroup, "shard", "I/N", nullptr,
-       "Only part I (from 1) of N; auto or auto/N: as the scheduler's environment says"},
+       "Only part I (from 1) of N. auto: as srun, mpirun or a job array says; auto/N where the array does "
+       "not say how "
+       "many parts there are, or when only some of its tasks are done again"},
       {kBatchGroup, "dry-run", nullptr, nullptr, "Print what would be done"},
   };
 }

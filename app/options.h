@@ -22,10 +22,18 @@ struct TalkOptions {
   bool no_color = false;
 };
 
+// What a launcher said: the value of a variable, of those from `first` to `last` (app/launcher.h).
+struct LauncherIndex {
+  std::string variable;
+  std::int64_t value = 0;
+  std::int64_t first = 0, last = 0;
+};
+
 // One part of a job that is spread over several processes: part `index` of `count`, from 1.
 struct Shard {
   int index = 1;
   int count = 1;
+  std::vector<LauncherIndex> by;  // who says so, the outermost first; empty: the user
 };
 
 // What only a batch knows.

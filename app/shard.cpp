@@ -1,6 +1,5 @@
 #include "app/shard.h"
 
-#include <array>
 #include <charconv>
 #include <optional>
 
@@ -9,8 +8,6 @@
 
 namespace imgpipe {
 namespace {
-
-constexpr int kMostShards = 1'000'000;
 
 std::optional<int> whole_number(std::string_view text) {
   int value = 0;
@@ -23,54 +20,6 @@ std::optional<int> whole_number(std::string_view text) {
   throw Error(ErrorKind::usage, "--shard: '" + printable(text) + "' " + reason);
 }
 
-// How a scheduler tells a process its number, by names of environment variables.
-struct Scheduler {
-  const char* index;
-  const char* first;                  // what the lowest index is; nullptr: 0
-  const char* step;                   // between two indices; nullptr: 1
-  std::array<const char*, 2> counts;  // the first that is set; nullptr: none
-};
-constexpr std::array<Scheduler, 5> kSchedulers{{
-    {"SLURM_ARRAY_TASK_ID",
-     "SLURM_ARRAY_TASK_MIN",
-     "SLURM_ARRAY_TASK_STEP",
-     {"SLURM_ARRAY_TASK_COUNT", nullptr}},
-    {"SLURM_PROCID", nullptr, nullptr, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}},
-    {"OMPI_COMM_WORLD_RANK", nullptr, nullptr, {"OMPI_COMM_WORLD_SIZE", nullptr}},
-    {"PMI_RANK", nullptr, nullptr, {"PMI_SIZE", nullptr}},
-    {"JOB_COMPLETION_INDEX", nullptr, nullptr, {nullptr, nullptr}},
-}};
-
-// A variable's number; `otherwise` when there is no such variable or it is not set.
-int number_of(const char* name, int otherwise, const Environment& environment) {
-  const std::string text = name == nullptr ? "" : environment(name);
-  if (text.empty()) return otherwise;
-  const std::optional<int> value = whole_number(text);
-  if (!value || *value < 0)
-    throw Error(ErrorKind::usage, std::string("--shard auto: ") + name + " is '" + printable(text) + "'");
-  return *value;
-}
-
-// `count` 0: as the scheduler says.
-Shard shard_of_environment(const std::string& text, int count, const Environment& environment) {
-  for (const Scheduler& scheduler : kSchedulers) {
-    if (environment(scheduler.index).empty()) continue;
-    const int step = number_of(scheduler.step, 1, environment);
-    const int index = number_of(scheduler.index, 0, environment) - number_of(scheduler.first, 0, environment);
-    for (const char* name : scheduler.counts) {
-      if (count == 0) count = number_of(name, 0, environment);
-    }
-    const std::string found = std::string("found ") + scheduler.index + " in the environment, but ";
-    if (count == 0) refuse(text, found + "no count: say auto/N");
-    if (step < 1 || index < 0 || index % step != 0 || index / step >= count)
-      refuse(text, found + "it is not a part of " + std::to_string(count));
-    return {index / step + 1, count};
-  }
-  refuse(text,
-         "finds no scheduler in the environment (SLURM_ARRAY_TASK_ID, SLURM_PROCID, "
-         "OMPI_COMM_WORLD_RANK, PMI_RANK, JOB_COMPLETION_INDEX)");
-}
-
 }  // namespace
 
 Shard parse_shard(const std::string& text, const Environment& environment) {
@@ -80,11 +29,21 @@ Shard parse_shard(const std::string& text, const Environment& environment) {
   if (slash != std::string::npos) count = whole_number(std::string_view(text).substr(slash + 1));
   const bool counted = count && *count >= 1 && *count <= kMostShards;
   if (first == "auto" && (slash == std::string::npos || counted))
-    return shard_of_environment(text, count.value_or(0), environment);
+    return shard_of_launchers(count.value_or(0), environment);
   const std::optional<int> index = whole_number(first);
   if (!counted || !index || *index < 1 || *index > *count)
     refuse(text, "is not of the form 3/8 (part 3 of 8, from 1), auto or auto/8");
-  return {*index, *count};
+  return {*index, *count, {}};
+}
+
+std::string shard_text(const Shard& shard) {
+  std::string text = "shard " + std::to_string(shard.index) + " of " + std::to_string(shard.count);
+  for (const LauncherIndex& index : shard.by) {
+    text += (&index == &shard.by.front() ? ", by " : " and ") + index.variable + "=" +
+            std::to_string(index.value) + " (" + std::to_string(index.first) + " to " +
+            std::to_string(index.last) + ")";
+  }
+  return shard.by.empty() ? text + ", given" : text;
 }
 
 bool in_shard(std::string_view name, const Shard& shard) {

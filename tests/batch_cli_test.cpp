@@ -187,11 +187,6 @@ TEST_F(BatchCli, ShardsAreAPartition) {
   EXPECT_EQ(run_imgpipe({in(), out(), "-q", "--include", "a.png", "--shard", "1/64"}).exit_code +
                 run_imgpipe({in(), out(), "-q", "--include", "a.png", "--shard", "2/64"}).exit_code,
             0);
-  RunOptions slurm;
-  slurm.environment = {
-      {"SLURM_ARRAY_TASK_ID", "7"}, {"SLURM_ARRAY_TASK_MIN", "5"}, {"SLURM_ARRAY_TASK_COUNT", "4"}};
-  EXPECT_EQ(run_imgpipe({in(), out(), "--dry-run", "--shard", "auto"}, slurm).out,
-            run_imgpipe({in(), out(), "--dry-run", "--shard", "3/4"}).out);
 }
 
 // ---- what is refused before any work ----------------------------------------------------------------

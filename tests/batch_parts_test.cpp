@@ -1,5 +1,4 @@
-// Parts of a batch by themselves: shards, sizes, the progress line, percentiles, totals, files that grow.
-#include <map>
+// Parts of a batch by themselves: sizes, the progress line, percentiles, totals, files that grow.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -8,90 +7,11 @@
 #include "app/line_file.h"
 #include "app/options.h"
 #include "app/progress.h"
-#include "app/shard.h"
 #include "images/error.h"
 #include "tests/support/files.h"
 
 namespace imgpipe::test {
 namespace {
-
-using Variables = std::map<std::string, std::string>;
-
-Shard shard_of(const std::string& text, const Variables& variables = {}) {
-  return parse_shard(text, [&](const char* name) {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::string() : found->second;
-  });
-}
-
-void expect_shard(const Shard& shard, int index, int count) {
-  EXPECT_EQ(shard.index, index);
-  EXPECT_EQ(shard.count, count);
-}
-
-void expect_usage(const std::string& text, const Variables& variables = {}) {
-  try {
-    (void)shard_of(text, variables);
-    ADD_FAILURE() << "accepted " << text;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage);
-  }
-}
-
-TEST(Shard, ByNumber) {
-  expect_shard(shard_of("1/1"), 1, 1);
-  expect_shard(shard_of("3/8"), 3, 8);
-  for (const char* text : {"", "/", "1", "1/", "/4", "0/4", "5/4", "-1/4", "1/0", "1/-2", "a/b", "1/4x",
-                           " 1/4", "1/99999999", "1/2/3", "auto/", "auto/0", "auto/x", "autos"})
-    expect_usage(text, {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}});
-}
-
-TEST(Shard, ByScheduler) {
-  expect_shard(shard_of("auto", {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_COUNT", "4"}}), 4, 4);
-  expect_shard(shard_of("auto", {{"SLURM_ARRAY_TASK_ID", "30"},
-                                 {"SLURM_ARRAY_TASK_MIN", "10"},
-                                 {"SLURM_ARRAY_TASK_STEP", "10"},
-                                 {"SLURM_ARRAY_TASK_COUNT", "5"}}),
-               3, 5);
-  // The array comes before the task; a step's own count before the job's.
-  expect_shard(shard_of("auto", {{"SLURM_ARRAY_TASK_ID", "1"},
-                                 {"SLURM_ARRAY_TASK_COUNT", "2"},
-                                 {"SLURM_PROCID", "0"},
-                                 {"SLURM_NTASKS", "9"}}),
-               2, 2);
-  expect_shard(
-      shard_of("auto", {{"SLURM_PROCID", "2"}, {"SLURM_NTASKS", "9"}, {"SLURM_STEP_NUM_TASKS", "3"}}), 3, 3);
-  expect_shard(shard_of("auto", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}), 1, 2);
-  expect_shard(shard_of("auto", {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), 2, 2);
-  expect_shard(shard_of("auto/6", {{"JOB_COMPLETION_INDEX", "5"}}), 6, 6);
-  expect_usage("auto");
-  expect_usage("auto", {{"JOB_COMPLETION_INDEX", "5"}});
-  expect_usage("auto/5", {{"JOB_COMPLETION_INDEX", "5"}});
-  expect_usage("auto", {{"PMI_RANK", "x"}, {"PMI_SIZE", "2"}});
-  expect_usage("auto", {{"PMI_RANK", "-1"}, {"PMI_SIZE", "2"}});
-  expect_usage(
-      "auto", {{"SLURM_ARRAY_TASK_ID", "4"}, {"SLURM_ARRAY_TASK_MIN", "5"}, {"SLURM_ARRAY_TASK_COUNT", "3"}});
-}
-
-TEST(Shard, EveryNameIsInOnePartAndStaysThere) {
-  std::map<int, int> sizes;
-  for (int i = 0; i < 7000; ++i) {
-    const std::string name = "folder/image" + std::to_string(i) + ".jpg";
-    int parts = 0;
-    for (int part = 1; part <= 7; ++part) {
-      if (!in_shard(name, {part, 7})) continue;
-      ++parts;
-      ++sizes[part];
-    }
-    ASSERT_EQ(parts, 1) << name;
-  }
-  for (const auto& [part, size] : sizes) EXPECT_NEAR(size, 1000, 150) << part;
-  // Written down, so that processes of different versions agree: FNV-1a of "a" is af63dc4c8601ec8c.
-  EXPECT_TRUE(in_shard("", {1, 1}));
-  int in_part = 0;
-  for (int part = 1; part <= 1000; ++part) in_part += in_shard("a", {part, 1000}) ? part : 0;
-  EXPECT_EQ(in_part, 1 + 736);
-}
 
 TEST(Memory, Sizes) {
   EXPECT_EQ(parse_memory("67108864"), std::int64_t{64} << 20);
