@@ -76,7 +76,9 @@ class BatchRun {
     totals_.problems = files_.problems;
     totals_.passed_over = files_.passed_over;
     totals_.other_shards = files_.other_shards;
+    totals_.shard_list = files_.shard_list;
     if (options.batch.shard) totals_.shard = shard_text(*options.batch.shard);
+    if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
     if (files_.list_is_empty) totals_.note = printable(options.batch.files_from) + ": the list names nothing";
     totals_.go_on =
         options.batch.skip_existing ? "the same command" : "the same command with --skip-existing";
@@ -130,7 +132,7 @@ class BatchRun {
             " skipped, stages " + options_.stage_list;
     if (options_.batch.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
     text += "\n";
-    if (options_.batch.shard) text += shard_text(*options_.batch.shard) + "\n";
+    if (!totals_.shard.empty()) text += totals_.shard + "\n";
     if (files_.passed_over.files() > 0) text += "passed over: " + files_.passed_over.text() + "\n";
     if (!totals_.note.empty()) text += totals_.note + "\n";
     print_text(text);

@@ -7,6 +7,7 @@
 
 #include "app/columns.h"
 #include "app/report.h"
+#include "app/shard.h"
 #include "app/version.h"
 #include "images/text.h"
 
@@ -131,6 +132,8 @@ Json shard_json(const Shard& shard, const BatchTotals& totals) {
     json["by"].push_back(
         {{"variable", index.variable}, {"value", index.value}, {"first", index.first}, {"last", index.last}});
   }
+  json["balance"] = balance_name(shard.balance);
+  json["list"] = totals.shard_list.empty() ? Json(nullptr) : Json(totals.shard_list);
   json["files_of_others"] = totals.other_shards;
   return json;
 }

@@ -36,6 +36,7 @@ class BatchTotals {
   PassedOver passed_over;
   std::string shard;             // which of how many, for people; empty: there are none
   std::size_t other_shards = 0;  // files that are other shards' work
+  std::string shard_list;        // see BatchFiles
   std::vector<BatchFailure> failures;
   // Images done of some kind, and the first of them, for people.
   struct Noted {

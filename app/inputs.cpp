@@ -14,7 +14,7 @@
 
 #include "app/name_list.h"
 #include "app/places.h"
-#include "app/shard.h"
+#include "app/shard_balance.h"
 #include "images/error.h"
 #include "images/file.h"
 #include "images/text.h"
@@ -114,7 +114,7 @@ class Finder {
                                    }),
                        found_.files.end());
     found_.passed_over = selection_.passed_over();
-    take_shard();
+    if (batch_.shard) keep_shard(found_, *batch_.shard);
     for (BatchFile& file : found_.files) name_output(file);
     check_outputs();
     check_replaceable_outputs();
@@ -237,12 +237,6 @@ class Finder {
         walk(spot);
       }
     }
-  }
-
-  void take_shard() {
-    if (!batch_.shard) return;
-    found_.other_shards = std::erase_if(
-        found_.files, [&](const BatchFile& file) { return !in_shard(normal(file.name), *batch_.shard); });
   }
 
   void name_output(BatchFile& file) const {

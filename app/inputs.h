@@ -45,6 +45,7 @@ struct BatchFiles {
   PassedOver passed_over;              // what is no image by its name, or was not selected
   std::vector<std::string> unmatched;  // patterns that matched nothing, as lines for the user
   std::size_t other_shards = 0;        // files that are other parts' work
+  std::string shard_list;              // of all parts' files, see keep_shard() (app/shard_balance.h)
   bool list_is_empty = false;          // --files-from names nothing
 };
 

@@ -63,6 +63,10 @@ BatchOptions batch_of(const Parser& parser) {
       const char* value = std::getenv(name);
       return value == nullptr ? std::string() : std::string(value);
     });
+  if (parser.has("balance")) {
+    if (!batch.shard) usage("--balance is for the parts of --shard");
+    batch.shard->balance = parse_balance(parser.text("balance"));
+  }
   for (const OptionRow& row : batch_rows()) {
     if (parser.has(row.flags)) batch.given.push_back(std::string("--") + row.flags);
   }

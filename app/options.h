@@ -29,11 +29,15 @@ struct LauncherIndex {
   std::int64_t first = 0, last = 0;
 };
 
+// What parts are to be about as large by: names' hashes, numbers of files, bytes (app/shard_balance.h).
+enum class Balance { hash, count, bytes };
+
 // One part of a job that is spread over several processes: part `index` of `count`, from 1.
 struct Shard {
   int index = 1;
   int count = 1;
-  std::vector<LauncherIndex> by;  // who says so, the outermost first; empty: the user
+  std::vector<LauncherIndex> by{};  // who says so, the outermost first; empty: the user
+  Balance balance = Balance::hash;
 };
 
 // What only a batch knows.

@@ -1,8 +1,12 @@
 #include "app/shard.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
+#include <utility>
 
+#include "app/option_parser.h"
 #include "images/error.h"
 #include "images/text.h"
 
@@ -15,6 +19,9 @@ std::optional<int> whole_number(std::string_view text) {
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
+
+constexpr std::array<std::pair<std::string_view, Balance>, 3> kBalances{
+    {{"hash", Balance::hash}, {"count", Balance::count}, {"bytes", Balance::bytes}}};
 
 [[noreturn]] void refuse(const std::string& text, const std::string& reason) {
   throw Error(ErrorKind::usage, "--shard: '" + printable(text) + "' " + reason);
@@ -36,22 +43,35 @@ Shard parse_shard(const std::string& text, const Environment& environment) {
   return {*index, *count, {}};
 }
 
+Balance parse_balance(const std::string& text) {
+  return parse_choice("balance", text, kBalances);
+}
+
+std::string_view balance_name(Balance balance) {
+  return std::ranges::find(kBalances, balance, &std::pair<std::string_view, Balance>::second)->first;
+}
+
 std::string shard_text(const Shard& shard) {
-  std::string text = "shard " + std::to_string(shard.index) + " of " + std::to_string(shard.count);
+  std::string text = "shard " + std::to_string(shard.index) + " of " + std::to_string(shard.count) +
+                     (shard.by.empty() ? ", given" : ", by ");
   for (const LauncherIndex& index : shard.by) {
-    text += (&index == &shard.by.front() ? ", by " : " and ") + index.variable + "=" +
+    text += (&index == &shard.by.front() ? "" : " and ") + index.variable + "=" +
             std::to_string(index.value) + " (" + std::to_string(index.first) + " to " +
             std::to_string(index.last) + ")";
   }
-  return shard.by.empty() ? text + ", given" : text;
+  return text + "; balance " + std::string(balance_name(shard.balance));
 }
 
-bool in_shard(std::string_view name, const Shard& shard) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : name) {
+std::uint64_t fnv1a(std::string_view text, std::uint64_t hash) {
+  for (const char c : text) {
     hash ^= static_cast<unsigned char>(c);
     hash *= 0x100000001b3;
   }
+  return hash;
+}
+
+bool in_shard(std::string_view name, const Shard& shard) {
+  std::uint64_t hash = fnv1a(name);
   hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
   hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
   hash ^= hash >> 31;

@@ -335,9 +335,9 @@ TEST(Launcher, ATaskOfStepsAgain) {
 }
 
 TEST(Launcher, TextNamesPartAndVariables) {
-  EXPECT_EQ(shard_text(shard_of("3/8", {})), "shard 3 of 8, given");
+  EXPECT_EQ(shard_text(shard_of("3/8", {})), "shard 3 of 8, given; balance hash");
   EXPECT_EQ(shard_text(shard_of("auto", srun(1, 2, array_task(3, 1, 3, 3)))),
-            "shard 6 of 6, by SLURM_ARRAY_TASK_ID=3 (1 to 3) and SLURM_PROCID=1 (0 to 1)");
+            "shard 6 of 6, by SLURM_ARRAY_TASK_ID=3 (1 to 3) and SLURM_PROCID=1 (0 to 1); balance hash");
 }
 
 // ---- by the program ----------------------------------------------------------------------------------
@@ -378,7 +378,7 @@ TEST_F(LauncherCli, AJobIsDoneOnce) {
 }
 
 TEST_F(LauncherCli, WhichPartIsAlwaysSaid) {
-  const std::string text = "shard 2 of 4, by SLURM_PROCID=1 (0 to 3)";
+  const std::string text = "shard 2 of 4, by SLURM_PROCID=1 (0 to 3); balance hash";
   for (const char* talk : {"-q", "-v", "--no-color"}) {
     const RunResult result = run(srun(1, 4), {"--shard", "auto", talk, "--report", file("r.json")});
     EXPECT_EQ(result.exit_code, 0);
@@ -398,7 +398,7 @@ TEST_F(LauncherCli, WhichPartIsAlwaysSaid) {
 
 TEST_F(LauncherCli, APartThatIsGiven) {
   const RunResult result = run(srun(1, 4), {"--shard", "3/5", "-q", "--report", file("r.json")});
-  EXPECT_EQ(result.err, "imgpipe: shard 3 of 5, given\n");
+  EXPECT_EQ(result.err, "imgpipe: shard 3 of 5, given; balance hash\n");
   const Json report = Json::parse(load_text(file("r.json")));
   EXPECT_EQ(report["shard"]["given"], true);
   EXPECT_EQ(report["shard"]["by"], Json::array());
