@@ -51,18 +51,24 @@ std::optional<std::int64_t> number_of(const char* name, const Environment& envir
   return value;
 }
 
-// True in a step that srun made. sbatch hands on the environment that it was called from: what is left there
-// of another step is told by its ranks on this node, which slurmstepd sets for the batch script as well.
-// Batch scripts and the shells of salloc are steps above SLURM_MAX_NORMAL_STEP_ID, which setup_env() writes
-// as negative.
+// True in a step that srun made. Batch scripts and the shells of salloc are steps too, above
+// SLURM_MAX_NORMAL_STEP_ID, which Slurm writes as negative or not at all.
+// sbatch hands on the environment that it is called from, so that a batch script may hold the variables of
+// another job's step. Its own are then SLURM_GTIDS (the ranks on this node: 0), SLURM_TASKS_PER_NODE and,
+// with -n, SLURM_NTASKS, which for a step are as those of the step, but with --preserve-env.
 bool in_slurm_step(const Environment& environment) {
   constexpr std::int64_t kMostNormalStep = 0xfffffff0;
-  if (environment("SLURM_STEP_NUM_TASKS").empty() || environment("SLURM_STEP_ID").starts_with('-'))
-    return false;
+  const std::string tasks = environment("SLURM_STEP_NUM_TASKS");
+  if (tasks.empty() || environment("SLURM_STEP_ID").starts_with('-')) return false;
   if (number_of("SLURM_STEP_ID", environment).value_or(0) > kMostNormalStep) return false;
-  const std::string ranks_here = environment("SLURM_GTIDS");
-  if (ranks_here.empty() || environment("SLURM_STEP_NUM_NODES") != "1") return true;
-  return std::ranges::count(ranks_here, ',') + 1 == number_of("SLURM_STEP_NUM_TASKS", environment);
+  if (environment("SLURM_GTIDS") != "0") return true;
+  const auto agrees = [&](const char* of_job, const char* of_step) {
+    const std::string value = environment(of_job);
+    return value.empty() || value == environment(of_step);
+  };
+  return agrees("SLURM_NTASKS", "SLURM_STEP_NUM_TASKS") &&
+         agrees("SLURM_TASKS_PER_NODE", "SLURM_STEP_TASKS_PER_NODE") &&
+         (environment("SLURM_STEP_NUM_NODES") != "1" || tasks == "1");
 }
 
 // srun --mpi=pmix sets PMIX_RANK too, in the name space slurm.pmix.JOB.STEP, and passes it on to what is

@@ -94,6 +94,7 @@ void keep_shard(BatchFiles& found, const Shard& shard) {
   const std::vector<Listed> list = listed(files, shard.balance);
   found.shard_list = mark_of(list);
   std::vector<std::int64_t> sizes;
+  sizes.reserve(list.size());
   for (const Listed& file : list) sizes.push_back(file.bytes);
   const std::vector<int> part_of = shard.balance == Balance::bytes ? parts_by_bytes(sizes, shard.count)
                                                                    : parts_by_count(list.size(), shard.count);

@@ -57,10 +57,14 @@ Variables operator+(Variables a, const Variables& b) {
 
 // sbatch -n TASKS: the script runs once, on the first node. Slurm 23.11 and later add SLURM_STEP_ID=-5.
 Variables batch_script(int tasks) {
-  return {{"SLURM_JOB_ID", "70"}, {"SLURM_NTASKS", std::to_string(tasks)},
-          {"SLURM_NPROCS", "4"},  {"SLURM_PROCID", "0"},
-          {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "0"},
-          {"SLURM_GTIDS", "0"},   {"ENVIRONMENT", "BATCH"}};
+  return {{"SLURM_JOB_ID", "70"},
+          {"SLURM_NTASKS", std::to_string(tasks)},
+          {"SLURM_TASKS_PER_NODE", std::to_string(tasks)},
+          {"SLURM_PROCID", "0"},
+          {"SLURM_LOCALID", "0"},
+          {"SLURM_NODEID", "0"},
+          {"SLURM_GTIDS", "0"},
+          {"ENVIRONMENT", "BATCH"}};
 }
 
 Variables array_task(int index, int least, int most, int count, int step = 1) {
@@ -83,7 +87,9 @@ Variables srun(int rank, int tasks, const Variables& around = {}) {
                    {"SLURM_STEP_ID", "0"},
                    {"SLURM_STEP_NUM_TASKS", std::to_string(tasks)},
                    {"SLURM_STEP_NUM_NODES", "1"},
+                   {"SLURM_STEP_TASKS_PER_NODE", std::to_string(tasks)},
                    {"SLURM_NTASKS", std::to_string(tasks)},
+                   {"SLURM_TASKS_PER_NODE", std::to_string(tasks)},
                    {"SLURM_PROCID", std::to_string(rank)},
                    {"SLURM_GTIDS", ranks}} +
          around;
@@ -127,6 +133,12 @@ TEST(Launcher, EachSaysItsOwnPart) {
       {"srun of fewer than the job has", "auto", srun(1, 2, batch_script(4)), "2/2 by SLURM_PROCID"},
       {"srun over nodes", "auto",
        Variables{{"SLURM_GTIDS", "4,5"}, {"SLURM_STEP_NUM_NODES", "3"}} + srun(5, 6), "6/6 by SLURM_PROCID"},
+      {"srun over nodes, one on each", "auto",
+       Variables{{"SLURM_GTIDS", "0"}, {"SLURM_STEP_NUM_NODES", "4"}} + srun(0, 4), "1/4 by SLURM_PROCID"},
+      {"srun --preserve-env", "auto",
+       Variables{{"SLURM_NTASKS", "4"}, {"SLURM_TASKS_PER_NODE", "4"}} + srun(0, 2), "1/2 by SLURM_PROCID"},
+      {"srun where the users are told to unset SLURM_GTIDS", "auto",
+       Variables{{"SLURM_GTIDS", ""}} + srun(3, 4), "4/4 by SLURM_PROCID"},
       {"srun --mpi=pmix", "auto",
        Variables{{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "slurm.pmix.70.0"}} + srun(1, 4),
        "2/4 by SLURM_PROCID"},
@@ -199,6 +211,11 @@ TEST(Launcher, WithoutOneItIsRefused) {
       {"a shell of salloc that is a step", "auto", Variables{{"SLURM_STEP_ID", "4294967290"}} + srun(0, 1),
        "start imgpipe by srun"},
       {"the same, newer", "auto", Variables{{"SLURM_STEP_ID", "-6"}} + srun(0, 1), "start imgpipe by srun"},
+      {"sbatch -n 4 called in a step of 1", "auto", batch_script(4) + srun(0, 1), "start imgpipe by srun"},
+      {"sbatch -N 4 called in a step of 1", "auto",
+       Variables{{"SLURM_TASKS_PER_NODE", "1(x4)"}, {"SLURM_GTIDS", "0"}} + srun(0, 1),
+       "start imgpipe by srun"},
+      {"sbatch -n 4 called in a step of 4", "auto", batch_script(4) + srun(3, 4), "start imgpipe by srun"},
       {"sbatch called in a step of 4", "auto", batch_script(2) + srun(3, 4), "start imgpipe by srun"},
       {"the same, --mpi=pmix", "auto", batch_script(2) + srun(3, 4, kPmix0), "start imgpipe by srun"},
       {"the same, --mpi=pmi2", "auto", batch_script(2) + srun(3, 4, kPmi0), "start imgpipe by srun"},
