@@ -321,16 +321,23 @@ Json empty_line(const std::string& input, const std::string& status) {
     json[key] = nullptr;
   for (std::size_t part = 0; part < kParts; ++part)
     json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
+  json["shard"] = nullptr;
   json["status"] = status;
   json["warnings"] = Json::array();
+  return json;
+}
+
+Json line_of(const BatchFile& file, const std::string& status) {
+  Json json = empty_line(file.input, status);
+  json["output"] = printable(file.output);
+  if (file.shards > 0) json["shard"] = std::to_string(file.shard) + "/" + std::to_string(file.shards);
   return json;
 }
 
 }  // namespace
 
 std::string batch_line(const BatchFile& file, const BatchResult& result) {
-  Json json = empty_line(file.input, result.failed ? "failed" : "done");
-  json["output"] = printable(file.output);
+  Json json = line_of(file, result.failed ? "failed" : "done");
   if (result.failed) {
     json["error"] = kind_of_error(*result.failed);
     json["reason"] = failure_of(result, file).reason_alone();
@@ -357,8 +364,7 @@ std::string batch_line(const BatchFile& file, const BatchResult& result) {
 }
 
 std::string batch_line(const BatchFile& file, const std::string& status, const std::string& reason) {
-  Json json = empty_line(file.input, status);
-  json["output"] = printable(file.output);
+  Json json = line_of(file, status);
   json["reason"] = reason;
   return json.dump() + "\n";
 }

@@ -37,6 +37,7 @@ struct BatchFile {
   std::string output;  // path
   Format format = Format::png;
   bool output_exists = false;
+  int shard = 0, shards = 0;  // part of how many; 0: the batch is not in parts
 };
 
 struct BatchFiles {

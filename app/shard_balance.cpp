@@ -62,6 +62,23 @@ std::string mark_of(const std::vector<Listed>& list) {
   return text.data();
 }
 
+std::vector<bool> own_by_hash(const std::vector<BatchFile>& files, const Shard& shard) {
+  std::vector<bool> is_own(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) is_own[i] = in_shard(plain_name(files[i]), shard);
+  return is_own;
+}
+
+std::vector<bool> own_by_list(const std::vector<Listed>& list, const Shard& shard) {
+  std::vector<std::int64_t> sizes;
+  sizes.reserve(list.size());
+  for (const Listed& file : list) sizes.push_back(file.bytes);
+  const std::vector<int> part_of = shard.balance == Balance::bytes ? parts_by_bytes(sizes, shard.count)
+                                                                   : parts_by_count(list.size(), shard.count);
+  std::vector<bool> is_own(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) is_own[list[i].file] = part_of[i] == shard.index - 1;
+  return is_own;
+}
+
 }  // namespace
 
 std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int parts) {
@@ -86,23 +103,20 @@ std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int part
 
 void keep_shard(BatchFiles& found, const Shard& shard) {
   std::vector<BatchFile>& files = found.files;
+  std::vector<bool> is_own;
   if (shard.balance == Balance::hash) {
-    found.other_shards =
-        std::erase_if(files, [&](const BatchFile& file) { return !in_shard(plain_name(file), shard); });
-    return;
+    is_own = own_by_hash(files, shard);
+  } else {
+    const std::vector<Listed> list = listed(files, shard.balance);
+    found.shard_list = mark_of(list);
+    is_own = own_by_list(list, shard);
   }
-  const std::vector<Listed> list = listed(files, shard.balance);
-  found.shard_list = mark_of(list);
-  std::vector<std::int64_t> sizes;
-  sizes.reserve(list.size());
-  for (const Listed& file : list) sizes.push_back(file.bytes);
-  const std::vector<int> part_of = shard.balance == Balance::bytes ? parts_by_bytes(sizes, shard.count)
-                                                                   : parts_by_count(list.size(), shard.count);
-  std::vector<bool> is_own(files.size());
-  for (std::size_t i = 0; i < list.size(); ++i) is_own[list[i].file] = part_of[i] == shard.index - 1;
   std::vector<BatchFile> own;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (is_own[i]) own.push_back(std::move(files[i]));
+    if (!is_own[i]) continue;
+    files[i].shard = shard.index;
+    files[i].shards = shard.count;
+    own.push_back(std::move(files[i]));
   }
   found.other_shards = files.size() - own.size();
   files = std::move(own);

@@ -16,8 +16,8 @@ namespace imgpipe {
 // most. Gives each file's part, from 0.
 [[nodiscard]] std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int parts);
 
-// Leaves the shard's own files of a whole batch in `found`, in their order, and counts the others. Every file
-// is in exactly one shard:
+// Leaves the shard's own files of a whole batch in `found`, in their order and marked, and counts the others.
+// Every file is in exactly one shard:
 //   hash    by its name alone (in_shard()), whatever other files there are
 //   count   in turn by name: as many in each, or one more
 //   bytes   by parts_by_bytes(), those of one size by name; each file is asked for its size, and what is no

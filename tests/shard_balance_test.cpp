@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -267,6 +268,22 @@ TEST_F(BalanceCli, ARequeuedPartIsTheSame) {
     EXPECT_EQ(run("3/3")["skipped"], 0);
     EXPECT_EQ(written().size(), 27U);
   }
+}
+
+TEST_F(BalanceCli, EveryLineNamesItsShard) {
+  save_text(file("in/bad.png"), "no image");
+  const auto shards = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments{in(), out(), "-q", "--report", file("r.ndjson")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    EXPECT_LE(run_imgpipe(arguments).exit_code, 1);
+    std::set<std::string> all;
+    std::istringstream text(load_text(file("r.ndjson")));
+    for (std::string line; std::getline(text, line);) all.insert(Json::parse(line).at("shard").dump());
+    return all;
+  };
+  EXPECT_EQ(shards({"--shard", "2/2", "--balance", "count"}), std::set<std::string>{"\"2/2\""});
+  EXPECT_EQ(shards({"--shard", "1/2", "--skip-existing"}), (std::set<std::string>{"\"1/2\"", "\"2/2\""}));
+  EXPECT_EQ(shards({}), std::set<std::string>{"null"});
 }
 
 // Failures of a part make a list of their own, which is not to be dealt out again.
