@@ -102,15 +102,14 @@ std::vector<OptionRow> batch_rows() {
       {kBatchGroup, "failed-out", "FILE", nullptr,
        "Write the names of the images that failed; the same command with --files-from FILE does them again"},
       {kBatchGroup, "shard", "I/N", nullptr,
-       "Only part I (from 1) of N. auto: as srun, mpirun or a job array says; auto/N where the array does "
-       "not say how "
-       "many parts there are, or when only some of its tasks are done again"},
+       "Only part I (from 1) of N; stderr says which, with -q too. auto: as srun, mpirun or a job array "
+       "says; auto/N where the array does not say how many parts there are, or when only some of its tasks "
+       "are done again"},
       {kBatchGroup, "balance", "HOW", nullptr,
-       "What makes the parts of --shard even: hash (default; a file's part depends on its name alone), count "
-       "(files), bytes (the largest first, each to the part that has least). count and bytes need the same "
-       "files "
-       "and sizes in all processes, until all have ended; do their failures (--failed-out) again without "
-       "--shard"},
+       "What makes the parts of --shard even: hash (default; a file's part depends on its name alone), "
+       "count (files), bytes (the largest first, each to the part that has least). count and bytes need "
+       "the same files and sizes in all processes, until all have ended; do their failures (--failed-out) "
+       "again without --shard"},
       {kBatchGroup, "dry-run", nullptr, nullptr, "Print what would be done"},
   };
 }

@@ -282,7 +282,8 @@ TEST_F(Cli, HelpNamesEveryStagePatternAndOption) {
         "--keep-stages", "--no-orient", "--max-pixels", "--lenient", "--codec",    "--format",
         "--quality",     "--png-level", "--quiet",      "--verbose", "--no-color", "--version",
         "--recursive",   "--include",   "--exclude",    "--jobs",    "--memory",   "--files-from",
-        "--failed-out",  "--shard",     "--fail-fast",  "--dry-run", "--trace",    "--skip-existing"}) {
+        "--failed-out",  "--shard",     "--fail-fast",  "--dry-run", "--trace",    "--skip-existing",
+        "--balance"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
   const RunResult synth = run_imgpipe({"synth", "--help"});
