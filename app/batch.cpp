@@ -23,9 +23,9 @@
 #include "app/report.h"
 #include "app/results.h"
 #include "app/signals.h"
+#include "images/available_memory.h"
 #include "images/error.h"
 #include "images/file.h"
-#include "images/image.h"
 #include "images/text.h"
 #include "pipeline/plan.h"
 
