@@ -16,6 +16,7 @@ namespace imgpipe {
 namespace {
 
 std::string gib(std::int64_t bytes) {
+  if (bytes < (1 << 30)) return number(static_cast<double>(bytes) / (1 << 20), 0) + " MiB";
   return number(static_cast<double>(bytes) / (1 << 30), 1) + " GiB";
 }
 
