@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -73,6 +72,7 @@ void add_group(const ControlGroup& group, Bounds& bounds) {
     limits = {{{"memory.limit_in_bytes", count_in_file(group, "memory.limit_in_bytes")},
                {"hierarchical_memory_limit", count_of(stat, "hierarchical_memory_limit")}}};
   }
+  if (limits[0].bytes && limits[1].bytes && *limits[1].bytes >= *limits[0].bytes) limits[1].bytes.reset();
   // 2^63 less a page is how version 1 says that there is none; nothing near it is a limit.
   const auto unset = [](const Limit& limit) {
     return !limit.bytes || *limit.bytes >= (std::int64_t{1} << 62);
@@ -101,7 +101,8 @@ OwnPages own_pages(const SystemView& view) {
   std::string_view rest = text;
   for (std::int64_t& count : pages) {
     count = count_in(rest).value_or(0);
-    rest.remove_prefix(std::min(rest.find(' '), rest.size() - 1) + (rest.empty() ? 0 : 1));
+    const std::size_t blank = rest.find(' ');
+    rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
   }
   const std::int64_t page = ::sysconf(_SC_PAGESIZE);
   return {times(pages[0], page), times(pages[1], page), times(pages[5], page)};
@@ -133,12 +134,9 @@ void add_slurm(const SystemView& view, std::int64_t resident, Bounds& bounds) {
   }
 }
 
-void add_resource_limit(int resource, const char* name, std::int64_t used, Bounds& bounds) {
-  rlimit limit{};
-  if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return;
-  const auto bytes = static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, kMost));
-  add(bounds, name, bytes, used);
+void add_resource_limit(const rlimit& limit, const char* name, std::int64_t used, Bounds& bounds) {
+  if (limit.rlim_cur == RLIM_INFINITY) return;
+  add(bounds, name, static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, kMost)), used);
 }
 
 AvailableMemory& of_this_process() {
@@ -170,8 +168,9 @@ std::vector<MemoryBound> AvailableMemory::bounds() const {
   for (const ControlGroup& group : groups_) add_group(group, bounds);
   const OwnPages own = own_pages(view_);
   add_slurm(view_, own.resident_bytes, bounds);
-  add_resource_limit(RLIMIT_AS, "ulimit -v", own.mapped_bytes, bounds);
-  add_resource_limit(RLIMIT_DATA, "ulimit -d", own.data_bytes, bounds);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0) add_resource_limit(limit, "ulimit -v", own.mapped_bytes, bounds);
+  if (::getrlimit(RLIMIT_DATA, &limit) == 0) add_resource_limit(limit, "ulimit -d", own.data_bytes, bounds);
   std::ranges::stable_sort(bounds, {}, &MemoryBound::available_bytes);
   return bounds;
 }

@@ -13,7 +13,7 @@
 namespace imgpipe {
 
 struct ProcessorLimit {
-  std::string source;     // printable: "the machine", "affinity", "cgroup v2 cpu.max (FOLDER)", "SLURM_CPUS_PER_TASK"
+  std::string source;     // printable: "the machine", "affinity", "cgroup v2 cpu.max (FOLDER)"
   double processors = 1;  // a quota may be no whole number
 };
 
@@ -31,7 +31,8 @@ using AffinityReader = std::function<int(std::size_t bytes, cpu_set_t* set)>;
 // - SLURM_CPUS_PER_TASK within a step (srun(1)): the tasks of a node would else take all of it each, where
 //   Slurm is set up without affinity. In the batch script itself the job's processors are its own.
 // What is missing, unreadable or no number is no limit.
-[[nodiscard]] std::vector<ProcessorLimit> processor_limits(int of_machine, int by_affinity, const SystemView& view = {});
+[[nodiscard]] std::vector<ProcessorLimit> processor_limits(int of_machine, int by_affinity,
+                                                           const SystemView& view = {});
 
 // Threads for the least limit, rounded up: 1.5 processors keep two threads busy.
 [[nodiscard]] int threads_for(const std::vector<ProcessorLimit>& limits);

@@ -138,6 +138,8 @@ TEST_F(LimitsCli, AQuotaOfProcessorsIsTheDefaultOfThreadsAndJobs) {
   const Json limited = cpu(group.enter());
   EXPECT_EQ(limited["threads"], 1);
   EXPECT_EQ(limited["processor_limits"][0]["processors"], 0.5);
+  ASSERT_EQ(bash(group.enter() + "$I devices >table"), 0);
+  EXPECT_NE(load_text(folder_.file("table")).find(" 1 thread by cgroup v"), std::string::npos);
   make_images(3, "64x64");
   EXPECT_EQ(bash(group.enter() + "$I in out -q --report report.json"), 0);
   EXPECT_EQ(Json::parse(load_text(folder_.file("report.json")))["jobs"], 1);

@@ -99,6 +99,12 @@ TEST_F(Limits, WithoutGroupsTheMachineSays) {
   EXPECT_EQ(tightest().source, "the machine");
   EXPECT_EQ(tightest().available_bytes, std::int64_t{8} << 30);
   EXPECT_EQ(tightest().limit_bytes, std::int64_t{16} << 30);
+  variables_["SLURM_MEM_PER_NODE"] = "100";
+  make("proc/self/statm", "");  // nothing is known to be used
+  EXPECT_EQ(tightest().available_bytes, 100 * kMiB);
+  make("proc/self/statm", "1");
+  EXPECT_EQ(tightest().available_bytes, 100 * kMiB);
+  variables_.clear();
   fs::remove_all(folder_.path() / "proc");
   EXPECT_EQ(AvailableMemory(view_).bytes(), kMost);
 }
@@ -313,6 +319,7 @@ TEST_F(Limits, ManyThreadsReadWhatIsThere) {
   group_v2("sys/fs/cgroup", mib(1000), 400, 0, 0);
   AvailableMemory memory(view_);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   std::array<int, 8> wrong{};
   for (int& count : wrong) {
     threads.emplace_back([&memory, &count] {
