@@ -8,7 +8,7 @@
 
 #include "app/calibration.h"
 #include "images/error.h"
-#include "images/image.h"
+#include "images/available_memory.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {

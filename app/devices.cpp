@@ -16,7 +16,12 @@ namespace imgpipe {
 namespace {
 
 std::string gib(std::int64_t bytes) {
+  if (bytes < (1 << 30)) return number(static_cast<double>(bytes) / (1 << 20), 0) + " MiB";
   return number(static_cast<double>(bytes) / (1 << 30), 1) + " GiB";
+}
+
+std::string counted(int count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 constexpr std::array<std::int64_t, 4> kSizes{1'000'000, 8'000'000, 48'000'000, kDefaultMaxPixels};
@@ -105,6 +110,15 @@ std::string devices_json(const HostInfo& host, const CudaDevices& cuda, const Au
                  {"threads", host.threads},
                  {"memory_bytes", host.memory_bytes},
                  {"available_bytes", host.available_bytes}};
+  json["cpu"]["processor_limits"] = nlohmann::ordered_json::array();
+  for (const ProcessorLimit& limit : host.processor_limits)
+    json["cpu"]["processor_limits"].push_back({{"source", limit.source}, {"processors", limit.processors}});
+  json["cpu"]["memory_limits"] = nlohmann::ordered_json::array();
+  for (const MemoryBound& bound : host.memory_bounds) {
+    json["cpu"]["memory_limits"].push_back({{"source", bound.source},
+                                            {"limit_bytes", bound.limit_bytes},
+                                            {"available_bytes", bound.available_bytes}});
+  }
   json["cuda"] = {{"runtime", cuda_version()}, {"devices", nlohmann::ordered_json::array()}};
   json["cuda"]["unusable_reason"] = cuda.unusable_reason.empty()
                                         ? nlohmann::ordered_json(nullptr)
@@ -121,9 +135,26 @@ std::string devices_json(const HostInfo& host, const CudaDevices& cuda, const Au
   return json.dump(2) + "\n";
 }
 
+// Which limit holds, where it is not simply the machine's size.
+std::string limits_text(const HostInfo& host) {
+  std::string out;
+  const ProcessorLimit& processors = host.processor_limits.front();
+  if (processors.source != kTheMachine) {
+    out += "        " + counted(host.threads, "thread") + " by " + processors.source + ": " +
+           number(processors.processors, 2) + " processors\n";
+  }
+  if (!host.memory_bounds.empty() && host.memory_bounds.front().source != kTheMachine) {
+    const MemoryBound& memory = host.memory_bounds.front();
+    out += "        memory by " + memory.source + ": " + gib(memory.available_bytes) + " of " +
+           gib(memory.limit_bytes) + " available\n";
+  }
+  return out;
+}
+
 std::string devices_table(const HostInfo& host, const CudaDevices& cuda, const Auto& judged) {
-  std::string out = "cpu:    " + host.processor + ", " + std::to_string(host.threads) + " threads, " +
-                    gib(host.memory_bytes) + " (" + gib(host.available_bytes) + " available)\n";
+  std::string out = "cpu:    " + host.processor + ", " + counted(host.threads, "thread") + ", " +
+                    gib(host.memory_bytes) + " (" + gib(host.available_bytes) + " available)\n" +
+                    limits_text(host);
   for (const CudaDevice& device : cuda.devices) {
     out += "cuda:" + std::to_string(device.index) + "  " + device.name + ", compute capability " +
            std::to_string(device.major) + "." + std::to_string(device.minor) + ", " +

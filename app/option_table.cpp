@@ -129,7 +129,8 @@ std::vector<OptionRow> process_rows() {
       {"Where", "fuse", nullptr, nullptr,
        "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
       {"Where", "threads", "N", "0",
-       "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are"},
+       "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are processors to be had "
+       "(affinity, a container's quota: imgpipe devices tells)"},
       {"Compare and report", "cpu", nullptr, nullptr,
        "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
       {"Compare and report", "report", "FILE", nullptr,

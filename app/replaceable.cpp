@@ -46,9 +46,9 @@ bool own_text(std::string_view head) {
 
 std::string why_not_replaceable(const std::string& path, Replace replace,
                                 const std::function<bool(Head head)>& own) {
-  if (replace == Replace::all || path.empty() || path == kStandardStream || descriptor_of(path)) return "";
+  if (replace == Replace::all || path.empty() || path == kStandardStream) return "";
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return "";
+  if (!std::filesystem::is_regular_file(path, error) || descriptor_of(path)) return "";
   if (replace == Replace::none) return "is there already (--no-clobber)";
   if (file_size_bytes(path) == 0 || own(read_head(path, kMarkBytes))) return "";
   return "is there already and was not written by imgpipe; --overwrite replaces it";

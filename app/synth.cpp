@@ -6,6 +6,7 @@
 #include "app/exit_code.h"
 #include "app/log.h"
 #include "app/standard_streams.h"
+#include "images/available_memory.h"
 #include "images/error.h"
 #include "images/output_file.h"
 #include "images/text.h"

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "images/available_memory.h"
 #include "images/codec_parts.h"
 #include "images/deflate.h"
 #include "images/error.h"
@@ -232,7 +233,7 @@ void check_header(const Shape& shape, const DecodeOptions& options, std::int64_t
                                       std::to_string(options.max_pixels));
   }
   const std::int64_t bytes_needed = shape.pixels() * bytes_per_pixel;
-  const std::int64_t available = available_memory_bytes();
+  const std::int64_t available = available_memory_bytes_for(bytes_needed);
   if (bytes_needed > available) {
     throw Error(ErrorKind::memory, "not enough memory: " + size + " pixels need " +
                                        std::to_string(bytes_needed) + " bytes, " + std::to_string(available) +

@@ -35,7 +35,8 @@ struct StripDeflater::State {
   explicit State(int chosen_level) : level(chosen_level) {
     if (level <= kLastIsalLevel) {
       isal = std::make_unique<isal_zstream>();
-      level_buffer.resize(level_buffer_bytes(level));
+      // Not filled: the library clears what it looks at, for each strip; all of it is 300 KB.
+      level_buffer = std::make_unique_for_overwrite<std::uint8_t[]>(level_buffer_bytes(level));
     } else if (deflateInit2(&zlib, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
                Z_OK) {
       throw std::bad_alloc();
@@ -83,8 +84,8 @@ struct StripDeflater::State {
     if (strip.empty()) return made;
     isal_deflate_init(isal.get());
     isal->level = static_cast<std::uint32_t>(level);
-    isal->level_buf = level_buffer.data();
-    isal->level_buf_size = static_cast<std::uint32_t>(level_buffer.size());
+    isal->level_buf = level_buffer.get();
+    isal->level_buf_size = static_cast<std::uint32_t>(level_buffer_bytes(level));
     // The library takes its input through pointers to non-const and does not write to it.
     if (isal_deflate_set_dict(isal.get(), const_cast<unsigned char*>(chars(head.data())),
                               static_cast<std::uint32_t>(head.size())) != COMP_OK)
@@ -133,7 +134,7 @@ struct StripDeflater::State {
 
   int level;
   std::unique_ptr<isal_zstream> isal;
-  std::vector<std::uint8_t> level_buffer;
+  std::unique_ptr<std::uint8_t[]> level_buffer;
   z_stream zlib{};
   std::vector<std::byte> out;
 };

@@ -1,9 +1,6 @@
 #include "images/image.h"
 
-#include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <limits>
 #include <new>
 #include <string>
 #include <utility>
@@ -14,13 +11,6 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-
-std::int64_t first_number_in(const char* path) {
-  std::ifstream file(path);
-  std::int64_t value = -1;
-  file >> value;  // "max" (no limit) leaves the stream failed
-  return file ? value : -1;
-}
 
 }  // namespace
 
@@ -75,27 +65,6 @@ void copy_pixels(ConstHostPlane from, HostPlane to) {
   for (std::int64_t y = 0; y < from.height; ++y) {
     std::memcpy(to.row(y), from.row(y), static_cast<std::size_t>(from.row_samples()) * sizeof(Sample));
   }
-}
-
-std::int64_t available_memory_bytes() {
-  std::int64_t available = std::numeric_limits<std::int64_t>::max();
-  std::ifstream meminfo("/proc/meminfo");
-  std::string key;
-  std::int64_t kibibytes = 0;
-  std::string unit;
-  while (meminfo >> key >> kibibytes) {
-    if (key == "MemAvailable:") available = kibibytes * 1024;
-    std::getline(meminfo, unit);
-  }
-  const std::pair<const char*, const char*> groups[] = {
-      {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-      {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
-  for (const auto& [limit_path, usage_path] : groups) {
-    const std::int64_t limit = first_number_in(limit_path);
-    const std::int64_t usage = first_number_in(usage_path);
-    if (limit > 0 && usage >= 0) available = std::min(available, std::max<std::int64_t>(0, limit - usage));
-  }
-  return available;
 }
 
 }  // namespace imgpipe

@@ -41,8 +41,4 @@ class Image {
 // Copies rows sample by sample; both views must have the same shape.
 void copy_pixels(ConstHostPlane from, HostPlane to);
 
-// Bytes that this process may still take: the least of what the kernel calls available and of the
-// memory limit of its control group (v2 or v1) less what it uses. A limit that cannot be read is no limit.
-[[nodiscard]] std::int64_t available_memory_bytes();
-
 }  // namespace imgpipe

@@ -11,11 +11,9 @@
 #include <memory>
 #include <thread>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include "images/error.h"
-#include "images/image.h"
 #include "images/text.h"
 #include "pipeline/thread_start.h"
 
@@ -58,10 +56,14 @@ bool can_run_on(const CudaDevice& device) {
 HostInfo host_info() {
   HostInfo info;
   info.processor = processor_name();
-  cpu_set_t set;
-  info.threads = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int by_affinity = processors_by_affinity();
+  const int online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  info.processor_limits = processor_limits(std::max(online, by_affinity), by_affinity);
+  info.threads = threads_for(info.processor_limits);
   info.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
-  info.available_bytes = available_memory_bytes();
+  info.memory_bounds = memory_bounds();
+  info.available_bytes =
+      info.memory_bounds.empty() ? info.memory_bytes : info.memory_bounds.front().available_bytes;
   return info;
 }
 

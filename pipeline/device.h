@@ -6,13 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "images/available_memory.h"
+#include "pipeline/processor_limits.h"
+
 namespace imgpipe {
 
 struct HostInfo {
   std::string processor;
-  int threads = 1;  // that this process may use
+  int threads = 1;  // for what this process may use: the default of --threads and --jobs
   std::int64_t memory_bytes = 0;
   std::int64_t available_bytes = 0;
+  std::vector<ProcessorLimit> processor_limits;  // what says so, the tightest first; never empty
+  std::vector<MemoryBound> memory_bounds;        // the tightest first; may be empty
 };
 [[nodiscard]] HostInfo host_info();
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "images/available_memory.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -72,7 +73,7 @@ Frame<const Sample, Host> OwnedFrame::view() const {
 }
 
 void check_stage_memory(std::int64_t bytes) {
-  const std::int64_t available = available_memory_bytes();
+  const std::int64_t available = available_memory_bytes_for(bytes);
   if (bytes <= available) return;
   throw Error(ErrorKind::memory, "not enough memory: the stages need " + std::to_string(bytes) + " bytes, " +
                                      std::to_string(available) + " are available");

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "images/available_memory.h"
 #include "images/codec.h"
 #include "images/error.h"
 #include "pipeline/batch.h"

@@ -1,0 +1,413 @@
+// Limits of memory and processors, read from trees of files that look like systems of all kinds.
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "images/available_memory.h"
+#include "images/control_groups.h"
+#include "pipeline/processor_limits.h"
+#include "tests/support/files.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TemporaryFolder;
+
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr const char* kNoLimitV1 = "9223372036854771712\n";
+constexpr const char* kV2Mount =
+    "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 master:2 - cgroup2 cgroup2 rw\n";
+constexpr const char* kV1Mount = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+
+class Limits : public testing::Test {
+ protected:
+  Limits() {
+    view_.root = folder_.path().string();
+    view_.variable = [this](const char* name) {
+      const auto at = variables_.find(name);
+      return at == variables_.end() ? nullptr : at->second.c_str();
+    };
+    make("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  1 kB\nMemAvailable:    8388608 kB\n");
+    make("proc/self/statm", "5120 2560 100 10 0 1280 0\n");
+  }
+
+  void make(const std::string& name, const std::string& text) const {
+    const fs::path path = folder_.path() / name;
+    fs::create_directories(path.parent_path());
+    test::save_text(path, text);
+  }
+  void process_is_in(const std::string& groups, const std::string& mounts) const {
+    make("proc/self/cgroup", groups);
+    make("proc/self/mountinfo", "23 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n" + mounts);
+  }
+  // A group of version 2, in MiB; the limit as the file holds it.
+  void group_v2(const std::string& folder, const std::string& max, std::int64_t usage, std::int64_t inactive,
+                std::int64_t active) const {
+    make(folder + "/memory.max", max + "\n");
+    make(folder + "/memory.high", "max\n");
+    make(folder + "/memory.current", std::to_string(usage * kMiB) + "\n");
+    make(folder + "/memory.stat", "anon 4096\ninactive_anon 1\ninactive_file " +
+                                      std::to_string(inactive * kMiB) + "\nactive_file " +
+                                      std::to_string(active * kMiB) + "\nslab 7\n");
+  }
+  // The lines without total_ are of the group alone, and must not be taken where there are others.
+  void group_v1(const std::string& folder, const std::string& limit, std::int64_t usage,
+                std::int64_t inactive, std::int64_t active,
+                const std::string& hierarchical = kNoLimitV1) const {
+    make(folder + "/memory.limit_in_bytes", limit + "\n");
+    make(folder + "/memory.usage_in_bytes", std::to_string(usage * kMiB) + "\n");
+    make(folder + "/memory.stat", "cache 0\ninactive_file 1\nactive_file 1\nhierarchical_memory_limit " +
+                                      hierarchical + "\ntotal_inactive_file " +
+                                      std::to_string(inactive * kMiB) + "\ntotal_active_file " +
+                                      std::to_string(active * kMiB) + "\n");
+  }
+  [[nodiscard]] static std::string mib(std::int64_t count) { return std::to_string(count * kMiB); }
+
+  [[nodiscard]] MemoryBound tightest() const {
+    const std::vector<MemoryBound> bounds = AvailableMemory(view_).bounds();
+    return bounds.empty() ? MemoryBound{"none", kMost, kMost} : bounds.front();
+  }
+  // What is available in MiB where a control group says so; -1 where the machine does.
+  [[nodiscard]] std::int64_t by_group() const {
+    const MemoryBound bound = tightest();
+    return bound.source.starts_with("cgroup") ? bound.available_bytes / kMiB : -1;
+  }
+  [[nodiscard]] std::vector<std::string> groups(std::string_view controller) const {
+    std::vector<std::string> names;
+    for (const ControlGroup& group : control_groups(controller, view_))
+      names.push_back("v" + std::to_string(group.version) + " " + group.folder.substr(view_.root.size()));
+    return names;
+  }
+  [[nodiscard]] ProcessorLimit fewest(int affinity = 64) const {
+    return processor_limits(64, affinity, view_).front();
+  }
+
+  using Names = std::vector<std::string>;
+  TemporaryFolder folder_;
+  std::map<std::string, std::string> variables_;
+  SystemView view_;
+};
+
+TEST_F(Limits, WithoutGroupsTheMachineSays) {
+  EXPECT_EQ(tightest().source, "the machine");
+  EXPECT_EQ(tightest().available_bytes, std::int64_t{8} << 30);
+  EXPECT_EQ(tightest().limit_bytes, std::int64_t{16} << 30);
+  variables_["SLURM_MEM_PER_NODE"] = "100";
+  make("proc/self/statm", "");  // nothing is known to be used
+  EXPECT_EQ(tightest().available_bytes, 100 * kMiB);
+  make("proc/self/statm", "1");
+  EXPECT_EQ(tightest().available_bytes, 100 * kMiB);
+  variables_.clear();
+  fs::remove_all(folder_.path() / "proc");
+  EXPECT_EQ(AvailableMemory(view_).bytes(), kMost);
+}
+
+TEST_F(Limits, PageCacheIsNotUsedV2AtTheRoot) {
+  process_is_in("0::/\n", kV2Mount);
+  group_v2("sys/fs/cgroup", mib(1000), 990, 600, 300);
+  EXPECT_EQ(by_group(), 1000 - (990 - 900));
+  EXPECT_EQ(tightest().limit_bytes, 1000 * kMiB);
+  EXPECT_EQ(tightest().source, "cgroup v2 memory.max (" + view_.root + "/sys/fs/cgroup)");
+}
+
+TEST_F(Limits, PageCacheIsNotUsedV1AtTheRoot) {
+  process_is_in("4:memory:/\n", kV1Mount);
+  group_v1("sys/fs/cgroup/memory", mib(1000), 990, 600, 300);
+  EXPECT_EQ(by_group(), 910);
+  EXPECT_EQ(tightest().source, "cgroup v1 memory.limit_in_bytes (" + view_.root + "/sys/fs/cgroup/memory)");
+}
+
+TEST_F(Limits, TheLeastOfAllParentsEachByItsOwnUse) {
+  process_is_in("0::/slurm/job_7/step_0\n", kV2Mount);
+  group_v2("sys/fs/cgroup/slurm/job_7/step_0", mib(4000), 100, 0, 0);
+  group_v2("sys/fs/cgroup/slurm/job_7", mib(2000), 1800, 500, 100);  // 800 left: other steps take the rest
+  group_v2("sys/fs/cgroup/slurm", "max", 3000, 0, 0);
+  EXPECT_EQ(by_group(), 800);
+  EXPECT_EQ(tightest().source, "cgroup v2 memory.max (" + view_.root + "/sys/fs/cgroup/slurm/job_7)");
+  group_v2("sys/fs/cgroup/slurm", mib(3500), 3000, 0, 200);
+  EXPECT_EQ(by_group(), 700);
+  group_v2("sys/fs/cgroup/slurm/job_7/step_0", mib(650), 100, 0, 30);
+  EXPECT_EQ(by_group(), 580);
+}
+
+TEST_F(Limits, TheSameForVersion1) {
+  process_is_in("9:name=systemd:/\n4:cpu,memory:/a/b\n0::/\n", kV1Mount);
+  group_v1("sys/fs/cgroup/memory/a/b", mib(900), 100, 0, 50);
+  group_v1("sys/fs/cgroup/memory/a", mib(700), 400, 100, 0);
+  group_v1("sys/fs/cgroup/memory", "9223372036854771712", 9000, 0, 0);
+  EXPECT_EQ(by_group(), 400);
+  // A parent that does not count what is below it limits nothing of it, nor does what is above that.
+  make("sys/fs/cgroup/memory/a/memory.use_hierarchy", "0\n");
+  EXPECT_EQ(by_group(), 850);
+  make("sys/fs/cgroup/memory/a/memory.use_hierarchy", "1\n");
+  EXPECT_EQ(by_group(), 400);
+}
+
+TEST_F(Limits, AParentOutsideAContainerIsKnownByTheHierarchicalLimit) {
+  process_is_in("4:memory:/docker/1f\n",
+                "35 31 0:32 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
+  group_v1("sys/fs/cgroup/memory", "9223372036854771712", 100, 40, 20, mib(500));
+  EXPECT_EQ(by_group(), 460);
+  EXPECT_NE(tightest().source.find("hierarchical_memory_limit"), std::string::npos);
+}
+
+TEST_F(Limits, AHybridSystemHasTheControllerInEither) {
+  const std::string unified = "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+  process_is_in("4:memory:/a\n0::/user\n", kV1Mount + unified);
+  group_v1("sys/fs/cgroup/memory/a", mib(300), 100, 0, 0);
+  make("sys/fs/cgroup/unified/user/cgroup.procs", "");
+  EXPECT_EQ(by_group(), 200);
+  process_is_in("2:cpu:/\n0::/user\n", unified);
+  group_v2("sys/fs/cgroup/unified/user", mib(150), 100, 0, 0);
+  EXPECT_EQ(by_group(), 50);
+}
+
+TEST_F(Limits, AMountMayShowASubtreeOnly) {
+  // The host's path, and the mount's root is that very group (Docker without a cgroup namespace).
+  process_is_in("0::/docker/1f\n", "41 31 0:38 /docker/1f /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+  EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
+  // The process is further down.
+  process_is_in("0::/docker/1f/job/x\n", "41 31 0:38 /docker/1f /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+  EXPECT_EQ(groups("memory"),
+            (Names{"v2 /sys/fs/cgroup/job/x", "v2 /sys/fs/cgroup/job", "v2 /sys/fs/cgroup"}));
+  // /docker/1f is no parent of /docker/1fe: nothing but what the mount shows is known.
+  process_is_in("0::/docker/1fe\n", "41 31 0:38 /docker/1f /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+  EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
+}
+
+TEST_F(Limits, ACgroupNamespaceHidesWhatIsAbove) {
+  process_is_in("0::/\n", kV2Mount);
+  EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
+  process_is_in("0::/job\n", kV2Mount);
+  EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup/job", "v2 /sys/fs/cgroup"}));
+  // Outside of the namespace's root: no way may lead out of the mount.
+  for (const char* own : {"/..", "/../..", "/../other/job"}) {
+    process_is_in("0::" + std::string(own) + "\n", kV2Mount);
+    EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"})) << own;
+  }
+  // A mount from before the namespace: its root is above, and told as such.
+  process_is_in("0::/\n", "41 31 0:38 /../.. /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
+  EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
+  process_is_in("0::/../job\n", "41 31 0:38 /.. /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
+  EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup/job", "v2 /sys/fs/cgroup"}));
+}
+
+TEST_F(Limits, OfSeveralMountsTheOneThatShowsMost) {
+  const std::string container = "41 31 0:38 /pod/c /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
+  const std::string host = "42 31 0:38 / /host/sys/fs/cgroup ro - cgroup2 cgroup rw\n";
+  fs::create_directories(folder_.path() / "sys/fs/cgroup");
+  process_is_in("0::/pod/c\n", container + host);
+  EXPECT_EQ(groups("memory").front(), "v2 /sys/fs/cgroup");  // the host's is not there
+  fs::create_directories(folder_.path() / "host/sys/fs/cgroup/pod/c");
+  EXPECT_EQ(groups("memory"),
+            (Names{"v2 /host/sys/fs/cgroup/pod/c", "v2 /host/sys/fs/cgroup/pod", "v2 /host/sys/fs/cgroup"}));
+  process_is_in("0::/pod/c\n", host + container);
+  EXPECT_EQ(groups("memory").size(), 3U);
+}
+
+TEST_F(Limits, MountPointsWithBlanksAndControllersInOneMount) {
+  process_is_in("3:cpu,cpuacct:/a b\n",
+                "9 1 0:9 / /my\\040groups/cpu\\134x rw - cgroup none rw,cpuacct,cpu\n");
+  EXPECT_EQ(groups("cpu"), (Names{"v1 /my groups/cpu\\x/a b", "v1 /my groups/cpu\\x"}));
+  EXPECT_EQ(groups("memory"), Names{});
+  EXPECT_EQ(groups("cp"), Names{});
+}
+
+TEST_F(Limits, WithoutMountinfoTheUsualPlaces) {
+  group_v2("sys/fs/cgroup", mib(1000), 400, 0, 0);
+  EXPECT_EQ(by_group(), 600);
+  group_v1("sys/fs/cgroup/memory", mib(500), 400, 0, 0);
+  EXPECT_EQ(by_group(), 100);
+}
+
+TEST_F(Limits, WhatIsNoNumberIsNoLimit) {
+  process_is_in("0::/g\n", kV2Mount);
+  for (const char* text : {"max", "", "garbage", "-5", "12x", "99999999999999999999", " 7",
+                           "9223372036854771712", "9223372036854775807", "0x10", "1.5"}) {
+    group_v2("sys/fs/cgroup/g", text, 100, 0, 0);
+    EXPECT_EQ(by_group(), -1) << text;
+  }
+  group_v2("sys/fs/cgroup/g", mib(100), 30, 0, 0);
+  EXPECT_EQ(by_group(), 70);
+  make("sys/fs/cgroup/g/memory.current", "what\n");
+  EXPECT_EQ(by_group(), -1);
+  fs::remove(folder_.path() / "sys/fs/cgroup/g/memory.current");
+  EXPECT_EQ(by_group(), -1);
+  // Files that are folders, and unreadable tables.
+  fs::create_directories(folder_.path() / "sys/fs/cgroup/g/memory.current");
+  fs::remove(folder_.path() / "proc/self/cgroup");
+  fs::create_directories(folder_.path() / "proc/self/cgroup");
+  EXPECT_EQ(by_group(), -1);
+}
+
+TEST_F(Limits, WithoutStatisticsAllUseCounts) {
+  process_is_in("0::/\n", kV2Mount);
+  group_v2("sys/fs/cgroup", mib(1000), 400, 100, 100);
+  make("sys/fs/cgroup/memory.stat", "inactive_file\nactive_file x\ninactive_file_of_others 5\n");
+  EXPECT_EQ(by_group(), 600);
+}
+
+TEST_F(Limits, NeverLessThanNothingNorMoreThanTheLimit) {
+  process_is_in("0::/\n", kV2Mount);
+  group_v2("sys/fs/cgroup", mib(1000), 1200, 0, 0);
+  EXPECT_EQ(by_group(), 0);
+  group_v2("sys/fs/cgroup", mib(1000), 100, 90, 90);  // the two files are not read at one moment
+  EXPECT_EQ(by_group(), 1000);
+  group_v2("sys/fs/cgroup", "0", 0, 0, 0);
+  EXPECT_EQ(by_group(), 0);
+}
+
+TEST_F(Limits, MemoryHighCountsAndSwapDoesNot) {
+  process_is_in("0::/\n", kV2Mount);
+  group_v2("sys/fs/cgroup", mib(1000), 100, 0, 0);
+  make("sys/fs/cgroup/memory.high", mib(400));
+  make("sys/fs/cgroup/memory.swap.max", "0\n");
+  make("sys/fs/cgroup/memory.swap.current", mib(900));
+  EXPECT_EQ(by_group(), 300);
+  EXPECT_NE(tightest().source.find("memory.high"), std::string::npos);
+}
+
+TEST_F(Limits, SlurmBoundsByNodeAndByProcessor) {
+  const std::int64_t resident = 2560 * ::sysconf(_SC_PAGESIZE);
+  variables_["SLURM_MEM_PER_NODE"] = "2048";
+  EXPECT_EQ(tightest().source, "SLURM_MEM_PER_NODE");
+  EXPECT_EQ(tightest().available_bytes, 2048 * kMiB - resident);
+  variables_ = {{"SLURM_MEM_PER_CPU", "300"}, {"SLURM_CPUS_ON_NODE", "4"}};
+  EXPECT_EQ(tightest().source, "SLURM_MEM_PER_CPU");
+  EXPECT_EQ(tightest().available_bytes, 1200 * kMiB - resident);
+  EXPECT_EQ(tightest().limit_bytes, 1200 * kMiB);
+  variables_ = {{"SLURM_MEM_PER_CPU", "300"}};
+  EXPECT_EQ(tightest().limit_bytes, 300 * kMiB);
+  variables_ = {{"SLURM_MEM_PER_NODE", "1G"}};
+  EXPECT_EQ(tightest().limit_bytes, 1024 * kMiB);
+  variables_ = {{"SLURM_MEM_PER_NODE", "1"}};  // less than is resident
+  EXPECT_EQ(tightest().available_bytes, 0);
+  for (const char* text : {"0", "", "G", "much", "-1", "99999999999999999999", "8000000000000T"}) {
+    variables_ = {{"SLURM_MEM_PER_NODE", text}};
+    EXPECT_EQ(tightest().source, "the machine") << text;
+  }
+}
+
+TEST_F(Limits, AReadingHoldsForATenthOfASecondUnlessMoreIsWanted) {
+  process_is_in("0::/\n", kV2Mount);
+  group_v2("sys/fs/cgroup", mib(1000), 400, 0, 0);
+  AvailableMemory memory(view_);
+  using std::chrono::milliseconds;
+  const AvailableMemory::Clock::time_point start{};
+  EXPECT_EQ(memory.bytes_for(1, start), 600 * kMiB);
+  group_v2("sys/fs/cgroup", mib(1000), 900, 0, 0);
+  EXPECT_EQ(memory.bytes_for(500 * kMiB, start + milliseconds(99)), 600 * kMiB);
+  EXPECT_EQ(memory.bytes_for(500 * kMiB, start + milliseconds(100)), 100 * kMiB);
+  // What was freed since is seen at once by whom the last reading would refuse.
+  group_v2("sys/fs/cgroup", mib(1000), 200, 0, 0);
+  EXPECT_EQ(memory.bytes_for(50 * kMiB, start + milliseconds(101)), 100 * kMiB);
+  EXPECT_EQ(memory.bytes_for(101 * kMiB, start + milliseconds(101)), 800 * kMiB);
+  group_v2("sys/fs/cgroup", mib(1000), 300, 0, 0);
+  EXPECT_EQ(memory.bytes(start + milliseconds(102)), 700 * kMiB);
+  EXPECT_EQ(memory.bytes_for(1, start + milliseconds(150)), 700 * kMiB);
+}
+
+TEST_F(Limits, ManyThreadsReadWhatIsThere) {
+  process_is_in("0::/\n", kV2Mount);
+  group_v2("sys/fs/cgroup", mib(1000), 400, 0, 0);
+  AvailableMemory memory(view_);
+  std::vector<std::thread> threads;
+  threads.reserve(8);
+  std::array<int, 8> wrong{};
+  for (int& count : wrong) {
+    threads.emplace_back([&memory, &count] {
+      for (int i = 0; i < 200; ++i) count += memory.bytes_for(i % 10 == 0 ? kMost : 1) != 600 * kMiB ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, (std::array<int, 8>{}));
+}
+
+TEST_F(Limits, ProcessorsByQuotaOfVersion2) {
+  process_is_in("0::/a/b\n", kV2Mount);
+  EXPECT_EQ(fewest().source, "the machine");
+  EXPECT_EQ(fewest(12).source, "affinity");
+  make("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+  EXPECT_EQ(fewest().processors, 64);
+  make("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+  EXPECT_EQ(fewest().processors, 1.5);
+  EXPECT_EQ(fewest().source, "cgroup v2 cpu.max (" + view_.root + "/sys/fs/cgroup/a)");
+  make("sys/fs/cgroup/cpu.max", "5000 10000\n");
+  EXPECT_EQ(fewest().processors, 0.5);
+  for (const char* text :
+       {"", "max", "100000", "x 100000", "100000 x", "100000 0", "0 100000", "-1 100000"}) {
+    make("sys/fs/cgroup/cpu.max", text);
+    EXPECT_EQ(fewest().processors, 1.5) << text;
+  }
+}
+
+TEST_F(Limits, ProcessorsByQuotaOfVersion1) {
+  process_is_in("3:cpu,cpuacct:/a\n4:memory:/\n",
+                "9 1 0:9 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup none rw,cpu,cpuacct\n");
+  const std::string folder = "sys/fs/cgroup/cpu,cpuacct";
+  make(folder + "/cpu.cfs_quota_us", "-1\n");
+  make(folder + "/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(fewest().source, "the machine");
+  make(folder + "/a/cpu.cfs_quota_us", "250000\n");
+  EXPECT_EQ(fewest().source, "the machine");  // no period, no quota
+  make(folder + "/a/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(fewest().processors, 2.5);
+  make(folder + "/cpu.cfs_quota_us", "200000\n");
+  EXPECT_EQ(fewest().processors, 2);
+  EXPECT_EQ(fewest(1).source, "affinity");
+}
+
+TEST_F(Limits, ProcessorsOfATaskOfSlurm) {
+  variables_ = {{"SLURM_CPUS_PER_TASK", "4"}};
+  EXPECT_EQ(fewest().source, "the machine");  // the batch script: all of the job's are its own
+  variables_["SLURM_STEP_NUM_TASKS"] = "8";
+  EXPECT_EQ(fewest().processors, 4);
+  EXPECT_EQ(fewest().source, "SLURM_CPUS_PER_TASK");
+  variables_["SLURM_CPUS_PER_TASK"] = "0";
+  EXPECT_EQ(fewest().source, "the machine");
+}
+
+TEST(ThreadsFor, RoundsUpAndIsNeverNone) {
+  EXPECT_EQ(threads_for({{"", 0.01}}), 1);
+  EXPECT_EQ(threads_for({{"", 1}}), 1);
+  EXPECT_EQ(threads_for({{"", 1.01}}), 2);
+  EXPECT_EQ(threads_for({{"", 64}}), 64);
+  EXPECT_EQ(threads_for({{"", 1e300}}), 1'000'000);
+}
+
+TEST(Affinity, OfAMachineOfMoreThanAThousandProcessors) {
+  std::vector<std::size_t> asked;
+  const auto of_5000 = [&](std::size_t bytes, cpu_set_t* set) {
+    asked.push_back(bytes);
+    if (bytes * 8 < 5000) {
+      errno = EINVAL;
+      return -1;
+    }
+    for (std::size_t i = 0; i < 5000; i += 2) CPU_SET_S(i, bytes, set);
+    return 0;
+  };
+  EXPECT_EQ(processors_by_affinity(of_5000), 2500);
+  EXPECT_EQ(asked, (std::vector<std::size_t>{128, 256, 512, 1024}));
+}
+
+TEST(Affinity, IsOneWhereItCannotBeKnown) {
+  int calls = 0;
+  const auto failing = [&](std::size_t, cpu_set_t*) {
+    ++calls;
+    errno = calls == 1 ? EPERM : EINVAL;
+    return -1;
+  };
+  EXPECT_EQ(processors_by_affinity(failing), 1);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(processors_by_affinity(failing), 1);  // EINVAL for ever ends, too
+}
+
+}  // namespace
+}  // namespace imgpipe
