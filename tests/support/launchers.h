@@ -14,7 +14,8 @@ inline Variables operator+(Variables a, const Variables& b) {
   return a;
 }
 
-// sbatch -n TASKS: the script runs once, on the first node. Newer Slurms add SLURM_STEP_ID=-5 (22.05 does not).
+// sbatch -n TASKS: the script runs once, on the first node. Newer Slurms add SLURM_STEP_ID=-5 (22.05 does
+// not).
 inline Variables batch_script(int tasks) {
   return {{"SLURM_JOB_ID", "70"},
           {"SLURM_NTASKS", std::to_string(tasks)},
