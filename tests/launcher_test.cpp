@@ -1,24 +1,18 @@
 // --shard auto: which part each of a job's processes takes, by the environments that launchers give them.
 #include "app/launcher.h"
 
-#include <cstddef>
-#include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "app/shard.h"
 #include "images/error.h"
-#include "tests/support/batch_cli.h"
+#include "tests/support/launchers.h"
 
 namespace imgpipe::test {
 namespace {
-
-using Variables = std::map<std::string, std::string>;
 
 Shard shard_of(const std::string& text, const Variables& variables) {
   return parse_shard(text, [&](const char* name) {
@@ -47,71 +41,6 @@ void expect_refused(const std::string& text, const Variables& variables, const s
   EXPECT_TRUE(part.starts_with("--shard")) << "accepted: " << part;
   EXPECT_NE(part.find(words), std::string::npos) << part;
 }
-
-Variables operator+(Variables a, const Variables& b) {
-  a.insert(b.begin(), b.end());
-  return a;
-}
-
-// ---- what launchers set ------------------------------------------------------------------------------
-
-// sbatch -n TASKS: the script runs once, on the first node. Slurm 23.11 and later add SLURM_STEP_ID=-5.
-Variables batch_script(int tasks) {
-  return {{"SLURM_JOB_ID", "70"},
-          {"SLURM_NTASKS", std::to_string(tasks)},
-          {"SLURM_TASKS_PER_NODE", std::to_string(tasks)},
-          {"SLURM_PROCID", "0"},
-          {"SLURM_LOCALID", "0"},
-          {"SLURM_NODEID", "0"},
-          {"SLURM_GTIDS", "0"},
-          {"ENVIRONMENT", "BATCH"}};
-}
-
-Variables array_task(int index, int least, int most, int count, int step = 1) {
-  return {{"SLURM_JOB_ID", "71"},
-          {"SLURM_ARRAY_JOB_ID", "70"},
-          {"SLURM_ARRAY_TASK_ID", std::to_string(index)},
-          {"SLURM_ARRAY_TASK_MIN", std::to_string(least)},
-          {"SLURM_ARRAY_TASK_MAX", std::to_string(most)},
-          {"SLURM_ARRAY_TASK_COUNT", std::to_string(count)},
-          {"SLURM_ARRAY_TASK_STEP", std::to_string(step)},
-          {"SLURM_PROCID", "0"},
-          {"SLURM_GTIDS", "0"}};
-}
-
-// srun -n TASKS on one node; what it sets comes before what the batch script has.
-Variables srun(int rank, int tasks, const Variables& around = {}) {
-  std::string ranks = "0";
-  for (int i = 1; i < tasks; ++i) ranks += "," + std::to_string(i);
-  return Variables{{"SLURM_JOB_ID", "70"},
-                   {"SLURM_STEP_ID", "0"},
-                   {"SLURM_STEP_NUM_TASKS", std::to_string(tasks)},
-                   {"SLURM_STEP_NUM_NODES", "1"},
-                   {"SLURM_STEP_TASKS_PER_NODE", std::to_string(tasks)},
-                   {"SLURM_NTASKS", std::to_string(tasks)},
-                   {"SLURM_TASKS_PER_NODE", std::to_string(tasks)},
-                   {"SLURM_PROCID", std::to_string(rank)},
-                   {"SLURM_GTIDS", ranks}} +
-         around;
-}
-
-Variables open_mpi(int rank, int ranks, const Variables& around = {}) {
-  return Variables{{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
-                   {"OMPI_COMM_WORLD_SIZE", std::to_string(ranks)},
-                   {"PMIX_RANK", std::to_string(rank)},
-                   {"PMIX_NAMESPACE", "12345"}} +
-         around;
-}
-
-Variables hydra(int rank, int ranks, const Variables& around = {}) {
-  return Variables{{"PMI_RANK", std::to_string(rank)},
-                   {"PMI_SIZE", std::to_string(ranks)},
-                   {"MPI_LOCALRANKID", std::to_string(rank)}} +
-         around;
-}
-
-const Variables kPmix0{{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "slurm.pmix.70.0"}};
-const Variables kPmi0{{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}, {"PMI_JOBID", "70.0"}};
 
 struct Case {
   std::string name;
@@ -355,79 +284,6 @@ TEST(Launcher, TextNamesPartAndVariables) {
   EXPECT_EQ(shard_text(shard_of("3/8", {})), "shard 3 of 8, given; balance hash");
   EXPECT_EQ(shard_text(shard_of("auto", srun(1, 2, array_task(3, 1, 3, 3)))),
             "shard 6 of 6, by SLURM_ARRAY_TASK_ID=3 (1 to 3) and SLURM_PROCID=1 (0 to 1); balance hash");
-}
-
-// ---- by the program ----------------------------------------------------------------------------------
-
-using Json = nlohmann::json;
-
-class LauncherCli : public BatchCli {
- protected:
-  void SetUp() override {
-    BatchCli::SetUp();
-    for (int i = 0; i < 20; ++i) write("in/n" + std::to_string(i) + ".ppm", 1, 3);
-  }
-
-  [[nodiscard]] RunResult run(const Variables& variables, std::vector<std::string> options) const {
-    options.insert(options.begin(), {in(), out()});
-    RunOptions environment;
-    environment.environment = variables;
-    return run_imgpipe(options, environment);
-  }
-};
-
-TEST_F(LauncherCli, AJobIsDoneOnce) {
-  std::vector<Variables> processes;
-  for (int task = 1; task <= 2; ++task) {
-    for (int rank = 0; rank < 2; ++rank) processes.push_back(srun(rank, 2, array_task(task, 1, 2, 2)));
-  }
-  std::size_t done = 0;
-  for (const Variables& process : processes) {
-    const RunResult result = run(process, {"--shard", "auto", "--report", file("r.json")});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    done += Json::parse(load_text(file("r.json")))["done"].get<std::size_t>();
-    // A requeued task finds its own part done.
-    EXPECT_EQ(run(process, {"--shard", "auto", "--skip-existing", "--report", file("r.json")}).exit_code, 0);
-    EXPECT_EQ(Json::parse(load_text(file("r.json")))["done"], 0);
-  }
-  EXPECT_EQ(done, 23U);
-  EXPECT_EQ(written().size(), 23U);
-}
-
-TEST_F(LauncherCli, WhichPartIsAlwaysSaid) {
-  const std::string text = "shard 2 of 4, by SLURM_PROCID=1 (0 to 3); balance hash";
-  for (const char* talk : {"-q", "-v", "--no-color"}) {
-    const RunResult result = run(srun(1, 4), {"--shard", "auto", talk, "--report", file("r.json")});
-    EXPECT_EQ(result.exit_code, 0);
-    EXPECT_TRUE(result.err.starts_with("imgpipe: " + text + "\n")) << result.err;
-    EXPECT_EQ(result.out.find(text) == std::string::npos, std::string(talk) == "-q") << result.out;
-  }
-  const Json shard = Json::parse(load_text(file("r.json")))["shard"];
-  const Json expected{{"variable", "SLURM_PROCID"}, {"value", 1}, {"first", 0}, {"last", 3}};
-  EXPECT_EQ(shard["index"], 2);
-  EXPECT_EQ(shard["count"], 4);
-  EXPECT_EQ(shard["given"], false);
-  EXPECT_EQ(shard["by"], Json::array({expected}));
-  const RunResult plan = run(srun(1, 4), {"--shard", "auto", "--dry-run"});
-  EXPECT_NE(plan.out.find("\n" + text + "\n"), std::string::npos) << plan.out;
-  EXPECT_EQ(plan.err, "imgpipe: " + text + "\n");
-}
-
-TEST_F(LauncherCli, APartThatIsGiven) {
-  const RunResult result = run(srun(1, 4), {"--shard", "3/5", "-q", "--report", file("r.json")});
-  EXPECT_EQ(result.err, "imgpipe: shard 3 of 5, given; balance hash\n");
-  const Json report = Json::parse(load_text(file("r.json")));
-  EXPECT_EQ(report["shard"]["given"], true);
-  EXPECT_EQ(report["shard"]["by"], Json::array());
-  EXPECT_EQ(report["images"].get<int>() + report["shard"]["files_of_others"].get<int>(), 23);
-  EXPECT_EQ(run({}, {"-q", "--report", file("r.json")}).err, "");
-  EXPECT_EQ(Json::parse(load_text(file("r.json")))["shard"], nullptr);
-}
-
-TEST_F(LauncherCli, ABatchScriptOfSeveralTasksIsRefused) {
-  test::expect_refused(run(batch_script(4), {"--shard", "auto"}), "start imgpipe by srun");
-  test::expect_refused(run(array_task(3, 3, 3, 1), {"--shard", "auto"}), "say auto/N");
-  EXPECT_FALSE(fs::exists(out()));
 }
 
 }  // namespace
