@@ -162,6 +162,7 @@ class BatchRun {
     start_ = Clock::now();
     const SignalsNoted signals;
     batch_ = std::make_unique<Batch>(items(), settings());
+    say_workers();
     follow(signals);
     for (const std::string& note : batch_->take_notes()) say_warning(note);
     totals_.wall_s = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -181,6 +182,13 @@ class BatchRun {
       totals_.stopped = "an image failed (--fail-fast)";
     if (!batch_->finished()) abandon();
     batch_.reset();
+  }
+
+  void say_workers() {
+    const int asked = std::exchange(totals_.jobs, batch_->workers());
+    if (totals_.jobs < asked)
+      say_warning("the system gives no more threads: " + std::to_string(totals_.jobs) + " of " +
+                  std::to_string(asked) + " images at a time");
   }
 
   // Takes results until there are no more, or until a signal's time of grace is over.

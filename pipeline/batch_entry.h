@@ -21,6 +21,9 @@ struct BatchEntry final : LaneImage {
     std::int64_t file_bytes = 0, admitted_bytes = 0;
   } counted;
   BatchResult result;
+
+  // Gives back what is large: the image has failed.
+  void let_go() noexcept;
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
 
