@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "images/error.h"
 #include "pipeline/device.h"
 #include "pipeline/lab.h"
 #include "pipeline/thread_start.h"
