@@ -174,9 +174,9 @@ class BatchRun {
     if (signal_ != 0) totals_.stopped = "signal " + std::to_string(signal_);
     fatal_ = batch_->fatal();
     if (fatal_) {
-      const bool of_device = fatal_->kind() == ErrorKind::device;
-      totals_.stopped = of_device ? fatal_->what() : "an output cannot be written";
-      if (of_device) log_error(fatal_->what());
+      const bool of_output = fatal_->kind() == ErrorKind::output;  // an image's, and said with it
+      totals_.stopped = of_output ? "an output cannot be written" : fatal_->what();
+      if (!of_output) log_error(fatal_->what());
     }
     if (options_.batch.fail_fast && !totals_.failures.empty() && totals_.stopped.empty())
       totals_.stopped = "an image failed (--fail-fast)";

@@ -1,6 +1,7 @@
 #include "pipeline/batch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -26,6 +27,7 @@ class Batch::Work {
         settings_(std::move(settings)),
         measure_(settings_.make_engine(1)),
         queue_(items_.size(), settings_),
+        taking_turns_(workers_for(settings_, items_.size())),
         lanes_(settings_, queue_, workers_for(settings_, items_.size()),
                {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
                 [this](const Error& error) { give_up(error); }}) {
@@ -36,6 +38,8 @@ class Batch::Work {
       while (take_turn(worker, std::nullopt)) {
       }
     });
+    const int missing = workers_for(settings_, items_.size()) - workers();
+    if ((taking_turns_ -= missing) <= 0) give_up(no_memory());
     if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
   }
 
@@ -46,10 +50,15 @@ class Batch::Work {
   // Without a thread for a worker the caller's is the worker, between two looks at the results.
   [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience) {
     using std::chrono::milliseconds;
-    if (!workers_.empty()) return queue_.next_result(patience);
-    if (std::optional<BatchResult> result = queue_.next_result(milliseconds(0))) return result;
-    (void)take_turn(callers_, patience);
-    return queue_.next_result(milliseconds(0));
+    std::optional<BatchResult> result = queue_.next_result(workers_.empty() ? milliseconds(0) : patience);
+    if (!result && workers_.empty()) {
+      (void)take_turn(callers_, patience);
+      result = queue_.next_result(milliseconds(0));
+    }
+    // Its worker had no memory for the words.
+    if (result && result->failed && result->reason.empty())
+      result->reason = printable(items_[result->item].input) + ": " + no_memory().what();
+    return result;
   }
 
   [[nodiscard]] int workers() const { return std::max(1, static_cast<int>(workers_.size())); }
@@ -73,7 +82,13 @@ class Batch::Work {
     BatchQueue::Turn turn;
     const std::optional<Error> error =
         error_of([&] { turn = with_patience([&] { return queue_.next(patience); }); });
-    if (error) give_up(*error);
+    if (error) {
+      // malloc gives each thread memory from a part of its own: another may find some. The last one begins
+      // nothing any more, and stays for what comes back from the lanes.
+      if (--taking_turns_ > 0) return false;
+      give_up(*error);
+      return true;
+    }
     if (turn.entry) do_turn(worker, turn);
     return turn.act != BatchQueue::Act::end;
   }
@@ -243,29 +258,27 @@ class Batch::Work {
     if (!entry) return;
     entry->let_go();
     entry->result.failed = kind;
-    const std::optional<Error> error = error_of([&] {
-      with_patience([&] { entry->result.reason = text(); });
-      finish(entry);
-    });
-    if (!error || !entry) return;
-    give_up(*error);
-    queue_.drop(std::move(entry));
+    if (error_of([&] { with_patience([&] { entry->result.reason = text(); }); })) {
+      entry->result.failed = ErrorKind::memory;
+      entry->result.reason.clear();  // see next()
+    }
+    finish(entry);
   }
 
-  void finish(EntryPointer& entry) {
-    with_patience([&] { end(entry); });
-  }
-
-  // May be called again when it throws.
-  void end(EntryPointer& entry) {
+  void finish(EntryPointer& entry) noexcept {
     add_up_times(*entry);
-    if (entry->lane_was_full)
-      lanes_.did_their_work(entry->result.busy[static_cast<std::size_t>(Part::kernels)]);
     BatchResult& result = entry->result;
-    if (settings_.keep_spans) result.spans = entry->timeline.spans();
-    if (result.failed == ErrorKind::output) give_up(Error(ErrorKind::output, result.reason));
+    // What these find no memory for is left out.
+    std::optional<Error> left_out = error_of([&] {
+      if (entry->lane_was_full) lanes_.did_their_work(result.busy[static_cast<std::size_t>(Part::kernels)]);
+    });
+    left_out = error_of([&] {
+      if (settings_.keep_spans) result.spans = entry->timeline.spans();
+    });
+    if (result.failed == ErrorKind::output)
+      give_up(*error_of([&] { throw Error(ErrorKind::output, result.reason); }));
     if (result.failed && settings_.fail_fast) queue_.stop();
-    queue_.end(std::move(entry), std::move(result));
+    queue_.end(std::move(entry));
   }
 
   void find_lanes() noexcept {
@@ -292,6 +305,7 @@ class Batch::Work {
   OutputFolders folders_;
   mutable std::mutex mutex_;  // of fatal_
   std::optional<Error> fatal_;
+  std::atomic<int> taking_turns_;  // workers that still find memory for an image
   BatchLanes lanes_;
   std::vector<std::thread> finder_;  // one, or none
   std::vector<std::thread> workers_;

@@ -98,9 +98,10 @@ void BatchQueue::begin_again(EntryPointer&& entry) {
   drop(std::move(entry));
 }
 
-void BatchQueue::end(EntryPointer&& entry, BatchResult&& result) {
+void BatchQueue::end(EntryPointer entry) noexcept {
   std::list<BatchResult> ended;
-  ended.push_back(std::move(result));
+  ended.swap(entry->ended);
+  ended.front() = std::move(entry->result);
   const BatchEntry::Counted counted = entry->counted;
   entry.reset();
   {

@@ -41,9 +41,7 @@ class BatchQueue {
   // Its lane broke: it begins again.
   void begin_again(EntryPointer&& entry);
   // The end of an image; its memory is free before another is let in.
-  void end(EntryPointer&& entry, BatchResult&& result);
-  // The end of an image that has no result: there was no memory for one.
-  void drop(EntryPointer entry) noexcept;
+  void end(EntryPointer entry) noexcept;
 
   // While it is held, no image is begun: decoding faster than the lanes take would only fill memory.
   void hold(bool held);
@@ -64,6 +62,7 @@ class BatchQueue {
   [[nodiscard]] std::size_t left_locked() const;
   [[nodiscard]] int threads_now() const;
   [[nodiscard]] EntryPointer take(std::deque<EntryPointer>& from);
+  void drop(EntryPointer entry) noexcept;
   void release(const BatchEntry::Counted& counted);
   void notify();
 

@@ -24,6 +24,7 @@ void HostThreads::run(int most, const std::function<void(int)>& work) {
     const std::lock_guard lock(mutex_);
     work_ = &work;
     ++runs_;
+    wanted_ = others;
   }
   for (int i = 0; i < others; ++i) work_ready_.notify_one();
   work(0);
@@ -35,10 +36,11 @@ void HostThreads::run(int most, const std::function<void(int)>& work) {
 void HostThreads::stand_by(int index) {
   std::unique_lock lock(mutex_);
   for (std::uint64_t done = 0;;) {
-    work_ready_.wait(lock, [&] { return ending_ || (work_ != nullptr && runs_ != done); });
+    work_ready_.wait(lock, [&] { return ending_ || (work_ != nullptr && runs_ != done && wanted_ > 0); });
     if (ending_) return;
     done = runs_;
     ++busy_;
+    --wanted_;
     const std::function<void(int)>& work = *work_;
     lock.unlock();
     work(index);

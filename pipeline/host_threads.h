@@ -42,7 +42,7 @@ class HostThreads {
   bool ending_ = false;
   const std::function<void(int)>* work_ = nullptr;
   std::uint64_t runs_ = 0;  // so that nobody begins the same work twice
-  int busy_ = 0;
+  int wanted_ = 0, busy_ = 0;
   std::vector<std::thread> others_;
 };
 

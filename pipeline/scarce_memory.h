@@ -7,11 +7,11 @@
 
 namespace imgpipe {
 
-// Calls `action` again as long as it finds no memory, for a second or two: others give back what they have.
+// Calls `action` again as long as it finds no memory, for half a second: others give back what they have.
 // The last std::bad_alloc is the caller's. `action` leaves everything as it was when it throws.
 template <class Action>
 auto with_patience(const Action& action) {
-  constexpr int kMostTries = 40;
+  constexpr int kMostTries = 12;
   constexpr std::chrono::milliseconds kBetween{50};
   for (int tries = 1;; ++tries) {
     try {
