@@ -255,8 +255,7 @@ TEST_F(ScarceResources, EveryCommandRunsOnOneThread) {
   for (const char* arguments :
        {"devices", "devices --json", "synth s.png --pattern photo --size 40x30 -q", "--version",
         "bench --device cpu --threads 4 --stage gray --size 64x64 --repeat 2",
-        "in out/ --jobs 8 --threads 8 --format png",
-        "in/c.png o.png --threads 8 --cpu"}) {
+        "in out/ --jobs 8 --threads 8 --format png", "in/c.png o.png --threads 8 --cpu"}) {
     const std::string line =
         user + "bash -c 'ulimit -u 1; exec ./imgpipe " + arguments + "' >out.txt 2>err.txt";
     EXPECT_EQ(bash(line), 0) << arguments << ": " << load_text(file("err.txt"));
