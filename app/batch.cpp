@@ -150,6 +150,7 @@ class BatchRun {
         std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
     totals_.memory_bytes = set_up.settings.memory_bytes;
     batch_ = std::make_unique<Batch>(items(), std::move(set_up.settings));
+    say_workers();
     follow(signals);
     for (const std::string& note : batch_->take_notes()) say_warning(note);
     totals_.wall_s = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -161,14 +162,21 @@ class BatchRun {
     if (signal_ != 0) totals_.stopped = "signal " + std::to_string(signal_);
     fatal_ = batch_->fatal();
     if (fatal_) {
-      const bool of_device = fatal_->kind() == ErrorKind::device;
-      totals_.stopped = of_device ? fatal_->what() : "an output cannot be written";
-      if (of_device) log_error(fatal_->what());
+      const bool of_output = fatal_->kind() == ErrorKind::output;  // an image's, and said with it
+      totals_.stopped = of_output ? "an output cannot be written" : fatal_->what();
+      if (!of_output) log_error(fatal_->what());
     }
     if (options_.batch.fail_fast && !totals_.failures.empty() && totals_.stopped.empty())
       totals_.stopped = "an image failed (--fail-fast)";
     if (!batch_->finished()) abandon();
     batch_.reset();
+  }
+
+  void say_workers() {
+    const int asked = std::exchange(totals_.jobs, batch_->workers());
+    if (totals_.jobs < asked)
+      say_warning("the system gives no more threads: " + std::to_string(totals_.jobs) + " of " +
+                  std::to_string(asked) + " images at a time");
   }
 
   // Takes results until there are no more, or until a signal's time of grace is over.

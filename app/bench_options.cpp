@@ -6,8 +6,8 @@
 #include "app/option_parser.h"
 #include "images/error.h"
 #include "images/text.h"
-#include "pipeline/bands.h"
 #include "pipeline/device.h"
+#include "pipeline/host_threads.h"
 #include "pipeline/lab_transfer.h"
 
 namespace imgpipe {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/calibration_file.h"
 #include "pipeline/cost_model.h"
 #include "pipeline/device.h"
 
@@ -11,17 +12,20 @@ namespace imgpipe {
 
 struct Calibration {
   CostModel model;
-  bool measured = false;  // false: usual_cost_model()
+  bool measured = false;    // false: usual_cost_model()
+  CalibrationKey key;       // of this machine with the device
+  std::size_t entries = 0;  // that the file has, this machine's or not
+  std::string note;         // what is wrong with the file; printable
 };
 
 // $XDG_CACHE_HOME/imgpipe/calibration.json, or the same below $HOME/.cache; empty when neither is set.
 [[nodiscard]] std::string calibration_file();
 
 // What was measured for this processor, this number of threads, this device and this version of imgpipe; what
-// is usual where that is not there or cannot be read.
+// is usual where that is not there or cannot be meant; Calibration::note says so.
 [[nodiscard]] Calibration load_calibration(const CudaDevice& device);
 
-// Measures, and keeps the result where that is possible; `kept` says why not. Throws what
+// Measures, and keeps the result where that is possible; `not_kept` says why not. Throws what
 // measure_cost_model() does.
 [[nodiscard]] Calibration calibrate(const CudaDevice& device, std::string& not_kept);
 

@@ -47,6 +47,7 @@ Auto judge(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
   std::string not_kept;
   judged.calibration = calibrate_now ? calibrate(*judged.device, not_kept) : load_calibration(*judged.device);
   if (!not_kept.empty()) log_warning("the measurement is not kept: " + printable(not_kept));
+  if (!judged.calibration.note.empty()) log_warning(judged.calibration.note);
   return judged;
 }
 
@@ -56,6 +57,14 @@ std::optional<std::int64_t> alone_from(const Auto& judged) {
     if (judged.calibration.model.lane_pays_alone(pixels, judged.threads)) return pixels;
   }
   return std::nullopt;
+}
+
+// The entry of the file that is used.
+std::string entry_text(const Calibration& calibration) {
+  const CalibrationKey& key = calibration.key;
+  return printable(calibration_file()) + ", the entry of " + printable(key.device) + " with " +
+         std::to_string(key.threads) + " threads of " + printable(key.processor) + ", " + key.instructions +
+         ", imgpipe " + key.version + " (" + std::to_string(calibration.entries) + " in the file)";
 }
 
 std::string auto_text(const Auto& judged) {
@@ -77,7 +86,7 @@ std::string auto_text(const Auto& judged) {
          number(model.lane.ns_per_pixel, 3) + " ns and " + number(model.lane.ns_per_image / 1e3, 0) +
          " us an image\n";
   return out + "        " +
-         (judged.calibration.measured ? "measured on this machine: " + printable(calibration_file())
+         (judged.calibration.measured ? "measured on this machine: " + entry_text(judged.calibration)
                                       : "not measured here yet: imgpipe devices --calibrate") +
          "\n";
 }
@@ -89,6 +98,14 @@ nlohmann::ordered_json auto_json(const Auto& judged) {
     json["why_no_cuda"] = judged.without;
     return json;
   }
+  const CalibrationKey& key = judged.calibration.key;
+  json["calibration"] = {{"file", printable(calibration_file())},
+                         {"entries", judged.calibration.entries},
+                         {"device", printable(key.device)},
+                         {"processor", printable(key.processor)},
+                         {"instructions", key.instructions},
+                         {"threads", key.threads},
+                         {"imgpipe", key.version}};
   const CostModel& model = judged.calibration.model;
   const auto optional = [](const std::optional<std::int64_t>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);

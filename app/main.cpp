@@ -8,5 +8,6 @@
 int main(int argc, char** argv) {
   imgpipe::open_standard_streams();
   imgpipe::install_signal_handlers();
+  imgpipe::install_last_resort();
   return imgpipe::run_command(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
 }

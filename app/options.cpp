@@ -13,7 +13,7 @@
 #include "app/shard.h"
 #include "images/error.h"
 #include "images/text.h"
-#include "pipeline/bands.h"
+#include "pipeline/host_threads.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {

@@ -2,6 +2,10 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -11,6 +15,7 @@
 namespace imgpipe {
 namespace {
 
+std::terminate_handler before_terminate = std::abort;
 std::atomic<bool> noting{false};
 std::atomic<int> noted{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
@@ -21,6 +26,30 @@ void on_signal(int signal) {
   if (noting.load() && noted.compare_exchange_strong(none, signal)) return;
   remove_temporary_files();
   ::_exit(kExitSignalBase + signal);
+}
+
+[[noreturn]] void on_terminate() noexcept {
+  constexpr std::size_t kSomeBytes = 1 << 12;
+  bool no_memory = false;
+  if (const std::exception_ptr error = std::current_exception()) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::bad_alloc&) {
+      no_memory = true;
+    } catch (...) {
+      no_memory = false;
+    }
+  } else {
+    // The runtime ends so where there is none for the exception itself; a thread that nobody joined does too.
+    void* some = std::malloc(kSomeBytes);
+    no_memory = some == nullptr;
+    std::free(some);
+  }
+  if (!no_memory) before_terminate();
+  constexpr std::string_view kLine = "imgpipe: not enough memory\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  remove_temporary_files();
+  ::_exit(kExitInput);
 }
 
 void handle(int signal, void (*handler)(int)) {
@@ -41,6 +70,10 @@ void install_signal_handlers() {
   }
   handle(SIGPIPE, SIG_IGN);
   handle(SIGXFSZ, SIG_IGN);
+}
+
+void install_last_resort() noexcept {
+  before_terminate = std::set_terminate(on_terminate);
 }
 
 SignalsNoted::SignalsNoted() {

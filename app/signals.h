@@ -1,4 +1,5 @@
-// Signals that ask the process to end: at once, or, while a batch runs, when it has put its work away.
+// Signals that ask the process to end: at once, or, while a batch runs, when it has put its work away. And
+// what it does when it must end because there is no memory to go on.
 #pragma once
 
 namespace imgpipe {
@@ -7,6 +8,10 @@ namespace imgpipe {
 // had them ignored. SIGPIPE and SIGXFSZ are ignored: what they tell then comes back as errors of write(2).
 // Call it once, before any thread is made.
 void install_signal_handlers();
+
+// What is left where nobody can catch a std::bad_alloc: one line, no temporary files, exit code 1, in place
+// of std::terminate()'s abort. Any other exception that nobody catches is a defect, and aborts as ever.
+void install_last_resort() noexcept;
 
 // While one lives, the first of these signals is only noted; the second ends the process at once.
 class SignalsNoted {

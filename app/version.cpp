@@ -7,7 +7,6 @@
 #include "commit.h"  // generated: IMGPIPE_COMMIT
 #include "images/codec.h"
 #include "images/simd.h"
-#include "pipeline/bands.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
@@ -32,7 +31,6 @@ BuildInfo build_info() {
   info.cuda = cuda_version();
   info.libraries = codec_versions();
   info.libraries.push_back(simd_version());
-  info.libraries.push_back(threads_version());
   info.libraries.push_back("spdlog " + dotted(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH));
   info.libraries.push_back("cxxopts " +
                            dotted(CXXOPTS__VERSION_MAJOR, CXXOPTS__VERSION_MINOR, CXXOPTS__VERSION_PATCH));

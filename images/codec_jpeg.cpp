@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include <jerror.h>
 #include <jpeglib.h>
 
 #include "images/codec_parts.h"
@@ -23,6 +24,7 @@ struct ErrorState {
   jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
   std::jmp_buf jump;
   bool strict;
+  bool no_memory;
   char message[JMSG_LENGTH_MAX];        // why it failed
   char first_warning[JMSG_LENGTH_MAX];  // lenient: what was let pass first
 };
@@ -34,6 +36,7 @@ struct ErrorState {
 
 [[noreturn]] void on_error(j_common_ptr info) {
   auto* state = reinterpret_cast<ErrorState*>(info->err);
+  state->no_memory = info->err->msg_code == JERR_OUT_OF_MEMORY;
   info->err->format_message(info, state->message);
   jump_out(info);
 }
@@ -103,7 +106,10 @@ class JpegReader final : public Reader {
   }
 
  private:
-  [[noreturn]] void fail() const { throw Error(ErrorKind::input, "JPEG: " + std::string(errors_.message)); }
+  [[noreturn]] void fail() const {
+    if (errors_.no_memory) throw Error(ErrorKind::memory, "not enough memory");
+    throw Error(ErrorKind::input, "JPEG: " + std::string(errors_.message));
+  }
 
   bool try_read_header() {
     if (setjmp(errors_.jump) != 0) return false;

@@ -5,6 +5,7 @@
 // hold no object with a destructor.
 #include <csetjmp>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -31,6 +32,7 @@ struct PngState {
   Bytes bytes;
   std::size_t position = 0;
   bool strict = true;
+  bool no_memory = false;  // whatever libpng makes of it
   long warnings = 0;
   std::int64_t rows_arrived = 0;  // with count_row
   char message[160] = {};
@@ -66,6 +68,16 @@ void on_warning(png_structp png, png_const_charp text) {
   PngState* state = state_of(png);
   if (state->strict) on_error(png, text);
   if (state->warnings++ == 0) copy_reason(state->first_warning, sizeof state->first_warning, text);
+}
+
+png_voidp on_allocate(png_structp png, png_alloc_size_t bytes) {
+  png_voidp block = std::malloc(bytes);
+  if (block == nullptr) static_cast<PngState*>(png_get_mem_ptr(png))->no_memory = true;
+  return block;
+}
+
+void on_free(png_structp, png_voidp block) {
+  std::free(block);
 }
 
 void on_read(png_structp png, png_bytep out, png_size_t count) {
@@ -125,10 +137,11 @@ class PngReader final : public Reader {
     if (options.lenient) relaid_ = with_small_idats(bytes, wrong_crcs_);
     state_.bytes = options.lenient ? Bytes(relaid_) : bytes;
     state_.strict = !options.lenient;
-    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
+    png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning, &state_,
+                                    on_allocate, on_free);
     info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
     try {
-      if (info_ == nullptr) throw Error(ErrorKind::memory, "PNG: not enough memory");
+      if (info_ == nullptr) throw Error(ErrorKind::memory, "not enough memory");
       if (!try_read_header()) fail();
       header_.format = Format::png;
       // The size is judged before libpng makes its row buffers.
@@ -177,6 +190,7 @@ class PngReader final : public Reader {
       if (state_.strict) fail();
       damaged_ = true;
     }
+    if (state_.no_memory) fail();
     if (wrong_crcs_ > 0)
       warnings_.push_back("damaged PNG: IDAT: CRC error (" + std::to_string(wrong_crcs_) + " chunks)");
     if (damaged_) warnings_.push_back("damaged PNG: " + reason());
@@ -188,7 +202,10 @@ class PngReader final : public Reader {
 
  private:
   [[nodiscard]] std::string reason() const { return state_.message; }
-  [[noreturn]] void fail() const { throw Error(ErrorKind::input, "PNG: " + reason()); }
+  [[noreturn]] void fail() const {
+    if (state_.no_memory) throw Error(ErrorKind::memory, "not enough memory");
+    throw Error(ErrorKind::input, "PNG: " + reason());
+  }
 
   bool try_read_header() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
@@ -244,7 +261,7 @@ class PngReader final : public Reader {
 
   // --lenient: the rows that could not be read, one that broke off included, become mid-grey.
   void give_missing(HostPlane rows) {
-    if (state_.strict) fail();
+    if (state_.strict || state_.no_memory) fail();
     const std::int64_t first = damaged_ ? 0 : state_.rows_arrived;
     damaged_ = true;
     for (std::int64_t y = first; y < rows.height; ++y) fill_missing(rows.row(y), rows.width, rows.channels);
@@ -255,7 +272,7 @@ class PngReader final : public Reader {
     // Under --lenient a pixel that no pass reached must be mid-grey.
     if (!state_.strict) fill_missing(image_.view().data, header_.shape.pixels(), header_.shape.channels);
     if (!try_read_passes()) {
-      if (state_.strict) fail();
+      if (state_.strict || state_.no_memory) fail();
       damaged_ = true;
     }
   }

@@ -20,12 +20,14 @@ namespace {
 
 // What stb may still allocate on this thread, and what it holds. Each block stores its size in front.
 thread_local std::int64_t stb_budget_bytes = 0;
+thread_local bool stb_no_memory = false;  // the system had less than that
 constexpr std::size_t kBlockHeader = alignof(std::max_align_t);
 
 void* stb_allocate(std::size_t bytes) {
   if (static_cast<std::int64_t>(bytes) < 0 || static_cast<std::int64_t>(bytes) > stb_budget_bytes)
     return nullptr;
   void* block = std::calloc(1, bytes + kBlockHeader);
+  stb_no_memory = block == nullptr;
   if (block == nullptr) return nullptr;
   std::memcpy(block, &bytes, sizeof bytes);
   stb_budget_bytes -= static_cast<std::int64_t>(bytes);
@@ -214,6 +216,7 @@ class StbReader final : public WholeImageReader {
     }
     const std::string name(format_info(header_.format).name);
     if (pixels_.data == nullptr) {
+      if (stb_no_memory) throw Error(ErrorKind::memory, "not enough memory");
       const char* reason = stbi_failure_reason();
       std::string said = reason != nullptr ? reason : "no reason given";
       // The one message of stb that quotes the file: four bytes, perhaps a zero among them, in front.

@@ -2,6 +2,7 @@
 // It stands on the lowest floor because every floor above includes downward only.
 #pragma once
 
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -27,14 +28,16 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// Runs `action`; an Error on its way out gets "NAME: " in front, for the file that it is about. `name` is
-// printable.
+// Runs `action`; an Error on its way out gets "NAME: " in front, for the file that it is about, and a
+// std::bad_alloc becomes one. `name` is printable.
 template <class Action>
 auto naming(const std::string& name, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
     throw Error(error.kind(), name + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::memory, name + ": not enough memory");
   }
 }
 

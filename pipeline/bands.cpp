@@ -1,55 +1,13 @@
 #include "pipeline/bands.h"
 
 #include <algorithm>
-#include <mutex>
 #include <string>
 #include <utility>
 
-#include <tbb/global_control.h>
-#include <tbb/parallel_pipeline.h>
-#include <tbb/task_arena.h>
-#include <tbb/version.h>
-
-#include "images/error.h"
 #include "pipeline/engine.h"
-#include "pipeline/thread_start.h"
+#include "pipeline/ordered_run.h"
 
 namespace imgpipe {
-
-struct HostThreads::Arena {
-  explicit Arena(int count) : arena(count) {
-    allow_threads();
-    // What oneTBB sets up at its first use belongs to making the engine, not to the first image.
-    arena.execute([] {
-      tbb::parallel_pipeline(1, tbb::make_filter<void, void>(tbb::filter_mode::serial_in_order,
-                                                             [](tbb::flow_control& flow) { flow.stop(); }));
-    });
-  }
-  tbb::task_arena arena;
-
- private:
-  // For the process: oneTBB makes no more threads than there are processors unless it is told, and for all
-  // arenas together it must not try to make more than can be had. How many work is then each arena's affair.
-  static void allow_threads() {
-    static std::mutex mutex;
-    static std::unique_ptr<tbb::global_control> limit;
-    static int allowed = 0;
-    const std::lock_guard lock(mutex);
-    if (most_threads_had() <= allowed) return;
-    allowed = most_threads_had();
-    limit.reset();  // the least of all limits holds
-    limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
-                                                  static_cast<std::size_t>(allowed));
-  }
-};
-
-HostThreads::HostThreads(int count)
-    : count_(threads_to_be_had(count)), arena_(count_ > 1 ? std::make_unique<Arena>(count_) : nullptr) {}
-HostThreads::~HostThreads() = default;
-
-std::string threads_version() {
-  return "oneTBB " + std::to_string(TBB_VERSION_MAJOR) + "." + std::to_string(TBB_VERSION_MINOR);
-}
 
 namespace {
 
@@ -67,7 +25,7 @@ bool is_empty(const Frame<Sample, Host>& frame) {
 
 }  // namespace
 
-// What runs a chain: a pipeline of three filters.
+// What runs a chain: bands are read and written in order, and worked on at the same time.
 class BandPass {
  public:
   BandPass(const ChainJob& job, HostThreads& threads) : job_(job), threads_(threads) {
@@ -84,49 +42,22 @@ class BandPass {
   }
 
   void run() {
-    if (threads_.count() > 1) {
-      run_pipeline();
-    } else {
-      run_alone();
-    }
+    // One band is read while every thread has one, and one waits.
+    const std::size_t slots = threads_.count() == 1 ? 1 : static_cast<std::size_t>(threads_.count()) + 2;
+    const std::int64_t bands = (job_.source_shape.height + band_rows_ - 1) / band_rows_;
+    slots_.resize(std::min(slots, static_cast<std::size_t>(std::max<std::int64_t>(1, bands))));
+    run_in_order(threads_, slots_.size(),
+                 {[this](std::size_t slot, int thread) { return next_band(slots_[slot], thread); },
+                  [this](std::size_t slot, int thread) { process(slots_[slot], thread); },
+                  [this](std::size_t slot, int thread) { end_band(slots_[slot], thread); }});
     gather();
   }
 
  private:
-  // On the calling thread, with no other and without oneTBB: what a batch does with many images at a time.
-  void run_alone() {
-    slots_.resize(1);
-    free_.push_back(slots_.data());
-    while (Slot* slot = next_band()) {
-      process(*slot);
-      end_band(slot);
-    }
-  }
-
-  void run_pipeline() {
-    // One band is read while every thread has one, and one waits.
-    const std::size_t tokens = static_cast<std::size_t>(threads_.count()) + 2;
-    slots_.resize(tokens);
-    for (Slot& slot : slots_) free_.push_back(&slot);
-    const auto pipeline = tbb::make_filter<void, Slot*>(tbb::filter_mode::serial_in_order,
-                                                        [this](tbb::flow_control& flow) {
-                                                          Slot* slot = next_band();
-                                                          if (slot == nullptr) flow.stop();
-                                                          return slot;
-                                                        }) &
-                          tbb::make_filter<Slot*, Slot*>(tbb::filter_mode::parallel,
-                                                         [this](Slot* slot) {
-                                                           process(*slot);
-                                                           return slot;
-                                                         }) &
-                          tbb::make_filter<Slot*, void>(tbb::filter_mode::serial_in_order,
-                                                        [this](Slot* slot) { end_band(slot); });
-    threads_.arena_->arena.execute([&] { tbb::parallel_pipeline(tokens, pipeline); });
-  }
-
   // One band on its way, with the memory that it needs; used for one band after the other.
   struct Slot {
     std::int64_t first = 0, end = 0;  // rows of the image
+    int thread = 0;                   // that is at it
     Image decoded;
     std::vector<OwnedFrame> between;  // by link
     std::vector<std::vector<std::uint64_t>> counts;
@@ -151,39 +82,28 @@ class BandPass {
   void timed(Slot& slot, const std::string& name, SpanKind kind, std::int64_t bytes, const Work& work) {
     const std::int64_t start = job_.timeline.now_ns();
     work();
-    slot.spans.push_back({name, track(), kind, start, job_.timeline.now_ns(), bytes, job_.pass});
+    slot.spans.push_back({name, track(slot.thread), kind, start, job_.timeline.now_ns(), bytes, job_.pass});
   }
 
-  // Which of the threads this is.
-  [[nodiscard]] std::string track() const {
+  [[nodiscard]] std::string track(int thread) const {
     const std::string& whose = job_.timeline.track();
     if (threads_.count() == 1) return whose;
-    return (whose == "host" ? "" : whose + " ") + "cpu " +
-           std::to_string(tbb::this_task_arena::current_thread_index());
+    return (whose == "host" ? "" : whose + " ") + "cpu " + std::to_string(thread);
   }
 
-  // The next band of the source; nullptr behind the last.
-  Slot* next_band() {
-    Slot* slot = nullptr;
-    if (next_row_ < job_.source_shape.height) {
-      const std::lock_guard lock(mutex_);
-      // There is a slot for every token; one whose band failed does not come back, and the chain is ending
-      // then.
-      if (!free_.empty()) {
-        slot = free_.back();
-        free_.pop_back();
-      }
-    }
-    if (slot == nullptr) return nullptr;
-    slot->first = next_row_;
-    slot->end = std::min(job_.source_shape.height, next_row_ + band_rows_);
-    next_row_ = slot->end;
+  // The next band of the source; false behind the last.
+  bool next_band(Slot& slot, int thread) {
+    if (next_row_ >= job_.source_shape.height) return false;
+    slot.thread = thread;
+    slot.first = next_row_;
+    slot.end = std::min(job_.source_shape.height, next_row_ + band_rows_);
+    next_row_ = slot.end;
     if (job_.source.reader != nullptr) {
-      const HostPlane rows = decode_target(*slot);
-      timed(*slot, "decode", SpanKind::host, rows.height * rows.row_samples(),
+      const HostPlane rows = decode_target(slot);
+      timed(slot, "decode", SpanKind::host, rows.height * rows.row_samples(),
             [&] { job_.source.reader->read_rows(rows); });
     }
-    return slot;
+    return true;
   }
 
   // Straight into the sink where no link writes pixels.
@@ -197,7 +117,8 @@ class BandPass {
     return slot.decoded.view().rows(0, rows);
   }
 
-  void process(Slot& slot) {
+  void process(Slot& slot, int thread) {
+    slot.thread = thread;
     // The rows that `current` holds are those from `top` on.
     Frame<const Sample, Host> current = job_.source.image;
     std::int64_t top = 0;
@@ -249,13 +170,11 @@ class BandPass {
     if (from.data != to.data) copy_pixels(from, to);
   }
 
-  void end_band(Slot* slot) {
-    if (job_.sink.writer != nullptr && !strips_) {
-      timed(*slot, "encode", SpanKind::host, slot->result.height * slot->result.row_samples(),
-            [&] { job_.sink.writer->write_rows(slot->result); });
-    }
-    const std::lock_guard lock(mutex_);
-    free_.push_back(slot);
+  void end_band(Slot& slot, int thread) {
+    slot.thread = thread;
+    if (job_.sink.writer == nullptr || strips_) return;
+    timed(slot, "encode", SpanKind::host, slot.result.height * slot.result.row_samples(),
+          [&] { job_.sink.writer->write_rows(slot.result); });
   }
 
   // Rows band.first..band.end-1 of what a link writes: in the sink, or in a buffer of the slot.
@@ -328,9 +247,7 @@ class BandPass {
   bool strips_ = false;
   std::int64_t band_rows_ = 1;
   std::int64_t next_row_ = 0;
-  std::mutex mutex_;
   std::vector<Slot> slots_;
-  std::vector<Slot*> free_;
 };
 
 void run_chain(const ChainJob& job, HostThreads& threads) {

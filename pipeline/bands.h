@@ -14,34 +14,11 @@
 
 #include "images/codec.h"
 #include "images/image.h"
+#include "pipeline/host_threads.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {
-
-// The threads that bands are shared out to: the caller's and those that oneTBB adds.
-inline constexpr int kMostThreads = 1024;
-
-class HostThreads {
- public:
-  // 1..kMostThreads; more than there are processors is allowed. Fewer where the system gives no more. One
-  // thread works without oneTBB.
-  explicit HostThreads(int count);
-  ~HostThreads();
-  HostThreads(const HostThreads&) = delete;
-  HostThreads& operator=(const HostThreads&) = delete;
-
-  [[nodiscard]] int count() const noexcept { return count_; }
-
- private:
-  friend class BandPass;
-  struct Arena;
-  int count_;
-  std::unique_ptr<Arena> arena_;
-};
-
-// "oneTBB 2021.8".
-[[nodiscard]] std::string threads_version();
 
 // One stage in a chain. A fused step makes two of them.
 struct ChainLink {

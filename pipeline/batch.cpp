@@ -1,6 +1,7 @@
 #include "pipeline/batch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -14,7 +15,9 @@
 #include "pipeline/batch_lanes.h"
 #include "pipeline/batch_queue.h"
 #include "pipeline/batch_threads.h"
+#include "pipeline/error_of.h"
 #include "pipeline/output_folders.h"
+#include "pipeline/scarce_memory.h"
 
 namespace imgpipe {
 // Does what the queue says.
@@ -22,29 +25,44 @@ class Batch::Work {
  public:
   Work(std::vector<BatchItem> items, BatchSettings settings)
       : items_(std::move(items)),
-        settings_(within_threads(std::move(settings), items_.size())),
+        settings_(std::move(settings)),
         measure_(settings_.make_engine(1)),
         queue_(items_.size(), settings_),
+        taking_turns_(workers_for(settings_, items_.size())),
         lanes_(settings_, queue_, workers_for(settings_, items_.size()),
-               {[this](EntryPointer entry, const Error& error) {
-                  fail_input(std::move(entry), error.kind(), error.what());
-                },
+               {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
                 [this](const Error& error) { give_up(error); }}) {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
-    workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) { work(i + 1); });
-    try {
-      if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { lanes_.find(); });
-    } catch (...) {
-      end_threads();
-      throw;
-    }
+    workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) {
+      Worker worker{i + 1, {}};
+      while (take_turn(worker, std::nullopt)) {
+      }
+    });
+    const int missing = workers_for(settings_, items_.size()) - workers();
+    if ((taking_turns_ -= missing) <= 0) give_up(no_memory());
+    if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
   }
 
   ~Work() { end_threads(); }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
+  // Without a thread for a worker the caller's is the worker, between two looks at the results.
+  [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience) {
+    using std::chrono::milliseconds;
+    std::optional<BatchResult> result = queue_.next_result(workers_.empty() ? milliseconds(0) : patience);
+    if (!result && workers_.empty()) {
+      (void)take_turn(callers_, patience);
+      result = queue_.next_result(milliseconds(0));
+    }
+    // Its worker had no memory for the words.
+    if (result && result->failed && result->reason.empty())
+      result->reason = printable(items_[result->item].input) + ": " + no_memory().what();
+    return result;
+  }
+
+  [[nodiscard]] int workers() const { return std::max(1, static_cast<int>(workers_.size())); }
   [[nodiscard]] BatchQueue& queue() { return queue_; }
   [[nodiscard]] BatchLanes& lanes() { return lanes_; }
   [[nodiscard]] std::optional<Error> fatal() const {
@@ -53,43 +71,59 @@ class Batch::Work {
   }
 
  private:
-  using Engines = std::map<int, std::unique_ptr<Engine>>;  // a worker's, by threads
+  struct Worker {
+    std::size_t number;
+    std::map<int, std::unique_ptr<Engine>> engines;  // by threads
+  };
 
   // ---- workers ---------------------------------------------------------------------------------------
 
-  void work(std::size_t number) {
-    const std::string track = "worker " + std::to_string(number);
-    Engines engines;
-    for (;;) {
-      BatchQueue::Turn turn = queue_.next();
-      if (turn.act == BatchQueue::Act::end) return;
-      EntryPointer& entry = turn.entry;
-      if (turn.act == BatchQueue::Act::open) entry->timeline = Timeline(origin_);
-      entry->timeline.set_track(track);
-      guarded(entry, [&] {
-        if (turn.act == BatchQueue::Act::open) {
-          open(entry);
-        } else if (turn.act == BatchQueue::Act::encode) {
-          encode(entry, turn.threads);
-        } else if (entry->to_lane) {
-          decode(entry);
-        } else {
-          run_on_host(entry, turn.threads, engines);
-        }
-      });
+  // False when there is nothing more to do.
+  bool take_turn(Worker& worker, std::optional<std::chrono::milliseconds> patience) noexcept {
+    BatchQueue::Turn turn;
+    const std::optional<Error> error =
+        error_of([&] { turn = with_patience([&] { return queue_.next(patience); }); });
+    if (error) {
+      // malloc gives each thread memory from a part of its own: another may find some. The last one begins
+      // nothing any more, and stays for what comes back from the lanes.
+      if (--taking_turns_ > 0) return false;
+      give_up(*error);
+      return true;
     }
+    if (turn.entry) do_turn(worker, turn);
+    return turn.act != BatchQueue::Act::end;
   }
 
+  void do_turn(Worker& worker, BatchQueue::Turn& turn) {
+    EntryPointer& entry = turn.entry;
+    guarded(entry, [&] {
+      if (turn.act == BatchQueue::Act::open) entry->timeline = Timeline(origin_);
+      entry->timeline.set_track("worker " + std::to_string(worker.number));
+      if (turn.act == BatchQueue::Act::open) {
+        open(entry);
+      } else if (turn.act == BatchQueue::Act::encode) {
+        encode(entry, turn.threads);
+      } else if (entry->to_lane) {
+        decode(entry);
+      } else {
+        run_on_host(entry, engine_for(worker, turn.threads, settings_));
+      }
+    });
+  }
+
+  // What an action throws is its image's error, unless the image has gone on and ends elsewhere.
   template <class Action>
-  void guarded(EntryPointer& entry, const Action& action) {
+  void guarded(EntryPointer& entry, const Action& action) noexcept {
     try {
       action();
     } catch (const Error& error) {
-      if (entry) fail(std::move(entry), error);
+      fail(std::move(entry), error.kind(), [&] { return std::string(error.what()); });
     } catch (const std::bad_alloc&) {
-      fail_input(std::move(entry), ErrorKind::memory, "not enough memory");
+      fail_input(std::move(entry), no_memory());
     } catch (const std::exception& error) {
-      fail_input(std::move(entry), ErrorKind::input, "internal error: " + printable(error.what()));
+      const std::optional<Error> told =
+          error_of([&] { throw Error(ErrorKind::input, "internal error: " + printable(error.what())); });
+      fail_input(std::move(entry), *told);
     }
   }
 
@@ -133,26 +167,34 @@ class Batch::Work {
     queue_.park(std::move(entry));
   }
 
+  static Engine& engine_for(Worker& worker, int threads, const BatchSettings& settings) {
+    std::unique_ptr<Engine>& engine = worker.engines[threads];
+    if (engine) return *engine;
+    // As the batch comes to its end an image has more and more of them; those of before would stand idle.
+    std::erase_if(worker.engines,
+                  [&](const auto& other) { return other.first > 1 && other.first != threads; });
+    engine = settings.make_engine(threads);
+    return *engine;
+  }
+
   // The whole way of an image without a lane.
-  void run_on_host(EntryPointer& entry, int threads, Engines& engines) {
-    std::unique_ptr<Engine>& engine = engines[threads];
-    if (!engine) engine = settings_.make_engine(threads);
-    entry->result.device = engine->implementation();
+  void run_on_host(EntryPointer& entry, Engine& engine) {
+    entry->result.device = engine.implementation();
     Job job;
     job.reader = std::move(entry->reader);
     job.plan = std::move(entry->plan);
     job.timeline = std::move(entry->timeline);
     job.keep_pixels = false;
     job.writer = std::move(entry->writer);
-    engine->submit(std::move(job));
-    Outcome outcome = engine->next();
+    engine.submit(std::move(job));
+    Outcome outcome = engine.next();
     entry->timeline = std::move(outcome.timeline);
     naming(printable(item_of(*entry).input), [&] {
       if (outcome.error) std::rethrow_exception(outcome.error);
     });
     keep_warnings(*entry, outcome.warnings);
     write(*entry, outcome.file);
-    finish(std::move(entry));
+    finish(entry);
   }
 
   void decode(EntryPointer& entry) {
@@ -175,7 +217,7 @@ class Batch::Work {
     });
     entry->pixels = Image();
     write(*entry, file);
-    finish(std::move(entry));
+    finish(entry);
   }
 
   void write(BatchEntry& entry, const EncodedFile& file) {
@@ -206,33 +248,49 @@ class Batch::Work {
       entry.result.warnings.push_back(printable(item_of(entry).input) + ": " + warning);
   }
 
-  // A null entry has gone on already, and ends elsewhere.
-  void fail_input(EntryPointer entry, ErrorKind kind, const std::string& what) {
+  void fail_input(EntryPointer entry, const Error& error) noexcept {
+    const std::size_t item = entry ? entry->result.item : 0;
+    fail(std::move(entry), error.kind(), [&] { return printable(items_[item].input) + ": " + error.what(); });
+  }
+
+  // `text` makes the reason. A null entry has gone on already, and ends elsewhere.
+  template <class Text>
+  void fail(EntryPointer entry, ErrorKind kind, const Text& text) noexcept {
     if (!entry) return;
-    const std::string path = printable(item_of(*entry).input);
-    fail(std::move(entry), Error(kind, path + ": " + what));
+    entry->let_go();
+    entry->result.failed = kind;
+    if (error_of([&] { with_patience([&] { entry->result.reason = text(); }); })) {
+      entry->result.failed = ErrorKind::memory;
+      entry->result.reason.clear();  // see next()
+    }
+    finish(entry);
   }
 
-  void fail(EntryPointer entry, const Error& error) {
-    entry->result.failed = error.kind();
-    entry->result.reason = error.what();
-    finish(std::move(entry));
-  }
-
-  void finish(EntryPointer entry) {
+  void finish(EntryPointer& entry) noexcept {
     add_up_times(*entry);
-    if (entry->lane_was_full)
-      lanes_.did_their_work(entry->result.busy[static_cast<std::size_t>(Part::kernels)]);
-    BatchResult result = std::move(entry->result);
-    if (settings_.keep_spans) result.spans = entry->timeline.spans();
-    const bool no_output = result.failed == ErrorKind::output;
-    if (no_output) give_up(Error(ErrorKind::output, result.reason));
+    BatchResult& result = entry->result;
+    // What these find no memory for is left out.
+    std::optional<Error> left_out = error_of([&] {
+      if (entry->lane_was_full) lanes_.did_their_work(result.busy[static_cast<std::size_t>(Part::kernels)]);
+    });
+    left_out = error_of([&] {
+      if (settings_.keep_spans) result.spans = entry->timeline.spans();
+    });
+    if (result.failed == ErrorKind::output)
+      give_up(*error_of([&] { throw Error(ErrorKind::output, result.reason); }));
     if (result.failed && settings_.fail_fast) queue_.stop();
-    queue_.end(std::move(entry), std::move(result));
+    queue_.end(std::move(entry));
+  }
+
+  void find_lanes() noexcept {
+    std::optional<Error> error = error_of([&] { lanes_.find(); });
+    if (!error) return;
+    give_up(*error);
+    error = error_of([&] { lanes_.end_finding(); });
   }
 
   // The first reason is the batch's.
-  void give_up(const Error& error) {
+  void give_up(const Error& error) noexcept {
     {
       const std::lock_guard lock(mutex_);
       if (!fatal_) fatal_ = error;
@@ -248,9 +306,11 @@ class Batch::Work {
   OutputFolders folders_;
   mutable std::mutex mutex_;  // of fatal_
   std::optional<Error> fatal_;
+  std::atomic<int> taking_turns_;  // workers that still find memory for an image
   BatchLanes lanes_;
   std::vector<std::thread> finder_;  // one, or none
   std::vector<std::thread> workers_;
+  Worker callers_{1, {}};  // where there is no thread for another
 };
 
 Batch::Batch(std::vector<BatchItem> items, BatchSettings settings)
@@ -258,7 +318,7 @@ Batch::Batch(std::vector<BatchItem> items, BatchSettings settings)
 Batch::~Batch() = default;
 
 std::optional<BatchResult> Batch::next(std::chrono::milliseconds patience) {
-  return work_->queue().next_result(patience);
+  return work_->next(patience);
 }
 bool Batch::finished() const {
   return work_->queue().finished();
@@ -277,6 +337,9 @@ std::optional<Error> Batch::fatal() const {
 }
 std::vector<std::string> Batch::devices() const {
   return work_->lanes().devices();
+}
+int Batch::workers() const {
+  return work_->workers();
 }
 std::int64_t Batch::peak_admitted_bytes() const {
   return work_->queue().peak_admitted_bytes();

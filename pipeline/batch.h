@@ -132,6 +132,10 @@ class Batch {
   [[nodiscard]] std::optional<Error> fatal() const;
   // The lanes that have been started, and what they are.
   [[nodiscard]] std::vector<std::string> devices() const;
+  // How many images workers are at, at a time: BatchSettings::jobs, but no more than there are images, and
+  // fewer where the system gives no more threads. Without one it is the thread that calls next(), which then
+  // may take as long as an image.
+  [[nodiscard]] int workers() const;
   // The most bytes that admitted images needed at one time.
   [[nodiscard]] std::int64_t peak_admitted_bytes() const;
 

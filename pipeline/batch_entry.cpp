@@ -40,8 +40,17 @@ Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget
                                  " bytes, --memory leaves " + std::to_string(budget_bytes) + " for images"};
 }
 
+void BatchEntry::let_go() noexcept {
+  reader.reset();
+  writer.reset();
+  bytes = {};
+  source = Image();
+  pixels = Image();
+}
+
 void add_up_times(BatchEntry& entry) {
   BatchResult& result = entry.result;
+  result.busy = {};
   result.end_ns = entry.timeline.now_ns();
   for (const Span& span : entry.timeline.spans()) {
     const std::optional<Part> part = part_of(span);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct BatchEntry final : LaneImage {
     std::int64_t file_bytes = 0, admitted_bytes = 0;
   } counted;
   BatchResult result;
+  // Where the result goes when it is one of those that have ended: there may be no memory left then.
+  std::list<BatchResult> ended = std::list<BatchResult>(1);
+
+  // Gives back what is large: the image has failed.
+  void let_go() noexcept;
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
 

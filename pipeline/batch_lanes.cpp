@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "pipeline/error_of.h"
+#include "pipeline/scarce_memory.h"
 
 namespace imgpipe {
 namespace {
@@ -43,7 +44,7 @@ void BatchLanes::find() {
 }
 
 void BatchLanes::end_finding() {
-  std::deque<EntryPointer> early;
+  std::vector<EntryPointer> early;
   {
     const std::lock_guard lock(mutex_);
     finding_ = false;
@@ -76,7 +77,7 @@ bool BatchLanes::take(BatchEntry& entry) {
   return !entry.lane_was_full;
 }
 
-void BatchLanes::hand_over(EntryPointer entry) {
+void BatchLanes::hand_over(EntryPointer&& entry) {
   {
     const std::lock_guard lock(mutex_);
     if (finding_) {
@@ -87,17 +88,32 @@ void BatchLanes::hand_over(EntryPointer entry) {
   give_to_crew(std::move(entry));
 }
 
+// On threads that have nobody to throw to: what `action` throws is the image's error, if it has not gone on.
+template <class Action>
+void BatchLanes::or_fail(EntryPointer entry, const Action& action) {
+  const std::optional<Error> error = error_of([&] { with_patience([&] { action(entry); }); });
+  if (error && entry) events_.failed(std::move(entry), *error);
+}
+
 void BatchLanes::give_to_crew(EntryPointer entry) {
   LaneCrew* crew = nullptr;
   {
     const std::lock_guard lock(mutex_);
     crew = crew_.get();
   }
-  std::unique_ptr<LaneImage> image = std::move(entry);
-  if (crew == nullptr || !crew->push(image)) {
-    queue_.begin_again(entry_of(std::move(image)));
-    return;
-  }
+  or_fail(std::move(entry), [&](EntryPointer& own) {
+    std::unique_ptr<LaneImage> image = std::move(own);
+    bool pushed = false;
+    try {
+      pushed = crew != nullptr && crew->push(image);
+    } catch (...) {
+      own = entry_of(std::move(image));
+      throw;
+    }
+    if (pushed) return;
+    own = entry_of(std::move(image));
+    queue_.begin_again(std::move(own));
+  });
   balance();
 }
 
@@ -123,15 +139,19 @@ std::string BatchLanes::note() const {
 
 LaneEvents BatchLanes::lane_events() {
   return {[this](std::unique_ptr<LaneImage> image, const std::string& lane) {
-            EntryPointer entry = entry_of(std::move(image));
-            entry->source = Image();
-            entry->result.device = lane;
-            queue_.give_to_encode(std::move(entry));
+            or_fail(entry_of(std::move(image)), [&](EntryPointer& entry) {
+              entry->source = Image();
+              entry->result.device = lane;
+              queue_.give_to_encode(std::move(entry));
+            });
           },
           [this](std::unique_ptr<LaneImage> image, const Error& error) {
             events_.failed(entry_of(std::move(image)), error);
           },
-          [this](std::unique_ptr<LaneImage> image) { queue_.begin_again(entry_of(std::move(image))); },
+          [this](std::unique_ptr<LaneImage> image) {
+            or_fail(entry_of(std::move(image)),
+                    [&](EntryPointer& entry) { queue_.begin_again(std::move(entry)); });
+          },
           [this](const std::string& lane, const Error& error, bool last) { lane_broke(lane, error, last); },
           [this] { balance(); }};
 }

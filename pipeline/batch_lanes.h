@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -41,7 +40,7 @@ class BatchLanes {
   // Whether an image is to go to a lane; starts the lanes when that begins to pay.
   [[nodiscard]] bool take(BatchEntry& entry);
   // A decoded image goes to the lanes, when they are found, or begins again where none is left.
-  void hand_over(EntryPointer entry);
+  void hand_over(EntryPointer&& entry);
   // A worker did an image in place of lanes that were full.
   void did_their_work(std::int64_t nanoseconds);
 
@@ -51,6 +50,8 @@ class BatchLanes {
 
  private:
   [[nodiscard]] LaneEvents lane_events();
+  template <class Action>
+  void or_fail(EntryPointer entry, const Action& action);
   void give_to_crew(EntryPointer entry);
   void balance();
   void lane_broke(const std::string& lane, const Error& error, bool last);
@@ -62,7 +63,7 @@ class BatchLanes {
   mutable std::mutex mutex_;  // of all that follows; not held while the crew may speak
   std::vector<std::string> notes_;
   bool finding_, usable_ = false, started_ = false;
-  std::deque<EntryPointer> early_;  // decoded before the lanes were found
+  std::vector<EntryPointer> early_;  // decoded before the lanes were found
   LaneOffer offer_;
   std::size_t opened_ = 0;
   double pixels_seen_ = 0;

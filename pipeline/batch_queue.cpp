@@ -11,7 +11,7 @@ BatchQueue::BatchQueue(std::size_t items, const BatchSettings& settings)
       threads_(settings.threads),
       memory_bytes_(settings.memory_bytes) {}
 
-BatchQueue::Turn BatchQueue::next() {
+BatchQueue::Turn BatchQueue::next(std::optional<std::chrono::milliseconds> patience) {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (!to_encode_.empty()) return {Act::encode, take(to_encode_), threads_now()};
@@ -41,7 +41,11 @@ BatchQueue::Turn BatchQueue::next() {
     if (idle()) return {};
     const bool held = held_;  // also where all have begun: further lanes would end it sooner
     const auto start = std::chrono::steady_clock::now();
-    work_ready_.wait(lock);
+    if (!patience) {
+      work_ready_.wait(lock);
+    } else if (work_ready_.wait_for(lock, *patience) == std::cv_status::timeout) {
+      return {Act::wait, nullptr, 1};
+    }
     if (held) held_time_ += std::chrono::steady_clock::now() - start;
   }
 }
@@ -66,19 +70,19 @@ bool BatchQueue::may_read(EntryPointer& entry, std::int64_t bytes) {
   return false;
 }
 
-void BatchQueue::park(EntryPointer entry) {
+void BatchQueue::park(EntryPointer&& entry) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_) {
-      release(entry->counted);
-    } else {
-      parked_.push_back(std::move(entry));
-    }
+    if (!stopping_) parked_.push_back(std::move(entry));
   }
-  notify();
+  if (entry) {
+    drop(std::move(entry));
+  } else {
+    notify();
+  }
 }
 
-void BatchQueue::give_to_encode(EntryPointer entry) {
+void BatchQueue::give_to_encode(EntryPointer&& entry) {
   {
     const std::lock_guard lock(mutex_);
     to_encode_.push_back(std::move(entry));
@@ -86,25 +90,34 @@ void BatchQueue::give_to_encode(EntryPointer entry) {
   notify();
 }
 
-void BatchQueue::begin_again(EntryPointer entry) {
-  const std::size_t item = entry->result.item;
+void BatchQueue::begin_again(EntryPointer&& entry) {
+  {
+    const std::lock_guard lock(mutex_);
+    again_.push_back(entry->result.item);
+  }
+  drop(std::move(entry));
+}
+
+void BatchQueue::end(EntryPointer entry) noexcept {
+  std::list<BatchResult> ended;
+  ended.swap(entry->ended);
+  ended.front() = std::move(entry->result);
   const BatchEntry::Counted counted = entry->counted;
   entry.reset();
   {
     const std::lock_guard lock(mutex_);
-    again_.push_back(item);
     release(counted);
+    results_.splice(results_.end(), ended);
   }
   notify();
 }
 
-void BatchQueue::end(EntryPointer entry, BatchResult result) {
+void BatchQueue::drop(EntryPointer entry) noexcept {
   const BatchEntry::Counted counted = entry->counted;
   entry.reset();
   {
     const std::lock_guard lock(mutex_);
     release(counted);
-    results_.push_back(std::move(result));
   }
   notify();
 }

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "pipeline/batch.h"
@@ -13,32 +15,33 @@
 
 namespace imgpipe {
 
-// Thread-safe.
+// Thread-safe. Where a function throws (std::bad_alloc) nothing has changed, and the entry stays the
+// caller's.
 class BatchQueue {
  public:
   BatchQueue(std::size_t items, const BatchSettings& settings);
 
-  enum class Act { open, process, encode, end };
+  enum class Act { open, process, encode, wait, end };
   struct Turn {
     Act act = Act::end;
     EntryPointer entry;  // open: with its item's number and nothing else
     int threads = 1;     // that the worker may use
   };
   // Waits for something to do. What is finished by a lane comes first, then what its memory is there for,
-  // then what has not begun. `end`: there is nothing more.
-  [[nodiscard]] Turn next();
+  // then what has not begun. `end`: there is nothing more. `wait`: there was nothing within `patience`.
+  [[nodiscard]] Turn next(std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
   // Before a file of so many bytes is read. False where that would be too much beside what is read and waits
   // already: the image is then begun later, by whoever comes next.
   [[nodiscard]] bool may_read(EntryPointer& entry, std::int64_t bytes);
   // An image that was opened waits until its memory is free; it is dropped when the batch is stopping.
-  void park(EntryPointer entry);
+  void park(EntryPointer&& entry);
   // A lane has finished it.
-  void give_to_encode(EntryPointer entry);
+  void give_to_encode(EntryPointer&& entry);
   // Its lane broke: it begins again.
-  void begin_again(EntryPointer entry);
+  void begin_again(EntryPointer&& entry);
   // The end of an image; its memory is free before another is let in.
-  void end(EntryPointer entry, BatchResult result);
+  void end(EntryPointer entry) noexcept;
 
   // While it is held, no image is begun: decoding faster than the lanes take would only fill memory.
   void hold(bool held);
@@ -59,6 +62,7 @@ class BatchQueue {
   [[nodiscard]] std::size_t left_locked() const;
   [[nodiscard]] int threads_now() const;
   [[nodiscard]] EntryPointer take(std::deque<EntryPointer>& from);
+  void drop(EntryPointer entry) noexcept;
   void release(const BatchEntry::Counted& counted);
   void notify();
 
@@ -74,7 +78,7 @@ class BatchQueue {
   std::deque<std::size_t> again_;       // items whose lane broke
   std::deque<EntryPointer> parked_;     // opened, waiting for memory
   std::deque<EntryPointer> to_encode_;  // back from a lane
-  std::deque<BatchResult> results_;
+  std::list<BatchResult> results_;
   std::int64_t reading_bytes_ = 0;  // of files that are read and not admitted
   std::int64_t admitted_bytes_ = 0, peak_admitted_bytes_ = 0;
 };

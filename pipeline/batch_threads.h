@@ -13,11 +13,8 @@ namespace imgpipe {
 // As many workers as jobs, but no more than there are images.
 [[nodiscard]] int workers_for(const BatchSettings& settings, std::size_t items);
 
-// Where the system gives fewer threads than were asked for, there are fewer workers, and each image has its
-// worker's only. Throws Error(memory) where there is not even one, as start_workers() does.
-[[nodiscard]] BatchSettings within_threads(BatchSettings settings, std::size_t items);
-
-// Starts work(0), work(1) ..., at most one worker for each image and those that the system gives.
+// Starts work(0), work(1) ..., at most one worker for each image and those that the system gives: none where
+// the caller's is the only thread.
 [[nodiscard]] std::vector<std::thread> start_workers(const BatchSettings& settings, std::size_t items,
                                                      const std::function<void(std::size_t)>& work);
 

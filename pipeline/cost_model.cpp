@@ -84,6 +84,16 @@ LinearCost line_through(std::int64_t pixels_a, double ns_a, std::int64_t pixels_
   return line;
 }
 
+namespace {
+
+// The largest there is where the value is none, or larger.
+std::int64_t whole_pixels(double value) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return value < static_cast<double>(kMost) ? static_cast<std::int64_t>(std::max(0.0, value)) : kMost;
+}
+
+}  // namespace
+
 std::optional<std::int64_t> crossing(std::span<const CostPoint> points) {
   std::size_t first = points.size();
   while (first > 0 && points[first - 1].with_lane_ns < points[first - 1].host_ns) --first;
@@ -93,13 +103,13 @@ std::optional<std::int64_t> crossing(std::span<const CostPoint> points) {
   const double share = -advantage(first - 1) / (advantage(first) - advantage(first - 1));
   const double from = std::log(static_cast<double>(points[first - 1].pixels));
   const double to = std::log(static_cast<double>(points[first].pixels));
-  return static_cast<std::int64_t>(std::ceil(std::exp(from + share * (to - from))));
+  return whole_pixels(std::ceil(std::exp(from + share * (to - from))));
 }
 
 std::int64_t CostModel::lane_start_pixels(int jobs) const {
   const double saved = host.ns_per_pixel - with_lane.ns_per_pixel;
-  if (saved <= 0) return std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(lane_start_ns / saved * std::max(1, jobs));
+  if (!(saved > 0)) return std::numeric_limits<std::int64_t>::max();
+  return whole_pixels(lane_start_ns / saved * std::max(1, jobs));
 }
 
 bool CostModel::lane_pays_alone(std::int64_t pixels, int threads, int passes) const {

@@ -12,6 +12,7 @@
 #include <deque>
 #include <future>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "images/error.h"
@@ -32,11 +33,17 @@ class CudaEngine final : public Engine {
     // All kernels come with the context, on its thread, not each with its first launch.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     started_ = Timeline::Clock::now();
-    pending_ = std::async(std::launch::async, [this] { return make_context(); });
+    try {
+      pending_ = std::async(std::launch::async, [this] { return make_context(); });
+    } catch (const std::system_error&) {
+      // No thread for it: made by the first job when it needs it.
+      pending_ = std::async(std::launch::deferred, [this] { return make_context(); });
+    }
   }
 
   ~CudaEngine() override {
-    if (pending_.valid()) pending_.wait();
+    const std::chrono::seconds now(0);
+    if (pending_.valid() && pending_.wait_for(now) != std::future_status::deferred) pending_.wait();
     finish_queued();
   }
   CudaEngine(const CudaEngine&) = delete;
@@ -82,7 +89,7 @@ class CudaEngine final : public Engine {
   }
 
   [[nodiscard]] bool context_is_ready() const {
-    return context_ != nullptr || pending_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    return context_ != nullptr || pending_.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
   }
 
   // Waits for the context; the first job that needs it reports what it cost, on a track of its own.

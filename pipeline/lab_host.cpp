@@ -3,13 +3,12 @@
 #include <barrier>
 #include <chrono>
 #include <functional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "images/error.h"
 #include "pipeline/device.h"
 #include "pipeline/lab.h"
+#include "pipeline/thread_start.h"
 
 namespace imgpipe {
 namespace {
@@ -23,14 +22,12 @@ double us_since(Clock::time_point start) {
 // Threads that wait for work, so that a run's time holds none of their making. The caller is the first.
 class Crew {
  public:
-  explicit Crew(int count) : barrier_(count), count_(count) {
-    try {
-      for (int i = 1; i < count; ++i) others_.emplace_back([this, i] { stand_by(i); });
-    } catch (const std::system_error& error) {
-      for (int i = static_cast<int>(others_.size()) + 1; i < count; ++i) barrier_.arrive_and_drop();
-      dismiss();
-      throw Error(ErrorKind::memory, std::to_string(count) + " threads: " + error.what());
-    }
+  // Fewer where the system gives no more.
+  explicit Crew(int count)
+      : barrier_(count),
+        others_(start_threads(count - 1, [this](int other) { stand_by(other + 1); })),
+        count_(static_cast<int>(others_.size()) + 1) {
+    for (int i = count_; i < count; ++i) barrier_.arrive_and_drop();
   }
   ~Crew() { dismiss(); }
   Crew(const Crew&) = delete;
@@ -61,9 +58,9 @@ class Crew {
   }
 
   std::barrier<> barrier_;
-  int count_;
   const std::function<void(int)>* work_ = nullptr;
   std::vector<std::thread> others_;
+  int count_;
 };
 
 // Copies of the input and room for outputs, taken in turn: together larger than most last-level caches, so

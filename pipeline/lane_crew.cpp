@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/error_of.h"
+#include "pipeline/scarce_memory.h"
 
 namespace imgpipe {
 
@@ -19,6 +20,7 @@ LaneCrew::LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, std::chrono::nanose
     Member& member = members_[i];
     member.lane = std::move(lanes[i]);
     for (std::size_t slot = member.lane->slots(); slot-- > 0;) member.free.push_back(slot);
+    member.running.reserve(member.free.size());  // later there may be no memory, and nobody to tell
   }
 }
 
@@ -36,7 +38,7 @@ void LaneCrew::end() {
 }
 
 void LaneCrew::start() {
-  std::deque<Broken> broken;
+  std::vector<Broken> broken;
   {
     const std::lock_guard lock(mutex_);
     const std::size_t count = patience_.count() > 0 ? 1 : members_.size();
@@ -46,7 +48,7 @@ void LaneCrew::start() {
 }
 
 void LaneCrew::lost(std::chrono::nanoseconds each) {
-  std::deque<Broken> broken;
+  std::vector<Broken> broken;
   {
     const std::lock_guard lock(mutex_);
     const std::size_t ready = count_ready();
@@ -157,13 +159,13 @@ void LaneCrew::collect_all(Member& member) {
   for (;;) {
     changed_.wait(lock, [&] { return !member.running.empty() || !member.launching; });
     if (member.running.empty()) return;
-    Running& running = member.running.front();  // a deque's elements stay where they are
+    Running& running = member.running.front();  // stays where it is: there is room for all
     lock.unlock();
     const std::optional<Error> error = error_of([&] { member.lane->finish(running.slot, *running.image); });
     lock.lock();
     std::unique_ptr<LaneImage> image = std::move(running.image);
     member.free.push_back(running.slot);
-    member.running.pop_front();
+    member.running.erase(member.running.begin());
     lock.unlock();
     changed_.notify_all();
     if (!error) {
@@ -187,19 +189,19 @@ void LaneCrew::give_back(Member& member, std::size_t slot) {
 }
 
 void LaneCrew::break_lane(Member& member, const Error& error) {
-  std::deque<Broken> broken;
-  {
+  std::vector<Broken> broken;
+  with_patience([&] {
     const std::lock_guard lock(mutex_);
     if (member.broken) return;
     mark_broken(member, error, broken);
     const bool works =
         std::ranges::any_of(members_, [](const Member& other) { return other.started && !other.broken; });
     if (!works) start_next(broken);
-  }
+  });
   say(std::move(broken));
 }
 
-void LaneCrew::say(std::deque<Broken> broken) {
+void LaneCrew::say(std::vector<Broken> broken) {
   for (Broken& one : broken) {
     events_.broken(one.lane, one.error, one.last);
     for (std::unique_ptr<LaneImage>& image : one.left) events_.returned(std::move(image));
@@ -208,7 +210,7 @@ void LaneCrew::say(std::deque<Broken> broken) {
 
 // ---- under mutex_ -----------------------------------------------------------------------------------
 
-void LaneCrew::start_next(std::deque<Broken>& broken) {
+void LaneCrew::start_next(std::vector<Broken>& broken) {
   for (Member& member : members_) {
     if (closing_) return;
     if (member.started || member.broken) continue;
@@ -233,10 +235,10 @@ std::optional<Error> LaneCrew::start_threads_of(Member& member) {
   return error;
 }
 
-void LaneCrew::mark_broken(Member& member, const Error& error, std::deque<Broken>& broken) {
+void LaneCrew::mark_broken(Member& member, const Error& error, std::vector<Broken>& broken) {
+  Broken& said = broken.emplace_back(Broken{member.lane->name(), error, false, {}});
   member.broken = true;
-  Broken& said = broken.emplace_back(
-      Broken{member.lane->name(), error, std::ranges::all_of(members_, &Member::broken), {}});
+  said.last = std::ranges::all_of(members_, &Member::broken);
   if (said.last) said.left.swap(queue_);
   changed_.notify_all();
 }

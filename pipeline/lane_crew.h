@@ -6,8 +6,8 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -70,7 +70,7 @@ class LaneCrew {
   struct Member {
     std::unique_ptr<Lane> lane;
     std::vector<std::size_t> free;
-    std::deque<Running> running;
+    std::vector<Running> running;  // with room for every slot
     bool started = false, ready = false, broken = false, launching = true;
     std::thread launcher, collector;
   };
@@ -80,14 +80,14 @@ class LaneCrew {
     std::string lane;
     Error error;
     bool last;
-    std::deque<std::unique_ptr<LaneImage>> left;  // of the queue; the last one's
+    std::list<std::unique_ptr<LaneImage>> left;  // of the queue; the last one's
   };
 
   [[nodiscard]] std::size_t count_ready() const;
-  void start_next(std::deque<Broken>& broken);
+  void start_next(std::vector<Broken>& broken);
   [[nodiscard]] std::optional<Error> start_threads_of(Member& member);
-  void mark_broken(Member& member, const Error& error, std::deque<Broken>& broken);
-  void say(std::deque<Broken> broken);
+  void mark_broken(Member& member, const Error& error, std::vector<Broken>& broken);
+  void say(std::vector<Broken> broken);
   void launch_all(Member& member);
   void launch_one(Member& member, std::size_t slot, std::unique_ptr<LaneImage> image);
   void collect_all(Member& member);
@@ -100,7 +100,7 @@ class LaneCrew {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
-  std::deque<std::unique_ptr<LaneImage>> queue_;
+  std::list<std::unique_ptr<LaneImage>> queue_;
   std::vector<Member> members_;
   std::size_t ready_before_ = 0;             // when lost() last looked
   std::chrono::nanoseconds lost_before_{0};  // when a lane last was started, became ready or broke

@@ -1,13 +1,18 @@
 #include "pipeline/timeline.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace imgpipe {
 
 Timeline::Running::~Running() {
   span_.end_ns = timeline_.now_ns();
-  timeline_.add(std::move(span_));
+  try {
+    timeline_.add(std::move(span_));
+  } catch (const std::bad_alloc&) {
+    // A row of the report is less than the image that is being worked on, or than the error on its way.
+  }
 }
 
 std::int64_t Timeline::union_ns() const {
