@@ -18,6 +18,7 @@
 #include "app/exit_code.h"
 #include "app/inputs.h"
 #include "app/log.h"
+#include "app/lost_outputs.h"
 #include "app/progress.h"
 #include "app/report.h"
 #include "app/results.h"
@@ -84,6 +85,7 @@ class BatchRun {
         options.batch.skip_existing ? "the same command" : "the same command with --skip-existing";
     if (options.batch.skip_existing) take_out_existing();
     has_ended_.resize(files_.files.size());
+    is_done_.resize(files_.files.size());
   }
 
   int run() {
@@ -98,6 +100,7 @@ class BatchRun {
     reports_.add_skipped(skipped_);
     reports_.add_problems(files_.problems);
     if (!files_.files.empty()) work();
+    tell_lost_outputs();
     report();
     return exit_code();
   }
@@ -200,6 +203,7 @@ class BatchRun {
   void take(const BatchResult& result) {
     const BatchFile& file = files_.files[result.item];
     has_ended_[result.item] = true;
+    is_done_[result.item] = !result.failed;
     totals_.add(result, file);
     for (const std::string& warning : result.warnings) say_warning(warning);
     if (!result.failed && totals_.deep.images == 1 && result.header.bits_per_sample > 8)
@@ -210,6 +214,28 @@ class BatchRun {
       log_error(result.reason);
     }
     reports_.add(file, result);
+  }
+
+  // Somebody may take away what is written while the batch goes on; nothing that is gone counts as done.
+  void tell_lost_outputs() {
+    std::vector<const BatchFile*> done;
+    std::vector<std::string> outputs;
+    for (std::size_t i = 0; i < files_.files.size(); ++i) {
+      if (!is_done_[i]) continue;
+      done.push_back(&files_.files[i]);
+      outputs.push_back(files_.files[i].output);
+    }
+    const std::vector<std::size_t> missing = missing_files(outputs);
+    for (const std::size_t i : missing) {
+      totals_.add_lost(*done[i]);
+      reports_.add_lost(*done[i]);
+    }
+    outputs_lost_ = missing.size();
+    if (missing.empty()) return;
+    const std::string gone = missing.size() == 1 ? " output was" : " outputs were";
+    log_error(printable(options_.output) + ": " + std::to_string(missing.size()) + gone + " written and " +
+              (missing.size() == 1 ? "is" : "are") + " gone: removed while the batch ran, such as " +
+              printable(done[missing.front()]->output));
   }
 
   void say_warning(const std::string& text) {
@@ -272,13 +298,15 @@ class BatchRun {
   [[nodiscard]] int exit_code() const {
     if (signal_ != 0) return kExitSignalBase + signal_;
     if (fatal_) return exit_code_of(fatal_->kind());
+    if (outputs_lost_ > 0) return kExitOutput;
     return totals_.failed() > 0 ? kExitInput : kExitDone;
   }
 
   const ProcessOptions& options_;
   BatchFiles files_;
   std::vector<BatchFile> skipped_;
-  std::vector<bool> has_ended_;  // by file
+  std::vector<bool> has_ended_, is_done_;  // by file
+  std::size_t outputs_lost_ = 0;
   BatchTotals totals_;
   Progress progress_;
   BatchReports reports_;

@@ -49,6 +49,10 @@ void BatchLines::add_done_or_failed(const BatchFile& file, const BatchResult& re
   file_.flush();
 }
 
+void BatchLines::add_lost(const BatchFile& file) {
+  file_.add(batch_line_of_lost(file));
+}
+
 void BatchLines::add_skipped(const BatchFile& file) {
   if (!earlier_.finished.contains(printable(file.input)))
     file_.add(batch_line(file, "skipped", "its output is there already"));

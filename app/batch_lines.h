@@ -16,6 +16,7 @@ class BatchLines {
   BatchLines(const std::string& path, bool go_on);
 
   void add_done_or_failed(const BatchFile& file, const BatchResult& result);
+  void add_lost(const BatchFile& file);
   // Nothing for an image that an earlier run's last word says is done: the last line of an image is what has
   // become of it.
   void add_skipped(const BatchFile& file);

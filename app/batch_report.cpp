@@ -177,6 +177,12 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   image_ms_.push_back(static_cast<double>(result.end_ns - result.start_ns) / 1e6);
 }
 
+void BatchTotals::add_lost(const BatchFile& file) {
+  --done;
+  const std::string path = printable(file.output);
+  failures.push_back({file.name, file.input, path + ": " + kLostReason, path, ErrorKind::output});
+}
+
 std::vector<double> BatchTotals::image_ms() const {
   std::vector<double> sorted = image_ms_;
   std::ranges::sort(sorted);
@@ -366,6 +372,12 @@ std::string batch_line(const BatchFile& file, const BatchResult& result) {
 std::string batch_line(const BatchFile& file, const std::string& status, const std::string& reason) {
   Json json = line_of(file, status);
   json["reason"] = reason;
+  return json.dump() + "\n";
+}
+
+std::string batch_line_of_lost(const BatchFile& file) {
+  Json json = Json::parse(batch_line(file, "failed", kLostReason));
+  json["error"] = kind_of_error(ErrorKind::output);
   return json.dump() + "\n";
 }
 

@@ -28,6 +28,8 @@ struct BatchFailure {
 class BatchTotals {
  public:
   void add(const BatchResult& result, const BatchFile& file);
+  // An image that was done, and whose output is gone: it has failed after all.
+  void add_lost(const BatchFile& file);
 
   std::size_t images = 0;   // that were found
   std::size_t skipped = 0;  // their outputs were there (--skip-existing)
@@ -93,6 +95,9 @@ inline constexpr const char* kBatchLineMark = "imgpipe";
 // One that was not: "skipped" or "not_done".
 [[nodiscard]] std::string batch_line(const BatchFile& file, const std::string& status,
                                      const std::string& reason);
+// One that was done, and whose output is gone.
+inline constexpr const char* kLostReason = "was written and is gone: removed while the batch ran";
+[[nodiscard]] std::string batch_line_of_lost(const BatchFile& file);
 // A path that gave no images.
 [[nodiscard]] std::string batch_line(const PathProblem& problem);
 

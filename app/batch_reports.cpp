@@ -72,6 +72,11 @@ void BatchReports::add(const BatchFile& file, const BatchResult& result) {
   if (trace_) trace_->add(result.spans, file.name);
 }
 
+void BatchReports::add_lost(const BatchFile& file) {
+  settled_.erase(plain(file.name));
+  if (lines_) lines_->add_lost(file);
+}
+
 void BatchReports::write_whole_files(const BatchTotals& totals) const {
   if (!options_.batch.failed_file.empty()) write_failed(totals);
   for (const std::string& file : options_.report_files) {

@@ -23,6 +23,8 @@ class BatchReports {
   void add_skipped(const std::vector<BatchFile>& files);
   void add_problems(const std::vector<PathProblem>& problems);
   void add(const BatchFile& file, const BatchResult& result);
+  // What was done, and its output is gone.
+  void add_lost(const BatchFile& file);
 
   // At the end: the files that are written whole, then what is open. `not_done`: what the batch did not come
   // to.

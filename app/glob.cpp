@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "images/error.h"
 #include "images/text.h"
@@ -80,21 +81,26 @@ std::optional<Braces> first_braces(const std::string& text, std::size_t from) {
   throw Error(ErrorKind::usage, "the pattern '" + printable(pattern.substr(0, 100)) + "' " + reason);
 }
 
-// Spells out `text`, whose part before `from` is done.
-void expand(const std::string& text, std::size_t from, std::vector<std::string>& found) {
-  std::optional<Braces> braces = first_braces(text, from);
-  if (!braces) {
-    found.push_back(text);
-    return;
+// Spells out `pattern`, the first alternatives first; stops behind kMostAlternatives.
+std::vector<std::string> expand(const std::string& pattern) {
+  std::vector<std::string> found;
+  std::vector<std::pair<std::string, std::size_t>> to_do{{pattern, 0}};  // what is done of each, bytes
+  while (!to_do.empty() && found.size() <= kMostAlternatives) {
+    auto [text, from] = std::move(to_do.back());
+    to_do.pop_back();
+    std::optional<Braces> braces = first_braces(text, from);
+    if (!braces) {
+      found.push_back(std::move(text));
+      continue;
+    }
+    const std::string head = text.substr(0, braces->open);
+    const std::string tail = text.substr(braces->close + 1);
+    std::size_t end = braces->close;
+    braces->commas.insert(braces->commas.begin(), braces->open);
+    for (auto begin = braces->commas.rbegin(); begin != braces->commas.rend(); end = *begin++)
+      to_do.emplace_back(head + text.substr(*begin + 1, end - *begin - 1) + tail, braces->open);
   }
-  braces->commas.push_back(braces->close);
-  std::size_t begin = braces->open + 1;
-  for (const std::size_t end : braces->commas) {
-    expand(text.substr(0, braces->open) + text.substr(begin, end - begin) + text.substr(braces->close + 1),
-           braces->open, found);
-    if (found.size() > kMostAlternatives) return;
-    begin = end + 1;
-  }
+  return found;
 }
 
 using Ranges = std::vector<std::pair<char32_t, char32_t>>;
@@ -125,8 +131,7 @@ char32_t other_case(char32_t c) {
 
 std::vector<std::string> expand_braces(const std::string& pattern) {
   if (pattern.size() > kMostBytes) refuse(pattern, "has more than " + std::to_string(kMostBytes) + " bytes");
-  std::vector<std::string> found;
-  expand(pattern, 0, found);
+  std::vector<std::string> found = expand(pattern);
   if (found.size() > kMostAlternatives)
     refuse(pattern, "has more than " + std::to_string(kMostAlternatives) + " alternatives");
   return found;

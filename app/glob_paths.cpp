@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/folder_walk.h"
 #include "app/glob.h"
 #include "images/text.h"
 
@@ -38,47 +39,50 @@ class Descent {
         passed_over_(passed_over),
         found_(found) {
     for (const std::string& name : names_) globs_.emplace_back(name, &name == &names_.back());
-    if (!names_.empty()) follow(pattern.starts_with('/') ? "/" : "", 0);
+    if (names_.empty()) return;
+    go(pattern.starts_with('/') ? "/" : "", 0);
+    while (!to_do_.empty()) {
+      const auto [folder, at] = to_do_.back();
+      to_do_.pop_back();
+      follow(folder, at);
+    }
   }
 
  private:
-  // The names from `at` on, below `folder`. What several ** lead to again is not looked at again.
+  // The names from `at` on are to be looked for below `folder`. What several ** lead to again is not.
+  void go(const fs::path& folder, std::size_t at) {
+    if (seen_.emplace(folder.string(), at).second) to_do_.emplace_back(folder, at);
+  }
+
   void follow(const fs::path& folder, std::size_t at) {
-    if (!seen_.emplace(folder.string(), at).second) return;
     const bool last = at + 1 == names_.size();
     if (!last && !holds_wildcards(names_[at])) {
-      follow(folder / without_backslashes(names_[at]), at + 1);
+      go(folder / without_backslashes(names_[at]), at + 1);
       return;
     }
     const GlobName& glob = globs_[at];
-    if (glob.any_folders() && !last) follow(folder, at + 1);
-    for (const std::string& name : names_in(folder)) {
-      if (name.front() == '.' && !glob.begins_with_dot()) continue;
-      if (!glob.any_folders() && !glob.matches(characters_of(name))) continue;
-      const fs::path path = folder / name;
-      std::error_code error;
-      const bool is_folder = fs::is_directory(path, error);
-      if (is_folder && passed_over_(path.string())) continue;
-      if (last && (is_folder || !folders_only_)) found_.paths.push_back(path.string());
-      if (!is_folder) continue;
+    if (glob.any_folders() && !last) go(folder, at + 1);
+    for (const FolderEntry& entry : entries_of(folder)) {
+      if (entry.name.front() == '.' && !glob.begins_with_dot()) continue;
+      if (!glob.any_folders() && !glob.matches(characters_of(entry.name))) continue;
+      const fs::path path = folder / entry.name;
+      if (entry.folder && passed_over_(path.string())) continue;
+      if (last && (entry.folder || !folders_only_)) found_.paths.push_back(path.string());
+      if (!entry.folder) continue;
       if (!glob.any_folders()) {
-        if (!last) follow(path, at + 1);
-      } else if (!fs::is_symlink(path, error)) {
-        follow(path, at);
+        if (!last) go(path, at + 1);
+      } else if (!entry.is_link) {
+        go(path, at);
       }
     }
   }
 
-  std::vector<std::string> names_in(const fs::path& folder) {
-    std::vector<std::string> names;
+  std::vector<FolderEntry> entries_of(const fs::path& folder) {
     std::error_code error;
-    for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
-         entry.increment(error))
-      names.push_back(entry->path().filename().string());
+    std::vector<FolderEntry> entries = read_folder(folder.empty() ? "." : folder.string(), error);
     if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
       found_.problems.push_back({folder.string(), "cannot read the folder: " + error.message()});
-    std::ranges::sort(names);
-    return names;
+    return entries;
   }
 
   std::vector<std::string> names_;
@@ -87,6 +91,7 @@ class Descent {
   const FolderTest& passed_over_;
   PathsFound& found_;
   std::set<std::pair<std::string, std::size_t>> seen_;
+  std::vector<std::pair<fs::path, std::size_t>> to_do_;  // in no order: what is found is sorted
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 
+#include "app/folder_walk.h"
 #include "app/name_list.h"
 #include "app/places.h"
 #include "app/shard_balance.h"
@@ -23,8 +24,6 @@ namespace imgpipe {
 namespace {
 
 namespace fs = std::filesystem;
-
-using FileId = std::pair<dev_t, ino_t>;
 
 std::optional<struct stat> status_of(const std::string& path) {
   struct stat info {};
@@ -66,18 +65,6 @@ std::string tree_of_name(const std::string& name) {
   }
   return path.string();
 }
-
-// Where a walk is.
-struct Spot {
-  std::string path;   // on disk
-  std::string below;  // INPUT
-  std::string tree;   // below OUTPUT
-
-  [[nodiscard]] Spot at(const std::string& name) const {
-    return {(fs::path(path) / name).string(), (fs::path(below) / name).string(),
-            (fs::path(tree) / name).string()};
-  }
-};
 
 class Finder {
  public:
@@ -214,29 +201,21 @@ class Finder {
   void walk(const Spot& folder) {
     const auto info = status_of(folder.path);
     if (!info || !visited_.insert({info->st_dev, info->st_ino}).second) return;
-    std::error_code error;
-    std::vector<std::string> names;
-    for (fs::directory_iterator entry(folder.path, error), end; !error && entry != end;
-         entry.increment(error))
-      names.push_back(entry->path().filename().string());
-    if (error) {
-      found_.problems.push_back({folder.path, "cannot read the folder: " + error.message()});
-      return;
-    }
-    // Which of two ways to a linked folder comes first shall not depend on the system.
-    std::ranges::sort(names);
-    for (const std::string& name : names) {
-      if (name.starts_with('.')) continue;
-      const Spot spot = folder.at(name);
-      const auto status = status_of(spot.path);
-      if (!status || !S_ISDIR(status->st_mode)) {
-        if (selection_.takes(spot.below, true))
-          add_file(spot.path, one_folder_ ? spot.below : spot.path, spot.tree);
-      } else if (batch_.recursive && FileId{status->st_dev, status->st_ino} != output_id_ &&
-                 selection_.takes_folder(spot.below)) {
-        walk(spot);
-      }
-    }
+    walk_folders(folder,
+                 {.take =
+                      [&](const Spot& file) {
+                        if (selection_.takes(file.below, true))
+                          add_file(file.path, one_folder_ ? file.below : file.path, file.tree);
+                      },
+                  .enters =
+                      [&](const Spot& below, const FileId& id) {
+                        return batch_.recursive && id != output_id_ && selection_.takes_folder(below.below) &&
+                               visited_.insert(id).second;
+                      },
+                  .cannot_read =
+                      [&](const Spot& below, const std::error_code& error) {
+                        found_.problems.push_back({below.path, "cannot read the folder: " + error.message()});
+                      }});
   }
 
   void name_output(BatchFile& file) const {

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <random>
@@ -53,18 +54,20 @@ class TemporaryName {
   TemporarySlot* slot_ = nullptr;
 };
 
-std::string random_suffix() {
-  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
-  std::string suffix;
-  for (int i = 0; i < 8; ++i) suffix += kLetters[random() % 36];
-  return suffix;
-}
-
 // ".NAME.imgpipe-XXXXXXXX", NAME cut so that the whole stays within NAME_MAX.
 constexpr std::string_view kTemporaryMark = ".imgpipe-";
 constexpr std::size_t kTemporaryNameBytes = 200;
 constexpr std::size_t kSuffixBytes = 8;
+
+std::string random_suffix() {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::uint64_t bits = (std::uint64_t{random()} << 32U) | random();
+  std::string suffix;
+  for (std::size_t i = 0; i < kSuffixBytes; ++i, bits /= kLetters.size())
+    suffix += kLetters[bits % kLetters.size()];
+  return suffix;
+}
 
 std::filesystem::path temporary_path(const std::filesystem::path& target) {
   const std::string name = target.filename().string().substr(0, kTemporaryNameBytes);
@@ -86,6 +89,14 @@ std::mutex& creation_mutex() {
   return mutex;
 }
 
+// Whether a file of ours still has its name. Over NFS one that another machine removed is stale, and one that
+// another process of this machine removed has got another name, and a link still.
+bool keeps_its_name(int fd, const std::filesystem::path& path) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return errno != ESTALE;
+  return info.st_nlink > 0 && (::lstat(path.c_str(), &info) == 0 || errno != ENOENT);
+}
+
 // Makes and locks a temporary file. The lock waits for a remove_stale_temporary_files() that came between;
 // the file has then lost its name and another is made. Where a file system has no locks there is none.
 int create_temporary(const std::filesystem::path& path) {
@@ -97,8 +108,7 @@ int create_temporary(const std::filesystem::path& path) {
     }();
     if (fd < 0) throw Error(ErrorKind::output, "cannot create a file in its folder: " + system_reason(errno));
     (void)::flock(fd, LOCK_EX);
-    struct stat info {};
-    if (::fstat(fd, &info) != 0 || info.st_nlink > 0) return fd;
+    if (keeps_its_name(fd, path)) return fd;
     ::close(fd);
   }
   throw Error(ErrorKind::output,
@@ -130,7 +140,12 @@ int TemporaryFile::descriptor() const noexcept {
   return state_->file.get();
 }
 
+// close() tells what writing could not, so it comes before the rename. The lock must outlast the rename, else
+// another run takes the file for a stale one between the two: a second descriptor of the same open file keeps
+// it, over NFS and SMB too, where Linux holds the server's lock for the open file and not for the process,
+// and every close(2) writes back and tells. Where there is no descriptor left the lock ends early.
 void TemporaryFile::put_in_place() {
+  const FileDescriptor lock(::fcntl(state_->file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (state_->file.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
   if (::rename(state_->path.c_str(), state_->target.c_str()) != 0)
     throw Error(ErrorKind::output, "cannot put the finished file in place: " + system_reason(errno));
@@ -161,7 +176,9 @@ std::size_t remove_stale_temporary_files(const std::string& folder,
     const FileDescriptor file(::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat info {};
     if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;  // its writer lives
+    // Else its writer lives. A shared lock tells as well as an exclusive one, for which NFS and SMB, where it
+    // is a lock of a range of bytes, want the file to be open for writing.
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) continue;
     if (::unlink(entry->path().c_str()) == 0) ++removed;
   }
   return removed;

@@ -12,8 +12,8 @@
 
 namespace imgpipe {
 
-// One of them. It is locked (flock) while it is open, so that another run knows that its writer lives, and
-// gone when it was not put in place.
+// One of them. It is locked (flock) from its making until it is in its place, so that another run knows that
+// its writer lives, and gone when it was not put in place.
 class TemporaryFile {
  public:
   // Makes it beside `target`, with these permissions (0: those of new files). Throws Error(output).

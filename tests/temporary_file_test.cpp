@@ -1,0 +1,187 @@
+// Temporary files among other processes, and on file systems whose locks are other than those of this one:
+// flock(2) and rename(2) are this program's own here, so that every moment can be looked at.
+#include "images/temporary_file.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "images/error.h"
+#include "images/output_file.h"
+#include "tests/support/files.h"
+
+namespace imgpipe::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Asked before the system is; an error number, or 0.
+std::function<int(int fd, int operation)> before_flock;
+std::function<int(const char* from)> before_rename;
+
+}  // namespace
+}  // namespace imgpipe::test
+
+extern "C" int flock(int fd, int operation) noexcept {
+  const int error = imgpipe::test::before_flock ? imgpipe::test::before_flock(fd, operation) : 0;
+  if (error == 0) return static_cast<int>(::syscall(SYS_flock, fd, operation));
+  errno = error;
+  return -1;
+}
+
+extern "C" int rename(const char* from, const char* to) noexcept {
+  const int error = imgpipe::test::before_rename ? imgpipe::test::before_rename(from) : 0;
+  if (error == 0) return ::renameat(AT_FDCWD, from, AT_FDCWD, to);
+  errno = error;
+  return -1;
+}
+
+namespace imgpipe::test {
+namespace {
+
+class TemporaryFiles : public testing::Test {
+ protected:
+  void TearDown() override {
+    before_flock = nullptr;
+    before_rename = nullptr;
+  }
+  [[nodiscard]] std::size_t clean(const std::string& name) const {
+    return remove_stale_temporary_files(folder_.path().string(), {name});
+  }
+  TemporaryFolder folder_;
+};
+
+const std::vector<std::byte> kBytes(3000, std::byte{7});
+
+// An exclusive lock of a range of bytes wants a descriptor that writes, a shared one a descriptor that reads.
+int as_over_nfs(int fd, int operation) {
+  const int access = ::fcntl(fd, F_GETFL) & O_ACCMODE;
+  if ((operation & LOCK_EX) != 0 && access == O_RDONLY) return EBADF;
+  if ((operation & LOCK_SH) != 0 && access == O_WRONLY) return EBADF;
+  return 0;
+}
+
+TEST_F(TemporaryFiles, AreLockedUntilTheyAreInTheirPlaces) {
+  std::size_t renames = 0;
+  before_rename = [&](const char*) {
+    ++renames;
+    EXPECT_EQ(clean("a.png"), 0U);
+    return 0;
+  };
+  for (int i = 0; i < 3; ++i) write_file(folder_.file("a.png"), kBytes);
+  EXPECT_EQ(renames, 3U);
+  EXPECT_EQ(load(folder_.file("a.png")), kBytes);
+  EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
+}
+
+// What has its place is not locked any more: nothing holds on to it.
+TEST_F(TemporaryFiles, LeaveNoLockBehind) {
+  write_file(folder_.file("a.png"), kBytes);
+  const int fd = ::open(folder_.file("a.png").c_str(), O_RDWR | O_CLOEXEC);
+  EXPECT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
+  ::close(fd);
+}
+
+TEST_F(TemporaryFiles, OtherRunsThatBeginNeverTakeThem) {
+  constexpr int kFiles = 2000;
+  const pid_t cleaner = ::fork();
+  ASSERT_GE(cleaner, 0);
+  if (cleaner == 0) {
+    for (const pid_t parent = ::getppid(); ::getppid() == parent;) (void)clean("a.png");
+    ::_exit(0);
+  }
+  before_rename = [](const char*) { return ::usleep(100); };  // a slow file system
+  const std::string path = folder_.file("a.png");
+  int lost = 0;
+  for (int i = 0; i < kFiles; ++i) {
+    try {
+      write_file(path, kBytes);
+    } catch (const Error& error) {
+      if (lost++ == 0) ADD_FAILURE() << error.what();
+    }
+    if (!fs::remove(path)) ++lost;
+  }
+  ::kill(cleaner, SIGKILL);
+  ::waitpid(cleaner, nullptr, 0);
+  EXPECT_EQ(lost, 0);
+  EXPECT_TRUE(folder_.names().empty());
+}
+
+TEST_F(TemporaryFiles, ThoseOfKilledRunsGoOverNfsToo) {
+  before_flock = as_over_nfs;
+  save_text(folder_.file(".a.png.imgpipe-0a1b2c3d"), "left");
+  {
+    const TemporaryFile at_work(folder_.file("a.png"));
+    EXPECT_EQ(clean("a.png"), 1U);
+    EXPECT_EQ(folder_.names().size(), 1U);
+  }
+  // One whose target is for reading only, and so is it.
+  {
+    const TemporaryFile at_work(folder_.file("b.png"), 0444);
+    EXPECT_EQ(clean("b.png"), 0U);
+  }
+  EXPECT_TRUE(folder_.names().empty());
+}
+
+// Between its making and its lock a file can be taken for a stale one.
+TEST_F(TemporaryFiles, OneThatIsTakenBeforeItsLockIsMadeAgain) {
+  int taken = 0;
+  before_flock = [&](int, int operation) {
+    if ((operation & LOCK_EX) != 0 && taken++ < 2) {
+      EXPECT_EQ(clean("a.png"), 1U);
+    }
+    return 0;
+  };
+  write_file(folder_.file("a.png"), kBytes);
+  EXPECT_EQ(taken, 3);
+  EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
+}
+
+// An NFS client gives a file that is removed while it is open another name, and so it has a link still.
+TEST_F(TemporaryFiles, OneThatIsTakenOverNfsIsMadeAgain) {
+  bool taken = false;
+  before_flock = [&](int, int) {
+    if (!std::exchange(taken, true)) {
+      const std::vector<std::string> names = folder_.names();
+      EXPECT_EQ(names.size(), 1U);
+      fs::rename(folder_.file(names.front()), folder_.file(".nfs0001"));
+    }
+    return 0;
+  };
+  write_file(folder_.file("a.png"), kBytes);
+  EXPECT_EQ(folder_.names(), (std::vector<std::string>{".nfs0001", "a.png"}));
+  EXPECT_EQ(load(folder_.file("a.png")), kBytes);
+}
+
+TEST_F(TemporaryFiles, NeedNoSecondDescriptor) {
+  TemporaryFile file(folder_.file("a.png"));
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none_left{0, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  EXPECT_NO_THROW(file.put_in_place());
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
+}
+
+TEST_F(TemporaryFiles, NeedNoLocks) {
+  before_flock = [](int, int) { return ENOLCK; };
+  write_file(folder_.file("a.png"), kBytes);
+  save_text(folder_.file(".a.png.imgpipe-0a1b2c3d"), "left");
+  EXPECT_EQ(clean("a.png"), 0U) << "nobody knows whether its writer lives";
+}
+
+}  // namespace
+}  // namespace imgpipe::test
