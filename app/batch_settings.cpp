@@ -7,8 +7,8 @@
 #include <malloc.h>
 
 #include "app/calibration.h"
-#include "images/error.h"
 #include "images/available_memory.h"
+#include "images/error.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {

@@ -13,6 +13,8 @@
 
 namespace imgpipe {
 
+class InputFile;
+
 using Bytes = std::span<const std::byte>;
 
 // The value that --lenient gives to pixels that could not be recovered.
@@ -21,9 +23,12 @@ inline constexpr Sample kMissingSample = 128;
 // Writes `pixels` pixels that could not be recovered: mid-grey, and opaque.
 void fill_missing(Sample* out, std::int64_t pixels, int channels);
 
-// Throws Error(input) or Error(memory) unless an image of this shape may be decoded: sides within
-// 1..2^31-1, pixels within options.max_pixels, and pixels * bytes_per_pixel within the available memory.
-void check_header(const Shape& shape, const DecodeOptions& options, std::int64_t bytes_per_pixel);
+// Throws Error(input) unless an image of this shape may be decoded: sides within 1..2^31-1, pixels within
+// options.max_pixels. Whether there is memory for it depends on what is to be done with it.
+void check_header(const Shape& shape, const DecodeOptions& options);
+
+// Throws Error(memory) unless so many bytes, for an image of this shape, are available.
+void check_memory(const Shape& shape, std::int64_t bytes);
 
 // Throws Error(input) when `file_bytes` of data cannot hold `raw_bytes` of pixels at `best_ratio` to one.
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
@@ -34,6 +39,9 @@ void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_
 // A reader that can only make its whole image at once. A caller that asks for all rows in one call gets
 // them decoded into its own memory; for a caller of bands the image is held here until its last row.
 class WholeImageReader : public Reader {
+ public:
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override;
+
  protected:
   explicit WholeImageReader(std::pmr::memory_resource* memory) : memory_(memory) {}
   void read_next_rows(HostPlane rows) override;
@@ -61,9 +69,17 @@ std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
 // libpng that has given no row yet.
 std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, std::unique_ptr<Reader> library);
 
+// Gives the rows of `stored` turned upright, as its header says.
+std::unique_ptr<Reader> make_oriented_reader(std::unique_ptr<Reader> stored,
+                                             std::pmr::memory_resource* memory);
+
 std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);
-std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options);
+// `rest`: where the bytes are of a raw file of which `bytes` is the beginning; nullptr where it is all of it.
+std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options,
+                                    const InputFile* rest = nullptr);
+// Whether a file that begins like this is raw PBM, PGM or PPM with a sound header that ends here.
+bool is_raw_netpbm(Bytes beginning);
 std::unique_ptr<Reader> open_bmp(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_tga(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_gif(Bytes bytes, const DecodeOptions& options);
@@ -74,6 +90,10 @@ std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions
 
 std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options);
+std::unique_ptr<Writer> make_bmp_writer(Shape shape, const EncodeOptions& options);
+std::unique_ptr<Writer> make_tga_writer(Shape shape, const EncodeOptions& options);
+// Throws Error(usage) for a shape that stb_image_write cannot make a file of.
+void check_stb_writable(Format format, Shape shape);
 std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_netpbm_writer(Shape shape, const EncodeOptions& options);
 

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include <png.h>
-#include <zlib.h>
 
 #include "images/codec_parts.h"
 #include "images/error.h"
 #include "images/png_chunks.h"
+#include "images/png_small_idats.h"
 #include "images/sniff.h"
 
 namespace imgpipe {
@@ -23,6 +23,9 @@ namespace {
 // deflate cannot make data smaller than this (RFC 1951: 258 bytes in 2 bits).
 constexpr std::int64_t kBestDeflateRatio = 1032;
 
+// zlib's window and state, and what libpng reads ahead; what png_stream_fault() takes is more.
+constexpr std::int64_t kInflateBytes = std::int64_t{192} << 10;
+
 // Metadata that changes no pixel here is skipped unread, so that it can neither inflate nor warn.
 constexpr png_byte kSkippedChunks[] =
     "bKGD\0cHRM\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0tEXt\0tIME\0zTXt";
@@ -30,7 +33,8 @@ constexpr int kSkippedChunkCount = static_cast<int>(sizeof kSkippedChunks / 5);
 
 struct PngState {
   Bytes bytes;
-  std::size_t position = 0;
+  std::size_t position = 0;              // strict
+  std::optional<PngSmallIdats> lenient;  // else the bytes come from there
   bool strict = true;
   bool no_memory = false;  // whatever libpng makes of it
   long warnings = 0;
@@ -82,6 +86,11 @@ void on_free(png_structp, png_voidp block) {
 
 void on_read(png_structp png, png_bytep out, png_size_t count) {
   auto* state = static_cast<PngState*>(png_get_io_ptr(png));
+  if (state->lenient) {
+    if (!state->lenient->read(std::as_writable_bytes(std::span(out, count))))
+      on_error(png, "the file is truncated");
+    return;
+  }
   if (state->bytes.size() - state->position < count) on_error(png, "the file is truncated");
   std::memcpy(out, state->bytes.data() + state->position, count);
   state->position += count;
@@ -93,49 +102,11 @@ void count_row(png_structp png, png_row_infop, png_bytep) {
   ++state_of(png)->rows_arrived;
 }
 
-// libpng takes IDAT data 8 KiB at a time and gives nothing of a piece that is cut off or fails its CRC. For
-// --lenient the same data is laid out again in small chunks with fresh CRCs, so that little is lost.
-// `wrong_crcs`: of how many chunks the own one was wrong.
-std::vector<std::byte> with_small_idats(Bytes bytes, std::int64_t& wrong_crcs) {
-  constexpr std::size_t kSignatureBytes = 8;
-  constexpr std::size_t kPieceBytes = 64;
-  std::vector<std::byte> out;
-  const auto append = [&out](Bytes part) { out.insert(out.end(), part.begin(), part.end()); };
-  const auto append_number = [&out](std::uint32_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift));
-  };
-  append(bytes.first(std::min(kSignatureBytes, bytes.size())));
-  std::size_t at = kSignatureBytes;
-  while (at + 8 <= bytes.size()) {
-    const std::size_t left = bytes.size() - at;
-    const std::size_t length = big_endian(bytes, at, 4);
-    const Bytes type = bytes.subspan(at + 4, 4);
-    if (std::memcmp(type.data(), "IDAT", 4) != 0) {
-      append(bytes.subspan(at, std::min(left, length + 12)));
-    } else {
-      const Bytes data = bytes.subspan(at + 8, std::min(left - 8, length));
-      const std::optional<PngChunk> whole = png_chunk_at(bytes, at);
-      if (whole && !has_right_crc(bytes, *whole)) ++wrong_crcs;
-      for (std::size_t i = 0; i < data.size(); i += kPieceBytes) {
-        const Bytes piece = data.subspan(i, std::min(kPieceBytes, data.size() - i));
-        append_number(static_cast<std::uint32_t>(piece.size()));
-        append(type);
-        append(piece);
-        const Bytes covered = Bytes(out).last(4 + piece.size());
-        append_number(static_cast<std::uint32_t>(
-            crc32(0, reinterpret_cast<const Bytef*>(covered.data()), static_cast<uInt>(covered.size()))));
-      }
-    }
-    at += std::min(left, length + 12);
-  }
-  return out;
-}
-
-class PngReader final : public Reader {
+class PngReader final : public WholeImageReader {
  public:
-  PngReader(Bytes bytes, const DecodeOptions& options) : file_(bytes), memory_(options.memory) {
-    if (options.lenient) relaid_ = with_small_idats(bytes, wrong_crcs_);
-    state_.bytes = options.lenient ? Bytes(relaid_) : bytes;
+  PngReader(Bytes bytes, const DecodeOptions& options) : WholeImageReader(options.memory), file_(bytes) {
+    state_.bytes = bytes;
+    if (options.lenient) state_.lenient.emplace(bytes);
     state_.strict = !options.lenient;
     png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning, &state_,
                                     on_allocate, on_free);
@@ -144,13 +115,10 @@ class PngReader final : public Reader {
       if (info_ == nullptr) throw Error(ErrorKind::memory, "not enough memory");
       if (!try_read_header()) fail();
       header_.format = Format::png;
-      // The size is judged before libpng makes its row buffers.
-      check_header({png_get_image_width(png_, info_), png_get_image_height(png_, info_), 1}, options, 0);
+      read_header_facts();
+      check_header(header_.shape, options);
       raw_bytes_ = raw_bytes();
       check_plausible(raw_bytes_, bytes.size(), kBestDeflateRatio);
-      if (!try_set_transforms()) fail();
-      check_header(header_.shape, options,
-                   std::int64_t{header_.shape.channels} * (header_.progressive ? 2 : 1));
       read_chunk_facts();
     } catch (...) {
       png_destroy_read_struct(&png_, &info_, nullptr);
@@ -173,29 +141,47 @@ class PngReader final : public Reader {
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
+  // libpng holds two rows, of up to 16 bits a sample; all passes over an interlaced image are made at once.
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    const std::int64_t sample_bytes = header_.bits_per_sample == 16 ? 2 : 1;
+    const std::int64_t row_bytes = (header_.shape.width + 8) * header_.shape.channels * sample_bytes;
+    const std::int64_t image = header_.progressive ? WholeImageReader::working_bytes(whole) : 0;
+    return 2 * row_bytes + image + kInflateBytes;
+  }
+
  protected:
   void read_next_rows(HostPlane rows) override {
-    if (header_.progressive) {
-      if (image_.empty()) decode_interlaced();
-      copy_pixels(std::as_const(image_).view().rows(next_row_, rows.height), rows);
-      next_row_ += rows.height;
-      return;
-    }
+    if (!started_ && !try_start()) fail();
+    started_ = true;
+    if (header_.progressive) return WholeImageReader::read_next_rows(rows);
     if (damaged_ || !try_read_rows(rows)) give_missing(rows);
   }
 
+  // Of an interlaced file.
+  void decode(HostPlane whole) override {
+    // Under --lenient a pixel that no pass reached must be mid-grey.
+    if (!state_.strict) {
+      for (std::int64_t y = 0; y < whole.height; ++y) fill_missing(whole.row(y), whole.width, whole.channels);
+    }
+    if (try_read_passes(whole)) return;
+    if (state_.strict || state_.no_memory) fail();
+    damaged_ = true;
+  }
+
   void finish() override {
-    image_ = Image();
     if (!damaged_ && !try_finish()) {
       if (state_.strict) fail();
       damaged_ = true;
     }
     if (state_.no_memory) fail();
-    if (wrong_crcs_ > 0)
-      warnings_.push_back("damaged PNG: IDAT: CRC error (" + std::to_string(wrong_crcs_) + " chunks)");
+    png_destroy_read_struct(&png_, &info_, nullptr);
+    if (state_.strict) return;
+    const std::int64_t wrong_crcs = wrong_idat_crcs(file_);
+    if (wrong_crcs > 0)
+      warnings_.push_back("damaged PNG: IDAT: CRC error (" + std::to_string(wrong_crcs) + " chunks)");
     if (damaged_) warnings_.push_back("damaged PNG: " + reason());
     if (state_.warnings > 0) warnings_.push_back("damaged PNG: " + std::string(state_.first_warning));
-    if (state_.strict || damaged_ || state_.warnings > 0) return;
+    if (damaged_ || state_.warnings > 0) return;
     const std::string wrong = png_stream_fault(file_, raw_bytes_);
     if (!wrong.empty()) warnings_.push_back("damaged PNG: " + wrong);
   }
@@ -217,12 +203,19 @@ class PngReader final : public Reader {
     return true;
   }
 
-  bool try_set_transforms() {
-    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+  void read_header_facts() {
     const bool palette = png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE;
     header_.bits_per_sample = palette ? 8 : png_get_bit_depth(png_, info_);
     header_.progressive = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
     has_tables_ = png_get_valid(png_, info_, PNG_INFO_tRNS | PNG_INFO_PLTE) != 0;
+    const bool transparent = png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
+    header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
+                     (palette ? 3 : png_get_channels(png_, info_)) + (transparent ? 1 : 0)};
+  }
+
+  // What rows are to be like; libpng makes its row buffers.
+  bool try_start() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
     png_set_expand(png_);    // palette to RGB, fewer bits to 8, tRNS to alpha
     if (header_.progressive) png_set_interlace_handling(png_);
@@ -234,8 +227,8 @@ class PngReader final : public Reader {
       png_set_read_user_transform_fn(png_, count_row);
     }
     png_read_update_info(png_, info_);
-    header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
-                     png_get_channels(png_, info_)};
+    if (png_get_channels(png_, info_) != header_.shape.channels)
+      png_error(png_, "its transparency is contradictory");
     return true;
   }
 
@@ -267,22 +260,10 @@ class PngReader final : public Reader {
     for (std::int64_t y = first; y < rows.height; ++y) fill_missing(rows.row(y), rows.width, rows.channels);
   }
 
-  void decode_interlaced() {
-    image_ = Image(header_.shape, memory_);
-    // Under --lenient a pixel that no pass reached must be mid-grey.
-    if (!state_.strict) fill_missing(image_.view().data, header_.shape.pixels(), header_.shape.channels);
-    if (!try_read_passes()) {
-      if (state_.strict || state_.no_memory) fail();
-      damaged_ = true;
-    }
-  }
-
-  bool try_read_passes() {
+  bool try_read_passes(HostPlane whole) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
-      for (std::int64_t y = 0; y < header_.shape.height; ++y) {
-        png_read_row(png_, image_.view().row(y), nullptr);
-      }
+      for (std::int64_t y = 0; y < whole.height; ++y) png_read_row(png_, whole.row(y), nullptr);
     }
     return true;
   }
@@ -310,14 +291,10 @@ class PngReader final : public Reader {
 
   Bytes file_;
   std::int64_t raw_bytes_ = 0;
-  std::vector<std::byte> relaid_;  // lenient only
-  std::int64_t wrong_crcs_ = 0;    // lenient only: of IDAT chunks
   PngState state_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
-  std::pmr::memory_resource* memory_;
-  Image image_;  // interlaced files only
-  std::int64_t next_row_ = 0;
+  bool started_ = false;
   bool damaged_ = false;
   bool has_tables_ = false;  // a palette or transparent colours
 };

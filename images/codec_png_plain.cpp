@@ -29,15 +29,24 @@ class PlainPngReader final : public Reader {
         next_chunk_(plain.first_idat),
         end_of_idats_(plain.end_of_idats),
         row_bytes_(
-            static_cast<std::size_t>(library_->header().shape.width * library_->header().shape.channels)),
-        first_above_(row_bytes_, 0),
-        inflated_(std::max(kInflatedBytes, row_bytes_ + 1)) {
+            static_cast<std::size_t>(library_->header().shape.width * library_->header().shape.channels)) {
     header_ = library_->header();
+    library_bytes_ = library_->working_bytes(false);
     left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
+  }
+
+  // Its own buffers, or those with which libpng is asked at the end.
+  [[nodiscard]] std::int64_t working_bytes(bool) const override {
+    constexpr std::int64_t kTableBytes = std::int64_t{96} << 10;  // ISA-L's
+    const auto row = static_cast<std::int64_t>(row_bytes_);
+    const auto own = static_cast<std::int64_t>(inflated_bytes()) + row;
+    return kTableBytes + std::max(own, row + library_bytes_);
   }
 
  protected:
   void read_next_rows(HostPlane rows) override {
+    first_above_.resize(row_bytes_);
+    inflated_.resize(inflated_bytes());
     const auto pixel_bytes = static_cast<std::size_t>(rows.channels);
     for (std::int64_t y = 0; y < rows.height; ++y) {
       const std::uint8_t* filtered = next_filtered_row();
@@ -50,6 +59,8 @@ class PlainPngReader final : public Reader {
   }
 
   void finish() override {
+    first_above_ = std::vector<std::uint8_t>();
+    inflated_ = std::vector<std::byte>();
     try {
       check_end();
     } catch (const Error&) {
@@ -59,6 +70,8 @@ class PlainPngReader final : public Reader {
   }
 
  private:
+  [[nodiscard]] std::size_t inflated_bytes() const { return std::max(kInflatedBytes, row_bytes_ + 1); }
+
   void check_end() {
     std::byte more{};
     while (!inflater_.finished()) {
@@ -136,6 +149,7 @@ class PlainPngReader final : public Reader {
 
   Bytes file_;
   std::unique_ptr<Reader> library_;  // libpng's, at the first row
+  std::int64_t library_bytes_ = 0;   // that it would hold
   std::size_t next_chunk_;
   std::size_t end_of_idats_;
   Bytes data_;  // of the chunk in hand, not yet decompressed

@@ -5,6 +5,7 @@
 // memory within a budget made from the size in the header; HDR and PIC are compiled out; the sizes that a
 // header claims are checked first, and what it is known to get wrong is refused (stb_claims.h); its stack
 // variables start as zero (see CMakeLists.txt).
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -180,7 +181,8 @@ class StbReader final : public WholeImageReader {
     // Up to four copies of the pixels at 4 bytes live at once inside stb (16-bit or interlaced input), then
     // ours.
     constexpr std::int64_t kBytesPerPixel = 32;
-    check_header(header_.shape, options, claims.bytes_per_pixel);
+    check_header(header_.shape, options);
+    check_memory(header_.shape, claims.bytes_per_pixel * header_.shape.pixels());
     if (bytes.size() > std::numeric_limits<int>::max()) {
       throw Error(ErrorKind::input, "too large: stb_image reads at most 2 GiB");
     }
@@ -188,6 +190,12 @@ class StbReader final : public WholeImageReader {
     stb_budget_bytes = kBytesPerPixel * (claims.width + 64) * (claims.height + 64) +
                        4 * static_cast<std::int64_t>(bytes.size()) + (std::int64_t{4} << 20);
     load(bytes, claims, options);
+  }
+
+  // 16-bit samples became 8-bit ones where they were.
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    const std::int64_t stored = header_.shape.pixels() * stored_channels_;
+    return stored * (header_.bits_per_sample == 16 ? 2 : 1) + WholeImageReader::working_bytes(whole);
   }
 
  protected:
@@ -258,16 +266,29 @@ void append_bytes(void* user, void* data, int count) {
 class StbWriter final : public Writer {
  public:
   StbWriter(Format format, Shape shape, const EncodeOptions& options)
-      : format_(format), options_(options), image_(shape) {}
+      : format_(format), options_(options), shape_(shape) {}
 
   void write_rows(ConstHostPlane rows) override {
+    if (image_.empty()) image_ = Image(shape_);
     copy_pixels(rows, image_.view().rows(next_row_, rows.height));
     next_row_ += rows.height;
   }
 
-  [[nodiscard]] std::int64_t working_bytes() const override { return 3 * image_.shape().samples(); }
+  // The image, what the library makes of it, and the file, which doubles as it grows. PNG: all filtered rows
+  // and a hash table beside a stream that doubles too. JPEG: up to 9 bytes for 4 samples, as libjpeg's.
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    constexpr std::int64_t kTableBytes = std::int64_t{4} << 20;
+    const std::int64_t image = shape_.samples();
+    if (format_ == Format::png) return 6 * (image + shape_.height) + kTableBytes;
+    if (format_ == Format::jpeg)
+      return image + 3 * std::max(image, 3 * shape_.pixels()) * 9 / 4 + kTableBytes;
+    const std::int64_t file = format_ == Format::bmp ? shape_.pixels() * (shape_.has_alpha() ? 4 : 3)
+                                                     : shape_.pixels() * (1 + shape_.channels);
+    return image + 3 * (file + 4 * shape_.height) + kTableBytes;
+  }
 
   EncodedFile finish() override {
+    if (image_.empty()) throw Error(ErrorKind::usage, "finish: rows of the image are missing");
     std::vector<std::byte> file;
     const auto width = static_cast<int>(image_.shape().width);
     const auto height = static_cast<int>(image_.shape().height);
@@ -295,6 +316,7 @@ class StbWriter final : public Writer {
  private:
   Format format_;
   EncodeOptions options_;
+  Shape shape_;
   Image image_;
   std::int64_t next_row_ = 0;
 };
@@ -305,7 +327,7 @@ std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions
   return std::make_unique<StbReader>(bytes, format, options);
 }
 
-std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options) {
+void check_stb_writable(Format format, Shape shape) {
   // JPEG and TGA store sides in 16 bits; inside stb sizes are int, and it doubles buffers as it goes.
   constexpr std::int64_t kMaxSide16 = 65535;
   constexpr std::int64_t kMaxRawBytes = 1 << 30;
@@ -317,6 +339,10 @@ std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const Encode
   if (shape.samples() + shape.height > kMaxRawBytes) {
     throw Error(ErrorKind::usage, name + " output is limited to 1 GiB of samples; pgm and ppm are not");
   }
+}
+
+std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options) {
+  check_stb_writable(format, shape);
   return std::make_unique<StbWriter>(format, shape, options);
 }
 

@@ -19,6 +19,14 @@ constexpr std::int64_t kBandBytes = std::int64_t{1} << 19;
 constexpr std::int64_t kBandRowsMultiple = 16;
 constexpr std::int64_t kMostBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
 
+// How many rows make a band, `wanted` where that is not too much.
+std::int64_t rows_within(std::int64_t row_bytes, std::int64_t wanted) {
+  const std::int64_t rows =
+      std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, kBandBytes / row_bytes));
+  const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
+  return whole * row_bytes <= kMostBandBytes ? whole : rows;
+}
+
 bool is_empty(const Frame<Sample, Host>& frame) {
   return frame.planes[0].empty();
 }
@@ -70,11 +78,7 @@ class BandPass {
     for (const ChainLink& link : job_.links)
       row_bytes = std::max(row_bytes, link.out.width * link.out.channels());
     // Small images: something to do for every thread.
-    const std::int64_t share = std::max<std::int64_t>(1, shape.height / (std::int64_t{2} * threads));
-    const std::int64_t rows =
-        std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, kBandBytes / row_bytes));
-    const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
-    return whole * row_bytes <= kMostBandBytes ? whole : rows;
+    return rows_within(row_bytes, std::max<std::int64_t>(1, shape.height / (std::int64_t{2} * threads)));
   }
 
   // Records how long `work` takes.
@@ -172,9 +176,21 @@ class BandPass {
 
   void end_band(Slot& slot, int thread) {
     slot.thread = thread;
-    if (job_.sink.writer == nullptr || strips_) return;
-    timed(slot, "encode", SpanKind::host, slot.result.height * slot.result.row_samples(),
-          [&] { job_.sink.writer->write_rows(slot.result); });
+    if (job_.sink.writer == nullptr) return;
+    if (!strips_) {
+      timed(slot, "encode", SpanKind::host, slot.result.height * slot.result.row_samples(),
+            [&] { job_.sink.writer->write_rows(slot.result); });
+    }
+    if (job_.sink.bytes) hand_on(slot);
+  }
+
+  // What is finished of the file goes on at once: it need never be there as a whole.
+  void hand_on(Slot& slot) {
+    const EncodedFile finished = job_.sink.writer->take_finished();
+    if (finished.parts.empty()) return;
+    timed(slot, "write", SpanKind::host, static_cast<std::int64_t>(finished.size_bytes()), [&] {
+      for (const std::vector<std::byte>& part : finished.parts) job_.sink.bytes(part);
+    });
   }
 
   // Rows band.first..band.end-1 of what a link writes: in the sink, or in a buffer of the slot.
@@ -254,20 +270,41 @@ void run_chain(const ChainJob& job, HostThreads& threads) {
   BandPass(job, threads).run();
 }
 
-EncodedFile encode_image(ConstHostPlane pixels, Writer& writer, HostThreads& threads, Timeline& timeline) {
+EncodedFile encode_image(ConstHostPlane pixels, Writer& writer, HostThreads& threads, Timeline& timeline,
+                         const ByteSink& sink) {
   const Plan plan;
   std::vector<std::vector<std::uint64_t>> none;
   run_chain({plan,
              pixels.shape(),
              {nullptr, {frame_shape_of(pixels.shape()), {pixels, {}, {}, {}}}},
              {},
-             {{}, &writer},
+             {{}, &writer, sink},
              none,
              timeline,
              0},
             threads);
-  const auto span = timeline.span("encode", SpanKind::host);
-  return writer.finish();
+  return finish_file(writer, timeline, sink);
+}
+
+EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink) {
+  EncodedFile file;
+  {
+    const auto span = timeline.span("encode", SpanKind::host);
+    file = writer.finish();
+  }
+  if (!sink) return file;
+  const auto span = timeline.span("write", SpanKind::host, static_cast<std::int64_t>(file.size_bytes()));
+  for (const std::vector<std::byte>& part : file.parts) sink(part);
+  return {};
+}
+
+std::int64_t most_band_rows(const Shape& shape) {
+  return std::min(shape.height, rows_within(shape.width * shape.channels, shape.height));
+}
+
+bool is_large_file(const Writer& writer) {
+  constexpr std::int64_t kHeldBytes = std::int64_t{8} << 20;
+  return writer.working_bytes() > kHeldBytes;
 }
 
 }  // namespace imgpipe

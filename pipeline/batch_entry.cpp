@@ -6,6 +6,7 @@
 #include <string>
 
 #include "images/text.h"
+#include "pipeline/bands.h"
 
 namespace imgpipe {
 namespace {
@@ -31,8 +32,11 @@ std::int64_t bytes_needed(const BatchEntry& entry, const Engine& host) {
   const std::int64_t output = entry.plan.output.samples();
   const std::int64_t stages = entry.to_lane ? input + output : host.stage_bytes(entry.plan);
   constexpr std::int64_t kRest = std::int64_t{4} << 20;  // bands, strips, tables
-  return static_cast<std::int64_t>(entry.bytes.size()) + stages + entry.reader->working_bytes(entry.to_lane) +
-         entry.writer->working_bytes() + kRest;
+  const std::int64_t file = entry.sink
+                                ? entry.writer->working_bytes_when_taken(most_band_rows(entry.plan.output))
+                                : entry.writer->working_bytes();
+  return static_cast<std::int64_t>(entry.input.bytes().size()) + stages +
+         entry.reader->working_bytes(entry.to_lane) + file + kRest;
 }
 
 Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes) {
@@ -46,6 +50,8 @@ void BatchEntry::let_go() noexcept {
   bytes = {};
   source = Image();
   pixels = Image();
+  sink = {};
+  output.reset();
 }
 
 void add_up_times(BatchEntry& entry) {

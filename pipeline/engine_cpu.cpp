@@ -118,6 +118,7 @@ class CpuRun {
     }
     if (streamed_ && index + 1 == chains_.size()) {
       chain.sink.writer = job_.writer.get();
+      chain.sink.bytes = job_.sink;
       run_chain(chain, threads_);
       return;
     }
@@ -172,13 +173,13 @@ class CpuRun {
     if (streamed_) {
       outcome_.frames.clear();
       source_ = Image();
-      const auto span = outcome_.timeline.span("encode", SpanKind::host);
-      outcome_.file = job_.writer->finish();
+      outcome_.file = finish_file(*job_.writer, outcome_.timeline, job_.sink);
       return;
     }
     outcome_.pixels = current_.image.planes[0];
     if (job_.keep_source || current_.owner == kNone) outcome_.source = std::move(source_);
-    if (job_.writer) outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline);
+    if (job_.writer)
+      outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
   }
 
   void check_memory() const { check_stage_memory(bytes_of_chains(chains_, outcome_.plan, streamed_)); }

@@ -155,7 +155,8 @@ class ReferenceEngine final : public Engine {
     runner.finish(job.keep_outputs);
     const bool source_is_result = outcome.pixels.data == std::as_const(source).view().data;
     if (job.keep_source || source_is_result) outcome.source = std::move(source);
-    if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, outcome.timeline);
+    if (job.writer)
+      outcome.file = encode_image(outcome.pixels, *job.writer, threads_, outcome.timeline, job.sink);
   }
 
  private:
