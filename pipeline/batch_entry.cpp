@@ -47,7 +47,7 @@ Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget
 void BatchEntry::let_go() noexcept {
   reader.reset();
   writer.reset();
-  bytes = {};
+  input = {};
   source = Image();
   pixels = Image();
   sink = {};
