@@ -135,7 +135,6 @@ class BatchRun {
 
   void work() {
     remove_what_was_left();
-    if (options_.batch.memory_bytes == 0) keep_freed_memory();
     start_ = Clock::now();
     const SignalsNoted signals;
     BatchSetUp set_up = set_up_batch(options_);

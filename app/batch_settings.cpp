@@ -4,8 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include <malloc.h>
-
 #include "app/calibration.h"
 #include "images/error.h"
 #include "images/image.h"
@@ -102,16 +100,6 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
 }
 
 }  // namespace
-
-// Images come and go by the megabyte. Left to itself the allocator gives every one back to the system, and
-// each page of the next is provided anew: 40 JPEGs of 2 to 8 MP, 2-core Xeon, 2026-11-21: 46,959 page faults
-// and 0.59 s, 7,407 and 0.51 s so. With --memory the allocator stays as it is, because what it keeps counts.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that it takes
-  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
-}
 
 BatchSetUp set_up_batch(const ProcessOptions& options) {
   BatchSetUp set_up;

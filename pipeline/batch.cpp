@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "images/block_pool.h"
 #include "images/file.h"
 #include "images/output_file.h"
 #include "images/text.h"
@@ -30,6 +31,8 @@ class Batch::Work {
                   fail_input(std::move(entry), error.kind(), error.what());
                 },
                 [this](const Error& error) { give_up(error); }}) {
+    settle_malloc();
+    block_pool().keep_within(settings_.memory_bytes);
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) { work(i + 1); });
@@ -41,7 +44,10 @@ class Batch::Work {
     }
   }
 
-  ~Work() { end_threads(); }
+  ~Work() {
+    end_threads();
+    block_pool().keep_within(BlockPool::kUsualBytes);
+  }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
