@@ -49,33 +49,6 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// Turns the rows of another reader upright. It needs the whole image: the first row wanted may be made of
-// samples of the last row stored.
-class OrientedReader final : public WholeImageReader {
- public:
-  OrientedReader(std::unique_ptr<Reader> stored, std::pmr::memory_resource* memory)
-      : WholeImageReader(memory), stored_(std::move(stored)) {
-    header_ = stored_->header();
-    header_.shape = oriented_shape(header_.shape, header_.orientation);
-  }
-
-  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
-    const std::int64_t image = header_.shape.samples();
-    return stored_->working_bytes(true) + image + (whole ? 0 : image);
-  }
-
- protected:
-  void decode(HostPlane whole) override {
-    Image stored(stored_->header().shape, memory());
-    stored_->read_rows(stored.view());
-    warnings_ = stored_->warnings();
-    orient_pixels(std::as_const(stored).view(), whole, header_.orientation);
-  }
-
- private:
-  std::unique_ptr<Reader> stored_;
-};
-
 // Converts rows to what the format holds before they reach its writer.
 class ConvertingWriter final : public Writer {
  public:
@@ -122,6 +95,13 @@ class ConvertingWriter final : public Writer {
   std::unique_ptr<Writer> inner_;
   int channels_;
 };
+
+// What a reader may hold without a look at how much memory there is, which costs more than a small image.
+constexpr std::int64_t kUncheckedBytes = std::int64_t{16} << 20;
+
+std::string size_text(const Shape& shape) {
+  return std::to_string(shape.width) + "x" + std::to_string(shape.height);
+}
 
 // Rows as the file stores them, by the library that serves the format.
 std::unique_ptr<Reader> open_stored(Bytes bytes, Format format, const DecodeOptions& options) {
@@ -183,11 +163,12 @@ void Writer::write_strip(std::int64_t, ConstHostPlane) {
   throw Error(ErrorKind::usage, "write_strip: this format is written row by row");
 }
 
-std::int64_t Reader::working_bytes(bool whole) const {
-  const std::int64_t image = header_.shape.samples();
-  if (header_.progressive) return 2 * image;  // 16-bit coefficients, or all passes of an interlaced image
-  const bool in_rows = header_.format == Format::jpeg || header_.format == Format::png;
-  return whole || in_rows ? 0 : image;
+std::int64_t Reader::working_bytes(bool) const {
+  return 0;
+}
+
+std::int64_t WholeImageReader::working_bytes(bool whole) const {
+  return whole ? 0 : header_.shape.samples();
 }
 
 void Reader::read_rows(HostPlane rows) {
@@ -195,6 +176,10 @@ void Reader::read_rows(HostPlane rows) {
   if (rows.width != shape.width || rows.channels != shape.channels ||
       rows.height > shape.height - rows_given_) {
     throw Error(ErrorKind::usage, "read_rows: the plane does not fit the image");
+  }
+  if (rows_given_ == 0) {
+    const std::int64_t bytes = working_bytes(rows.height == shape.height);
+    if (bytes > kUncheckedBytes) check_memory(shape, bytes);
   }
   read_next_rows(rows);
   rows_given_ += rows.height;
@@ -222,22 +207,23 @@ void fill_missing(Sample* out, std::int64_t pixels, int channels) {
   for (std::int64_t i = 1; i <= pixels; ++i) out[i * channels - 1] = kMaxSample;
 }
 
-void check_header(const Shape& shape, const DecodeOptions& options, std::int64_t bytes_per_pixel) {
+void check_header(const Shape& shape, const DecodeOptions& options) {
   constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
-  const std::string size = std::to_string(shape.width) + "x" + std::to_string(shape.height);
+  const std::string size = size_text(shape);
   if (shape.width < 1 || shape.height < 1)
     throw Error(ErrorKind::input, "an image of no pixels (" + size + ")");
   if (shape.width > kMaxSide || shape.height > kMaxSide || shape.pixels() > options.max_pixels) {
     throw Error(ErrorKind::input, "too large: " + size + " pixels, more than --max-pixels " +
                                       std::to_string(options.max_pixels));
   }
-  const std::int64_t bytes_needed = shape.pixels() * bytes_per_pixel;
+}
+
+void check_memory(const Shape& shape, std::int64_t bytes) {
   const std::int64_t available = available_memory_bytes();
-  if (bytes_needed > available) {
-    throw Error(ErrorKind::memory, "not enough memory: " + size + " pixels need " +
-                                       std::to_string(bytes_needed) + " bytes, " + std::to_string(available) +
-                                       " are available");
-  }
+  if (bytes <= available) return;
+  throw Error(ErrorKind::memory, "not enough memory: " + size_text(shape) + " pixels need " +
+                                     std::to_string(bytes) + " bytes, " + std::to_string(available) +
+                                     " are available");
 }
 
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio) {
@@ -256,10 +242,8 @@ std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const Deco
   const std::optional<Format> format = format_by_content(bytes);
   if (!format) throw Error(ErrorKind::input, unknown_content_reason(bytes));
   std::unique_ptr<Reader> reader = open_stored(bytes, *format, options);
-  if (options.orient && reader->header().orientation != Orientation::upright) {
-    check_header(reader->header().shape, options, 2 * std::int64_t{reader->header().shape.channels});
-    reader = std::make_unique<OrientedReader>(std::move(reader), options.memory);
-  }
+  if (options.orient && reader->header().orientation != Orientation::upright)
+    return make_oriented_reader(std::move(reader), options.memory);
   return reader;
 }
 

@@ -96,12 +96,13 @@ class Reader {
   [[nodiscard]] const ImageHeader& header() const noexcept { return header_; }
 
   // Fills `rows` (header().shape but for the height) with the next rows.height rows. With the last row the
-  // rest of the file is checked too (checksums, end marker). Throws Error(input), after which the
-  // reader is of no more use.
+  // rest of the file is checked too (checksums, end marker). Throws Error(input), or Error(memory) where
+  // working_bytes() are not available, after which the reader is of no more use.
   void read_rows(HostPlane rows);
 
   // The most bytes that it will hold at one time, beside the file and the rows that it fills: by the header,
-  // before it holds them. `whole`: all rows are asked for in one call.
+  // before it holds them. `whole`: all rows are asked for in one call. Zero where nothing of it grows with
+  // the image.
   [[nodiscard]] virtual std::int64_t working_bytes(bool whole) const;
 
   // What was let pass, in the order seen: damage with --lenient, and unknown bytes behind a camera's JPEG.
@@ -119,8 +120,9 @@ class Reader {
   std::int64_t rows_given_ = 0;
 };
 
-// Opens an image: tells the format by content, reads the header and judges it (size against max_pixels
-// and memory) before any pixel is allocated. Samples come out as 8 bits: PNG, PSD, Netpbm, BMP and TGA
+// Opens an image: tells the format by content, reads the header and judges it (size against max_pixels).
+// Nothing that grows with the image is allocated before its first row is read, but for CodecChoice::stb, which
+// decodes here, within the available memory. Samples come out as 8 bits: PNG, PSD, Netpbm, BMP and TGA
 // values v of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK converted to
 // RGB. Colour profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that
 // holds no byte of the file.

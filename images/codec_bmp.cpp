@@ -52,12 +52,12 @@ int bits_per_sample(const BmpHeader& header) {
   return widest > 0 ? widest : 8;
 }
 
-ImageHeader image_header(const BmpHeader& header, const DecodeOptions& options, int copies) {
+ImageHeader image_header(const BmpHeader& header, const DecodeOptions& options) {
   ImageHeader image;
   image.format = Format::bmp;
   image.shape = {header.width, header.height, header.channels()};
   image.bits_per_sample = bits_per_sample(header);
-  check_header(image.shape, options, std::int64_t{copies} * image.shape.channels);
+  check_header(image.shape, options);
   return image;
 }
 
@@ -74,7 +74,7 @@ class BmpReader final : public Reader {
         palette_(make_palette(bmp_, options.lenient)),
         channels_{MaskedChannel(bmp_.masks[0]), MaskedChannel(bmp_.masks[1]), MaskedChannel(bmp_.masks[2]),
                   MaskedChannel(bmp_.masks[3])} {
-    header_ = image_header(bmp_, options, 1);
+    header_ = image_header(bmp_, options);
     warnings_ = bmp_.warnings;
     const std::int64_t end = static_cast<std::int64_t>(bmp_.pixels_at) + bmp_.row_bytes() * bmp_.height;
     truncated_ = end > static_cast<std::int64_t>(bytes.size());
@@ -149,7 +149,7 @@ class BmpRleReader final : public WholeImageReader {
         bmp_(std::move(header)),
         palette_(make_palette(bmp_, options.lenient)),
         lenient_(options.lenient) {
-    header_ = image_header(bmp_, options, 2);
+    header_ = image_header(bmp_, options);
     warnings_ = bmp_.warnings;
     codes_ = bytes.subspan(std::min(bmp_.pixels_at, bytes.size()));
   }

@@ -4,6 +4,7 @@
 // The picture has the size of the logical screen. What the frame does not cover is transparent: the standard
 // names a background colour for it (section 18), but browsers have always left it out, and files are made
 // for what they show. A file without the trailer is taken, because the first frame is whole before it.
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -143,7 +144,7 @@ class CodeSource {
 // given it goes on with them until a clear code comes.
 class LzwDecoder {
  public:
-  LzwDecoder(int minimum_bits, std::span<Sample> out) : minimum_bits_(minimum_bits), out_(out) {
+  explicit LzwDecoder(int minimum_bits) : minimum_bits_(minimum_bits) {
     const int clear = 1 << minimum_bits;
     for (int i = 0; i < clear; ++i) {
       const auto literal = static_cast<Sample>(i);
@@ -151,9 +152,10 @@ class LzwDecoder {
     }
   }
 
-  // Decodes to the end code or the end of the source, whichever comes first; pixels that the frame has no
-  // room for are dropped. False for a code that cannot be.
-  bool decode(CodeSource& source) {
+  // Gives `take` each code to the end code or the end of the source, whichever comes first, as long as it
+  // says true. False for a code that cannot be.
+  template <class Take>
+  bool decode(CodeSource& source, const Take& take) {
     const int clear = 1 << minimum_bits_;
     int width = minimum_bits_ + 1;
     int next = clear + 2;
@@ -174,13 +176,19 @@ class LzwDecoder {
         ++next;
         if (next == 1 << width && next < kCodes) ++width;
       }
-      emit(code);
+      if (!take(code)) return true;
       previous = code;
     }
     return true;
   }
 
-  [[nodiscard]] std::size_t pixels() const { return pixels_; }
+  [[nodiscard]] std::size_t pixels_of(int code) const { return entry(code).length; }
+
+  // Gives `put` the pixels of a code, each with its place among them, the last one first.
+  template <class Put>
+  void each_pixel(int code, const Put& put) const {
+    for (std::size_t at = pixels_of(code); at-- > 0; code = entry(code).prefix) put(at, entry(code).last);
+  }
 
  private:
   static constexpr int kCodes = 4096;
@@ -191,18 +199,7 @@ class LzwDecoder {
 
   [[nodiscard]] const Entry& entry(int code) const { return entries_[static_cast<std::size_t>(code)]; }
 
-  void emit(int code) {
-    if (pixels_ == out_.size()) return;
-    const std::size_t end = pixels_ + entry(code).length;
-    for (std::size_t at = end; at-- > pixels_; code = entry(code).prefix) {
-      if (at < out_.size()) out_[at] = entry(code).last;
-    }
-    pixels_ = std::min(end, out_.size());
-  }
-
   int minimum_bits_;
-  std::span<Sample> out_;
-  std::size_t pixels_ = 0;
   std::array<Entry, kCodes> entries_{};
 };
 
@@ -216,24 +213,30 @@ std::int64_t interlaced_row(std::int64_t y, std::int64_t height) {
   return rows(2) + y / 2;
 }
 
-// Decodes indices when it is opened: only then is it known whether a transparent one is used.
 class GifReader final : public Reader {
  public:
-  GifReader(Bytes file, const DecodeOptions& options) : lenient_(options.lenient) {
+  GifReader(Bytes file, const DecodeOptions& options)
+      : file_(file), lenient_(options.lenient), memory_(options.memory) {
     require(file.size() >= 13, "the header is truncated");
     header_.format = Format::gif;
     header_.shape = screen_of(file);
     frame_ = find_first_frame(file, header_.shape);
     constexpr std::int64_t kBestRatio = 4096 * 8 / 12 + 1;  // a code of w bits gives fewer than 2^w pixels
-    check_header(header_.shape, options, header_.shape.channels + 1);
+    check_header(header_.shape, options);
     check_plausible(frame_.width * frame_.height, file.size(), kBestRatio);
-    indices_ = Image({frame_.width, frame_.height, 1}, options.memory);
-    header_.more_images = image_follows(file, read_indices(file));
-    read_colors(file);
+    minimum_bits_ = static_cast<int>(little_endian(file, frame_.data, 1));
+    require(minimum_bits_ >= 1 && minimum_bits_ <= 8, "the minimum code size is not within 1..8");
+    header_.more_images = image_follows(file, skip_sub_blocks(file, frame_.data + 1));
+    read_colors();
+    const bool clear = !covers(frame_, header_.shape) || transparent_is_used();
+    header_.shape.channels = clear ? 4 : 3;
   }
+
+  [[nodiscard]] std::int64_t working_bytes(bool) const override { return frame_.width * frame_.height; }
 
  protected:
   void read_next_rows(HostPlane rows) override {
+    if (indices_.empty()) read_indices();
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
       std::memset(rows.row(y), 0, static_cast<std::size_t>(rows.row_samples()));
       if (next_row_ >= frame_.y && next_row_ < frame_.y + frame_.height) {
@@ -242,6 +245,8 @@ class GifReader final : public Reader {
     }
   }
 
+  void finish() override { indices_ = Image(); }
+
  private:
   // A defect that costs pixels.
   void damage(const char* what) {
@@ -249,49 +254,66 @@ class GifReader final : public Reader {
     warnings_.push_back(std::string("damaged gif: ") + what);
   }
 
-  // Returns where the next block is.
-  std::size_t read_indices(Bytes file) {
-    const auto minimum_bits = static_cast<int>(little_endian(file, frame_.data, 1));
-    require(minimum_bits >= 1 && minimum_bits <= 8, "the minimum code size is not within 1..8");
-    CodeSource source(file, frame_.data + 1);
-    const std::span<Sample> pixels(indices_.view().data, indices_.size_bytes());
-    LzwDecoder decoder(minimum_bits, pixels);
-    const bool sound = decoder.decode(source);
-    pixels_ = decoder.pixels();
-    const std::size_t end = source.end();
-    if (end > file.size()) {
+  // Looked for before the pixels are kept: until then it is not known how many channels there are.
+  [[nodiscard]] bool transparent_is_used() const {
+    const auto all = static_cast<std::size_t>(frame_.width * frame_.height);
+    CodeSource source(file_, frame_.data + 1);
+    LzwDecoder decoder(minimum_bits_);
+    std::size_t pixels = 0;
+    bool used = false;
+    const auto look = [&](int code) {
+      decoder.each_pixel(code, [&](std::size_t at, Sample index) {
+        used = used || (index == frame_.transparent && pixels + at < all);
+      });
+      pixels += decoder.pixels_of(code);
+      return !used && pixels < all;
+    };
+    if (frame_.transparent >= 0) decoder.decode(source, look);
+    return used;
+  }
+
+  // Pixels that the frame has no room for are dropped.
+  void read_indices() {
+    indices_ = Image({frame_.width, frame_.height, 1}, memory_);
+    const std::span<Sample> out(indices_.view().data, indices_.size_bytes());
+    CodeSource source(file_, frame_.data + 1);
+    LzwDecoder decoder(minimum_bits_);
+    const bool sound = decoder.decode(source, [&](int code) {
+      if (pixels_ == out.size()) return true;
+      decoder.each_pixel(code, [&](std::size_t at, Sample index) {
+        if (pixels_ + at < out.size()) out[pixels_ + at] = index;
+      });
+      pixels_ = std::min(pixels_ + decoder.pixels_of(code), out.size());
+      return true;
+    });
+    if (source.end() > file_.size()) {
       damage("the file is truncated");
     } else if (!sound) {
       damage("the picture holds a code that cannot be");
-    } else if (pixels_ < pixels.size()) {
+    } else if (pixels_ < out.size()) {
       damage("pixels are missing");
     }
-    return end;
+    check_colors(out.first(pixels_));
   }
 
-  void read_colors(Bytes file) {
+  void read_colors() {
     for (std::uint32_t i = 0; i < frame_.table.colors; ++i) {
       for (std::uint32_t c = 0; c < 3; ++c) {
-        colors_[i][c] = static_cast<Sample>(little_endian(file, frame_.table.at + std::size_t{3} * i + c, 1));
+        colors_[i][c] =
+            static_cast<Sample>(little_endian(file_, frame_.table.at + std::size_t{3} * i + c, 1));
       }
       colors_[i][3] = kMaxSample;
     }
     for (std::size_t i = frame_.table.colors; i < colors_.size(); ++i) colors_[i] = kMissing;
-    std::array<bool, 256> used{};
-    for (std::size_t i = 0; i < pixels_; ++i) used[indices_.view().data[i]] = true;
-    bool clear = !covers(frame_, header_.shape);
-    if (frame_.transparent >= 0) {
-      const auto index = static_cast<std::size_t>(frame_.transparent);
-      colors_[index] = {};
-      clear = clear || used[index];
-      used[index] = false;  // it needs no colour
-    }
-    header_.shape.channels = clear ? 4 : 3;
-    for (std::size_t i = frame_.table.colors; i < used.size(); ++i) {
-      if (!used[i]) continue;
-      damage("a pixel's colour is not in the colour table");
-      break;
-    }
+    if (frame_.transparent >= 0) colors_[static_cast<std::size_t>(frame_.transparent)] = {};
+  }
+
+  void check_colors(std::span<const Sample> indices) {
+    if (frame_.table.colors == colors_.size()) return;
+    const bool unknown = std::ranges::any_of(indices, [this](Sample index) {
+      return index >= frame_.table.colors && index != frame_.transparent;  // which needs no colour
+    });
+    if (unknown) damage("a pixel's colour is not in the colour table");
   }
 
   void give_row(std::int64_t y, Sample* out, int channels) const {
@@ -308,7 +330,10 @@ class GifReader final : public Reader {
   using Color = std::array<Sample, 4>;
   static constexpr Color kMissing{kMissingSample, kMissingSample, kMissingSample, kMaxSample};
 
+  Bytes file_;
   bool lenient_;
+  std::pmr::memory_resource* memory_;
+  int minimum_bits_ = 0;
   Frame frame_;
   Image indices_;  // in the order stored, one a pixel
   std::size_t pixels_ = 0;

@@ -19,6 +19,10 @@ namespace {
 // A progressive file may ask for millions of passes over the image; real encoders write about ten scans.
 constexpr int kMaxScans = 500;
 
+// Its tables and what it allocates beyond them at a time, whatever the image's size; measured: 70 KiB.
+constexpr std::int64_t kTableBytes = std::int64_t{128} << 10;
+constexpr std::int64_t kRowAlignment = 64;  // libjpeg-turbo rounds the rows of its buffers up to that
+
 struct ErrorState {
   jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
   std::jmp_buf jump;
@@ -77,7 +81,6 @@ class JpegReader final : public Reader {
     try {
       if (!try_read_header()) fail();
       read_header_facts(options);
-      if (!try_start()) fail();
     } catch (...) {
       jpeg_destroy_decompress(&decoder_);
       throw;
@@ -88,8 +91,18 @@ class JpegReader final : public Reader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
+  [[nodiscard]] std::int64_t working_bytes(bool) const override {
+    const std::int64_t coefficients = header_.progressive ? coefficient_bytes() : 0;
+    const std::int64_t cmyk_row =
+        decoder_.out_color_space == JCS_CMYK ? 4 * std::int64_t{decoder_.image_width} : 0;
+    return coefficients + row_buffer_bytes() + cmyk_row + kTableBytes;
+  }
+
  protected:
   void read_next_rows(HostPlane rows) override {
+    // All scans of a file that has several are decoded here.
+    if (!started_ && !try_start()) fail();
+    started_ = true;
     if (!try_read_rows(rows)) fail();
   }
 
@@ -139,9 +152,39 @@ class JpegReader final : public Reader {
     header_.orientation = exif_orientation(facts_.exif);
     if (facts_.profile) header_.profile = profile_name(*facts_.profile);
     facts_.profile.reset();
-    // A file in several scans keeps all its coefficients: 2 bytes a sample, sides rounded up to blocks.
-    const int coefficient_bytes = header_.progressive ? 2 * decoder_.num_components : 0;
-    check_header(header_.shape, options, header_.shape.channels + coefficient_bytes);
+    check_header(header_.shape, options);
+  }
+
+  [[nodiscard]] std::span<const jpeg_component_info> components() const {
+    return {decoder_.comp_info, static_cast<std::size_t>(decoder_.num_components)};
+  }
+
+  // Of a file in several scans all coefficients are kept until the last one: 2 bytes each, every component in
+  // whole MCUs, and a pointer for each row of blocks (libjpeg-turbo's jdcoefct.c).
+  [[nodiscard]] std::int64_t coefficient_bytes() const {
+    std::int64_t bytes = 0;
+    for (const jpeg_component_info& component : components()) {
+      const std::int64_t across = rounded_up(component.width_in_blocks, component.h_samp_factor);
+      const std::int64_t down = rounded_up(component.height_in_blocks, component.v_samp_factor);
+      bytes += down * (across * std::int64_t{sizeof(JBLOCK)} + std::int64_t{sizeof(JBLOCKROW)});
+    }
+    return bytes;
+  }
+
+  // A row of blocks of every component with a row of samples above and below (jdmainct.c), and as many rows
+  // of the image as its most finely sampled component has for each of the coarsest (jdsample.c).
+  [[nodiscard]] std::int64_t row_buffer_bytes() const {
+    std::int64_t bytes = 0;
+    for (const jpeg_component_info& component : components()) {
+      const std::int64_t columns = rounded_up(std::int64_t{component.width_in_blocks} * DCTSIZE, kRowAlignment);
+      bytes += columns * component.v_samp_factor * (DCTSIZE + 2);
+      bytes += decoder_.max_v_samp_factor * rounded_up(decoder_.image_width + kRowAlignment, kRowAlignment);
+    }
+    return bytes;
+  }
+
+  static std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
   }
 
   bool try_start() {
@@ -195,6 +238,7 @@ class JpegReader final : public Reader {
   ErrorState errors_{};
   jpeg_progress_mgr progress_{};
   JSAMPLE* cmyk_row_ = nullptr;
+  bool started_ = false;
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ class NetpbmReader final : public Reader {
     }
     if (position_ >= bytes_.size() || !is_space(current())) fail("the header is truncated or damaged");
     ++position_;
-    check_header(header_.shape, options, header_.shape.channels);
+    check_header(header_.shape, options);
     if (!plain_) {
       row_bytes_ = bitmap ? (header_.shape.width + 7) / 8
                           : header_.shape.width * header_.shape.channels * (maxval_ > 255 ? 2 : 1);

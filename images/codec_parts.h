@@ -21,9 +21,12 @@ inline constexpr Sample kMissingSample = 128;
 // Writes `pixels` pixels that could not be recovered: mid-grey, and opaque.
 void fill_missing(Sample* out, std::int64_t pixels, int channels);
 
-// Throws Error(input) or Error(memory) unless an image of this shape may be decoded: sides within
-// 1..2^31-1, pixels within options.max_pixels, and pixels * bytes_per_pixel within the available memory.
-void check_header(const Shape& shape, const DecodeOptions& options, std::int64_t bytes_per_pixel);
+// Throws Error(input) unless an image of this shape may be decoded: sides within 1..2^31-1, pixels within
+// options.max_pixels. Whether there is memory for it depends on what is to be done with it.
+void check_header(const Shape& shape, const DecodeOptions& options);
+
+// Throws Error(memory) unless so many bytes, for an image of this shape, are available.
+void check_memory(const Shape& shape, std::int64_t bytes);
 
 // Throws Error(input) when `file_bytes` of data cannot hold `raw_bytes` of pixels at `best_ratio` to one.
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
@@ -34,6 +37,9 @@ void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_
 // A reader that can only make its whole image at once. A caller that asks for all rows in one call gets
 // them decoded into its own memory; for a caller of bands the image is held here until its last row.
 class WholeImageReader : public Reader {
+ public:
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override;
+
  protected:
   explicit WholeImageReader(std::pmr::memory_resource* memory) : memory_(memory) {}
   void read_next_rows(HostPlane rows) override;
@@ -60,6 +66,10 @@ std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
 // Reads such a PNG of 8 bits a sample, not interlaced, whose header `library` has judged: a strict reader by
 // libpng that has given no row yet.
 std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, std::unique_ptr<Reader> library);
+
+// Gives the rows of `stored` turned upright, as its header says.
+std::unique_ptr<Reader> make_oriented_reader(std::unique_ptr<Reader> stored,
+                                             std::pmr::memory_resource* memory);
 
 std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);

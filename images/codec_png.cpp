@@ -22,6 +22,9 @@ namespace {
 // deflate cannot make data smaller than this (RFC 1951: 258 bytes in 2 bits).
 constexpr std::int64_t kBestDeflateRatio = 1032;
 
+// zlib's window and state, and what libpng reads ahead.
+constexpr std::int64_t kInflateBytes = std::int64_t{96} << 10;
+
 // Metadata that changes no pixel here is skipped unread, so that it can neither inflate nor warn.
 constexpr png_byte kSkippedChunks[] =
     "bKGD\0cHRM\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0tEXt\0tIME\0zTXt";
@@ -119,9 +122,9 @@ std::vector<std::byte> with_small_idats(Bytes bytes, std::int64_t& wrong_crcs) {
   return out;
 }
 
-class PngReader final : public Reader {
+class PngReader final : public WholeImageReader {
  public:
-  PngReader(Bytes bytes, const DecodeOptions& options) : file_(bytes), memory_(options.memory) {
+  PngReader(Bytes bytes, const DecodeOptions& options) : WholeImageReader(options.memory), file_(bytes) {
     if (options.lenient) relaid_ = with_small_idats(bytes, wrong_crcs_);
     state_.bytes = options.lenient ? Bytes(relaid_) : bytes;
     state_.strict = !options.lenient;
@@ -131,13 +134,10 @@ class PngReader final : public Reader {
       if (info_ == nullptr) throw Error(ErrorKind::memory, "PNG: not enough memory");
       if (!try_read_header()) fail();
       header_.format = Format::png;
-      // The size is judged before libpng makes its row buffers.
-      check_header({png_get_image_width(png_, info_), png_get_image_height(png_, info_), 1}, options, 0);
+      read_header_facts();
+      check_header(header_.shape, options);
       raw_bytes_ = raw_bytes();
       check_plausible(raw_bytes_, bytes.size(), kBestDeflateRatio);
-      if (!try_set_transforms()) fail();
-      check_header(header_.shape, options,
-                   std::int64_t{header_.shape.channels} * (header_.progressive ? 2 : 1));
       read_chunk_facts();
     } catch (...) {
       png_destroy_read_struct(&png_, &info_, nullptr);
@@ -160,19 +160,34 @@ class PngReader final : public Reader {
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
+  // libpng holds two rows, of up to 16 bits a sample; all passes over an interlaced image are made at once.
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    const std::int64_t sample_bytes = header_.bits_per_sample == 16 ? 2 : 1;
+    const std::int64_t row_bytes = (header_.shape.width + 8) * header_.shape.channels * sample_bytes;
+    const std::int64_t image = header_.progressive ? WholeImageReader::working_bytes(whole) : 0;
+    return 2 * row_bytes + image + kInflateBytes;
+  }
+
  protected:
   void read_next_rows(HostPlane rows) override {
-    if (header_.progressive) {
-      if (image_.empty()) decode_interlaced();
-      copy_pixels(std::as_const(image_).view().rows(next_row_, rows.height), rows);
-      next_row_ += rows.height;
-      return;
-    }
+    if (!started_ && !try_start()) fail();
+    started_ = true;
+    if (header_.progressive) return WholeImageReader::read_next_rows(rows);
     if (damaged_ || !try_read_rows(rows)) give_missing(rows);
   }
 
+  // Of an interlaced file.
+  void decode(HostPlane whole) override {
+    // Under --lenient a pixel that no pass reached must be mid-grey.
+    if (!state_.strict) {
+      for (std::int64_t y = 0; y < whole.height; ++y) fill_missing(whole.row(y), whole.width, whole.channels);
+    }
+    if (try_read_passes(whole)) return;
+    if (state_.strict) fail();
+    damaged_ = true;
+  }
+
   void finish() override {
-    image_ = Image();
     if (!damaged_ && !try_finish()) {
       if (state_.strict) fail();
       damaged_ = true;
@@ -200,12 +215,19 @@ class PngReader final : public Reader {
     return true;
   }
 
-  bool try_set_transforms() {
-    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+  void read_header_facts() {
     const bool palette = png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE;
     header_.bits_per_sample = palette ? 8 : png_get_bit_depth(png_, info_);
     header_.progressive = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
     has_tables_ = png_get_valid(png_, info_, PNG_INFO_tRNS | PNG_INFO_PLTE) != 0;
+    const bool transparent = png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
+    header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
+                     (palette ? 3 : png_get_channels(png_, info_)) + (transparent ? 1 : 0)};
+  }
+
+  // What rows are to be like; libpng makes its row buffers.
+  bool try_start() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
     png_set_expand(png_);    // palette to RGB, fewer bits to 8, tRNS to alpha
     if (header_.progressive) png_set_interlace_handling(png_);
@@ -217,8 +239,8 @@ class PngReader final : public Reader {
       png_set_read_user_transform_fn(png_, count_row);
     }
     png_read_update_info(png_, info_);
-    header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
-                     png_get_channels(png_, info_)};
+    if (png_get_channels(png_, info_) != header_.shape.channels)
+      png_error(png_, "its transparency is contradictory");
     return true;
   }
 
@@ -250,22 +272,10 @@ class PngReader final : public Reader {
     for (std::int64_t y = first; y < rows.height; ++y) fill_missing(rows.row(y), rows.width, rows.channels);
   }
 
-  void decode_interlaced() {
-    image_ = Image(header_.shape, memory_);
-    // Under --lenient a pixel that no pass reached must be mid-grey.
-    if (!state_.strict) fill_missing(image_.view().data, header_.shape.pixels(), header_.shape.channels);
-    if (!try_read_passes()) {
-      if (state_.strict) fail();
-      damaged_ = true;
-    }
-  }
-
-  bool try_read_passes() {
+  bool try_read_passes(HostPlane whole) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
-      for (std::int64_t y = 0; y < header_.shape.height; ++y) {
-        png_read_row(png_, image_.view().row(y), nullptr);
-      }
+      for (std::int64_t y = 0; y < whole.height; ++y) png_read_row(png_, whole.row(y), nullptr);
     }
     return true;
   }
@@ -298,9 +308,7 @@ class PngReader final : public Reader {
   PngState state_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
-  std::pmr::memory_resource* memory_;
-  Image image_;  // interlaced files only
-  std::int64_t next_row_ = 0;
+  bool started_ = false;
   bool damaged_ = false;
   bool has_tables_ = false;  // a palette or transparent colours
 };

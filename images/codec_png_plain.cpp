@@ -29,15 +29,23 @@ class PlainPngReader final : public Reader {
         next_chunk_(plain.first_idat),
         end_of_idats_(plain.end_of_idats),
         row_bytes_(
-            static_cast<std::size_t>(library_->header().shape.width * library_->header().shape.channels)),
-        first_above_(row_bytes_, 0),
-        inflated_(std::max(kInflatedBytes, row_bytes_ + 1)) {
+            static_cast<std::size_t>(library_->header().shape.width * library_->header().shape.channels)) {
     header_ = library_->header();
     left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
   }
 
+  // Its own buffers, or those with which libpng is asked at the end.
+  [[nodiscard]] std::int64_t working_bytes(bool) const override {
+    constexpr std::int64_t kInflaterBytes = sizeof(ZlibInflater) + (std::int64_t{128} << 10);
+    const auto row = static_cast<std::int64_t>(row_bytes_);
+    const auto own = static_cast<std::int64_t>(inflated_bytes()) + row;
+    return kInflaterBytes + std::max(own, 4 * (row + 64) + kInflaterBytes);
+  }
+
  protected:
   void read_next_rows(HostPlane rows) override {
+    first_above_.resize(row_bytes_);
+    inflated_.resize(inflated_bytes());
     const auto pixel_bytes = static_cast<std::size_t>(rows.channels);
     for (std::int64_t y = 0; y < rows.height; ++y) {
       const std::uint8_t* filtered = next_filtered_row();
@@ -50,6 +58,8 @@ class PlainPngReader final : public Reader {
   }
 
   void finish() override {
+    first_above_ = {};
+    inflated_ = {};
     try {
       check_end();
     } catch (const Error&) {
@@ -59,6 +69,8 @@ class PlainPngReader final : public Reader {
   }
 
  private:
+  [[nodiscard]] std::size_t inflated_bytes() const { return std::max(kInflatedBytes, row_bytes_ + 1); }
+
   void check_end() {
     std::byte more{};
     while (!inflater_.finished()) {

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "images/codec_parts.h"
 #include "images/error.h"
@@ -210,15 +212,20 @@ class PsdReader final : public Reader {
     header_.format = Format::psd;
     header_.bits_per_sample = static_cast<int>(psd_.depth);
     header_.shape = {psd_.width, psd_.height, (color ? 3 : 1) + (alpha ? 1 : 0)};
-    check_header(header_.shape, options, header_.shape.channels);
+    check_header(header_.shape, options);
     check_plausible(psd_.row_bytes * psd_.height * psd_.colors(), file.size(), kBestRatio);
     planes_.resize(static_cast<std::size_t>(psd_.colors() + (psd_.transparency ? 1 : 0)));
     find_planes();
-    if (psd_.transparency) find_blending();
+  }
+
+  // A row of every channel, and one as it is stored.
+  [[nodiscard]] std::int64_t working_bytes(bool) const override {
+    return static_cast<std::int64_t>(planes_.size() * sizeof(std::uint16_t)) * psd_.width + psd_.row_bytes;
   }
 
  protected:
   void read_next_rows(HostPlane rows) override {
+    if (next_row_ == 0) make_rows();
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
       for (ChannelPlane& plane : planes_) read_row(plane);
       give_row(rows.row(y), rows.channels);
@@ -249,7 +256,6 @@ class PsdReader final : public Reader {
       if (i < planes_.size()) {
         planes_[i].at = at;
         planes_[i].counts = psd_.data + row * count_bytes;
-        planes_[i].values.resize(static_cast<std::size_t>(psd_.width));
       }
       if (!psd_.packed) at += height * static_cast<std::size_t>(psd_.row_bytes);
       for (const std::size_t end = row + height; row < end; ++row) {
@@ -257,17 +263,24 @@ class PsdReader final : public Reader {
       }
     }
     require(lenient_ || at <= file_.size(), "the file is truncated");
+  }
+
+  void make_rows() {
+    for (ChannelPlane& plane : planes_) plane.values.resize(static_cast<std::size_t>(psd_.width));
     unpacked_.resize(static_cast<std::size_t>(psd_.row_bytes));
+    if (psd_.transparency) find_blending();
   }
 
   // Reads all samples ahead, up to the first colour that proves that the file was not blended.
   void find_blending() {
-    const std::vector<ChannelPlane> first_rows = planes_;
+    std::vector<std::pair<std::size_t, std::size_t>> first_rows;
+    for (const ChannelPlane& plane : planes_) first_rows.emplace_back(plane.at, plane.counts);
     for (std::int64_t y = 0; y < psd_.height && blended_; ++y) {
       for (ChannelPlane& plane : planes_) read_row(plane);
       blended_ = row_may_be_blended();
     }
-    planes_ = first_rows;
+    for (std::size_t i = 0; i < planes_.size(); ++i)
+      std::tie(planes_[i].at, planes_[i].counts) = first_rows[i];
     missing_ = 0;
   }
 

@@ -178,7 +178,8 @@ class StbReader final : public WholeImageReader {
     // Up to four copies of the pixels at 4 bytes live at once inside stb (16-bit or interlaced input), then
     // ours.
     constexpr std::int64_t kBytesPerPixel = 32;
-    check_header(header_.shape, options, claims.bytes_per_pixel);
+    check_header(header_.shape, options);
+    check_memory(header_.shape, claims.bytes_per_pixel * header_.shape.pixels());
     if (bytes.size() > std::numeric_limits<int>::max()) {
       throw Error(ErrorKind::input, "too large: stb_image reads at most 2 GiB");
     }
@@ -186,6 +187,12 @@ class StbReader final : public WholeImageReader {
     stb_budget_bytes = kBytesPerPixel * (claims.width + 64) * (claims.height + 64) +
                        4 * static_cast<std::int64_t>(bytes.size()) + (std::int64_t{4} << 20);
     load(bytes, claims, options);
+  }
+
+  // 16-bit samples became 8-bit ones where they were.
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    const std::int64_t stored = header_.shape.pixels() * stored_channels_;
+    return stored * (header_.bits_per_sample == 16 ? 2 : 1) + WholeImageReader::working_bytes(whole);
   }
 
  protected:

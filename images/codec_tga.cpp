@@ -176,12 +176,12 @@ class TgaPixels {
   Palette palette_;
 };
 
-ImageHeader image_header(const TgaHeader& header, const DecodeOptions& options, int copies) {
+ImageHeader image_header(const TgaHeader& header, const DecodeOptions& options) {
   ImageHeader image;
   image.format = Format::tga;
   image.shape = {header.width, header.height, header.channels()};
   image.bits_per_sample = !header.grey && header.color_bits() <= 16 ? 5 : 8;
-  check_header(image.shape, options, std::int64_t{copies} * image.shape.channels);
+  check_header(image.shape, options);
   return image;
 }
 
@@ -190,7 +190,7 @@ class TgaReader final : public Reader {
  public:
   TgaReader(Bytes bytes, const TgaHeader& header, const DecodeOptions& options)
       : tga_(header), pixels_(bytes, header, options.lenient), stored_(bytes.subspan(header.pixels_at)) {
-    header_ = image_header(header, options, 1);
+    header_ = image_header(header, options);
     const std::int64_t needed = tga_.width * tga_.height * tga_.pixel_bytes();
     if (!options.lenient && needed > static_cast<std::int64_t>(stored_.size())) fail("the file is truncated");
   }
@@ -233,7 +233,7 @@ class TgaPackedReader final : public WholeImageReader {
         pixels_(bytes, header, options.lenient),
         lenient_(options.lenient),
         stored_(bytes.subspan(header.pixels_at)) {
-    header_ = image_header(header, options, 2);
+    header_ = image_header(header, options);
     // A packet of 1 + pixel_bytes bytes gives up to 128 pixels.
     const std::int64_t best_ratio = 128 * tga_.pixel_bytes() / (1 + tga_.pixel_bytes()) + 1;
     if (lenient_) return;

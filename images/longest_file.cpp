@@ -128,7 +128,7 @@ std::int64_t longest_file(std::span<const std::byte> beginning, const DecodeOpti
   const Sides sides = claimed_sides(beginning, *format);
   std::int64_t pixels = 0;
   if (sides.width > 0 && sides.height > 0) {
-    check_header({sides.width, sides.height, 1}, options, 0);
+    check_header({sides.width, sides.height, 1}, options);
     pixels = sides.width * sides.height;
   }
   const std::int64_t other = other_bytes(beginning, *format);
