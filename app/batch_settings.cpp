@@ -1,8 +1,11 @@
 #include "app/batch_settings.h"
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <utility>
+
+#include <unistd.h>
 
 #include "app/calibration.h"
 #include "images/error.h"
@@ -15,13 +18,25 @@ namespace {
 constexpr std::size_t kSlotsOfADevice = 4;
 // Of the workers' time, each, before a further device is started: about two starts of one.
 constexpr std::chrono::milliseconds kPatienceForADevice{500};
+// What the program takes beside images once it works: code and tables that are first used then, and for each
+// worker its stack, its engine and what malloc keeps for it.
+constexpr std::int64_t kLaterBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
+
+// What this process has of memory now: itself, its libraries, the list of files.
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t size = 0;
+  std::int64_t resident = 0;
+  file >> size >> resident;
+  return file ? resident * ::sysconf(_SC_PAGESIZE) : 0;
+}
 
 // The memory that images may have: what was given less what the program itself takes, or half of what there
 // is.
 std::int64_t memory_for_images(const BatchOptions& batch, int jobs) {
   if (batch.memory_bytes == 0) return available_memory_bytes() / 2;
-  // Measured: the program with its libraries 20 to 30 MB, and what the allocator of each thread keeps.
-  const std::int64_t own = (std::int64_t{32} << 20) + (std::int64_t{jobs} << 20);
+  const std::int64_t own = resident_bytes() + kLaterBytes + jobs * kJobBytes;
   return std::max(batch.memory_bytes - own, batch.memory_bytes / 4);
 }
 

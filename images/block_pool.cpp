@@ -10,22 +10,11 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define IMGPIPE_SANITIZER_ALLOCATES
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IMGPIPE_SANITIZER_ALLOCATES
-#endif
-
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kPageBytes = std::size_t{1} << 12;
-
 std::size_t whole_pages(std::size_t bytes) {
-  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  return (bytes + BlockPool::kPageBytes - 1) / BlockPool::kPageBytes * BlockPool::kPageBytes;
 }
 
 // A block of `bytes` pages, as many of them as can be those of `old`, which may be none.
@@ -192,56 +181,3 @@ void settle_malloc() noexcept {
 }
 
 }  // namespace imgpipe
-
-#ifndef IMGPIPE_SANITIZER_ALLOCATES
-
-// Replaced for the whole program, as the standard allows ([new.delete]); the other forms come to these.
-namespace {
-
-void* allocate(std::size_t bytes, std::size_t alignment) {
-  for (;;) {
-    void* block = nullptr;
-    if (bytes >= imgpipe::BlockPool::kLeastBytes && alignment <= imgpipe::kPageBytes)
-      block = imgpipe::block_pool().take(bytes);
-    if (block == nullptr) {
-      block = alignment <= alignof(std::max_align_t)
-                  ? std::malloc(bytes > 0 ? bytes : 1)
-                  : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    }
-    if (block != nullptr) return block;
-    const std::new_handler handler = std::get_new_handler();
-    if (handler == nullptr) throw std::bad_alloc();
-    handler();
-  }
-}
-
-// Few of malloc's blocks lie on a boundary of pages, so that the small ones hardly ever come to the pool.
-void release(void* block) noexcept {
-  if (block == nullptr) return;
-  const bool on_page = reinterpret_cast<std::uintptr_t>(block) % imgpipe::kPageBytes == 0;
-  if (on_page && imgpipe::block_pool().give_back(block)) return;
-  std::free(block);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return allocate(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* block) noexcept {
-  release(block);
-}
-void operator delete(void* block, std::size_t) noexcept {
-  release(block);
-}
-void operator delete(void* block, std::align_val_t) noexcept {
-  release(block);
-}
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
-  release(block);
-}
-
-#endif

@@ -21,6 +21,7 @@ namespace imgpipe {
 class BlockPool {
  public:
   static constexpr std::size_t kLeastBytes = std::size_t{64} << 10;
+  static constexpr std::size_t kPageBytes = std::size_t{4} << 10;
   // What may be kept beside blocks in use where nobody has said anything.
   static constexpr std::int64_t kUsualBytes = std::int64_t{32} << 20;
 
@@ -30,7 +31,7 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  // On a boundary of 4 KiB, not initialised. nullptr where there is no memory.
+  // On a boundary of kPageBytes, not initialised. nullptr where there is no memory.
   [[nodiscard]] void* take(std::size_t bytes) noexcept;
   // False for what is none of the pool's.
   [[nodiscard]] bool give_back(void* block) noexcept;

@@ -133,9 +133,10 @@ class Batch::Work {
     if (result.header.more_images)
       result.warnings.push_back(printable(item.input) + ": " + kMoreImagesWarning);
     entry->to_lane = lanes_.take(*entry);
-    entry->need_bytes = bytes_needed(*entry, *measure_);
-    if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes)
-      throw over_budget(item, entry->need_bytes, settings_.memory_bytes);
+    entry->need = need_of(*entry, *measure_);
+    entry->outside_bytes = outside_pool_bytes(*entry, settings_.decode.codec);
+    if (settings_.memory_is_limit && entry->need.bytes > settings_.memory_bytes)
+      throw over_budget(item, entry->need.bytes, settings_.memory_bytes);
     queue_.park(std::move(entry));
   }
 

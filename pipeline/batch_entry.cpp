@@ -26,13 +26,20 @@ std::string_view part_name(Part part) {
   return kNames[static_cast<std::size_t>(part)];
 }
 
-std::int64_t bytes_needed(const BatchEntry& entry, const Engine& host) {
-  const std::int64_t input = entry.plan.input.samples();
-  const std::int64_t output = entry.plan.output.samples();
-  const std::int64_t stages = entry.to_lane ? input + output : host.stage_bytes(entry.plan);
-  constexpr std::int64_t kRest = std::int64_t{4} << 20;  // bands, strips, tables
-  return static_cast<std::int64_t>(entry.bytes.size()) + stages + entry.reader->working_bytes(entry.to_lane) +
-         entry.writer->working_bytes() + kRest;
+MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
+  const MemoryQuestion question{entry.plan, *entry.reader, entry.writer.get()};
+  MemoryNeed need = entry.to_lane ? MemoryNeed{lane_bytes(question), 0} : host.memory_need(question);
+  constexpr std::int64_t kRest = std::int64_t{256} << 10;  // tables, names, spans
+  need.bytes += static_cast<std::int64_t>(entry.bytes.size()) + kRest;
+  return need;
+}
+
+std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec) {
+  const bool coefficients = entry.result.header.format == Format::jpeg && entry.result.header.progressive;
+  std::int64_t bytes = 0;
+  if (codec == CodecChoice::stb || coefficients) bytes += entry.reader->working_bytes(entry.to_lane);
+  if (codec == CodecChoice::stb) bytes += entry.writer->working_bytes();
+  return bytes;
 }
 
 Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes) {
