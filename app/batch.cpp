@@ -228,11 +228,10 @@ class BatchRun {
       log_detail("removed " + std::to_string(removed) + " temporary files of runs that were killed");
   }
 
-  [[nodiscard]] std::vector<BatchItem> items() const {
-    std::vector<BatchItem> items;
-    items.reserve(files_.files.size());
-    for (const BatchFile& file : files_.files) items.push_back({file.input, file.output, file.format});
-    return items;
+  [[nodiscard]] BatchItems items() const {
+    return {files_.files.size(), [&files = files_.files](std::size_t i) {
+              return BatchItem{files[i].input, files[i].output, files[i].format};
+            }};
   }
 
   void report() {

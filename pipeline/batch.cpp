@@ -21,7 +21,7 @@ namespace imgpipe {
 // Does what the queue says.
 class Batch::Work {
  public:
-  Work(std::vector<BatchItem> items, BatchSettings settings)
+  Work(BatchItems items, BatchSettings settings)
       : items_(std::move(items)),
         settings_(within_threads(std::move(settings), items_.size())),
         measure_(settings_.make_engine(1)),
@@ -102,7 +102,7 @@ class Batch::Work {
   // Reads the file and its header, and leaves the image to wait for its memory.
   void open(EntryPointer& entry) {
     entry->result.start_ns = entry->timeline.now_ns();
-    const BatchItem& item = item_of(*entry);
+    const BatchItem item = item_of(*entry);
     const std::int64_t file_bytes = file_size_bytes(item.input);
     if (settings_.memory_is_limit && file_bytes > settings_.memory_bytes)
       throw over_budget(item, file_bytes, settings_.memory_bytes);
@@ -186,7 +186,7 @@ class Batch::Work {
   }
 
   void write(BatchEntry& entry, const EncodedFile& file) {
-    const std::string& path = item_of(entry).output;
+    const std::string path = item_of(entry).output;
     entry.result.output_bytes = static_cast<std::int64_t>(file.size_bytes());
     const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host, entry.result.output_bytes);
     naming(printable(path), [&] {
@@ -206,7 +206,7 @@ class Batch::Work {
     lanes_.end();
   }
 
-  [[nodiscard]] const BatchItem& item_of(const BatchEntry& entry) const { return items_[entry.result.item]; }
+  [[nodiscard]] BatchItem item_of(const BatchEntry& entry) const { return items_[entry.result.item]; }
 
   void keep_warnings(BatchEntry& entry, const std::vector<std::string>& warnings) const {
     for (const std::string& warning : warnings)
@@ -248,7 +248,7 @@ class Batch::Work {
   }
 
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
-  const std::vector<BatchItem> items_;
+  const BatchItems items_;
   BatchSettings settings_;
   const std::unique_ptr<Engine> measure_;  // says what images need; does none
   BatchQueue queue_;
@@ -260,7 +260,7 @@ class Batch::Work {
   std::vector<std::thread> workers_;
 };
 
-Batch::Batch(std::vector<BatchItem> items, BatchSettings settings)
+Batch::Batch(BatchItems items, BatchSettings settings)
     : work_(std::make_unique<Work>(std::move(items), std::move(settings))) {}
 Batch::~Batch() = default;
 
