@@ -52,11 +52,11 @@ std::string lower(std::string_view text) {
 // Converts rows to what the format holds before they reach its writer.
 class ConvertingWriter final : public Writer {
  public:
-  ConvertingWriter(std::unique_ptr<Writer> inner, int channels)
-      : inner_(std::move(inner)), channels_(channels) {}
+  // `stored`: the shape that the inner one takes.
+  ConvertingWriter(std::unique_ptr<Writer> inner, Shape stored)
+      : inner_(std::move(inner)), stored_(stored), channels_(stored.channels) {}
 
   void write_rows(ConstHostPlane rows) override {
-    constexpr std::int64_t kRowsAtOnce = 16;
     Image converted({rows.width, std::min(rows.height, kRowsAtOnce), channels_});
     for (std::int64_t y = 0; y < rows.height; y += kRowsAtOnce) {
       const std::int64_t count = std::min(rows.height - y, kRowsAtOnce);
@@ -74,7 +74,16 @@ class ConvertingWriter final : public Writer {
     inner_->write_strip(first, std::as_const(converted).view());
   }
 
-  [[nodiscard]] std::int64_t working_bytes() const override { return inner_->working_bytes(); }
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    return inner_->working_bytes() + converted_bytes();
+  }
+  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
+    return inner_->working_bytes_when_taken(rows) + converted_bytes();
+  }
+  [[nodiscard]] std::int64_t strip_bytes() const override {
+    return inner_->strip_bytes() + (strip_rows() > 0 ? converted_bytes() : 0);
+  }
+  EncodedFile take_finished() override { return inner_->take_finished(); }
   EncodedFile finish() override { return inner_->finish(); }
 
  private:
@@ -92,7 +101,15 @@ class ConvertingWriter final : public Writer {
     }
   }
 
+  [[nodiscard]] std::int64_t converted_bytes() const {
+    const std::int64_t rows = strip_rows() > 0 ? strip_rows() : kRowsAtOnce;
+    return stored_.width * channels_ * std::min(rows, stored_.height);
+  }
+
+  static constexpr std::int64_t kRowsAtOnce = 16;
+
   std::unique_ptr<Writer> inner_;
+  Shape stored_;
   int channels_;
 };
 
@@ -161,6 +178,14 @@ std::vector<std::byte> EncodedFile::joined() const {
 
 void Writer::write_strip(std::int64_t, ConstHostPlane) {
   throw Error(ErrorKind::usage, "write_strip: this format is written row by row");
+}
+
+std::int64_t Writer::working_bytes_when_taken(std::int64_t) const {
+  return working_bytes();
+}
+
+EncodedFile Writer::take_finished() {
+  return {};
 }
 
 std::int64_t Reader::working_bytes(bool) const {
@@ -271,10 +296,14 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
     writer = make_jpeg_writer(stored, options);
   } else if (format == Format::png && options.codec == CodecChoice::automatic) {
     writer = make_png_writer(stored, options);
+  } else if (format == Format::bmp && options.codec == CodecChoice::automatic) {
+    writer = make_bmp_writer(stored, options);
+  } else if (format == Format::tga && options.codec == CodecChoice::automatic) {
+    writer = make_tga_writer(stored, options);
   } else {
     writer = make_stb_writer(format, stored, options);
   }
-  if (stored != shape) writer = std::make_unique<ConvertingWriter>(std::move(writer), stored.channels);
+  if (stored != shape) writer = std::make_unique<ConvertingWriter>(std::move(writer), stored);
   return writer;
 }
 

@@ -121,8 +121,8 @@ class Reader {
 };
 
 // Opens an image: tells the format by content, reads the header and judges it (size against max_pixels).
-// Nothing that grows with the image is allocated before its first row is read, but for CodecChoice::stb, which
-// decodes here, within the available memory. Samples come out as 8 bits: PNG, PSD, Netpbm, BMP and TGA
+// Nothing that grows with the image is allocated before its first row is read, but for CodecChoice::stb,
+// which decodes here, within the available memory. Samples come out as 8 bits: PNG, PSD, Netpbm, BMP and TGA
 // values v of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK converted to
 // RGB. Colour profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that
 // holds no byte of the file.
@@ -170,8 +170,17 @@ class Writer {
   // from several threads at once. Throws Error(usage) for rows that are no strip.
   virtual void write_strip(std::int64_t first, ConstHostPlane rows);
 
-  // The most bytes that it will hold at one time, the finished file among them.
+  // The most bytes that it will hold at one time, the finished file among them: of any image of this shape,
+  // noise too. Known before the first row.
   [[nodiscard]] virtual std::int64_t working_bytes() const = 0;
+  // The same where take_finished() is called behind each `rows` rows or each strip.
+  [[nodiscard]] virtual std::int64_t working_bytes_when_taken(std::int64_t rows) const;
+  // What each further thread takes that is in write_strip() at the same time.
+  [[nodiscard]] virtual std::int64_t strip_bytes() const { return 0; }
+
+  // What of the file is finished and was not taken before, in its order; finish() then gives the rest.
+  // Nothing where a format begins with its last row. From any thread while others are in write_strip().
+  [[nodiscard]] virtual EncodedFile take_finished();
 
   // After the last row: the whole file. Throws Error(memory) or Error(usage) when it cannot be made.
   [[nodiscard]] virtual EncodedFile finish() = 0;

@@ -176,7 +176,8 @@ class JpegReader final : public Reader {
   [[nodiscard]] std::int64_t row_buffer_bytes() const {
     std::int64_t bytes = 0;
     for (const jpeg_component_info& component : components()) {
-      const std::int64_t columns = rounded_up(std::int64_t{component.width_in_blocks} * DCTSIZE, kRowAlignment);
+      const std::int64_t columns =
+          rounded_up(std::int64_t{component.width_in_blocks} * DCTSIZE, kRowAlignment);
       bytes += columns * component.v_samp_factor * (DCTSIZE + 2);
       bytes += decoder_.max_v_samp_factor * rounded_up(decoder_.image_width + kRowAlignment, kRowAlignment);
     }

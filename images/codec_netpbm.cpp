@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "images/codec_parts.h"
 #include "images/error.h"
@@ -194,38 +195,55 @@ class NetpbmReader final : public Reader {
 
 class NetpbmWriter final : public Writer {
  public:
-  NetpbmWriter(Shape shape, const EncodeOptions& options) {
+  NetpbmWriter(Shape shape, const EncodeOptions& options) : shape_(shape) {
     const std::string mark(mark_text(options.mark));
-    const std::string head = std::string(shape.channels == 1 ? "P5\n" : "P6\n") +
-                             (mark.empty() ? "" : "# " + mark + "\n") + std::to_string(shape.width) + " " +
-                             std::to_string(shape.height) + "\n255\n";
-    file_.reserve(head.size() + static_cast<std::size_t>(shape.samples()));
-    append(head.data(), head.size());
+    head_ = std::string(shape.channels == 1 ? "P5\n" : "P6\n") + (mark.empty() ? "" : "# " + mark + "\n") +
+            std::to_string(shape.width) + " " + std::to_string(shape.height) + "\n255\n";
+    left_ = file_bytes();
   }
 
   void write_rows(ConstHostPlane rows) override {
-    for (std::int64_t y = 0; y < rows.height; ++y) {
-      append(rows.row(y), static_cast<std::size_t>(rows.row_samples()));
-    }
+    if (left_ == file_bytes()) append(head_.data(), static_cast<std::int64_t>(head_.size()), rows);
+    for (std::int64_t y = 0; y < rows.height; ++y) append(rows.row(y), rows.row_samples(), rows);
   }
 
-  [[nodiscard]] std::int64_t working_bytes() const override {
-    return static_cast<std::int64_t>(file_.capacity());
+  [[nodiscard]] std::int64_t working_bytes() const override { return file_bytes() + list_bytes(); }
+  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
+    return std::min(file_bytes(), part_bytes(rows)) + list_bytes();
   }
 
-  EncodedFile finish() override {
-    EncodedFile encoded;
-    encoded.parts.push_back(std::move(file_));
-    return encoded;
-  }
+  EncodedFile take_finished() override { return std::exchange(file_, {}); }
+  EncodedFile finish() override { return take_finished(); }
 
  private:
-  void append(const void* data, std::size_t count) {
+  [[nodiscard]] std::int64_t file_bytes() const {
+    return static_cast<std::int64_t>(head_.size()) + shape_.samples();
+  }
+  // Of a part that is to take so many rows: few parts where rows come one by one, each of whole rows.
+  [[nodiscard]] std::int64_t part_bytes(std::int64_t rows) const {
+    constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
+    const std::int64_t row_bytes = shape_.width * shape_.channels;
+    return static_cast<std::int64_t>(head_.size()) + std::max(rows, kPartBytes / row_bytes) * row_bytes;
+  }
+  // Of the parts' list, and what they were not filled with.
+  [[nodiscard]] std::int64_t list_bytes() const { return 4096 + shape_.samples() / 4096; }
+
+  // `rows` are those that are being written.
+  void append(const void* data, std::int64_t count, ConstHostPlane rows) {
+    std::vector<std::byte>* part = file_.parts.empty() ? nullptr : &file_.parts.back();
+    if (part == nullptr || part->capacity() - part->size() < static_cast<std::size_t>(count)) {
+      part = &file_.parts.emplace_back();
+      part->reserve(static_cast<std::size_t>(std::min(left_, part_bytes(rows.height))));
+    }
     const auto* first = static_cast<const std::byte*>(data);
-    file_.insert(file_.end(), first, first + count);
+    part->insert(part->end(), first, first + count);
+    left_ -= count;
   }
 
-  std::vector<std::byte> file_;
+  Shape shape_;
+  std::string head_;
+  std::int64_t left_ = 0;  // bytes of the file that are not there yet
+  EncodedFile file_;       // what was not taken of it
 };
 
 }  // namespace

@@ -84,6 +84,10 @@ std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions
 
 std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options);
+std::unique_ptr<Writer> make_bmp_writer(Shape shape, const EncodeOptions& options);
+std::unique_ptr<Writer> make_tga_writer(Shape shape, const EncodeOptions& options);
+// Throws Error(usage) for a shape that stb_image_write cannot make a file of.
+void check_stb_writable(Format format, Shape shape);
 std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options);
 std::unique_ptr<Writer> make_netpbm_writer(Shape shape, const EncodeOptions& options);
 

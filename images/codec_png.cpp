@@ -9,11 +9,11 @@
 #include <utility>
 
 #include <png.h>
-#include <zlib.h>
 
 #include "images/codec_parts.h"
 #include "images/error.h"
 #include "images/png_chunks.h"
+#include "images/png_small_idats.h"
 #include "images/sniff.h"
 
 namespace imgpipe {
@@ -22,8 +22,8 @@ namespace {
 // deflate cannot make data smaller than this (RFC 1951: 258 bytes in 2 bits).
 constexpr std::int64_t kBestDeflateRatio = 1032;
 
-// zlib's window and state, and what libpng reads ahead.
-constexpr std::int64_t kInflateBytes = std::int64_t{96} << 10;
+// zlib's window and state, and what libpng reads ahead; what png_stream_fault() takes is more.
+constexpr std::int64_t kInflateBytes = std::int64_t{192} << 10;
 
 // Metadata that changes no pixel here is skipped unread, so that it can neither inflate nor warn.
 constexpr png_byte kSkippedChunks[] =
@@ -32,7 +32,8 @@ constexpr int kSkippedChunkCount = static_cast<int>(sizeof kSkippedChunks / 5);
 
 struct PngState {
   Bytes bytes;
-  std::size_t position = 0;
+  std::size_t position = 0;              // strict
+  std::optional<PngSmallIdats> lenient;  // else the bytes come from there
   bool strict = true;
   long warnings = 0;
   std::int64_t rows_arrived = 0;  // with count_row
@@ -73,6 +74,11 @@ void on_warning(png_structp png, png_const_charp text) {
 
 void on_read(png_structp png, png_bytep out, png_size_t count) {
   auto* state = static_cast<PngState*>(png_get_io_ptr(png));
+  if (state->lenient) {
+    if (!state->lenient->read(std::as_writable_bytes(std::span(out, count))))
+      on_error(png, "the file is truncated");
+    return;
+  }
   if (state->bytes.size() - state->position < count) on_error(png, "the file is truncated");
   std::memcpy(out, state->bytes.data() + state->position, count);
   state->position += count;
@@ -84,49 +90,11 @@ void count_row(png_structp png, png_row_infop, png_bytep) {
   ++state_of(png)->rows_arrived;
 }
 
-// libpng takes IDAT data 8 KiB at a time and gives nothing of a piece that is cut off or fails its CRC. For
-// --lenient the same data is laid out again in small chunks with fresh CRCs, so that little is lost.
-// `wrong_crcs`: of how many chunks the own one was wrong.
-std::vector<std::byte> with_small_idats(Bytes bytes, std::int64_t& wrong_crcs) {
-  constexpr std::size_t kSignatureBytes = 8;
-  constexpr std::size_t kPieceBytes = 64;
-  std::vector<std::byte> out;
-  const auto append = [&out](Bytes part) { out.insert(out.end(), part.begin(), part.end()); };
-  const auto append_number = [&out](std::uint32_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift));
-  };
-  append(bytes.first(std::min(kSignatureBytes, bytes.size())));
-  std::size_t at = kSignatureBytes;
-  while (at + 8 <= bytes.size()) {
-    const std::size_t left = bytes.size() - at;
-    const std::size_t length = big_endian(bytes, at, 4);
-    const Bytes type = bytes.subspan(at + 4, 4);
-    if (std::memcmp(type.data(), "IDAT", 4) != 0) {
-      append(bytes.subspan(at, std::min(left, length + 12)));
-    } else {
-      const Bytes data = bytes.subspan(at + 8, std::min(left - 8, length));
-      const std::optional<PngChunk> whole = png_chunk_at(bytes, at);
-      if (whole && !has_right_crc(bytes, *whole)) ++wrong_crcs;
-      for (std::size_t i = 0; i < data.size(); i += kPieceBytes) {
-        const Bytes piece = data.subspan(i, std::min(kPieceBytes, data.size() - i));
-        append_number(static_cast<std::uint32_t>(piece.size()));
-        append(type);
-        append(piece);
-        const Bytes covered = Bytes(out).last(4 + piece.size());
-        append_number(static_cast<std::uint32_t>(
-            crc32(0, reinterpret_cast<const Bytef*>(covered.data()), static_cast<uInt>(covered.size()))));
-      }
-    }
-    at += std::min(left, length + 12);
-  }
-  return out;
-}
-
 class PngReader final : public WholeImageReader {
  public:
   PngReader(Bytes bytes, const DecodeOptions& options) : WholeImageReader(options.memory), file_(bytes) {
-    if (options.lenient) relaid_ = with_small_idats(bytes, wrong_crcs_);
-    state_.bytes = options.lenient ? Bytes(relaid_) : bytes;
+    state_.bytes = bytes;
+    if (options.lenient) state_.lenient.emplace(bytes);
     state_.strict = !options.lenient;
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
     info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
@@ -192,11 +160,14 @@ class PngReader final : public WholeImageReader {
       if (state_.strict) fail();
       damaged_ = true;
     }
-    if (wrong_crcs_ > 0)
-      warnings_.push_back("damaged PNG: IDAT: CRC error (" + std::to_string(wrong_crcs_) + " chunks)");
+    png_destroy_read_struct(&png_, &info_, nullptr);
+    if (state_.strict) return;
+    const std::int64_t wrong_crcs = wrong_idat_crcs(file_);
+    if (wrong_crcs > 0)
+      warnings_.push_back("damaged PNG: IDAT: CRC error (" + std::to_string(wrong_crcs) + " chunks)");
     if (damaged_) warnings_.push_back("damaged PNG: " + reason());
     if (state_.warnings > 0) warnings_.push_back("damaged PNG: " + std::string(state_.first_warning));
-    if (state_.strict || damaged_ || state_.warnings > 0) return;
+    if (damaged_ || state_.warnings > 0) return;
     const std::string wrong = png_stream_fault(file_, raw_bytes_);
     if (!wrong.empty()) warnings_.push_back("damaged PNG: " + wrong);
   }
@@ -303,8 +274,6 @@ class PngReader final : public WholeImageReader {
 
   Bytes file_;
   std::int64_t raw_bytes_ = 0;
-  std::vector<std::byte> relaid_;  // lenient only
-  std::int64_t wrong_crcs_ = 0;    // lenient only: of IDAT chunks
   PngState state_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;

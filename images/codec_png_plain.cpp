@@ -31,15 +31,16 @@ class PlainPngReader final : public Reader {
         row_bytes_(
             static_cast<std::size_t>(library_->header().shape.width * library_->header().shape.channels)) {
     header_ = library_->header();
+    library_bytes_ = library_->working_bytes(false);
     left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
   }
 
   // Its own buffers, or those with which libpng is asked at the end.
   [[nodiscard]] std::int64_t working_bytes(bool) const override {
-    constexpr std::int64_t kInflaterBytes = sizeof(ZlibInflater) + (std::int64_t{128} << 10);
+    constexpr std::int64_t kTableBytes = std::int64_t{96} << 10;  // ISA-L's
     const auto row = static_cast<std::int64_t>(row_bytes_);
     const auto own = static_cast<std::int64_t>(inflated_bytes()) + row;
-    return kInflaterBytes + std::max(own, 4 * (row + 64) + kInflaterBytes);
+    return kTableBytes + std::max(own, row + library_bytes_);
   }
 
  protected:
@@ -58,8 +59,8 @@ class PlainPngReader final : public Reader {
   }
 
   void finish() override {
-    first_above_ = {};
-    inflated_ = {};
+    first_above_ = std::vector<std::uint8_t>();
+    inflated_ = std::vector<std::byte>();
     try {
       check_end();
     } catch (const Error&) {
@@ -148,6 +149,7 @@ class PlainPngReader final : public Reader {
 
   Bytes file_;
   std::unique_ptr<Reader> library_;  // libpng's, at the first row
+  std::int64_t library_bytes_ = 0;   // that it would hold
   std::size_t next_chunk_;
   std::size_t end_of_idats_;
   Bytes data_;  // of the chunk in hand, not yet decompressed

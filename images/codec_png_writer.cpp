@@ -20,7 +20,8 @@ namespace {
 // Filtered bytes of a strip: long against deflate's window of 32 KiB, so that starting afresh costs below 1
 // %, short enough for the caches of one core and for sharing out. 8773x5352 grey has 91 of them.
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
-constexpr std::size_t kMostChunkBytes = std::size_t{1} << 30;  // the specification allows 2^31 - 1
+constexpr std::int64_t kMostChunk = std::int64_t{1} << 30;
+constexpr auto kMostChunkBytes = static_cast<std::size_t>(kMostChunk);  // the specification allows 2^31 - 1
 constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
 
 void append_number(std::vector<std::byte>& out, std::uint32_t value) {
@@ -60,7 +61,7 @@ class PngWriter final : public Writer {
     const auto index = static_cast<std::size_t>(first / strip_rows_);
     Worker worker = take_worker();
     filter(rows, worker.filtered);
-    Strip& strip = strips_[index];
+    Strip strip;
     strip.filtered_bytes = static_cast<std::int64_t>(worker.filtered.size());
     strip.adler = adler32_of(worker.filtered);
     Bytes data = worker.deflater.compress(worker.filtered, index + 1 == strips_.size());
@@ -73,7 +74,9 @@ class PngWriter final : public Writer {
       head.clear();
       data = data.subspan(piece.size());
     } while (!data.empty());
-    give_back(std::move(worker));
+    const std::lock_guard lock(mutex_);
+    strips_[index] = std::move(strip);
+    workers_.push_back(std::move(worker));
   }
 
   void write_rows(ConstHostPlane rows) override {
@@ -95,26 +98,34 @@ class PngWriter final : public Writer {
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
-    return shape_.samples() + shape_.samples() / 8;
+    const auto strips = static_cast<std::int64_t>(strips_.size());
+    return strips * strip_file_bytes() + worker_bytes() + gathered_bytes() + list_bytes();
+  }
+  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t) const override {
+    return strip_bytes() + gathered_bytes() + list_bytes();
+  }
+  [[nodiscard]] std::int64_t strip_bytes() const override { return strip_file_bytes() + worker_bytes(); }
+
+  EncodedFile take_finished() override {
+    const std::lock_guard lock(mutex_);
+    EncodedFile taken;
+    for (; next_to_take_ < strips_.size() && !strips_[next_to_take_].chunks.empty(); ++next_to_take_) {
+      if (next_to_take_ == 0) taken.parts.push_back(head());
+      Strip& strip = strips_[next_to_take_];
+      adler_ = adler32_joined(adler_, strip.adler, strip.filtered_bytes);
+      taken.parts.push_back(std::move(strip.chunks));
+    }
+    return taken;
   }
 
   EncodedFile finish() override {
-    EncodedFile file;
-    file.parts.reserve(strips_.size() + 2);
-    std::vector<std::byte> head;
-    for (const unsigned value : {0x89U, 0x50U, 0x4EU, 0x47U, 0x0DU, 0x0AU, 0x1AU, 0x0AU})
-      head.push_back(static_cast<std::byte>(value));
-    append_chunk(head, "IHDR", header());
-    if (mark_ != Mark::none) append(head, png_mark(mark_));
-    file.parts.push_back(std::move(head));
-    std::uint32_t adler = 1;
-    for (Strip& strip : strips_) {
-      if (strip.chunks.empty()) throw Error(ErrorKind::usage, "finish: rows of the image are missing");
-      adler = adler32_joined(adler, strip.adler, strip.filtered_bytes);
-      file.parts.push_back(std::move(strip.chunks));
-    }
+    gathered_ = Image();
+    workers_.clear();
+    EncodedFile file = take_finished();
+    if (next_to_take_ < strips_.size())
+      throw Error(ErrorKind::usage, "finish: rows of the image are missing");
     std::vector<std::byte> sum;
-    append_number(sum, adler);
+    append_number(sum, adler_);
     std::vector<std::byte> tail;
     append_chunk(tail, "IDAT", sum);
     append_chunk(tail, "IEND", {});
@@ -143,9 +154,21 @@ class PngWriter final : public Writer {
     return worker;
   }
 
-  void give_back(Worker worker) {
-    const std::lock_guard lock(mutex_);
-    workers_.push_back(std::move(worker));
+  // Of a strip: with a type byte for each row.
+  [[nodiscard]] std::int64_t filtered_bytes() const {
+    return strip_rows_ * (shape_.width * shape_.channels + 1);
+  }
+  // As it lies in the file, chunks and all.
+  [[nodiscard]] std::int64_t strip_file_bytes() const {
+    return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunk * 12;
+  }
+  [[nodiscard]] std::int64_t worker_bytes() const {
+    return filtered_bytes() + StripDeflater::working_bytes(filtered_bytes(), level_);
+  }
+  [[nodiscard]] std::int64_t gathered_bytes() const { return filtered_bytes(); }
+  [[nodiscard]] std::int64_t list_bytes() const {
+    return 4096 +
+           static_cast<std::int64_t>(strips_.size() * (sizeof(Strip) + sizeof(std::vector<std::byte>)));
   }
 
   static void filter(ConstHostPlane rows, std::vector<std::byte>& filtered) {
@@ -157,6 +180,16 @@ class PngWriter final : public Writer {
       filter_png_row(rows.row(y), y == 0 ? nullptr : rows.row(y - 1), row_bytes,
                      static_cast<std::size_t>(rows.channels), out);
     }
+  }
+
+  // Everything before the first strip.
+  [[nodiscard]] std::vector<std::byte> head() const {
+    std::vector<std::byte> head;
+    for (const unsigned value : {0x89U, 0x50U, 0x4EU, 0x47U, 0x0DU, 0x0AU, 0x1AU, 0x0AU})
+      head.push_back(static_cast<std::byte>(value));
+    append_chunk(head, "IHDR", header());
+    if (mark_ != Mark::none) append(head, png_mark(mark_));
+    return head;
   }
 
   [[nodiscard]] std::vector<std::byte> header() const {
@@ -174,8 +207,10 @@ class PngWriter final : public Writer {
   int level_;
   Mark mark_;
   std::int64_t strip_rows_ = 1;
-  std::vector<Strip> strips_;
-  std::mutex mutex_;
+  std::mutex mutex_;           // of the next four
+  std::vector<Strip> strips_;  // empty until it is finished, and when it was taken
+  std::size_t next_to_take_ = 0;
+  std::uint32_t adler_ = 1;  // of all that was taken
   std::vector<Worker> workers_;
   Image gathered_;  // rows of write_rows() that make no strip yet
   std::int64_t next_row_ = 0;

@@ -233,6 +233,8 @@ class PsdReader final : public Reader {
   }
 
   void finish() override {
+    for (ChannelPlane& plane : planes_) plane.values = std::vector<std::uint16_t>();
+    unpacked_ = std::vector<std::byte>();
     if (missing_ > 0)
       warnings_.push_back("damaged psd: " + std::to_string(missing_) + " samples are missing");
   }

@@ -5,6 +5,7 @@
 // memory within a budget made from the size in the header; HDR and PIC are compiled out; the sizes that a
 // header claims are checked first, and what it is known to get wrong is refused (stb_claims.h); its stack
 // variables start as zero (see CMakeLists.txt).
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -262,16 +263,29 @@ void append_bytes(void* user, void* data, int count) {
 class StbWriter final : public Writer {
  public:
   StbWriter(Format format, Shape shape, const EncodeOptions& options)
-      : format_(format), options_(options), image_(shape) {}
+      : format_(format), options_(options), shape_(shape) {}
 
   void write_rows(ConstHostPlane rows) override {
+    if (image_.empty()) image_ = Image(shape_);
     copy_pixels(rows, image_.view().rows(next_row_, rows.height));
     next_row_ += rows.height;
   }
 
-  [[nodiscard]] std::int64_t working_bytes() const override { return 3 * image_.shape().samples(); }
+  // The image, what the library makes of it, and the file, which doubles as it grows. PNG: all filtered rows
+  // and a hash table beside a stream that doubles too. JPEG: up to 9 bytes for 4 samples, as libjpeg's.
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    constexpr std::int64_t kTableBytes = std::int64_t{4} << 20;
+    const std::int64_t image = shape_.samples();
+    if (format_ == Format::png) return 6 * (image + shape_.height) + kTableBytes;
+    if (format_ == Format::jpeg)
+      return image + 3 * std::max(image, 3 * shape_.pixels()) * 9 / 4 + kTableBytes;
+    const std::int64_t file = format_ == Format::bmp ? shape_.pixels() * (shape_.has_alpha() ? 4 : 3)
+                                                     : shape_.pixels() * (1 + shape_.channels);
+    return image + 3 * (file + 4 * shape_.height) + kTableBytes;
+  }
 
   EncodedFile finish() override {
+    if (image_.empty()) throw Error(ErrorKind::usage, "finish: rows of the image are missing");
     std::vector<std::byte> file;
     const auto width = static_cast<int>(image_.shape().width);
     const auto height = static_cast<int>(image_.shape().height);
@@ -299,6 +313,7 @@ class StbWriter final : public Writer {
  private:
   Format format_;
   EncodeOptions options_;
+  Shape shape_;
   Image image_;
   std::int64_t next_row_ = 0;
 };
@@ -309,7 +324,7 @@ std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions
   return std::make_unique<StbReader>(bytes, format, options);
 }
 
-std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options) {
+void check_stb_writable(Format format, Shape shape) {
   // JPEG and TGA store sides in 16 bits; inside stb sizes are int, and it doubles buffers as it goes.
   constexpr std::int64_t kMaxSide16 = 65535;
   constexpr std::int64_t kMaxRawBytes = 1 << 30;
@@ -321,6 +336,10 @@ std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const Encode
   if (shape.samples() + shape.height > kMaxRawBytes) {
     throw Error(ErrorKind::usage, name + " output is limited to 1 GiB of samples; pgm and ppm are not");
   }
+}
+
+std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options) {
+  check_stb_writable(format, shape);
   return std::make_unique<StbWriter>(format, shape, options);
 }
 

@@ -146,6 +146,22 @@ StripDeflater::StripDeflater(int level) {
   }
 }
 
+std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
+  // zlib's windows, hash chains and pending bytes; ISA-L's stream, with its own window.
+  constexpr std::int64_t kZlibBytes = std::int64_t{512} << 10;
+  const bool isal = level <= kLastIsalLevel;
+  const std::int64_t library =
+      isal ? static_cast<std::int64_t>(sizeof(isal_zstream) + level_buffer_bytes(level)) : kZlibBytes;
+  const auto room = static_cast<std::int64_t>(State::first_room(static_cast<std::size_t>(strip_bytes)));
+  // Where that is not enough it grows: the old room beside one of twice its size.
+  return library + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
+}
+
+std::int64_t most_compressed_bytes(std::int64_t strip_bytes, int level) {
+  constexpr std::int64_t kEnds = 256;  // the stored beginning, tables, the flush
+  return strip_bytes + (level == 0 ? strip_bytes / 2 : strip_bytes / 4096) + kEnds;
+}
+
 StripDeflater::~StripDeflater() = default;
 StripDeflater::StripDeflater(StripDeflater&&) noexcept = default;
 StripDeflater& StripDeflater::operator=(StripDeflater&&) noexcept = default;

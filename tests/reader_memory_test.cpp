@@ -1,0 +1,267 @@
+// What readers hold, counted byte for byte: nothing that grows with the image when they are opened, no more
+// than they say then, and not much less.
+#include <cstdlib>
+#include <functional>
+
+#include <gtest/gtest.h>
+#include <jpeglib.h>
+#include <png.h>
+
+#include "images/codec.h"
+#include "images/image.h"
+#include "images/synth.h"
+#include "tests/support/allocations.h"
+#include "tests/support/bmp_file.h"
+#include "tests/support/file_parts.h"
+#include "tests/support/gif_file.h"
+#include "tests/support/psd_file.h"
+
+namespace imgpipe::test {
+namespace {
+
+constexpr std::int64_t kWidth = 1501, kHeight = 1403;
+
+Image picture(int channels) {
+  return synthesize(parse_pattern("photo"), {kWidth, kHeight, channels}, 7);
+}
+
+// ---- files ------------------------------------------------------------------------------------------
+
+struct JpegKind {
+  J_COLOR_SPACE in = JCS_RGB, stored = JCS_YCbCr;
+  int h = 1, v = 1;  // subsampling of chroma
+  bool progressive = false;
+  bool scan_each = false;  // one component a scan
+  int orientation = 1;
+};
+
+Bytes exif_segment(int orientation) {
+  const Bytes tiff = bytes_of("MM") + number(42, 2) + number(8) + number(1, 2) + number(0x0112, 2) +
+                     number(3, 2) + number(1) + number(static_cast<std::uint32_t>(orientation), 2) +
+                     number(0, 2) + number(0);
+  const Bytes payload = bytes_of(std::string_view("Exif\0\0", 6)) + tiff;
+  return bytes_of("\xFF\xE1") + number(static_cast<std::uint32_t>(payload.size()) + 2, 2) + payload;
+}
+
+Bytes make_jpeg(const JpegKind& kind) {
+  const int channels = kind.in == JCS_GRAYSCALE ? 1 : kind.in == JCS_CMYK ? 4 : 3;
+  const Image image = picture(channels);
+  jpeg_compress_struct encoder{};
+  jpeg_error_mgr errors{};
+  encoder.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&encoder);
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&encoder, &memory, &size);
+  encoder.image_width = kWidth;
+  encoder.image_height = kHeight;
+  encoder.in_color_space = kind.in;
+  encoder.input_components = channels;
+  jpeg_set_defaults(&encoder);
+  jpeg_set_colorspace(&encoder, kind.stored);
+  encoder.comp_info[0].h_samp_factor = kind.h;
+  encoder.comp_info[0].v_samp_factor = kind.v;
+  if (kind.progressive) jpeg_simple_progression(&encoder);
+  constexpr jpeg_scan_info kScans[] = {{1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
+  if (kind.scan_each) {
+    encoder.scan_info = kScans;
+    encoder.num_scans = 3;
+  }
+  jpeg_start_compress(&encoder, TRUE);
+  while (encoder.next_scanline < encoder.image_height) {
+    auto* row = const_cast<Sample*>(image.view().row(encoder.next_scanline));
+    jpeg_write_scanlines(&encoder, &row, 1);
+  }
+  jpeg_finish_compress(&encoder);
+  jpeg_destroy_compress(&encoder);
+  const auto bytes = std::as_bytes(std::span(memory, size));
+  Bytes file(bytes.begin(), bytes.begin() + 2);
+  if (kind.orientation != 1) file = file + exif_segment(kind.orientation);
+  file.insert(file.end(), bytes.begin() + 2, bytes.end());
+  std::free(memory);
+  return file;
+}
+
+void append_png(png_structp png, png_bytep data, png_size_t count) {
+  auto* file = static_cast<Bytes*>(png_get_io_ptr(png));
+  const auto* first = reinterpret_cast<const std::byte*>(data);
+  file->insert(file->end(), first, first + count);
+}
+
+Bytes make_png(int bits, int channels, bool interlaced, std::int64_t width = kWidth,
+               std::int64_t height = kHeight) {
+  Bytes file;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png_create_info_struct(png);
+  png_set_write_fn(png, &file, append_png, nullptr);
+  constexpr int kTypes[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                            PNG_COLOR_TYPE_RGB_ALPHA};
+  png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), bits,
+               kTypes[channels - 1], interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_compression_level(png, 1);
+  png_write_info(png, info);
+  std::vector<Sample> row(static_cast<std::size_t>(width * channels * (bits == 16 ? 2 : 1)));
+  const int passes = interlaced ? png_set_interlace_handling(png) : 1;
+  for (int pass = 0; pass < passes; ++pass) {
+    for (std::int64_t y = 0; y < height; ++y) {
+      for (std::size_t x = 0; x < row.size(); ++x)
+        row[x] = static_cast<Sample>(x * 7 + static_cast<std::size_t>(y));
+      png_write_row(png, row.data());
+    }
+  }
+  png_write_end(png, info);
+  png_destroy_write_struct(&png, &info);
+  return file;
+}
+
+Bytes written(Format format, int channels) {
+  const Image image = picture(channels);
+  const auto writer = make_writer(format, image.shape());
+  writer->write_rows(image.view());
+  return writer->finish().joined();
+}
+
+Bytes make_gif(bool transparent) {
+  Gif gif;
+  gif.width = 600;
+  gif.height = 500;
+  if (transparent) gif.transparent = 3;
+  Indices pixels;
+  for (int i = 0; i < gif.width * gif.height; ++i) pixels.push_back(i * i % 3);
+  return make_gif(gif, pixels, {});
+}
+
+Bytes make_composite() {
+  Psd psd;
+  psd.width = 700;
+  psd.height = 300;
+  psd.depth = 16;
+  psd.layers = layer_count(-1);
+  psd.channels.assign(4, Values(static_cast<std::size_t>(psd.width) * 300, 1000));
+  return make_psd(psd);
+}
+
+Bytes make_rle_bmp() {
+  Bmp bmp;
+  bmp.width = 600;
+  bmp.height = 500;
+  bmp.bits = 8;
+  bmp.compression = 1;
+  bmp.colors = 2;
+  bmp.palette = palette_bytes(2, 4);
+  for (int y = 0; y < bmp.height; ++y) {
+    for (const int value : {255, 0, 255, 1, 90, 0, 0, 0}) bmp.pixels.push_back(value);
+  }
+  bmp.pixels.push_back(0), bmp.pixels.push_back(1);
+  return bmp.build();
+}
+
+// ---- what is held -----------------------------------------------------------------------------------
+
+struct Case {
+  std::string name;
+  std::function<Bytes()> make;
+  DecodeOptions options = {};
+  double looseness = 1.05;  // what it says may be so much more than what it holds
+};
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  DecodeOptions lenient;
+  lenient.lenient = true;
+  const auto jpeg = [&](const std::string& name, const JpegKind& kind) {
+    all.push_back({name, [kind] { return make_jpeg(kind); }});
+  };
+  jpeg("jpeg_444", {});
+  jpeg("jpeg_420", {JCS_RGB, JCS_YCbCr, 2, 2});
+  jpeg("jpeg_411", {JCS_RGB, JCS_YCbCr, 4, 1});
+  jpeg("jpeg_grey", {JCS_GRAYSCALE, JCS_GRAYSCALE});
+  jpeg("jpeg_cmyk", {JCS_CMYK, JCS_CMYK});
+  jpeg("jpeg_progressive_444", {JCS_RGB, JCS_YCbCr, 1, 1, true});
+  jpeg("jpeg_progressive_420", {JCS_RGB, JCS_YCbCr, 2, 2, true});
+  jpeg("jpeg_progressive_grey", {JCS_GRAYSCALE, JCS_GRAYSCALE, 1, 1, true});
+  jpeg("jpeg_progressive_ycck", {JCS_CMYK, JCS_YCCK, 2, 2, true});
+  jpeg("jpeg_three_scans", {JCS_RGB, JCS_YCbCr, 2, 1, false, true});
+  for (int orientation = 2; orientation <= 8; ++orientation)
+    jpeg("jpeg_turned_" + std::to_string(orientation), {JCS_RGB, JCS_YCbCr, 2, 2, false, false, orientation});
+  jpeg("jpeg_progressive_turned", {JCS_RGB, JCS_YCbCr, 2, 2, true, false, 6});
+  const auto png = [&](const std::string& name, int bits, int channels, bool interlaced) {
+    all.push_back({name, [=] { return make_png(bits, channels, interlaced); }});
+    all.push_back({name + "_lenient", [=] { return make_png(bits, channels, interlaced); }, lenient});
+  };
+  png("png_plain", 8, 3, false);
+  png("png_16", 16, 4, false);
+  png("png_interlaced", 8, 3, true);
+  png("png_interlaced_16", 16, 4, true);
+  // Two rows; three when libpng is asked about the file's end.
+  all.push_back({"png_one_row", [] { return make_png(8, 4, false, 700'001, 1); }, {}, 1.5});
+  all.push_back({"png_one_row_16", [] { return make_png(16, 4, false, 700'001, 1); }});
+  all.push_back({"gif", [] { return make_gif(false); }});
+  all.push_back({"gif_transparent", [] { return make_gif(true); }});
+  all.push_back({"psd", make_composite});
+  all.push_back({"bmp", [] { return written(Format::bmp, 3); }});
+  all.push_back({"bmp_rle", make_rle_bmp});
+  all.push_back({"tga_packed", [] { return written(Format::tga, 4); }});
+  all.push_back({"ppm", [] { return written(Format::ppm, 3); }});
+  for (const Format format : {Format::jpeg, Format::png, Format::bmp, Format::ppm}) {
+    DecodeOptions stb;
+    stb.codec = CodecChoice::stb;
+    all.push_back({"stb_" + std::string(format_info(format).name), [=] { return written(format, 3); }, stb});
+  }
+  return all;
+}
+
+class ReaderMemory : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
+  }
+};
+
+// Reads the image in bands of 16 rows, or whole.
+void read(Reader& reader, HostPlane rows, bool whole) {
+  if (whole) return reader.read_rows(rows);
+  for (std::int64_t y = 0; y < reader.header().shape.height; y += 16)
+    reader.read_rows(rows.rows(0, std::min<std::int64_t>(16, reader.header().shape.height - y)));
+}
+
+TEST_P(ReaderMemory, IsWhatItSays) {
+  constexpr std::int64_t kRounding = 4096;                  // by malloc, and the memory of lists
+  constexpr std::int64_t kSlack = std::int64_t{320} << 10;  // of what does not grow with the image
+  const Bytes file = GetParam().make();
+  const bool decodes_at_once = GetParam().options.codec == CodecChoice::stb;
+  for (const bool whole : {true, false}) {
+    std::unique_ptr<Reader> reader;
+    const std::int64_t opened = peak_of([&] { reader = open_reader(file, GetParam().options); });
+    if (!decodes_at_once) {
+      EXPECT_LE(opened, 96 << 10);
+    }
+    Image rows(reader->header().shape);
+    const std::int64_t said = reader->working_bytes(whole);
+    std::int64_t held = peak_of([&] { read(*reader, rows.view(), whole); });
+    if (decodes_at_once) held += said - (whole ? 0 : reader->header().shape.samples());
+    EXPECT_LE(held, said + kRounding) << (whole ? "whole" : "in bands");
+    EXPECT_LE(static_cast<double>(said), static_cast<double>(held) * GetParam().looseness + kSlack)
+        << (whole ? "whole" : "in bands");
+  }
+}
+
+// What a reader held is free behind the last row.
+TEST_P(ReaderMemory, IsFreeAtTheEnd) {
+  const Bytes file = GetParam().make();
+  const auto reader = open_reader(file, GetParam().options);
+  Image rows(reader->header().shape);
+  const std::int64_t before = held_bytes();
+  read(*reader, rows.view(), false);
+  EXPECT_LE(held_bytes() - before, 256 << 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, ReaderMemory, testing::ValuesIn(cases()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace imgpipe::test

@@ -1,0 +1,112 @@
+#include "tests/support/allocations.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+
+#include <malloc.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IMGPIPE_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define IMGPIPE_SANITIZED 1
+#endif
+#endif
+
+namespace imgpipe::test {
+namespace {
+
+std::atomic<std::int64_t> held{0}, peak{0}, held_before{0};
+
+void count(void* block) {
+  if (block == nullptr) return;
+  const auto bytes = static_cast<std::int64_t>(malloc_usable_size(block));
+  const std::int64_t now = held.fetch_add(bytes) + bytes;
+  std::int64_t most = peak.load();
+  while (now > most && !peak.compare_exchange_weak(most, now)) {
+  }
+}
+
+void discount(void* block) {
+  if (block != nullptr) held.fetch_sub(static_cast<std::int64_t>(malloc_usable_size(block)));
+}
+
+}  // namespace
+
+std::int64_t held_bytes() {
+  return held.load();
+}
+
+void begin_counting_peak() {
+  held_before = held.load();
+  peak = held.load();
+}
+
+std::int64_t peak_bytes() {
+  return peak.load() - held_before.load();
+}
+
+bool allocations_are_counted() {
+#ifdef IMGPIPE_SANITIZED
+  return false;
+#else
+  return true;
+#endif
+}
+
+}  // namespace imgpipe::test
+
+#ifndef IMGPIPE_SANITIZED
+// glibc's own functions behind those of the C library.
+extern "C" {
+void* __libc_malloc(std::size_t bytes);
+void* __libc_calloc(std::size_t count, std::size_t bytes);
+void* __libc_realloc(void* block, std::size_t bytes);
+void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+void __libc_free(void* block);
+
+void* malloc(std::size_t bytes) {
+  void* block = __libc_malloc(bytes);
+  imgpipe::test::count(block);
+  return block;
+}
+
+void* calloc(std::size_t count, std::size_t bytes) {
+  void* block = __libc_calloc(count, bytes);
+  imgpipe::test::count(block);
+  return block;
+}
+
+// Both blocks may be there at the same time.
+void* realloc(void* block, std::size_t bytes) {
+  if (block == nullptr) return malloc(bytes);
+  const auto old = static_cast<std::int64_t>(malloc_usable_size(block));
+  void* moved = __libc_realloc(block, bytes);
+  if (moved == nullptr && bytes != 0) return nullptr;
+  imgpipe::test::count(moved);
+  imgpipe::test::held.fetch_sub(old);
+  return moved;
+}
+
+void* memalign(std::size_t alignment, std::size_t bytes) {
+  void* block = __libc_memalign(alignment, bytes);
+  imgpipe::test::count(block);
+  return block;
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  return memalign(alignment, bytes);
+}
+
+int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
+  *block = memalign(alignment, bytes);
+  return *block == nullptr ? ENOMEM : 0;
+}
+
+void free(void* block) {
+  imgpipe::test::discount(block);
+  __libc_free(block);
+}
+}
+#endif
