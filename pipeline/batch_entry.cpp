@@ -28,7 +28,7 @@ std::string_view part_name(Part part) {
 
 MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
   const MemoryQuestion question{entry.plan, *entry.reader, entry.writer.get()};
-  MemoryNeed need = entry.to_lane ? MemoryNeed{lane_bytes(question), 0} : host.memory_need(question);
+  MemoryNeed need = entry.to_lane ? lane_need(question) : host.memory_need(question);
   constexpr std::int64_t kRest = std::int64_t{256} << 10;  // tables, names, spans
   need.bytes += static_cast<std::int64_t>(entry.bytes.size()) + kRest;
   return need;

@@ -35,11 +35,10 @@ MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
   const std::int64_t source = question.plan.input.samples();
   std::int64_t kept = question.repeat > 0 || question.keep_source ? source : 0;
   if (question.keep_outputs) kept += bytes_of_steps(question.plan);
-  const std::int64_t writer = question.writer == nullptr ? 0 : question.writer->working_bytes();
-  const std::int64_t strip = strip_work_bytes(question.writer, question.plan.output);
+  const MemoryNeed writer = writer_need(question.writer);
   return {kept + source + question.plan.output.samples() +
-              std::max(question.reader.working_bytes(false), writer + strip),
-          strip};
+              std::max(question.reader.working_bytes(false), writer.bytes),
+          writer.band_bytes};
 }
 
 Outcome Engine::next() {

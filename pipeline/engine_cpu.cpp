@@ -57,7 +57,7 @@ bool is_streamed(const MemoryQuestion& question) {
 }
 
 // What lives at one time: the images on both sides of a chain, none where rows go straight to a writer, the
-// bands between them, and who gives or takes the rows. With `keep_all`, also every image before.
+// bands between them, and who gives and who takes the rows; where they are kept, all images before.
 class ChainsMemory {
  public:
   ChainsMemory(const MemoryQuestion& question, bool streamed)
@@ -65,10 +65,7 @@ class ChainsMemory {
 
   [[nodiscard]] MemoryNeed need() {
     for (std::size_t i = 0; i < chains_.size(); ++i) add_chain(i);
-    if (!streamed_ && question_.writer != nullptr) {
-      const std::int64_t strip = strip_work_bytes(question_.writer, question_.plan.output);
-      add(kept_ + before_ + question_.writer->working_bytes(), strip);
-    }
+    if (!streamed_) add(kept_ + before_, 0, writer_need(question_.writer));
     return need_;
   }
 
@@ -84,10 +81,9 @@ class ChainsMemory {
     std::int64_t after = 0;
     if (to_image && layout.last_pixels == 0) after = question_.plan.input.samples();
     if (to_image && layout.last_pixels > 0) after = bytes_of(links[layout.last_pixels - 1].out);
-    const std::int64_t held =
-        (i == 0 ? question_.reader.working_bytes(false) : 0) + (to_writer ? writer->working_bytes() : 0);
-    add(kept_ + before_ + after + held, band_bytes(source, links, layout, i == 0, to_image) +
-                                            strip_work_bytes(writer, question_.plan.output));
+    const std::int64_t reader = i == 0 ? question_.reader.working_bytes(false) : 0;
+    add(kept_ + before_ + after + reader, band_bytes(source, links, layout, i == 0, to_image),
+        writer_need(writer));
     if (!to_image) return;
     const bool all = question_.repeat > 0 || question_.keep_outputs;
     if (all || (question_.keep_source && before_is_source_)) kept_ += before_;
@@ -97,10 +93,10 @@ class ChainsMemory {
 
   static std::int64_t bytes_of(const FrameShape& frame) { return frame.pixels() * frame.channels(); }
 
-  // Everything is never more than the largest of both parts together.
-  void add(std::int64_t bytes, std::int64_t band) {
-    need_.bytes = std::max(need_.bytes, bytes + band);
-    need_.band_bytes = std::max(need_.band_bytes, band);
+  // The largest of the one and the largest of the other: never less than both together.
+  void add(std::int64_t bytes, std::int64_t band, const MemoryNeed& writer) {
+    need_.bytes = std::max(need_.bytes, bytes + band + writer.bytes);
+    need_.band_bytes = std::max(need_.band_bytes, band + writer.band_bytes);
   }
 
   const MemoryQuestion& question_;

@@ -140,13 +140,12 @@ class ReferenceEngine final : public Engine {
       steps = std::max(steps, bytes);
     }
     if (question.repeat > 0 || question.keep_outputs) steps += bytes_of_steps(question.plan);
-    const std::int64_t writer = question.writer == nullptr ? 0 : question.writer->working_bytes();
-    const std::int64_t strip = strip_work_bytes(question.writer, question.plan.output);
+    const MemoryNeed writer = writer_need(question.writer);
     const std::int64_t kept = question.repeat > 0 || question.keep_outputs ? bytes_of_steps(question.plan)
                                                                            : question.plan.output.samples();
     return {question.plan.input.samples() +
-                std::max({question.reader.working_bytes(true), steps, kept + writer + strip}),
-            strip};
+                std::max({question.reader.working_bytes(true), steps, kept + writer.bytes}),
+            writer.band_bytes};
   }
 
  protected:

@@ -18,23 +18,18 @@ int MemoryNeed::threads_within(int threads, std::int64_t most_bytes) const {
   return threads;
 }
 
-// Of PNG: the rows as the format has them, the same filtered, room for their compressed form, which at worst
-// is a little longer, and the compressor's own state.
-std::int64_t strip_work_bytes(const Writer* writer, const Shape& shape) {
-  if (writer == nullptr || writer->strip_rows() == 0) return 0;
-  constexpr std::int64_t kStateBytes = std::int64_t{1} << 20;
-  const std::int64_t rows = std::min(writer->strip_rows(), shape.height);
-  const std::int64_t strip = rows * (shape.width * shape.channels + 1);
-  return 3 * strip + strip / 8 + kStateBytes;
+MemoryNeed writer_need(const Writer* writer) {
+  if (writer == nullptr) return {};
+  return {writer->working_bytes(), writer->strip_bytes()};
 }
 
 // Decoded into one piece; uploaded, worked on and downloaded; encoded.
-std::int64_t lane_bytes(const MemoryQuestion& question) {
+MemoryNeed lane_need(const MemoryQuestion& question) {
   const std::int64_t source = question.plan.input.samples();
   const std::int64_t result = question.plan.output.samples();
-  const std::int64_t encoding = question.writer == nullptr ? 0 : question.writer->working_bytes();
-  return std::max({source + question.reader.working_bytes(true), source + result,
-                   result + encoding + strip_work_bytes(question.writer, question.plan.output)});
+  const MemoryNeed writer = writer_need(question.writer);
+  return {std::max({source + question.reader.working_bytes(true), source + result, result + writer.bytes}),
+          writer.band_bytes};
 }
 
 std::int64_t bytes_of_steps(const Plan& plan) {

@@ -34,11 +34,11 @@ struct MemoryNeed {
   return threads <= 1 ? 1 : threads + 2;
 }
 
-// What encoding a strip takes beside its pixels and its place in the file, where strips are encoded.
-[[nodiscard]] std::int64_t strip_work_bytes(const Writer* writer, const Shape& shape);
+// What a writer holds, and what more for each further thread that encodes; nothing where there is none.
+[[nodiscard]] MemoryNeed writer_need(const Writer* writer);
 
 // Of an image that goes to a lane, from its file to its encoded result.
-[[nodiscard]] std::int64_t lane_bytes(const MemoryQuestion& question);
+[[nodiscard]] MemoryNeed lane_need(const MemoryQuestion& question);
 
 // Of all images that the steps of a plan make.
 [[nodiscard]] std::int64_t bytes_of_steps(const Plan& plan);
