@@ -16,7 +16,7 @@
 #include "app/standard_streams.h"
 #include "app/trace.h"
 #include "images/error.h"
-#include "images/file.h"
+#include "images/input_file.h"
 #include "images/output_file.h"
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
@@ -271,16 +271,14 @@ class ImageRun {
     job.timeline = Timeline(start_);
     // Looking for devices is part of what --device costs; with a CUDA engine its own thread goes on with it.
     job.timeline.add({"device", "host", SpanKind::host, 0, job.timeline.ns_at(chosen_), 0, 0});
-    std::vector<std::byte> bytes;
+    InputFile input;
     naming(input_name(options_.input), [&] {
       const auto span = job.timeline.span("decode", SpanKind::host);
-      bytes = read_file(
-          options_.input, max_file_bytes(options_.decode),
-          [&](std::span<const std::byte> beginning) { return longest_file(beginning, options_.decode); });
-      job.reader = open_reader(bytes, options_.decode);
+      input = open_input(options_.input, options_.decode, InputKind::any);
+      job.reader = open_reader(input, options_.decode);
     });
     facts_.input = job.reader->header();
-    facts_.input_bytes = static_cast<std::int64_t>(bytes.size());
+    facts_.input_bytes = input.size_bytes();
     const Shape shape = facts_.input.shape;
     if (!engine_) {
       choice_ = choose_for_image(devices_, shape.pixels(), thread_count(options_), 1 + options_.repeat);
@@ -307,9 +305,11 @@ class ImageRun {
     job.keep_source = options_.compare;
     job.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
     job.keep_pixels = !options_.histogram_file.empty();
+    OutputFile file(options_.output);
+    naming(output_name(options_.output), [&] { job.sink = sink_to(file, *job.writer); });
     engine_->submit(std::move(job));
     Outcome outcome = engine_->next();
-    naming(input_name(options_.input), [&] {
+    naming(input_name(options_.input), output_name(options_.output), [&] {
       if (outcome.error) std::rethrow_exception(outcome.error);
     });
     for (const std::string& warning : outcome.warnings)
@@ -319,8 +319,17 @@ class ImageRun {
       log_warning(output_name(options_.output) + ": " + std::string(format_info(format_).name) +
                   " holds no alpha; it is dropped");
     }
-    naming(output_name(options_.output), [&] { write(outcome); });
+    naming(output_name(options_.output), [&] { write(outcome, file); });
     return outcome;
+  }
+
+  // A large file is written as it is made, where nobody sees it before it is put in place.
+  ByteSink sink_to(OutputFile& file, const Writer& writer) {
+    if (!is_large_file(writer) || !file.is_replaced()) return {};
+    return [this, &file](std::span<const std::byte> bytes) {
+      file.append(bytes);
+      facts_.output_bytes += static_cast<std::int64_t>(bytes.size());
+    };
   }
 
   // Of the input, what the output will not have.
@@ -332,11 +341,14 @@ class ImageRun {
       log_notice(name + "colour profile \"" + facts_.input.profile + "\" is not applied and not kept");
   }
 
-  void write(Outcome& outcome) {
-    facts_.output_bytes = static_cast<std::int64_t>(outcome.file.size_bytes());
-    const auto span = outcome.timeline.span("write", SpanKind::host, facts_.output_bytes);
+  // What is not written yet, and the end.
+  void write(Outcome& outcome, OutputFile& file) {
+    const auto left = static_cast<std::int64_t>(outcome.file.size_bytes());
+    facts_.output_bytes += left;
+    const auto span = outcome.timeline.span("write", SpanKind::host, left);
     check_still_replaceable(options_.output, options_.replace);
-    write_file(options_.output, outcome.file.parts);
+    for (const std::vector<std::byte>& part : outcome.file.parts) file.append(part);
+    file.put_in_place();
     outcome.file = {};
   }
 

@@ -1,14 +1,17 @@
 // The Netpbm formats PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), any maxval
 // (netpbm.sourceforge.net/doc). Our own because stb_image 2.27 knows only P5 and P6, swaps the bytes of
 // 16-bit samples and ignores maxval.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 
 #include "images/codec_parts.h"
 #include "images/error.h"
+#include "images/input_file.h"
 #include "images/mark.h"
 
 namespace imgpipe {
@@ -24,7 +27,11 @@ bool is_space(unsigned c) {
 
 class NetpbmReader final : public Reader {
  public:
-  NetpbmReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), lenient_(options.lenient) {
+  NetpbmReader(Bytes bytes, const DecodeOptions& options, const InputFile* rest)
+      : bytes_(bytes),
+        rest_(rest),
+        file_bytes_(rest != nullptr ? static_cast<std::size_t>(rest->size_bytes()) : bytes.size()),
+        lenient_(options.lenient) {
     kind_ = std::to_integer<unsigned>(bytes[1]) - '0';
     plain_ = kind_ <= 3;
     position_ = 2;
@@ -53,13 +60,18 @@ class NetpbmReader final : public Reader {
     const std::int64_t least = !plain_  ? row_bytes_ * header_.shape.height
                                : bitmap ? header_.shape.samples()
                                         : 2 * header_.shape.samples() - 1;
-    if (!lenient_ && static_cast<std::int64_t>(bytes_.size() - position_) < least)
+    if (!lenient_ && static_cast<std::int64_t>(file_bytes_ - position_) < least)
       fail("the file is truncated");
-    if (!plain_) judge_what_follows(std::min(bytes_.size(), position_ + static_cast<std::size_t>(least)));
+    if (!plain_) judge_what_follows(std::min(file_bytes_, position_ + static_cast<std::size_t>(least)));
+  }
+
+  [[nodiscard]] std::int64_t working_bytes(bool) const override {
+    return rest_ != nullptr ? static_cast<std::int64_t>(window_bytes()) : 0;
   }
 
  protected:
   void read_next_rows(HostPlane rows) override {
+    if (read_straight(rows)) return;
     for (std::int64_t y = 0; y < rows.height; ++y) {
       if (plain_) {
         read_plain_row(rows.row(y), rows.row_samples());
@@ -70,6 +82,7 @@ class NetpbmReader final : public Reader {
   }
 
   void finish() override {
+    window_ = std::vector<std::byte>();
     if (plain_) {
       skip_space_and_comments();
       judge_what_follows(position_);
@@ -82,12 +95,64 @@ class NetpbmReader final : public Reader {
  private:
   // White space may stand behind an image (and between images, which are legal Netpbm: we take one).
   void judge_what_follows(std::size_t end) {
-    const std::size_t count = bytes_.size() - end;
-    while (end < bytes_.size() && is_space(std::to_integer<unsigned>(bytes_[end]))) ++end;
-    if (end == bytes_.size()) return;
-    const std::string what = following_bytes(count, format_by_content(bytes_.subspan(end)).has_value());
+    constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
+    const std::size_t count = file_bytes_ - end;
+    std::vector<std::byte> piece;
+    Bytes behind = bytes_.subspan(std::min(end, bytes_.size()));
+    for (;;) {
+      if (rest_ != nullptr && end < file_bytes_) {
+        piece.resize(std::min(kPieceBytes, file_bytes_ - end));
+        behind = Bytes(piece).first(rest_->read_at(static_cast<std::int64_t>(end), piece));
+      }
+      std::size_t spaces = 0;
+      while (spaces < behind.size() && is_space(std::to_integer<unsigned>(behind[spaces]))) ++spaces;
+      end += spaces;
+      if (behind.size() == spaces && (rest_ == nullptr || spaces == 0 || end >= file_bytes_)) return;
+      if (rest_ == nullptr || spaces == 0) {
+        behind = behind.subspan(spaces);
+        break;
+      }
+    }
+    const std::string what = following_bytes(count, format_by_content(behind).has_value());
     if (!lenient_) fail(what.c_str());
     warnings_.push_back(what);
+  }
+
+  // Rows that lie in the file as they are to be, of a file that is not here: all of them at once.
+  bool read_straight(HostPlane rows) {
+    const bool as_stored = kind_ > 4 && maxval_ == 255 && rows.stride == rows.row_samples();
+    if (rest_ == nullptr || !as_stored) return false;
+    const auto count = static_cast<std::size_t>(rows.height * rows.row_samples());
+    const std::span<std::byte> out = std::as_writable_bytes(std::span(rows.data, count));
+    if (rest_->read_at(static_cast<std::int64_t>(position_), out) < count) return false;
+    position_ += count;
+    return true;
+  }
+
+  // Whole rows, as they are stored.
+  [[nodiscard]] std::size_t window_bytes() const {
+    constexpr std::int64_t kWindowBytes = std::int64_t{1} << 18;
+    return static_cast<std::size_t>(std::max<std::int64_t>(1, kWindowBytes / row_bytes_) * row_bytes_);
+  }
+
+  // The stored bytes of the next row, as far as there are any.
+  Bytes take_stored_row() {
+    const auto row_bytes = static_cast<std::size_t>(row_bytes_);
+    if (rest_ == nullptr) {
+      const Bytes row = bytes_.subspan(position_, std::min(row_bytes, bytes_.size() - position_));
+      position_ += row.size();
+      return row;
+    }
+    if (window_left_.size() < row_bytes) {
+      window_.resize(window_bytes());
+      window_left_ = Bytes(window_).first(rest_->read_at(static_cast<std::int64_t>(position_), window_));
+      // It was longer when it was opened.
+      if (window_left_.size() < row_bytes && !lenient_) fail("the file is truncated");
+    }
+    const Bytes row = window_left_.first(std::min(row_bytes, window_left_.size()));
+    window_left_ = window_left_.subspan(row.size());
+    position_ += row.size();
+    return row;
   }
 
   [[nodiscard]] unsigned current() const { return std::to_integer<unsigned>(bytes_[position_]); }
@@ -158,10 +223,9 @@ class NetpbmReader final : public Reader {
   }
 
   void read_raw_row(Sample* out, std::int64_t count) {
-    const std::size_t left = bytes_.size() - position_;
-    const std::size_t have = std::min(left, static_cast<std::size_t>(row_bytes_));
-    const auto* in = reinterpret_cast<const unsigned char*>(bytes_.data()) + position_;
-    position_ += have;
+    const Bytes row = take_stored_row();
+    const std::size_t have = row.size();
+    const auto* in = reinterpret_cast<const unsigned char*>(row.data());
     const auto have_samples = static_cast<std::int64_t>(kind_ == 4      ? have * 8
                                                         : maxval_ > 255 ? have / 2
                                                                         : have);
@@ -183,8 +247,12 @@ class NetpbmReader final : public Reader {
     }
   }
 
-  Bytes bytes_;
+  Bytes bytes_;  // the file, or its beginning
+  const InputFile* rest_;
+  std::size_t file_bytes_;
   bool lenient_;
+  std::vector<std::byte> window_;  // of the rest, and what of it was not given
+  Bytes window_left_;
   unsigned kind_ = 0;  // the digit of P1..P6
   bool plain_ = false;
   unsigned maxval_ = 1;
@@ -248,8 +316,23 @@ class NetpbmWriter final : public Writer {
 
 }  // namespace
 
-std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options) {
-  return std::make_unique<NetpbmReader>(bytes, options);
+std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options, const InputFile* rest) {
+  return std::make_unique<NetpbmReader>(bytes, options, rest);
+}
+
+bool is_raw_netpbm(Bytes beginning) {
+  const std::optional<Format> format = format_by_content(beginning);
+  const bool netpbm = format == Format::pbm || format == Format::pgm || format == Format::ppm;
+  if (!netpbm || std::to_integer<char>(beginning[1]) < '4') return false;
+  DecodeOptions lenient;
+  lenient.max_pixels = std::numeric_limits<std::int64_t>::max();
+  lenient.lenient = true;  // the pixels need not be here
+  try {
+    const NetpbmReader reader(beginning, lenient, nullptr);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 std::unique_ptr<Writer> make_netpbm_writer(Shape shape, const EncodeOptions& options) {

@@ -13,6 +13,8 @@
 
 namespace imgpipe {
 
+class InputFile;
+
 using Bytes = std::span<const std::byte>;
 
 // The value that --lenient gives to pixels that could not be recovered.
@@ -73,7 +75,11 @@ std::unique_ptr<Reader> make_oriented_reader(std::unique_ptr<Reader> stored,
 
 std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);
-std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options);
+// `rest`: where the bytes are of a raw file of which `bytes` is the beginning; nullptr where it is all of it.
+std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options,
+                                    const InputFile* rest = nullptr);
+// Whether a file that begins like this is raw PBM, PGM or PPM with a sound header that ends here.
+bool is_raw_netpbm(Bytes beginning);
 std::unique_ptr<Reader> open_bmp(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_tga(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_gif(Bytes bytes, const DecodeOptions& options);

@@ -38,4 +38,14 @@ auto naming(const std::string& name, const Action& action) {
   }
 }
 
+// The same for work that reads one file and writes another: an Error of the output side is about the second.
+template <class Action>
+auto naming(const std::string& input, const std::string& output, const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    throw Error(error.kind(), (error.kind() == ErrorKind::output ? output : input) + ": " + error.what());
+  }
+}
+
 }  // namespace imgpipe

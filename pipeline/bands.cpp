@@ -228,8 +228,18 @@ class BandPass {
       timed(*slot, "encode", SpanKind::host, slot->result.height * slot->result.row_samples(),
             [&] { job_.sink.writer->write_rows(slot->result); });
     }
+    if (job_.sink.bytes) hand_on(*slot);
     const std::lock_guard lock(mutex_);
     free_.push_back(slot);
+  }
+
+  // What is finished of the file goes on at once: it need never be there as a whole.
+  void hand_on(Slot& slot) {
+    const EncodedFile finished = job_.sink.writer->take_finished();
+    if (finished.parts.empty()) return;
+    timed(slot, "write", SpanKind::host, static_cast<std::int64_t>(finished.size_bytes()), [&] {
+      for (const std::vector<std::byte>& part : finished.parts) job_.sink.bytes(part);
+    });
   }
 
   // Rows band.first..band.end-1 of what a link writes: in the sink, or in a buffer of the slot.
@@ -303,20 +313,37 @@ void run_chain(const ChainJob& job, HostThreads& threads) {
   BandPass(job, threads).run();
 }
 
-EncodedFile encode_image(ConstHostPlane pixels, Writer& writer, HostThreads& threads, Timeline& timeline) {
+EncodedFile encode_image(ConstHostPlane pixels, Writer& writer, HostThreads& threads, Timeline& timeline,
+                         const ByteSink& sink) {
   const Plan plan;
   std::vector<std::vector<std::uint64_t>> none;
   run_chain({plan,
              pixels.shape(),
              {nullptr, {frame_shape_of(pixels.shape()), {pixels, {}, {}, {}}}},
              {},
-             {{}, &writer},
+             {{}, &writer, sink},
              none,
              timeline,
              0},
             threads);
-  const auto span = timeline.span("encode", SpanKind::host);
-  return writer.finish();
+  return finish_file(writer, timeline, sink);
+}
+
+EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink) {
+  EncodedFile file;
+  {
+    const auto span = timeline.span("encode", SpanKind::host);
+    file = writer.finish();
+  }
+  if (!sink) return file;
+  const auto span = timeline.span("write", SpanKind::host, static_cast<std::int64_t>(file.size_bytes()));
+  for (const std::vector<std::byte>& part : file.parts) sink(part);
+  return {};
+}
+
+bool is_large_file(const Writer& writer) {
+  constexpr std::int64_t kHeldBytes = std::int64_t{8} << 20;
+  return writer.working_bytes() > kHeldBytes;
 }
 
 }  // namespace imgpipe

@@ -14,6 +14,7 @@
 
 #include "images/codec.h"
 #include "images/image.h"
+#include "pipeline/engine.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
 
@@ -61,6 +62,7 @@ struct ChainSink {
   // a link of the chain moves alpha; where none does it stays where it was before the chain.
   Frame<Sample, Host> image = {};
   Writer* writer = nullptr;  // not yet written to; finish() is left to the caller
+  ByteSink bytes = {};       // takes what the writer has finished, behind each band
 };
 
 // A chain is right when
@@ -81,8 +83,15 @@ struct ChainJob {
 // be had from either.
 void run_chain(const ChainJob& job, HostThreads& threads);
 
-// Encodes an image, strip by strip where the writer has strips. Its time goes to the row "encode".
+// Encodes an image, strip by strip where the writer has strips. Its time goes to the row "encode". With a
+// sink the file goes there, in the row "write", and nothing is returned.
 [[nodiscard]] EncodedFile encode_image(ConstHostPlane pixels, Writer& writer, HostThreads& threads,
-                                       Timeline& timeline);
+                                       Timeline& timeline, const ByteSink& sink = {});
+// The end of a file whose rows are all written; part of encode_image().
+[[nodiscard]] EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink);
+
+// Whether a file is worth handing on as it is made. One that is smaller is held until it is whole: nothing
+// is then begun for an image that fails.
+[[nodiscard]] bool is_large_file(const Writer& writer);
 
 }  // namespace imgpipe

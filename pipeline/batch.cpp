@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "images/block_pool.h"
-#include "images/file.h"
 #include "images/output_file.h"
 #include "images/text.h"
 #include "pipeline/bands.h"
@@ -103,28 +102,28 @@ class Batch::Work {
   void open(EntryPointer& entry) {
     entry->result.start_ns = entry->timeline.now_ns();
     const BatchItem item = item_of(*entry);
-    const std::int64_t file_bytes = file_size_bytes(item.input);
+    const std::int64_t file_bytes = held_input_bytes(item.input, settings_.decode);
     if (settings_.memory_is_limit && file_bytes > settings_.memory_bytes)
       throw over_budget(item, file_bytes, settings_.memory_bytes);
     if (!queue_.may_read(entry, file_bytes)) return;
     naming(printable(item.input), [&] {
       {
         auto span = entry->timeline.span(part_name(Part::read), SpanKind::host);
-        entry->bytes = read_regular_file(
-            item.input, max_file_bytes(settings_.decode),
-            [&](std::span<const std::byte> beginning) { return longest_file(beginning, settings_.decode); });
-        span.set_bytes(static_cast<std::int64_t>(entry->bytes.size()));
+        entry->input = open_input(item.input, settings_.decode, InputKind::regular_only);
+        span.set_bytes(static_cast<std::int64_t>(entry->input.bytes().size()));
       }
       const auto span = entry->timeline.span(part_name(Part::decode), SpanKind::host);
-      entry->reader = open_reader(entry->bytes, settings_.decode);
+      entry->reader = open_reader(entry->input, settings_.decode);
     });
     BatchResult& result = entry->result;
     result.header = entry->reader->header();
-    result.input_bytes = static_cast<std::int64_t>(entry->bytes.size());
+    result.input_bytes = entry->input.size_bytes();
     entry->plan = make_plan(settings_.stages, result.header.shape, settings_.stage, settings_.fuse);
     naming(printable(item.output), [&] {
       result.output = storable_shape(item.format, entry->plan.output);
       entry->writer = make_writer(item.format, entry->plan.output, settings_.encode);
+      entry->output = std::make_unique<OutputFile>(item.output);
+      entry->sink = sink_to(*entry);
     });
     if (entry->plan.output.has_alpha() && !result.output.has_alpha()) {
       result.warnings.push_back(printable(item.output) + ": " + std::string(format_info(item.format).name) +
@@ -151,10 +150,12 @@ class Batch::Work {
     job.timeline = std::move(entry->timeline);
     job.keep_pixels = false;
     job.writer = std::move(entry->writer);
+    job.sink = entry->sink;
     engine->submit(std::move(job));
     Outcome outcome = engine->next();
     entry->timeline = std::move(outcome.timeline);
-    naming(printable(item_of(*entry).input), [&] {
+    const BatchItem item = item_of(*entry);
+    naming(printable(item.input), printable(item.output), [&] {
       if (outcome.error) std::rethrow_exception(outcome.error);
     });
     keep_warnings(*entry, outcome.warnings);
@@ -171,28 +172,45 @@ class Batch::Work {
     });
     keep_warnings(*entry, entry->reader->warnings());
     entry->reader.reset();
-    entry->bytes = {};
+    entry->input = InputFile();
     lanes_.hand_over(std::move(entry));
   }
 
   void encode(EntryPointer& entry, int threads) {
     HostThreads host(threads);
     const EncodedFile file = naming(printable(item_of(*entry).output), [&] {
-      return encode_image(std::as_const(entry->pixels).view(), *entry->writer, host, entry->timeline);
+      return encode_image(std::as_const(entry->pixels).view(), *entry->writer, host, entry->timeline,
+                          entry->sink);
     });
     entry->pixels = Image();
     write(*entry, file);
     finish(std::move(entry));
   }
 
+  // A large file is written as it is made, where nobody sees it before it is put in place. Its folder is then
+  // there before the image is known to be good to its end.
+  ByteSink sink_to(BatchEntry& entry) {
+    if (!is_large_file(*entry.writer) || !entry.output->is_replaced()) return {};
+    return [this, &entry](std::span<const std::byte> bytes) { append(entry, bytes); };
+  }
+
+  void append(BatchEntry& entry, std::span<const std::byte> bytes) {
+    if (entry.result.output_bytes == 0)
+      folders_.make(std::filesystem::path(item_of(entry).output).parent_path());
+    entry.output->append(bytes);
+    entry.result.output_bytes += static_cast<std::int64_t>(bytes.size());
+  }
+
+  // What is not written yet of the file, and its end.
   void write(BatchEntry& entry, const EncodedFile& file) {
     const std::string path = item_of(entry).output;
-    entry.result.output_bytes = static_cast<std::int64_t>(file.size_bytes());
-    const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host, entry.result.output_bytes);
+    const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host,
+                                          static_cast<std::int64_t>(file.size_bytes()));
     naming(printable(path), [&] {
-      folders_.make(std::filesystem::path(path).parent_path());
+      if (!entry.sink) folders_.make(std::filesystem::path(path).parent_path());
       settings_.before_write(path);
-      write_file(path, file.parts);
+      for (const std::vector<std::byte>& part : file.parts) append(entry, part);
+      entry.output->put_in_place();
     });
   }
 
@@ -223,6 +241,7 @@ class Batch::Work {
   void fail(EntryPointer entry, const Error& error) {
     entry->result.failed = error.kind();
     entry->result.reason = error.what();
+    entry->result.output_bytes = 0;  // what was written of it is gone
     finish(std::move(entry));
   }
 

@@ -27,10 +27,10 @@ std::string_view part_name(Part part) {
 }
 
 MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
-  const MemoryQuestion question{entry.plan, *entry.reader, entry.writer.get()};
+  const MemoryQuestion question{entry.plan, *entry.reader, entry.writer.get(), entry.sink != nullptr};
   MemoryNeed need = entry.to_lane ? lane_need(question) : host.memory_need(question);
   constexpr std::int64_t kRest = std::int64_t{256} << 10;  // tables, names, spans
-  need.bytes += static_cast<std::int64_t>(entry.bytes.size()) + kRest;
+  need.bytes += static_cast<std::int64_t>(entry.input.bytes().size()) + kRest;
   return need;
 }
 

@@ -5,14 +5,18 @@
 #include <memory>
 #include <vector>
 
+#include "images/input_file.h"
+#include "images/output_file.h"
 #include "pipeline/batch.h"
 
 namespace imgpipe {
 
 struct BatchEntry final : LaneImage {
-  std::vector<std::byte> bytes;  // of the file; the reader's
+  InputFile input;  // the reader's
   std::unique_ptr<Reader> reader;
   std::unique_ptr<Writer> writer;
+  std::unique_ptr<OutputFile> output;
+  ByteSink sink;  // to the output, where it is written as it is made
   bool to_lane = false;
   bool lane_was_full = false;      // a worker does the stages that a lane was meant to do
   MemoryNeed need;                 // with its file

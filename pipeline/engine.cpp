@@ -35,7 +35,7 @@ MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
   const std::int64_t source = question.plan.input.samples();
   std::int64_t kept = question.repeat > 0 || question.keep_source ? source : 0;
   if (question.keep_outputs) kept += bytes_of_steps(question.plan);
-  const MemoryNeed writer = writer_need(question.writer);
+  const MemoryNeed writer = writer_need(question);
   return {kept + source + question.plan.output.samples() +
               std::max(question.reader.working_bytes(false), writer.bytes),
           writer.band_bytes};
@@ -49,8 +49,8 @@ Outcome Engine::next() {
   outcome.plan = std::move(job.plan);
   outcome.timeline = std::move(job.timeline);
   try {
-    const MemoryNeed need = memory_need({outcome.plan, *job.reader, job.writer.get(), job.repeat,
-                                         job.keep_source, job.keep_outputs, job.keep_pixels});
+    const MemoryNeed need = memory_need({outcome.plan, *job.reader, job.writer.get(), job.sink != nullptr,
+                                         job.repeat, job.keep_source, job.keep_outputs, job.keep_pixels});
     check_available(need.with_threads(threads()));
     run(job, outcome);
   } catch (...) {

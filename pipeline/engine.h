@@ -4,7 +4,9 @@
 #include <array>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,10 @@ struct OwnedFrame {
 // Allocates the planes that a frame of this shape has.
 [[nodiscard]] OwnedFrame make_frame(const FrameShape& shape);
 
+// Takes the bytes of a file as they are made, in their order, from one thread at a time. What it throws ends
+// the job.
+using ByteSink = std::function<void(std::span<const std::byte>)>;
+
 struct Job {
   std::unique_ptr<Reader> reader;  // its header().shape is plan.input
   Plan plan;
@@ -39,12 +45,13 @@ struct Job {
   bool keep_pixels =
       true;  // give the finished image back; without it and with a writer it need never exist as a whole
   std::unique_ptr<Writer> writer;  // encodes the finished image, if given
+  ByteSink sink;                   // with a writer: where the file goes, if given
 };
 
 struct Outcome {
   std::exception_ptr error;  // set: nothing else is
   ConstHostPlane pixels;  // the finished image, of shape plan.output; its memory is in `frames` or `source`
-  EncodedFile file;       // with a writer: the finished image encoded
+  EncodedFile file;       // with a writer: the finished image encoded, as far as no sink took it
   Plan plan;
   Timeline timeline;
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: kBins x planes counts, empty where none

@@ -65,7 +65,7 @@ class ChainsMemory {
 
   [[nodiscard]] MemoryNeed need() {
     for (std::size_t i = 0; i < chains_.size(); ++i) add_chain(i);
-    if (!streamed_) add(kept_ + before_, 0, writer_need(question_.writer));
+    if (!streamed_) add(kept_ + before_, 0, writer_need(question_));
     return need_;
   }
 
@@ -83,7 +83,7 @@ class ChainsMemory {
     if (to_image && layout.last_pixels > 0) after = bytes_of(links[layout.last_pixels - 1].out);
     const std::int64_t reader = i == 0 ? question_.reader.working_bytes(false) : 0;
     add(kept_ + before_ + after + reader, band_bytes(source, links, layout, i == 0, to_image),
-        writer_need(writer));
+        to_writer ? writer_need(question_, layout.rows) : MemoryNeed());
     if (!to_image) return;
     const bool all = question_.repeat > 0 || question_.keep_outputs;
     if (all || (question_.keep_source && before_is_source_)) kept_ += before_;
@@ -114,8 +114,8 @@ class CpuRun {
       : job_(job),
         outcome_(outcome),
         threads_(threads),
-        streamed_(is_streamed({outcome.plan, *job.reader, job.writer.get(), job.repeat, job.keep_source,
-                               job.keep_outputs, job.keep_pixels})),
+        streamed_(is_streamed({outcome.plan, *job.reader, job.writer.get(), job.sink != nullptr, job.repeat,
+                               job.keep_source, job.keep_outputs, job.keep_pixels})),
         chains_(chains_of(outcome.plan, streamed_)) {
     outcome.histograms.resize(outcome.plan.steps.size());
     outcome.frames.resize(outcome.plan.steps.size());
@@ -160,6 +160,7 @@ class CpuRun {
     }
     if (streamed_ && index + 1 == chains_.size()) {
       chain.sink.writer = job_.writer.get();
+      chain.sink.bytes = job_.sink;
       run_chain(chain, threads_);
       return;
     }
@@ -214,13 +215,13 @@ class CpuRun {
     if (streamed_) {
       outcome_.frames.clear();
       source_ = Image();
-      const auto span = outcome_.timeline.span("encode", SpanKind::host);
-      outcome_.file = job_.writer->finish();
+      outcome_.file = finish_file(*job_.writer, outcome_.timeline, job_.sink);
       return;
     }
     outcome_.pixels = current_.image.planes[0];
     if (job_.keep_source || current_.owner == kNone) outcome_.source = std::move(source_);
-    if (job_.writer) outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline);
+    if (job_.writer)
+      outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
   }
 
   Job& job_;

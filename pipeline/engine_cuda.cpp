@@ -167,7 +167,7 @@ class CudaEngine final : public Engine {
     outcome.frames.emplace_back();
     outcome.frames.back().images[0] = std::move(result);
     outcome.pixels = std::as_const(outcome.frames.back().images[0]).view();
-    if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, timeline);
+    if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, timeline, job.sink);
   }
 
   void run_passes(const Job& job, Outcome& outcome, const DevicePlan& plan, DeviceTimes& times,

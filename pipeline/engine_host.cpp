@@ -140,7 +140,7 @@ class ReferenceEngine final : public Engine {
       steps = std::max(steps, bytes);
     }
     if (question.repeat > 0 || question.keep_outputs) steps += bytes_of_steps(question.plan);
-    const MemoryNeed writer = writer_need(question.writer);
+    const MemoryNeed writer = writer_need(question);
     const std::int64_t kept = question.repeat > 0 || question.keep_outputs ? bytes_of_steps(question.plan)
                                                                            : question.plan.output.samples();
     return {question.plan.input.samples() +
@@ -166,7 +166,8 @@ class ReferenceEngine final : public Engine {
     runner.finish(job.keep_outputs);
     const bool source_is_result = outcome.pixels.data == std::as_const(source).view().data;
     if (job.keep_source || source_is_result) outcome.source = std::move(source);
-    if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, outcome.timeline);
+    if (job.writer)
+      outcome.file = encode_image(outcome.pixels, *job.writer, threads_, outcome.timeline, job.sink);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "images/block_pool.h"
 #include "images/error.h"
 #include "images/image.h"
+#include "pipeline/band_layout.h"
 
 namespace imgpipe {
 
@@ -18,16 +19,22 @@ int MemoryNeed::threads_within(int threads, std::int64_t most_bytes) const {
   return threads;
 }
 
-MemoryNeed writer_need(const Writer* writer) {
+MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows) {
+  const Writer* const writer = question.writer;
   if (writer == nullptr) return {};
-  return {writer->working_bytes(), writer->strip_bytes()};
+  return {question.handed_on ? writer->working_bytes_when_taken(rows) : writer->working_bytes(),
+          writer->strip_bytes()};
+}
+
+MemoryNeed writer_need(const MemoryQuestion& question) {
+  return writer_need(question, band_layout(question.plan.output, {}, question.writer, 1).rows);
 }
 
 // Decoded into one piece; uploaded, worked on and downloaded; encoded.
 MemoryNeed lane_need(const MemoryQuestion& question) {
   const std::int64_t source = question.plan.input.samples();
   const std::int64_t result = question.plan.output.samples();
-  const MemoryNeed writer = writer_need(question.writer);
+  const MemoryNeed writer = writer_need(question);
   return {std::max({source + question.reader.working_bytes(true), source + result, result + writer.bytes}),
           writer.band_bytes};
 }

@@ -14,6 +14,7 @@ struct MemoryQuestion {
   const Plan& plan;
   const Reader& reader;            // not yet read from
   const Writer* writer = nullptr;  // not yet written to; may be absent
+  bool handed_on = false;          // its file, as it is made: Job::sink
   int repeat = 0;                  // these as in Job
   bool keep_source = false, keep_outputs = false, keep_pixels = false;
 };
@@ -34,8 +35,10 @@ struct MemoryNeed {
   return threads <= 1 ? 1 : threads + 2;
 }
 
-// What a writer holds, and what more for each further thread that encodes; nothing where there is none.
-[[nodiscard]] MemoryNeed writer_need(const Writer* writer);
+// What the writer holds that takes bands of so many rows, and what more for each further thread that encodes.
+[[nodiscard]] MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows);
+// The same where it takes a whole image.
+[[nodiscard]] MemoryNeed writer_need(const MemoryQuestion& question);
 
 // Of an image that goes to a lane, from its file to its encoded result.
 [[nodiscard]] MemoryNeed lane_need(const MemoryQuestion& question);
