@@ -144,7 +144,6 @@ class BatchRun {
 
   void work() {
     remove_what_was_left();
-    if (options_.batch.memory_bytes == 0) keep_freed_memory();
     start_ = Clock::now();
     const SignalsNoted signals;
     BatchSetUp set_up = set_up_batch(options_);
@@ -269,11 +268,10 @@ class BatchRun {
       log_detail("removed " + std::to_string(removed) + " temporary files of runs that were killed");
   }
 
-  [[nodiscard]] std::vector<BatchItem> items() const {
-    std::vector<BatchItem> items;
-    items.reserve(files_.files.size());
-    for (const BatchFile& file : files_.files) items.push_back({file.input, file.output, file.format});
-    return items;
+  [[nodiscard]] BatchItems items() const {
+    return {files_.files.size(), [&files = files_.files](std::size_t i) {
+              return BatchItem{files[i].input, files[i].output, files[i].format};
+            }};
   }
 
   void report() {

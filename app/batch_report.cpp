@@ -81,12 +81,18 @@ std::string_view kind_of_error(ErrorKind kind) {
 }
 
 // A reason says which path it is about: the input, or the output.
-BatchFailure failure_of(const BatchResult& result, const BatchFile& file) {
-  BatchFailure failure{file.name, file.input, result.reason, "", *result.failed};
-  for (const std::string& path : {file.input, file.output}) {
-    if (result.reason.starts_with(printable(path) + ": ")) failure.about = printable(path);
+struct SplitReason {
+  BatchFailure::About about = BatchFailure::About::neither;
+  std::string alone;
+};
+
+SplitReason split_reason(const std::string& reason, const BatchFile& file) {
+  using enum BatchFailure::About;
+  for (const auto& [about, path] : {std::pair(output, &file.output), std::pair(input, &file.input)}) {
+    const std::string beginning = printable(*path) + ": ";
+    if (reason.starts_with(beginning)) return {about, reason.substr(beginning.size())};
   }
-  return failure;
+  return {neither, reason};
 }
 
 std::string failed_text(const BatchTotals& totals) {
@@ -96,7 +102,7 @@ std::string failed_text(const BatchTotals& totals) {
     if (shown++ < kMostFailuresShown) text += "  " + problem.text() + "\n";
   }
   for (const BatchFailure& failure : totals.failures) {
-    if (shown++ < kMostFailuresShown) text += "  " + failure.reason + "\n";
+    if (shown++ < kMostFailuresShown) text += "  " + failure.reason() + "\n";
   }
   if (shown > kMostFailuresShown) {
     text += "  and " + std::to_string(shown - kMostFailuresShown) +
@@ -147,8 +153,9 @@ std::string noted_text(const BatchTotals::Noted& noted, const std::string& what)
 
 }  // namespace
 
-std::string BatchFailure::reason_alone() const {
-  return about.empty() ? reason : reason.substr(about.size() + 2);
+std::string BatchFailure::reason() const {
+  if (about == About::neither) return *reason_alone;
+  return printable(about == About::input ? file->input : file->output) + ": " + *reason_alone;
 }
 
 void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
@@ -161,7 +168,9 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
     }
   }
   if (result.failed) {
-    failures.push_back(failure_of(result, file));
+    SplitReason reason = split_reason(result.reason, file);
+    const auto kept = reasons_.insert(std::move(reason.alone)).first;
+    failures.push_back({&file, *result.failed, reason.about, &*kept});
     return;
   }
   ++done;
@@ -309,7 +318,7 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   for (const PathProblem& problem : totals.problems)
     add_failure(problem.path, problem.path, ErrorKind::input, problem.reason);
   for (const BatchFailure& failure : totals.failures)
-    add_failure(failure.name, failure.input, failure.kind, failure.reason_alone());
+    add_failure(failure.file->name, failure.file->input, failure.kind, *failure.reason_alone);
   return json.dump(2) + "\n";
 }
 
@@ -346,7 +355,7 @@ std::string batch_line(const BatchFile& file, const BatchResult& result) {
   Json json = line_of(file, result.failed ? "failed" : "done");
   if (result.failed) {
     json["error"] = kind_of_error(*result.failed);
-    json["reason"] = failure_of(result, file).reason_alone();
+    json["reason"] = split_reason(result.reason, file).alone;
   }
   json["warnings"] = result.warnings;
   if (!result.device.empty()) json["device"] = result.device;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,19 +15,24 @@
 
 namespace imgpipe {
 
+// Thousands may fail for the same few reasons, so each is kept once.
 struct BatchFailure {
-  std::string name;    // for --failed-out
-  std::string input;   // path
-  std::string reason;  // with the path that it is about
-  std::string about;   // that path, as the reason has it in front
+  const BatchFile* file = nullptr;
   ErrorKind kind = ErrorKind::input;
+  enum class About { input, output, neither } about = About::neither;  // the path that the reason is about
+  const std::string* reason_alone = nullptr;                           // without that path
 
-  [[nodiscard]] std::string reason_alone() const;
+  [[nodiscard]] std::string reason() const;  // with it
 };
 
 // Collects the results of a batch as they come.
 class BatchTotals {
  public:
+  BatchTotals() = default;
+  BatchTotals(const BatchTotals&) = delete;  // failures point into it
+  BatchTotals& operator=(const BatchTotals&) = delete;
+
+  // `file` stays where it is.
   void add(const BatchResult& result, const BatchFile& file);
   // An image that was done, and whose output is gone: it has failed after all.
   void add_lost(const BatchFile& file);
@@ -73,6 +79,7 @@ class BatchTotals {
   [[nodiscard]] std::map<std::string, std::size_t> images_by_device() const { return by_device_; }
 
  private:
+  std::set<std::string> reasons_;  // of failures
   std::vector<double> image_ms_;
   PartTimes workers_{};
   std::map<std::string, std::array<std::vector<Interval>, kParts>> lanes_;

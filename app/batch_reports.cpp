@@ -100,7 +100,7 @@ void BatchReports::write_failed(const BatchTotals& totals) const {
     std::ranges::remove_copy_if(*list_, std::back_inserter(names),
                                 [&](const std::string& name) { return settled_.contains(plain(name)); });
   } else {
-    for (const BatchFailure& failure : totals.failures) names.push_back(failure.name);
+    for (const BatchFailure& failure : totals.failures) names.push_back(failure.file->name);
   }
   std::ranges::sort(names);  // not in the order of their ends, which chance decides
   write_text(options_.batch.failed_file, name_list_text(names));

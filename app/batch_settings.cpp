@@ -1,10 +1,11 @@
 #include "app/batch_settings.h"
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <utility>
 
-#include <malloc.h>
+#include <unistd.h>
 
 #include "app/calibration.h"
 #include "images/available_memory.h"
@@ -17,14 +18,28 @@ namespace {
 constexpr std::size_t kSlotsOfADevice = 4;
 // Of the workers' time, each, before a further device is started: about two starts of one.
 constexpr std::chrono::milliseconds kPatienceForADevice{500};
+// What the program takes beside images once it works: code and tables that are first used then, and for each
+// worker its stack, its engine and what malloc keeps for it.
+constexpr std::int64_t kLaterBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
+
+// What this process has of memory now: itself, its libraries, the list of files.
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t size = 0;
+  std::int64_t resident = 0;
+  file >> size >> resident;
+  return file ? resident * ::sysconf(_SC_PAGESIZE) : 0;
+}
 
 // The memory that images may have: what was given less what the program itself takes, or half of what there
 // is.
 std::int64_t memory_for_images(const BatchOptions& batch, int jobs) {
-  if (batch.memory_bytes == 0) return available_memory_bytes() / 2;
-  // Measured: the program with its libraries 20 to 30 MB, and what the allocator of each thread keeps.
-  const std::int64_t own = (std::int64_t{32} << 20) + (std::int64_t{jobs} << 20);
-  return std::max(batch.memory_bytes - own, batch.memory_bytes / 4);
+  const std::int64_t later = kLaterBytes + jobs * kJobBytes;
+  if (batch.memory_bytes > 0)
+    return std::max(batch.memory_bytes - resident_bytes() - later, batch.memory_bytes / 4);
+  const std::int64_t available = available_memory_bytes();
+  return std::max(available - later, available / 4) / 2;
 }
 
 // What is kept for the next image counts as well where there is a limit.
@@ -102,16 +117,6 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
 }
 
 }  // namespace
-
-// Images come and go by the megabyte. Left to itself the allocator gives every one back to the system, and
-// each page of the next is provided anew: 40 JPEGs of 2 to 8 MP, 2-core Xeon, 2026-11-21: 46,959 page faults
-// and 0.59 s, 7,407 and 0.51 s so. With --memory the allocator stays as it is, because what it keeps counts.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that it takes
-  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
-}
 
 BatchSetUp set_up_batch(const ProcessOptions& options) {
   BatchSetUp set_up;

@@ -18,7 +18,4 @@ struct BatchSetUp {
 // BatchSettings::find_lanes does.
 [[nodiscard]] BatchSetUp set_up_batch(const ProcessOptions& options);
 
-// For the process: memory that images have given back stays, for the next ones.
-void keep_freed_memory();
-
 }  // namespace imgpipe

@@ -59,7 +59,7 @@ BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
 
 Image BenchInput::make(int channels) const {
   // Itself; then, beside grey results: the right one, a rung's, and two sets of both that are taken in turn.
-  check_stage_memory(size_.pixels() * (3 * channels + 4));
+  check_available(size_.pixels() * (3 * channels + 4));
   if (!file_) return synthesize(pattern_, {size_.width, size_.height, channels}, 1);
   Image image({size_.width, size_.height, channels});
   const ConstHostPlane file = file_->view();

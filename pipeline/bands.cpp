@@ -4,28 +4,14 @@
 #include <string>
 #include <utility>
 
+#include "pipeline/band_layout.h"
 #include "pipeline/engine.h"
+#include "pipeline/memory_need.h"
 #include "pipeline/ordered_run.h"
 
 namespace imgpipe {
 
 namespace {
-
-// Bytes of the widest row that a band holds, over all its rows: half of a core's second cache of today, so
-// that a stage finds what the one before it wrote. 8773x5352 RGB on a 2-core Xeon with 2 MiB a core: 256 KiB
-// and 1 MiB cost 2 to 5 % more.
-constexpr std::int64_t kBandBytes = std::int64_t{1} << 19;
-// JPEG gives rows in groups of 8 or 16, and every band of a chain that smooths makes 4 rows twice.
-constexpr std::int64_t kBandRowsMultiple = 16;
-constexpr std::int64_t kMostBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
-
-// How many rows make a band, `wanted` where that is not too much.
-std::int64_t rows_within(std::int64_t row_bytes, std::int64_t wanted) {
-  const std::int64_t rows =
-      std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, kBandBytes / row_bytes));
-  const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
-  return whole * row_bytes <= kMostBandBytes ? whole : rows;
-}
 
 bool is_empty(const Frame<Sample, Host>& frame) {
   return frame.planes[0].empty();
@@ -36,24 +22,15 @@ bool is_empty(const Frame<Sample, Host>& frame) {
 // What runs a chain: bands are read and written in order, and worked on at the same time.
 class BandPass {
  public:
-  BandPass(const ChainJob& job, HostThreads& threads) : job_(job), threads_(threads) {
-    const Shape& shape = job.source_shape;
-    reach_after_.resize(job.links.size());
-    std::int64_t reach = 0;
-    for (std::size_t i = job.links.size(); i-- > 0;) {
-      reach_after_[i] = reach;
-      reach += job.links[i].stage->reach;
-      if (writes_pixels(job.links[i].stage->writes)) last_pixels_ = std::max(last_pixels_, i + 1);
-    }
-    strips_ = job.sink.writer != nullptr && job.sink.writer->strip_rows() > 0;
-    band_rows_ = strips_ ? job.sink.writer->strip_rows() : band_rows(shape, threads.count());
-  }
+  BandPass(const ChainJob& job, HostThreads& threads)
+      : job_(job),
+        threads_(threads),
+        layout_(band_layout(job.source_shape, job.links, job.sink.writer, threads.count())) {}
 
   void run() {
-    // One band is read while every thread has one, and one waits.
-    const std::size_t slots = threads_.count() == 1 ? 1 : static_cast<std::size_t>(threads_.count()) + 2;
-    const std::int64_t bands = (job_.source_shape.height + band_rows_ - 1) / band_rows_;
-    slots_.resize(std::min(slots, static_cast<std::size_t>(std::max<std::int64_t>(1, bands))));
+    const std::int64_t bands = (job_.source_shape.height + layout_.rows - 1) / layout_.rows;
+    slots_.resize(
+        static_cast<std::size_t>(std::clamp<std::int64_t>(bands, 1, bands_at_once(threads_.count()))));
     run_in_order(threads_, slots_.size(),
                  {[this](std::size_t slot, int thread) { return next_band(slots_[slot], thread); },
                   [this](std::size_t slot, int thread) { process(slots_[slot], thread); },
@@ -72,14 +49,6 @@ class BandPass {
     ConstHostPlane result;  // the rows first..end-1 as the writer takes them
     std::vector<Span> spans;
   };
-
-  [[nodiscard]] std::int64_t band_rows(const Shape& shape, int threads) const {
-    std::int64_t row_bytes = shape.width * shape.channels;
-    for (const ChainLink& link : job_.links)
-      row_bytes = std::max(row_bytes, link.out.width * link.out.channels());
-    // Small images: something to do for every thread.
-    return rows_within(row_bytes, std::max<std::int64_t>(1, shape.height / (std::int64_t{2} * threads)));
-  }
 
   // Records how long `work` takes.
   template <class Work>
@@ -100,7 +69,7 @@ class BandPass {
     if (next_row_ >= job_.source_shape.height) return false;
     slot.thread = thread;
     slot.first = next_row_;
-    slot.end = std::min(job_.source_shape.height, next_row_ + band_rows_);
+    slot.end = std::min(job_.source_shape.height, next_row_ + layout_.rows);
     next_row_ = slot.end;
     if (job_.source.reader != nullptr) {
       const HostPlane rows = decode_target(slot);
@@ -113,11 +82,11 @@ class BandPass {
   // Straight into the sink where no link writes pixels.
   [[nodiscard]] HostPlane decode_target(Slot& slot) const {
     const std::int64_t rows = slot.end - slot.first;
-    if (last_pixels_ == 0 && !is_empty(job_.sink.image))
+    if (decodes_in_place(layout_, !is_empty(job_.sink.image)))
       return job_.sink.image.planes[0].rows(slot.first, rows);
     const Shape& shape = job_.source_shape;
     if (slot.decoded.empty())
-      slot.decoded = Image({shape.width, std::min(band_rows_, shape.height), shape.channels});
+      slot.decoded = Image({shape.width, std::min(layout_.rows, shape.height), shape.channels});
     return slot.decoded.view().rows(0, rows);
   }
 
@@ -138,8 +107,8 @@ class BandPass {
       if (writes_histogram(link.stage->writes)) call.histogram = counts_of(slot, i);
       if (link.stage->reads_histogram) call.histogram = complete_counts(link);
       if (writes_pixels(link.stage->writes)) {
-        band.first = std::max<std::int64_t>(0, slot.first - reach_after_[i]);
-        band.end = std::min(link.in.height, slot.end + reach_after_[i]);
+        band.first = std::max<std::int64_t>(0, slot.first - layout_.reach_after[i]);
+        band.end = std::min(link.in.height, slot.end + layout_.reach_after[i]);
         call.out = output_of(slot, i, band);
       }
       const std::int64_t bytes =
@@ -160,7 +129,7 @@ class BandPass {
     if (!job_.sink.image.planes[kAlphaPlane].empty()) keep_alpha(slot, current.planes[kAlphaPlane], top);
     if (job_.sink.writer == nullptr) return;
     slot.result = current.planes[0].rows(slot.first - top, slot.end - slot.first);
-    if (!strips_) return;
+    if (!layout_.strips) return;
     timed(slot, "encode", SpanKind::host, slot.result.height * slot.result.row_samples(),
           [&] { job_.sink.writer->write_strip(slot.first, slot.result); });
   }
@@ -177,7 +146,7 @@ class BandPass {
   void end_band(Slot& slot, int thread) {
     slot.thread = thread;
     if (job_.sink.writer == nullptr) return;
-    if (!strips_) {
+    if (!layout_.strips) {
       timed(slot, "encode", SpanKind::host, slot.result.height * slot.result.row_samples(),
             [&] { job_.sink.writer->write_rows(slot.result); });
     }
@@ -196,7 +165,7 @@ class BandPass {
   // Rows band.first..band.end-1 of what a link writes: in the sink, or in a buffer of the slot.
   [[nodiscard]] Frame<Sample, Host> output_of(Slot& slot, std::size_t i, Band& band) const {
     const ChainLink& link = job_.links[i];
-    if (i + 1 == last_pixels_ && !is_empty(job_.sink.image)) {
+    if (i + 1 == layout_.last_pixels && !is_empty(job_.sink.image)) {
       // The sink holds the whole image; a view of this band keeps the counting of rows the same for all.
       Frame<Sample, Host> frame = job_.sink.image;
       for (HostPlane& plane : frame.planes) {
@@ -208,12 +177,7 @@ class BandPass {
     }
     slot.between.resize(job_.links.size());
     OwnedFrame& buffer = slot.between[i];
-    if (buffer.images[0].empty()) {
-      FrameShape shape = link.out;
-      shape.height = std::min(link.out.height, band_rows_ + 2 * reach_after_[i]);
-      if (!link.stage->moves_alpha) shape.alpha = false;
-      buffer = make_frame(shape);
-    }
+    if (buffer.images[0].empty()) buffer = make_frame(band_frame(link, layout_, i));
     Frame<Sample, Host> frame = buffer.view();
     frame.shape = link.out;
     band.out_top = band.first;
@@ -258,10 +222,7 @@ class BandPass {
 
   const ChainJob& job_;
   HostThreads& threads_;
-  std::vector<std::int64_t> reach_after_;  // by link: rows around a band that the links behind it need
-  std::size_t last_pixels_ = 0;            // one past the last link that writes pixels
-  bool strips_ = false;
-  std::int64_t band_rows_ = 1;
+  const BandLayout layout_;
   std::int64_t next_row_ = 0;
   std::vector<Slot> slots_;
 };
@@ -296,10 +257,6 @@ EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink
   const auto span = timeline.span("write", SpanKind::host, static_cast<std::int64_t>(file.size_bytes()));
   for (const std::vector<std::byte>& part : file.parts) sink(part);
   return {};
-}
-
-std::int64_t most_band_rows(const Shape& shape) {
-  return std::min(shape.height, rows_within(shape.width * shape.channels, shape.height));
 }
 
 bool is_large_file(const Writer& writer) {

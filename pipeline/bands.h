@@ -67,9 +67,6 @@ void run_chain(const ChainJob& job, HostThreads& threads);
 // The end of a file whose rows are all written; part of encode_image().
 [[nodiscard]] EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink);
 
-// The most rows of a band of images of this shape, and of narrower ones.
-[[nodiscard]] std::int64_t most_band_rows(const Shape& shape);
-
 // Whether a file is worth handing on as it is made. One that is smaller is held until it is whole: nothing
 // is then begun for an image that fails.
 [[nodiscard]] bool is_large_file(const Writer& writer);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "images/block_pool.h"
 #include "images/output_file.h"
 #include "images/text.h"
 #include "pipeline/bands.h"
@@ -22,7 +23,7 @@ namespace imgpipe {
 // Does what the queue says.
 class Batch::Work {
  public:
-  Work(std::vector<BatchItem> items, BatchSettings settings)
+  Work(BatchItems items, BatchSettings settings)
       : items_(std::move(items)),
         settings_(std::move(settings)),
         measure_(settings_.make_engine(1)),
@@ -31,6 +32,8 @@ class Batch::Work {
         lanes_(settings_, queue_, workers_for(settings_, items_.size()),
                {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
                 [this](const Error& error) { give_up(error); }}) {
+    settle_malloc();
+    block_pool().keep_within(settings_.memory_bytes);
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) {
@@ -43,7 +46,10 @@ class Batch::Work {
     if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
   }
 
-  ~Work() { end_threads(); }
+  ~Work() {
+    end_threads();
+    block_pool().keep_within(BlockPool::kUsualBytes);
+  }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
@@ -129,7 +135,7 @@ class Batch::Work {
   // Reads the file and its header, and leaves the image to wait for its memory.
   void open(EntryPointer& entry) {
     entry->result.start_ns = entry->timeline.now_ns();
-    const BatchItem& item = item_of(*entry);
+    const BatchItem item = item_of(*entry);
     const std::int64_t file_bytes = held_input_bytes(item.input, settings_.decode);
     if (settings_.memory_is_limit && file_bytes > settings_.memory_bytes)
       throw over_budget(item, file_bytes, settings_.memory_bytes);
@@ -160,9 +166,10 @@ class Batch::Work {
     if (result.header.more_images)
       result.warnings.push_back(printable(item.input) + ": " + kMoreImagesWarning);
     entry->to_lane = lanes_.take(*entry);
-    entry->need_bytes = bytes_needed(*entry, *measure_);
-    if (settings_.memory_is_limit && entry->need_bytes > settings_.memory_bytes)
-      throw over_budget(item, entry->need_bytes, settings_.memory_bytes);
+    entry->need = need_of(*entry, *measure_);
+    entry->outside_bytes = outside_pool_bytes(*entry, settings_.decode.codec);
+    if (settings_.memory_is_limit && entry->need.bytes > settings_.memory_bytes)
+      throw over_budget(item, entry->need.bytes, settings_.memory_bytes);
     queue_.park(std::move(entry));
   }
 
@@ -189,7 +196,7 @@ class Batch::Work {
     engine.submit(std::move(job));
     Outcome outcome = engine.next();
     entry->timeline = std::move(outcome.timeline);
-    const BatchItem& item = item_of(*entry);
+    const BatchItem item = item_of(*entry);
     naming(printable(item.input), printable(item.output), [&] {
       if (outcome.error) std::rethrow_exception(outcome.error);
     });
@@ -238,7 +245,7 @@ class Batch::Work {
 
   // What is not written yet of the file, and its end.
   void write(BatchEntry& entry, const EncodedFile& file) {
-    const std::string& path = item_of(entry).output;
+    const std::string path = item_of(entry).output;
     const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host,
                                           static_cast<std::int64_t>(file.size_bytes()));
     naming(printable(path), [&] {
@@ -259,7 +266,7 @@ class Batch::Work {
     lanes_.end();
   }
 
-  [[nodiscard]] const BatchItem& item_of(const BatchEntry& entry) const { return items_[entry.result.item]; }
+  [[nodiscard]] BatchItem item_of(const BatchEntry& entry) const { return items_[entry.result.item]; }
 
   void keep_warnings(BatchEntry& entry, const std::vector<std::string>& warnings) const {
     for (const std::string& warning : warnings)
@@ -318,7 +325,7 @@ class Batch::Work {
   }
 
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
-  const std::vector<BatchItem> items_;
+  const BatchItems items_;
   BatchSettings settings_;
   const std::unique_ptr<Engine> measure_;  // says what images need; does none
   BatchQueue queue_;
@@ -332,7 +339,7 @@ class Batch::Work {
   Worker callers_{1, {}};  // where there is no thread for another
 };
 
-Batch::Batch(std::vector<BatchItem> items, BatchSettings settings)
+Batch::Batch(BatchItems items, BatchSettings settings)
     : work_(std::make_unique<Work>(std::move(items), std::move(settings))) {}
 Batch::~Batch() = default;
 

@@ -37,6 +37,26 @@ struct BatchItem {
   Format format = Format::png;
 };
 
+// The images of a batch, each told when it is asked for: a hundred thousand paths need not be held twice.
+class BatchItems {
+ public:
+  BatchItems(std::size_t count, std::function<BatchItem(std::size_t)> item)
+      : count_(count), item_(std::move(item)) {}
+  BatchItems(std::vector<BatchItem> items)
+      : count_(items.size()),
+        item_([held = std::make_shared<const std::vector<BatchItem>>(std::move(items))](std::size_t i) {
+          return (*held)[i];
+        }) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  // From any thread.
+  [[nodiscard]] BatchItem operator[](std::size_t index) const { return item_(index); }
+
+ private:
+  std::size_t count_;
+  std::function<BatchItem(std::size_t)> item_;
+};
+
 // The devices of a batch. Images go to whichever is free.
 struct LaneOffer {
   std::vector<std::unique_ptr<Lane>> lanes;
@@ -110,7 +130,7 @@ struct BatchResult {
 class Batch {
  public:
   // Starts at once. Paths of items must be told apart already (no two outputs alike, none an input).
-  Batch(std::vector<BatchItem> items, BatchSettings settings);
+  Batch(BatchItems items, BatchSettings settings);
   // Drops what has not begun and waits for the rest.
   ~Batch();
   Batch(const Batch&) = delete;

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "images/text.h"
-#include "pipeline/bands.h"
 
 namespace imgpipe {
 namespace {
@@ -27,16 +26,20 @@ std::string_view part_name(Part part) {
   return kNames[static_cast<std::size_t>(part)];
 }
 
-std::int64_t bytes_needed(const BatchEntry& entry, const Engine& host) {
-  const std::int64_t input = entry.plan.input.samples();
-  const std::int64_t output = entry.plan.output.samples();
-  const std::int64_t stages = entry.to_lane ? input + output : host.stage_bytes(entry.plan);
-  constexpr std::int64_t kRest = std::int64_t{4} << 20;  // bands, strips, tables
-  const std::int64_t file = entry.sink
-                                ? entry.writer->working_bytes_when_taken(most_band_rows(entry.plan.output))
-                                : entry.writer->working_bytes();
-  return static_cast<std::int64_t>(entry.input.bytes().size()) + stages +
-         entry.reader->working_bytes(entry.to_lane) + file + kRest;
+MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
+  const MemoryQuestion question{entry.plan, *entry.reader, entry.writer.get(), entry.sink != nullptr};
+  MemoryNeed need = entry.to_lane ? lane_need(question) : host.memory_need(question);
+  constexpr std::int64_t kRest = std::int64_t{256} << 10;  // tables, names, spans
+  need.bytes += static_cast<std::int64_t>(entry.input.bytes().size()) + kRest;
+  return need;
+}
+
+std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec) {
+  const bool coefficients = entry.result.header.format == Format::jpeg && entry.result.header.progressive;
+  std::int64_t bytes = 0;
+  if (codec == CodecChoice::stb || coefficients) bytes += entry.reader->working_bytes(entry.to_lane);
+  if (codec == CodecChoice::stb) bytes += entry.writer->working_bytes();
+  return bytes;
 }
 
 Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes) {

@@ -19,11 +19,12 @@ struct BatchEntry final : LaneImage {
   std::unique_ptr<OutputFile> output;
   ByteSink sink;  // to the output, where it is written as it is made
   bool to_lane = false;
-  bool lane_was_full = false;  // a worker does the stages that a lane was meant to do
-  std::int64_t need_bytes = 0;
+  bool lane_was_full = false;      // a worker does the stages that a lane was meant to do
+  MemoryNeed need;                 // with its file
+  std::int64_t outside_bytes = 0;  // of them, what may come from malloc
   // Of the batch's memory: its file until it is admitted, all that it needs from then on.
   struct Counted {
-    std::int64_t file_bytes = 0, admitted_bytes = 0;
+    std::int64_t file_bytes = 0, admitted_bytes = 0, outside_bytes = 0;
   } counted;
   BatchResult result;
   // Where the result goes when it is one of those that have ended: there may be no memory left then.
@@ -34,9 +35,11 @@ struct BatchEntry final : LaneImage {
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
 
-// An upper bound of what an opened image needs, by its header: its file, what its decoder holds by itself,
-// the images between stages, and the encoded file. `host` is the engine of images that go to no lane.
-[[nodiscard]] std::int64_t bytes_needed(const BatchEntry& entry, const Engine& host);
+// What an opened image needs, with its file. `host` is the engine of images that go to no lane.
+[[nodiscard]] MemoryNeed need_of(const BatchEntry& entry, const Engine& host);
+
+// How much of that the libraries allocate which use malloc.
+[[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec);
 
 // The error of an image that needs more than `budget_bytes` by itself.
 [[nodiscard]] Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes);

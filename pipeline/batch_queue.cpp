@@ -3,29 +3,33 @@
 #include <algorithm>
 #include <utility>
 
+#include "images/block_pool.h"
+
 namespace imgpipe {
 
 BatchQueue::BatchQueue(std::size_t items, const BatchSettings& settings)
     : items_(items),
       jobs_(std::max(1, settings.jobs)),
       threads_(settings.threads),
-      memory_bytes_(settings.memory_bytes) {}
+      memory_bytes_(settings.memory_bytes),
+      memory_is_limit_(settings.memory_is_limit) {}
 
 BatchQueue::Turn BatchQueue::next(std::optional<std::chrono::milliseconds> patience) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (!to_encode_.empty()) return {Act::encode, take(to_encode_), threads_now()};
+    if (!to_encode_.empty()) {
+      EntryPointer entry = take(to_encode_);
+      const int threads = grant_threads(*entry);
+      return {Act::encode, std::move(entry), threads};
+    }
     if (!parked_.empty()) {
-      const std::int64_t more = parked_.front()->need_bytes - parked_.front()->counted.file_bytes;
+      const std::int64_t more = parked_.front()->need.bytes - parked_.front()->counted.file_bytes;
       if (admitted_bytes_ == 0 || admitted_bytes_ + reading_bytes_ + more <= memory_bytes_) {
         EntryPointer entry = take(parked_);
-        reading_bytes_ -= entry->counted.file_bytes;
-        reading_full_ = false;
-        entry->counted = {0, entry->need_bytes};
-        admitted_bytes_ += entry->need_bytes;
-        peak_admitted_bytes_ = std::max(peak_admitted_bytes_, admitted_bytes_);
+        admit(*entry);
+        const int threads = entry->to_lane ? 1 : grant_threads(*entry);
         work_ready_.notify_all();  // the next one may fit too, another be read
-        return {Act::process, std::move(entry), threads_now()};
+        return {Act::process, std::move(entry), threads};
       }
     } else if (may_open()) {
       EntryPointer entry = std::make_unique<BatchEntry>();
@@ -191,6 +195,29 @@ int BatchQueue::threads_now() const {
   return std::max(1, threads_ / static_cast<int>(at_once));
 }
 
+void BatchQueue::admit(BatchEntry& entry) {
+  reading_bytes_ -= entry.counted.file_bytes;
+  reading_full_ = false;
+  entry.counted = {0, entry.need.bytes, entry.outside_bytes};
+  admitted_bytes_ += entry.need.bytes;
+  peak_admitted_bytes_ = std::max(peak_admitted_bytes_, admitted_bytes_);
+  if (entry.outside_bytes == 0) return;
+  outside_bytes_ += entry.outside_bytes;
+  block_pool().set_outside(outside_bytes_);
+}
+
+// Threads for an admitted image, as many as there is memory for.
+int BatchQueue::grant_threads(BatchEntry& entry) {
+  const std::int64_t free_bytes = std::max<std::int64_t>(0, memory_bytes_ - admitted_bytes_ - reading_bytes_);
+  int threads = threads_now();
+  if (memory_is_limit_) threads = entry.need.threads_within(threads, entry.need.bytes + free_bytes);
+  const std::int64_t more = entry.need.with_threads(threads) - entry.need.bytes;
+  entry.counted.admitted_bytes += more;
+  admitted_bytes_ += more;
+  peak_admitted_bytes_ = std::max(peak_admitted_bytes_, admitted_bytes_);
+  return threads;
+}
+
 EntryPointer BatchQueue::take(std::deque<EntryPointer>& from) {
   EntryPointer entry = std::move(from.front());
   from.pop_front();
@@ -202,6 +229,9 @@ void BatchQueue::release(const BatchEntry::Counted& counted) {
   reading_bytes_ -= counted.file_bytes;
   reading_full_ = false;
   --in_flight_;
+  if (counted.outside_bytes == 0) return;
+  outside_bytes_ -= counted.outside_bytes;
+  block_pool().set_outside(outside_bytes_);
 }
 
 void BatchQueue::notify() {

@@ -61,6 +61,8 @@ class BatchQueue {
   [[nodiscard]] bool may_open() const;
   [[nodiscard]] std::size_t left_locked() const;
   [[nodiscard]] int threads_now() const;
+  [[nodiscard]] int grant_threads(BatchEntry& entry);
+  void admit(BatchEntry& entry);
   [[nodiscard]] EntryPointer take(std::deque<EntryPointer>& from);
   void drop(EntryPointer entry) noexcept;
   void release(const BatchEntry::Counted& counted);
@@ -69,6 +71,7 @@ class BatchQueue {
   const std::size_t items_;
   const int jobs_, threads_;
   const std::int64_t memory_bytes_;
+  const bool memory_is_limit_;
   mutable std::mutex mutex_;
   std::condition_variable work_ready_, result_ready_;
   bool stopping_ = false, held_ = false;
@@ -81,6 +84,7 @@ class BatchQueue {
   std::list<BatchResult> results_;
   std::int64_t reading_bytes_ = 0;  // of files that are read and not admitted
   std::int64_t admitted_bytes_ = 0, peak_admitted_bytes_ = 0;
+  std::int64_t outside_bytes_ = 0;  // of those admitted, what is none of the pool's
 };
 
 }  // namespace imgpipe

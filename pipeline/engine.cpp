@@ -31,13 +31,15 @@ void Engine::submit(Job job) {
   jobs_.push_back(std::move(job));
 }
 
-// The decoded image, and those on both sides of a step.
-std::int64_t Engine::stage_bytes(const Plan& plan) const {
-  std::int64_t most = 0;
-  for (const Step& step : plan.steps) {
-    most = std::max(most, step.in.pixels() * step.in.channels() + step.out.pixels() * step.out.channels());
-  }
-  return plan.input.samples() + most;
+// Of a device: the decoded image while it goes up, the finished one, and what is kept of the steps.
+MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
+  const std::int64_t source = question.plan.input.samples();
+  std::int64_t kept = question.repeat > 0 || question.keep_source ? source : 0;
+  if (question.keep_outputs) kept += bytes_of_steps(question.plan);
+  const MemoryNeed writer = writer_need(question);
+  return {kept + source + question.plan.output.samples() +
+              std::max(question.reader.working_bytes(false), writer.bytes),
+          writer.band_bytes};
 }
 
 Outcome Engine::next() {
@@ -48,6 +50,9 @@ Outcome Engine::next() {
   outcome.plan = std::move(job.plan);
   outcome.timeline = std::move(job.timeline);
   try {
+    const MemoryNeed need = memory_need({outcome.plan, *job.reader, job.writer.get(), job.sink != nullptr,
+                                         job.repeat, job.keep_source, job.keep_outputs, job.keep_pixels});
+    check_available(need.with_threads(threads()));
     run(job, outcome);
   } catch (...) {
     outcome.error = std::current_exception();
@@ -70,13 +75,6 @@ Frame<const Sample, Host> OwnedFrame::view() const {
     if (!images[i].empty()) frame.planes[i] = images[i].view();
   }
   return frame;
-}
-
-void check_stage_memory(std::int64_t bytes) {
-  const std::int64_t available = available_memory_bytes_for(bytes);
-  if (bytes <= available) return;
-  throw Error(ErrorKind::memory, "not enough memory: the stages need " + std::to_string(bytes) + " bytes, " +
-                                     std::to_string(available) + " are available");
 }
 
 OwnedFrame make_frame(const FrameShape& shape) {

@@ -13,6 +13,7 @@
 
 #include "images/codec.h"
 #include "images/image.h"
+#include "pipeline/memory_need.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
 
@@ -29,9 +30,6 @@ struct OwnedFrame {
 
 // Allocates the planes that a frame of this shape has.
 [[nodiscard]] OwnedFrame make_frame(const FrameShape& shape);
-
-// Throws Error(memory) unless the stages can have so many bytes.
-void check_stage_memory(std::int64_t bytes);
 
 // Takes the bytes of a file as they are made, in their order, from one thread at a time. What it throws ends
 // the job.
@@ -77,11 +75,11 @@ class Engine {
   // Bytes a second, read plus written, of the device's own copy between two large buffers; 0 when the
   // device cannot be used. Measures now: call it outside of what is timed.
   [[nodiscard]] virtual double copy_bandwidth() = 0;
-  // The most bytes of images, without what reader and writer hold, that a job of this plan has at one time
-  // when it keeps nothing and has a writer.
-  [[nodiscard]] virtual std::int64_t stage_bytes(const Plan& plan) const;
+  // What a job takes of the host's memory.
+  [[nodiscard]] virtual MemoryNeed memory_need(const MemoryQuestion& question) const;
   void submit(Job job);
-  // Waits for the oldest job. Errors of a job are in its outcome; calling it with no job is a logic_error.
+  // Waits for the oldest job. Errors of a job are in its outcome, Error(memory) among them where it needs
+  // more than is available: nothing was allocated then. Calling it with no job is a logic_error.
   [[nodiscard]] Outcome next();
 
  protected:
@@ -89,6 +87,8 @@ class Engine {
   // Does a job, whose plan and timeline are in the outcome already. What it throws becomes the outcome's
   // error.
   virtual void run(Job& job, Outcome& outcome) = 0;
+  // That share the work of an image.
+  [[nodiscard]] virtual int threads() const { return 1; }
 
  private:
   std::deque<Job> jobs_;

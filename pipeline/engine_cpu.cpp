@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "images/simd.h"
+#include "pipeline/band_layout.h"
 #include "pipeline/bands.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
@@ -49,21 +50,62 @@ std::vector<std::vector<ChainLink>> chains_of(const Plan& plan, bool streamed) {
   return chains;
 }
 
-// The images on both sides of a chain live at once; none is there where rows go straight to a writer.
-std::int64_t bytes_of_chains(const std::vector<std::vector<ChainLink>>& chains, const Plan& plan,
-                             bool streamed) {
-  std::int64_t most = 0;
-  std::int64_t before = 0;
-  for (std::size_t i = 0; i < chains.size(); ++i) {
-    const bool to_writer = streamed && i + 1 == chains.size();
-    std::int64_t after = i == 0 ? plan.input.samples() : before;
-    for (const ChainLink& link : chains[i]) after = link.out.pixels() * link.out.channels();
-    if (to_writer) after = 0;
-    most = std::max(most, before + after);
-    before = after;
-  }
-  return most;
+// Nothing is kept but the file.
+bool is_streamed(const MemoryQuestion& question) {
+  return question.writer != nullptr && question.repeat == 0 && !question.keep_source &&
+         !question.keep_outputs && !question.keep_pixels;
 }
+
+// What lives at one time: the images on both sides of a chain, none where rows go straight to a writer, the
+// bands between them, and who gives and who takes the rows; where they are kept, all images before.
+class ChainsMemory {
+ public:
+  ChainsMemory(const MemoryQuestion& question, bool streamed)
+      : question_(question), streamed_(streamed), chains_(chains_of(question.plan, streamed)) {}
+
+  [[nodiscard]] MemoryNeed need() {
+    for (std::size_t i = 0; i < chains_.size(); ++i) add_chain(i);
+    if (!streamed_) add(kept_ + before_, 0, writer_need(question_));
+    return need_;
+  }
+
+ private:
+  void add_chain(std::size_t i) {
+    const std::vector<ChainLink>& links = chains_[i];
+    const bool to_writer = streamed_ && i + 1 == chains_.size();
+    const Writer* const writer = to_writer ? question_.writer : nullptr;
+    Shape source = question_.plan.input;
+    if (i > 0) source.channels = 1;  // of what is read from an image, bands hold nothing
+    const BandLayout layout = band_layout(source, links, writer, 1);
+    const bool to_image = !to_writer && (layout.last_pixels > 0 || i == 0);
+    std::int64_t after = 0;
+    if (to_image && layout.last_pixels == 0) after = question_.plan.input.samples();
+    if (to_image && layout.last_pixels > 0) after = bytes_of(links[layout.last_pixels - 1].out);
+    const std::int64_t reader = i == 0 ? question_.reader.working_bytes(false) : 0;
+    add(kept_ + before_ + after + reader, band_bytes(source, links, layout, i == 0, to_image),
+        to_writer ? writer_need(question_, layout.rows) : MemoryNeed());
+    if (!to_image) return;
+    const bool all = question_.repeat > 0 || question_.keep_outputs;
+    if (all || (question_.keep_source && before_is_source_)) kept_ += before_;
+    before_ = after;
+    before_is_source_ = i == 0 && layout.last_pixels == 0;
+  }
+
+  static std::int64_t bytes_of(const FrameShape& frame) { return frame.pixels() * frame.channels(); }
+
+  // The largest of the one and the largest of the other: never less than both together.
+  void add(std::int64_t bytes, std::int64_t band, const MemoryNeed& writer) {
+    need_.bytes = std::max(need_.bytes, bytes + band + writer.bytes);
+    need_.band_bytes = std::max(need_.band_bytes, band + writer.band_bytes);
+  }
+
+  const MemoryQuestion& question_;
+  const bool streamed_;
+  const std::vector<std::vector<ChainLink>> chains_;
+  std::int64_t kept_ = 0, before_ = 0;
+  bool before_is_source_ = false;
+  MemoryNeed need_;
+};
 
 // One image's way through its chains.
 class CpuRun {
@@ -72,12 +114,12 @@ class CpuRun {
       : job_(job),
         outcome_(outcome),
         threads_(threads),
-        streamed_(job.writer && job.repeat == 0 && !job.keep_source && !job.keep_outputs && !job.keep_pixels),
+        streamed_(is_streamed({outcome.plan, *job.reader, job.writer.get(), job.sink != nullptr, job.repeat,
+                               job.keep_source, job.keep_outputs, job.keep_pixels})),
         chains_(chains_of(outcome.plan, streamed_)) {
     outcome.histograms.resize(outcome.plan.steps.size());
     outcome.frames.resize(outcome.plan.steps.size());
     if (job.keep_outputs) outcome.outputs.resize(outcome.plan.steps.size());
-    check_memory();
   }
 
   void run() {
@@ -182,8 +224,6 @@ class CpuRun {
       outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
   }
 
-  void check_memory() const { check_stage_memory(bytes_of_chains(chains_, outcome_.plan, streamed_)); }
-
   Job& job_;
   Outcome& outcome_;
   HostThreads& threads_;
@@ -204,11 +244,12 @@ class CpuEngine final : public Engine {
            simd_target();
   }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(threads_.count()); }
-  [[nodiscard]] std::int64_t stage_bytes(const Plan& plan) const override {
-    return bytes_of_chains(chains_of(plan, true), plan, true);
+  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+    return ChainsMemory(question, is_streamed(question)).need();
   }
 
  protected:
+  [[nodiscard]] int threads() const override { return threads_.count(); }
   void run(Job& job, Outcome& outcome) override { CpuRun(job, outcome, threads_).run(); }
 
  private:

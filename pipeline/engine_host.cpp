@@ -24,7 +24,6 @@ class StepRunner {
         frames_(plan.steps.size()),
         views_(plan.steps.size()) {
     outcome_.histograms.resize(plan.steps.size());
-    check_memory();
   }
 
   // `last`: the frames that nothing reads any more are freed on the way.
@@ -113,15 +112,6 @@ class StepRunner {
     for (std::size_t c = 0; c < kAlphaPlane; ++c) frame.images[c] = Image();
   }
 
-  // The source and the frames on both sides of a step live at once.
-  void check_memory() const {
-    std::int64_t most = 0;
-    for (const Step& step : plan_.steps) {
-      most = std::max(most, step.in.pixels() * step.in.channels() + step.out.pixels() * step.out.channels());
-    }
-    check_stage_memory(most);
-  }
-
   const Plan& plan_;
   const Image& source_;
   Outcome& outcome_;
@@ -131,14 +121,35 @@ class StepRunner {
   std::size_t final_owner_ = 0;
 };
 
+std::int64_t bytes_of(const FrameShape& frame) {
+  return frame.pixels() * frame.channels();
+}
+
 class ReferenceEngine final : public Engine {
  public:
   explicit ReferenceEngine(int threads) : threads_(threads) {}
   [[nodiscard]] std::string_view implementation() const override { return "reference"; }
   [[nodiscard]] std::string device_name() const override { return host_info().processor; }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(1); }
+  // The decoded image stays to the end; of the others those on both sides of a step, or all.
+  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+    std::int64_t steps = 0;
+    for (const Step& step : question.plan.steps) {
+      std::int64_t bytes = bytes_of(step.in) + bytes_of(step.out);
+      for (const Step& part : step.parts) bytes += bytes_of(part.out);
+      steps = std::max(steps, bytes);
+    }
+    if (question.repeat > 0 || question.keep_outputs) steps += bytes_of_steps(question.plan);
+    const MemoryNeed writer = writer_need(question);
+    const std::int64_t kept = question.repeat > 0 || question.keep_outputs ? bytes_of_steps(question.plan)
+                                                                           : question.plan.output.samples();
+    return {question.plan.input.samples() +
+                std::max({question.reader.working_bytes(true), steps, kept + writer.bytes}),
+            writer.band_bytes};
+  }
 
  protected:
+  [[nodiscard]] int threads() const override { return threads_.count(); }
   void run(Job& job, Outcome& outcome) override {
     Image source;
     {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <new>
 
 #include <malloc.h>
 
@@ -108,5 +109,27 @@ void free(void* block) {
   imgpipe::test::discount(block);
   __libc_free(block);
 }
+}
+
+// In place of imgpipe's own (images/new_delete.cpp), which map large blocks themselves.
+void* operator new(std::size_t bytes) {
+  if (void* const block = malloc(bytes > 0 ? bytes : 1)) return block;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  if (void* const block = memalign(static_cast<std::size_t>(alignment), bytes > 0 ? bytes : 1)) return block;
+  throw std::bad_alloc();
+}
+void operator delete(void* block) noexcept {
+  free(block);
+}
+void operator delete(void* block, std::size_t) noexcept {
+  free(block);
+}
+void operator delete(void* block, std::align_val_t) noexcept {
+  free(block);
+}
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
+  free(block);
 }
 #endif

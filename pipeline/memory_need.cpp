@@ -1,0 +1,61 @@
+#include "pipeline/memory_need.h"
+
+#include <algorithm>
+#include <string>
+
+#include "images/available_memory.h"
+#include "images/block_pool.h"
+#include "images/error.h"
+#include "images/image.h"
+#include "pipeline/band_layout.h"
+
+namespace imgpipe {
+
+std::int64_t MemoryNeed::with_threads(int threads) const {
+  return bytes + (bands_at_once(threads) - 1) * band_bytes;
+}
+
+int MemoryNeed::threads_within(int threads, std::int64_t most_bytes) const {
+  while (threads > 1 && with_threads(threads) > most_bytes) --threads;
+  return threads;
+}
+
+MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows) {
+  const Writer* const writer = question.writer;
+  if (writer == nullptr) return {};
+  return {question.handed_on ? writer->working_bytes_when_taken(rows) : writer->working_bytes(),
+          writer->strip_bytes()};
+}
+
+MemoryNeed writer_need(const MemoryQuestion& question) {
+  return writer_need(question, band_layout(question.plan.output, {}, question.writer, 1).rows);
+}
+
+// Decoded into one piece; uploaded, worked on and downloaded; encoded.
+MemoryNeed lane_need(const MemoryQuestion& question) {
+  const std::int64_t source = question.plan.input.samples();
+  const std::int64_t result = question.plan.output.samples();
+  const MemoryNeed writer = writer_need(question);
+  return {std::max({source + question.reader.working_bytes(true), source + result, result + writer.bytes}),
+          writer.band_bytes};
+}
+
+std::int64_t bytes_of_steps(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (const Step& step : plan.steps)
+    if (writes_pixels(step.stage->writes)) bytes += step.out.pixels() * step.out.channels();
+  return bytes;
+}
+
+// Small images are not worth the look, which takes longer than they do.
+void check_available(std::int64_t bytes) {
+  constexpr std::int64_t kUncheckedBytes = std::int64_t{16} << 20;
+  if (bytes <= kUncheckedBytes) return;
+  const std::int64_t kept = block_pool().use().kept;
+  const std::int64_t available = available_memory_bytes_for(bytes - kept) + kept;
+  if (bytes <= available) return;
+  throw Error(ErrorKind::memory, "not enough memory: up to " + std::to_string(bytes) + " bytes needed, " +
+                                     std::to_string(available) + " are available");
+}
+
+}  // namespace imgpipe
