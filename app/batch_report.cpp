@@ -188,8 +188,8 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
 
 void BatchTotals::add_lost(const BatchFile& file) {
   --done;
-  const std::string path = printable(file.output);
-  failures.push_back({file.name, file.input, path + ": " + kLostReason, path, ErrorKind::output});
+  const auto kept = reasons_.insert(kLostReason).first;
+  failures.push_back({&file, ErrorKind::output, BatchFailure::About::output, &*kept});
 }
 
 std::vector<double> BatchTotals::image_ms() const {
