@@ -115,7 +115,7 @@ void BlockPool::set_outside(std::int64_t bytes) noexcept {
 
 BlockPool::Use BlockPool::use() const noexcept {
   const std::lock_guard lock(mutex_);
-  return {in_use_bytes_, kept_bytes_};
+  return {in_use_bytes_, kept_bytes_, peak_bytes_};
 }
 
 // What was once in use comes again, and a little more makes up for sizes that differ. Without that bound a long

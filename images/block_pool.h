@@ -44,6 +44,7 @@ class BlockPool {
 
   struct Use {
     std::int64_t in_use = 0, kept = 0;  // bytes
+    std::int64_t peak = 0;              // of those in use, since keep_within()
   };
   [[nodiscard]] Use use() const noexcept;
 

@@ -143,7 +143,9 @@ class ReferenceEngine final : public Engine {
     const MemoryNeed writer = writer_need(question);
     const std::int64_t kept = question.repeat > 0 || question.keep_outputs ? bytes_of_steps(question.plan)
                                                                            : question.plan.output.samples();
-    return {question.plan.input.samples() +
+    // Where an earlier step made a plane of alpha, it stays with what that step made.
+    const std::int64_t alpha = question.plan.input.has_alpha() ? question.plan.input.pixels() : 0;
+    return {question.plan.input.samples() + alpha +
                 std::max({question.reader.working_bytes(true), steps, kept + writer.bytes}),
             writer.band_bytes};
   }

@@ -1,0 +1,147 @@
+// The estimate of what an image takes of memory: never less than it takes, and not much more.
+#include "pipeline/memory_need.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/block_pool.h"
+#include "images/error.h"
+#include "images/synth.h"
+#include "pipeline/engine.h"
+
+namespace imgpipe::test {
+namespace {
+
+constexpr std::int64_t kMB = 1'000'000;
+
+// Rows out of nothing, of any size.
+class NoReader final : public Reader {
+ public:
+  explicit NoReader(const Shape& shape) { header_.shape = shape; }
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    for (std::int64_t y = 0; y < rows.height; ++y)
+      for (std::int64_t i = 0; i < rows.row_samples(); ++i)
+        rows.row(y)[i] = static_cast<Sample>(i * 7 + y * y);
+  }
+};
+
+Plan plan_of(const std::string& stages, const Shape& shape) {
+  return make_plan(parse_stages(stages), shape, {});
+}
+
+std::int64_t need_of(const Engine& engine, const std::string& stages, const Shape& shape, Format format) {
+  const Plan plan = plan_of(stages, shape);
+  const NoReader reader(shape);
+  const auto writer = make_writer(format, plan.output);
+  return engine.memory_need({plan, reader, writer.get()}).bytes;
+}
+
+// Its grey image and its file, at the worst: not its colours, which never exist as a whole.
+TEST(MemoryNeed, OfALargeColourImageMadeGreyHoldsNoColours) {
+  const Shape shape{16384, 16384, 3};
+  const auto engine = make_cpu_engine(1);
+  EXPECT_LT(need_of(*engine, "gray,hist,contrast,smooth", shape, Format::png), 700 * kMB);
+  EXPECT_GT(need_of(*engine, "gray,hist,contrast,smooth", shape, Format::png), 268 * kMB);
+  EXPECT_GT(need_of(*make_reference_engine(), "gray", shape, Format::png), 805 * kMB);
+  // Nothing but bands where one chain goes from the reader to the writer, and the file is handed on.
+  const Plan plan = plan_of("gray", shape);
+  const NoReader reader(shape);
+  const auto writer = make_writer(Format::pgm, plan.output);
+  EXPECT_LT(engine->memory_need({plan, reader, writer.get(), true}).bytes, 20 * kMB);
+}
+
+struct Kept {
+  std::string name;
+  int repeat = 0;
+  bool source = false, outputs = false, pixels = false;
+};
+
+class MemoryNeedOfJobs : public testing::TestWithParam<std::tuple<std::string, Format, int, int>> {};
+
+// What `new` gave in the meantime, at the most; readers and writers that take theirs from malloc have tests
+// of their own. Noise, so that the file comes near its worst.
+TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer has `new` for itself";
+#endif
+  const auto& [stages, format, channels, threads] = GetParam();
+  const Shape shape{811, 607, channels};
+  for (const auto& make : {make_cpu_engine, make_reference_engine}) {
+    const auto engine = make(threads);
+    for (const Kept& kept : {Kept{"nothing"}, Kept{"source", 0, true}, Kept{"outputs", 0, true, true},
+                             Kept{"pixels", 0, false, false, true}, Kept{"repeated", 2}}) {
+      Job job;
+      job.reader = std::make_unique<NoReader>(shape);
+      job.plan = plan_of(stages, shape);
+      job.writer = make_writer(format, job.plan.output);
+      job.repeat = kept.repeat;
+      job.keep_source = kept.source;
+      job.keep_outputs = kept.outputs;
+      job.keep_pixels = kept.pixels;
+      const MemoryNeed need = engine->memory_need({job.plan, *job.reader, job.writer.get(), false,
+                                                   kept.repeat, kept.source, kept.outputs, kept.pixels});
+      block_pool().keep_within(BlockPool::kUsualBytes);
+      const std::int64_t before = block_pool().use().in_use;
+      engine->submit(std::move(job));
+      const Outcome outcome = engine->next();
+      ASSERT_FALSE(outcome.error) << kept.name;
+      const std::int64_t taken = block_pool().use().peak - before;
+      const std::string what = stages + " " + std::string(engine->implementation()) + " " + kept.name;
+      // Every block is of whole pages.
+      EXPECT_LE(taken, need.with_threads(threads) + (std::int64_t{256} << 10)) << what;
+      EXPECT_GE(taken, need.bytes / 4) << what;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Plans, MemoryNeedOfJobs,
+                         testing::Combine(testing::Values("gray,hist,contrast,smooth", "smooth",
+                                                          "contrast,smooth,smooth", "hist"),
+                                          testing::Values(Format::png, Format::bmp), testing::Values(1, 3, 4),
+                                          testing::Values(1, 3)),
+                         [](const auto& one) {
+                           std::string name = std::get<0>(one.param) + "_" +
+                                              std::string(format_info(std::get<1>(one.param)).name) + "_" +
+                                              std::to_string(std::get<2>(one.param)) + "_" +
+                                              std::to_string(std::get<3>(one.param));
+                           for (char& c : name) c = c == ',' ? '_' : c;
+                           return name;
+                         });
+
+TEST(MemoryNeed, ThreadsAreAsManyAsThereIsMemoryFor) {
+  const MemoryNeed need{100, 10};
+  EXPECT_EQ(need.with_threads(1), 100);
+  EXPECT_EQ(need.with_threads(2), 130);  // four bands at once
+  EXPECT_EQ(need.threads_within(8, 1000), 8);
+  EXPECT_EQ(need.threads_within(8, 145), 3);
+  EXPECT_EQ(need.threads_within(8, 129), 1);
+  EXPECT_EQ(need.threads_within(8, 5), 1);
+}
+
+TEST(MemoryNeed, WhatIsNotThereIsAnErrorBeforeAnythingIsAllocated) {
+  EXPECT_THROW(check_available(std::int64_t{1} << 60), Error);
+  check_available(1 << 20);
+  const Shape shape{2'000'000, 2'000'000, 3};
+  Job job;
+  job.reader = std::make_unique<NoReader>(shape);
+  job.plan = plan_of("smooth", shape);
+  const auto engine = make_cpu_engine(1);
+  engine->submit(std::move(job));
+  const Outcome outcome = engine->next();
+  ASSERT_TRUE(outcome.error);
+  try {
+    std::rethrow_exception(outcome.error);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
+    EXPECT_NE(std::string(error.what()).find("bytes needed"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test
