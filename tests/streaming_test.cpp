@@ -264,9 +264,9 @@ TEST_F(LargeOutput, IsTheSameOnStandardOutput) {
     Strings to_stdout{in_.file("good.ppm"), "-", "--format", ending == "jpg" ? "jpeg" : ending};
     to_stdout.insert(to_stdout.end(), common.begin(), common.end());
     RunOptions into;
-    into.stdout_path = out_.file("stdout");
+    into.stdout_path = out_.file("stdout." + ending);
     ASSERT_EQ(run_imgpipe(to_stdout, into).exit_code, 0);
-    EXPECT_TRUE(load(file) == load(out_.file("stdout"))) << ending;
+    EXPECT_TRUE(load(file) == load(*into.stdout_path)) << ending;
   }
 }
 
