@@ -38,12 +38,10 @@ int run_synth(const SynthOptions& options) {
   const Shape shape = synth_shape(options, format);
   constexpr std::int64_t kMaxPixels = std::int64_t{1} << 34;
   if (shape.pixels() > kMaxPixels) throw Error(ErrorKind::usage, "--size: more than 2^34 pixels");
-  // The image, what the writer gathers and the encoded file live at once.
-  if (3 * shape.samples() > available_memory_bytes()) {
-    throw Error(ErrorKind::memory,
-                "not enough memory: " + std::to_string(3 * shape.samples()) + " bytes needed");
-  }
   const std::unique_ptr<Writer> writer = make_writer(format, shape, options.encode);
+  const std::int64_t needed = shape.samples() + writer->working_bytes();  // both live at once
+  if (needed > available_memory_bytes())
+    throw Error(ErrorKind::memory, "not enough memory: " + std::to_string(needed) + " bytes needed");
   const Image image = synthesize(options.pattern, shape, options.seed);
   writer->write_rows(image.view());
   const EncodedFile file = writer->finish();
