@@ -44,8 +44,9 @@ void BatchReports::open(bool needs_output) {
   for (const ResultFile& result : results) {
     if (in_output(result)) check_result_writable(result.path);
   }
+  const bool go_on = options_.batch.skip_existing || options_.batch.shard;
   for (const std::string& file : options_.report_files) {
-    if (file.ends_with(".ndjson")) lines_ = std::make_unique<BatchLines>(file, options_.batch.skip_existing);
+    if (file.ends_with(".ndjson")) lines_ = std::make_unique<BatchLines>(file, go_on);
   }
   if (!options_.trace_file.empty()) trace_ = std::make_unique<TraceFile>(options_.trace_file);
 }
@@ -75,6 +76,10 @@ void BatchReports::add(const BatchFile& file, const BatchResult& result) {
 void BatchReports::add_lost(const BatchFile& file) {
   settled_.erase(plain(file.name));
   if (lines_) lines_->add_lost(file);
+}
+
+void BatchReports::flush() {
+  if (lines_) lines_->flush();
 }
 
 void BatchReports::write_whole_files(const BatchTotals& totals) const {

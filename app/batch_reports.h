@@ -26,6 +26,9 @@ class BatchReports {
   // What was done, and its output is gone.
   void add_lost(const BatchFile& file);
 
+  // To be called now and then.
+  void flush();
+
   // At the end: the files that are written whole, then what is open. `not_done`: what the batch did not come
   // to.
   void write_whole_files(const BatchTotals& totals) const;
