@@ -36,11 +36,16 @@ class BatchReports {
 
  private:
   void make_output() const;
+  void claim(const std::string& file) const;
+  void open_trace();
   void write_failed(const BatchTotals& totals) const;
+  [[nodiscard]] std::vector<std::string> failed_names(const BatchTotals& totals) const;
+  void merge_failed(const BatchTotals& totals) const;
   void settle(const BatchFile& file);
 
   const ProcessOptions& options_;
-  // Where --failed-out is the list of --files-from itself: that list, and what of it is done or skipped.
+  // Where --failed-out is the list of --files-from itself: that list, and what of it is done or skipped. Also
+  // of a shard, whose list may hold names of the others.
   std::optional<std::vector<std::string>> list_;
   std::unordered_set<std::string> settled_;
   std::unique_ptr<BatchLines> lines_;

@@ -10,14 +10,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string beginning() {
-  const Json name{{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", "imgpipe"}}}};
+std::string beginning(const std::string& shard) {
+  const std::string program = shard.empty() ? "imgpipe" : "imgpipe " + shard;
+  const Json name{{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", program}}}};
   return "[\n" + name.dump();
 }
 
 }  // namespace
 
-TraceFile::TraceFile(const std::string& path) : file_(path, beginning(), "\n]\n") {}
+TraceFile::TraceFile(const std::string& path, const std::string& shard)
+    : file_(path, beginning(shard), "\n]\n") {}
 
 int TraceFile::thread_of(const std::string& track) {
   const auto [entry, fresh] = threads_.emplace(track, static_cast<int>(threads_.size()) + 1);

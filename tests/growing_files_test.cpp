@@ -218,6 +218,52 @@ TEST_F(GrowingFiles, ShardsShareOneReport) {
   EXPECT_EQ(states().size(), std::size_t{kImages});
 }
 
+// The first keeps the name, the others are told before they do any work.
+TEST_F(GrowingFiles, ShardsDoNotReplaceOneAnothersReports) {
+  for (const char* option : {"--report r.json", "--trace t.json"}) {
+    std::string line = "rm -rf out codes; ";
+    for (int i = 1; i <= 4; ++i) {
+      line += "{ \"$I\" in out -q " + std::string(option) + " --shard " + std::to_string(i) +
+              "/4 2>> wrong; echo $? >> codes; } & ";
+    }
+    EXPECT_EQ(run_bash(line + "wait; sort codes | tr -d '\\n' > sorted", folder_.path().string()), 0);
+    EXPECT_EQ(load_text(file("sorted")), "0222") << load_text(file("wrong"));
+    EXPECT_NE(load_text(file("wrong")).find("give each shard a name of its own"), std::string::npos);
+  }
+  // The same shard again, of however many, and all where that is asked for.
+  const std::string own =
+      Json::parse(load_text(file("r.json")))["options"]["shard"].get<std::string>().substr(0, 1);
+  EXPECT_EQ(run_imgpipe({in(), out(), "-q", "--report", file("r.json"), "--shard", own + "/5"}).exit_code, 0);
+  EXPECT_EQ(
+      run_imgpipe({in(), out(), "-q", "--overwrite", "--report", file("r.json"), "--shard", "5/5"}).exit_code,
+      0);
+  EXPECT_EQ(Json::parse(load_text(file("r.json")))["options"]["shard"], "5/5");
+}
+
+TEST_F(GrowingFiles, ShardsShareOneListOfTheFailed) {
+  std::string expected;
+  for (int i = 10; i < 22; ++i) {
+    save_text(file("in/bad" + std::to_string(i) + ".png"), "no image");
+    expected += "bad" + std::to_string(i) + ".png\n";
+  }
+  std::string line;
+  for (int i = 1; i <= 4; ++i)
+    line += "\"$I\" in out -q --failed-out failed --shard " + std::to_string(i) + "/4 2>> wrong & ";
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(run_bash(line + "wait", folder_.path().string()), 0);
+    EXPECT_EQ(load_text(file("failed")), expected);
+  }
+  // What is done goes from the list, whichever shard does it; the list may be what is to be done.
+  for (int i = 12; i < 22; ++i)
+    fs::copy_file(in() + "/0.png", in() + "/bad" + std::to_string(i) + ".png",
+                  fs::copy_options::overwrite_existing);
+  std::string again = line;
+  for (std::size_t at = 0; (at = again.find("--shard", at)) != std::string::npos; at += 30)
+    again.insert(at, "--files-from failed ");
+  EXPECT_EQ(run_bash(again + "wait", folder_.path().string()), 0);
+  EXPECT_EQ(load_text(file("failed")), "bad10.png\nbad11.png\n") << load_text(file("wrong"));
+}
+
 TEST_F(GrowingFiles, ASignalAtAnyMomentLeavesATraceThatIsRead) {
   int early = 0;
   for (int i = 0; i < 60; ++i) {
