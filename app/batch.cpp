@@ -186,6 +186,7 @@ class BatchRun {
     std::optional<Clock::time_point> deadline;
     while (!batch_->finished()) {
       if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
+      reports_.flush();
       for (const std::string& note : batch_->take_notes()) say_warning(note);
       progress_.show({files_.files.size(), totals_.done + totals_.failures.size(), totals_.failures.size(),
                       totals_.pixels, std::chrono::duration<double>(Clock::now() - start_).count()});

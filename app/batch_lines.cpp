@@ -2,10 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <utility>
+#include <string_view>
+#include <system_error>
 
 #include <nlohmann/json.hpp>
 
+#include "app/replaceable.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -13,35 +15,42 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-}  // namespace
+// Whether a line is one of such a report: it has their first key.
+bool is_ours(const Json& line) {
+  return line.is_object() && line.contains("input") && line.contains("status") &&
+         line.begin().key() == kBatchLineMark;
+}
 
-BatchLines::BatchLines(const std::string& path, bool go_on)
-    : BatchLines(path, go_on ? read_earlier(path) : Earlier()) {}
+bool begins_a_report(std::string_view beginning) {
+  const std::size_t end = beginning.find('\n');
+  return end == beginning.npos ? own_text(beginning)
+                               : is_ours(Json::parse(beginning.substr(0, end), nullptr, false));
+}
 
-BatchLines::BatchLines(const std::string& path, Earlier earlier)
-    : earlier_(std::move(earlier)), file_(path, earlier_.whole_bytes) {}
-
-// Nothing for a file that is no such report: its first line has not their first key.
-BatchLines::Earlier BatchLines::read_earlier(const std::string& path) {
-  Earlier earlier;
+// The inputs that are done or skipped by their last lines.
+std::unordered_set<std::string> finished_inputs(const std::string& path) {
+  std::unordered_set<std::string> finished;
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return earlier;
+  if (!std::filesystem::is_regular_file(path, error)) return finished;
   std::ifstream stream(path, std::ios::binary);
   for (std::string line; std::getline(stream, line) && !stream.eof();) {
     const Json json = Json::parse(line, nullptr, false);
-    const bool ours = json.is_object() && json.contains("input") && json.contains("status") &&
-                      json.begin().key() == kBatchLineMark;
-    if (!ours && earlier.whole_bytes == 0) return earlier;
-    earlier.whole_bytes += line.size() + 1;
-    if (!ours || !json["input"].is_string()) continue;
+    if (!is_ours(json) || !json["input"].is_string()) continue;
     const auto input = json["input"].get<std::string>();
     if (json["status"] == "done" || json["status"] == "skipped") {
-      earlier.finished.insert(input);
+      finished.insert(input);
     } else {
-      earlier.finished.erase(input);
+      finished.erase(input);
     }
   }
-  return earlier;
+  return finished;
+}
+
+}  // namespace
+
+BatchLines::BatchLines(const std::string& path, bool go_on)
+    : file_(path, go_on ? begins_a_report : LineFile::Keeps()) {
+  if (go_on) finished_ = finished_inputs(path);
 }
 
 void BatchLines::add_done_or_failed(const BatchFile& file, const BatchResult& result) {
@@ -54,7 +63,7 @@ void BatchLines::add_lost(const BatchFile& file) {
 }
 
 void BatchLines::add_skipped(const BatchFile& file) {
-  if (!earlier_.finished.contains(printable(file.input)))
+  if (!finished_.contains(printable(file.input)))
     file_.add(batch_line(file, "skipped", "its output is there already"));
 }
 

@@ -11,8 +11,9 @@ namespace imgpipe {
 
 class BatchLines {
  public:
-  // Makes the file or empties it. With `go_on` (--skip-existing) a report of an earlier run is kept and
-  // grows; a line that a killed run left half written goes. Throws Error(output), as all here.
+  // Makes the file or empties it. With `go_on` (--skip-existing, --shard) a report that is there is kept and
+  // grows, because it is an earlier run's or other shards are writing it; a line that a killed run left half
+  // written goes. Throws Error(output), as all here.
   BatchLines(const std::string& path, bool go_on);
 
   void add_done_or_failed(const BatchFile& file, const BatchResult& result);
@@ -22,17 +23,12 @@ class BatchLines {
   void add_skipped(const BatchFile& file);
   void add_not_done(const BatchFile& file, const std::string& reason);
   void add_problem(const PathProblem& problem);
+  // What could not be written at once because another process was writing.
+  void flush() { file_.flush(); }
   void close() { file_.close(); }
 
  private:
-  struct Earlier {
-    std::size_t whole_bytes = 0;               // of lines that end
-    std::unordered_set<std::string> finished;  // inputs, as the lines have them
-  };
-  static Earlier read_earlier(const std::string& path);
-  BatchLines(const std::string& path, Earlier earlier);
-
-  Earlier earlier_;
+  std::unordered_set<std::string> finished_;  // by an earlier run: inputs, as the lines have them
   LineFile file_;
 };
 

@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <iterator>
 #include <span>
+#include <system_error>
 
 #include "app/name_list.h"
 #include "app/results.h"
+#include "app/shared_file.h"
 #include "images/error.h"
 #include "images/file.h"
 #include "images/output_file.h"
@@ -44,10 +46,34 @@ void BatchReports::open(bool needs_output) {
   for (const ResultFile& result : results) {
     if (in_output(result)) check_result_writable(result.path);
   }
+  const bool go_on = options_.batch.skip_existing || options_.batch.shard;
   for (const std::string& file : options_.report_files) {
-    if (file.ends_with(".ndjson")) lines_ = std::make_unique<BatchLines>(file, options_.batch.skip_existing);
+    if (options_.batch.shard && file.ends_with(".json")) claim(file);
+    if (file.ends_with(".ndjson")) lines_ = std::make_unique<BatchLines>(file, go_on);
   }
-  if (!options_.trace_file.empty()) trace_ = std::make_unique<TraceFile>(options_.trace_file);
+  if (!options_.trace_file.empty()) open_trace();
+}
+
+// A shard writes its report before its work too: of several that were given one name all but one are told
+// now, and none replaces another's at its end.
+void BatchReports::claim(const std::string& file) const {
+  const SharedFileLock lock(file);
+  check_replaceable(file, why_of_another_shard(file, *options_.batch.shard, options_.replace));
+  BatchTotals nothing;
+  nothing.stopped = "it is at work, or was killed";
+  write_text(file, batch_json(nothing, options_));
+}
+
+void BatchReports::open_trace() {
+  const std::string& file = options_.trace_file;
+  if (!options_.batch.shard) {
+    trace_ = std::make_unique<TraceFile>(file);
+    return;
+  }
+  const Shard& shard = *options_.batch.shard;
+  const SharedFileLock lock(file);
+  check_replaceable(file, why_of_another_shard(file, shard, options_.replace));
+  trace_ = std::make_unique<TraceFile>(file, std::to_string(shard.index) + "/" + std::to_string(shard.count));
 }
 
 void BatchReports::make_output() const {
@@ -77,6 +103,10 @@ void BatchReports::add_lost(const BatchFile& file) {
   if (lines_) lines_->add_lost(file);
 }
 
+void BatchReports::flush() {
+  if (lines_) lines_->flush();
+}
+
 void BatchReports::write_whole_files(const BatchTotals& totals) const {
   if (!options_.batch.failed_file.empty()) write_failed(totals);
   for (const std::string& file : options_.report_files) {
@@ -92,9 +122,17 @@ void BatchReports::close(const BatchTotals& totals, const std::vector<const Batc
   if (trace_) trace_->close();
 }
 
+void BatchReports::write_failed(const BatchTotals& totals) const {
+  if (options_.batch.shard) {
+    merge_failed(totals);
+  } else {
+    write_text(options_.batch.failed_file, name_list_text(failed_names(totals)));
+  }
+}
+
 // A list that was read from the same file keeps all that is not done: what failed, what the batch did not
 // come to, and what it was not to take.
-void BatchReports::write_failed(const BatchTotals& totals) const {
+std::vector<std::string> BatchReports::failed_names(const BatchTotals& totals) const {
   std::vector<std::string> names;
   if (list_) {
     std::ranges::remove_copy_if(*list_, std::back_inserter(names),
@@ -103,11 +141,29 @@ void BatchReports::write_failed(const BatchTotals& totals) const {
     for (const BatchFailure& failure : totals.failures) names.push_back(failure.file->name);
   }
   std::ranges::sort(names);  // not in the order of their ends, which chance decides
-  write_text(options_.batch.failed_file, name_list_text(names));
+  return names;
+}
+
+// Shards may share the list: each takes out what it has done and puts in what has failed, and leaves what the
+// others have put there.
+void BatchReports::merge_failed(const BatchTotals& totals) const {
+  const std::string& file = options_.batch.failed_file;
+  const SharedFileLock lock(file);
+  std::vector<std::string> names;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(file, error)) names = read_name_list(file);
+  std::erase_if(names, [&](const std::string& name) { return settled_.contains(plain(name)); });
+  std::unordered_set<std::string> there;
+  for (const std::string& name : names) there.insert(plain(name));
+  for (const BatchFailure& failure : totals.failures) {
+    if (there.insert(plain(failure.name)).second) names.push_back(failure.name);
+  }
+  std::ranges::sort(names);
+  write_text(file, name_list_text(names));
 }
 
 void BatchReports::settle(const BatchFile& file) {
-  if (list_) settled_.insert(plain(file.name));
+  if (list_ || options_.batch.shard) settled_.insert(plain(file.name));
 }
 
 }  // namespace imgpipe

@@ -26,6 +26,9 @@ class BatchReports {
   // What was done, and its output is gone.
   void add_lost(const BatchFile& file);
 
+  // To be called now and then.
+  void flush();
+
   // At the end: the files that are written whole, then what is open. `not_done`: what the batch did not come
   // to.
   void write_whole_files(const BatchTotals& totals) const;
@@ -33,11 +36,16 @@ class BatchReports {
 
  private:
   void make_output() const;
+  void claim(const std::string& file) const;
+  void open_trace();
   void write_failed(const BatchTotals& totals) const;
+  [[nodiscard]] std::vector<std::string> failed_names(const BatchTotals& totals) const;
+  void merge_failed(const BatchTotals& totals) const;
   void settle(const BatchFile& file);
 
   const ProcessOptions& options_;
-  // Where --failed-out is the list of --files-from itself: that list, and what of it is done or skipped.
+  // Where --failed-out is the list of --files-from itself: that list, and what of it is done or skipped. Also
+  // of a shard, whose list may hold names of the others.
   std::optional<std::vector<std::string>> list_;
   std::unordered_set<std::string> settled_;
   std::unique_ptr<BatchLines> lines_;

@@ -1,30 +1,51 @@
-// Text files that grow while the work goes on, so that what is known stays if the process is killed.
+// Text files that grow by whole lines while the work goes on, also from several processes at a time.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include <sys/types.h>
+
 namespace imgpipe {
 
+// What is known stays if the process is killed. Every write(2) ends with a line and goes to the end of the
+// file (O_APPEND), whoever else has written there. A lock (flock) is held for its time: over NFS, where the
+// end of the file is only looked up, else two would write to one place; and what a full disk or a kill leaves
+// of a line can be taken back, before another line is written behind it. Where the file system has no locks
+// it goes without. All throw Error(output) with the path.
 class LineFile {
  public:
-  // Makes the file or empties it but for its first `kept_bytes`. Throws Error(output), as all here, with the
-  // path.
-  explicit LineFile(std::string path, std::size_t kept_bytes = 0);
-  ~LineFile();
+  // Says by a file's first bytes (at most kBeginningBytes) whether it is kept and added to.
+  using Keeps = std::function<bool(std::string_view beginning)>;
+  static constexpr std::size_t kBeginningBytes = std::size_t{1} << 16;
+
+  // Makes the file. One that is there already is emptied unless `keeps` says otherwise.
+  explicit LineFile(std::string path, const Keeps& keeps = nullptr);
+  ~LineFile();  // without close(): what waits is lost
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
-  // Adds text; some of it may wait in a buffer until flush() or close().
-  void add(std::string_view text);
+  // Adds whole lines; they may wait in a buffer until flush() or close().
+  void add(std::string_view lines);
+  // Writes what waits, but does not wait for another process that is just writing unless there is much of it.
   void flush();
+  // Also throws when somebody has removed the file meanwhile.
   void close();
 
  private:
+  void write_waiting(bool patient);
+  void begin(const Keeps& keeps);
+  [[nodiscard]] off_t size() const;
+  [[nodiscard]] off_t end_of_last_line(off_t size) const;
+  [[noreturn]] void refuse(int error) const;
+
   std::string path_;
   std::string waiting_;
   int fd_ = -1;
+  int reader_ = -1;       // of the same file, where it is a regular one
+  off_t known_end_ = -1;  // of a file that ends with a line
 };
 
 }  // namespace imgpipe

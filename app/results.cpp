@@ -111,7 +111,9 @@ void check_results_replaceable(const ProcessOptions& options, const std::vector<
   };
   for (const auto& [option, path] : result_files(options)) {
     if (option != "--failed-out") {
-      check_replaceable(path, why_no_text(path, options.replace));
+      // What shards share is added to: --no-clobber has nothing against that.
+      const bool grows = options.batch.shard && path.ends_with(".ndjson") && options.replace == Replace::none;
+      check_replaceable(path, why_no_text(path, grows ? Replace::own : options.replace));
     } else if (!same_file(path, options.batch.files_from)) {
       check_replaceable(path, why_no_list(path, options.replace, is_name));
     }

@@ -10,12 +10,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string beginning(const std::string& shard) {
+  const std::string program = shard.empty() ? "imgpipe" : "imgpipe " + shard;
+  const Json name{{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", program}}}};
+  return "[\n" + name.dump();
+}
+
 }  // namespace
 
-TraceFile::TraceFile(const std::string& path) : file_(path) {
-  const Json name{{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", "imgpipe"}}}};
-  file_.add("[\n" + name.dump());
-}
+TraceFile::TraceFile(const std::string& path, const std::string& shard)
+    : file_(path, beginning(shard), "\n]\n") {}
 
 int TraceFile::thread_of(const std::string& track) {
   const auto [entry, fresh] = threads_.emplace(track, static_cast<int>(threads_.size()) + 1);
@@ -42,10 +46,10 @@ void TraceFile::add(std::span<const Span> spans, const std::string& image) {
                      {"args", {{"image", printable(image)}, {"bytes", span.bytes}}}};
     file_.add(",\n" + event.dump());
   }
+  file_.flush();
 }
 
 void TraceFile::close() {
-  file_.add("\n]\n");
   file_.close();
 }
 

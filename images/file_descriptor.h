@@ -4,6 +4,7 @@
 #include <string>
 #include <system_error>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace imgpipe {
@@ -11,6 +12,12 @@ namespace imgpipe {
 // The system's own words for an error number, without touching the shared buffer of strerror.
 [[nodiscard]] inline std::string system_reason(int error) {
   return std::generic_category().message(error);
+}
+
+// Whether a file that is open has no name any more.
+[[nodiscard]] inline bool is_removed(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 && info.st_nlink == 0;
 }
 
 class FileDescriptor {

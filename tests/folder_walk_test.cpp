@@ -15,9 +15,7 @@ namespace {
 
 class FolderWalk : public BatchCli {
  protected:
-  void TearDown() override {
-    (void)run_bash("rm -rf deep out", folder_.path().string());
-  }
+  void TearDown() override { (void)run_bash("rm -rf deep out", folder_.path().string()); }
 
   // `levels` folders named d in one another below deep/, an image in the first and in the last.
   void make_deep(int levels) const {
