@@ -64,7 +64,7 @@ make_images() {
 }
 
 # done_of FILE.ndjson: the inputs that a run says it has done, sorted.
-done_of() { sed -n 's/^{.*"input":"\([^"]*\)".*"status":"done".*}$/\1/p' "$1" | sort; }
+done_of() { sed -n 's/^{[^{}]*"input":"\([^"]*\)"[^{}]*"status":"done"[^{}]*}$/\1/p' "$1" | sort; }
 
 # Which part a list of inputs is, by the sum of the list: what `--shard I/N` takes says it.
 declare -A part_of

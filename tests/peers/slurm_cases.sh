@@ -19,7 +19,7 @@ shard_cases() {
   try 'salloc -n 4, no srun' "refused: $none" "salloc -Q -n 4 TASK"
   try 'sbatch -n 4, no srun, 2/4 named' "2/4: $(part_size 2/4) of 60, 0 twice" "$batch -n 4 'TASK(2/4)'"
   try 'sbatch --array=1-2 -n 2, srun' "$four" "$batch --array=1-2 -n 2 'srun TASK'"
-  try 'sbatch --array=1-2 -n 2, no srun' "refused refused: $none" "$batch --array=1-2 -n 2 'TASK'"
+  try 'sbatch --array=1-2 -n 2, no srun' "1/2 2/2: $all" "$batch --array=1-2 -n 2 'TASK'"
   pmi_cases
   if command -v mpirun.openmpi >/dev/null; then
     mpi_cases mpirun 'mpirun.openmpi --oversubscribe'
@@ -33,6 +33,20 @@ shard_cases() {
   fi
   array_cases
   stale_cases
+  said_case
+  one_report_case
+}
+
+# Every task that did a part said on stderr which one it was, even with -q.
+said_case() {
+  local code label tasks=0 said=0
+  for code in "$work"/cases/*/task.*.exit; do
+    [ "$(cat "$code")" = 0 ] || continue
+    tasks=$((tasks + 1))
+    label=$(label_of "${code%.exit}")
+    ! grep -qE "shard ${label/\// of }([^0-9]|$)" "${code%.exit}.err" || said=$((said + 1))
+  done
+  row 'the tasks say which part they do' "$tasks of $tasks" "$said of $tasks"
 }
 
 # srun as MPI's launcher: its tasks have a rank of their own beside srun's.
@@ -80,6 +94,17 @@ stale_cases() {
   try 'sbatch --array=1-4, from a step of four' "$four" \
     "srun -n 4 bash -c '[ \$SLURM_PROCID != 2 ] || exec $batch --array=1-4 \"TASK\"'"
   try 'salloc -n 4, no srun, interactive step' "refused: $none" "salloc -Q -n 4 srun --interactive --preserve-env TASK"
+}
+
+# All tasks of a step name one .ndjson file: each image's line is there, whole and once.
+one_report_case() {
+  local folder whole torn
+  folder=$(new_case 'one report')
+  srun -n 4 "$imgpipe" "$work/in" "$folder/out" --recursive --shard auto -q --report "$folder/all.ndjson" \
+    >"$folder/messages.txt" 2>&1 || true
+  whole=$(done_of "$folder/all.ndjson" | uniq | wc -l)
+  torn=$(($(wc -l <"$folder/all.ndjson") - whole))
+  row 'srun -n 4, one .ndjson for all' '60 whole lines, 0 others' "$whole whole lines, $torn others"
 }
 
 # Two tasks of an array are ended midway and requeued; what they do then is the rest.
