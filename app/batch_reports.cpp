@@ -156,7 +156,7 @@ void BatchReports::merge_failed(const BatchTotals& totals) const {
   std::unordered_set<std::string> there;
   for (const std::string& name : names) there.insert(plain(name));
   for (const BatchFailure& failure : totals.failures) {
-    if (there.insert(plain(failure.name)).second) names.push_back(failure.name);
+    if (there.insert(plain(failure.file->name)).second) names.push_back(failure.file->name);
   }
   std::ranges::sort(names);
   write_text(file, name_list_text(names));
