@@ -135,14 +135,15 @@ TEST_F(BatchReplay, EveryShardItsOwn) {
     std::size_t all = 0;
     for (int shard = 1; shard <= 3; ++shard) {
       std::vector<std::string> command = inputs;
-      command.insert(command.end(), {out() + "/", "-q", "--recursive", "--failed-out", file("failed"),
-                                     "--shard", std::to_string(shard) + "/3"});
+      const std::string list = file("failed" + std::to_string(shard) + "of" + std::to_string(inputs.size()));
+      command.insert(command.end(), {out() + "/", "-q", "--recursive", "--failed-out", list, "--shard",
+                                     std::to_string(shard) + "/3"});
       EXPECT_EQ(run_imgpipe(command, here()).exit_code, 1);
-      const std::string failed = load_text(file("failed"));
+      const std::string failed = load_text(list);
       all += lines(failed);
-      command.insert(command.end(), {"--files-from", file("failed")});
+      command.insert(command.end(), {"--files-from", list});
       EXPECT_EQ(run_imgpipe(command, here()).exit_code, 1);
-      EXPECT_EQ(load_text(file("failed")), failed) << "they fail again, and no other is done";
+      EXPECT_EQ(load_text(list), failed) << "they fail again, and no other is done";
     }
     EXPECT_EQ(all, inputs.size() == 1 ? 14U : 15U);
   }
