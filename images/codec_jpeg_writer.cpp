@@ -160,10 +160,10 @@ class JpegWriter final : public Writer {
     constexpr double kDcBits = 9 + 11 + 2;  // K.3 and K.4
     constexpr double kStuffing = 1.0 / 16;  // zeros behind bytes of ones; noise: 1/256
     constexpr double kHeaderBytes = 1024;
-    int most_h = 1, most_v = 1;
+    std::int64_t most_h = 1, most_v = 1;
     for (const jpeg_component_info& component : components()) {
-      most_h = std::max(most_h, component.h_samp_factor);
-      most_v = std::max(most_v, component.v_samp_factor);
+      most_h = std::max<std::int64_t>(most_h, component.h_samp_factor);
+      most_v = std::max<std::int64_t>(most_v, component.v_samp_factor);
     }
     const std::int64_t across = (encoder_.image_width + 8 * most_h - 1) / (8 * most_h);
     const std::int64_t down = (rows + 8 * most_v - 1) / (8 * most_v) + (rows < encoder_.image_height ? 1 : 0);
