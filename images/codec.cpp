@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "images/available_memory.h"
+#include "images/block_pool.h"
 #include "images/codec_parts.h"
 #include "images/deflate.h"
 #include "images/error.h"
@@ -245,7 +246,8 @@ void check_header(const Shape& shape, const DecodeOptions& options) {
 }
 
 void check_memory(const Shape& shape, std::int64_t bytes) {
-  const std::int64_t available = available_memory_bytes_for(bytes);
+  const std::int64_t kept = block_pool().use().kept;  // given back before more is taken
+  const std::int64_t available = available_memory_bytes_for(bytes - kept) + kept;
   if (bytes <= available) return;
   throw Error(ErrorKind::memory, "not enough memory: " + size_text(shape) + " pixels need " +
                                      std::to_string(bytes) + " bytes, " + std::to_string(available) +

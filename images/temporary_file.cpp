@@ -61,7 +61,7 @@ constexpr std::size_t kSuffixBytes = 8;
 
 std::string random_suffix() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
+  thread_local std::random_device random;  // making one costs a tenth of a tiny image
   std::uint64_t bits = (std::uint64_t{random()} << 32U) | random();
   std::string suffix;
   for (std::size_t i = 0; i < kSuffixBytes; ++i, bits /= kLetters.size())
