@@ -45,6 +45,7 @@ work=$(mktemp -d)
 finish() {
   set +e
   stop_slurm
+  remove_groups
   if [ -n "$keep" ]; then
     rm -rf "$work"/cases/*/out
     cp -r "$work/cases/." "$keep"

@@ -31,6 +31,7 @@ shard_cases() {
   else
     skipped 'mpiexec of MPICH' "no mpiexec.hydra"
   fi
+  nested_cases
   array_cases
   stale_cases
   said_case
@@ -69,12 +70,27 @@ mpi_cases() { # NAME LAUNCHER
   try "$1 -n 4" "$four" "$2 -n 4 TASK"
 }
 
+# A launcher in the step of another, whose rank is there too.
+nested_cases() {
+  local inside='salloc -Q -n 4 srun --interactive --preserve-env'
+  try 'interactive step, srun' "$four" "$inside srun TASK"
+  ! command -v mpirun.openmpi >/dev/null || try 'interactive step, mpirun' "$four" "$inside mpirun.openmpi -n 4 TASK"
+  if command -v mpirun.openmpi >/dev/null && srun --mpi=pmix true 2>/dev/null; then
+    try 'mpirun in srun -n 1 --mpi=pmix' "$four" "srun -n 1 --mpi=pmix mpirun.openmpi --oversubscribe -n 4 TASK"
+  fi
+  if command -v mpiexec.hydra >/dev/null && srun --mpi=pmi2 true 2>/dev/null; then
+    try 'mpiexec of MPICH in srun -n 1 --mpi=pmi2' "$four" "srun -n 1 --mpi=pmi2 mpiexec.hydra -launcher fork -n 4 TASK"
+  fi
+}
+
 # Arrays that are not 1 to N, whose tasks may be some of another's, and tasks of one that are run again.
 array_cases() {
   local third
   third="3/4: $(part_size 3/4) of 60, 0 twice"
   try '--array=3, auto/4 (one task again)' "$third" "$batch --array=3 'TASK(auto/4)'"
   try '--array=3, srun, auto/4' "$third" "$batch --array=3 'srun TASK(auto/4)'"
+  try '--array=2 -n 2, srun, auto/4' "3/4 4/4: $(part_size 3/4 4/4) of 60, 0 twice" \
+    "$batch --array=2 -n 2 'srun TASK(auto/4)'"
   try '--array=3, auto' "refused: $none" "$batch --array=3 'TASK'"
   try '--array=5, auto/4' "refused: $none" "$batch --array=5 'TASK(auto/4)'"
   try '--array=1,3, auto/4 (two tasks again)' "1/4 3/4: $(part_size 1/4 3/4) of 60, 0 twice" \
@@ -197,13 +213,16 @@ try_memory() {
 
 # The same where Slurm keeps the limits, by control groups: proctrack/cgroup and task/cgroup.
 group_cases() {
-  local name='control groups' folder=$work/slurm-groups before
+  local name='control groups' folder=$work/slurm-groups others
   write_slurm_conf "$folder" cgroup cgroup 8
   write_cgroup_conf "$folder"
-  before=$(slurm_groups)
-  if [ -n "$before" ]; then
-    skipped "$name" "there are groups of another slurmd: $(head -1 <<<"$before")"
-  elif ! start_slurm "$folder"; then
+  others=$(slurm_groups)
+  if [ -n "$others" ]; then
+    skipped "$name" "there are groups of another slurmd: $(head -1 <<<"$others")"
+    return
+  fi
+  groups_are_ours=1
+  if ! start_slurm "$folder"; then
     skipped "$name" "slurmd does not start: $(grep -h -m1 -i cgroup "$folder/slurmd.log" || true)"
   elif srun --mem=200M sh -c 'head -c 300M /dev/zero | tail -c 300M >/dev/null' 2>/dev/null; then
     skipped "$name" 'a process in a job of 200 MB may take 300 MB here'
@@ -213,12 +232,13 @@ group_cases() {
     try_memory "srun --mem=200M, $name" "$huge_refused" "srun --mem=200M MEMORY huge"
     try_memory "sbatch --mem=2G, srun --mem=200M, $name" "$huge_refused" \
       "$work/batch --mem=2G 'srun --mem=200M MEMORY huge'"
-    # A job that has just written a file has its pages in memory, and they count as the job's.
-    try_memory "sbatch --mem=1000M, 900 MB of them page cache, $name" '12 of 12; exit 0, 0 refused for memory' \
-      "$work/batch --mem=1000M 'head -c 900M /dev/zero >$work/written; sync $work/written; MEMORY few'"
+    # A job that has just written a file has its pages in memory, as much of it as the job may have.
+    try_memory "sbatch --mem=400M, full of page cache, $name" '12 of 12; exit 0, 0 refused for memory' \
+      "$work/batch --mem=400M 'head -c 600M /dev/zero >$work/written; sync $work/written; MEMORY few'"
   fi
   stop_slurm
-  [ -n "$before" ] || slurm_groups | sort -r | xargs -r -d '\n' rmdir 2>/dev/null || true
 }
+groups_are_ours=0
+remove_groups() { ((!groups_are_ours)) || slurm_groups | sort -r | xargs -r -d '\n' rmdir; }
 # The folders of slurmd and its jobs below the mounts of control groups.
 slurm_groups() { find /sys/fs/cgroup -type d -path '*slurm*' 2>/dev/null || true; }
