@@ -465,7 +465,7 @@ TEST_F(BatchTest, SpansSayWhoDidWhat) {
 }
 
 TEST_F(BatchTest, NothingToDoIsDoneAtOnce) {
-  Batch batch({}, settings(4));
+  Batch batch(std::vector<BatchItem>(), settings(4));
   EXPECT_FALSE(batch.next(std::chrono::seconds(10)));
   EXPECT_TRUE(batch.finished());
 }

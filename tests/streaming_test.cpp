@@ -191,7 +191,8 @@ class LargeOutput : public testing::Test {
 
   // The only image of a batch, from IN/bad.pgm to OUT/o.pgm.
   [[nodiscard]] BatchResult run_one(BatchSettings batch) const {
-    Batch run({{in_.file("bad.pgm"), out_.file("o.pgm"), Format::pgm}}, std::move(batch));
+    const std::vector<BatchItem> items{{in_.file("bad.pgm"), out_.file("o.pgm"), Format::pgm}};
+    Batch run(items, std::move(batch));
     std::optional<BatchResult> result;
     while (!result) result = run.next(std::chrono::milliseconds(100));
     return *result;
