@@ -70,7 +70,11 @@ class PlainPngReader final : public Reader {
   }
 
  private:
-  [[nodiscard]] std::size_t inflated_bytes() const { return std::max(kInflatedBytes, row_bytes_ + 1); }
+  // No more than the image has: clearing the rest would cost a tiny one more than its pixels.
+  [[nodiscard]] std::size_t inflated_bytes() const {
+    const std::uint64_t all = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
+    return std::max<std::size_t>(std::min<std::uint64_t>(kInflatedBytes, all), row_bytes_ + 1);
+  }
 
   void check_end() {
     std::byte more{};
