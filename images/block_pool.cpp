@@ -118,8 +118,8 @@ BlockPool::Use BlockPool::use() const noexcept {
   return {in_use_bytes_, kept_bytes_, peak_bytes_};
 }
 
-// What was once in use comes again, and a little more makes up for sizes that differ. Without that bound a long
-// run would in the end keep blocks of every size that it has met.
+// What was once in use comes again, and a little more makes up for sizes that differ. Without that bound a
+// long run would in the end keep blocks of every size that it has met.
 std::int64_t BlockPool::room() const noexcept {
   constexpr std::int64_t kFewBytes = std::int64_t{4} << 20;
   return std::min(limit_bytes_ - outside_bytes_, peak_bytes_ + peak_bytes_ / 8 + kFewBytes);

@@ -12,6 +12,7 @@
 #include "images/deflate.h"
 #include "images/error.h"
 #include "images/sniff.h"
+#include "images/stb_claims.h"
 
 namespace imgpipe {
 namespace {
@@ -273,6 +274,13 @@ std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const Deco
   if (options.orient && reader->header().orientation != Orientation::upright)
     return make_oriented_reader(std::move(reader), options.memory);
   return reader;
+}
+
+std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions& options) {
+  const std::optional<Format> format = format_by_content(bytes);
+  if (options.codec != CodecChoice::stb || !format || *format == Format::pbm) return 0;
+  const StbClaims claims = read_stb_claims(bytes, *format, options);
+  return claims.bytes_per_pixel * claims.width * claims.height;
 }
 
 Shape storable_shape(Format format, Shape shape) {

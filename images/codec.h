@@ -130,6 +130,10 @@ class Reader {
 [[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,
                                                   const DecodeOptions& options = {});
 
+// The most that open_reader() holds at one time before it returns, beside the file: nothing that grows with
+// the image, but for CodecChoice::stb, by the header. Throws Error(input).
+[[nodiscard]] std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions& options);
+
 // Whose file it is: what the files of imgpipe carry (images/mark.h).
 enum class Mark {
   none,

@@ -140,12 +140,16 @@ class Batch::Work {
     if (settings_.memory_is_limit && file_bytes > settings_.memory_bytes)
       throw over_budget(item, file_bytes, settings_.memory_bytes);
     if (!queue_.may_read(entry, file_bytes)) return;
+    const std::int64_t opening = naming(printable(item.input), [&] {
+      auto span = entry->timeline.span(part_name(Part::read), SpanKind::host);
+      entry->input = open_input(item.input, settings_.decode, InputKind::regular_only);
+      span.set_bytes(static_cast<std::int64_t>(entry->input.bytes().size()));
+      return settings_.memory_is_limit ? opening_bytes(entry->input.bytes(), settings_.decode) : 0;
+    });
+    if (opening > 0 && file_bytes + opening > settings_.memory_bytes)
+      throw over_budget(item, file_bytes + opening, settings_.memory_bytes);
+    if (opening > 0 && !queue_.may_read(entry, file_bytes + opening, opening)) return;
     naming(printable(item.input), [&] {
-      {
-        auto span = entry->timeline.span(part_name(Part::read), SpanKind::host);
-        entry->input = open_input(item.input, settings_.decode, InputKind::regular_only);
-        span.set_bytes(static_cast<std::int64_t>(entry->input.bytes().size()));
-      }
       const auto span = entry->timeline.span(part_name(Part::decode), SpanKind::host);
       entry->reader = open_reader(entry->input, settings_.decode);
     });

@@ -40,6 +40,7 @@ struct BatchItem {
 // The images of a batch, each told when it is asked for: a hundred thousand paths need not be held twice.
 class BatchItems {
  public:
+  BatchItems() = default;
   BatchItems(std::size_t count, std::function<BatchItem(std::size_t)> item)
       : count_(count), item_(std::move(item)) {}
   BatchItems(std::vector<BatchItem> items)
@@ -53,7 +54,7 @@ class BatchItems {
   [[nodiscard]] BatchItem operator[](std::size_t index) const { return item_(index); }
 
  private:
-  std::size_t count_;
+  std::size_t count_ = 0;
   std::function<BatchItem(std::size_t)> item_;
 };
 

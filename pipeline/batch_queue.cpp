@@ -54,15 +54,17 @@ BatchQueue::Turn BatchQueue::next(std::optional<std::chrono::milliseconds> patie
   }
 }
 
-bool BatchQueue::may_read(EntryPointer& entry, std::int64_t bytes) {
+bool BatchQueue::may_read(EntryPointer& entry, std::int64_t bytes, std::int64_t outside) {
   {
     const std::lock_guard lock(mutex_);
+    reading_bytes_ -= std::exchange(entry->counted.file_bytes, 0);
     const bool alone = reading_bytes_ == 0 && admitted_bytes_ == 0;
     // At most a quarter of the memory goes to files that wait: the rest is there to work on them.
     const bool few = reading_bytes_ == 0 || reading_bytes_ + bytes <= memory_bytes_ / 4;
     if (alone || (few && admitted_bytes_ + reading_bytes_ + bytes <= memory_bytes_)) {
-      entry->counted.file_bytes = bytes;
+      entry->counted = {bytes, 0, outside};
       reading_bytes_ += bytes;
+      set_outside(outside_bytes_ + outside);
       return true;
     }
     again_.push_front(entry->result.item);
@@ -198,12 +200,15 @@ int BatchQueue::threads_now() const {
 void BatchQueue::admit(BatchEntry& entry) {
   reading_bytes_ -= entry.counted.file_bytes;
   reading_full_ = false;
+  const std::int64_t outside = outside_bytes_ - entry.counted.outside_bytes + entry.outside_bytes;
   entry.counted = {0, entry.need.bytes, entry.outside_bytes};
   admitted_bytes_ += entry.need.bytes;
   peak_admitted_bytes_ = std::max(peak_admitted_bytes_, admitted_bytes_);
-  if (entry.outside_bytes == 0) return;
-  outside_bytes_ += entry.outside_bytes;
-  block_pool().set_outside(outside_bytes_);
+  set_outside(outside);
+}
+
+void BatchQueue::set_outside(std::int64_t bytes) {
+  if (std::exchange(outside_bytes_, bytes) != bytes) block_pool().set_outside(bytes);
 }
 
 // Threads for an admitted image, as many as there is memory for.
@@ -229,9 +234,7 @@ void BatchQueue::release(const BatchEntry::Counted& counted) {
   reading_bytes_ -= counted.file_bytes;
   reading_full_ = false;
   --in_flight_;
-  if (counted.outside_bytes == 0) return;
-  outside_bytes_ -= counted.outside_bytes;
-  block_pool().set_outside(outside_bytes_);
+  set_outside(outside_bytes_ - counted.outside_bytes);
 }
 
 void BatchQueue::notify() {

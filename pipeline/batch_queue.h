@@ -31,9 +31,10 @@ class BatchQueue {
   // then what has not begun. `end`: there is nothing more. `wait`: there was nothing within `patience`.
   [[nodiscard]] Turn next(std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
-  // Before a file of so many bytes is read. False where that would be too much beside what is read and waits
-  // already: the image is then begun later, by whoever comes next.
-  [[nodiscard]] bool may_read(EntryPointer& entry, std::int64_t bytes);
+  // Before a file is read, and again where opening it takes more: so many bytes in all, `outside` of them not
+  // the pool's. False where that would be too much beside what is read and waits already: the image is then
+  // begun later, by whoever comes next.
+  [[nodiscard]] bool may_read(EntryPointer& entry, std::int64_t bytes, std::int64_t outside = 0);
   // An image that was opened waits until its memory is free; it is dropped when the batch is stopping.
   void park(EntryPointer&& entry);
   // A lane has finished it.
@@ -63,6 +64,7 @@ class BatchQueue {
   [[nodiscard]] int threads_now() const;
   [[nodiscard]] int grant_threads(BatchEntry& entry);
   void admit(BatchEntry& entry);
+  void set_outside(std::int64_t bytes);
   [[nodiscard]] EntryPointer take(std::deque<EntryPointer>& from);
   void drop(EntryPointer entry) noexcept;
   void release(const BatchEntry::Counted& counted);

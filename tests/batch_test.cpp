@@ -353,7 +353,7 @@ TEST_F(BatchTest, AnOutputThatCannotBeWrittenEndsTheBatch) {
 // ---- memory and stopping ----------------------------------------------------------------------------
 
 TEST_F(BatchTest, AdmittedImagesStayWithinTheBudget) {
-  constexpr std::int64_t kBudget = std::int64_t{9} << 20;  // two at a time, at some 4 MiB each
+  constexpr std::int64_t kBudget = std::int64_t{1} << 20;  // two or three at a time
   for (const bool by_lane : {false, true}) {
     BatchSettings with = settings(8);
     with.memory_bytes = kBudget;
@@ -367,9 +367,9 @@ TEST_F(BatchTest, AdmittedImagesStayWithinTheBudget) {
 }
 
 TEST_F(BatchTest, FilesThatWaitForMemoryCountToo) {
-  // Files of 2 MB that need some 9 MB each: one at a time, and not many read beside it.
+  // Files of 2 MB that need some 5 MB each: two at a time, and not many read beside them.
   const Image image = synthesize(parse_pattern("photo"), {1000, 700, 3}, 1);
-  const auto writer = make_writer(Format::ppm, image.shape());
+  const auto writer = make_writer(Format::bmp, image.shape());
   writer->write_rows(image.view());
   const std::vector<std::byte> bytes = writer->finish().joined();
   std::vector<BatchItem> large;
@@ -398,7 +398,7 @@ TEST_F(BatchTest, FilesThatWaitForMemoryCountToo) {
 TEST_F(BatchTest, AnImageBeyondTheBudgetFailsOrRunsAlone) {
   for (const bool limit : {true, false}) {
     BatchSettings with = settings(4);
-    with.memory_bytes = std::int64_t{1} << 20;
+    with.memory_bytes = std::int64_t{1} << 16;
     with.memory_is_limit = limit;
     Batch batch(items(), std::move(with));
     const auto results = run(batch);

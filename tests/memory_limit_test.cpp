@@ -116,9 +116,9 @@ TEST_F(MemoryLimit, IsKeptByStbImageToo) {
   IMGPIPE_NEED_OWN_MEMORY();
   const TemporaryFolder out;
   const RunResult run = run_imgpipe({in(), out.path().string(), "--device", "cpu", "-q", "--codec", "stb",
-                                     "--memory", "256M", "--jobs", "4", "--include", "*.bmp", "--include",
+                                     "--memory", "96M", "--jobs", "8", "--include", "*.bmp", "--include",
                                      "*.tga", "--include", "*.jpg", "--include", "*.psd"});
-  EXPECT_LE(run.max_rss_bytes, 256 * kMiB + kAllowance);
+  EXPECT_LE(run.max_rss_bytes, 96 * kMiB + kAllowance);
   EXPECT_GT(out.names().size(), 5U);
 }
 
