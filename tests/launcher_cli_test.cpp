@@ -35,13 +35,15 @@ TEST_F(LauncherCli, AJobIsDoneOnce) {
     for (int rank = 0; rank < 2; ++rank) processes.push_back(srun(rank, 2, array_task(task, 1, 2, 2)));
   }
   std::size_t done = 0;
+  int reports = 0;
   for (const Variables& process : processes) {
-    const RunResult result = run(process, {"--shard", "auto", "--report", file("r.json")});
+    const std::string report = file("r" + std::to_string(reports++) + ".json");
+    const RunResult result = run(process, {"--shard", "auto", "--report", report});
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    done += Json::parse(load_text(file("r.json")))["done"].get<std::size_t>();
+    done += Json::parse(load_text(report))["done"].get<std::size_t>();
     // A requeued task finds its own part done.
-    EXPECT_EQ(run(process, {"--shard", "auto", "--skip-existing", "--report", file("r.json")}).exit_code, 0);
-    EXPECT_EQ(Json::parse(load_text(file("r.json")))["done"], 0);
+    EXPECT_EQ(run(process, {"--shard", "auto", "--skip-existing", "--report", report}).exit_code, 0);
+    EXPECT_EQ(Json::parse(load_text(report))["done"], 0);
   }
   EXPECT_EQ(done, 23U);
   EXPECT_EQ(written().size(), 23U);

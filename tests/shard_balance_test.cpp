@@ -229,11 +229,12 @@ TEST_F(BalanceCli, PartsAreEvenWholeAndSaid) {
   std::int64_t most = 0;
   std::int64_t all = 0;
   for (int part = 1; part <= 4; ++part) {
+    const std::string path = file("r" + std::to_string(part) + ".json");
     const RunResult run = run_imgpipe({in(), out(), "--recursive", "--shard", std::to_string(part) + "/4",
-                                       "--balance", "bytes", "--report", file("r.json")});
+                                       "--balance", "bytes", "--report", path});
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_EQ(run.err, "imgpipe: shard " + std::to_string(part) + " of 4, given; balance bytes\n");
-    const Json report = Json::parse(load_text(file("r.json")));
+    const Json report = Json::parse(load_text(path));
     EXPECT_EQ(report["shard"]["balance"], "bytes");
     lists.insert(report["shard"]["list"].get<std::string>());
     EXPECT_NE(run.out.find("balance bytes of list " + *lists.begin()), std::string::npos) << run.out;
@@ -252,10 +253,11 @@ TEST_F(BalanceCli, ARequeuedPartIsTheSame) {
   for (const char* balance : {"bytes", "count"}) {
     fs::remove_all(out());
     const auto run = [&](const std::string& part) {
-      const RunResult result = run_imgpipe({in(), out(), "-q", "--shard", part, "--balance", balance,
-                                            "--skip-existing", "--report", file("r.json")});
+      const std::string path = file("r" + part.substr(0, 1) + ".json");
+      const RunResult result = run_imgpipe(
+          {in(), out(), "-q", "--shard", part, "--balance", balance, "--skip-existing", "--report", path});
       EXPECT_EQ(result.exit_code, 0) << result.err;
-      return Json::parse(load_text(file("r.json")));
+      return Json::parse(load_text(path));
     };
     const auto first = run("1/3")["done"].get<std::size_t>();
     EXPECT_GT(first, 1U);
