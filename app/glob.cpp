@@ -97,8 +97,11 @@ std::vector<std::string> expand(const std::string& pattern) {
     const std::string tail = text.substr(braces->close + 1);
     std::size_t end = braces->close;
     braces->commas.insert(braces->commas.begin(), braces->open);
-    for (auto begin = braces->commas.rbegin(); begin != braces->commas.rend(); end = *begin++)
-      to_do.emplace_back(head + text.substr(*begin + 1, end - *begin - 1) + tail, braces->open);
+    for (auto begin = braces->commas.rbegin(); begin != braces->commas.rend(); end = *begin++) {
+      std::string one = head;
+      one.append(text, *begin + 1, end - *begin - 1).append(tail);
+      to_do.emplace_back(std::move(one), braces->open);
+    }
   }
   return found;
 }

@@ -19,16 +19,23 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "2/4": the shard that a report or a trace names; "" for none.
+// "2/4": the shard that a report or a trace names; "" for none. Of a trace its first event's line says it:
+// the rest may just be growing.
 std::string shard_named_in(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
-  const Json json = Json::parse(stream, nullptr, false);
-  const auto text_at = [&](const char* pointer) {
-    const Json::json_pointer at(pointer);
-    return json.contains(at) && json[at].is_string() ? json[at].get<std::string>() : "";
-  };
-  if (json.is_object()) return text_at("/options/shard");
-  const std::string name = json.is_array() && !json.empty() ? text_at("/0/args/name") : "";
+  std::string line;
+  const bool is_trace = std::getline(stream, line) && line == "[";
+  if (is_trace) {
+    std::getline(stream, line);
+    if (line.ends_with(',')) line.pop_back();
+  } else {
+    stream.clear();
+    stream.seekg(0);
+  }
+  const Json json = is_trace ? Json::parse(line, nullptr, false) : Json::parse(stream, nullptr, false);
+  const Json::json_pointer at(is_trace ? "/args/name" : "/options/shard");
+  std::string name = json.contains(at) && json[at].is_string() ? json[at].get<std::string>() : "";
+  if (!is_trace) return name;
   return name.starts_with("imgpipe ") ? name.substr(name.find(' ') + 1) : "";
 }
 

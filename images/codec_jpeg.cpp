@@ -5,8 +5,8 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
-#include <jerror.h>
 #include <jpeglib.h>
 
 #include "images/codec_parts.h"
@@ -40,8 +40,9 @@ struct ErrorState {
 
 [[noreturn]] void on_error(j_common_ptr info) {
   auto* state = reinterpret_cast<ErrorState*>(info->err);
-  state->no_memory = info->err->msg_code == JERR_OUT_OF_MEMORY;
   info->err->format_message(info, state->message);
+  // By its text: which number it has depends on how the library was built.
+  state->no_memory = std::string_view(state->message).starts_with("Insufficient memory");
   jump_out(info);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <iterator>
 #include <new>
+#include <string_view>
 
 #include <jpeglib.h>
 
@@ -148,6 +149,8 @@ class JpegWriter final : public Writer {
 
  private:
   [[noreturn]] void fail() const {
+    if (std::string_view(errors_.message).starts_with("Insufficient memory"))
+      throw Error(ErrorKind::memory, "not enough memory");
     throw Error(ErrorKind::memory, "the JPEG encoder failed: " + std::string(errors_.message));
   }
 

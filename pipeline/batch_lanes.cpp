@@ -172,7 +172,8 @@ void BatchLanes::lane_broke(const std::string& lane, const Error& error, bool la
   const bool over = last && !settings_.host_helps;
   {
     const std::lock_guard lock(mutex_);
-    if (last) usable_ = false;
+    // Where the batch is over, images that are being opened still go to no worker.
+    if (last && !over) usable_ = false;
     if (!over) notes_.push_back((lane.empty() ? "cuda" : lane) + " is not used: " + error.what());
   }
   if (over) events_.over(Error(ErrorKind::device, (lane.empty() ? "" : lane + ": ") + error.what()));

@@ -115,7 +115,9 @@ TEST_P(LongRun, HasAsMuchMemoryAtItsEndAsAfterItsFirstTenth) {
   ASSERT_GE(bytes.size(), 100U);
   const auto tenth = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 10);
   const std::int64_t first = *std::max_element(bytes.begin(), tenth);
-  EXPECT_LE(*std::max_element(tenth, bytes.end()), first + first / 10);
+  // On a busy machine the tenth may have seen fewer images on their way at one time.
+  constexpr std::int64_t kOnTheirWay = std::int64_t{6} << 20;
+  EXPECT_LE(*std::max_element(tenth, bytes.end()), first + first / 10 + kOnTheirWay);
 }
 
 INSTANTIATE_TEST_SUITE_P(Memory, LongRun,
