@@ -36,15 +36,15 @@ class BlockPool {
   // False for what is none of the pool's.
   [[nodiscard]] bool give_back(void* block) noexcept;
 
-  // Blocks in use and kept ones together stay within `bytes`, and within a little more than were in use at
-  // one time from now on; in use there can be more.
+  // Blocks in use and kept ones together stay within `bytes`, and within an eighth more than were in use at
+  // one time from now on, or half as much again where that is far below `bytes`; in use there can be more.
   void keep_within(std::int64_t bytes) noexcept;
   // So many bytes of that are, or will be, taken from elsewhere: by libraries that use malloc.
   void set_outside(std::int64_t bytes) noexcept;
 
   struct Use {
     std::int64_t in_use = 0, kept = 0;  // bytes
-    std::int64_t peak = 0;              // of those in use, since keep_within()
+    std::int64_t peak = 0;              // of what was asked for at one time, since keep_within()
   };
   [[nodiscard]] Use use() const noexcept;
 
@@ -69,12 +69,16 @@ class BlockPool {
   };
   template <class Key, class Value>
   using PairOfMalloc = OfMalloc<std::pair<const Key, Value>>;
-  using InUse =
-      std::map<const void*, std::size_t, std::less<>, PairOfMalloc<const void*, std::size_t>>;  // by address
+  struct Taken {
+    std::size_t bytes = 0;
+    std::size_t spare = 0;  // of them: more than was asked for
+  };
+  using InUse = std::map<const void*, Taken, std::less<>, PairOfMalloc<const void*, Taken>>;  // by address
   using Kept = std::multimap<std::size_t, void*, std::less<>, PairOfMalloc<std::size_t, void*>>;  // by size
 
   // Under mutex_.
   [[nodiscard]] std::int64_t room() const noexcept;
+  [[nodiscard]] bool plenty() const noexcept;
   [[nodiscard]] Block take_kept(std::size_t bytes) noexcept;
   Block remove_kept(Kept::iterator at) noexcept;
   // Without it.
@@ -85,7 +89,8 @@ class BlockPool {
   InUse in_use_;
   Kept kept_;
   std::int64_t in_use_bytes_ = 0, kept_bytes_ = 0;
-  std::int64_t peak_bytes_ = 0;  // of those in use
+  std::int64_t spare_bytes_ = 0;  // of those in use
+  std::int64_t peak_bytes_ = 0;   // of those in use less the spare ones
   std::int64_t limit_bytes_ = kUsualBytes, outside_bytes_ = 0;
 };
 
