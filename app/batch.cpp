@@ -28,6 +28,7 @@
 #include "images/file.h"
 #include "images/temporary_file.h"
 #include "images/text.h"
+#include "pipeline/error_of.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
@@ -47,6 +48,15 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
   for (const auto& [given, name] : rows) {
     if (given) throw Error(ErrorKind::usage, std::string(name) + " is for one image, and this is a batch");
   }
+  const BatchOptions& batch = options.batch;
+  if (batch.shard && batch.shard->balance != Balance::hash && !batch.failed_file.empty() &&
+      same_file(batch.failed_file, batch.files_from))
+    throw Error(ErrorKind::usage,
+                "--balance count and bytes need one list for all shards, and --failed-out " +
+                    printable(batch.failed_file) + " would change it; name another file");
+  const auto is_lines = [](const std::string& file) { return file.ends_with(".ndjson"); };
+  if (std::ranges::count_if(options.report_files, is_lines) > 1)
+    throw Error(ErrorKind::usage, "--report: one .ndjson file, please");
   if (options.output == kStandardStream)
     throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
   for (const std::string& file : options.report_files) {
@@ -72,7 +82,7 @@ class BatchRun {
         progress_(!options.talk.quiet),
         reports_(options) {
     check_results(options, files_);
-    check_results_replaceable(options, files_.files);
+    check_results_replaceable(options, files_.files, files_.names_of_all_shards);
     totals_.images = files_.files.size();
     totals_.problems = files_.problems;
     totals_.passed_over = files_.passed_over;
@@ -282,8 +292,9 @@ class BatchRun {
 
   // What is open already, and stdout.
   void finish_reports() {
-    reports_.close(totals_, not_done());
+    const std::optional<Error> error = error_of([&] { reports_.close(totals_, not_done()); });
     if (!options_.talk.quiet) print_text(batch_table(totals_, !streams_are_one()));
+    if (error) throw Error(*error);
   }
 
   [[nodiscard]] std::vector<const BatchFile*> not_done() const {

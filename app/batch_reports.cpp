@@ -11,8 +11,10 @@
 #include "app/shared_file.h"
 #include "images/error.h"
 #include "images/file.h"
+#include "images/file_identity.h"
 #include "images/output_file.h"
 #include "images/text.h"
+#include "pipeline/error_of.h"
 
 namespace imgpipe {
 namespace {
@@ -115,15 +117,18 @@ void BatchReports::write_whole_files(const BatchTotals& totals) const {
 }
 
 void BatchReports::close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) {
-  if (lines_) {
+  const std::optional<Error> error = error_of([&] {
+    if (!lines_) return;
     for (const BatchFile* file : not_done) lines_->add_not_done(*file, totals.stopped);
     lines_->close();
-  }
+  });
   if (trace_) trace_->close();
+  if (error) throw Error(*error);
 }
 
 void BatchReports::write_failed(const BatchTotals& totals) const {
-  if (options_.batch.shard) {
+  const std::string& file = options_.batch.failed_file;
+  if (options_.batch.shard && file != kStandardStream && !descriptor_of(file)) {
     merge_failed(totals);
   } else {
     write_text(options_.batch.failed_file, name_list_text(failed_names(totals)));
@@ -163,7 +168,8 @@ void BatchReports::merge_failed(const BatchTotals& totals) const {
 }
 
 void BatchReports::settle(const BatchFile& file) {
-  if (list_ || options_.batch.shard) settled_.insert(plain(file.name));
+  if (list_ || (options_.batch.shard && !options_.batch.failed_file.empty()))
+    settled_.insert(plain(file.name));
 }
 
 }  // namespace imgpipe

@@ -101,9 +101,14 @@ class Finder {
                                    }),
                        found_.files.end());
     found_.passed_over = selection_.passed_over();
-    if (batch_.shard) keep_shard(found_, *batch_.shard);
     for (BatchFile& file : found_.files) name_output(file);
-    check_outputs();
+    check_outputs();  // of all shards: none may write what another one reads or writes
+    if (batch_.shard) {
+      if (!batch_.failed_file.empty()) {
+        for (const BatchFile& file : found_.files) found_.names_of_all_shards.insert(file.name);
+      }
+      keep_shard(found_, *batch_.shard);
+    }
     check_replaceable_outputs();
     return std::move(found_);
   }

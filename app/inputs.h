@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "app/glob_paths.h"
@@ -46,8 +47,9 @@ struct BatchFiles {
   PassedOver passed_over;              // what is no image by its name, or was not selected
   std::vector<std::string> unmatched;  // patterns that matched nothing, as lines for the user
   std::size_t other_shards = 0;        // files that are other parts' work
-  std::string shard_list;              // of all parts' files, see keep_shard() (app/shard_balance.h)
-  bool list_is_empty = false;          // --files-from names nothing
+  std::unordered_set<std::string> names_of_all_shards;  // with --failed-out
+  std::string shard_list;      // of all parts' files, see keep_shard() (app/shard_balance.h)
+  bool list_is_empty = false;  // --files-from names nothing
 };
 
 // Finds the inputs and gives each its output: OUTPUT/NAME with --recursive, else OUTPUT/ and the file's own

@@ -20,9 +20,8 @@ using Environment = std::function<std::string(const char* name)>;
 //   OMPI_COMM_WORLD_RANK of OMPI_COMM_WORLD_SIZE   mpirun of Open MPI
 //   PMIX_RANK                                      prterun, which names no count
 //   PMI_RANK of PMI_SIZE                           mpiexec of MPICH (Hydra) and its like
-//   SLURM_PROCID of SLURM_STEP_NUM_TASKS           srun, with any --mpi. In a batch script and in the shell
-//   of
-//                                                  salloc there is a SLURM_PROCID too, but no step
+//   SLURM_PROCID of SLURM_STEP_NUM_TASKS           srun, with any --mpi. In a batch script and in
+//                                                  salloc's shell it is there too, but no step
 // A task of an array:
 //   AWS_BATCH_JOB_ARRAY_INDEX of AWS_BATCH_JOB_ARRAY_SIZE, CLOUD_RUN_TASK_INDEX of CLOUD_RUN_TASK_COUNT
 //                                                  from 0

@@ -1,6 +1,7 @@
 #include "app/lost_outputs.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <unordered_map>
@@ -30,7 +31,7 @@ std::unordered_set<std::string> files_in(const std::string& folder) {
 
 bool is_there(const std::string& path) {
   struct stat info {};
-  return ::stat(path.c_str(), &info) == 0;
+  return ::stat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 }  // namespace

@@ -347,7 +347,7 @@ class ImageRun {
     facts_.output_bytes += left;
     const auto span = outcome.timeline.span("write", SpanKind::host, left);
     check_still_replaceable(options_.output, options_.replace);
-    for (const std::vector<std::byte>& part : outcome.file.parts) file.append(part);
+    file.append(std::span<const std::vector<std::byte>>(outcome.file.parts));
     file.put_in_place();
     outcome.file = {};
   }

@@ -103,19 +103,22 @@ void check_result_writable(const std::string& path) {
   naming(printable(path), [&] { check_writable(path); });
 }
 
-void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files) {
+void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files,
+                               const std::unordered_set<std::string>& names_of_all_shards) {
   std::unordered_set<std::string> names;  // filled when the first is asked for
   const auto is_name = [&](const std::string& name) {
     if (names.empty()) std::ranges::transform(files, std::inserter(names, names.end()), &BatchFile::name);
-    return names.contains(name);
+    return names.contains(name) || names_of_all_shards.contains(name);
   };
   for (const auto& [option, path] : result_files(options)) {
-    if (option != "--failed-out") {
-      // What shards share is added to: --no-clobber has nothing against that.
-      const bool grows = options.batch.shard && path.ends_with(".ndjson") && options.replace == Replace::none;
-      check_replaceable(path, why_no_text(path, grows ? Replace::own : options.replace));
+    // What shards share is added to: --no-clobber has nothing against that.
+    const bool is_list = option == "--failed-out";
+    const bool grows = options.batch.shard && (is_list || path.ends_with(".ndjson"));
+    const Replace replace = grows && options.replace == Replace::none ? Replace::own : options.replace;
+    if (!is_list) {
+      check_replaceable(path, why_no_text(path, replace));
     } else if (!same_file(path, options.batch.files_from)) {
-      check_replaceable(path, why_no_list(path, options.replace, is_name));
+      check_replaceable(path, why_no_list(path, replace, is_name));
     }
   }
 }

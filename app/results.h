@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "app/inputs.h"
@@ -49,7 +50,8 @@ void check_results(const ProcessOptions& options, const BatchFiles& files);
 
 // Throws Error(usage) for a result that would replace a file that it may not (app/replaceable.h).
 // `files`: of a batch.
-void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files = {});
+void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files = {},
+                               const std::unordered_set<std::string>& names_of_all_shards = {});
 
 // Throws what writing a result would before its first byte: Error(output), with the path.
 void check_result_writable(const std::string& path);

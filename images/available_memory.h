@@ -21,11 +21,10 @@ struct MemoryBound {
 // Everything that bounds the memory of this process:
 // - the machine: MemAvailable of /proc/meminfo;
 // - of each control group that it is in and of every parent, limit - (usage - inactive_file - active_file):
-// page
-//   cache counts as used, but goes when memory is needed. Limits are memory.max and memory.high of version 2
-//   (above memory.high a process is not killed but made to sleep, so that it hardly gets on: no place for
-//   images), memory.limit_in_bytes and hierarchical_memory_limit of version 1. Swap is not counted, neither
-//   as a limit nor as room: images that are swapped are slower than those that wait;
+//   page cache counts as used, but goes when memory is needed. Limits are memory.max and memory.high of
+//   version 2 (above memory.high a process is not killed but made to sleep, so that it hardly gets on: no
+//   place for images), memory.limit_in_bytes and hierarchical_memory_limit of version 1. Swap is not counted,
+//   neither as a limit nor as room: images that are swapped are slower than those that wait;
 // - SLURM_MEM_PER_NODE, or SLURM_MEM_PER_CPU times SLURM_CPUS_ON_NODE (sbatch(1): megabytes, as --mem and
 //   --mem-per-cpu give them; 0 is all there is), less what is resident of this process. Not every Slurm makes
 //   control groups of them;

@@ -9,6 +9,7 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace imgpipe {
 namespace {
@@ -193,6 +194,11 @@ void settle_malloc() noexcept {
   // Set, they stay.
   ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
+  // Under `ulimit -v` or -d the address space counts that malloc reserves for each thread.
+  for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (::getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
+  }
 #endif
 }
 

@@ -15,8 +15,8 @@ namespace imgpipe {
 // Every block of at least kLeastBytes that `new` gives in this program (pixels, rows, files) is a mapping of
 // its own. One that comes back is kept for the next of about its size, because each page of a new one is
 // provided anew: 40 JPEGs of 2 to 8 MP, 2-core Xeon, 2026-11-21: 47,000 page faults without, 7,400 with all
-// kept. What is kept stays within what there may be, to the page, whatever small things lie between the large
-// ones in time: malloc keeps for good what they pin. Under a sanitizer, which knows blocks by their edges,
+// kept. What is kept stays within a limit, to the page. malloc cannot promise that: one small block in use
+// keeps all the free memory below it. Under a sanitizer, which knows blocks by their edges,
 // `new` stays its own. Thread-safe.
 class BlockPool {
  public:

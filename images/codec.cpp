@@ -279,7 +279,18 @@ std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const Deco
 std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions& options) {
   const std::optional<Format> format = format_by_content(bytes);
   if (options.codec != CodecChoice::stb || !format || *format == Format::pbm) return 0;
+  if (*format == Format::gif || *format == Format::psd) {
+    // Decoded once by our own reader, which judges them, then by the library.
+    constexpr std::int64_t kLibraryBytes = 24;  // a pixel, at most
+    DecodeOptions own = options;
+    own.codec = CodecChoice::automatic;
+    own.lenient = false;
+    const std::unique_ptr<Reader> reader = open_stored(bytes, *format, own);
+    const Shape& shape = reader->header().shape;
+    return std::max(shape.samples() + reader->working_bytes(true), kLibraryBytes * shape.pixels());
+  }
   const StbClaims claims = read_stb_claims(bytes, *format, options);
+  check_header({claims.width, claims.height, 4}, options);
   return claims.bytes_per_pixel * claims.width * claims.height;
 }
 

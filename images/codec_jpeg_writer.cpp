@@ -51,8 +51,8 @@ constexpr std::int64_t kTableBytes = std::int64_t{128} << 10;
 // The most bits that the AC coefficients of a block take. By Parseval their squares add up to no more than
 // those of its samples, 64 * 128^2; the most bits come of it where all have the same share, which is 128
 // each. Divided by its step and rounded, one of 2^(s-1) or more takes s bits and a code (ITU-T T.81, table
-// K.5, without zeros before it; all are shorter in table K.6 or as long but for s of 2 to 4). What the share
-// does not need for a whole s takes a part of the coefficients to the next one.
+// K.5, without zeros before it; all are shorter in table K.6 or as long but for s of 2 to 4). A share
+// between those of two s counts as bits between theirs.
 double most_ac_bits(const JQUANT_TBL& steps) {
   constexpr std::array<double, 9> kBits{0, 3, 5, 7, 9, 10, 13, 15, 18};  // by s
   double bits = 0;

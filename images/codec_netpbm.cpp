@@ -320,15 +320,13 @@ std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options, c
   return std::make_unique<NetpbmReader>(bytes, options, rest);
 }
 
-bool is_raw_netpbm(Bytes beginning) {
+bool is_raw_netpbm(Bytes beginning, DecodeOptions options) {
   const std::optional<Format> format = format_by_content(beginning);
   const bool netpbm = format == Format::pbm || format == Format::pgm || format == Format::ppm;
   if (!netpbm || std::to_integer<char>(beginning[1]) < '4') return false;
-  DecodeOptions lenient;
-  lenient.max_pixels = std::numeric_limits<std::int64_t>::max();
-  lenient.lenient = true;  // the pixels need not be here
+  options.lenient = true;  // the pixels need not be here
   try {
-    const NetpbmReader reader(beginning, lenient, nullptr);
+    const NetpbmReader reader(beginning, options, nullptr);
     return true;
   } catch (const Error&) {
     return false;

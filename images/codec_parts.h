@@ -79,7 +79,7 @@ std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options,
                                     const InputFile* rest = nullptr);
 // Whether a file that begins like this is raw PBM, PGM or PPM with a sound header that ends here.
-bool is_raw_netpbm(Bytes beginning);
+bool is_raw_netpbm(Bytes beginning, DecodeOptions options);
 std::unique_ptr<Reader> open_bmp(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_tga(Bytes bytes, const DecodeOptions& options);
 std::unique_ptr<Reader> open_gif(Bytes bytes, const DecodeOptions& options);

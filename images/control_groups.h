@@ -32,7 +32,7 @@ struct ControlGroup {
 // system has both and a controller is in one of them. Where a mount shows some other part of the hierarchy
 // than the one that this process is in (a cgroup namespace may hide which), only that mount's own group.
 // Without a readable mountinfo the usual places are taken. A group's files may be missing; a folder may be,
-// too. Never throws.
+// too. Throws std::bad_alloc only.
 [[nodiscard]] std::vector<ControlGroup> control_groups(std::string_view controller, const SystemView& view);
 
 // A file of /proc or of a control group: what one read(2) of 16 KiB gives, which is all of those that one

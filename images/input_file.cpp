@@ -42,7 +42,7 @@ std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOpti
   struct stat info {};
   if (file->get() < 0 || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   std::vector<std::byte> beginning(kBeginningBytes);
-  if (read_fully(file->get(), 0, beginning) < beginning.size() || !is_raw_netpbm(beginning) ||
+  if (read_fully(file->get(), 0, beginning) < beginning.size() || !is_raw_netpbm(beginning, options) ||
       info.st_size > longest_file(beginning, options))
     return std::nullopt;
   return InputFile(std::move(beginning), std::move(file), info.st_size);

@@ -108,6 +108,23 @@ void OutputFile::append(std::span<const std::byte> bytes) {
   write_piece(state_->descriptor, bytes);
 }
 
+void OutputFile::append(std::span<const std::vector<std::byte>> parts) {
+  constexpr std::size_t kSmallBytes = std::size_t{64} << 10;
+  std::vector<std::byte> together;
+  for (const std::vector<std::byte>& part : parts) {
+    if (!together.empty() && together.size() + part.size() > kSmallBytes) {
+      append(std::span<const std::byte>(together));
+      together.clear();
+    }
+    if (part.size() > kSmallBytes) {
+      append(std::span<const std::byte>(part));
+    } else {
+      together.insert(together.end(), part.begin(), part.end());
+    }
+  }
+  if (!together.empty()) append(std::span<const std::byte>(together));
+}
+
 void OutputFile::put_in_place() {
   if (state_->descriptor < 0) open();
   if (state_->temporary) state_->temporary->put_in_place();
@@ -123,7 +140,7 @@ void write_file(const std::string& path, std::span<const std::byte> bytes) {
 
 void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts) {
   OutputFile file(path);
-  for (const std::vector<std::byte>& part : parts) file.append(part);
+  file.append(parts);
   file.put_in_place();
 }
 

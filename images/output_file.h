@@ -27,6 +27,8 @@ class OutputFile {
   // Whether nothing of it is seen before put_in_place(). False for what is written straight.
   [[nodiscard]] bool is_replaced();
   void append(std::span<const std::byte> bytes);
+  // Several parts, one after the other; small ones together in one write(2).
+  void append(std::span<const std::vector<std::byte>> parts);
   // The end of the file; once.
   void put_in_place();
 

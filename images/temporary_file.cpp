@@ -97,22 +97,18 @@ bool keeps_its_name(int fd, const std::filesystem::path& path) {
   return info.st_nlink > 0 && (::lstat(path.c_str(), &info) == 0 || errno != ENOENT);
 }
 
-// Makes and locks a temporary file. The lock waits for a remove_stale_temporary_files() that came between;
-// the file has then lost its name and another is made. Where a file system has no locks there is none.
+// Makes and locks a temporary file; -1 where a remove_stale_temporary_files() came between, for which the
+// lock waits: the file has lost its name then. Where a file system has no locks there is none.
 int create_temporary(const std::filesystem::path& path) {
-  constexpr int kTries = 5;
-  for (int i = 0; i < kTries; ++i) {
-    const int fd = [&] {
-      const std::lock_guard lock(creation_mutex());
-      return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    }();
-    if (fd < 0) throw Error(ErrorKind::output, "cannot create a file in its folder: " + system_reason(errno));
-    (void)::flock(fd, LOCK_EX);
-    if (keeps_its_name(fd, path)) return fd;
-    ::close(fd);
-  }
-  throw Error(ErrorKind::output,
-              "cannot create a file in its folder: it is being cleaned up again and again");
+  const int fd = [&] {
+    const std::lock_guard lock(creation_mutex());
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }();
+  if (fd < 0) throw Error(ErrorKind::output, "cannot create a file in its folder: " + system_reason(errno));
+  (void)::flock(fd, LOCK_EX);
+  if (keeps_its_name(fd, path)) return fd;
+  ::close(fd);
+  return -1;
 }
 
 }  // namespace
@@ -127,8 +123,14 @@ struct TemporaryFile::State {
   bool in_place = false;
 };
 
-TemporaryFile::TemporaryFile(const std::filesystem::path& target, mode_t mode)
-    : state_(std::make_unique<State>(target)) {
+// Each try has a name of its own: who removed the first one may still be at its name.
+TemporaryFile::TemporaryFile(const std::filesystem::path& target, mode_t mode) {
+  constexpr int kTries = 5;
+  for (int i = 0; i < kTries && (state_ == nullptr || state_->file.get() < 0); ++i)
+    state_ = std::make_unique<State>(target);
+  if (state_->file.get() < 0)
+    throw Error(ErrorKind::output,
+                "cannot create a file in its folder: it is being cleaned up again and again");
   if (mode != 0) (void)::fchmod(state_->file.get(), mode);
 }
 

@@ -32,6 +32,7 @@ class Batch::Work {
         lanes_(settings_, queue_, workers_for(settings_, items_.size()),
                {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
                 [this](const Error& error) { give_up(error); }}) {
+    (void)no_memory();  // made while there is some
     settle_malloc();
     block_pool().keep_within(settings_.memory_bytes);
     if (settings_.lane_memory == nullptr)
@@ -43,7 +44,12 @@ class Batch::Work {
     });
     const int missing = workers_for(settings_, items_.size()) - workers();
     if ((taking_turns_ -= missing) <= 0) give_up(no_memory());
-    if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
+    try {
+      if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
+    } catch (...) {
+      end_threads();
+      throw;
+    }
   }
 
   ~Work() {
@@ -253,9 +259,10 @@ class Batch::Work {
     const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host,
                                           static_cast<std::int64_t>(file.size_bytes()));
     naming(printable(path), [&] {
-      if (!entry.sink) folders_.make(std::filesystem::path(path).parent_path());
+      if (entry.result.output_bytes == 0) folders_.make(std::filesystem::path(path).parent_path());
       settings_.before_write(path);
-      for (const std::vector<std::byte>& part : file.parts) append(entry, part);
+      entry.output->append(std::span<const std::vector<std::byte>>(file.parts));
+      entry.result.output_bytes += static_cast<std::int64_t>(file.size_bytes());
       entry.output->put_in_place();
     });
   }

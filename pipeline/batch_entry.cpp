@@ -39,6 +39,7 @@ std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec) {
   std::int64_t bytes = 0;
   if (codec == CodecChoice::stb || coefficients) bytes += entry.reader->working_bytes(entry.to_lane);
   if (codec == CodecChoice::stb) bytes += entry.writer->working_bytes();
+  if (entry.to_lane) bytes += entry.plan.input.samples() + entry.plan.output.samples();  // pinned memory
   return bytes;
 }
 

@@ -23,8 +23,7 @@ BatchQueue::Turn BatchQueue::next(std::optional<std::chrono::milliseconds> patie
       return {Act::encode, std::move(entry), threads};
     }
     if (!parked_.empty()) {
-      const std::int64_t more = parked_.front()->need.bytes - parked_.front()->counted.file_bytes;
-      if (admitted_bytes_ == 0 || admitted_bytes_ + reading_bytes_ + more <= memory_bytes_) {
+      if (may_admit(*parked_.front())) {
         EntryPointer entry = take(parked_);
         admit(*entry);
         const int threads = entry->to_lane ? 1 : grant_threads(*entry);
@@ -192,6 +191,23 @@ std::size_t BatchQueue::left_locked() const {
 }
 
 // More than one thread for an image only while there are fewer images than threads.
+// Of what waits. One that fits only alone goes when nothing else is held: what was read behind it is given
+// back then, and begins again later; what is being read still has to come here first.
+bool BatchQueue::may_admit(const BatchEntry& entry) {
+  const std::int64_t more = entry.need.bytes - entry.counted.file_bytes;
+  if (admitted_bytes_ + reading_bytes_ + more <= memory_bytes_) return true;
+  if (admitted_bytes_ > 0) return false;
+  if (!memory_is_limit_) return true;
+  while (parked_.size() > 1) {
+    again_.push_front(parked_.back()->result.item);
+    const BatchEntry::Counted counted = parked_.back()->counted;
+    parked_.pop_back();
+    release(counted);
+  }
+  reading_full_ = true;
+  return reading_bytes_ <= entry.counted.file_bytes;
+}
+
 int BatchQueue::threads_now() const {
   const auto at_once = std::clamp<std::size_t>(left_locked(), 1, static_cast<std::size_t>(jobs_));
   return std::max(1, threads_ / static_cast<int>(at_once));

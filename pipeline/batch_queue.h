@@ -61,6 +61,7 @@ class BatchQueue {
   [[nodiscard]] bool idle() const;
   [[nodiscard]] bool may_open() const;
   [[nodiscard]] std::size_t left_locked() const;
+  [[nodiscard]] bool may_admit(const BatchEntry& entry);
   [[nodiscard]] int threads_now() const;
   [[nodiscard]] int grant_threads(BatchEntry& entry);
   void admit(BatchEntry& entry);

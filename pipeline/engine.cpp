@@ -39,7 +39,7 @@ MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
   const MemoryNeed writer = writer_need(question);
   return {kept + source + question.plan.output.samples() +
               std::max(question.reader.working_bytes(false), writer.bytes),
-          writer.band_bytes};
+          writer.band_bytes, writer.most_bands};
 }
 
 Outcome Engine::next() {

@@ -65,7 +65,12 @@ class ChainsMemory {
 
   [[nodiscard]] MemoryNeed need() {
     for (std::size_t i = 0; i < chains_.size(); ++i) add_chain(i);
-    if (!streamed_) add(kept_ + before_, 0, writer_need(question_));
+    if (!streamed_) {
+      const MemoryNeed writer = writer_need(question_);
+      add(kept_ + before_, 0, writer);
+      bands_ = std::max(bands_, writer.most_bands);
+    }
+    need_.most_bands = bands_;
     return need_;
   }
 
@@ -84,6 +89,7 @@ class ChainsMemory {
     const std::int64_t reader = i == 0 ? question_.reader.working_bytes(false) : 0;
     add(kept_ + before_ + after + reader, band_bytes(source, links, layout, i == 0, to_image),
         to_writer ? writer_need(question_, layout.rows) : MemoryNeed());
+    bands_ = std::max(bands_, most_bands(source.height, layout.rows));
     if (!to_image) return;
     const bool all = question_.repeat > 0 || question_.keep_outputs;
     if (all || (question_.keep_source && before_is_source_)) kept_ += before_;
@@ -104,6 +110,7 @@ class ChainsMemory {
   const std::vector<std::vector<ChainLink>> chains_;
   std::int64_t kept_ = 0, before_ = 0;
   bool before_is_source_ = false;
+  std::int64_t bands_ = 1;
   MemoryNeed need_;
 };
 

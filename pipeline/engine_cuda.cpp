@@ -32,7 +32,6 @@ class CudaEngine final : public Engine {
     pinned_.use_device(index);
     // All kernels come with the context, on its thread, not each with its first launch.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-    started_ = Timeline::Clock::now();
     try {
       pending_ = std::async(std::launch::async, [this] { return make_context(); });
     } catch (const std::system_error&) {
@@ -79,6 +78,7 @@ class CudaEngine final : public Engine {
   }
 
   std::unique_ptr<Context> make_context() {
+    started_ = Timeline::Clock::now();
     const CudaDevice device = find_cuda_device(index_);
     IMGPIPE_CUDA(cudaSetDevice(index_));
     auto context = std::make_unique<Context>(pinned_);

@@ -147,7 +147,7 @@ class ReferenceEngine final : public Engine {
     const std::int64_t alpha = question.plan.input.has_alpha() ? question.plan.input.pixels() : 0;
     return {question.plan.input.samples() + alpha +
                 std::max({question.reader.working_bytes(true), steps, kept + writer.bytes}),
-            writer.band_bytes};
+            writer.band_bytes, writer.most_bands};
   }
 
  protected:

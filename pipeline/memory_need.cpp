@@ -12,7 +12,7 @@
 namespace imgpipe {
 
 std::int64_t MemoryNeed::with_threads(int threads) const {
-  return bytes + (bands_at_once(threads) - 1) * band_bytes;
+  return bytes + (std::min<std::int64_t>(bands_at_once(threads), most_bands) - 1) * band_bytes;
 }
 
 int MemoryNeed::threads_within(int threads, std::int64_t most_bytes) const {
@@ -24,7 +24,7 @@ MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows) {
   const Writer* const writer = question.writer;
   if (writer == nullptr) return {};
   return {question.handed_on ? writer->working_bytes_when_taken(rows) : writer->working_bytes(),
-          writer->strip_bytes()};
+          writer->strip_bytes(), most_bands(question.plan.output.height, rows)};
 }
 
 MemoryNeed writer_need(const MemoryQuestion& question) {
@@ -37,7 +37,7 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
   const std::int64_t result = question.plan.output.samples();
   const MemoryNeed writer = writer_need(question);
   return {std::max({source + question.reader.working_bytes(true), source + result, result + writer.bytes}),
-          writer.band_bytes};
+          writer.band_bytes, writer.most_bands};
 }
 
 std::int64_t bytes_of_steps(const Plan& plan) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "images/codec.h"
 #include "pipeline/plan.h"
@@ -24,6 +25,8 @@ struct MemoryQuestion {
 struct MemoryNeed {
   std::int64_t bytes = 0;       // with one band on its way: one thread
   std::int64_t band_bytes = 0;  // what each further band takes
+  // There are no more bands than that.
+  std::int64_t most_bands = std::numeric_limits<std::int64_t>::max();
 
   [[nodiscard]] std::int64_t with_threads(int threads) const;
   // How many of `threads` may work at the image within so many bytes; at least one.
@@ -33,6 +36,12 @@ struct MemoryNeed {
 // Bands that are on their way at one time: one is read while every thread has one, and one waits.
 [[nodiscard]] constexpr int bands_at_once(int threads) {
   return threads <= 1 ? 1 : threads + 2;
+}
+
+// More bands than an image of so many rows is cut into by any number of threads, where one thread's have
+// `band_rows`: several threads' are as large or smaller, but each has rows around it.
+[[nodiscard]] constexpr std::int64_t most_bands(std::int64_t rows, std::int64_t band_rows) {
+  return 2 * (rows / band_rows + 1) + 2;
 }
 
 // What the writer holds that takes bands of so many rows, and what more for each further thread that encodes.

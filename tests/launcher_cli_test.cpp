@@ -1,5 +1,6 @@
 // --shard auto by the program: a job is done once, and which part a process does is said.
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ class LauncherCli : public BatchCli {
  protected:
   void SetUp() override {
     BatchCli::SetUp();
+    // The tests may themselves be a part of somebody's job.
+    for (const char* variable :
+         {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
+          "SLURM_ARRAY_TASK_ID", "SGE_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "LSB_JOBINDEX",
+          "AWS_BATCH_JOB_ARRAY_INDEX", "CLOUD_RUN_TASK_INDEX", "JOB_COMPLETION_INDEX"})
+      ::unsetenv(variable);
     for (int i = 0; i < 20; ++i) write("in/n" + std::to_string(i) + ".ppm", 1, 3);
   }
 

@@ -272,6 +272,37 @@ TEST_F(BalanceCli, ARequeuedPartIsTheSame) {
   }
 }
 
+// What no run may do, no shard of it may.
+TEST_F(BalanceCli, NoShardWritesWhatAnotherReadsOrWrites) {
+  fs::create_directory(file("twice"));
+  for (int i = 0; i < 6; ++i) write("twice/q" + std::to_string(i) + ".bmp", 1, 3);
+  for (int i = 0; i < 6; ++i) write("twice/q" + std::to_string(i) + ".png", 1, 3);
+  for (int part = 1; part <= 3; ++part) {
+    const std::string shard = std::to_string(part) + "/3";
+    EXPECT_EQ(run_imgpipe({file("twice"), out(), "--format", "pgm", "--shard", shard}).exit_code, 2);
+    EXPECT_EQ(run_imgpipe({file("twice"), file("twice"), "--format", "png", "--shard", shard}).exit_code, 2);
+  }
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(BalanceCli, AListOfTheFailedIsAllShards) {
+  for (int i = 0; i < 6; ++i) save_text(file("in/x" + std::to_string(i)), "no image");
+  for (int part = 1; part <= 3; ++part) {
+    const RunResult run = run_imgpipe({in(), out(), "-q", "--include", "x*", "--no-clobber", "--failed-out",
+                                       file("failed"), "--shard", std::to_string(part) + "/3"});
+    EXPECT_NE(run.exit_code, 2) << run.err;
+  }
+  EXPECT_EQ(load_text(file("failed")), "x0\nx1\nx2\nx3\nx4\nx5\n");
+  // A stream is nobody's list.
+  const RunResult run =
+      run_imgpipe({in(), out(), "-q", "--include", "x0", "--failed-out", "-", "--shard", "1/1"});
+  EXPECT_EQ(run.out, "x0\n");
+  // Parts that are dealt out must not change the list that they are dealt from.
+  expect_refused(run_imgpipe({in(), out(), "--files-from", file("failed"), "--failed-out", file("failed"),
+                              "--shard", "1/3", "--balance", "count"}),
+                 "name another file");
+}
+
 TEST_F(BalanceCli, EveryLineNamesItsShard) {
   save_text(file("in/bad.png"), "no image");
   const auto shards = [&](const std::vector<std::string>& options) {
