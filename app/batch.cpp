@@ -54,9 +54,6 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
     throw Error(ErrorKind::usage,
                 "--balance count and bytes need one list for all shards, and --failed-out " +
                     printable(batch.failed_file) + " would change it; name another file");
-  const auto is_lines = [](const std::string& file) { return file.ends_with(".ndjson"); };
-  if (std::ranges::count_if(options.report_files, is_lines) > 1)
-    throw Error(ErrorKind::usage, "--report: one .ndjson file, please");
   if (options.output == kStandardStream)
     throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
   for (const std::string& file : options.report_files) {

@@ -51,7 +51,7 @@ void BatchReports::open(bool needs_output) {
   const bool go_on = options_.batch.skip_existing || options_.batch.shard;
   for (const std::string& file : options_.report_files) {
     if (options_.batch.shard && file.ends_with(".json")) claim(file);
-    if (file.ends_with(".ndjson")) lines_ = std::make_unique<BatchLines>(file, go_on);
+    if (file.ends_with(".ndjson")) lines_.push_back(std::make_unique<BatchLines>(file, go_on));
   }
   if (!options_.trace_file.empty()) open_trace();
 }
@@ -85,28 +85,29 @@ void BatchReports::make_output() const {
 void BatchReports::add_skipped(const std::vector<BatchFile>& files) {
   for (const BatchFile& file : files) {
     settle(file);
-    if (lines_) lines_->add_skipped(file);
+    for (const auto& lines : lines_) lines->add_skipped(file);
   }
 }
 
 void BatchReports::add_problems(const std::vector<PathProblem>& problems) {
-  if (!lines_) return;
-  for (const PathProblem& problem : problems) lines_->add_problem(problem);
+  for (const auto& lines : lines_) {
+    for (const PathProblem& problem : problems) lines->add_problem(problem);
+  }
 }
 
 void BatchReports::add(const BatchFile& file, const BatchResult& result) {
   if (!result.failed) settle(file);
-  if (lines_) lines_->add_done_or_failed(file, result);
+  for (const auto& lines : lines_) lines->add_done_or_failed(file, result);
   if (trace_) trace_->add(result.spans, file.name);
 }
 
 void BatchReports::add_lost(const BatchFile& file) {
   settled_.erase(plain(file.name));
-  if (lines_) lines_->add_lost(file);
+  for (const auto& lines : lines_) lines->add_lost(file);
 }
 
 void BatchReports::flush() {
-  if (lines_) lines_->flush();
+  for (const auto& lines : lines_) lines->flush();
 }
 
 void BatchReports::write_whole_files(const BatchTotals& totals) const {
@@ -118,9 +119,10 @@ void BatchReports::write_whole_files(const BatchTotals& totals) const {
 
 void BatchReports::close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) {
   const std::optional<Error> error = error_of([&] {
-    if (!lines_) return;
-    for (const BatchFile* file : not_done) lines_->add_not_done(*file, totals.stopped);
-    lines_->close();
+    for (const auto& lines : lines_) {
+      for (const BatchFile* file : not_done) lines->add_not_done(*file, totals.stopped);
+      lines->close();
+    }
   });
   if (trace_) trace_->close();
   if (error) throw Error(*error);

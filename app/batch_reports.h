@@ -48,7 +48,7 @@ class BatchReports {
   // of a shard, whose list may hold names of the others.
   std::optional<std::vector<std::string>> list_;
   std::unordered_set<std::string> settled_;
-  std::unique_ptr<BatchLines> lines_;
+  std::vector<std::unique_ptr<BatchLines>> lines_;  // of each .ndjson report
   std::unique_ptr<TraceFile> trace_;
 };
 

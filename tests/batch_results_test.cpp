@@ -154,9 +154,10 @@ TEST_F(BatchResults, WhatCannotBeWrittenIsSaidBeforeWorkStarts) {
 
 TEST_F(BatchResults, ReportsMayLieInTheOutputThatIsMade) {
   EXPECT_EQ(run_imgpipe({in(), out(), "-q", "--report", out() + "/r.json", "--report", out() + "/r.ndjson",
-                         "--failed-out", out() + "/failed"})
+                         "--report", out() + "/s.ndjson", "--failed-out", out() + "/failed"})
                 .exit_code,
             0);
+  EXPECT_EQ(load_text(out() + "/s.ndjson"), load_text(out() + "/r.ndjson")) << "each has every line";
   EXPECT_EQ(lines_of(out() + "/r.ndjson").size(), 3U);
   EXPECT_EQ(Json::parse(load_text(out() + "/r.json"))["done"], 3);
 }
