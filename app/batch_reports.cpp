@@ -124,8 +124,11 @@ void BatchReports::close(const BatchTotals& totals, const std::vector<const Batc
       lines->close();
     }
   });
-  if (trace_) trace_->close();
-  if (error) throw Error(*error);
+  const std::optional<Error> of_trace = error_of([&] {
+    if (trace_) trace_->close();
+  });
+  if (error && of_trace) throw Error(error->kind(), std::string(error->what()) + "; " + of_trace->what());
+  if (error || of_trace) throw Error(error ? *error : *of_trace);
 }
 
 void BatchReports::write_failed(const BatchTotals& totals) const {

@@ -15,6 +15,7 @@
 #include "app/folder_walk.h"
 #include "app/name_list.h"
 #include "app/places.h"
+#include "app/results.h"
 #include "app/shard_balance.h"
 #include "images/error.h"
 #include "images/file.h"
@@ -104,6 +105,7 @@ class Finder {
     for (BatchFile& file : found_.files) name_output(file);
     check_outputs();  // of all shards: none may write what another one reads or writes
     if (batch_.shard) {
+      check_results(options_, found_);
       if (!batch_.failed_file.empty()) {
         for (const BatchFile& file : found_.files) found_.names_of_all_shards.insert(file.name);
       }
