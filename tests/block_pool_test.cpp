@@ -74,7 +74,7 @@ TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
   BlockPool pool;
   constexpr std::int64_t kLimit = std::int64_t{48} << 20;
   pool.keep_within(kLimit);
-  const std::int64_t before = resident_bytes();
+  [[maybe_unused]] const std::int64_t before = resident_bytes();
   std::vector<void*> held(4, nullptr);
   std::uint64_t random = 1;
   for (int i = 0; i < 400; ++i) {

@@ -20,7 +20,7 @@ namespace {
 
 std::atomic<std::int64_t> held{0}, peak{0}, held_before{0};
 
-void count(void* block) {
+[[maybe_unused]] void count(void* block) {
   if (block == nullptr) return;
   const auto bytes = static_cast<std::int64_t>(malloc_usable_size(block));
   const std::int64_t now = held.fetch_add(bytes) + bytes;
@@ -29,7 +29,7 @@ void count(void* block) {
   }
 }
 
-void discount(void* block) {
+[[maybe_unused]] void discount(void* block) {
   if (block != nullptr) held.fetch_sub(static_cast<std::int64_t>(malloc_usable_size(block)));
 }
 
