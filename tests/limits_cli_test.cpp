@@ -94,6 +94,9 @@ class LimitsCli : public testing::Test {
   if (!(made)) GTEST_SKIP() << "no control group with a limit can be made here"
 
 TEST_F(LimitsCli, ALimitBelowTheMountIsKept) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own memory counts in the group";
+#endif
   const OwnGroup group("memory");
   NEED_GROUP(group.limit_memory(200 * kMiB));
   const Json limit = cpu(group.enter())["memory_limits"][0];
@@ -107,6 +110,9 @@ TEST_F(LimitsCli, ALimitBelowTheMountIsKept) {
 }
 
 TEST_F(LimitsCli, PageCacheIsNoReasonToRefuseAnImage) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own memory counts in the group";
+#endif
   const OwnGroup group("memory");
   NEED_GROUP(group.limit_memory(160 * kMiB));
   make_images(4, "3000x2000");
@@ -117,6 +123,9 @@ TEST_F(LimitsCli, PageCacheIsNoReasonToRefuseAnImage) {
 
 // As a container sees it: the group is the root of what is mounted, /proc/self/cgroup has the path outside.
 TEST_F(LimitsCli, PageCacheInAContainer) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own memory counts in the group";
+#endif
   const OwnGroup group("memory");
   NEED_GROUP(group.limit_memory(160 * kMiB));
   save_text(folder_.file("inside.sh"),
