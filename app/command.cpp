@@ -8,12 +8,12 @@
 
 #include <unistd.h>
 
+#include "app/batch/batch_inputs.h"
 #include "app/exit_code.h"
-#include "app/inputs.h"
 #include "app/log.h"
 #include "images/error.h"
-#include "images/file.h"
-#include "images/output_file.h"
+#include "images/files/file.h"
+#include "images/files/output_file.h"
 #include "images/simd.h"
 #include "images/text.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.h"
+#include "app/options/options.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 
@@ -23,7 +23,7 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 
 // The commands; each throws Error or returns an exit code.
 [[nodiscard]] int process_image(const ProcessOptions& options, const EngineFactory& factory);
-// A batch: folders, patterns, lists (app/inputs.h).
+// A batch: folders, patterns, lists (app/batch/batch_inputs.h).
 [[nodiscard]] int process_batch(const ProcessOptions& options);
 [[nodiscard]] int run_synth(const SynthOptions& options);
 [[nodiscard]] int run_devices(const DevicesOptions& options);

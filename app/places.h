@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "images/file_identity.h"
+#include "images/files/file_identity.h"
 
 namespace imgpipe {
 

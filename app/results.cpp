@@ -12,8 +12,8 @@
 
 #include "app/standard_streams.h"
 #include "images/error.h"
-#include "images/file.h"
-#include "images/output_file.h"
+#include "images/files/file.h"
+#include "images/files/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {

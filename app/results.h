@@ -8,9 +8,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "app/inputs.h"
-#include "app/options.h"
-#include "images/file_identity.h"
+#include "app/batch/batch_inputs.h"
+#include "app/options/options.h"
+#include "images/files/file_identity.h"
 
 namespace imgpipe {
 
@@ -25,7 +25,7 @@ class FilesInUse {
  public:
   // `what` the user knows it as: "the input". `path` is "-" for stdin; an empty one is none.
   void add_input(const std::string& what, const std::string& path);
-  // An image that a batch writes. How it gets on with the others is known already (app/inputs.h).
+  // An image that a batch writes. How it gets on with the others is known already (app/batch/batch_inputs.h).
   void add_image(const std::string& path);
   // `option` is what the user wrote it behind: "OUTPUT", "--report". `path` is "-" for stdout; an empty one
   // is none. Throws Error(usage) when the file is in use.
@@ -48,7 +48,7 @@ void check_results(const ProcessOptions& options, const BatchFiles& files);
 // True when a result lies right in a folder, which need not be there yet.
 [[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);
 
-// Throws Error(usage) for a result that would replace a file that it may not (app/replaceable.h).
+// Throws Error(usage) for a result that would replace a file that it may not (app/files/replaceable.h).
 // `files`: of a batch.
 void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files = {},
                                const std::unordered_set<std::string>& names_of_all_shards = {});

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "app/exit_code.h"
-#include "images/temporary_file.h"
+#include "images/files/temporary_file.h"
 
 namespace imgpipe {
 namespace {

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "images/error.h"
-#include "images/file.h"
-#include "images/file_identity.h"
-#include "images/output_file.h"
+#include "images/files/file.h"
+#include "images/files/file_identity.h"
+#include "images/files/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {

@@ -5,7 +5,7 @@
 #include <spdlog/version.h>
 
 #include "commit.h"  // generated: IMGPIPE_COMMIT
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/simd.h"
 #include "pipeline/device.h"
 

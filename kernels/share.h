@@ -1,7 +1,7 @@
 // How the ladders' tables name what they run.
 #pragma once
 
-#include "kernels/rung.h"
+#include "kernels/lab/rung.h"
 
 #ifdef IMGPIPE_WITH_CUDA
 #define IMGPIPE_CUDA_RUNG(function) function

@@ -43,7 +43,7 @@ struct Band {
   std::int64_t out_top = 0;
 };
 
-struct Rung;  // kernels/rung.h
+struct Rung;  // kernels/lab/rung.h
 
 enum class Writes { pixels, statistics, both };
 

@@ -15,7 +15,7 @@
 
 #include "images/error.h"
 #include "images/text.h"
-#include "pipeline/thread_start.h"
+#include "pipeline/host/thread_start.h"
 
 namespace imgpipe {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "images/available_memory.h"
-#include "pipeline/processor_limits.h"
+#include "images/memory/available_memory.h"
+#include "pipeline/host/processor_limits.h"
 
 namespace imgpipe {
 

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "images/available_memory.h"
 #include "images/error.h"
+#include "images/memory/available_memory.h"
 
 namespace imgpipe {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/image.h"
 #include "pipeline/memory_need.h"
 #include "pipeline/plan.h"

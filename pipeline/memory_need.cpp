@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <string>
 
-#include "images/available_memory.h"
-#include "images/block_pool.h"
 #include "images/error.h"
 #include "images/image.h"
-#include "pipeline/band_layout.h"
+#include "images/memory/available_memory.h"
+#include "images/memory/block_pool.h"
+#include "pipeline/host/band_layout.h"
 
 namespace imgpipe {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {

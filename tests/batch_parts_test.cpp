@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "app/batch_report.h"
-#include "app/line_file.h"
-#include "app/options.h"
-#include "app/progress.h"
+#include "app/batch/batch_totals.h"
+#include "app/batch/progress.h"
+#include "app/files/growing_file.h"
+#include "app/options/options.h"
 #include "images/error.h"
 #include "tests/support/files.h"
 

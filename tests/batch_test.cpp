@@ -1,6 +1,6 @@
 // The batch by itself: whatever the jobs, lanes, faults and memory, every image that can be done is done, to
 // the byte, and everything else is said.
-#include "pipeline/batch.h"
+#include "pipeline/batch/batch.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/synth.h"
 #include "tests/support/files.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "images/available_memory.h"
+#include "images/memory/available_memory.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"

@@ -1,5 +1,5 @@
 // What the pool of large blocks keeps, and what it never does.
-#include "images/block_pool.h"
+#include "images/memory/block_pool.h"
 
 #include <cstring>
 #include <fstream>

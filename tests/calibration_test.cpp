@@ -1,5 +1,5 @@
 // The file of measurements: several machines in one, that of 0.1.0, and what nobody measured.
-#include "app/calibration.h"
+#include "app/devices/calibration.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/calibration_file.h"
+#include "app/devices/calibration_file.h"
 #include "tests/support/files.h"
 
 namespace imgpipe::test {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "app/command.h"
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/simd.h"
 #include "images/synth.h"
 #include "images/text.h"

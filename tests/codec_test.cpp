@@ -1,5 +1,5 @@
 // Decoders and encoders: round trips, damage of every kind, headers that lie, orientation, options.
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/image.h"
 #include "images/text.h"

@@ -1,5 +1,5 @@
 // When auto takes which device: the arithmetic, the measurement, and what is kept of it.
-#include "pipeline/cost_model.h"
+#include "pipeline/batch/cost_model.h"
 
 #include <cstdlib>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/calibration.h"
+#include "app/devices/calibration.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"
 

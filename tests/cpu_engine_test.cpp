@@ -9,8 +9,8 @@
 
 #include "images/error.h"
 #include "images/simd.h"
-#include "pipeline/bands.h"
 #include "pipeline/engine.h"
+#include "pipeline/host/bands.h"
 #include "tests/support/images.h"
 
 namespace imgpipe::test {

@@ -10,7 +10,7 @@
 
 #include "images/error.h"
 #include "images/synth.h"
-#include "pipeline/batch.h"
+#include "pipeline/batch/batch.h"
 #include "pipeline/device.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/files.h"
@@ -18,8 +18,8 @@
 #include "tests/support/images.h"
 
 #ifdef IMGPIPE_TEST_CUDA
-#include "pipeline/device_cuda.h"
-#include "pipeline/pinned_memory.h"
+#include "pipeline/cuda/cuda_api.h"
+#include "pipeline/cuda/pinned_memory.h"
 #endif
 
 namespace imgpipe::test {

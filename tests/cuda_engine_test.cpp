@@ -14,7 +14,7 @@
 #include "tests/support/images.h"
 
 #ifdef IMGPIPE_TEST_CUDA
-#include "pipeline/device_cuda.h"
+#include "pipeline/cuda/cuda_api.h"
 #endif
 
 namespace imgpipe::test {

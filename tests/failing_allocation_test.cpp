@@ -21,10 +21,10 @@
 #include <gtest/gtest.h>
 
 #include "app/signals.h"
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/synth.h"
-#include "pipeline/batch.h"
+#include "pipeline/batch/batch.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"
 

@@ -1,5 +1,5 @@
 // Reading and atomic writing.
-#include "images/file.h"
+#include "images/files/file.h"
 
 #include <thread>
 
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "images/error.h"
-#include "images/output_file.h"
-#include "images/temporary_file.h"
+#include "images/files/output_file.h"
+#include "images/files/temporary_file.h"
 #include "tests/support/files.h"
 
 namespace imgpipe::test {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/complete_file.h"
-#include "app/line_file.h"
+#include "app/files/complete_file.h"
+#include "app/files/growing_file.h"
 #include "images/error.h"
 #include "tests/support/batch_cli.h"
 

@@ -1,5 +1,5 @@
 // Names of colour profiles, and which of them are sRGB.
-#include "images/icc.h"
+#include "images/codecs/icc.h"
 
 #include <random>
 

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "images/codec.h"
-#include "images/deflate.h"
+#include "images/codecs/codec.h"
+#include "images/codecs/png/deflate.h"
 #include "images/error.h"
-#include "images/file.h"
+#include "images/files/file.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"

@@ -1,5 +1,5 @@
 // The lab itself: it catches what is wrong and times only what is right; its numbers, tables and plots.
-#include "pipeline/lab.h"
+#include "pipeline/lab/lab.h"
 
 #include <algorithm>
 #include <set>
@@ -9,11 +9,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/bench.h"
-#include "app/plot.h"
+#include "app/bench/bench.h"
+#include "app/bench/bench_plot.h"
 #include "images/error.h"
 #include "images/synth.h"
-#include "pipeline/lab_transfer.h"
+#include "pipeline/lab/lab_transfer.h"
 #include "tests/support/cuda_backend.h"
 
 namespace imgpipe::test {

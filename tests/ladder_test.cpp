@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/rung.h"
+#include "kernels/lab/rung.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"

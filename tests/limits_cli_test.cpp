@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "images/control_groups.h"
+#include "images/memory/control_groups.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
 

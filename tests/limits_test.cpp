@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "images/available_memory.h"
-#include "images/control_groups.h"
-#include "pipeline/processor_limits.h"
+#include "images/memory/available_memory.h"
+#include "images/memory/control_groups.h"
+#include "pipeline/host/processor_limits.h"
 #include "tests/support/files.h"
 
 namespace imgpipe {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/image.h"
 #include "images/synth.h"
 #include "tests/support/files.h"

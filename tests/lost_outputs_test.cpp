@@ -1,5 +1,5 @@
 // Outputs that somebody removes while the batch that writes them goes on.
-#include "app/lost_outputs.h"
+#include "app/batch/lost_outputs.h"
 
 #include <atomic>
 #include <functional>

@@ -1,5 +1,5 @@
 // The mark of imgpipe's own files: there in every format, found again, and no part of the picture.
-#include "images/mark.h"
+#include "images/codecs/mark.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/replaceable.h"
+#include "app/files/replaceable.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
 #include "tests/support/images.h"

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "images/block_pool.h"
 #include "images/error.h"
+#include "images/memory/block_pool.h"
 #include "images/synth.h"
 #include "pipeline/engine.h"
 

@@ -1,5 +1,5 @@
 // Parts begun and ended in order, with any number of threads and slots, and whatever step fails.
-#include "pipeline/ordered_run.h"
+#include "pipeline/host/ordered_run.h"
 
 #include <atomic>
 #include <stdexcept>

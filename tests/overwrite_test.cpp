@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "images/mark.h"
+#include "images/codecs/mark.h"
 #include "tests/support/batch_cli.h"
 
 namespace imgpipe::test {

@@ -13,12 +13,12 @@
 #include <png.h>
 #include <zlib.h>
 
-#include "images/codec.h"
-#include "images/deflate.h"
+#include "images/codecs/codec.h"
+#include "images/codecs/png/deflate.h"
+#include "images/codecs/png/inflate.h"
+#include "images/codecs/sniff.h"
 #include "images/error.h"
 #include "images/image.h"
-#include "images/inflate.h"
-#include "images/sniff.h"
 #include "tests/support/images.h"
 
 namespace imgpipe::test {

@@ -1,7 +1,5 @@
 // The drawings, read back as text: what is named is drawn, what is drawn is whole, and no label hides
 // another.
-#include "app/plot.h"
-
 #include <cmath>
 #include <limits>
 #include <map>
@@ -9,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "app/histogram_file.h"
+#include "app/bench/bench_plot.h"
+#include "app/report/histogram_file.h"
 
 namespace imgpipe::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "images/deflate.h"
+#include "images/codecs/png/deflate.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/images.h"
 #include "tests/support/profiles.h"

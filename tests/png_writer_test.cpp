@@ -10,11 +10,11 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "images/codec.h"
-#include "images/deflate.h"
+#include "images/codecs/codec.h"
+#include "images/codecs/png/deflate.h"
+#include "images/codecs/png/png_filter.h"
 #include "images/error.h"
 #include "images/image.h"
-#include "images/png_filter.h"
 #include "images/simd.h"
 #include "tests/support/images.h"
 

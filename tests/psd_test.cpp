@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/image.h"
 #include "tests/support/decoding.h"
 #include "tests/support/files.h"

@@ -7,7 +7,7 @@
 #include <jpeglib.h>
 #include <png.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/image.h"
 #include "images/synth.h"
 #include "tests/support/allocations.h"

@@ -1,10 +1,9 @@
 // What the report makes of a timeline: medians, totals, speed-ups, without any clock.
-#include "app/report.h"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/histogram_file.h"
+#include "app/report/histogram_file.h"
+#include "app/report/image_report.h"
 #include "images/error.h"
 
 namespace imgpipe::test {

@@ -14,7 +14,7 @@
 #include <png.h>
 #include <unistd.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "images/codec.h"
-#include "images/file_identity.h"
+#include "images/codecs/codec.h"
+#include "images/files/file_identity.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/synth.h"
-#include "pipeline/batch.h"
+#include "pipeline/batch/batch.h"
 #include "pipeline/engine.h"
 #include "tests/support/files.h"
 

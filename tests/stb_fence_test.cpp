@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
+#include "images/codecs/stb/stb_claims.h"
 #include "images/image.h"
-#include "images/stb_claims.h"
 #include "images/synth.h"
 #include "tests/support/decoding.h"
 #include "tests/support/files.h"

@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/error.h"
-#include "images/input_file.h"
+#include "images/files/input_file.h"
 #include "images/synth.h"
-#include "pipeline/batch.h"
+#include "pipeline/batch/batch.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
 

@@ -1,6 +1,6 @@
 // Temporary files among other processes, and on file systems whose locks are other than those of this one:
 // flock(2) and rename(2) are this program's own here, so that every moment can be looked at.
-#include "images/temporary_file.h"
+#include "images/files/temporary_file.h"
 
 #include <cerrno>
 #include <filesystem>
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "images/error.h"
-#include "images/output_file.h"
+#include "images/files/output_file.h"
 #include "tests/support/files.h"
 
 namespace imgpipe::test {

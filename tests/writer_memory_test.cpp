@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codec.h"
-#include "images/deflate.h"
+#include "images/codecs/codec.h"
+#include "images/codecs/png/deflate.h"
 #include "images/error.h"
 #include "images/image.h"
 #include "images/synth.h"

@@ -10,7 +10,7 @@ flags=()
 if nvcc=$(command -v nvcc); then
   flags=(-isystem "$(dirname "$(dirname "$(readlink -f "$nvcc")")")/include")
 else
-  headers=$(grep -LE '#include (<cuda|<nvtx|"pipeline/device_(cuda|image).h")' $headers)
+  headers=$(grep -LE '#include (<cuda|<nvtx|"pipeline/cuda/(cuda_api|device_image).h")' $headers)
   echo "headers: nvcc is not installed, those that include CUDA's are skipped"
 fi
 export CUDA_FLAGS="${flags[*]-}"

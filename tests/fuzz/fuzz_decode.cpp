@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <span>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/image.h"
 #include "images/text.h"

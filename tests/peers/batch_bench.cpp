@@ -21,10 +21,10 @@
 #include <utility>
 #include <vector>
 
-#include "images/available_memory.h"
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/error.h"
-#include "pipeline/batch.h"
+#include "images/memory/available_memory.h"
+#include "pipeline/batch/batch.h"
 #include "pipeline/device.h"
 
 namespace {

@@ -111,7 +111,7 @@ void free(void* block) {
 }
 }
 
-// In place of imgpipe's own (images/new_delete.cpp), which map large blocks themselves.
+// In place of imgpipe's own (images/memory/new_delete.cpp), which map large blocks themselves.
 void* operator new(std::size_t bytes) {
   if (void* const block = malloc(bytes > 0 ? bytes : 1)) return block;
   throw std::bad_alloc();

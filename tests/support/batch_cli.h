@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"

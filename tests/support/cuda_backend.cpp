@@ -14,7 +14,7 @@
 #include <cuda_runtime.h>
 
 #include "images/error.h"
-#include "pipeline/device_cuda.h"
+#include "pipeline/cuda/cuda_api.h"
 
 namespace imgpipe::test {
 namespace {

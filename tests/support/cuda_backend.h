@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/rung.h"
+#include "kernels/lab/rung.h"
 
 namespace imgpipe::test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/image.h"
 
 namespace imgpipe::test {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/image.h"
 
 namespace imgpipe::test {

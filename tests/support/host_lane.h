@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "images/error.h"
-#include "pipeline/batch.h"
-#include "pipeline/lane.h"
+#include "pipeline/batch/batch.h"
+#include "pipeline/batch/lane.h"
 
 namespace imgpipe::test {
 

@@ -9,7 +9,7 @@
 #include <jpeglib.h>
 #include <png.h>
 
-#include "images/codec.h"
+#include "images/codecs/codec.h"
 #include "images/image.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/psd_file.h"

@@ -1,0 +1,333 @@
+// Many images: find them, run the batch, say how it goes and what came of it.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/batch/batch_inputs.h"
+#include "app/batch/batch_report_files.h"
+#include "app/batch/batch_settings.h"
+#include "app/batch/batch_totals.h"
+#include "app/batch/lost_outputs.h"
+#include "app/batch/progress.h"
+#include "app/batch/shard.h"
+#include "app/command.h"
+#include "app/exit_code.h"
+#include "app/log.h"
+#include "app/report/image_report.h"
+#include "app/results.h"
+#include "app/signals.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/temporary_file.h"
+#include "images/text.h"
+#include "pipeline/batch/batch.h"
+#include "pipeline/error_of.h"
+#include "pipeline/plan.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
+constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
+
+void refuse_what_is_for_one_image(const ProcessOptions& options) {
+  const std::pair<bool, const char*> rows[] = {{options.compare, "--cpu"},
+                                               {options.repeat > 0, "--repeat"},
+                                               {!options.histogram_file.empty(), "--histogram"},
+                                               {!options.keep_stages_folder.empty(), "--keep-stages"}};
+  for (const auto& [given, name] : rows) {
+    if (given) throw Error(ErrorKind::usage, std::string(name) + " is for one image, and this is a batch");
+  }
+  const BatchOptions& batch = options.batch;
+  if (batch.shard && batch.shard->balance != Balance::hash && !batch.failed_file.empty() &&
+      same_file(batch.failed_file, batch.files_from))
+    throw Error(ErrorKind::usage,
+                "--balance count and bytes need one list for all shards, and --failed-out " +
+                    printable(batch.failed_file) + " would change it; name another file");
+  if (options.output == kStandardStream)
+    throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
+  for (const std::string& file : options.report_files) {
+    if (file.ends_with(".csv"))
+      throw Error(ErrorKind::usage,
+                  "--report: " + printable(file) + ": a batch is reported as .json or .ndjson");
+  }
+}
+
+// True when stdout and stderr are one terminal, pipe or file.
+bool streams_are_one() {
+  struct stat out {};
+  struct stat err {};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
+         out.st_ino == err.st_ino;
+}
+
+class BatchRun {
+ public:
+  explicit BatchRun(const ProcessOptions& options)
+      : options_(options),
+        files_(find_batch_files(options)),
+        progress_(!options.talk.quiet),
+        reports_(options) {
+    check_results(options, files_);
+    check_results_replaceable(options, files_.files, files_.names_of_all_shards);
+    totals_.images = files_.files.size();
+    totals_.problems = files_.problems;
+    totals_.passed_over = files_.passed_over;
+    totals_.other_shards = files_.other_shards;
+    totals_.shard_list = files_.shard_list;
+    if (options.batch.shard) totals_.shard = shard_text(*options.batch.shard);
+    if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
+    if (files_.list_is_empty) totals_.note = printable(options.batch.files_from) + ": the list names nothing";
+    totals_.go_on =
+        options.batch.skip_existing ? "the same command" : "the same command with --skip-existing";
+    if (options.batch.skip_existing) take_out_existing();
+    has_ended_.resize(files_.files.size());
+    is_done_.resize(files_.files.size());
+  }
+
+  int run() {
+    const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
+    if (nothing && !files_.list_is_empty && !options_.batch.dry_run)
+      throw Error(ErrorKind::usage, nothing_to_do());
+    for (const std::string& pattern : files_.unmatched) log_warning(pattern);
+    for (const PathProblem& problem : files_.problems) log_error(problem.text());
+    if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
+    if (options_.batch.dry_run) return print_plan();
+    reports_.open(!files_.files.empty());
+    reports_.add_skipped(skipped_);
+    reports_.add_problems(files_.problems);
+    if (!files_.files.empty()) work();
+    tell_lost_outputs();
+    report();
+    return exit_code();
+  }
+
+ private:
+  void take_out_existing() {
+    std::vector<BatchFile> left;
+    for (BatchFile& file : files_.files) (file.output_exists ? skipped_ : left).push_back(std::move(file));
+    files_.files = std::move(left);
+    totals_.skipped = skipped_.size();
+  }
+
+  [[nodiscard]] std::string nothing_to_do() const {
+    std::string text =
+        printable(options_.batch.files_from.empty() ? options_.input : options_.batch.files_from);
+    const std::size_t more = options_.batch.files_from.empty() ? options_.batch.more_inputs.size() : 0;
+    if (more > 0) text += " and " + std::to_string(more) + " more";
+    text += ": no images found";
+    if (files_.passed_over.files() > 0)
+      text += "; passed over: " + files_.passed_over.text() + " (see --include)";
+    for (const std::string& pattern : files_.unmatched) text += "; " + pattern;
+    if (!options_.batch.recursive) text += "; folders below are looked into with --recursive";
+    return text;
+  }
+
+  // --dry-run. No device is touched.
+  int print_plan() const {
+    std::string text;
+    for (const BatchFile& file : files_.files)
+      text += printable(file.input) + " -> " + printable(file.output) + "\n";
+    text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) +
+            " skipped, stages " + options_.stage_list;
+    if (options_.batch.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
+    text += "\n";
+    if (!totals_.shard.empty()) text += totals_.shard + "\n";
+    if (files_.passed_over.files() > 0) text += "passed over: " + files_.passed_over.text() + "\n";
+    if (!totals_.note.empty()) text += totals_.note + "\n";
+    print_text(text);
+    return files_.problems.empty() ? kExitDone : kExitInput;
+  }
+
+  void work() {
+    remove_what_was_left();
+    start_ = Clock::now();
+    const SignalsNoted signals;
+    BatchSetUp set_up = set_up_batch(options_);
+    totals_.devices = set_up.devices;
+    totals_.jobs = static_cast<int>(
+        std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
+    totals_.memory_bytes = set_up.settings.memory_bytes;
+    batch_ = std::make_unique<Batch>(items(), std::move(set_up.settings));
+    say_workers();
+    follow(signals);
+    for (const std::string& note : batch_->take_notes()) say_warning(note);
+    totals_.wall_s = std::chrono::duration<double>(Clock::now() - start_).count();
+    totals_.peak_admitted_bytes = batch_->peak_admitted_bytes();
+    for (const std::string& device : batch_->devices()) totals_.devices.push_back(device);
+    totals_.device_why = batch_->lane_note();
+    if (!totals_.device_why.empty()) log_detail(totals_.device_why);
+    signal_ = signals.received();
+    if (signal_ != 0) totals_.stopped = "signal " + std::to_string(signal_);
+    fatal_ = batch_->fatal();
+    if (fatal_) {
+      const bool of_output = fatal_->kind() == ErrorKind::output;  // an image's, and said with it
+      totals_.stopped = of_output ? "an output cannot be written" : fatal_->what();
+      if (!of_output) log_error(fatal_->what());
+    }
+    if (options_.batch.fail_fast && !totals_.failures.empty() && totals_.stopped.empty())
+      totals_.stopped = "an image failed (--fail-fast)";
+    if (!batch_->finished()) abandon();
+    batch_.reset();
+  }
+
+  void say_workers() {
+    const int asked = std::exchange(totals_.jobs, batch_->workers());
+    if (totals_.jobs < asked)
+      say_warning("the system gives no more threads: " + std::to_string(totals_.jobs) + " of " +
+                  std::to_string(asked) + " images at a time");
+  }
+
+  // Takes results until there are no more, or until a signal's time of grace is over.
+  void follow(const SignalsNoted& signals) {
+    std::optional<Clock::time_point> deadline;
+    while (!batch_->finished()) {
+      if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
+      reports_.flush();
+      for (const std::string& note : batch_->take_notes()) say_warning(note);
+      progress_.show({files_.files.size(), totals_.done + totals_.failures.size(), totals_.failures.size(),
+                      totals_.pixels, std::chrono::duration<double>(Clock::now() - start_).count()});
+      if (signals.received() == 0) continue;
+      if (!deadline) {
+        deadline = Clock::now() + kGraceTime;
+        batch_->stop();
+      }
+      if (Clock::now() > *deadline) break;
+    }
+    progress_.clear();
+  }
+
+  void take(const BatchResult& result) {
+    const BatchFile& file = files_.files[result.item];
+    has_ended_[result.item] = true;
+    is_done_[result.item] = !result.failed;
+    totals_.add(result, file);
+    for (const std::string& warning : result.warnings) say_warning(warning);
+    if (!result.failed && totals_.deep.images == 1 && result.header.bits_per_sample > 8)
+      say_warning(printable(file.input) + ": " + depth_warning(result.header.bits_per_sample) +
+                  "; further images like it are counted");
+    if (result.failed) {
+      progress_.clear();
+      log_error(result.reason);
+    }
+    reports_.add(file, result);
+  }
+
+  // Somebody may take away what is written while the batch goes on; nothing that is gone counts as done.
+  void tell_lost_outputs() {
+    std::vector<const BatchFile*> done;
+    std::vector<std::string> outputs;
+    for (std::size_t i = 0; i < files_.files.size(); ++i) {
+      if (!is_done_[i]) continue;
+      done.push_back(&files_.files[i]);
+      outputs.push_back(files_.files[i].output);
+    }
+    const std::vector<std::size_t> missing = missing_files(outputs);
+    for (const std::size_t i : missing) {
+      totals_.add_lost(*done[i]);
+      reports_.add_lost(*done[i]);
+    }
+    outputs_lost_ = missing.size();
+    if (missing.empty()) return;
+    const std::string gone = missing.size() == 1 ? " output was" : " outputs were";
+    log_error(printable(options_.output) + ": " + std::to_string(missing.size()) + gone + " written and " +
+              (missing.size() == 1 ? "is" : "are") + " gone: removed while the batch ran, such as " +
+              printable(done[missing.front()]->output));
+  }
+
+  void say_warning(const std::string& text) {
+    progress_.clear();
+    log_warning(text);
+  }
+
+  // What is still on its way after the time of grace is dropped: its threads cannot be ended one by one.
+  [[noreturn]] void abandon() {
+    try {
+      reports_.write_whole_files(totals_);
+      end_all_writing();
+      finish_reports();
+    } catch (const Error& error) {
+      log_error(error.what());
+    }
+    remove_temporary_files();
+    ::_exit(kExitSignalBase + signal_);
+  }
+
+  // What killed runs have left of these very files.
+  void remove_what_was_left() const {
+    std::map<std::string, std::unordered_set<std::string>> names;
+    for (const BatchFile& file : files_.files) {
+      const fs::path output(file.output);
+      names[output.parent_path().string()].insert(output.filename().string());
+    }
+    std::size_t removed = 0;
+    for (const auto& [folder, of_folder] : names) removed += remove_stale_temporary_files(folder, of_folder);
+    if (removed > 0)
+      log_detail("removed " + std::to_string(removed) + " temporary files of runs that were killed");
+  }
+
+  [[nodiscard]] BatchItems items() const {
+    return {files_.files.size(), [&files = files_.files](std::size_t i) {
+              return BatchItem{files[i].input, files[i].output, files[i].format};
+            }};
+  }
+
+  void report() {
+    reports_.write_whole_files(totals_);
+    finish_reports();
+  }
+
+  // What is open already, and stdout.
+  void finish_reports() {
+    const std::optional<Error> error = error_of([&] { reports_.close(totals_, not_done()); });
+    if (!options_.talk.quiet) print_text(batch_table(totals_, !streams_are_one()));
+    if (error) throw Error(*error);
+  }
+
+  [[nodiscard]] std::vector<const BatchFile*> not_done() const {
+    std::vector<const BatchFile*> files;
+    for (std::size_t i = 0; i < files_.files.size(); ++i) {
+      if (!has_ended_[i]) files.push_back(&files_.files[i]);
+    }
+    return files;
+  }
+
+  [[nodiscard]] int exit_code() const {
+    if (signal_ != 0) return kExitSignalBase + signal_;
+    if (fatal_) return exit_code_of(fatal_->kind());
+    if (outputs_lost_ > 0) return kExitOutput;
+    return totals_.failed() > 0 ? kExitInput : kExitDone;
+  }
+
+  const ProcessOptions& options_;
+  BatchFiles files_;
+  std::vector<BatchFile> skipped_;
+  std::vector<bool> has_ended_, is_done_;  // by file
+  std::size_t outputs_lost_ = 0;
+  BatchTotals totals_;
+  Progress progress_;
+  BatchReports reports_;
+  Clock::time_point start_;
+  std::unique_ptr<Batch> batch_;
+  std::optional<Error> fatal_;
+  int signal_ = 0;
+};
+
+}  // namespace
+
+int process_batch(const ProcessOptions& options) {
+  refuse_what_is_for_one_image(options);
+  if (options.batch.shard) log_always(shard_text(*options.batch.shard));
+  return BatchRun(options).run();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,363 @@
+#include "app/batch/batch_inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "app/batch/folder_walk.h"
+#include "app/batch/name_list.h"
+#include "app/batch/shard_balance.h"
+#include "app/places.h"
+#include "app/results.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return info;
+}
+
+bool is_folder(const std::string& path) {
+  const auto info = status_of(path);
+  return info && S_ISDIR(info->st_mode);
+}
+
+std::string base_name(const std::string& name) {
+  return fs::path(name).filename().string();
+}
+
+std::string normal(const std::string& path) {
+  return fs::path(path).lexically_normal().string();
+}
+
+// An INPUT as a path below OUTPUT: its own path, or its last name where that leads elsewhere.
+std::string tree_of_input(const std::string& input) {
+  fs::path path = fs::path(input).lexically_normal().relative_path();
+  if (path.filename().empty()) path = path.parent_path();
+  if (path == ".") return "";
+  if (path.empty() || *path.begin() != "..") return path.string();
+  if (path.filename() != "..") return path.filename().string();
+  std::error_code error;
+  return fs::canonical(input, error).filename().string();
+}
+
+// A name below INPUT as a path below OUTPUT.
+std::string tree_of_name(const std::string& name) {
+  const fs::path path = fs::path(name).lexically_normal().relative_path();
+  if (!path.empty() && *path.begin() == "..") {
+    throw Error(ErrorKind::usage, printable(name) +
+                                      ": leads out of OUTPUT's tree; without --recursive it "
+                                      "would be written under its own name");
+  }
+  return path.string();
+}
+
+class Finder {
+ public:
+  explicit Finder(const ProcessOptions& options)
+      : options_(options),
+        batch_(options.batch),
+        selection_(batch_.include, batch_.exclude),
+        one_folder_(batch_.more_inputs.empty() && is_folder(options.input)) {
+    if (const auto info = status_of(options.output)) {
+      if (!S_ISDIR(info->st_mode))
+        throw Error(ErrorKind::usage,
+                    printable(options.output) + ": is no folder, and there are many inputs");
+      output_id_ = FileId{info->st_dev, info->st_ino};
+    } else if (!batch_.more_inputs.empty() && !options.output.ends_with('/')) {
+      // Else a word too many, behind INPUT OUTPUT, would become a folder.
+      throw Error(ErrorKind::usage,
+                  printable(options.output) +
+                      ": is no folder, and there are several inputs; to make one end it with /");
+    }
+  }
+
+  BatchFiles find() {
+    if (batch_.files_from.empty()) {
+      add_inputs();
+    } else {
+      add_list(read_name_list(batch_.files_from));
+    }
+    std::ranges::sort(found_.files, {},
+                      [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); });
+    // Not std::ranges::unique: clang 14 cannot compile what libstdc++ 12 has of it.
+    found_.files.erase(std::unique(found_.files.begin(), found_.files.end(),
+                                   [](const BatchFile& a, const BatchFile& b) {
+                                     return a.name == b.name && a.input == b.input;
+                                   }),
+                       found_.files.end());
+    found_.passed_over = selection_.passed_over();
+    for (BatchFile& file : found_.files) name_output(file);
+    check_outputs();  // of all shards: none may write what another one reads or writes
+    if (batch_.shard) {
+      check_results(options_, found_);
+      if (!batch_.failed_file.empty()) {
+        for (const BatchFile& file : found_.files) found_.names_of_all_shards.insert(file.name);
+      }
+      keep_shard(found_, *batch_.shard);
+    }
+    check_replaceable_outputs();
+    return std::move(found_);
+  }
+
+ private:
+  void add_inputs() {
+    add_input(options_.input);
+    for (const std::string& input : batch_.more_inputs) add_input(input);
+    for (const std::string& pattern : selection_.unmatched())
+      found_.unmatched.push_back(pattern + " matched nothing");
+  }
+
+  void add_input(const std::string& input) {
+    const bool exists = status_of(input).has_value();
+    if (exists && is_folder(input)) {
+      walk({input, "", one_folder_ ? "" : tree_of_input(input)});
+      return;
+    }
+    if (exists || !is_pattern(input)) {
+      if (selection_.takes(normal(input), false)) add_file(input, input, tree_of_input(input));
+      return;
+    }
+    add_pattern(input);
+  }
+
+  void add_pattern(const std::string& pattern) {
+    const PathsFound like = paths_like(pattern, [&](const std::string& folder) {
+      const auto info = status_of(folder);
+      return info && FileId{info->st_dev, info->st_ino} == output_id_;
+    });
+    found_.problems.insert(found_.problems.end(), like.problems.begin(), like.problems.end());
+    bool folders_only = true;
+    for (const std::string& path : like.paths) {
+      if (is_folder(path)) {
+        if (batch_.recursive) walk({path, "", tree_of_input(path)});
+        continue;
+      }
+      folders_only = false;
+      if (selection_.takes(normal(path), true)) add_file(path, path, tree_of_input(path));
+    }
+    if (like.paths.empty()) {
+      found_.unmatched.push_back("'" + printable(pattern) + "' matched nothing");
+    } else if (folders_only && !batch_.recursive) {
+      found_.unmatched.push_back("'" + printable(pattern) + "' matched folders only (see --recursive)");
+    }
+  }
+
+  void add_file(const std::string& path, const std::string& name, const std::string& tree) {
+    BatchFile file;
+    file.input = path;
+    file.name = name;
+    file.tree = tree;
+    found_.files.push_back(std::move(file));
+  }
+
+  void add_list(const std::vector<std::string>& names) {
+    if (!options_.input.empty() && !one_folder_ && batch_.more_inputs.empty() &&
+        (status_of(options_.input) || !is_pattern(options_.input)))
+      throw Error(ErrorKind::usage,
+                  printable(options_.input) + ": is no folder that --files-from could be below");
+    found_.list_is_empty = names.empty();
+    if (names.empty()) return;
+    if (!options_.input.empty() && !one_folder_) {
+      add_inputs();
+      keep_listed(names);
+      return;
+    }
+    for (const std::string& name : names) {
+      if (!selection_.takes(normal(name), false)) continue;
+      if (one_folder_) {
+        add_file((fs::path(options_.input) / name).string(), name,
+                 batch_.recursive ? tree_of_name(name) : name);
+      } else {
+        add_file(name, name, tree_of_input(name));
+      }
+    }
+  }
+
+  // A list says which of the INPUTs' files are meant.
+  void keep_listed(const std::vector<std::string>& names) {
+    std::unordered_map<std::string, bool> found_by_name;
+    for (const std::string& name : names) found_by_name.emplace(normal(name), false);
+    std::erase_if(found_.files, [&](const BatchFile& file) {
+      const auto listed = found_by_name.find(normal(file.name));
+      if (listed == found_by_name.end()) return true;
+      listed->second = true;
+      return false;
+    });
+    for (const std::string& name : names) {
+      if (const bool fresh = !std::exchange(found_by_name[normal(name)], true); fresh)
+        found_.problems.push_back({name, "is in the list, but not among what the INPUTs give"});
+    }
+  }
+
+  void walk(const Spot& folder) {
+    const auto info = status_of(folder.path);
+    if (!info || !visited_.insert({info->st_dev, info->st_ino}).second) return;
+    walk_folders(folder,
+                 {.take =
+                      [&](const Spot& file) {
+                        if (selection_.takes(file.below, true))
+                          add_file(file.path, one_folder_ ? file.below : file.path, file.tree);
+                      },
+                  .enters =
+                      [&](const Spot& below, const FileId& id) {
+                        return batch_.recursive && id != output_id_ && selection_.takes_folder(below.below) &&
+                               visited_.insert(id).second;
+                      },
+                  .cannot_read =
+                      [&](const Spot& below, const std::error_code& error) {
+                        found_.problems.push_back({below.path, "cannot read the folder: " + error.message()});
+                      }});
+  }
+
+  void name_output(BatchFile& file) const {
+    const std::string name = batch_.recursive ? file.tree : base_name(file.tree);
+    const PlacedOutput output = place_output(options_.output, name, options_.format);
+    file.output = output.path;
+    file.format = output.format;
+  }
+
+  // What keeps two files apart that would be written as one.
+  [[nodiscard]] std::string hint(const std::string& a, const std::string& b) const {
+    const bool one_folder = fs::path(a).parent_path() == fs::path(b).parent_path();
+    return one_folder ? " (--exclude one of them)" : batch_.recursive ? "" : " (see --recursive)";
+  }
+
+  // Existing outputs that may not be replaced: the first is named, the others are counted.
+  void check_replaceable_outputs() const {
+    if (batch_.skip_existing) return;
+    std::string reason;
+    std::size_t more = 0;
+    const std::string* first = nullptr;
+    for (const BatchFile& file : found_.files) {
+      if (!file.output_exists) continue;
+      const std::string why = why_no_image(file.output, options_.replace);
+      if (why.empty()) continue;
+      if (first == nullptr) {
+        first = &file.output;
+        reason = why;
+      } else {
+        ++more;
+      }
+    }
+    if (first == nullptr) return;
+    if (more > 0) reason += (more == 1 ? "; so is 1 more" : "; so are " + std::to_string(more) + " more");
+    check_replaceable(*first, reason);
+  }
+
+  [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
+    throw Error(ErrorKind::usage, printable(second.output) + ": " + printable(first.input) + " and " +
+                                      printable(second.input) + " would both be written there" +
+                                      hint(first.name, second.name));
+  }
+
+  void check_outputs() {
+    std::unordered_map<std::string, const BatchFile*> writers;
+    Places places;
+    std::map<FileIdentity, const BatchFile*> replacers;
+    std::map<FileId, const BatchFile*> existing;
+    for (BatchFile& file : found_.files) {
+      if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
+        refuse_both(*other->second, file);
+      const auto info = status_of(file.output);
+      file.output_exists = info.has_value();
+      const bool is_replaced = !info || (S_ISREG(info->st_mode) && !batch_.skip_existing);
+      if (const auto place = is_replaced ? places.of(file.output) : std::nullopt) {
+        if (const auto [other, fresh] = replacers.emplace(*place, &file); !fresh)
+          refuse_both(*other->second, file);
+      }
+      if (!info) continue;
+      if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch waits for no reader
+        throw Error(ErrorKind::usage, printable(file.output) + ": is there and is no regular file");
+      if (S_ISDIR(info->st_mode))
+        throw Error(ErrorKind::usage, printable(file.output) + ": is a folder, and " + printable(file.input) +
+                                          " would be written there");
+      existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
+    }
+    for (const BatchFile& file : found_.files) {
+      // An output that is a folder on the way to another.
+      for (fs::path above = fs::path(file.output).parent_path();
+           above.string().size() > options_.output.size(); above = above.parent_path()) {
+        if (const auto writer = writers.find(above.string()); writer != writers.end())
+          throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a folder");
+      }
+      if (existing.empty()) continue;
+      const auto info = status_of(file.input);
+      if (!info) continue;
+      const auto output = existing.find({info->st_dev, info->st_ino});
+      if (output == existing.end()) continue;
+      throw Error(ErrorKind::usage, printable(output->second->output) + ": is the input itself, " +
+                                        printable(file.input) + "; name another folder");
+    }
+  }
+
+  const ProcessOptions& options_;
+  const BatchOptions& batch_;
+  Selection selection_;
+  const bool one_folder_;  // is INPUT, so that names are below it
+  std::optional<FileId> output_id_;
+  std::set<FileId> visited_;  // folders
+  BatchFiles found_;
+};
+
+}  // namespace
+
+bool is_batch(const ProcessOptions& options) {
+  if (!options.batch.files_from.empty() || !options.batch.more_inputs.empty()) return true;
+  if (options.input == kStandardStream) return false;
+  const auto info = status_of(options.input);
+  return info ? S_ISDIR(info->st_mode) : is_pattern(options.input);
+}
+
+PlacedOutput place_output(const std::string& folder, const std::string& name,
+                          const std::optional<Format>& format) {
+  const std::optional<Format> own = format_by_ending(name);
+  PlacedOutput placed;
+  placed.format = format.value_or(own && format_info(*own).writable ? *own : Format::png);
+  fs::path path = fs::path(folder) / name;
+  const std::string ending(format_info(placed.format).endings.front());
+  if (!own) {
+    path += "." + ending;
+  } else if (*own != placed.format) {
+    path.replace_extension(ending);
+  }
+  placed.path = path.string();
+  return placed;
+}
+
+ProcessOptions with_output_file(ProcessOptions options) {
+  const bool to_make = options.output.ends_with('/');
+  if (options.output == kStandardStream || (!to_make && !is_folder(options.output))) return options;
+  if (options.input == kStandardStream)
+    throw Error(ErrorKind::usage,
+                printable(options.output) + ": is a folder, and stdin has no name: name the file in it");
+  if (!is_folder(options.output)) {
+    // The kernel would look for a folder behind the slash.
+    if (status_of(options.output.substr(0, options.output.find_last_not_of('/') + 1)))
+      throw Error(ErrorKind::usage, printable(options.output) + ": is no folder");
+    options.new_folder = options.output;
+  }
+  options.output = place_output(options.output, base_name(options.input), options.format).path;
+  return options;
+}
+
+BatchFiles find_batch_files(const ProcessOptions& options) {
+  return Finder(options).find();
+}
+
+}  // namespace imgpipe

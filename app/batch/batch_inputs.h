@@ -1,0 +1,70 @@
+// Which images a batch takes, and what it will write: all of it known, and judged, before any work.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "app/batch/glob_paths.h"
+#include "app/batch/selection.h"
+#include "app/options/options.h"
+#include "images/codecs/codec.h"
+
+namespace imgpipe {
+
+// True when INPUT stands for many images: a folder, a pattern (app/batch/glob.h; in a name that is no file),
+// several inputs, or a list.
+[[nodiscard]] bool is_batch(const ProcessOptions& options);
+
+// Where an image named `name` goes in the folder `folder`: under its own name, with the ending of `format`,
+// or its own where that format can be written, else .png.
+struct PlacedOutput {
+  std::string path;
+  Format format = Format::png;
+};
+[[nodiscard]] PlacedOutput place_output(const std::string& folder, const std::string& name,
+                                        const std::optional<Format>& format);
+
+// One image into a folder, which is there or ends with a slash and is then to be made: OUTPUT becomes the
+// file in it. Throws Error(usage) for stdin, which has no name, and where the folder is a file.
+[[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
+
+struct BatchFile {
+  std::string input;   // path
+  std::string name;    // as --files-from takes it with the same INPUTs, for the same output
+  std::string tree;    // below OUTPUT, but for the ending
+  std::string output;  // path
+  Format format = Format::png;
+  bool output_exists = false;
+  int shard = 0, shards = 0;  // part of how many; 0: the batch is not in parts
+};
+
+struct BatchFiles {
+  std::vector<BatchFile> files;        // sorted by name
+  std::vector<PathProblem> problems;   // folders that cannot be read, listed names that are no INPUT's
+  PassedOver passed_over;              // what is no image by its name, or was not selected
+  std::vector<std::string> unmatched;  // patterns that matched nothing, as lines for the user
+  std::size_t other_shards = 0;        // files that are other parts' work
+  std::unordered_set<std::string> names_of_all_shards;  // with --failed-out
+  std::string shard_list;      // of all parts' files, see keep_shard() (app/batch/shard_balance.h)
+  bool list_is_empty = false;  // --files-from names nothing
+};
+
+// Finds the inputs and gives each its output: OUTPUT/NAME with --recursive, else OUTPUT/ and the file's own
+// name; with the ending of --format, or its own where that format can be written, else .png.
+//   - A folder gives its files whose ending names an image format (or that match --include), and with
+//     --recursive those of the folders below. Hidden names are passed over, OUTPUT too. Linked folders are
+//     followed; each folder is visited once, so that loops end.
+//   - NAME is the path below a folder that is the one INPUT. Among several INPUTs a folder's own path comes
+//     before it, of which only the last name counts where it leads out of the working directory (../a).
+//   - A list's names are below INPUT where that is one folder, and paths where there is none. Where there are
+//     several INPUTs or a pattern the list chooses among their files, by path: --failed-out writes such
+//     names.
+//   - Whether a name is a readable regular file is found out when its turn comes, but for folders.
+// Throws Error(usage) when two inputs would write one output, also through links, an output is an input or a
+// folder, or a name in a list leads out of the tree; Error(input) when INPUT or the list cannot be read.
+[[nodiscard]] BatchFiles find_batch_files(const ProcessOptions& options);
+
+}  // namespace imgpipe

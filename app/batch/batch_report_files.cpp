@@ -1,0 +1,180 @@
+#include "app/batch/batch_report_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <span>
+#include <system_error>
+
+#include "app/batch/name_list.h"
+#include "app/files/shared_file.h"
+#include "app/results.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/file_identity.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+#include "pipeline/error_of.h"
+
+namespace imgpipe {
+namespace {
+
+void write_text(const std::string& path, const std::string& text) {
+  naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
+}
+
+// One spelling of a name: a/b for ./a//b.
+std::string plain(const std::string& name) {
+  return std::filesystem::path(name).lexically_normal().string();
+}
+
+}  // namespace
+
+BatchReports::BatchReports(const ProcessOptions& options) : options_(options) {
+  const BatchOptions& batch = options.batch;
+  if (!batch.failed_file.empty() && same_file(batch.failed_file, batch.files_from))
+    list_ = read_name_list(batch.files_from);
+}
+
+void BatchReports::open(bool needs_output) {
+  const std::vector<ResultFile> results = result_files(options_);
+  const auto in_output = [&](const ResultFile& result) {
+    return result_in_folder(options_.output, result.path);
+  };
+  for (const ResultFile& result : results) {
+    if (!in_output(result)) check_result_writable(result.path);
+  }
+  if (needs_output || std::ranges::any_of(results, in_output)) make_output();
+  for (const ResultFile& result : results) {
+    if (in_output(result)) check_result_writable(result.path);
+  }
+  const bool go_on = options_.batch.skip_existing || options_.batch.shard;
+  for (const std::string& file : options_.report_files) {
+    if (options_.batch.shard && file.ends_with(".json")) claim(file);
+    if (file.ends_with(".ndjson")) lines_.push_back(std::make_unique<BatchLines>(file, go_on));
+  }
+  if (!options_.trace_file.empty()) open_trace();
+}
+
+// A shard writes its report before its work too: of several that were given one name all but one are told
+// now, and none replaces another's at its end.
+void BatchReports::claim(const std::string& file) const {
+  const SharedFileLock lock(file);
+  check_replaceable(file, why_of_another_shard(file, *options_.batch.shard, options_.replace));
+  BatchTotals nothing;
+  nothing.stopped = "it is at work, or was killed";
+  write_text(file, batch_json(nothing, options_));
+}
+
+void BatchReports::open_trace() {
+  const std::string& file = options_.trace_file;
+  if (!options_.batch.shard) {
+    trace_ = std::make_unique<TraceFile>(file);
+    return;
+  }
+  const Shard& shard = *options_.batch.shard;
+  const SharedFileLock lock(file);
+  check_replaceable(file, why_of_another_shard(file, shard, options_.replace));
+  trace_ = std::make_unique<TraceFile>(file, std::to_string(shard.index) + "/" + std::to_string(shard.count));
+}
+
+void BatchReports::make_output() const {
+  naming(printable(options_.output), [&] { make_folder(options_.output); });
+}
+
+void BatchReports::add_skipped(const std::vector<BatchFile>& files) {
+  for (const BatchFile& file : files) {
+    settle(file);
+    for (const auto& lines : lines_) lines->add_skipped(file);
+  }
+}
+
+void BatchReports::add_problems(const std::vector<PathProblem>& problems) {
+  for (const auto& lines : lines_) {
+    for (const PathProblem& problem : problems) lines->add_problem(problem);
+  }
+}
+
+void BatchReports::add(const BatchFile& file, const BatchResult& result) {
+  if (!result.failed) settle(file);
+  for (const auto& lines : lines_) lines->add_done_or_failed(file, result);
+  if (trace_) trace_->add(result.spans, file.name);
+}
+
+void BatchReports::add_lost(const BatchFile& file) {
+  settled_.erase(plain(file.name));
+  for (const auto& lines : lines_) lines->add_lost(file);
+}
+
+void BatchReports::flush() {
+  for (const auto& lines : lines_) lines->flush();
+}
+
+void BatchReports::write_whole_files(const BatchTotals& totals) const {
+  if (!options_.batch.failed_file.empty()) write_failed(totals);
+  for (const std::string& file : options_.report_files) {
+    if (file.ends_with(".json")) write_text(file, batch_json(totals, options_));
+  }
+}
+
+void BatchReports::close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) {
+  const std::optional<Error> error = error_of([&] {
+    for (const auto& lines : lines_) {
+      for (const BatchFile* file : not_done) lines->add_not_done(*file, totals.stopped);
+      lines->close();
+    }
+  });
+  const std::optional<Error> of_trace = error_of([&] {
+    if (trace_) trace_->close();
+  });
+  if (error && of_trace) throw Error(error->kind(), std::string(error->what()) + "; " + of_trace->what());
+  if (error || of_trace) throw Error(error ? *error : *of_trace);
+}
+
+void BatchReports::write_failed(const BatchTotals& totals) const {
+  const std::string& file = options_.batch.failed_file;
+  if (options_.batch.shard && file != kStandardStream && !descriptor_of(file)) {
+    merge_failed(totals);
+  } else {
+    write_text(options_.batch.failed_file, name_list_text(failed_names(totals)));
+  }
+}
+
+// A list that was read from the same file keeps all that is not done: what failed, what the batch did not
+// come to, and what it was not to take.
+std::vector<std::string> BatchReports::failed_names(const BatchTotals& totals) const {
+  std::vector<std::string> names;
+  if (list_) {
+    std::ranges::remove_copy_if(*list_, std::back_inserter(names),
+                                [&](const std::string& name) { return settled_.contains(plain(name)); });
+  } else {
+    for (const BatchFailure& failure : totals.failures) names.push_back(failure.file->name);
+  }
+  std::ranges::sort(names);  // not in the order of their ends, which chance decides
+  return names;
+}
+
+// Shards may share the list: each takes out what it has done and puts in what has failed, and leaves what the
+// others have put there.
+void BatchReports::merge_failed(const BatchTotals& totals) const {
+  const std::string& file = options_.batch.failed_file;
+  const SharedFileLock lock(file);
+  std::vector<std::string> names;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(file, error)) names = read_name_list(file);
+  std::erase_if(names, [&](const std::string& name) { return settled_.contains(plain(name)); });
+  std::unordered_set<std::string> there;
+  for (const std::string& name : names) there.insert(plain(name));
+  for (const BatchFailure& failure : totals.failures) {
+    if (there.insert(plain(failure.file->name)).second) names.push_back(failure.file->name);
+  }
+  std::ranges::sort(names);
+  write_text(file, name_list_text(names));
+}
+
+void BatchReports::settle(const BatchFile& file) {
+  if (list_ || (options_.batch.shard && !options_.batch.failed_file.empty()))
+    settled_.insert(plain(file.name));
+}
+
+}  // namespace imgpipe

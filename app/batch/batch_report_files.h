@@ -1,0 +1,55 @@
+// What a batch writes besides images: its .json and .ndjson reports, the trace, the list of the failed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "app/batch/batch_totals.h"
+#include "app/batch/ndjson_report.h"
+#include "app/report/trace_file.h"
+
+namespace imgpipe {
+
+class BatchReports {
+ public:
+  explicit BatchReports(const ProcessOptions& options);
+
+  // Before any work: makes OUTPUT where `needs_output` or a report lies in it, checks that every file can be
+  // written, and opens those that grow. Throws Error(output), as all here, with the path.
+  void open(bool needs_output);
+  void add_skipped(const std::vector<BatchFile>& files);
+  void add_problems(const std::vector<PathProblem>& problems);
+  void add(const BatchFile& file, const BatchResult& result);
+  // What was done, and its output is gone.
+  void add_lost(const BatchFile& file);
+
+  // To be called now and then.
+  void flush();
+
+  // At the end: the files that are written whole, then what is open. `not_done`: what the batch did not come
+  // to.
+  void write_whole_files(const BatchTotals& totals) const;
+  void close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done);
+
+ private:
+  void make_output() const;
+  void claim(const std::string& file) const;
+  void open_trace();
+  void write_failed(const BatchTotals& totals) const;
+  [[nodiscard]] std::vector<std::string> failed_names(const BatchTotals& totals) const;
+  void merge_failed(const BatchTotals& totals) const;
+  void settle(const BatchFile& file);
+
+  const ProcessOptions& options_;
+  // Where --failed-out is the list of --files-from itself: that list, and what of it is done or skipped. Also
+  // of a shard, whose list may hold names of the others.
+  std::optional<std::vector<std::string>> list_;
+  std::unordered_set<std::string> settled_;
+  std::vector<std::unique_ptr<BatchLines>> lines_;  // of each .ndjson report
+  std::unique_ptr<TraceFile> trace_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,142 @@
+#include "app/batch/batch_settings.h"
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include <unistd.h>
+
+#include "app/devices/calibration.h"
+#include "images/error.h"
+#include "images/memory/available_memory.h"
+#include "pipeline/device.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kSlotsOfADevice = 4;
+// Of the workers' time, each, before a further device is started: about two starts of one.
+constexpr std::chrono::milliseconds kPatienceForADevice{500};
+// What the program takes beside images once it works: code and tables that are first used then, and for each
+// worker its stack, its engine and what malloc keeps for it.
+constexpr std::int64_t kLaterBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
+
+// What this process has of memory now: itself, its libraries, the list of files.
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t size = 0;
+  std::int64_t resident = 0;
+  file >> size >> resident;
+  return file ? resident * ::sysconf(_SC_PAGESIZE) : 0;
+}
+
+// The memory that images may have: what was given less what the program itself takes, or half of what there
+// is.
+std::int64_t memory_for_images(const BatchOptions& batch, int jobs) {
+  const std::int64_t later = kLaterBytes + jobs * kJobBytes;
+  if (batch.memory_bytes > 0)
+    return std::max(batch.memory_bytes - resident_bytes() - later, batch.memory_bytes / 4);
+  const std::int64_t available = available_memory_bytes();
+  return std::max(available - later, available / 4) / 2;
+}
+
+// What is kept for the next image counts as well where there is a limit.
+void make_memory_for_lanes(BatchSettings& settings) {
+  const std::int64_t kept = settings.memory_bytes / (settings.memory_is_limit ? 4 : 2);
+  if (settings.memory_is_limit && built_with_cuda()) settings.memory_bytes -= kept;
+  settings.lane_memory = make_lane_memory(kept);
+}
+
+std::vector<int> every_cuda_device() {
+  const CudaDevices found = list_cuda_devices();
+  if (found.devices.empty()) throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
+  std::vector<int> devices;
+  for (const CudaDevice& device : found.devices) devices.push_back(device.index);
+  return devices;
+}
+
+LaneOffer offer_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resource>& memory) {
+  LaneOffer offer;
+  const CudaDevices found = list_cuda_devices();
+  const std::optional<CudaDevice> first = usable_device(found);
+  if (!first) {
+    offer.note = "auto took cpu (" + why_no_device(found) + ")";
+    return offer;
+  }
+  const Calibration calibration = load_calibration(*first);
+  const std::string how = calibration.measured ? "as measured on this machine"
+                                               : "not measured here yet, see imgpipe devices --calibrate";
+  if (!calibration.model.lane_pixels) {
+    offer.note = "auto took cpu (no image is cheaper with " + first->name + "; " + how + ")";
+    return offer;
+  }
+  offer.lane_pixels = *calibration.model.lane_pixels;
+  offer.lane_patience = kPatienceForADevice;
+  offer.lane_start_pixels = calibration.model.lane_start_pixels(jobs);
+  std::vector<int> devices;
+  for (const CudaDevice& device : found.devices) {
+    if (can_run_on(device)) devices.push_back(device.index);
+  }
+  offer.lanes = make_cuda_lanes(devices, kSlotsOfADevice, memory);
+  offer.note = "auto takes cuda for images of at least " + megapixels(offer.lane_pixels) + ", once " +
+               megapixels(offer.lane_start_pixels) + " of them are to come (" + how + ")";
+  return offer;
+}
+
+// auto: the workers do what the devices are not worth.
+void choose_by_cost(BatchSettings& settings, std::vector<std::string>& devices) {
+  devices.push_back("cpu (" + host_info().processor + ")");
+  settings.host_helps = true;
+  make_memory_for_lanes(settings);
+  settings.find_lanes = [jobs = settings.jobs, memory = settings.lane_memory] {
+    return offer_by_cost(jobs, memory);
+  };
+}
+
+void choose(BatchSettings& settings, const std::string& device, std::vector<std::string>& devices) {
+  const DeviceChoice choice = choose_device(device);
+  if (choice.kind == DeviceKind::automatic) {
+    choose_by_cost(settings, devices);
+    return;
+  }
+  if (choice.kind != DeviceKind::cuda) {
+    if (choice.kind == DeviceKind::reference) settings.make_engine = make_reference_engine;
+    devices.push_back((choice.kind == DeviceKind::cpu ? "cpu (" : "reference (") + host_info().processor +
+                      ")");
+    return;
+  }
+  make_memory_for_lanes(settings);
+  settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
+    LaneOffer offer;
+    offer.lane_patience = kPatienceForADevice;
+    offer.lanes = make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsOfADevice, memory);
+    return offer;
+  };
+}
+
+}  // namespace
+
+BatchSetUp set_up_batch(const ProcessOptions& options) {
+  BatchSetUp set_up;
+  BatchSettings& settings = set_up.settings;
+  settings.stages = options.stages;
+  settings.stage = options.stage;
+  settings.fuse = options.fuse;
+  settings.decode = options.decode;
+  settings.encode = options.encode;
+  settings.threads = options.threads > 0 ? options.threads : host_info().threads;
+  settings.jobs = options.batch.jobs > 0 ? options.batch.jobs : settings.threads;
+  settings.memory_is_limit = options.batch.memory_bytes > 0;
+  settings.memory_bytes = memory_for_images(options.batch, settings.jobs);
+  settings.fail_fast = options.batch.fail_fast;
+  settings.keep_spans = !options.trace_file.empty();
+  settings.before_write = [replace = options.replace](const std::string& path) {
+    check_still_replaceable(path, replace);
+  };
+  choose(settings, options.device, set_up.devices);
+  return set_up;
+}
+
+}  // namespace imgpipe

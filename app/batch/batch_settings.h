@@ -1,0 +1,21 @@
+// What the command line means for a batch: memory, threads, devices.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/options/options.h"
+#include "pipeline/batch/batch.h"
+
+namespace imgpipe {
+
+struct BatchSetUp {
+  BatchSettings settings;
+  std::vector<std::string> devices;  // what works besides lanes, for people
+};
+
+// Throws Error(usage) for a device that does not exist by its name. Touches no device:
+// BatchSettings::find_lanes does.
+[[nodiscard]] BatchSetUp set_up_batch(const ProcessOptions& options);
+
+}  // namespace imgpipe

@@ -1,0 +1,111 @@
+// What a batch did and where its time went.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/batch/batch_inputs.h"
+#include "app/options/options.h"
+#include "pipeline/batch/batch.h"
+
+namespace imgpipe {
+
+// Thousands may fail for the same few reasons, so each is kept once.
+struct BatchFailure {
+  const BatchFile* file = nullptr;
+  ErrorKind kind = ErrorKind::input;
+  enum class About { input, output, neither } about = About::neither;  // the path that the reason is about
+  const std::string* reason_alone = nullptr;                           // without that path
+
+  [[nodiscard]] std::string reason() const;  // with it
+};
+
+// Collects the results of a batch as they come.
+class BatchTotals {
+ public:
+  BatchTotals() = default;
+  BatchTotals(const BatchTotals&) = delete;  // failures point into it
+  BatchTotals& operator=(const BatchTotals&) = delete;
+
+  // `file` stays where it is.
+  void add(const BatchResult& result, const BatchFile& file);
+  // An image that was done, and whose output is gone: it has failed after all.
+  void add_lost(const BatchFile& file);
+
+  std::size_t images = 0;   // that were found
+  std::size_t skipped = 0;  // their outputs were there (--skip-existing)
+  std::size_t done = 0;
+  std::vector<PathProblem> problems;  // folders that could not be read, and their like
+  PassedOver passed_over;
+  std::string shard;             // which of how many, for people; empty: there are none
+  std::size_t other_shards = 0;  // files that are other shards' work
+  std::string shard_list;        // see BatchFiles
+  std::vector<BatchFailure> failures;
+  // Images done of some kind, and the first of them, for people.
+  struct Noted {
+    std::size_t images = 0;
+    std::string example;
+  };
+  Noted profiles_dropped;                                      // that had a colour profile other than sRGB
+  Noted deep;                                                  // that had more than 8 bits a sample
+  std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of the images done
+  double wall_s = 0;
+  int jobs = 1;
+  std::int64_t memory_bytes = 0, peak_admitted_bytes = 0;
+  std::vector<std::string> devices;  // what worked, for people
+  std::string device_why;
+  std::string stopped;  // why it ended early; empty otherwise
+  std::string go_on;    // how to go on then
+  std::string note;     // what else is to be said; empty otherwise
+
+  [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
+  [[nodiscard]] std::size_t not_done() const { return images - skipped - done - failures.size(); }
+
+  // What each image took, sorted, milliseconds.
+  [[nodiscard]] std::vector<double> image_ms() const;
+  // A part of the batch: what was at it, for how long in all, and the share of the time that it had.
+  struct PartBusy {
+    std::string part, by;
+    double busy_s = 0;
+    double share = 0;
+  };
+  // The workers' parts, then each lane's.
+  [[nodiscard]] std::vector<PartBusy> parts() const;
+  [[nodiscard]] std::map<std::string, std::size_t> images_by_device() const { return by_device_; }
+
+ private:
+  std::set<std::string> reasons_;  // of failures
+  std::vector<double> image_ms_;
+  PartTimes workers_{};
+  std::map<std::string, std::array<std::vector<Interval>, kParts>> lanes_;
+  std::map<std::string, std::size_t> by_device_;
+};
+
+// The value below which a share (0..1) of the sorted values lies: the nearest rank (Hyndman and Fan's type
+// 1); 0 of none.
+[[nodiscard]] double percentile(const std::vector<double>& sorted, double share);
+
+// `list_failures`: where they have not been shown yet, one by one as they came.
+[[nodiscard]] std::string batch_table(const BatchTotals& totals, bool list_failures);
+[[nodiscard]] std::string batch_json(const BatchTotals& totals, const ProcessOptions& options);
+
+// Lines of the .ndjson report, each with its newline. All have the same keys, in the same order; what is not
+// known is null. The first key, whose value is the version, tells such a file from others.
+inline constexpr const char* kBatchLineMark = "imgpipe";
+// An image that was worked on.
+[[nodiscard]] std::string batch_line(const BatchFile& file, const BatchResult& result);
+// One that was not: "skipped" or "not_done".
+[[nodiscard]] std::string batch_line(const BatchFile& file, const std::string& status,
+                                     const std::string& reason);
+// One that was done, and whose output is gone.
+inline constexpr const char* kLostReason = "was written and is gone: removed while the batch ran";
+[[nodiscard]] std::string batch_line_of_lost(const BatchFile& file);
+// A path that gave no images.
+[[nodiscard]] std::string batch_line(const PathProblem& problem);
+
+}  // namespace imgpipe

@@ -1,0 +1,38 @@
+#include "app/batch/name_list.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+
+std::vector<std::string> read_name_list(const std::string& path) {
+  if (same_file(path, "/dev/null")) return {};
+  const std::vector<std::byte> bytes = naming("--files-from " + printable(path), [&] {
+    return read_file(path, std::numeric_limits<std::int32_t>::max());
+  });
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const char end = text.find('\0') == std::string_view::npos ? '\n' : '\0';
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t stop = std::min(text.find(end, at), text.size());
+    if (stop > at) names.emplace_back(text.substr(at, stop - at));
+    at = stop + 1;
+  }
+  return names;
+}
+
+std::string name_list_text(const std::vector<std::string>& names) {
+  const bool lines = std::ranges::none_of(
+      names, [](const std::string& name) { return name.find('\n') != std::string::npos; });
+  std::string text;
+  for (const std::string& name : names) text += name + (lines ? '\n' : '\0');
+  return text;
+}
+
+}  // namespace imgpipe

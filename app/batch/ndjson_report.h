@@ -1,0 +1,35 @@
+// The .ndjson report of a batch: a line an image, in the order of their ends.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+
+#include "app/batch/batch_totals.h"
+#include "app/files/growing_file.h"
+
+namespace imgpipe {
+
+class BatchLines {
+ public:
+  // Makes the file or empties it. With `go_on` (--skip-existing, --shard) a report that is there is kept and
+  // grows, because it is an earlier run's or other shards are writing it; a line that a killed run left half
+  // written goes. Throws Error(output), as all here.
+  BatchLines(const std::string& path, bool go_on);
+
+  void add_done_or_failed(const BatchFile& file, const BatchResult& result);
+  void add_lost(const BatchFile& file);
+  // Nothing for an image that an earlier run's last word says is done: the last line of an image is what has
+  // become of it.
+  void add_skipped(const BatchFile& file);
+  void add_not_done(const BatchFile& file, const std::string& reason);
+  void add_problem(const PathProblem& problem);
+  // What could not be written at once because another process was writing.
+  void flush() { file_.flush(); }
+  void close() { file_.close(); }
+
+ private:
+  std::unordered_set<std::string> finished_;  // by an earlier run: inputs, as the lines have them
+  LineFile file_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,319 @@
+#include "app/bench/bench.h"
+
+#include <algorithm>
+#include <span>
+
+#include <nlohmann/json.hpp>
+
+#include "app/bench/bench_plot.h"
+#include "app/command.h"
+#include "app/exit_code.h"
+#include "app/log.h"
+#include "app/report/image_report.h"
+#include "app/report/text_columns.h"
+#include "app/version.h"
+#include "images/error.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+#include "pipeline/lab/lab_transfer.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr Shape kUsualSize{8773, 5352, 3};
+
+bool asks_for(const BenchOptions& options, std::string_view ladder) {
+  return options.stages.empty() || std::ranges::find(options.stages, ladder) != options.stages.end();
+}
+
+std::string time_text(double us) {
+  return number(us, us < 1000 ? 2 : us < 100'000 ? 1 : 0);
+}
+
+const char* status_name(LabStatus status) {
+  switch (status) {
+    case LabStatus::right:
+      return "right";
+    case LabStatus::wrong_as_said:
+      return "wrong as said";
+    case LabStatus::wrong:
+      return "WRONG";
+    case LabStatus::not_run:
+      break;
+  }
+  return "not run";
+}
+
+std::string checked_text(const LabResult& result) {
+  if (result.status == LabStatus::right) return result.detail;
+  return std::string(status_name(result.status)) + ": " + result.detail;
+}
+
+const std::vector<TableColumn>& row_columns() {
+  static const std::vector<TableColumn> columns{{"stage", "", true},
+                                                {"input", "", true},
+                                                {"width", ""},
+                                                {"height", ""},
+                                                {"device", "", true},
+                                                {"variant", "variant", true},
+                                                {"median_us", "median us"},
+                                                {"spread", "spread"},
+                                                {"min_us", ""},
+                                                {"max_us", ""},
+                                                {"runs", ""},
+                                                {"gb_per_s", "GB/s"},
+                                                {"copy_share", "of copy"},
+                                                {"mpixel_per_s", "Mpixel/s"},
+                                                {"factor", "factor"},
+                                                {"grid", "grid", true},
+                                                {"status", "", true},
+                                                {"checked", "checked", true}};
+  return columns;
+}
+
+const char* device_name(RungKind kind) {
+  return kind == RungKind::cuda ? "cuda" : kind == RungKind::host ? "cpu" : "reference";
+}
+
+// `first`: what the factor is against; nullptr: nothing was timed before.
+std::vector<TableCell> cells_of(const BenchRow& row, const BenchRow* first) {
+  const LabResult& result = row.result;
+  std::vector<TableCell> cells{row.stage,
+                               row.input,
+                               {static_cast<double>(row.size.width), 0},
+                               {static_cast<double>(row.size.height), 0},
+                               device_name(row.kind),
+                               row.variant};
+  if (result.timed()) {
+    const double median_us = result.median_us();
+    const double mega_pixels = static_cast<double>(row.size.pixels()) / 1e6;
+    TableCell median(median_us, 3);
+    median.text = time_text(median_us);
+    cells.insert(
+        cells.end(),
+        {median,
+         {result.spread(), 1, 100, "%"},
+         {result.times_us.front(), 3},
+         {result.times_us.back(), 3},
+         {static_cast<double>(result.times_us.size()), 0},
+         row.bytes == 0 ? TableCell() : TableCell(row.rate() / 1e9, row.rate() < 100e9 ? 2 : 0),
+         row.stage == kTransferLadder || row.copy_bandwidth <= 0
+             ? TableCell()
+             : TableCell(row.rate() / row.copy_bandwidth, 1, 100, "%"),
+         row.bytes == 0 ? TableCell() : TableCell(mega_pixels / median_us * 1e6, 0),
+         first == nullptr ? TableCell() : TableCell(first->result.median_us() / median_us, 2, 1, "x")});
+  } else {
+    cells.resize(cells.size() + 9);
+  }
+  cells.insert(cells.end(), {result.grid, status_name(result.status), checked_text(result)});
+  return cells;
+}
+
+// What the ladder shows: its fastest right rung, and what the production kernel is against the yardsticks.
+std::vector<std::string> conclusions(const std::vector<BenchRow>& rows) {
+  std::vector<std::string> lines;
+  const BenchRow* fastest = nullptr;
+  const BenchRow* production = nullptr;
+  for (const BenchRow& row : rows) {
+    if (!row.result.timed() || row.kind != RungKind::cuda) continue;
+    if (row.production && row.stage != kTransferLadder) production = &row;
+    if (row.foreign || row.result.status != LabStatus::right) continue;
+    if (fastest == nullptr || row.result.median_us() < fastest->result.median_us()) fastest = &row;
+  }
+  if (production == nullptr || fastest == nullptr) return lines;
+  std::string line =
+      "fastest right on cuda: " + fastest->variant + ", " + time_text(fastest->result.median_us()) + " us";
+  for (const BenchRow& row : rows) {
+    if (!row.foreign || !row.result.timed()) continue;
+    line += "; " + row.variant + " takes " +
+            number(row.result.median_us() / production->result.median_us(), 2) +
+            " times as long as production";
+  }
+  lines.push_back(line);
+  return lines;
+}
+
+ResultTable table_of(const std::vector<BenchRow>& rows) {
+  ResultTable table;
+  const BenchRow& any = rows.front();
+  table.title = any.stage + ", " + any.input;
+  table.columns = row_columns();
+  const auto first = std::ranges::find_if(rows, [](const BenchRow& row) { return row.result.timed(); });
+  for (const BenchRow& row : rows)
+    table.rows.push_back(
+        cells_of(row, first == rows.end() || row.stage == kTransferLadder ? nullptr : &*first));
+  if (first != rows.end() && any.stage != kTransferLadder)
+    table.title += "; factor: against " + first->variant;
+  table.notes = conclusions(rows);
+  return table;
+}
+
+DotPlot plot_of(const std::vector<BenchRow>& rows) {
+  DotPlot plot{rows.front().stage + ", " + rows.front().input,
+               "GB/s (bytes that must be moved / median time)",
+               {},
+               {}};
+  for (const char* kind : {"on the CPU", "on CUDA", "another library", "production"})
+    plot.dots.push_back({kind, {}});
+  for (const BenchRow& row : rows) {
+    if (!row.result.timed() || row.bytes == 0) continue;
+    plot.rows.push_back(row.variant + (row.result.status == LabStatus::right ? "" : " (wrong)"));
+    const std::size_t kind = row.kind != RungKind::cuda ? 0 : row.production ? 3 : row.foreign ? 2 : 1;
+    for (std::size_t i = 0; i < plot.dots.size(); ++i)
+      plot.dots[i].values.push_back(i == kind ? row.rate() / 1e9 : 0);
+  }
+  return plot;
+}
+
+// ---- --list -----------------------------------------------------------------------------------------
+
+ResultTable variant_list(const BenchOptions& options) {
+  ResultTable table;
+  table.columns = {{"stage", "stage", true}, {"variant", "variant", true}, {"runs_on", "runs on", true},
+                   {"idea", "idea", true},   {"needs", "needs", true},     {"origin", "origin", true}};
+  const auto wanted = [&](std::string_view name) {
+    return options.variants.empty() || std::ranges::find(options.variants, name) != options.variants.end();
+  };
+  for (const Stage& stage : stage_table()) {
+    if (stage.ladder == nullptr || !asks_for(options, stage.name)) continue;
+    for (const Rung& rung : stage.ladder()) {
+      if (!wanted(rung.name)) continue;
+      std::string needs;
+      if (rung.grid == Grid::covering) needs = "a thread for every pixel: the image sets the blocks";
+      if (rung.grid == Grid::production) needs = "a grid of its own";
+      if (rung.most_threads < 1024)
+        needs = "at most " + std::to_string(rung.most_threads) + " threads a block";
+      if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
+      table.rows.push_back({std::string(stage.name), std::string(rung.name), device_name(rung.kind),
+                            std::string(rung.idea), needs, std::string(rung.origin)});
+    }
+  }
+  for (const TransferRung& rung : transfer_ladder()) {
+    if (asks_for(options, kTransferLadder) && wanted(rung.name))
+      table.rows.push_back({std::string(kTransferLadder), std::string(rung.name), "cuda",
+                            std::string(rung.idea), "", std::string(rung.origin)});
+  }
+  table.title = std::to_string(table.rows.size()) + " variants";
+  return table;
+}
+
+// ---- output -----------------------------------------------------------------------------------------
+
+nlohmann::ordered_json bench_json(const BenchOutcome& outcome, const std::vector<std::string>& devices) {
+  nlohmann::ordered_json json{
+      {"imgpipe", build_json()}, {"devices", devices}, {"tables", nlohmann::ordered_json::array()}};
+  for (const ResultTable& table : outcome.tables)
+    json["tables"].push_back({{"title", table.title}, {"rows", table_json(table)}, {"notes", table.notes}});
+  return json;
+}
+
+std::string csv_of(const std::vector<ResultTable>& tables) {
+  std::string out;
+  const ResultTable* previous = nullptr;
+  for (const ResultTable& table : tables) {
+    out += table_csv(table, previous);
+    previous = &table;
+  }
+  return out;
+}
+
+int run_list(const BenchOptions& options) {
+  const BenchOutcome outcome{{variant_list(options)}, "", true};
+  const ResultTable& table = outcome.tables.front();
+  print_text(options.format == TableFormat::json       ? bench_json(outcome, {}).dump(2) + "\n"
+             : options.format == TableFormat::csv      ? table_csv(table)
+             : options.format == TableFormat::markdown ? table_markdown(table)
+                                                       : table_text(table));
+  return kExitDone;
+}
+
+BenchOutcome measure(Bench& bench, const BenchOptions& options, const ShowTable& show) {
+  switch (options.study) {
+    case Study::colors:
+      return study_colors(bench, options, show);
+    case Study::contention:
+      return study_contention(bench, options, show);
+    case Study::crossover:
+      return study_crossover(bench, options, show);
+    case Study::pipeline:
+      return study_pipeline(bench, options, show);
+    case Study::none:
+      break;
+  }
+  return run_ladders(bench, options, show);
+}
+
+}  // namespace
+
+std::string untimeable(const std::string& build_type) {
+  if (build_type == "Debug") return "this is a Debug build, whose times mean nothing: cmake --preset release";
+  return "";
+}
+
+BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTable& show) {
+  BenchOutcome outcome;
+  std::vector<DotPlot> panels;
+  const auto take = [&](const std::vector<BenchRow>& rows) {
+    if (rows.empty()) return;
+    for (const BenchRow& row : rows)
+      outcome.all_right = outcome.all_right && row.result.status != LabStatus::wrong;
+    outcome.tables.push_back(table_of(rows));
+    panels.push_back(plot_of(rows));
+    show(outcome.tables.back());
+  };
+  const auto say = [](const BenchRow& row) {
+    log_detail(row.stage + " " + row.variant + ": " + checked_text(row.result) +
+               (row.result.timed() ? ", " + time_text(row.result.median_us()) + " us" : ""));
+  };
+  for (const BenchInput& input : bench_inputs(options, {kUsualSize}, {"photo"})) {
+    for (const Stage& stage : stage_table()) {
+      if (stage.ladder == nullptr || !asks_for(options, stage.name)) continue;
+      take(bench.run(
+          stage, input, [&](const Rung& rung) { return bench.wants(rung.name); }, say));
+    }
+    if (asks_for(options, kTransferLadder)) take(bench.run_transfers(input, say));
+  }
+  if (outcome.tables.empty())
+    throw Error(bench.has_cuda() || bench.why_no_cuda().empty() ? ErrorKind::usage : ErrorKind::device,
+                "nothing of this can run here" +
+                    (bench.why_no_cuda().empty() ? std::string() : ": " + bench.why_no_cuda()));
+  outcome.plot = plot_svg(panels);
+  return outcome;
+}
+
+int run_bench(const BenchOptions& options) {
+  if (options.list) return run_list(options);
+  if (const std::string why = untimeable(build_info().build_type); !why.empty())
+    throw Error(ErrorKind::usage, why);
+  if (!options.plot_file.empty())
+    naming(printable(options.plot_file), [&] { check_writable(options.plot_file); });
+  check_replaceable(options.plot_file, why_no_text(options.plot_file, options.replace));
+#ifdef __SANITIZE_ADDRESS__
+  log_warning("this build has sanitizers: its times mean nothing");
+#endif
+  Bench bench(options);
+  const std::vector<std::string> devices = bench.device_lines();
+  const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;
+  const bool markdown = options.format == TableFormat::markdown;
+  bool begun = false;
+  const BenchOutcome outcome = measure(bench, options, [&](const ResultTable& table) {
+    if (!as_it_goes || options.talk.quiet) return;
+    std::string text;
+    for (const std::string& device : devices) {
+      if (!begun) text += (markdown ? "- " : "") + device + "\n";
+    }
+    begun = true;
+    print_text(text + "\n" + (markdown ? table_markdown(table) : table_text(table)));
+  });
+  if (options.format == TableFormat::csv) print_text(csv_of(outcome.tables));
+  if (options.format == TableFormat::json) print_text(bench_json(outcome, devices).dump(2) + "\n");
+  if (!options.plot_file.empty()) {
+    naming(printable(options.plot_file),
+           [&] { write_file(options.plot_file, std::as_bytes(std::span(outcome.plot))); });
+  }
+  if (outcome.all_right) return kExitDone;
+  log_error("a variant differs from the reference");
+  return kExitDifference;
+}
+
+}  // namespace imgpipe

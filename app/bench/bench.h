@@ -1,0 +1,120 @@
+// The lab's command: which rungs run over which images on which devices.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/bench/bench_table.h"
+#include "app/options/options.h"
+#include "pipeline/device.h"
+#include "pipeline/lab/lab.h"
+
+namespace imgpipe {
+
+// An image that is made when it is first needed, grey or RGB.
+class BenchInput {
+ public:
+  // A pattern of that size.
+  BenchInput(const Pattern& pattern, Shape size);
+  // A file. Throws Error(input) that names it. Alpha is left out.
+  BenchInput(const std::string& path, const DecodeOptions& options);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Shape size() const { return size_; }
+  // A grey file has no RGB.
+  [[nodiscard]] bool has_rgb() const { return !file_ || file_->shape().channels == 3; }
+  // A new image of 1 or 3 channels: of an RGB file grey is what `gray` makes of it. Throws Error(memory)
+  // unless there is room for it and for what the lab makes of it.
+  [[nodiscard]] Image make(int channels) const;
+
+ private:
+  std::string name_;
+  Shape size_;
+  Pattern pattern_;
+  std::shared_ptr<const Image> file_;
+};
+
+struct BenchRow {
+  std::string stage, variant, input;
+  Shape size;
+  RungKind kind = RungKind::cuda;
+  bool foreign = false, production = false;
+  std::int64_t bytes = 0;
+  double copy_bandwidth = 0;  // of the device that ran it, bytes a second
+  LabResult result;
+
+  // Bytes a second.
+  [[nodiscard]] double rate() const { return 1e6 * static_cast<double>(bytes) / result.median_us(); }
+};
+
+// Runs rungs on the devices that were asked for.
+class Bench {
+ public:
+  // Throws Error(device) when a device asked for by name cannot be used.
+  explicit Bench(const BenchOptions& options);
+  ~Bench();
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  // The devices, a line each, and why there is none where one could be.
+  [[nodiscard]] std::vector<std::string> device_lines();
+  [[nodiscard]] bool has_cuda() const { return cuda_ != nullptr; }
+  [[nodiscard]] bool has_host() const { return host_ != nullptr; }
+  [[nodiscard]] const std::string& why_no_cuda() const { return why_no_cuda_; }
+  [[nodiscard]] int cuda_index() const { return cuda_index_; }
+  [[nodiscard]] int threads() const { return threads_; }
+
+  // The rungs of a ladder, of those that are `wanted`, that the devices run; rungs that cannot run say why.
+  // Empty where the input has not what the stage takes. `done` hears of every row.
+  [[nodiscard]] std::vector<BenchRow> run(const Stage& stage, const BenchInput& input,
+                                          const std::function<bool(const Rung&)>& wanted,
+                                          const std::function<void(const BenchRow&)>& done = {});
+  // The ladder of transfers; empty without CUDA.
+  [[nodiscard]] std::vector<BenchRow> run_transfers(const BenchInput& input,
+                                                    const std::function<void(const BenchRow&)>& done = {});
+  // True when --variant names it, or names nothing.
+  [[nodiscard]] bool wants(std::string_view variant) const;
+
+ private:
+  [[nodiscard]] LabDevice* device_for(RungKind kind);
+
+  const BenchOptions& options_;
+  int threads_ = 1;
+  int cuda_index_ = 0;
+  RungKind slowest_ = RungKind::host;  // of the host's rungs: reference alone, or threads too
+  std::unique_ptr<LabDevice> host_, cuda_;
+  std::string why_no_cuda_;
+};
+
+// The inputs that the options name, or the pattern and size given here.
+[[nodiscard]] std::vector<BenchInput> bench_inputs(const BenchOptions& options,
+                                                   const std::vector<Shape>& usual_sizes,
+                                                   const std::vector<std::string>& usual_patterns);
+
+// Why this build's times would mean nothing; "" for optimised builds.
+[[nodiscard]] std::string untimeable(const std::string& build_type);
+
+// What a study or the ladders found, and how it looks.
+struct BenchOutcome {
+  std::vector<ResultTable> tables;
+  std::string plot;       // SVG; empty where there is nothing to draw
+  bool all_right = true;  // no rung broke its claim
+};
+using ShowTable = std::function<void(const ResultTable&)>;  // hears of each table as it is done
+
+[[nodiscard]] BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTable& show);
+[[nodiscard]] BenchOutcome study_colors(Bench& bench, const BenchOptions& options, const ShowTable& show);
+[[nodiscard]] BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const ShowTable& show);
+[[nodiscard]] BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const ShowTable& show);
+[[nodiscard]] BenchOutcome study_pipeline(Bench& bench, const BenchOptions& options, const ShowTable& show);
+
+// For every group of 32 neighbouring pixels of a grey image the count of its most frequent value: their mean.
+// A warp whose lanes want one counter at a time takes so many turns.
+[[nodiscard]] double mean_collisions(const Image& grey);
+
+}  // namespace imgpipe

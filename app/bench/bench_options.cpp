@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "app/options/option_parser.h"
+#include "images/error.h"
+#include "images/text.h"
+#include "pipeline/device.h"
+#include "pipeline/host/host_threads.h"
+#include "pipeline/lab/lab_transfer.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, TableFormat>, 4> kFormats{
+    {{"table", TableFormat::text},
+     {"csv", TableFormat::csv},
+     {"json", TableFormat::json},
+     {"markdown", TableFormat::markdown}}};
+constexpr std::array<std::pair<std::string_view, Study>, 4> kStudies{{{"colors", Study::colors},
+                                                                      {"contention", Study::contention},
+                                                                      {"crossover", Study::crossover},
+                                                                      {"pipeline", Study::pipeline}}};
+
+// Repeated options and lists with commas alike.
+std::vector<std::string> names_of(const Parser& parser, const std::string& option) {
+  std::vector<std::string> names;
+  for (const std::string& text : parser.texts(option)) {
+    std::string_view rest = text;
+    for (;;) {
+      const std::string_view name = rest.substr(0, rest.find(','));
+      if (name.empty()) usage("--" + option + ": an empty name");
+      if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+      if (name.size() == rest.size()) break;
+      rest.remove_prefix(name.size() + 1);
+    }
+  }
+  return names;
+}
+
+bool has_ladder(const Stage& stage) {
+  return stage.ladder != nullptr;
+}
+
+// The names of the ladders that were asked for; empty: all.
+std::vector<std::string> stages_of(const Parser& parser) {
+  std::vector<std::string> stages = names_of(parser, "stage");
+  for (const std::string& name : stages) {
+    const Stage* stage = find_stage(name);
+    if (name == "all" || name == kTransferLadder || (stage != nullptr && has_ladder(*stage))) continue;
+    std::string names = "all";
+    for (const Stage& each : stage_table()) names += has_ladder(each) ? ", " + std::string(each.name) : "";
+    usage_of_choice("stage", name, names + ", " + std::string(kTransferLadder));
+  }
+  if (std::ranges::find(stages, "all") != stages.end()) stages.clear();
+  return stages;
+}
+
+// Every variant must be one of a ladder that was asked for.
+void check_variants(const BenchOptions& options) {
+  const auto asked = [&](std::string_view stage) {
+    return options.stages.empty() || std::ranges::find(options.stages, stage) != options.stages.end();
+  };
+  std::vector<std::string_view> known;
+  for (const Stage& stage : stage_table()) {
+    if (!has_ladder(stage) || !asked(stage.name)) continue;
+    for (const Rung& rung : stage.ladder()) known.push_back(rung.name);
+  }
+  if (asked(kTransferLadder)) {
+    for (const TransferRung& rung : transfer_ladder()) known.push_back(rung.name);
+  }
+  for (const std::string& variant : options.variants) {
+    if (std::ranges::find(known, variant) == known.end())
+      usage("--variant: there is no '" + printable(variant) + "' here; imgpipe bench --list names them all");
+  }
+}
+
+void check_together(const Parser& parser, const BenchOptions& options) {
+  if (!options.inputs.empty() && (parser.has("size") || parser.has("pattern")))
+    usage("--input takes the place of --size and --pattern");
+  if (options.study != Study::none && parser.has("stage"))
+    usage("--study has stages of its own: leave --stage out");
+  const bool of_hist = options.study == Study::colors || options.study == Study::contention;
+  if (options.study != Study::none && !of_hist && parser.has("variant"))
+    usage("--variant is for the ladders and for --study colors and contention");
+  if (of_hist && (!options.inputs.empty() || parser.has("pattern")))
+    usage("this study has patterns of its own: leave --input and --pattern out");
+  if (options.study == Study::crossover && !options.inputs.empty())
+    usage("--study crossover goes through sizes of a pattern: leave --input out");
+  if (options.study == Study::crossover && options.patterns.size() > 1)
+    usage("--study crossover takes one --pattern");
+  if (options.list && (options.study != Study::none || !options.plot_file.empty()))
+    usage("--list measures nothing: leave --study and --plot out");
+}
+
+}  // namespace
+
+Command parse_bench(const std::vector<std::string>& arguments) {
+  Parser parser("imgpipe bench",
+                "The kernel lab: every variant of every stage, held against the reference, then timed.",
+                bench_rows(), {});
+  parser.set_usage({{"imgpipe bench [options]", "the ladders: imgpipe bench --stage hist"},
+                    {"imgpipe bench --study NAME [options]", "a question and its answer"},
+                    {"imgpipe bench --list", "what there is"}});
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  BenchOptions options;
+  options.stages = stages_of(parser);
+  options.variants = names_of(parser, "variant");
+  if (parser.has("study")) options.study = parse_choice("study", parser.text("study"), kStudies);
+  options.list = parser.has("list");
+  for (const std::string& text : parser.texts("pattern")) options.patterns.push_back(parse_pattern(text));
+  for (const std::string& text : parser.texts("size")) options.sizes.push_back(parse_size(text));
+  for (const Shape& size : options.sizes) {
+    if (size.pixels() >> 32 != 0) usage("--size: the lab takes less than 2^32 pixels");
+  }
+  options.inputs = parser.texts("input");
+  if (std::ranges::find(options.inputs, "") != options.inputs.end()) usage("--input: an empty name");
+  options.max_pixels = parser.integer("max-pixels", 1, (std::int64_t{1} << 32) - 1);
+  options.device = parser.text("device");
+  if (choose_device(options.device).cuda_devices.size() > 1) usage("--device: the lab measures one device");
+  options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
+  options.lab.block = static_cast<int>(parser.integer("block", 0, 1024));
+  if (options.lab.block % 32 != 0) usage("--block: " + parser.text("block") + " is no multiple of 32");
+  options.lab.blocks = static_cast<int>(parser.integer("blocks", 0, 1'000'000));
+  options.lab.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
+  options.format = parse_choice("format", parser.text("format"), kFormats);
+  if (parser.has("plot")) options.plot_file = file_with_ending("plot", parser.text("plot"), {".svg"});
+  options.replace = replace_of(parser);
+  options.talk = talk_of(parser);
+  check_variants(options);
+  check_together(parser, options);
+  return options;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "app/bench/bench.h"
+#include "app/devices/calibration.h"
+#include "app/report/image_report.h"
+#include "app/report/text_columns.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/text.h"
+#include "pipeline/engine.h"
+#include "pipeline/lab/lab_transfer.h"
+
+namespace imgpipe {
+namespace {
+
+std::string name_of(const Pattern& pattern) {
+  const std::string name(pattern.info->name);
+  return pattern.info->argument.empty() ? name : name + ":" + std::to_string(pattern.parameter);
+}
+
+// Colour without alpha.
+Image decode_color(std::span<const std::byte> bytes, const DecodeOptions& options) {
+  const std::unique_ptr<Reader> reader = open_reader(bytes, options);
+  Image whole(reader->header().shape);
+  reader->read_rows(whole.view());
+  if (!whole.shape().has_alpha()) return whole;
+  const int channels = whole.shape().channels;
+  const int kept = whole.shape().color_channels();
+  Image color({whole.shape().width, whole.shape().height, kept});
+  const HostPlane to = color.view();
+  const ConstHostPlane from = std::as_const(whole).view();
+  for (std::int64_t y = 0; y < to.height; ++y) {
+    for (std::int64_t x = 0; x < to.width; ++x)
+      std::memcpy(to.row(y) + x * kept, from.row(y) + x * channels, static_cast<std::size_t>(kept));
+  }
+  return color;
+}
+
+}  // namespace
+
+BenchInput::BenchInput(const Pattern& pattern, Shape size)
+    : name_(name_of(pattern) + " " + std::to_string(size.width) + "x" + std::to_string(size.height)),
+      size_(size),
+      pattern_(pattern) {}
+
+BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
+  naming(printable(path), [&] {
+    const std::vector<std::byte> bytes =
+        read_file(path, max_file_bytes(options),
+                  [&](std::span<const std::byte> beginning) { return longest_file(beginning, options); });
+    file_ = std::make_shared<const Image>(decode_color(bytes, options));
+  });
+  size_ = file_->shape();
+  const std::string file = path.substr(path.rfind('/') + 1);
+  name_ = printable(file) + " " + std::to_string(size_.width) + "x" + std::to_string(size_.height);
+}
+
+Image BenchInput::make(int channels) const {
+  // Itself; then, beside grey results: the right one, a rung's, and two sets of both that are taken in turn.
+  check_available(size_.pixels() * (3 * channels + 4));
+  if (!file_) return synthesize(pattern_, {size_.width, size_.height, channels}, 1);
+  Image image({size_.width, size_.height, channels});
+  const ConstHostPlane file = file_->view();
+  if (channels == file.channels) {
+    copy_pixels(file, image.view());
+  } else {
+    const FrameShape shape = frame_shape_of(file.shape());
+    const Stage& gray = *find_stage("gray");
+    gray.reference(
+        {{shape, {file, {}, {}, {}}}, {output_shape(gray, shape), {image.view(), {}, {}, {}}}, {}, {}});
+  }
+  return image;
+}
+
+Bench::Bench(const BenchOptions& options)
+    : options_(options), threads_(options.threads > 0 ? options.threads : host_info().threads) {
+  const DeviceChoice choice = choose_device(options.device);
+  if (choice.kind != DeviceKind::cuda) host_ = make_host_lab(threads_);
+  if (choice.kind == DeviceKind::reference) slowest_ = RungKind::reference;
+  cuda_index_ = choice.cuda_index();
+  if (choice.kind == DeviceKind::cuda) cuda_ = make_cuda_lab(cuda_index_);
+  if (choice.kind != DeviceKind::automatic) return;
+  const CudaDevices found = list_cuda_devices();
+  const std::optional<CudaDevice> device = usable_device(found);
+  if (!device) {
+    why_no_cuda_ = imgpipe::why_no_device(found);
+    return;
+  }
+  cuda_index_ = device->index;
+  try {
+    cuda_ = make_cuda_lab(cuda_index_);
+  } catch (const Error& error) {
+    why_no_cuda_ = error.what();  // auto goes without
+  }
+}
+
+Bench::~Bench() = default;
+
+std::vector<std::string> Bench::device_lines() {
+  std::vector<std::string> lines;
+  for (const auto& [name, device] : {std::pair("cpu", host_.get()), std::pair("cuda", cuda_.get())}) {
+    if (device == nullptr) continue;
+    lines.push_back(std::string(name) + ": " + device->name() + ", copies " +
+                    number(device->copy_bandwidth() / 1e9, 1) + " GB/s, read and written");
+  }
+  if (!why_no_cuda_.empty()) lines.push_back("cuda: none (" + why_no_cuda_ + ")");
+  return lines;
+}
+
+bool Bench::wants(std::string_view variant) const {
+  return options_.variants.empty() ||
+         std::ranges::find(options_.variants, variant) != options_.variants.end();
+}
+
+LabDevice* Bench::device_for(RungKind kind) {
+  if (kind == RungKind::cuda) return cuda_.get();
+  return kind == RungKind::host && slowest_ == RungKind::reference ? nullptr : host_.get();
+}
+
+std::vector<BenchRow> Bench::run(const Stage& stage, const BenchInput& input,
+                                 const std::function<bool(const Rung&)>& wanted,
+                                 const std::function<void(const BenchRow&)>& done) {
+  std::vector<BenchRow> rows;
+  // The subject for RGB, and for grey; what a device holds already is not sent again.
+  std::shared_ptr<const LabSubject> subjects[2];
+  std::map<LabDevice*, const LabSubject*> loaded;
+  const std::span<const Rung> ladder = stage.ladder();
+  for (const Rung& rung : ladder) {
+    LabDevice* device = device_for(rung.kind);
+    if (device == nullptr || !wanted(rung)) continue;
+    const bool rgb = rung.interleaved || stage.in == Layout::interleaved;
+    if (rgb && !input.has_rgb()) continue;
+    std::shared_ptr<const LabSubject>& subject = subjects[rgb ? 1 : 0];
+    if (!subject) subject = std::make_shared<const LabSubject>(make_subject(stage, input.make(rgb ? 3 : 1)));
+    BenchRow row{std::string(stage.name),
+                 std::string(rung.name),
+                 input.name(),
+                 input.size(),
+                 rung.kind,
+                 rung.foreign,
+                 &rung == &ladder.back() || rung.name == "cpu",
+                 subject->bytes(),
+                 device->copy_bandwidth(),
+                 {}};
+    if (std::string need = unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
+      row.result.detail = std::move(need);
+    } else {
+      if (loaded[device] != subject.get()) device->load(subject);
+      loaded[device] = subject.get();
+      row.result = device->run(rung, options_.lab);
+    }
+    if (done) done(row);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
+                                           const std::function<void(const BenchRow&)>& done) {
+  std::vector<BenchRow> rows;
+  if (cuda_ == nullptr || !input.has_rgb()) return rows;
+  const LabSubject subject = make_subject(*find_stage("gray"), input.make(3));
+  const std::unique_ptr<TransferLab> lab = make_transfer_lab(cuda_index_, subject);
+  for (const TransferRung& rung : transfer_ladder()) {
+    if (!wants(rung.name)) continue;
+    BenchRow row{std::string(kTransferLadder),
+                 std::string(rung.name),
+                 input.name(),
+                 input.size(),
+                 RungKind::cuda,
+                 false,
+                 rung.production,
+                 transfer_bytes(rung.kind, input.size().pixels()),
+                 cuda_->copy_bandwidth(),
+                 lab->run(rung, options_.lab)};
+    if (done) done(row);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<BenchInput> bench_inputs(const BenchOptions& options, const std::vector<Shape>& usual_sizes,
+                                     const std::vector<std::string>& usual_patterns) {
+  std::vector<BenchInput> inputs;
+  DecodeOptions decode;
+  decode.max_pixels = options.max_pixels;
+  for (const std::string& path : options.inputs) inputs.emplace_back(path, decode);
+  if (!inputs.empty()) return inputs;
+  std::vector<Pattern> patterns = options.patterns;
+  if (patterns.empty()) {
+    for (const std::string& name : usual_patterns) patterns.push_back(parse_pattern(name));
+  }
+  for (const Shape& size : options.sizes.empty() ? usual_sizes : options.sizes) {
+    for (const Pattern& pattern : patterns) inputs.emplace_back(pattern, size);
+  }
+  return inputs;
+}
+
+}  // namespace imgpipe

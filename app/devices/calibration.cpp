@@ -1,0 +1,95 @@
+#include "app/devices/calibration.h"
+
+#include <cstdlib>
+
+#include "app/log.h"
+#include "app/report/text_columns.h"
+#include "app/version.h"
+#include "images/error.h"
+#include "images/simd.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+CalibrationKey key_of(const CudaDevice& device) {
+  const HostInfo host = host_info();
+  return {build_info().version, host.processor, simd_target(), host.threads, device.name};
+}
+
+}  // namespace
+
+std::string calibration_file() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  // A relative path there is to be ignored (XDG Base Directory Specification 0.8).
+  if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/imgpipe/calibration.json";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && home[0] == '/') return std::string(home) + "/.cache/imgpipe/calibration.json";
+  return "";
+}
+
+Calibration load_calibration(const CudaDevice& device) {
+  const std::string path = calibration_file();
+  CalibrationEntries found = read_calibration(path);
+  Calibration calibration{usual_cost_model(), false, key_of(device), found.entries.size(), ""};
+  if (!found.note.empty()) calibration.note = printable(path) + ": " + found.note;
+  for (const CalibrationEntry& entry : found.entries) {
+    if (entry.key != calibration.key) continue;
+    calibration.model = entry.model;
+    calibration.measured = true;
+  }
+  return calibration;
+}
+
+Calibration calibrate(const CudaDevice& device, std::string& not_kept) {
+  const int index = device.index;
+  const auto memory = make_lane_memory(std::int64_t{1} << 30);
+  const auto lanes = make_cuda_lanes({&index, 1}, 1, memory);
+  const CostModel model = measure_cost_model(*lanes.front(), *memory);
+  const std::string path = calibration_file();
+  if (path.empty()) {
+    not_kept = "neither XDG_CACHE_HOME nor HOME is set";
+  } else if (!can_be_meant(model)) {
+    not_kept = "its values cannot be meant";
+  } else {
+    try {
+      keep_calibration(path, {key_of(device), model});
+    } catch (const Error& error) {
+      not_kept = path + ": " + error.what();
+    }
+  }
+  Calibration calibration = load_calibration(device);
+  calibration.model = model;
+  calibration.measured = true;
+  return calibration;
+}
+
+std::optional<CudaDevice> usable_device(const CudaDevices& found) {
+  for (const CudaDevice& device : found.devices) {
+    if (can_run_on(device)) return device;
+  }
+  return std::nullopt;
+}
+
+std::string why_no_device(const CudaDevices& found) {
+  return found.devices.empty() ? found.unusable_reason : "the CUDA device is too old";
+}
+
+std::string megapixels(std::int64_t pixels) {
+  return number(static_cast<double>(pixels) / 1e6, 2) + " MP";
+}
+
+DeviceChoice choose_for_image(const CudaDevices& found, std::int64_t pixels, int threads, int passes) {
+  const std::optional<CudaDevice> device = usable_device(found);
+  if (!device) return {DeviceKind::cpu, {}, "auto took cpu (" + why_no_device(found) + ")"};
+  const Calibration calibration = load_calibration(*device);
+  if (!calibration.note.empty()) log_detail(calibration.note);
+  const std::string name = "cuda:" + std::to_string(device->index) + " (" + device->name + ")";
+  const std::string how = calibration.measured ? "measured on this machine"
+                                               : "not measured here, see imgpipe devices --calibrate";
+  if (calibration.model.lane_pays_alone(pixels, threads, passes))
+    return {DeviceKind::cuda, {device->index}, "auto took " + name + " (faster; " + how + ")"};
+  return {DeviceKind::cpu, {}, "auto took cpu (starting " + name + " does not pay; " + how + ")"};
+}
+
+}  // namespace imgpipe

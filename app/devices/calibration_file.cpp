@@ -1,0 +1,189 @@
+#include "app/devices/calibration_file.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <span>
+#include <thread>
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/output_file.h"
+
+namespace imgpipe {
+namespace {
+
+using Json = nlohmann::ordered_json;  // what is written
+// What is read: ordered_json copies its values where an object grows, and a copy of deep JSON recurses.
+using Parsed = nlohmann::json;
+
+constexpr std::int64_t kMostFileBytes = 1 << 20;
+constexpr std::size_t kMostEntries = 256;
+constexpr std::size_t kMostNameBytes = 256;
+constexpr double kMostNs = 3.6e12;
+constexpr double kMostNsPerPixel = 1e6;
+constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;
+
+// While one lives, no other process that asks for it goes on. Where it is not to be had, or not within two
+// seconds, it does without.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666)) {
+    constexpr int kTries = 40;
+    for (int i = 0; fd_ >= 0 && i < kTries && ::flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ~FileLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int fd_;
+};
+
+Json json_of(const LinearCost& cost) {
+  return {{"ns_per_image", cost.ns_per_image}, {"ns_per_pixel", cost.ns_per_pixel}};
+}
+
+Json json_of(const CalibrationKey& key) {
+  return {{"imgpipe", key.version},
+          {"processor", key.processor},
+          {"instructions", key.instructions},
+          {"threads", key.threads},
+          {"device", key.device}};
+}
+
+Json json_of(const CalibrationEntry& entry) {
+  const CostModel& model = entry.model;
+  return {{"key", json_of(entry.key)},
+          {"host", json_of(model.host)},
+          {"with_lane", json_of(model.with_lane)},
+          {"lane", json_of(model.lane)},
+          {"lane_start_ns", model.lane_start_ns},
+          {"lane_pixels", model.lane_pixels ? Json(*model.lane_pixels) : Json(nullptr)}};
+}
+
+// ---- from JSON: references only, because a copy of deep JSON recurses
+// ---------------------------------------
+
+std::string name_of(const Parsed& json) {
+  const auto& name = json.get_ref<const std::string&>();
+  if (name.size() > kMostNameBytes) throw Error(ErrorKind::input, "a name is too long");
+  return name;
+}
+
+double number_of(const Parsed& json) {
+  if (!json.is_number()) throw Error(ErrorKind::input, "a cost is no number");
+  return json.get<double>();
+}
+
+LinearCost cost_of(const Parsed& json) {
+  return {number_of(json.at("ns_per_image")), number_of(json.at("ns_per_pixel"))};
+}
+
+// A whole number from `least` to `most`, whatever kind of number it is written as.
+std::int64_t whole_of(const Parsed& json, std::int64_t least, std::int64_t most) {
+  const double value = number_of(json);
+  const bool within = value >= static_cast<double>(least) && value <= static_cast<double>(most);
+  if (!within || value != std::floor(value)) throw Error(ErrorKind::input, "a number cannot be meant");
+  return static_cast<std::int64_t>(value);
+}
+
+CalibrationEntry entry_of(const Parsed& json) {
+  const Parsed& key = json.at("key");
+  CalibrationEntry entry;
+  entry.key = {name_of(key.at("imgpipe")), name_of(key.at("processor")), name_of(key.at("instructions")),
+               static_cast<int>(whole_of(key.at("threads"), 1, std::int64_t{1} << 20)),
+               name_of(key.at("device"))};
+  entry.model = {cost_of(json.at("host")), cost_of(json.at("with_lane")), cost_of(json.at("lane")),
+                 number_of(json.at("lane_start_ns")), std::nullopt};
+  const Parsed& pixels = json.at("lane_pixels");
+  if (!pixels.is_null()) entry.model.lane_pixels = whole_of(pixels, 1, kMostPixels);
+  if (!can_be_meant(entry.model)) throw Error(ErrorKind::input, "a cost cannot be meant");
+  return entry;
+}
+
+void add_entry(const Parsed& json, CalibrationEntries& found) {
+  try {
+    found.entries.push_back(entry_of(json));
+  } catch (const Error& error) {
+    found.note = error.what();
+  } catch (const Parsed::exception&) {
+    found.note = "an entry is incomplete, or of another version";
+  }
+}
+
+}  // namespace
+
+bool can_be_meant(const CostModel& model) {
+  const auto within = [](double value, double most) { return value >= 0 && value <= most; };  // no NaN is
+  return std::ranges::all_of(std::array{model.host, model.with_lane, model.lane},
+                             [&](const LinearCost& cost) {
+                               return within(cost.ns_per_image, kMostNs) &&
+                                      within(cost.ns_per_pixel, kMostNsPerPixel);
+                             }) &&
+         model.host.ns_per_pixel > 0 && within(model.lane_start_ns, kMostNs) &&
+         (!model.lane_pixels || (*model.lane_pixels >= 1 && *model.lane_pixels <= kMostPixels));
+}
+
+CalibrationEntries parse_calibration(std::string_view text) {
+  CalibrationEntries found;
+  Parsed json;
+  try {
+    json = Parsed::parse(text);
+  } catch (const Parsed::exception&) {
+    found.note = "it is no JSON";
+    return found;
+  }
+  if (json.is_object() && json.contains("key")) {
+    add_entry(json, found);  // imgpipe 0.1.0
+  } else if (!json.is_object() || !json.contains("entries") || !json["entries"].is_array()) {
+    found.note = "it holds no entries";
+  } else {
+    const Parsed& entries = json["entries"];
+    for (std::size_t i = 0; i < std::min(entries.size(), kMostEntries); ++i) add_entry(entries[i], found);
+    if (entries.size() > kMostEntries) found.note = "it holds too many entries";
+  }
+  return found;
+}
+
+std::string calibration_text(const std::vector<CalibrationEntry>& entries) {
+  Json json{{"entries", Json::array()}};
+  for (const CalibrationEntry& entry : entries) json["entries"].push_back(json_of(entry));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+CalibrationEntries read_calibration(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return {};
+  try {
+    const std::vector<std::byte> bytes = read_regular_file(path, kMostFileBytes);
+    return parse_calibration({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  } catch (const Error& why) {
+    return {{}, why.what()};
+  }
+}
+
+void keep_calibration(const std::string& path, const CalibrationEntry& entry) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  const FileLock lock(path + ".lock");
+  std::vector<CalibrationEntry> entries = read_calibration(path).entries;
+  std::erase_if(entries, [&](const CalibrationEntry& other) { return other.key == entry.key; });
+  if (entries.size() >= kMostEntries) entries.erase(entries.begin());
+  entries.push_back(entry);
+  const std::string text = calibration_text(entries);
+  write_file(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,86 @@
+#include "app/files/complete_file.h"
+
+#include <cerrno>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "images/error.h"
+#include "images/files/file_descriptor.h"
+#include "images/files/file_identity.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+// Writes all of it, from `at` on or, where there is none, straight on. False with errno set.
+bool write_all(int fd, std::string_view text, std::optional<off_t> at) {
+  while (!text.empty()) {
+    const ssize_t written =
+        at ? ::pwrite(fd, text.data(), text.size(), *at) : ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written == 0) errno = EIO;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+    if (at) *at += written;
+  }
+  return true;
+}
+
+}  // namespace
+
+void CompleteFile::refuse(int error) const {
+  throw Error(ErrorKind::output, printable(path_) + ": cannot write: " + system_reason(error));
+}
+
+CompleteFile::CompleteFile(std::string path, std::string_view beginning, std::string end)
+    : path_(std::move(path)), end_(std::move(end)) {
+  naming(printable(path_), [&] { is_replaced_ = OutputFile(path_).is_replaced(); });
+  if (is_replaced_) {
+    const std::string whole = std::string(beginning) + end_;
+    naming(printable(path_), [&] { write_file(path_, std::as_bytes(std::span(whole))); });
+    at_ = static_cast<off_t>(beginning.size());
+  } else {
+    waiting_ = beginning;
+  }
+  const std::optional<int> own = descriptor_of(path_);
+  fd_ = own ? ::fcntl(*own, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+            : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd_ < 0) refuse(errno);
+}
+
+CompleteFile::~CompleteFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void CompleteFile::add(std::string_view text) {
+  waiting_ += text;
+}
+
+void CompleteFile::flush() {
+  if (waiting_.empty()) return;
+  if (!is_replaced_) {
+    if (!write_all(fd_, waiting_, std::nullopt)) refuse(errno);
+  } else if (write_all(fd_, waiting_ + end_, at_)) {
+    at_ += static_cast<off_t>(waiting_.size());
+  } else {
+    const int error = errno;  // a full disk has room for the end where it stood before
+    if (write_all(fd_, end_, at_)) (void)!::ftruncate(fd_, at_ + static_cast<off_t>(end_.size()));
+    refuse(error);
+  }
+  waiting_.clear();
+}
+
+void CompleteFile::close() {
+  if (!is_replaced_) add(end_);
+  flush();
+  const bool gone = is_replaced_ && is_removed(fd_);
+  if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);
+  if (gone) throw Error(ErrorKind::output, printable(path_) + ": was removed while it was written");
+}
+
+}  // namespace imgpipe

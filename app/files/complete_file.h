@@ -1,0 +1,39 @@
+// Text files that grow while the work goes on, and can be read as a whole at every moment.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <sys/types.h>
+
+namespace imgpipe {
+
+// A beginning, what was added, and an end (the "]" of a JSON array), which every write(2) writes anew behind
+// what it adds. So a process may end at any moment, by any signal, and leaves a file that is whole; only
+// SIGKILL in the middle of a write that crosses a page of the disk's cache can tear it. A device or FIFO is
+// written straight on, its end by close(). All throw Error(output) with the path.
+class CompleteFile {
+ public:
+  // Puts a file of the beginning and the end into its place (images/files/output_file.h).
+  CompleteFile(std::string path, std::string_view beginning, std::string end);
+  ~CompleteFile();  // without close(): what waits is lost
+  CompleteFile(const CompleteFile&) = delete;
+  CompleteFile& operator=(const CompleteFile&) = delete;
+
+  void add(std::string_view text);  // waits for flush()
+  void flush();
+  // Also throws when somebody has removed the file meanwhile.
+  void close();
+
+ private:
+  [[noreturn]] void refuse(int error) const;
+
+  std::string path_;
+  std::string end_;
+  std::string waiting_;
+  int fd_ = -1;
+  bool is_replaced_ = false;  // else it is written straight on
+  off_t at_ = 0;              // where the end stands
+};
+
+}  // namespace imgpipe

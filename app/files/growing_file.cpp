@@ -1,0 +1,164 @@
+#include "app/files/growing_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "images/error.h"
+#include "images/files/file_descriptor.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+// The lock is held for microseconds. A process that is stopped just then shall not stop all the others.
+constexpr std::chrono::seconds kLockPatience{5};
+constexpr std::chrono::milliseconds kLockPause{5};
+
+class FileLock {
+ public:
+  FileLock(int fd, bool patient) : fd_(fd) {
+    const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
+    while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      is_busy_ = errno == EWOULDBLOCK;
+      if (!is_busy_ || !patient || std::chrono::steady_clock::now() > deadline) return;
+      std::this_thread::sleep_for(kLockPause);
+    }
+    is_held_ = true;
+    is_busy_ = false;
+  }
+  ~FileLock() {
+    if (is_held_) ::flock(fd_, LOCK_UN);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  [[nodiscard]] bool is_held() const { return is_held_; }
+  [[nodiscard]] bool is_busy() const { return is_busy_; }
+
+ private:
+  int fd_;
+  bool is_held_ = false, is_busy_ = false;
+};
+
+// The bytes written; less than all of them with errno set.
+std::size_t write_all(int fd, std::string_view text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written == 0) errno = EIO;
+    if (written <= 0) break;
+    done += static_cast<std::size_t>(written);
+  }
+  return done;
+}
+
+}  // namespace
+
+void LineFile::refuse(int error) const {
+  throw Error(ErrorKind::output, printable(path_) + ": cannot write: " + system_reason(error));
+}
+
+LineFile::LineFile(std::string path, const Keeps& keeps) : path_(std::move(path)) {
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+  if (fd_ < 0) refuse(errno);
+  struct stat info {};
+  if (::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) return;
+  reader_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  begin(keeps);
+}
+
+LineFile::~LineFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (reader_ >= 0) ::close(reader_);
+}
+
+// Of several processes that find a file that is not to be kept only one empties it: the lock makes the others
+// look again.
+void LineFile::begin(const Keeps& keeps) {
+  const FileLock lock(fd_, true);
+  std::string beginning(kBeginningBytes, '\0');
+  const ssize_t got = reader_ < 0 ? -1 : ::pread(reader_, beginning.data(), beginning.size(), 0);
+  beginning.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  if (beginning.empty() ? size() == 0 : keeps && keeps(beginning)) return;
+  if (::ftruncate(fd_, 0) == 0) return;
+  const int error = errno;
+  ::close(std::exchange(fd_, -1));
+  if (reader_ >= 0) ::close(std::exchange(reader_, -1));
+  refuse(error);
+}
+
+void LineFile::add(std::string_view lines) {
+  waiting_ += lines;
+  if (waiting_.size() >= kBufferBytes) flush();
+}
+
+void LineFile::flush() {
+  write_waiting(waiting_.size() >= kBufferBytes);
+}
+
+off_t LineFile::size() const {
+  struct stat info {};
+  return ::fstat(fd_, &info) == 0 ? info.st_size : -1;
+}
+
+// Where the last newline of `size` bytes ends; 0 when there is none.
+off_t LineFile::end_of_last_line(off_t size) const {
+  std::string block;
+  for (off_t end = size; end > 0;) {
+    const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(kBufferBytes));
+    block.resize(static_cast<std::size_t>(end - begin));
+    const ssize_t got = ::pread(reader_, block.data(), block.size(), begin);
+    if (got != static_cast<ssize_t>(block.size())) return size;
+    if (const std::size_t at = block.rfind('\n'); at != std::string::npos)
+      return begin + static_cast<off_t>(at) + 1;
+    end = begin;
+  }
+  return 0;
+}
+
+void LineFile::write_waiting(bool patient) {
+  if (waiting_.empty()) return;
+  if (reader_ < 0) {
+    if (write_all(fd_, waiting_) < waiting_.size()) refuse(errno);
+    waiting_.clear();
+    return;
+  }
+  const FileLock lock(fd_, patient);
+  if (lock.is_busy() && !patient) return;
+  off_t end = size();
+  if (const off_t last = end == known_end_ ? end : end_of_last_line(end); last != end) {
+    // A process was killed in the middle of a line. Without the lock one may be at it.
+    if (lock.is_held() && ::ftruncate(fd_, last) == 0) {
+      end = last;
+    } else {
+      waiting_.insert(0, "\n");
+    }
+  }
+  const std::size_t done = write_all(fd_, waiting_);
+  if (done < waiting_.size()) {
+    const int error = errno;
+    if (lock.is_held()) (void)!::ftruncate(fd_, end);
+    refuse(error);
+  }
+  known_end_ = lock.is_held() ? end + static_cast<off_t>(done) : -1;
+  waiting_.clear();
+}
+
+void LineFile::close() {
+  write_waiting(true);
+  const bool gone = reader_ >= 0 && is_removed(fd_);
+  if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);
+  if (gone) throw Error(ErrorKind::output, printable(path_) + ": was removed while it was written");
+}
+
+}  // namespace imgpipe

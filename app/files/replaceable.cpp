@@ -1,0 +1,87 @@
+#include "app/files/replaceable.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "app/batch/name_list.h"
+#include "images/codecs/mark.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/file_identity.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+using Head = std::span<const std::byte>;
+
+std::string_view text_of(Head head) {
+  return {reinterpret_cast<const char*>(head.data()), head.size()};
+}
+
+std::string_view without_space(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos ? std::string_view() : text.substr(first);
+}
+
+// Takes `token` and the white space before it from the front of `text`.
+bool take(std::string_view& text, std::string_view token) {
+  const std::string_view rest = without_space(text);
+  if (!rest.starts_with(token)) return false;
+  text = rest.substr(token.size());
+  return true;
+}
+
+}  // namespace
+
+bool own_text(std::string_view head) {
+  std::string_view rest = head;
+  if (take(rest, "{") && take(rest, "\"imgpipe\"") && take(rest, ":")) return true;
+  rest = head;
+  if (take(rest, "[") && take(rest, R"({"name":"process_name")")) return head.find("imgpipe") != head.npos;
+  const bool table = head.starts_with("name,kind,time_ms,") || head.starts_with("bin,before_");
+  return table || (head.starts_with("<svg ") && head.find(kSvgMark) != head.npos);
+}
+
+std::string why_not_replaceable(const std::string& path, Replace replace,
+                                const std::function<bool(Head head)>& own) {
+  if (replace == Replace::all || path.empty() || path == kStandardStream) return "";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || descriptor_of(path)) return "";
+  if (replace == Replace::none) return "is there already (--no-clobber)";
+  if (file_size_bytes(path) == 0 || own(read_head(path, kMarkBytes))) return "";
+  return "is there already and was not written by imgpipe; --overwrite replaces it";
+}
+
+std::string why_no_image(const std::string& path, Replace replace, Mark mark) {
+  return why_not_replaceable(path, replace, [mark](Head head) {
+    const Mark found = find_mark(head);
+    return found == mark || (found == Mark::result && mark == Mark::synthetic);
+  });
+}
+
+void check_still_replaceable(const std::string& path, Replace replace) {
+  if (const std::string why = why_no_image(path, replace); !why.empty()) throw Error(ErrorKind::usage, why);
+}
+
+std::string why_no_text(const std::string& path, Replace replace) {
+  return why_not_replaceable(path, replace, [](Head head) { return own_text(text_of(head)); });
+}
+
+std::string why_no_list(const std::string& path, Replace replace,
+                        const std::function<bool(const std::string&)>& is_name) {
+  return why_not_replaceable(path, replace, [&](Head) {
+    const std::vector<std::string> names = read_name_list(path);
+    return std::ranges::all_of(names, [&](const std::string& name) {
+      const std::optional<Format> format = format_by_ending(name);
+      return (format && format_info(*format).readable) || is_name(name);
+    });
+  });
+}
+
+void check_replaceable(const std::string& path, const std::string& reason) {
+  if (!reason.empty()) throw Error(ErrorKind::usage, printable(path) + ": " + reason);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,73 @@
+#include "app/files/shared_file.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "images/files/file_identity.h"
+
+namespace imgpipe {
+namespace {
+
+using Json = nlohmann::json;
+
+// "2/4": the shard that a report or a trace names; "" for none. Of a trace its first event's line says it:
+// the rest may just be growing.
+std::string shard_named_in(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string line;
+  const bool is_trace = std::getline(stream, line) && line == "[";
+  if (is_trace) {
+    std::getline(stream, line);
+    if (line.ends_with(',')) line.pop_back();
+  } else {
+    stream.clear();
+    stream.seekg(0);
+  }
+  const Json json = is_trace ? Json::parse(line, nullptr, false) : Json::parse(stream, nullptr, false);
+  const Json::json_pointer at(is_trace ? "/args/name" : "/options/shard");
+  std::string name = json.contains(at) && json[at].is_string() ? json[at].get<std::string>() : "";
+  if (!is_trace) return name;
+  return name.starts_with("imgpipe ") ? name.substr(name.find(' ') + 1) : "";
+}
+
+}  // namespace
+
+// A file that is replaced has another one in its place, which is what must be locked then.
+SharedFileLock::SharedFileLock(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) return;
+  constexpr int kTries = 1000;  // each is one of another process's that came between
+  for (int i = 0; i < kTries; ++i) {
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd_ < 0) return;  // writing it will say why
+    while (::flock(fd_, LOCK_EX) != 0) {
+      if (errno != EINTR) return;
+    }
+    if (descriptor_identity(fd_) == file_identity(path)) return;
+    ::close(std::exchange(fd_, -1));
+  }
+}
+
+SharedFileLock::~SharedFileLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+std::string why_of_another_shard(const std::string& path, const Shard& shard, Replace replace) {
+  std::error_code error;
+  if (replace == Replace::all || !std::filesystem::is_regular_file(path, error)) return "";
+  const std::string named = shard_named_in(path);
+  if (named.empty() || named.substr(0, named.find('/')) == std::to_string(shard.index)) return "";
+  return "is what shard " + named +
+         " writes; give each shard a name of its own (a .ndjson report can be shared)";
+}
+
+}  // namespace imgpipe

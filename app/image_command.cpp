@@ -1,0 +1,396 @@
+// One image: read, decode, run the plan, encode, write; then the reports.
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include <unistd.h>
+
+#include "app/command.h"
+#include "app/devices/calibration.h"
+#include "app/exit_code.h"
+#include "app/log.h"
+#include "app/report/histogram_file.h"
+#include "app/report/image_report.h"
+#include "app/report/trace_file.h"
+#include "app/results.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/input_file.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+#include "kernels/contrast/contrast.h"
+#include "pipeline/compare.h"
+#include "pipeline/host/bands.h"
+
+namespace imgpipe {
+namespace {
+
+int thread_count(const ProcessOptions& options) {
+  return options.threads > 0 ? options.threads : host_info().threads;
+}
+
+void refuse_what_is_for_a_batch(const ProcessOptions& options) {
+  for (const std::string& option : options.batch.given)
+    throw Error(ErrorKind::usage,
+                option + " is for a batch, and " + input_name(options.input) + " is one image");
+  for (const std::string& file : options.report_files) {
+    if (file.ends_with(".ndjson"))
+      throw Error(ErrorKind::usage,
+                  "--report: " + printable(file) + ": one image is reported as .json or .csv");
+  }
+}
+
+void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use) {
+  if (!format_info(format).writable) {
+    throw Error(ErrorKind::usage, output_name(options.output) + ": cannot write " +
+                                      std::string(format_info(format).name) +
+                                      " files; name another ending or --format png");
+  }
+  check_stream(options.output);
+  in_use.add_input("the input", options.input);
+  in_use.add("OUTPUT", options.output);
+  for (const auto& [option, path] : result_files(options)) in_use.add(option, path);
+  in_use.add("--keep-stages", options.keep_stages_folder);
+}
+
+void make_result_folder(const std::string& path) {
+  naming(printable(path), [&] { make_folder(path); });
+}
+
+// Layout changes are no pictures of their own.
+bool makes_picture(const Step& step) {
+  return writes_pixels(step.stage->writes) && (step.stage->selectable || !step.parts.empty());
+}
+
+// A decoded frame as an image file holds it.
+Image interleaved(const Frame<const Sample, Host>& frame) {
+  Image image({frame.shape.width, frame.shape.height, frame.shape.channels()});
+  if (frame.shape.layout == Layout::interleaved || frame.shape.channels() == 1) {
+    copy_pixels(frame.planes[0], image.view());
+    return image;
+  }
+  FrameShape shape = frame.shape;
+  shape.layout = Layout::interleaved;
+  find_stage("merge")->reference({frame, {shape, {image.view(), {}, {}, {}}}, {}, {}});
+  return image;
+}
+
+// A file of --keep-stages: DIR/03_contrast.png and so on, numbered by step.
+struct StageFile {
+  std::size_t step;
+  std::string path;
+};
+
+std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) {
+  std::vector<StageFile> files;
+  for (std::size_t i = 0; !folder.empty() && i < plan.steps.size(); ++i) {
+    if (!makes_picture(plan.steps[i])) continue;
+    std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
+    std::ranges::replace(name, '#', '-');
+    files.push_back({i, (std::filesystem::path(folder) / name).string()});
+  }
+  return files;
+}
+
+void write_stages(const ProcessOptions& options, const Outcome& outcome) {
+  make_result_folder(options.keep_stages_folder);
+  HostThreads threads(thread_count(options));
+  for (const StageFile& file : stage_files(options.keep_stages_folder, outcome.plan)) {
+    naming(printable(file.path), [&] {
+      const Image image = interleaved(outcome.outputs[file.step]);
+      const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), options.encode);
+      Timeline unreported;
+      write_file(file.path, encode_image(image.view(), *writer, threads, unreported).parts);
+    });
+  }
+}
+
+// The step whose counts --histogram calls "before": the one the first contrast used, else the first.
+std::size_t before_step(const Plan& plan) {
+  std::size_t found = plan.steps.size();
+  for (std::size_t i = plan.steps.size(); i-- > 0;) {
+    if (writes_histogram(plan.steps[i].stage->writes)) found = i;
+  }
+  for (std::size_t i = 1; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].stage->reads_histogram) return i - 1;
+  }
+  return found;
+}
+
+// Which image the histogram of step `index` counts: a fused step may have made it itself.
+std::string counted_image(const Plan& plan, std::size_t index) {
+  const std::vector<Step>& parts = plan.steps[index].parts;
+  if (!parts.empty() && makes_picture(parts.front())) return "the image after " + parts.front().label;
+  while (index-- > 0) {
+    if (makes_picture(plan.steps[index])) return "the image after " + plan.steps[index].label;
+  }
+  return "the image as it was read";
+}
+
+std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
+  std::vector<ContrastRange> ranges;
+  for (std::size_t i = 1; i < outcome.plan.steps.size(); ++i) {
+    const Step& step = outcome.plan.steps[i];
+    if (!step.stage->reads_histogram) continue;
+    const int planes = step.in.color_channels;
+    const Histogram<Host> counts{outcome.histograms[i - 1].data(), kBins, planes, kBins, 1};
+    const int different = outcome.plan.options.stretch == Stretch::each ? planes : 1;
+    for (int c = 0; c < different; ++c) {
+      const StretchRange range = stretch_range(counts, outcome.plan.options, c);
+      ranges.push_back({step.label, c, range.lo, range.hi});
+    }
+  }
+  return ranges;
+}
+
+// Counts the samples of an image, plane by plane, by the stages' own reference.
+Counts count_image(ConstHostPlane pixels) {
+  const FrameShape shape = frame_shape_of(pixels.shape());
+  Frame<const Sample, Host> frame{shape, {pixels, {}, {}, {}}};
+  OwnedFrame planar;
+  if (shape.layout == Layout::interleaved) {
+    FrameShape planar_shape = shape;
+    planar_shape.layout = Layout::planar;
+    planar = make_frame(planar_shape);
+    find_stage("split")->reference({frame, planar.view(), {}, {}});
+    frame = std::as_const(planar).view();
+  }
+  Counts counts{std::vector<std::uint64_t>(static_cast<std::size_t>(kBins * shape.color_channels))};
+  find_stage("hist")->reference(
+      {frame, {}, {counts.values.data(), kBins, shape.color_channels, kBins, 1}, {}});
+  return counts;
+}
+
+void write_histogram(const ProcessOptions& options, const Outcome& outcome,
+                     const std::vector<ContrastRange>& ranges) {
+  const std::size_t before = before_step(outcome.plan);
+  const bool stretched =
+      before + 1 < outcome.plan.steps.size() && outcome.plan.steps[before + 1].stage->reads_histogram;
+  HistogramPair pair;
+  pair.title = input_name(std::filesystem::path(options.input).filename().string()) + ", " +
+               shape_text(outcome.plan.input);
+  pair.before_label = counted_image(outcome.plan, before);
+  pair.after_label = "the finished image";
+  pair.before.values = outcome.histograms[before];
+  pair.after = count_image(outcome.pixels);
+  for (const ContrastRange& range : ranges) {
+    if (stretched && range.label == outcome.plan.steps[before + 1].label) pair.ranges.push_back(range);
+  }
+  const std::string text = histogram_text(pair, options.histogram_file);
+  naming(printable(options.histogram_file),
+         [&] { write_file(options.histogram_file, std::as_bytes(std::span(text))); });
+}
+
+void say_plan(const Plan& plan) {
+  std::string steps;
+  for (const Step& step : plan.steps) steps += " " + step.label;
+  log_detail("steps:" + (steps.empty() ? " none" : steps) + " (* put in by the plan)");
+  for (const std::string& note : plan.notes) log_detail(note);
+}
+
+struct Comparison {
+  Outcome reference;
+  std::vector<Difference> differences;
+};
+
+// --cpu: the sequential reference over the same decoded image. Its times are medians of at most 3 passes.
+Comparison compare_with_reference(const ProcessOptions& options, const Outcome& outcome) {
+  const std::unique_ptr<Engine> engine = make_reference_engine();
+  Job job;
+  job.reader = make_memory_reader(outcome.source.view());
+  job.plan = outcome.plan;
+  job.repeat = reference_passes(options.repeat);
+  job.keep_outputs = true;
+  engine->submit(std::move(job));
+  Comparison comparison{engine->next(), {}};
+  if (comparison.reference.error) std::rethrow_exception(comparison.reference.error);
+  comparison.differences = compare_outcomes(outcome, comparison.reference);
+  return comparison;
+}
+
+class ImageRun {
+ public:
+  ImageRun(const ProcessOptions& options, const EngineFactory& factory)
+      : options_(options),
+        factory_(factory),
+        format_(output_format(options.output, options.format)),
+        image_on_stdout_(goes_to_stdout(options.output)),
+        choice_(choose_device(options.device)) {
+    check_paths(options, format_, in_use_);
+    check_replaceable(options.output, why_no_image(options.output, options.replace));
+    check_results_replaceable(options);
+    check_results_writable(options);
+    if (choice_.cuda_devices.size() > 1)
+      throw Error(ErrorKind::usage,
+                  "--device: one image goes to one device, not to " + printable(options.device));
+    // With auto the image's size decides where there is a device; a device asked for is made ready while the
+    // file is read.
+    if (choice_.kind == DeviceKind::automatic) devices_ = list_cuda_devices();
+    if (!usable_device(devices_)) {
+      if (choice_.kind == DeviceKind::automatic) choice_ = choose_for_image(devices_, 0, 1, 1);
+      engine_ = factory_(choice_, thread_count(options));
+    }
+    chosen_ = Timeline::Clock::now();
+    facts_.options = &options;
+    facts_.output_format = format_;
+  }
+
+  int run() {
+    Outcome outcome = process();
+    const double wall_ms = static_cast<double>(outcome.timeline.now_ns()) / 1e6;
+    if (!options_.keep_stages_folder.empty()) write_stages(options_, outcome);
+    const std::vector<ContrastRange> ranges = contrast_ranges(outcome);
+    if (!options_.histogram_file.empty()) write_histogram(options_, outcome, ranges);
+    Comparison comparison;
+    if (options_.compare) {
+      comparison =
+          naming(input_name(options_.input), [&] { return compare_with_reference(options_, outcome); });
+    }
+    const bool wants_report = !options_.talk.quiet || !options_.report_files.empty();
+    ReportInput input{&outcome.timeline, &outcome.plan, wall_ms, wants_report ? engine_->copy_bandwidth() : 0,
+                      nullptr,           nullptr};
+    if (options_.compare) {
+      input.reference = &comparison.reference.timeline;
+      input.differences = &comparison.differences;
+    }
+    Report report = make_report(input);
+    report.ranges = ranges;
+    report.implementation = engine_->implementation();
+    report.device_why = choice_.why;
+    report.processor = engine_->device_name();
+    give_report(report);
+    if (report.identical) return kExitDone;
+    log_error(input_name(options_.input) + ": " + report.implementation + " differs from the reference");
+    return kExitDifference;
+  }
+
+ private:
+  Outcome process() {
+    Job job;
+    job.timeline = Timeline(start_);
+    // Looking for devices is part of what --device costs; with a CUDA engine its own thread goes on with it.
+    job.timeline.add({"device", "host", SpanKind::host, 0, job.timeline.ns_at(chosen_), 0, 0});
+    InputFile input;
+    naming(input_name(options_.input), [&] {
+      const auto span = job.timeline.span("decode", SpanKind::host);
+      input = open_input(options_.input, options_.decode, InputKind::any);
+      job.reader = open_reader(input, options_.decode);
+    });
+    facts_.input = job.reader->header();
+    facts_.input_bytes = input.size_bytes();
+    const Shape shape = facts_.input.shape;
+    if (!engine_) {
+      choice_ = choose_for_image(devices_, shape.pixels(), thread_count(options_), 1 + options_.repeat);
+      engine_ = factory_(choice_, thread_count(options_));
+    }
+    if (!choice_.why.empty()) log_detail(choice_.why);
+    job.plan = make_plan(options_.stages, shape, options_.stage, options_.fuse);
+    say_plan(job.plan);
+    if (!options_.histogram_file.empty() && before_step(job.plan) == job.plan.steps.size()) {
+      throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
+    }
+    for (const StageFile& file : stage_files(options_.keep_stages_folder, job.plan)) {
+      in_use_.add("--keep-stages", file.path);
+      check_replaceable(file.path, why_no_image(file.path, options_.replace));
+      if (std::filesystem::exists(file.path)) check_result_writable(file.path);
+    }
+    // Both refuse what the format cannot hold before any work is done.
+    naming(output_name(options_.output), [&] {
+      facts_.output = storable_shape(format_, job.plan.output);
+      job.writer = make_writer(format_, job.plan.output, options_.encode);
+    });
+    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
+    job.repeat = options_.repeat;
+    job.keep_source = options_.compare;
+    job.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
+    job.keep_pixels = !options_.histogram_file.empty();
+    OutputFile file(options_.output);
+    naming(output_name(options_.output), [&] { job.sink = sink_to(file, *job.writer); });
+    engine_->submit(std::move(job));
+    Outcome outcome = engine_->next();
+    naming(input_name(options_.input), output_name(options_.output), [&] {
+      if (outcome.error) std::rethrow_exception(outcome.error);
+    });
+    for (const std::string& warning : outcome.warnings)
+      log_warning(input_name(options_.input) + ": " + warning);
+    say_what_is_left_behind();
+    if (outcome.plan.output.has_alpha() && !facts_.output.has_alpha()) {
+      log_warning(output_name(options_.output) + ": " + std::string(format_info(format_).name) +
+                  " holds no alpha; it is dropped");
+    }
+    naming(output_name(options_.output), [&] { write(outcome, file); });
+    return outcome;
+  }
+
+  // A large file is written as it is made, where nobody sees it before it is put in place.
+  ByteSink sink_to(OutputFile& file, const Writer& writer) {
+    if (!is_large_file(writer) || !file.is_replaced()) return {};
+    return [this, &file](std::span<const std::byte> bytes) {
+      file.append(bytes);
+      facts_.output_bytes += static_cast<std::int64_t>(bytes.size());
+    };
+  }
+
+  // Of the input, what the output will not have.
+  void say_what_is_left_behind() const {
+    const std::string name = input_name(options_.input) + ": ";
+    if (facts_.input.bits_per_sample > 8) log_warning(name + depth_warning(facts_.input.bits_per_sample));
+    if (facts_.input.more_images) log_warning(name + kMoreImagesWarning);
+    if (!facts_.input.profile.empty())
+      log_notice(name + "colour profile \"" + facts_.input.profile + "\" is not applied and not kept");
+  }
+
+  // What is not written yet, and the end.
+  void write(Outcome& outcome, OutputFile& file) {
+    const auto left = static_cast<std::int64_t>(outcome.file.size_bytes());
+    facts_.output_bytes += left;
+    const auto span = outcome.timeline.span("write", SpanKind::host, left);
+    check_still_replaceable(options_.output, options_.replace);
+    file.append(std::span<const std::vector<std::byte>>(outcome.file.parts));
+    file.put_in_place();
+    outcome.file = {};
+  }
+
+  void give_report(const Report& report) {
+    for (const std::string& file : options_.report_files) {
+      const std::string text = file.ends_with(".csv") ? report_csv(report) : report_json(report, facts_);
+      naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+    }
+    if (!options_.trace_file.empty()) {
+      TraceFile trace(options_.trace_file);
+      trace.add(report.spans, options_.input);
+      trace.close();
+    }
+    if (options_.talk.quiet) return;
+    const int fd = image_on_stdout_ ? STDERR_FILENO : STDOUT_FILENO;
+    const std::string table = report_table(report, facts_, wants_color(fd, options_.talk.no_color));
+    if (image_on_stdout_) {
+      // A report that nobody can read does not make the image on stdout any worse.
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
+    } else {
+      naming("stdout", [&] { print_text(table); });
+    }
+  }
+
+  Timeline::Clock::time_point start_ = Timeline::Clock::now();  // before anything else
+  Timeline::Clock::time_point chosen_;
+  const ProcessOptions& options_;
+  const EngineFactory& factory_;
+  Format format_;
+  FilesInUse in_use_;
+  bool image_on_stdout_;  // found before OUTPUT is a new file
+  DeviceChoice choice_;
+  CudaDevices devices_;  // with auto
+  std::unique_ptr<Engine> engine_;
+  RunFacts facts_;
+};
+
+}  // namespace
+
+int process_image(const ProcessOptions& options, const EngineFactory& factory) {
+  refuse_what_is_for_a_batch(options);
+  return ImageRun(options, factory).run();
+}
+
+}  // namespace imgpipe

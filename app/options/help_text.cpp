@@ -1,0 +1,119 @@
+#include "app/options/help_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace imgpipe {
+namespace {
+
+// Names stand in a column of their own and texts beside them; on a narrow terminal, and where a name is
+// longer than its column, the text begins on the next line.
+constexpr std::size_t kMostNameColumn = 38;
+constexpr std::size_t kNarrow = 60;
+constexpr std::size_t kNarrowIndent = 8;
+
+// Adds words to `out`, whose last line is `at` columns long; further lines begin with `indent` spaces.
+void add_words(std::string& out, std::string_view text, std::size_t at, std::size_t indent,
+               std::size_t width) {
+  bool first = true;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (word.empty()) continue;
+    if (!first && at + 1 + word.size() > width) {
+      out += "\n" + std::string(indent, ' ');
+      at = indent;
+      first = true;
+    }
+    out += (first ? "" : " ") + std::string(word);
+    at += (first ? 0 : 1) + word.size();
+    first = false;
+  }
+  out += "\n";
+}
+
+// A name and its text.
+struct HelpLine {
+  std::string name;
+  std::string text;
+};
+
+std::string help_lines(const std::vector<HelpLine>& lines, std::size_t width) {
+  std::size_t longest = 0;
+  for (const HelpLine& line : lines) longest = std::max(longest, line.name.size());
+  const std::size_t column = width < kNarrow ? kNarrowIndent : std::min(longest + 2, kMostNameColumn);
+  std::string out;
+  for (const auto& [name, text] : lines) {
+    const std::size_t name_indent = std::min(name.find_first_not_of(' '), name.size());
+    out += name.substr(0, name_indent);
+    if (text.empty() || name.size() + 2 > column) {
+      add_words(out, name.substr(name_indent), name_indent, name_indent + 2, width);
+      if (text.empty()) continue;
+      out += std::string(column, ' ');
+    } else {
+      out += name.substr(name_indent) + std::string(column - name.size(), ' ');
+    }
+    add_words(out, text, column, column, width);
+  }
+  return out;
+}
+
+// "  -q, --quiet", "      --stages LIST".
+HelpLine line_of(const OptionRow& row) {
+  const std::string flags = row.flags;
+  const std::size_t comma = flags.find(',');
+  HelpLine line;
+  line.name = comma == std::string::npos ? "      --" + flags
+                                         : "  -" + flags.substr(0, comma) + ", --" + flags.substr(comma + 1);
+  if (row.value != nullptr) line.name += std::string(" ") + row.value;
+  line.text = row.help;
+  if (row.preset != nullptr) line.text += std::string(" (default: ") + row.preset + ")";
+  return line;
+}
+
+}  // namespace
+
+int help_width() {
+  constexpr int kUsual = 80;
+  int width = 0;
+  if (const char* columns = std::getenv("COLUMNS")) {
+    const std::string_view text(columns);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+    if (error != std::errc{} || end != text.data() + text.size()) width = 0;
+  }
+  struct winsize size {};
+  if (width <= 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  return std::clamp(width > 0 ? width : kUsual, kLeastHelpWidth, kMostHelpWidth);
+}
+
+std::string help_text(const std::string& description, const std::vector<UsageRow>& usage,
+                      const std::vector<OptionRow>& options, int width) {
+  const auto columns = static_cast<std::size_t>(width);
+  std::string out;
+  add_words(out, description, 0, 0, columns);
+  out += "\nUsage:\n";
+  std::vector<HelpLine> lines;
+  lines.reserve(usage.size());
+  for (const UsageRow& row : usage) lines.push_back({"  " + row.call, row.summary});
+  out += help_lines(lines, columns);
+  // Groups in the order in which they first come.
+  std::vector<std::string> groups;
+  for (const OptionRow& row : options) {
+    if (std::ranges::find(groups, row.group) == groups.end()) groups.emplace_back(row.group);
+  }
+  for (const std::string& group : groups) {
+    lines.clear();
+    for (const OptionRow& row : options) {
+      if (row.group == group) lines.push_back(line_of(row));
+    }
+    out += "\n " + group + " options:\n" + help_lines(lines, columns);
+  }
+  return out;
+}
+
+}  // namespace imgpipe

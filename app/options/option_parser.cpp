@@ -1,0 +1,127 @@
+#include "app/options/option_parser.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <cxxopts.hpp>
+
+#include "app/version.h"
+#include "images/error.h"
+#include "images/text.h"
+
+namespace imgpipe {
+
+void usage(const std::string& message) {
+  throw Error(ErrorKind::usage, message);
+}
+
+void usage_of_choice(const std::string& option, const std::string& text, const std::string& names) {
+  usage("--" + option + ": '" + printable(text) + "' is none of " + names);
+}
+
+std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
+                           std::int64_t most) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
+    usage("--" + option + ": '" + printable(text) + "' is not a whole number from " + std::to_string(least) +
+          " to " + std::to_string(most));
+  }
+  return value;
+}
+
+std::string file_with_ending(const std::string& option, const std::string& path,
+                             std::initializer_list<std::string_view> endings) {
+  std::string names;
+  for (const std::string_view ending : endings) {
+    if (path.size() > ending.size() && path.ends_with(ending)) return path;
+    names += (names.empty() ? "" : ", ") + std::string(ending);
+  }
+  usage("--" + option + ": '" + printable(path) + "' ends in none of " + names);
+}
+
+struct Parser::Library {
+  Library(const std::string& program, const std::string& description) : options(program, description) {}
+  cxxopts::Options options;
+  cxxopts::ParseResult result;
+};
+
+Parser::Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
+               std::vector<std::string> positional)
+    : library_(std::make_unique<Library>(program, description)),
+      positional_(std::move(positional)),
+      description_(description),
+      rows_(rows) {
+  for (const OptionRow& row : rows) {
+    auto value = row.value == nullptr ? cxxopts::value<bool>() : cxxopts::value<std::string>();
+    if (row.preset != nullptr) value->default_value(row.preset);
+    library_->options.add_option(
+        row.group, cxxopts::Option(row.flags, row.help, value, row.value == nullptr ? "" : row.value));
+  }
+  for (const std::string& name : positional_) {
+    library_->options.add_option("", cxxopts::Option(name, "", cxxopts::value<std::string>()));
+  }
+  library_->options.parse_positional(positional_);
+}
+
+Parser::~Parser() = default;
+
+const std::vector<std::string>& Parser::more() const {
+  return library_->result.unmatched();
+}
+
+bool Parser::has(const std::string& name) const {
+  return library_->result.count(name) > 0;
+}
+
+std::string Parser::text(const std::string& name) const {
+  return library_->result[name].as<std::string>();
+}
+
+bool Parser::parse(const std::vector<std::string>& arguments, PrintText& answer) {
+  std::vector<const char*> argv{"imgpipe"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  try {
+    library_->result = library_->options.parse(static_cast<int>(argv.size()), argv.data());
+  } catch (const cxxopts::exceptions::exception& error) {
+    usage(printable(error.what()) + "; see --help");
+  }
+  if (has("help")) answer.text = help_text(description_, usage_, rows_, help_width());
+  if (has("version")) answer.text = version_text();
+  if (!answer.text.empty()) return false;
+  if (!library_->result.unmatched().empty() && !more_allowed_)
+    usage("one argument too many: '" + printable(library_->result.unmatched().front()) + "'");
+  if (optional_with_.empty() || !has(optional_with_)) demand_all();
+  return true;
+}
+
+void Parser::demand_all() const {
+  for (const std::string& name : positional_) {
+    std::string upper = name;
+    std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+    if (!has(name)) usage(upper + " is missing; see --help");
+  }
+}
+
+std::vector<std::string> Parser::texts(const std::string& name) const {
+  std::vector<std::string> values;
+  for (const cxxopts::KeyValue& argument : library_->result.arguments()) {
+    if (argument.key() == name) values.push_back(argument.value());
+  }
+  return values;
+}
+
+Replace replace_of(const Parser& parser) {
+  if (parser.has("overwrite") && parser.has("no-clobber"))
+    usage("--overwrite and --no-clobber exclude each other");
+  if (parser.has("overwrite")) return Replace::all;
+  return parser.has("no-clobber") ? Replace::none : Replace::own;
+}
+
+TalkOptions talk_of(const Parser& parser) {
+  TalkOptions talk{parser.has("quiet"), parser.has("verbose"), parser.has("no-color")};
+  if (talk.quiet && talk.verbose) usage("-q and -v contradict each other");
+  return talk;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,92 @@
+// One command line against a table of options: cxxopts behind the few calls that the commands need. Its
+// header takes seconds to compile, so that only option_parser.cpp (and version.cpp) includes it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/options/help_text.h"
+#include "app/options/option_table.h"
+#include "app/options/options.h"
+
+namespace imgpipe {
+
+// Throws Error(usage).
+[[noreturn]] void usage(const std::string& message);
+
+// All three throw Error(usage) that names the option and what it takes.
+[[nodiscard]] std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
+                                         std::int64_t most);
+// By its ending a file says what it is to hold.
+[[nodiscard]] std::string file_with_ending(const std::string& option, const std::string& path,
+                                           std::initializer_list<std::string_view> endings);
+[[noreturn]] void usage_of_choice(const std::string& option, const std::string& text,
+                                  const std::string& names);
+template <class Value, std::size_t N>
+[[nodiscard]] Value parse_choice(const std::string& option, const std::string& text,
+                                 const std::array<std::pair<std::string_view, Value>, N>& choices) {
+  std::string names;
+  for (const auto& [name, value] : choices) {
+    if (text == name) return value;
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  usage_of_choice(option, text, names);
+}
+
+class Parser {
+ public:
+  // `positional`: what stands without an option.
+  Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
+         std::vector<std::string> positional);
+  ~Parser();
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+
+  void set_usage(std::vector<UsageRow> usage) { usage_ = std::move(usage); }
+
+  // False when the text of --help or --version is the answer; it is then in `answer`.
+  bool parse(const std::vector<std::string>& arguments, PrintText& answer);
+
+  // Further arguments behind the positional ones are no error.
+  void allow_more() { more_allowed_ = true; }
+  // Fewer positional ones are no error when this option is given.
+  void need_fewer_with(const std::string& option) { optional_with_ = option; }
+  [[nodiscard]] const std::vector<std::string>& more() const;
+
+  void demand_all() const;
+
+  [[nodiscard]] bool has(const std::string& name) const;
+  [[nodiscard]] std::string text(const std::string& name) const;
+  // Every value of an option that may be repeated.
+  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
+  [[nodiscard]] std::string text_or_empty(const std::string& name) const {
+    return has(name) ? text(name) : "";
+  }
+  [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const {
+    return parse_integer(name, text(name), least, most);
+  }
+
+ private:
+  struct Library;  // what cxxopts holds
+  std::unique_ptr<Library> library_;
+  std::vector<std::string> positional_;
+  std::string description_;
+  std::vector<OptionRow> rows_;
+  std::vector<UsageRow> usage_;
+  bool more_allowed_ = false;
+  std::string optional_with_;
+};
+
+[[nodiscard]] TalkOptions talk_of(const Parser& parser);
+[[nodiscard]] Replace replace_of(const Parser& parser);
+
+// imgpipe bench (bench_options.cpp).
+[[nodiscard]] Command parse_bench(const std::vector<std::string>& arguments);
+
+}  // namespace imgpipe

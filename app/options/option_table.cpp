@@ -1,0 +1,210 @@
+#include "app/options/option_table.h"
+
+#include <utility>
+
+#include "images/codecs/codec.h"
+#include "images/synth.h"
+#include "kernels/stage.h"
+#include "pipeline/lab/lab_transfer.h"
+#include "pipeline/plan.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr const char* kBatchGroup = "Batch";
+
+std::string stage_help() {
+  std::string help = "Stages in order, repeats allowed:";
+  for (const Stage& stage : stage_table()) {
+    if (stage.selectable) help += " " + std::string(stage.name) + " (" + std::string(stage.summary) + "),";
+  }
+  help.back() = '.';
+  return help;
+}
+
+std::string pattern_help() {
+  std::string patterns = "Pattern:";
+  for (const PatternInfo& info : pattern_table()) {
+    patterns += " " + std::string(info.name) +
+                (info.argument.empty() ? "" : ":" + std::string(info.argument)) + " (" +
+                std::string(info.summary) + "),";
+  }
+  patterns.back() = '.';
+  return patterns;
+}
+
+// Stages that have a ladder.
+std::string ladder_names() {
+  std::string names;
+  for (const Stage& stage : stage_table()) {
+    if (stage.ladder != nullptr) names += std::string(stage.name) + ", ";
+  }
+  return names + std::string(kTransferLadder);
+}
+
+std::vector<OptionRow> talk_rows() {
+  return {{"Talk", "q,quiet", nullptr, nullptr, "No tables; errors and warnings only"},
+          {"Talk", "v,verbose", nullptr, nullptr, "Say what is done and why"},
+          {"Talk", "no-color", nullptr, nullptr, "No colour (NO_COLOR does the same)"},
+          {"Talk", "version", nullptr, nullptr, "Version, commit, compiler, libraries"},
+          {"Talk", "h,help", nullptr, nullptr, "This text"}};
+}
+
+std::vector<OptionRow> replace_rows() {
+  return {{"Output", "overwrite", nullptr, nullptr,
+           "Replace files that imgpipe did not write as well; without, it replaces its own only, which carry "
+           "a mark"},
+          {"Output", "no-clobber", nullptr, nullptr, "Replace no file at all"}};
+}
+
+std::vector<OptionRow> encode_rows() {
+  std::vector<OptionRow> rows{
+      {"Output", "format", "NAME", nullptr,
+       "Output format, where OUTPUT's ending does not say it: " + writable_formats() +
+           ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
+           "folder of that name is there. A batch gives its outputs this ending"},
+      {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
+      {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"}};
+  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace
+
+std::string writable_formats() {
+  std::string names;
+  for (const FormatInfo& info : format_table()) {
+    if (info.writable) names += (names.empty() ? "" : ", ") + std::string(info.name);
+  }
+  return names;
+}
+
+std::vector<OptionRow> batch_rows() {
+  return {
+      {kBatchGroup, "recursive", nullptr, nullptr, "Folders below INPUT too; OUTPUT gets the same tree"},
+      {kBatchGroup, "include", "GLOB", nullptr,
+       "Only files like this (instead of those with an image's ending), or with / at its end the images in "
+       "folders like this; may be repeated. Of patterns, here and as INPUT: * ? [a-z] [!a-z] {a,b}, ** for "
+       "any folders, \\x for x itself. Without / a name in any folder; with / the path below INPUT, ./x or "
+       "/x at its top. Endings match in either case"},
+      {kBatchGroup, "exclude", "GLOB", nullptr,
+       "No files and no folders like this, nor what lies in them; with / at its end folders only; may be "
+       "repeated"},
+      {kBatchGroup, "files-from", "FILE", nullptr,
+       "Take the inputs' names from FILE (- is stdin), one a line or each ended by NUL: below INPUT where "
+       "that is a folder; of several INPUTs or a pattern the files with these paths"},
+      {kBatchGroup, "jobs", "N", "0", "Images at a time; 0: as many as threads"},
+      {kBatchGroup, "memory", "SIZE", nullptr,
+       "Memory for images, such as 500M or 8G; default: half of what is available"},
+      {kBatchGroup, "skip-existing", nullptr, nullptr,
+       "Leave images whose output is there already; a .ndjson report goes on too"},
+      {kBatchGroup, "fail-fast", nullptr, nullptr, "End with the first image that fails"},
+      {kBatchGroup, "failed-out", "FILE", nullptr,
+       "Write the names of the images that failed; the same command with --files-from FILE does them again"},
+      {kBatchGroup, "shard", "I/N", nullptr,
+       "Only part I (from 1) of N; stderr says which, with -q too. auto: as srun, mpirun or a job array "
+       "says; auto/N where the array does not say how many parts there are, or when only some of its tasks "
+       "are done again"},
+      {kBatchGroup, "balance", "HOW", nullptr,
+       "What makes the parts of --shard even: hash (default; a file's part depends on its name alone), "
+       "count (files), bytes (the largest first, each to the part that has least). count and bytes need "
+       "the same files and sizes in all processes, until all have ended; do their failures (--failed-out) "
+       "again without --shard"},
+      {kBatchGroup, "dry-run", nullptr, nullptr, "Print what would be done"},
+  };
+}
+
+std::vector<OptionRow> process_rows() {
+  std::vector<OptionRow> rows{
+      {"What to do", "stages", "LIST", nullptr, stage_help() + " Default: " + default_stages()},
+      {"What to do", "luma", "NAME", "bt601", "Grey formula: bt601 (as Pillow), bt709, opencv (as cvtColor)"},
+      {"What to do", "clip", "LOW[,HIGH]", "0,0", "Percent of pixels that contrast may saturate at each end"},
+      {"What to do", "stretch", "NAME", "joint",
+       "Contrast of colour: joint (one range) or each plane its own"},
+      {"What to do", "window", "NAME", "box", "Smoothing weights: box, triangle, gauss"},
+      {"What to do", "border", "NAME", "shrink",
+       "Pixels beyond the border: shrink (not counted), replicate, reflect"},
+      {"Where", "device", "NAME", "auto",
+       "auto, cuda (a batch takes as many as it needs), cuda:N, cuda:N,M (a batch), cpu or reference"},
+      {"Where", "fuse", nullptr, nullptr,
+       "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
+      {"Where", "threads", "N", "0",
+       "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are processors to be had "
+       "(affinity, a container's quota: imgpipe devices tells)"},
+      {"Compare and report", "cpu", nullptr, nullptr,
+       "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
+      {"Compare and report", "report", "FILE", nullptr,
+       "Write the report as .json or .csv; of a batch: .json (totals), .ndjson (a line an image); may be "
+       "repeated"},
+      {"Compare and report", "trace", "FILE", nullptr,
+       "Write what ran when, as .json for chrome://tracing and ui.perfetto.dev"},
+      {"Compare and report", "repeat", "N", "0",
+       "Kernel and transfer times: medians of N runs after a warm-up"},
+      {"Compare and report", "histogram", "FILE", nullptr,
+       "Histogram before and after, as .csv, .json or .svg"},
+      {"Compare and report", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
+      {"Input", "max-pixels", "N", "268435456", "Refuse larger images"},
+      {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
+      {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
+      {"Input", "codec", "NAME", "auto", "auto, or stb: stb_image and stb_image_write wherever they can"},
+  };
+  for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
+  for (OptionRow& row : batch_rows()) rows.push_back(std::move(row));
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::vector<OptionRow> synth_rows() {
+  std::vector<OptionRow> rows{
+      {"Pattern", "pattern", "P", nullptr, pattern_help()},
+      {"Pattern", "size", "WxH", nullptr, "Width and height in pixels"},
+      {"Pattern", "channels", "N", nullptr,
+       "1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA); default: 3, and 1 for pgm. "
+       "Alpha rises from top to bottom"},
+      {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"}};
+  for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::vector<OptionRow> devices_rows() {
+  std::vector<OptionRow> rows{
+      {"Output", "json", nullptr, nullptr, "As JSON"},
+      {"Output", "calibrate", nullptr, nullptr,
+       "Measure anew from which size on auto takes the GPU, and keep it in the user's cache folder"}};
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::vector<OptionRow> bench_rows() {
+  std::vector<OptionRow> rows{
+      {"What to measure", "stage", "NAME", nullptr,
+       "all or " + ladder_names() + "; may be repeated. Default: all"},
+      {"What to measure", "variant", "NAME", nullptr,
+       "Only these of their variants; may be repeated (--list names them)"},
+      {"What to measure", "study", "NAME", nullptr,
+       "colors, contention (hist and what its counters collide on), crossover (from which size a GPU pays), "
+       "pipeline (per stage: sequential, CPU, GPU)"},
+      {"What to measure", "list", nullptr, nullptr,
+       "Name every variant, its idea and its origin, and measure nothing"},
+      {"On what", "pattern", "P", nullptr, pattern_help() + " Default: photo; may be repeated"},
+      {"On what", "size", "WxH", nullptr, "Size of the patterns; default: 8773x5352; may be repeated"},
+      {"On what", "input", "FILE", nullptr, "An image file in place of a pattern; may be repeated"},
+      {"On what", "max-pixels", "N", "268435456", "Refuse larger files"},
+      {"Where", "device", "NAME", "auto",
+       "auto (everything there is), cuda, cuda:N, cpu (sequential and threads) or reference (sequential)"},
+      {"Where", "threads", "N", "0", "Threads on the CPU; 0: as many as there are"},
+      {"Where", "block", "N", "0",
+       "Threads a block, a multiple of 32 up to 1024, where a variant leaves that free; 0: its own"},
+      {"Where", "blocks", "N", "0", "Blocks, where a variant leaves that free; 0: its own"},
+      {"Where", "repeat", "N", "0",
+       "Timed runs of each variant; 0: as many as fit into half a second or less"},
+      {"Output", "format", "NAME", "table", "table, csv, json or markdown"},
+      {"Output", "plot", "FILE", nullptr, "Draw the results, as .svg"},
+  };
+  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace imgpipe

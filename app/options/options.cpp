@@ -1,0 +1,238 @@
+#include "app/options/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "app/batch/shard.h"
+#include "app/options/option_parser.h"
+#include "app/options/option_table.h"
+#include "images/error.h"
+#include "images/text.h"
+#include "pipeline/host/host_threads.h"
+#include "pipeline/plan.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Luma>, 3> kLumas{
+    {{"bt601", Luma::bt601}, {"bt709", Luma::bt709}, {"opencv", Luma::opencv}}};
+constexpr std::array<std::pair<std::string_view, Stretch>, 2> kStretches{
+    {{"joint", Stretch::joint}, {"each", Stretch::each}}};
+constexpr std::array<std::pair<std::string_view, Window>, 3> kWindows{
+    {{"box", Window::box}, {"triangle", Window::triangle}, {"gauss", Window::gauss}}};
+constexpr std::array<std::pair<std::string_view, Border>, 3> kBorders{
+    {{"shrink", Border::shrink}, {"replicate", Border::replicate}, {"reflect", Border::reflect}}};
+constexpr std::array<std::pair<std::string_view, CodecChoice>, 2> kCodecs{
+    {{"auto", CodecChoice::automatic}, {"stb", CodecChoice::stb}}};
+
+std::optional<Format> format_of(const Parser& parser) {
+  if (!parser.has("format")) return std::nullopt;
+  const std::optional<Format> format = format_by_name(parser.text("format"));
+  if (!format || !format_info(*format).writable) {
+    usage("--format: '" + printable(parser.text("format")) + "' is none of " + writable_formats());
+  }
+  return format;
+}
+
+EncodeOptions encode_of(const Parser& parser) {
+  return {static_cast<int>(parser.integer("quality", 1, 100)),
+          static_cast<int>(parser.integer("png-level", 0, 9)), CodecChoice::automatic, Mark::result};
+}
+
+BatchOptions batch_of(const Parser& parser) {
+  BatchOptions batch;
+  batch.files_from = parser.text_or_empty("files-from");
+  if (parser.has("files-from") && batch.files_from.empty()) usage("--files-from: an empty name");
+  batch.recursive = parser.has("recursive");
+  batch.include = parser.texts("include");
+  batch.exclude = parser.texts("exclude");
+  batch.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
+  if (parser.has("memory")) batch.memory_bytes = parse_memory(parser.text("memory"));
+  batch.skip_existing = parser.has("skip-existing");
+  batch.fail_fast = parser.has("fail-fast");
+  batch.dry_run = parser.has("dry-run");
+  batch.failed_file = parser.text_or_empty("failed-out");
+  if (parser.has("failed-out") && batch.failed_file.empty()) usage("--failed-out: an empty name");
+  if (parser.has("shard"))
+    batch.shard = parse_shard(parser.text("shard"), [](const char* name) {
+      const char* value = std::getenv(name);
+      return value == nullptr ? std::string() : std::string(value);
+    });
+  if (parser.has("balance")) {
+    if (!batch.shard) usage("--balance is for the parts of --shard");
+    batch.shard->balance = parse_balance(parser.text("balance"));
+  }
+  for (const OptionRow& row : batch_rows()) {
+    if (parser.has(row.flags)) batch.given.push_back(std::string("--") + row.flags);
+  }
+  return batch;
+}
+
+// INPUT... OUTPUT; with --files-from INPUT may be left out.
+void take_paths(const Parser& parser, ProcessOptions& options) {
+  std::vector<std::string> paths;
+  for (const char* name : {"input", "output"}) {
+    if (parser.has(name)) paths.push_back(parser.text(name));
+  }
+  paths.insert(paths.end(), parser.more().begin(), parser.more().end());
+  if (paths.empty()) usage("OUTPUT is missing; see --help");
+  if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among INPUT and OUTPUT");
+  options.output = paths.back();
+  paths.pop_back();
+  if (!paths.empty()) options.input = paths.front();
+  if (paths.size() > 1) options.batch.more_inputs.assign(paths.begin() + 1, paths.end());
+}
+
+Command parse_process(const std::vector<std::string>& arguments) {
+  Parser parser("imgpipe", "Grayscale, histogram, contrast stretch and 5x5 smoothing, exact to the byte.",
+                process_rows(), {"input", "output"});
+  parser.set_usage(
+      {{"imgpipe INPUT OUTPUT [options]",
+        "one image; \"-\" is stdin or stdout; OUTPUT may be a folder, which is made where it ends with /"},
+       {"imgpipe INPUT... FOLDER [options]", "a batch: folders, patterns, files, or a list by --files-from"},
+       {"imgpipe bench [options]", "the kernel lab: every variant checked, then timed"},
+       {"imgpipe synth OUTPUT [options]", "test images of known statistics"},
+       {"imgpipe devices [--json]", "what this machine offers"}});
+  parser.allow_more();
+  parser.need_fewer_with("files-from");
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  ProcessOptions options;
+  options.batch = batch_of(parser);
+  take_paths(parser, options);
+  options.stage_list = parser.has("stages") ? parser.text("stages") : default_stages();
+  options.stages = parse_stages(options.stage_list);
+  options.stage.luma = parse_choice("luma", parser.text("luma"), kLumas);
+  options.stage.stretch = parse_choice("stretch", parser.text("stretch"), kStretches);
+  options.stage.window = parse_choice("window", parser.text("window"), kWindows);
+  options.stage.border = parse_choice("border", parser.text("border"), kBorders);
+  std::tie(options.stage.clip_low, options.stage.clip_high) = parse_clip(parser.text("clip"));
+  options.device = parser.text("device");
+  options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
+  options.compare = parser.has("cpu");
+  options.fuse = parser.has("fuse");
+  options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
+  for (const std::string& path : parser.texts("report"))
+    options.report_files.push_back(file_with_ending("report", path, {".json", ".csv", ".ndjson"}));
+  if (parser.has("trace")) options.trace_file = file_with_ending("trace", parser.text("trace"), {".json"});
+  if (parser.has("histogram")) {
+    options.histogram_file =
+        file_with_ending("histogram", parser.text("histogram"), {".csv", ".json", ".svg"});
+  }
+  options.keep_stages_folder = parser.text_or_empty("keep-stages");
+  if (parser.has("keep-stages") && options.keep_stages_folder.empty()) usage("--keep-stages: an empty name");
+  options.decode.max_pixels = parser.integer("max-pixels", 1, std::int64_t{1} << 34);
+  options.decode.lenient = parser.has("lenient");
+  options.decode.orient = !parser.has("no-orient");
+  options.decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
+  options.format = format_of(parser);
+  options.encode = encode_of(parser);
+  options.encode.codec = options.decode.codec;
+  options.replace = replace_of(parser);
+  options.talk = talk_of(parser);
+  return options;
+}
+
+Command parse_synth(const std::vector<std::string>& arguments) {
+  Parser parser("imgpipe synth", "Writes a test image of known statistics.", synth_rows(), {"output"});
+  parser.set_usage({{"imgpipe synth OUTPUT --pattern P --size WxH [options]", ""}});
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  SynthOptions options;
+  options.output = parser.text("output");
+  if (options.output.empty()) usage("OUTPUT is an empty name");
+  if (!parser.has("pattern")) usage("--pattern is missing; see imgpipe synth --help");
+  if (!parser.has("size")) usage("--size is missing; see imgpipe synth --help");
+  options.pattern = parse_pattern(parser.text("pattern"));
+  options.shape = parse_size(parser.text("size"));
+  if (parser.has("channels")) options.channels = static_cast<int>(parser.integer("channels", 1, 4));
+  options.seed =
+      static_cast<std::uint64_t>(parser.integer("seed", 0, std::numeric_limits<std::int64_t>::max()));
+  options.format = format_of(parser);
+  options.encode = encode_of(parser);
+  options.encode.mark = Mark::synthetic;
+  options.replace = replace_of(parser);
+  options.talk = talk_of(parser);
+  return options;
+}
+
+Command parse_devices(const std::vector<std::string>& arguments) {
+  Parser parser("imgpipe devices", "Lists what this machine offers and what --device auto would pick.",
+                devices_rows(), {});
+  parser.set_usage({{"imgpipe devices [--json]", ""}});
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  return DevicesOptions{parser.has("json"), parser.has("calibrate")};
+}
+
+// A decimal percentage, exactly, in millionths.
+MicroPercent parse_percent(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const std::string_view whole = text.substr(0, dot);
+  std::string decimals(dot == std::string_view::npos ? "" : text.substr(dot + 1));
+  const auto all_digits = [](std::string_view s) {
+    return std::ranges::all_of(s, [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (whole.empty() || whole.size() > 2 || decimals.size() > 6 || !all_digits(whole) ||
+      !all_digits(decimals) || (dot != std::string_view::npos && decimals.empty())) {
+    usage("--clip: '" + printable(text) +
+          "' is not a percentage from 0 to below 100 with at most 6 decimals");
+  }
+  decimals.resize(6, '0');
+  return std::stoll(std::string(whole)) * kOnePercent + std::stoll(decimals);
+}
+
+}  // namespace
+
+std::pair<MicroPercent, MicroPercent> parse_clip(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  const MicroPercent low = parse_percent(std::string_view(text).substr(0, comma));
+  return {low, comma == std::string::npos ? low : parse_percent(std::string_view(text).substr(comma + 1))};
+}
+
+std::int64_t parse_memory(const std::string& text) {
+  constexpr std::string_view kUnits = "KMGT";
+  std::string_view digits = text;
+  int shift = 0;
+  if (!digits.empty()) {
+    const std::size_t unit = kUnits.find(digits.back());
+    if (unit != std::string_view::npos) {
+      shift = 10 * static_cast<int>(unit + 1);
+      digits.remove_suffix(1);
+    }
+  }
+  constexpr std::int64_t kLeast = std::int64_t{64} << 20;
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{} || end != digits.data() + digits.size() || value < 0 || value > (kMost >> shift) ||
+      (value << shift) < kLeast) {
+    usage("--memory: '" + printable(text) + "' is not a size from 64M on, such as 500M or 8G");
+  }
+  return value << shift;
+}
+
+Shape parse_size(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) usage("--size: '" + printable(text) + "' is not of the form 640x480");
+  constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
+  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMaxSide),
+          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMaxSide), 3};
+}
+
+Command parse_command(const std::vector<std::string>& arguments) {
+  if (!arguments.empty()) {
+    const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+    if (arguments.front() == "synth") return parse_synth(rest);
+    if (arguments.front() == "devices") return parse_devices(rest);
+    if (arguments.front() == "bench") return parse_bench(rest);
+  }
+  return parse_process(arguments);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,137 @@
+// The command line, read and checked; --help is made from the same table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/bench/bench_table.h"
+#include "app/files/replaceable.h"
+#include "images/codecs/codec.h"
+#include "images/synth.h"
+#include "kernels/stage.h"
+#include "pipeline/lab/lab.h"
+
+namespace imgpipe {
+
+struct TalkOptions {
+  bool quiet = false;
+  bool verbose = false;
+  bool no_color = false;
+};
+
+// What a launcher said: the value of a variable, of those from `first` to `last` (app/batch/launcher.h).
+struct LauncherIndex {
+  std::string variable;
+  std::int64_t value = 0;
+  std::int64_t first = 0, last = 0;
+};
+
+// What parts are to be about as large by: names' hashes, numbers of files, bytes (app/batch/shard_balance.h).
+enum class Balance { hash, count, bytes };
+
+// One part of a job that is spread over several processes: part `index` of `count`, from 1.
+struct Shard {
+  int index = 1;
+  int count = 1;
+  std::vector<LauncherIndex> by{};  // who says so, the outermost first; empty: the user
+  Balance balance = Balance::hash;
+};
+
+// What only a batch knows.
+struct BatchOptions {
+  std::vector<std::string> more_inputs;  // between INPUT and OUTPUT
+  std::string files_from;                // a list of inputs; "-": stdin
+  bool recursive = false;
+  std::vector<std::string> include, exclude;  // patterns (app/batch/glob.h)
+  int jobs = 0;                               // 0: as many as threads
+  std::int64_t memory_bytes = 0;              // 0: half of what is available
+  bool skip_existing = false;
+  bool fail_fast = false;
+  bool dry_run = false;
+  std::string failed_file;
+  std::optional<Shard> shard;
+  std::vector<std::string> given;  // the options above that were given, "--jobs" and so on
+};
+
+struct ProcessOptions {
+  std::string input;  // empty with --files-from alone
+  std::string output;
+  std::string new_folder;  // of one image: is made for OUTPUT; empty: there is nothing to make
+  std::vector<const Stage*> stages;
+  std::string stage_list;  // as given
+  StageOptions stage;
+  std::string device;
+  int threads = 0;  // 0: as many as there are
+  bool compare = false;
+  bool fuse = false;
+  int repeat = 0;
+  std::vector<std::string> report_files;
+  std::string trace_file;
+  std::string histogram_file;
+  std::string keep_stages_folder;
+  DecodeOptions decode;
+  std::optional<Format> format;
+  EncodeOptions encode;
+  Replace replace = Replace::own;
+  BatchOptions batch;
+  TalkOptions talk;
+};
+
+struct SynthOptions {
+  std::string output;
+  Pattern pattern;
+  Shape shape;                  // channels: see below
+  std::optional<int> channels;  // not given: 1 where the format holds no colour, else 3
+  std::uint64_t seed = 1;
+  std::optional<Format> format;
+  EncodeOptions encode;
+  Replace replace = Replace::own;
+  TalkOptions talk;
+};
+
+struct DevicesOptions {
+  bool json = false;
+  bool calibrate = false;
+};
+
+enum class Study { none, colors, contention, crossover, pipeline };
+
+struct BenchOptions {
+  std::vector<std::string> stages;    // names of ladders; empty: all
+  std::vector<std::string> variants;  // empty: all
+  std::vector<Shape> sizes;           // empty: the command's own; so are those below
+  std::vector<Pattern> patterns;
+  std::vector<std::string> inputs;  // files; none: patterns
+  std::string device = "auto";
+  int threads = 0;  // 0: as many as there are
+  LabOptions lab;
+  Study study = Study::none;
+  bool list = false;
+  TableFormat format = TableFormat::text;
+  std::string plot_file;
+  Replace replace = Replace::own;
+  std::int64_t max_pixels = 0;  // of a file
+  TalkOptions talk;
+};
+
+// Text that answers the command line by itself: --help, --version.
+struct PrintText {
+  std::string text;
+};
+
+using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, PrintText>;
+
+// Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
+[[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);
+
+// "0.5" or "0.5,2": the low and high share, each 0 <= p < 100 with at most 6 decimals.
+[[nodiscard]] std::pair<MicroPercent, MicroPercent> parse_clip(const std::string& text);
+// "512M": a whole number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it. At least 64 MiB.
+[[nodiscard]] std::int64_t parse_memory(const std::string& text);
+// "640x480": both at least 1, at most 2^31-1.
+[[nodiscard]] Shape parse_size(const std::string& text);
+
+}  // namespace imgpipe

@@ -1,0 +1,217 @@
+#include "app/report/image_report.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "app/report/text_columns.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Busy time: within each pass that in which at least one of the spans ran, on whatever thread; the median
+// over passes.
+template <class Wanted>
+double busy_ms(const Timeline& timeline, const Wanted& wanted) {
+  std::map<int, Timeline> by_pass;
+  for (const Span& span : timeline.spans()) {
+    if (span.pass != kWarmUpPass && wanted(span)) by_pass[span.pass].add(span);
+  }
+  std::vector<double> times;
+  times.reserve(by_pass.size());
+  for (const auto& [pass, spans] : by_pass) times.push_back(static_cast<double>(spans.union_ns()) / kNsPerMs);
+  return median(std::move(times));
+}
+
+double row_time_ms(const Timeline& timeline, const std::string& name) {
+  return busy_ms(timeline, [&](const Span& span) { return span.name == name; });
+}
+
+// Time in which the device was busy with each pass: all of them together, and the median of those reported.
+struct PassTimes {
+  double all_ms = 0;
+  double median_ms = 0;
+};
+
+PassTimes pass_times(const Timeline& timeline) {
+  std::map<int, Timeline> passes;
+  for (const Span& span : timeline.spans()) {
+    if (span.kind != SpanKind::host) passes[span.pass].add(span);
+  }
+  PassTimes times;
+  std::vector<double> reported;
+  for (const auto& [pass, spans] : passes) {
+    const double busy_ms = static_cast<double>(spans.union_ns()) / kNsPerMs;
+    times.all_ms += busy_ms;
+    if (pass != kWarmUpPass) reported.push_back(busy_ms);
+  }
+  times.median_ms = median(std::move(reported));
+  return times;
+}
+
+std::vector<ReportRow> make_rows(const Timeline& timeline, double copy_bandwidth) {
+  std::vector<ReportRow> rows;
+  std::vector<Span> ordered = timeline.spans();
+  std::ranges::stable_sort(ordered, {}, &Span::start_ns);
+  for (const Span& span : ordered) {
+    auto row = std::ranges::find(rows, span.name, &ReportRow::name);
+    if (row == rows.end()) {
+      rows.push_back({span.name, span.kind, row_time_ms(timeline, span.name), 0, {}, {}, {}, ""});
+      row = rows.end() - 1;
+    }
+    if (span.pass == 0) row->bytes += span.bytes;
+  }
+  for (ReportRow& row : rows) {
+    if (row.bytes == 0 || row.time_ms <= 0) continue;
+    row.gb_per_s = static_cast<double>(row.bytes) / row.time_ms / 1e6;
+    if (copy_bandwidth > 0 && row.kind == SpanKind::kernel)
+      row.copy_share = *row.gb_per_s * 1e9 / copy_bandwidth;
+  }
+  return rows;
+}
+
+// A total is the median of the passes' own totals, on both sides; it need not be the sum of the rows'
+// medians.
+std::vector<ReportRow> make_totals(const ReportInput& input) {
+  ReportRow kernels{"kernels", SpanKind::kernel, 0, 0, {}, {}, {}, ""};
+  ReportRow moved{"kernels + transfers", SpanKind::transfer, 0, 0, {}, {}, {}, ""};
+  const auto is_kernel = [](const Span& span) { return span.kind == SpanKind::kernel; };
+  kernels.time_ms = busy_ms(*input.timeline, is_kernel);
+  moved.time_ms = busy_ms(*input.timeline, [](const Span& span) { return span.kind != SpanKind::host; });
+  const PassTimes passes = pass_times(*input.timeline);
+  ReportRow end_to_end{
+      "end to end", SpanKind::host, input.wall_ms - passes.all_ms + passes.median_ms, 0, {}, {}, {}, ""};
+  if (input.reference != nullptr) {
+    const double reference_ms = busy_ms(*input.reference, is_kernel);
+    kernels.reference_ms = reference_ms;
+    moved.reference_ms = reference_ms;
+    end_to_end.reference_ms = end_to_end.time_ms - passes.median_ms + reference_ms;
+  }
+  return {kernels, moved, end_to_end};
+}
+
+std::string optional_number(const std::optional<double>& value, int decimals, const char* unit = "") {
+  return value ? number(*value, decimals) + unit : "";
+}
+
+// Times range from microseconds to minutes: three significant figures at least.
+std::string time_text(double ms) {
+  return number(ms, ms < 10 ? 4 : ms < 1000 ? 2 : 1);
+}
+
+std::string table_line(const std::array<std::string, 8>& cells, bool compared) {
+  constexpr std::array<std::size_t, 8> kWidths{20, 12, 10, 9, 8, 13, 11, 0};
+  std::string line = " " + padded(cells[0], kWidths[0], true);
+  for (std::size_t i = 1; i < (compared ? 7U : 5U); ++i) line += padded(cells[i], kWidths[i]);
+  if (compared && !cells[7].empty()) line += "  " + cells[7];
+  return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+}
+
+std::string table_row(const ReportRow& row, bool compared, bool color) {
+  std::string comparison = row.comparison;
+  if (color && !comparison.empty())
+    comparison = (comparison == "identical" ? "\x1b[32m" : "\x1b[1;31m") + comparison + "\x1b[0m";
+  return table_line(
+      {row.name, time_text(row.time_ms), row.bytes > 0 ? number(static_cast<double>(row.bytes) / 1e6, 2) : "",
+       optional_number(row.gb_per_s, 2), row.copy_share ? number(*row.copy_share * 100, 1) + "%" : "",
+       row.reference_ms ? time_text(*row.reference_ms) : "", optional_number(row.speed_up(), 2, "x"),
+       comparison},
+      compared);
+}
+
+// What --repeat makes of the times.
+std::string repeat_note(int repeat, bool compared) {
+  std::string note = "times:  kernels and transfers are medians of " + std::to_string(repeat) +
+                     " passes after a warm-up,\n        totals those of the passes' totals";
+  if (compared)
+    note += "; the reference's alike, of " + std::to_string(reference_passes(repeat)) +
+            (reference_passes(repeat) == 1 ? " pass" : " passes");
+  return note + "\n";
+}
+
+}  // namespace
+
+int reference_passes(int repeat) {
+  constexpr int kMostPasses = 3;  // the reference takes seconds where the device takes milliseconds
+  return std::min(repeat, kMostPasses);
+}
+
+std::optional<double> ReportRow::speed_up() const {
+  if (!reference_ms || time_ms <= 0 || *reference_ms <= 0) return std::nullopt;
+  return *reference_ms / time_ms;
+}
+
+std::string kind_name(SpanKind kind) {
+  return kind == SpanKind::kernel ? "kernel" : kind == SpanKind::transfer ? "transfer" : "host";
+}
+
+std::string shape_text(const Shape& shape) {
+  constexpr std::array<const char*, 5> kNames{"", "grey", "grey+alpha", "RGB", "RGBA"};
+  return std::to_string(shape.width) + "x" + std::to_string(shape.height) + " " +
+         kNames[static_cast<std::size_t>(shape.channels)];
+}
+
+Report make_report(const ReportInput& input) {
+  Report report;
+  report.rows = make_rows(*input.timeline, input.copy_bandwidth);
+  report.spans = input.timeline->spans();
+  report.wall_ms = input.wall_ms;
+  report.span_union_ms = static_cast<double>(input.timeline->union_ns()) / kNsPerMs;
+  report.copy_bandwidth_gb_s = input.copy_bandwidth / 1e9;
+  if (input.reference != nullptr) {
+    report.compared = true;
+    for (std::size_t i = 0; i < input.plan->steps.size(); ++i) {
+      const std::string& label = input.plan->steps[i].label;
+      const auto row = std::ranges::find(report.rows, label, &ReportRow::name);
+      if (row == report.rows.end()) continue;
+      row->reference_ms = row_time_ms(*input.reference, label);
+      row->comparison = (*input.differences)[i].text();
+      report.identical = report.identical && (*input.differences)[i].identical();
+    }
+  }
+  report.totals = make_totals(input);
+  return report;
+}
+
+std::string depth_warning(int bits_per_sample) {
+  return "its " + std::to_string(bits_per_sample) + "-bit samples become 8 bits before any stage";
+}
+
+std::string report_table(const Report& report, const RunFacts& facts, bool color) {
+  const ProcessOptions& options = *facts.options;
+  const int bits = facts.input.bits_per_sample;
+  std::string out = printable(options.input) + ": " + shape_text(facts.input.shape) + " " +
+                    (bits == 8 ? "" : std::to_string(bits) + "-bit ") +
+                    std::string(format_info(facts.input.format).name) + " -> " + printable(options.output) +
+                    ": " + shape_text(facts.output) + " " +
+                    std::string(format_info(facts.output_format).name) + "\n";
+  out += "device: " + report.implementation + " on " + report.processor + "\n";
+  if (!report.device_why.empty()) out += "        " + report.device_why + "\n";
+  if (report.copy_bandwidth_gb_s > 0) {
+    out += "        copy bandwidth " + number(report.copy_bandwidth_gb_s, 1) + " GB/s, read and written\n";
+  }
+  if (options.repeat > 0) out += repeat_note(options.repeat, report.compared);
+  for (const ContrastRange& range : report.ranges) {
+    out += range.label + ": lo " + std::to_string(range.lo) + ", hi " + std::to_string(range.hi);
+    if (options.stage.stretch == Stretch::each) out += ", plane " + std::to_string(range.plane);
+    out += range.hi <= range.lo ? " (nothing to stretch)\n" : "\n";
+  }
+  out += "\n" + table_line({"", "time ms", "MB", "GB/s", "of copy", "reference ms", "speed-up", "compared"},
+                           report.compared);
+  for (const ReportRow& row : report.rows) out += table_row(row, report.compared, color);
+  out += "\n";
+  for (const ReportRow& row : report.totals) out += table_row(row, report.compared, color);
+  return out;
+}
+
+}  // namespace imgpipe

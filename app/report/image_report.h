@@ -1,0 +1,96 @@
+// What a run took, row by row: made from the timeline and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/options/options.h"
+#include "images/codecs/codec.h"
+#include "pipeline/compare.h"
+#include "pipeline/engine.h"
+
+namespace imgpipe {
+
+struct ReportRow {
+  std::string name;
+  SpanKind kind = SpanKind::host;
+  double time_ms = 0;  // busy time; with --repeat the median over its passes
+  std::int64_t bytes = 0;
+  std::optional<double> gb_per_s;
+  std::optional<double> copy_share;  // of the device's own copy bandwidth
+  std::optional<double> reference_ms;
+  std::string comparison;  // "identical" ..., empty without --cpu
+
+  [[nodiscard]] std::optional<double> speed_up() const;
+};
+
+struct ContrastRange {
+  std::string label;  // of the contrast step
+  int plane = 0;
+  int lo = 0;
+  int hi = 0;
+};
+
+struct Report {
+  std::vector<ReportRow> rows;    // in the order in which they first ran
+  std::vector<ReportRow> totals;  // kernels, kernels + transfers, end to end
+  std::vector<Span> spans;
+  std::vector<ContrastRange> ranges;
+  double wall_ms = 0;              // measured around everything, all passes of --repeat included
+  double span_union_ms = 0;        // in which at least one span ran
+  double copy_bandwidth_gb_s = 0;  // 0: not measured
+  std::string implementation;
+  std::string device_why;
+  std::string processor;
+  bool compared = false;
+  bool identical = true;
+};
+
+// What ran, for the report's header and its files.
+struct RunFacts {
+  const ProcessOptions* options = nullptr;
+  ImageHeader input;
+  std::int64_t input_bytes = 0;
+  Format output_format = Format::png;
+  Shape output;
+  std::int64_t output_bytes = 0;
+};
+
+struct ReportInput {
+  const Timeline* timeline = nullptr;
+  const Plan* plan = nullptr;
+  double wall_ms = 0;
+  double copy_bandwidth = 0;  // bytes a second; 0: not measured
+  // With --cpu: the reference's timeline and the comparison by step.
+  const Timeline* reference = nullptr;
+  const std::vector<Difference>* differences = nullptr;
+};
+
+// Passes of the reference for --repeat N.
+[[nodiscard]] int reference_passes(int repeat);
+
+// End to end is the wall time of one run: with --repeat, the wall time less all passes plus their median.
+// The reference's end to end is the same run with the reference's kernels in place of kernels and transfers.
+[[nodiscard]] Report make_report(const ReportInput& input);
+
+// What is said of an image whose samples have more than 8 bits.
+[[nodiscard]] std::string depth_warning(int bits_per_sample);
+
+// The table for people. `color` marks a comparison that failed.
+[[nodiscard]] std::string report_table(const Report& report, const RunFacts& facts, bool color);
+[[nodiscard]] std::string report_json(const Report& report, const RunFacts& facts);
+[[nodiscard]] std::string report_csv(const Report& report);
+
+// The options and the build, as every JSON report has them.
+[[nodiscard]] nlohmann::ordered_json options_json(const ProcessOptions& options);
+[[nodiscard]] nlohmann::ordered_json build_json();
+
+[[nodiscard]] std::string kind_name(SpanKind kind);
+// "2560x1600 RGB".
+[[nodiscard]] std::string shape_text(const Shape& shape);
+
+}  // namespace imgpipe

@@ -1,0 +1,132 @@
+// The report for programs: JSON and CSV.
+#include <nlohmann/json.hpp>
+
+#include "app/report/image_report.h"
+#include "app/version.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json optional_value(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json row_json(const ReportRow& row) {
+  Json json{{"name", row.name}, {"kind", kind_name(row.kind)}, {"time_ms", row.time_ms}};
+  json["bytes"] = row.bytes;
+  json["gb_per_s"] = optional_value(row.gb_per_s);
+  json["copy_bandwidth_share"] = optional_value(row.copy_share);
+  json["reference_ms"] = optional_value(row.reference_ms);
+  json["speed_up"] = optional_value(row.speed_up());
+  json["comparison"] = row.comparison.empty() ? Json(nullptr) : Json(row.comparison);
+  return json;
+}
+
+Json image_json(const std::string& path, Format format, const Shape& shape, std::int64_t bytes) {
+  return {{"path", printable(path)},     {"format", format_info(format).name},
+          {"width_pixels", shape.width}, {"height_pixels", shape.height},
+          {"channels", shape.channels},  {"file_bytes", bytes}};
+}
+
+// RFC 4180: quoted where a field has a comma, a quote or a line break.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_number(const std::optional<double>& value) {
+  return value ? Json(*value).dump() : "";
+}
+
+}  // namespace
+
+Json options_json(const ProcessOptions& options) {
+  constexpr const char* kLumas[] = {"bt601", "bt709", "opencv"};
+  constexpr const char* kWindows[] = {"box", "triangle", "gauss"};
+  constexpr const char* kBorders[] = {"shrink", "replicate", "reflect"};
+  Json json;
+  json["stages"] = options.stage_list;
+  json["luma"] = kLumas[static_cast<int>(options.stage.luma)];
+  json["clip_low_percent"] = static_cast<double>(options.stage.clip_low) / kOnePercent;
+  json["clip_high_percent"] = static_cast<double>(options.stage.clip_high) / kOnePercent;
+  json["stretch"] = options.stage.stretch == Stretch::joint ? "joint" : "each";
+  json["window"] = kWindows[static_cast<int>(options.stage.window)];
+  json["border"] = kBorders[static_cast<int>(options.stage.border)];
+  json["device"] = options.device;
+  json["threads"] = options.threads;
+  json["compare"] = options.compare;
+  json["fuse"] = options.fuse;
+  json["repeat"] = options.repeat;
+  json["lenient"] = options.decode.lenient;
+  json["orient"] = options.decode.orient;
+  json["codec"] = options.decode.codec == CodecChoice::stb ? "stb" : "auto";
+  json["max_pixels"] = options.decode.max_pixels;
+  json["quality"] = options.encode.quality;
+  json["png_level"] = options.encode.png_level;
+  return json;
+}
+
+Json build_json() {
+  const BuildInfo build = build_info();
+  return {{"version", build.version},       {"commit", build.commit}, {"compiler", build.compiler},
+          {"build_type", build.build_type}, {"cuda", build.cuda},     {"libraries", build.libraries}};
+}
+
+std::string report_json(const Report& report, const RunFacts& facts) {
+  Json json;
+  json["imgpipe"] = build_json();
+  json["device"] = {
+      {"implementation", report.implementation}, {"name", report.processor}, {"why", report.device_why}};
+  json["device"]["copy_bandwidth_gb_per_s"] =
+      report.copy_bandwidth_gb_s > 0 ? Json(report.copy_bandwidth_gb_s) : Json(nullptr);
+  json["input"] = image_json(facts.options->input, facts.input.format, facts.input.shape, facts.input_bytes);
+  json["input"]["bits_per_sample"] = facts.input.bits_per_sample;
+  json["input"]["profile"] = facts.input.profile.empty() ? Json(nullptr) : Json(facts.input.profile);
+  json["input"]["exif_orientation"] = static_cast<int>(facts.input.orientation);
+  json["output"] = image_json(facts.options->output, facts.output_format, facts.output, facts.output_bytes);
+  json["options"] = options_json(*facts.options);
+  json["contrast"] = Json::array();
+  for (const ContrastRange& range : report.ranges) {
+    json["contrast"].push_back(
+        {{"step", range.label}, {"plane", range.plane}, {"lo", range.lo}, {"hi", range.hi}});
+  }
+  for (const char* key : {"rows", "totals", "spans"}) json[key] = Json::array();
+  for (const ReportRow& row : report.rows) json["rows"].push_back(row_json(row));
+  for (const ReportRow& row : report.totals) json["totals"].push_back(row_json(row));
+  json["comparison"] = report.compared ? Json(report.identical ? "identical" : "different") : Json(nullptr);
+  json["wall_ms"] = report.wall_ms;
+  json["span_union_ms"] = report.span_union_ms;
+  for (const Span& span : report.spans) {
+    json["spans"].push_back({{"name", span.name},
+                             {"track", span.track},
+                             {"kind", kind_name(span.kind)},
+                             {"pass", span.pass},
+                             {"start_ms", static_cast<double>(span.start_ns) / 1e6},
+                             {"end_ms", static_cast<double>(span.end_ns) / 1e6},
+                             {"bytes", span.bytes}});
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string report_csv(const Report& report) {
+  std::string out =
+      "name,kind,time_ms,bytes,gb_per_s,copy_bandwidth_share,reference_ms,speed_up,comparison\n";
+  for (const auto* rows : {&report.rows, &report.totals}) {
+    const char* kind = rows == &report.totals ? "total" : nullptr;
+    for (const ReportRow& row : *rows) {
+      out += csv_field(row.name) + "," + (kind != nullptr ? kind : kind_name(row.kind)) + "," +
+             csv_number(row.time_ms) + "," + (row.bytes > 0 ? std::to_string(row.bytes) : "") + "," +
+             csv_number(row.gb_per_s) + "," + csv_number(row.copy_share) + "," +
+             csv_number(row.reference_ms) + "," + csv_number(row.speed_up()) + "," +
+             csv_field(row.comparison) + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace imgpipe

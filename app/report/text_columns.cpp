@@ -1,0 +1,19 @@
+#include "app/report/text_columns.h"
+
+#include <array>
+#include <cstdio>
+
+namespace imgpipe {
+
+std::string number(double value, int decimals) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string padded(const std::string& text, std::size_t width, bool left) {
+  const std::string space(text.size() < width ? width - text.size() : 0, ' ');
+  return left ? text + space : space + text;
+}
+
+}  // namespace imgpipe

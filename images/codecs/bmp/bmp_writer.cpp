@@ -1,0 +1,86 @@
+// BMP as stb_image_write makes it, byte for byte (Microsoft, BITMAPINFOHEADER and BITMAPV4HEADER): 24 bits a
+// pixel, or 32 with alpha and masks; rows from the bottom up. Our own because the library wants the whole
+// image and holds it beside the file. The first rows of the image are the last of the file, so that the file
+// is held until its end, and nothing else.
+#include <algorithm>
+#include <cstring>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/mark.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::uint32_t kFileHeaderBytes = 14;
+
+class BmpWriter final : public Writer {
+ public:
+  BmpWriter(Shape shape, const EncodeOptions& options)
+      : shape_(shape),
+        mark_(options.mark),
+        header_bytes_(kFileHeaderBytes + (shape.has_alpha() ? 108 : 40)),
+        row_bytes_(shape.has_alpha() ? 4 * shape.width : (3 * shape.width + 3) / 4 * 4) {}
+
+  void write_rows(ConstHostPlane rows) override {
+    if (file_.empty()) begin();
+    for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
+      const std::int64_t at = header_bytes_ + (shape_.height - 1 - next_row_) * row_bytes_;
+      write_row(rows.row(y), reinterpret_cast<unsigned char*>(file_.data()) + at);
+    }
+  }
+
+  [[nodiscard]] std::int64_t working_bytes() const override { return file_bytes(); }
+
+  EncodedFile finish() override {
+    EncodedFile encoded;
+    encoded.parts.push_back(std::move(file_));
+    return encoded;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t file_bytes() const { return header_bytes_ + row_bytes_ * shape_.height; }
+
+  void begin() {
+    std::vector<std::byte> head{std::byte{'B'}, std::byte{'M'}};
+    const auto put = [&head](std::int64_t value, int bytes) {
+      for (int i = 0; i < bytes; ++i) head.push_back(static_cast<std::byte>(value >> (8 * i)));
+    };
+    put(file_bytes(), 4), put(0, 4), put(header_bytes_, 4);
+    put(header_bytes_ - kFileHeaderBytes, 4), put(shape_.width, 4), put(shape_.height, 4);
+    put(1, 2), put(shape_.has_alpha() ? 32 : 24, 2), put(shape_.has_alpha() ? 3 : 0, 4);
+    head.resize(kFileHeaderBytes + 40);
+    if (shape_.has_alpha()) {
+      for (const std::int64_t mask : {0xFF0000LL, 0xFF00LL, 0xFFLL, 0xFF000000LL}) put(mask, 4);
+    }
+    file_.resize(static_cast<std::size_t>(file_bytes()));
+    std::ranges::copy(head, file_.begin());
+    add_mark(file_, Format::bmp, mark_);
+  }
+
+  void write_row(const Sample* in, unsigned char* out) const {
+    if (shape_.channels == 1) {
+      for (std::int64_t x = 0; x < shape_.width; ++x, out += 3) std::memset(out, in[x], 3);
+      return;
+    }
+    const int channels = shape_.channels;
+    for (std::int64_t x = 0; x < shape_.width; ++x, in += channels, out += channels) {
+      for (int c = 0; c < 3; ++c) out[c] = in[2 - c];
+      if (channels == 4) out[3] = in[3];
+    }
+  }
+
+  Shape shape_;
+  Mark mark_;
+  std::int64_t header_bytes_, row_bytes_;
+  std::vector<std::byte> file_;
+  std::int64_t next_row_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> make_bmp_writer(Shape shape, const EncodeOptions& options) {
+  check_stb_writable(Format::bmp, shape);
+  return std::make_unique<BmpWriter>(shape, options);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,336 @@
+#include "images/codecs/codec.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/png/deflate.h"
+#include "images/codecs/sniff.h"
+#include "images/codecs/stb/stb_claims.h"
+#include "images/error.h"
+#include "images/memory/available_memory.h"
+#include "images/memory/block_pool.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::array kJpegEndings{"jpg"sv, "jpeg"sv, "jpe"sv, "jfif"sv};
+constexpr std::array kPngEndings{"png"sv};
+constexpr std::array kBmpEndings{"bmp"sv, "dib"sv};
+constexpr std::array kGifEndings{"gif"sv};
+constexpr std::array kTgaEndings{"tga"sv};
+constexpr std::array kPsdEndings{"psd"sv};
+constexpr std::array kPbmEndings{"pbm"sv};
+constexpr std::array kPgmEndings{"pgm"sv};
+constexpr std::array kPpmEndings{"ppm"sv};
+constexpr std::array kPnmEndings{"pnm"sv};
+
+//                                                       readable writable alpha color
+constexpr std::array kFormats{
+    FormatInfo{Format::jpeg, "jpeg", kJpegEndings, true, true, false, true},
+    FormatInfo{Format::png, "png", kPngEndings, true, true, true, true},
+    FormatInfo{Format::bmp, "bmp", kBmpEndings, true, true, true, true},
+    FormatInfo{Format::gif, "gif", kGifEndings, true, false, true, true},
+    FormatInfo{Format::tga, "tga", kTgaEndings, true, true, true, true},
+    FormatInfo{Format::psd, "psd", kPsdEndings, true, false, true, true},
+    FormatInfo{Format::pbm, "pbm", kPbmEndings, true, false, false, false},
+    FormatInfo{Format::pgm, "pgm", kPgmEndings, true, true, false, false},
+    FormatInfo{Format::ppm, "ppm", kPpmEndings, true, true, false, true},
+    // Any of the three by its name, written as PGM or PPM; content is told as one of them.
+    FormatInfo{Format::pnm, "pnm", kPnmEndings, true, true, false, true},
+};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// Converts rows to what the format holds before they reach its writer.
+class ConvertingWriter final : public Writer {
+ public:
+  // `stored`: the shape that the inner one takes.
+  ConvertingWriter(std::unique_ptr<Writer> inner, Shape stored)
+      : inner_(std::move(inner)), stored_(stored), channels_(stored.channels) {}
+
+  void write_rows(ConstHostPlane rows) override {
+    Image converted({rows.width, std::min(rows.height, kRowsAtOnce), channels_});
+    for (std::int64_t y = 0; y < rows.height; y += kRowsAtOnce) {
+      const std::int64_t count = std::min(rows.height - y, kRowsAtOnce);
+      const HostPlane band = converted.view().rows(0, count);
+      convert(rows.rows(y, count), band);
+      inner_->write_rows(band);
+    }
+  }
+
+  [[nodiscard]] std::int64_t strip_rows() const noexcept override { return inner_->strip_rows(); }
+
+  void write_strip(std::int64_t first, ConstHostPlane rows) override {
+    Image converted({rows.width, rows.height, channels_});
+    convert(rows, converted.view());
+    inner_->write_strip(first, std::as_const(converted).view());
+  }
+
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    return inner_->working_bytes() + converted_bytes();
+  }
+  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
+    return inner_->working_bytes_when_taken(rows) + converted_bytes();
+  }
+  [[nodiscard]] std::int64_t strip_bytes() const override {
+    return inner_->strip_bytes() + (strip_rows() > 0 ? converted_bytes() : 0);
+  }
+  EncodedFile take_finished() override { return inner_->take_finished(); }
+  EncodedFile finish() override { return inner_->finish(); }
+
+ private:
+  void convert(ConstHostPlane from, HostPlane to) const {
+    for (std::int64_t y = 0; y < from.height; ++y)
+      convert_row(from.row(y), from.width, from.channels, to.row(y));
+  }
+
+  void convert_row(const Sample* in, std::int64_t width, int in_channels, Sample* out) const {
+    const bool in_color = in_channels >= 3;
+    const bool out_color = channels_ >= 3;
+    for (std::int64_t x = 0; x < width; ++x, in += in_channels, out += channels_) {
+      for (int c = 0; c < (out_color ? 3 : 1); ++c) out[c] = in[in_color ? c : 0];
+      if (channels_ % 2 == 0) out[channels_ - 1] = in_channels % 2 == 0 ? in[in_channels - 1] : kMaxSample;
+    }
+  }
+
+  [[nodiscard]] std::int64_t converted_bytes() const {
+    const std::int64_t rows = strip_rows() > 0 ? strip_rows() : kRowsAtOnce;
+    return stored_.width * channels_ * std::min(rows, stored_.height);
+  }
+
+  static constexpr std::int64_t kRowsAtOnce = 16;
+
+  std::unique_ptr<Writer> inner_;
+  Shape stored_;
+  int channels_;
+};
+
+// What a reader may hold without a look at how much memory there is, which costs more than a small image.
+constexpr std::int64_t kUncheckedBytes = std::int64_t{16} << 20;
+
+std::string size_text(const Shape& shape) {
+  return std::to_string(shape.width) + "x" + std::to_string(shape.height);
+}
+
+// Rows as the file stores them, by the library that serves the format.
+std::unique_ptr<Reader> open_stored(Bytes bytes, Format format, const DecodeOptions& options) {
+  const bool netpbm = format == Format::pbm || format == Format::pgm || format == Format::ppm;
+  if (options.codec == CodecChoice::automatic || format == Format::pbm) {  // stb knows no PBM
+    if (format == Format::jpeg) return open_jpeg(bytes, options);
+    if (format == Format::png) return open_png(bytes, options);
+    if (netpbm) return open_netpbm(bytes, options);
+    if (format == Format::bmp) return open_bmp(bytes, options);
+    if (format == Format::tga) return open_tga(bytes, options);
+    if (format == Format::gif) return open_gif(bytes, options);
+    if (format == Format::psd) return open_psd(bytes, options);
+  }
+  return open_stb(bytes, format, options);
+}
+
+}  // namespace
+
+std::span<const FormatInfo> format_table() {
+  return kFormats;
+}
+
+const FormatInfo& format_info(Format format) {
+  return *std::ranges::find(kFormats, format, &FormatInfo::format);
+}
+
+std::optional<Format> format_by_name(std::string_view name) {
+  const std::string wanted = lower(name);
+  for (const FormatInfo& info : kFormats) {
+    if (std::ranges::find(info.endings, wanted) != info.endings.end() || info.name == wanted) {
+      return info.format;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Format> format_by_ending(std::string_view file_name) {
+  const std::size_t slash = file_name.find_last_of('/');
+  if (slash != std::string_view::npos) file_name.remove_prefix(slash + 1);
+  const std::size_t dot = file_name.find_last_of('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  return format_by_name(file_name.substr(dot + 1));
+}
+
+std::size_t EncodedFile::size_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const std::vector<std::byte>& part : parts) bytes += part.size();
+  return bytes;
+}
+
+std::vector<std::byte> EncodedFile::joined() const {
+  std::vector<std::byte> file;
+  file.reserve(size_bytes());
+  for (const std::vector<std::byte>& part : parts) file.insert(file.end(), part.begin(), part.end());
+  return file;
+}
+
+void Writer::write_strip(std::int64_t, ConstHostPlane) {
+  throw Error(ErrorKind::usage, "write_strip: this format is written row by row");
+}
+
+std::int64_t Writer::working_bytes_when_taken(std::int64_t) const {
+  return working_bytes();
+}
+
+EncodedFile Writer::take_finished() {
+  return {};
+}
+
+std::int64_t Reader::working_bytes(bool) const {
+  return 0;
+}
+
+std::int64_t WholeImageReader::working_bytes(bool whole) const {
+  return whole ? 0 : header_.shape.samples();
+}
+
+void Reader::read_rows(HostPlane rows) {
+  const Shape& shape = header_.shape;
+  if (rows.width != shape.width || rows.channels != shape.channels ||
+      rows.height > shape.height - rows_given_) {
+    throw Error(ErrorKind::usage, "read_rows: the plane does not fit the image");
+  }
+  if (rows_given_ == 0) {
+    const std::int64_t bytes = working_bytes(rows.height == shape.height);
+    if (bytes > kUncheckedBytes) check_memory(shape, bytes);
+  }
+  read_next_rows(rows);
+  rows_given_ += rows.height;
+  if (rows_given_ == shape.height) finish();
+}
+
+void WholeImageReader::read_next_rows(HostPlane rows) {
+  if (rows.height == header_.shape.height) {
+    decode(rows);
+    return;
+  }
+  if (image_.empty()) {
+    image_ = Image(header_.shape, memory_);
+    decode(image_.view());
+  }
+  copy_pixels(std::as_const(image_).view().rows(next_row_, rows.height), rows);
+  next_row_ += rows.height;
+  if (next_row_ == header_.shape.height) image_ = Image();
+}
+
+void fill_missing(Sample* out, std::int64_t pixels, int channels) {
+  const bool alpha = channels % 2 == 0;
+  std::fill_n(out, pixels * channels, kMissingSample);
+  if (!alpha) return;
+  for (std::int64_t i = 1; i <= pixels; ++i) out[i * channels - 1] = kMaxSample;
+}
+
+void check_header(const Shape& shape, const DecodeOptions& options) {
+  constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
+  const std::string size = size_text(shape);
+  if (shape.width < 1 || shape.height < 1)
+    throw Error(ErrorKind::input, "an image of no pixels (" + size + ")");
+  if (shape.width > kMaxSide || shape.height > kMaxSide || shape.pixels() > options.max_pixels) {
+    throw Error(ErrorKind::input, "too large: " + size + " pixels, more than --max-pixels " +
+                                      std::to_string(options.max_pixels));
+  }
+}
+
+void check_memory(const Shape& shape, std::int64_t bytes) {
+  const std::int64_t kept = block_pool().use().kept;  // given back before more is taken
+  const std::int64_t available = available_memory_bytes_for(bytes - kept) + kept;
+  if (bytes <= available) return;
+  throw Error(ErrorKind::memory, "not enough memory: " + size_text(shape) + " pixels need " +
+                                     std::to_string(bytes) + " bytes, " + std::to_string(available) +
+                                     " are available");
+}
+
+void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio) {
+  if (raw_bytes / best_ratio > static_cast<std::int64_t>(file_bytes)) {
+    throw Error(ErrorKind::input, "truncated: the file is too short for the size in its header");
+  }
+}
+
+std::string following_bytes(std::size_t count, bool another_image) {
+  return std::to_string(count) + (count == 1 ? " byte follows" : " bytes follow") + " the image" +
+         (another_image ? " (another image?)" : "");
+}
+
+std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const DecodeOptions& options) {
+  if (bytes.empty()) throw Error(ErrorKind::input, "the file is empty");
+  const std::optional<Format> format = format_by_content(bytes);
+  if (!format) throw Error(ErrorKind::input, unknown_content_reason(bytes));
+  std::unique_ptr<Reader> reader = open_stored(bytes, *format, options);
+  if (options.orient && reader->header().orientation != Orientation::upright)
+    return make_oriented_reader(std::move(reader), options.memory);
+  return reader;
+}
+
+std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions& options) {
+  const std::optional<Format> format = format_by_content(bytes);
+  if (options.codec != CodecChoice::stb || !format || *format == Format::pbm) return 0;
+  if (*format == Format::gif || *format == Format::psd) {
+    // Decoded once by our own reader, which judges them, then by the library.
+    constexpr std::int64_t kLibraryBytes = 24;  // a pixel, at most
+    DecodeOptions own = options;
+    own.codec = CodecChoice::automatic;
+    own.lenient = false;
+    const std::unique_ptr<Reader> reader = open_stored(bytes, *format, own);
+    const Shape& shape = reader->header().shape;
+    return std::max(shape.samples() + reader->working_bytes(true), kLibraryBytes * shape.pixels());
+  }
+  const StbClaims claims = read_stb_claims(bytes, *format, options);
+  check_header({claims.width, claims.height, 4}, options);
+  return claims.bytes_per_pixel * claims.width * claims.height;
+}
+
+Shape storable_shape(Format format, Shape shape) {
+  const FormatInfo& info = format_info(format);
+  if (!info.holds_color && shape.color_channels() == 3) {
+    throw Error(ErrorKind::usage,
+                std::string(info.name) + " holds grey only: add the stage gray, or write ppm");
+  }
+  bool color = shape.color_channels() == 3;
+  bool alpha = info.holds_alpha && shape.has_alpha();
+  if (format == Format::ppm || (format == Format::bmp && alpha)) color = true;
+  shape.channels = (color ? 3 : 1) + (alpha ? 1 : 0);
+  return shape;
+}
+
+std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOptions& options) {
+  const FormatInfo& info = format_info(format);
+  if (!info.writable) throw Error(ErrorKind::usage, "cannot write " + std::string(info.name) + " files");
+  const Shape stored = storable_shape(format, shape);
+  std::unique_ptr<Writer> writer;
+  if (format == Format::pgm || format == Format::ppm || format == Format::pnm) {
+    writer = make_netpbm_writer(stored, options);
+  } else if (format == Format::jpeg && options.codec == CodecChoice::automatic) {
+    writer = make_jpeg_writer(stored, options);
+  } else if (format == Format::png && options.codec == CodecChoice::automatic) {
+    writer = make_png_writer(stored, options);
+  } else if (format == Format::bmp && options.codec == CodecChoice::automatic) {
+    writer = make_bmp_writer(stored, options);
+  } else if (format == Format::tga && options.codec == CodecChoice::automatic) {
+    writer = make_tga_writer(stored, options);
+  } else {
+    writer = make_stb_writer(format, stored, options);
+  }
+  if (stored != shape) writer = std::make_unique<ConvertingWriter>(std::move(writer), stored);
+  return writer;
+}
+
+std::vector<std::string> codec_versions() {
+  return {jpeg_version(), png_version(), deflate_versions(), stb_version()};
+}
+
+}  // namespace imgpipe

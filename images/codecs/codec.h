@@ -1,0 +1,209 @@
+// Image files in memory: bytes to rows of pixels, rows of pixels to bytes.
+//
+// A codec works by rows, so that decoding, upload, stages and encoding can overlap and a whole RGB image
+// need never exist. Formats whose library only decodes whole images sit behind the same two interfaces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "images/codecs/jpeg/exif.h"
+#include "images/plane.h"
+
+namespace imgpipe {
+
+enum class Format { jpeg, png, bmp, gif, tga, psd, pbm, pgm, ppm, pnm };
+
+// What imgpipe knows of a format; one row each in format_table().
+struct FormatInfo {
+  Format format;
+  std::string_view name;                      // as --format takes it
+  std::span<const std::string_view> endings;  // of file names, lower case, without the dot
+  bool readable;
+  bool writable;
+  bool holds_alpha;
+  bool holds_color;
+};
+
+[[nodiscard]] std::span<const FormatInfo> format_table();
+[[nodiscard]] const FormatInfo& format_info(Format format);
+// By --format name or by the ending of a file name, ignoring case; nullopt when there is none.
+[[nodiscard]] std::optional<Format> format_by_name(std::string_view name);
+[[nodiscard]] std::optional<Format> format_by_ending(std::string_view file_name);
+// By content alone: signatures, and for TGA (which has none) a header that is valid in every field.
+[[nodiscard]] std::optional<Format> format_by_content(std::span<const std::byte> bytes);
+
+// Which library decodes and encodes: `automatic` is libjpeg-turbo for JPEG; for PNG libpng, and our own
+// writer over ISA-L and zlib; our own readers for the Netpbm formats (stb_image 2.27 swaps the bytes of
+// 16-bit samples and ignores maxval) and for BMP, TGA, GIF and PSD (it gives wrong pixels for some), and our
+// own writers for BMP and TGA (the same bytes as stb_image_write's, in a third of the memory). `stb` forces
+// stb_image and stb_image_write wherever they know the format.
+enum class CodecChoice { automatic, stb };
+
+inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
+
+struct DecodeOptions {
+  std::int64_t max_pixels = kDefaultMaxPixels;
+  bool lenient = false;  // keep what a damaged file still holds, the rest mid-grey, with a warning
+  bool orient = true;    // apply the EXIF orientation
+  CodecChoice codec = CodecChoice::automatic;
+  std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
+};
+
+// What a file may hold besides pixels: metadata, and what cameras append.
+inline constexpr std::int64_t kMostMetadataBytes = std::int64_t{256} << 20;
+
+// The longest file that an image within these options can need: uncompressed 16-bit RGBA takes 8 bytes a
+// pixel, plain Netpbm text up to 18.
+[[nodiscard]] constexpr std::int64_t max_file_bytes(const DecodeOptions& options) {
+  return options.max_pixels * 18 + kMostMetadataBytes;
+}
+
+// How long a file may be that begins like this (at least 64 bytes of it), by the size in its header: what its
+// pixels can take and kMostMetadataBytes. Where the header is not whole yet, those alone; GIF frames and PSD
+// layers are counted as far as the file goes on as it should. Throws Error(input) as open_reader() does for
+// what is no image of a known format, or too large, so that no more of it need be read.
+[[nodiscard]] std::int64_t longest_file(std::span<const std::byte> beginning, const DecodeOptions& options);
+
+struct ImageHeader {
+  Format format = Format::png;
+  Shape shape;  // of the rows that the reader gives
+  // As stored; rows are always 8 bits a sample. Netpbm: the bits that its maximum takes. Palettes: of the
+  // colours, not of the indices.
+  int bits_per_sample = 8;
+  bool progressive = false;  // JPEG progressive or PNG interlaced: the decoder must see the whole file first
+  Orientation orientation = Orientation::upright;  // as stored
+  bool more_images = false;  // the file holds more than this image: an animation's further frames
+  std::string profile;       // name of the embedded ICC profile that is not sRGB; empty: none, or sRGB
+};
+
+// For the user, where more_images is set.
+inline constexpr const char* kMoreImagesWarning = "holds more than one image; the first is used";
+
+// Gives the rows of one image, top to bottom. The bytes it was opened on must outlive it.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  [[nodiscard]] const ImageHeader& header() const noexcept { return header_; }
+
+  // Fills `rows` (header().shape but for the height) with the next rows.height rows. With the last row the
+  // rest of the file is checked too (checksums, end marker). Throws Error(input), or Error(memory) where
+  // working_bytes() are not available, after which the reader is of no more use.
+  void read_rows(HostPlane rows);
+
+  // The most bytes that it will hold at one time, beside the file and the rows that it fills: by the header,
+  // before it holds them. `whole`: all rows are asked for in one call. Zero where nothing of it grows with
+  // the image.
+  [[nodiscard]] virtual std::int64_t working_bytes(bool whole) const;
+
+  // What was let pass, in the order seen: damage with --lenient, and unknown bytes behind a camera's JPEG.
+  [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+
+ protected:
+  Reader() = default;
+  virtual void read_next_rows(HostPlane rows) = 0;
+  virtual void finish() {}
+
+  ImageHeader header_;
+  std::vector<std::string> warnings_;
+
+ private:
+  std::int64_t rows_given_ = 0;
+};
+
+// Opens an image: tells the format by content, reads the header and judges it (size against max_pixels).
+// Nothing that grows with the image is allocated before its first row is read, but for CodecChoice::stb,
+// which decodes here, within the available memory. Samples come out as 8 bits: PNG, PSD, Netpbm, BMP and TGA
+// values v of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK converted to
+// RGB. Colour profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that
+// holds no byte of the file.
+[[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,
+                                                  const DecodeOptions& options = {});
+
+// The most that open_reader() holds at one time before it returns, beside the file: nothing that grows with
+// the image, but for CodecChoice::stb, by the header. Throws Error(input).
+[[nodiscard]] std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions& options);
+
+// Whose file it is: what the files of imgpipe carry (images/codecs/mark.h).
+enum class Mark {
+  none,
+  result,     // of a pipeline's run
+  synthetic,  // a test image
+};
+
+struct EncodeOptions {
+  int quality = 90;   // JPEG, 1..100
+  int png_level = 1;  // 0 fastest .. 9 smallest: ISA-L's levels 0 to 3, zlib's 4 to 9
+  CodecChoice codec = CodecChoice::automatic;
+  Mark mark = Mark::none;  // that the file is to carry
+};
+
+// A file in memory, as parts that follow one another: what is encoded strip by strip is never copied
+// together.
+struct EncodedFile {
+  std::vector<std::vector<std::byte>> parts;
+
+  [[nodiscard]] std::size_t size_bytes() const noexcept;
+  [[nodiscard]] std::vector<std::byte> joined() const;
+};
+
+// Takes the rows of one image and ends in the file's bytes. Either all rows come top to bottom through
+// write_rows(), or, where strip_rows() is not 0, all come through write_strip().
+class Writer {
+ public:
+  virtual ~Writer() = default;
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // The next rows.height rows; their width and channels are those the writer was made for.
+  virtual void write_rows(ConstHostPlane rows) = 0;
+
+  // The height of a strip where strips can be encoded by themselves, 0 where they cannot. It depends on the
+  // image's shape only; the last strip has what is left.
+  [[nodiscard]] virtual std::int64_t strip_rows() const noexcept { return 0; }
+  // One strip whole: the rows from `first`, a multiple of strip_rows(), on. Strips may come in any order and
+  // from several threads at once. Throws Error(usage) for rows that are no strip.
+  virtual void write_strip(std::int64_t first, ConstHostPlane rows);
+
+  // The most bytes that it will hold at one time, the finished file among them: of any image of this shape,
+  // noise too. Known before the first row.
+  [[nodiscard]] virtual std::int64_t working_bytes() const = 0;
+  // The same where take_finished() is called behind each `rows` rows or each strip.
+  [[nodiscard]] virtual std::int64_t working_bytes_when_taken(std::int64_t rows) const;
+  // What each further thread takes that is in write_strip() at the same time.
+  [[nodiscard]] virtual std::int64_t strip_bytes() const { return 0; }
+
+  // What of the file is finished and was not taken before, in its order; finish() then gives the rest.
+  // Nothing where a format begins with its last row. From any thread while others are in write_strip().
+  [[nodiscard]] virtual EncodedFile take_finished();
+
+  // After the last row: the whole file. Throws Error(memory) or Error(usage) when it cannot be made.
+  [[nodiscard]] virtual EncodedFile finish() = 0;
+
+ protected:
+  Writer() = default;
+};
+
+// The shape that a file of this format holds of an image of this shape: alpha dropped where it cannot be
+// held, grey spread to RGB where only colour can be. Throws Error(usage) where the colours cannot be kept.
+[[nodiscard]] Shape storable_shape(Format format, Shape shape);
+
+// Makes a writer for rows of `shape`; it converts them to storable_shape() itself. Throws Error(usage) for a
+// format that cannot be written or a shape beyond what it holds (JPEG: 65,500 a side).
+[[nodiscard]] std::unique_ptr<Writer> make_writer(Format format, Shape shape,
+                                                  const EncodeOptions& options = {});
+
+// Name and version of every codec library in this build, "libpng 1.6.39" and so on.
+[[nodiscard]] std::vector<std::string> codec_versions();
+
+}  // namespace imgpipe

@@ -1,0 +1,355 @@
+// GIF's first frame (Graphics Interchange Format, Version 89a, CompuServe 1990). Our own because
+// stb_image 2.27 refuses data that does not begin with a clear code and paints what lies outside the frame.
+//
+// The picture has the size of the logical screen. What the frame does not cover is transparent: the standard
+// names a background colour for it (section 18), but browsers have always left it out, and files are made
+// for what they show. A file without the trailer is taken, because the first frame is whole before it.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+[[noreturn]] void fail(const char* reason) {
+  throw Error(ErrorKind::input, std::string("gif: ") + reason);
+}
+
+void require(bool condition, const char* reason) {
+  if (!condition) fail(reason);
+}
+
+constexpr std::uint32_t kExtension = 0x21;
+constexpr std::uint32_t kImageDescriptor = 0x2C;
+constexpr std::uint32_t kGraphicControl = 0xF9;
+
+// A global or local table of colours (sections 19, 21).
+struct ColorTable {
+  std::size_t at = 0;
+  std::uint32_t colors = 0;  // 0: there is none
+
+  [[nodiscard]] std::size_t end() const { return at + std::size_t{3} * colors; }
+};
+
+ColorTable color_table(std::size_t at, std::uint32_t flags) {
+  return {at, (flags & 0x80) != 0 ? 2U << (flags & 7) : 0U};
+}
+
+struct Frame {
+  std::int64_t x = 0, y = 0, width = 0, height = 0;
+  bool interlaced = false;
+  int transparent = -1;  // index, or none
+  ColorTable table;
+  std::size_t data = 0;  // of the file: the minimum code size, then sub-blocks
+};
+
+// Behind the sub-blocks that begin at `at` and their terminator; beyond the file's end where that is missing.
+std::size_t skip_sub_blocks(Bytes file, std::size_t at) {
+  std::uint32_t block = 0;
+  while ((block = little_endian(file, at, 1)) != 0) at += 1 + std::size_t{block};
+  return at + 1;
+}
+
+Shape screen_of(Bytes file) {
+  return {little_endian(file, 6, 2), little_endian(file, 8, 2), 4};
+}
+
+bool covers(const Frame& frame, const Shape& screen) {
+  return frame.width == screen.width && frame.height == screen.height;
+}
+
+// Reads the blocks up to the first image and its descriptor (sections 18 to 23). Where several graphic
+// control extensions stand before it, the last one counts.
+Frame find_first_frame(Bytes file, const Shape& screen) {
+  Frame frame;
+  const ColorTable global = color_table(13, little_endian(file, 10, 1));
+  std::size_t at = global.end();
+  while (little_endian(file, at, 1) == kExtension) {
+    if (little_endian(file, at + 1, 1) == kGraphicControl && little_endian(file, at + 2, 1) >= 4) {
+      const bool has = (little_endian(file, at + 3, 1) & 1) != 0;
+      frame.transparent = has ? static_cast<int>(little_endian(file, at + 6, 1)) : -1;
+    }
+    at = skip_sub_blocks(file, at + 2);
+  }
+  require(at < file.size(), "the file is truncated");
+  require(little_endian(file, at, 1) == kImageDescriptor, "no image in the file");
+  require(at + 10 <= file.size(), "the file is truncated");
+  frame.x = little_endian(file, at + 1, 2);
+  frame.y = little_endian(file, at + 3, 2);
+  frame.width = little_endian(file, at + 5, 2);
+  frame.height = little_endian(file, at + 7, 2);
+  require(frame.width > 0 && frame.height > 0, "the first frame has no pixels");
+  require(frame.x + frame.width <= screen.width && frame.y + frame.height <= screen.height,
+          "the first frame exceeds the image");
+  const std::uint32_t flags = little_endian(file, at + 9, 1);
+  frame.interlaced = (flags & 0x40) != 0;
+  const ColorTable local = color_table(at + 10, flags);
+  frame.table = local.colors > 0 ? local : global;
+  require(frame.table.colors > 0, "the first frame has no colour table");
+  frame.data = local.end();
+  require(frame.data < file.size(), "the file is truncated");
+  return frame;
+}
+
+// Whether an image follows among the blocks from `at` on. Zeros between blocks are common and harmless.
+bool image_follows(Bytes file, std::size_t at) {
+  for (; at < file.size(); ++at) {
+    while (at < file.size() && little_endian(file, at, 1) == kExtension) at = skip_sub_blocks(file, at + 2);
+    const std::uint32_t block = little_endian(file, at, 1);
+    if (block != 0) return block == kImageDescriptor;
+  }
+  return false;
+}
+
+// Codes out of a chain of sub-blocks, least significant bit first (section 15, appendix F).
+class CodeSource {
+ public:
+  CodeSource(Bytes file, std::size_t at) : file_(file), at_(at) {}
+
+  // -1 when the chain or the file has ended.
+  int next(int width) {
+    while (bit_count_ < width) {
+      if (block_left_ == 0) {
+        block_left_ = little_endian(file_, at_, 1);
+        if (block_left_ == 0) return -1;
+        ++at_;
+      }
+      if (at_ >= file_.size()) return -1;
+      bits_ |= little_endian(file_, at_++, 1) << bit_count_;
+      --block_left_;
+      bit_count_ += 8;
+    }
+    const auto code = static_cast<int>(bits_ & ((1U << width) - 1));
+    bits_ >>= width;
+    bit_count_ -= width;
+    return code;
+  }
+
+  // Behind the terminator of the chain; beyond the file's end where the file is cut.
+  [[nodiscard]] std::size_t end() const { return skip_sub_blocks(file_, at_ + block_left_); }
+
+ private:
+  Bytes file_;
+  std::size_t at_;
+  std::size_t block_left_ = 0;
+  std::uint32_t bits_ = 0;
+  int bit_count_ = 0;
+};
+
+// The variable-length-code LZW of appendix F. It may begin without a clear code; when all 4096 codes are
+// given it goes on with them until a clear code comes.
+class LzwDecoder {
+ public:
+  explicit LzwDecoder(int minimum_bits) : minimum_bits_(minimum_bits) {
+    const int clear = 1 << minimum_bits;
+    for (int i = 0; i < clear; ++i) {
+      const auto literal = static_cast<Sample>(i);
+      entries_[static_cast<std::size_t>(i)] = {0, 1, literal, literal};
+    }
+  }
+
+  // Gives `take` each code to the end code or the end of the source, whichever comes first, as long as it
+  // says true. False for a code that cannot be.
+  template <class Take>
+  bool decode(CodeSource& source, const Take& take) {
+    const int clear = 1 << minimum_bits_;
+    int width = minimum_bits_ + 1;
+    int next = clear + 2;
+    int previous = -1;
+    for (int code = source.next(width); code >= 0 && code != clear + 1; code = source.next(width)) {
+      if (code == clear) {
+        width = minimum_bits_ + 1;
+        next = clear + 2;
+        previous = -1;
+        continue;
+      }
+      if (previous < 0 ? code > clear : code > next) return false;
+      if (previous >= 0 && next < kCodes) {
+        const Entry& prefix = entry(previous);
+        entries_[static_cast<std::size_t>(next)] = {
+            static_cast<std::uint16_t>(previous), static_cast<std::uint16_t>(prefix.length + 1),
+            entry(code == next ? previous : code).first, prefix.first};
+        ++next;
+        if (next == 1 << width && next < kCodes) ++width;
+      }
+      if (!take(code)) return true;
+      previous = code;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::size_t pixels_of(int code) const { return entry(code).length; }
+
+  // Gives `put` the pixels of a code, each with its place among them, the last one first.
+  template <class Put>
+  void each_pixel(int code, const Put& put) const {
+    for (std::size_t at = pixels_of(code); at-- > 0; code = entry(code).prefix) put(at, entry(code).last);
+  }
+
+ private:
+  static constexpr int kCodes = 4096;
+  struct Entry {
+    std::uint16_t prefix, length;
+    Sample last, first;
+  };
+
+  [[nodiscard]] const Entry& entry(int code) const { return entries_[static_cast<std::size_t>(code)]; }
+
+  int minimum_bits_;
+  std::array<Entry, kCodes> entries_{};
+};
+
+// Where a row of an interlaced frame is stored (appendix E): every 8th row from 0, then from 4, every 4th
+// from 2, every 2nd from 1.
+std::int64_t interlaced_row(std::int64_t y, std::int64_t height) {
+  const auto rows = [&](std::int64_t step) { return (height + step - 1) / step; };
+  if (y % 8 == 0) return y / 8;
+  if (y % 8 == 4) return rows(8) + y / 8;
+  if (y % 4 == 2) return rows(4) + y / 4;
+  return rows(2) + y / 2;
+}
+
+class GifReader final : public Reader {
+ public:
+  GifReader(Bytes file, const DecodeOptions& options)
+      : file_(file), lenient_(options.lenient), memory_(options.memory) {
+    require(file.size() >= 13, "the header is truncated");
+    header_.format = Format::gif;
+    header_.shape = screen_of(file);
+    frame_ = find_first_frame(file, header_.shape);
+    constexpr std::int64_t kBestRatio = 4096 * 8 / 12 + 1;  // a code of w bits gives fewer than 2^w pixels
+    check_header(header_.shape, options);
+    check_plausible(frame_.width * frame_.height, file.size(), kBestRatio);
+    minimum_bits_ = static_cast<int>(little_endian(file, frame_.data, 1));
+    require(minimum_bits_ >= 1 && minimum_bits_ <= 8, "the minimum code size is not within 1..8");
+    header_.more_images = image_follows(file, skip_sub_blocks(file, frame_.data + 1));
+    read_colors();
+    const bool clear = !covers(frame_, header_.shape) || transparent_is_used();
+    header_.shape.channels = clear ? 4 : 3;
+  }
+
+  [[nodiscard]] std::int64_t working_bytes(bool) const override { return frame_.width * frame_.height; }
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    if (indices_.empty()) read_indices();
+    for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
+      std::memset(rows.row(y), 0, static_cast<std::size_t>(rows.row_samples()));
+      if (next_row_ >= frame_.y && next_row_ < frame_.y + frame_.height) {
+        give_row(next_row_ - frame_.y, rows.row(y) + frame_.x * rows.channels, rows.channels);
+      }
+    }
+  }
+
+  void finish() override { indices_ = Image(); }
+
+ private:
+  // A defect that costs pixels.
+  void damage(const char* what) {
+    if (!lenient_) fail(what);
+    warnings_.push_back(std::string("damaged gif: ") + what);
+  }
+
+  // Looked for before the pixels are kept: until then it is not known how many channels there are.
+  [[nodiscard]] bool transparent_is_used() const {
+    const auto all = static_cast<std::size_t>(frame_.width * frame_.height);
+    CodeSource source(file_, frame_.data + 1);
+    LzwDecoder decoder(minimum_bits_);
+    std::size_t pixels = 0;
+    bool used = false;
+    const auto look = [&](int code) {
+      decoder.each_pixel(code, [&](std::size_t at, Sample index) {
+        used = used || (index == frame_.transparent && pixels + at < all);
+      });
+      pixels += decoder.pixels_of(code);
+      return !used && pixels < all;
+    };
+    if (frame_.transparent >= 0) decoder.decode(source, look);
+    return used;
+  }
+
+  // Pixels that the frame has no room for are dropped.
+  void read_indices() {
+    indices_ = Image({frame_.width, frame_.height, 1}, memory_);
+    const std::span<Sample> out(indices_.view().data, indices_.size_bytes());
+    CodeSource source(file_, frame_.data + 1);
+    LzwDecoder decoder(minimum_bits_);
+    const bool sound = decoder.decode(source, [&](int code) {
+      if (pixels_ == out.size()) return true;
+      decoder.each_pixel(code, [&](std::size_t at, Sample index) {
+        if (pixels_ + at < out.size()) out[pixels_ + at] = index;
+      });
+      pixels_ = std::min(pixels_ + decoder.pixels_of(code), out.size());
+      return true;
+    });
+    if (source.end() > file_.size()) {
+      damage("the file is truncated");
+    } else if (!sound) {
+      damage("the picture holds a code that cannot be");
+    } else if (pixels_ < out.size()) {
+      damage("pixels are missing");
+    }
+    check_colors(out.first(pixels_));
+  }
+
+  void read_colors() {
+    for (std::uint32_t i = 0; i < frame_.table.colors; ++i) {
+      for (std::uint32_t c = 0; c < 3; ++c) {
+        colors_[i][c] =
+            static_cast<Sample>(little_endian(file_, frame_.table.at + std::size_t{3} * i + c, 1));
+      }
+      colors_[i][3] = kMaxSample;
+    }
+    for (std::size_t i = frame_.table.colors; i < colors_.size(); ++i) colors_[i] = kMissing;
+    if (frame_.transparent >= 0) colors_[static_cast<std::size_t>(frame_.transparent)] = {};
+  }
+
+  void check_colors(std::span<const Sample> indices) {
+    if (frame_.table.colors == colors_.size()) return;
+    const bool unknown = std::ranges::any_of(indices, [this](Sample index) {
+      return index >= frame_.table.colors && index != frame_.transparent;  // which needs no colour
+    });
+    if (unknown) damage("a pixel's colour is not in the colour table");
+  }
+
+  void give_row(std::int64_t y, Sample* out, int channels) const {
+    const std::int64_t row = frame_.interlaced ? interlaced_row(y, frame_.height) : y;
+    const auto first = static_cast<std::size_t>(row * frame_.width);
+    const Sample* indices = indices_.view().data + first;
+    for (std::int64_t x = 0; x < frame_.width; ++x, out += channels) {
+      const bool missing = first + static_cast<std::size_t>(x) >= pixels_;
+      const Color& color = missing ? kMissing : colors_[indices[x]];
+      for (int c = 0; c < channels; ++c) out[c] = color[static_cast<std::size_t>(c)];
+    }
+  }
+
+  using Color = std::array<Sample, 4>;
+  static constexpr Color kMissing{kMissingSample, kMissingSample, kMissingSample, kMaxSample};
+
+  Bytes file_;
+  bool lenient_;
+  std::pmr::memory_resource* memory_;
+  int minimum_bits_ = 0;
+  Frame frame_;
+  Image indices_;  // in the order stored, one a pixel
+  std::size_t pixels_ = 0;
+  std::array<Color, 256> colors_{};
+  std::int64_t next_row_ = 0;
+};
+
+}  // namespace
+
+bool gif_frame_covers_screen(Bytes bytes) {
+  const Shape screen = screen_of(bytes);
+  return covers(find_first_frame(bytes, screen), screen);
+}
+
+std::unique_ptr<Reader> open_gif(Bytes bytes, const DecodeOptions& options) {
+  return std::make_unique<GifReader>(bytes, options);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,213 @@
+#include "images/codecs/icc.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "images/codecs/sniff.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+using Bytes = std::span<const std::byte>;
+
+constexpr std::size_t kHeaderBytes = 128;
+constexpr std::uint32_t kMostTags = 100;  // real profiles have 10 to 20
+constexpr std::size_t kMostNameCharacters = 80;
+constexpr const char* kUnnamed = "unnamed";
+
+// The data of a tag, cut at the end of what there is; empty when the profile has no such tag.
+Bytes tag_data(Bytes profile, std::string_view signature) {
+  constexpr std::size_t kEntryBytes = 12;
+  const std::uint32_t tags = std::min(big_endian(profile, kHeaderBytes, 4), kMostTags);
+  for (std::uint32_t i = 0; i < tags; ++i) {
+    const std::size_t entry = kHeaderBytes + 4 + i * kEntryBytes;
+    if (!stands_at(profile, entry, signature)) continue;
+    const std::size_t offset = big_endian(profile, entry + 4, 4);
+    if (offset >= profile.size()) return {};
+    return profile.subspan(offset,
+                           std::min<std::size_t>(big_endian(profile, entry + 8, 4), profile.size() - offset));
+  }
+  return {};
+}
+
+// s15Fixed16Number.
+double fixed(Bytes bytes, std::size_t at) {
+  return static_cast<std::int32_t>(big_endian(bytes, at, 4)) / 65536.0;
+}
+
+// ---- the name ---------------------------------------------------------------------------------------
+
+void append_utf8(std::string& out, std::uint32_t c) {
+  const auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xC0 | c >> 6);
+    put(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    put(0xE0 | c >> 12);
+    put(0x80 | (c >> 6 & 0x3F));
+    put(0x80 | (c & 0x3F));
+  } else {
+    put(0xF0 | c >> 18);
+    put(0x80 | (c >> 12 & 0x3F));
+    put(0x80 | (c >> 6 & 0x3F));
+    put(0x80 | (c & 0x3F));
+  }
+}
+
+std::string from_utf16(Bytes text) {
+  std::string out;
+  for (std::size_t i = 0, count = 0; i + 1 < text.size() && count < kMostNameCharacters; i += 2, ++count) {
+    std::uint32_t c = big_endian(text, i, 2);
+    const std::uint32_t low = big_endian(text, i + 2, 2);
+    if (c == 0) break;
+    if (c >= 0xD800 && c < 0xDC00 && low >= 0xDC00 && low < 0xE000) {
+      c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+      i += 2;
+    }
+    append_utf8(out, c);  // half a pair stays one, which printable() shows by its bytes
+  }
+  return out;
+}
+
+// multiLocalizedUnicodeType: the English name, else the first.
+std::string localized(Bytes tag) {
+  constexpr std::size_t kRecords = 16;
+  const std::uint32_t count = std::min(big_endian(tag, 8, 4), kMostTags);
+  const std::size_t record_bytes = big_endian(tag, 12, 4);
+  std::size_t record = kRecords;
+  if (record_bytes < 12 || record_bytes > tag.size()) return "";
+  for (std::size_t i = count; i-- > 0;) {
+    if (stands_at(tag, kRecords + i * record_bytes, "en")) record = kRecords + i * record_bytes;
+  }
+  const std::size_t offset = big_endian(tag, record + 8, 4);
+  if (offset >= tag.size()) return "";
+  return from_utf16(
+      tag.subspan(offset, std::min<std::size_t>(big_endian(tag, record + 4, 4), tag.size() - offset)));
+}
+
+// textDescriptionType and, as some write it, textType.
+std::string plain_text(Bytes tag, std::size_t at) {
+  std::string out;
+  for (std::size_t i = at; i < tag.size() && tag[i] != std::byte{0} && out.size() < kMostNameCharacters; ++i)
+    out += static_cast<char>(tag[i]);
+  return out;
+}
+
+std::string description(Bytes profile) {
+  const Bytes tag = tag_data(profile, "desc");
+  std::string name;
+  if (stands_at(tag, 0, "desc")) name = plain_text(tag, 12);
+  if (stands_at(tag, 0, "mluc")) name = localized(tag);
+  if (stands_at(tag, 0, "text")) name = plain_text(tag, 8);
+  const auto space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  while (!name.empty() && space(name.back())) name.pop_back();
+  return name;
+}
+
+bool called_srgb(std::string_view name) {
+  constexpr std::string_view kName = "srgb";
+  return name.size() >= kName.size() &&
+         std::equal(kName.begin(), kName.end(), name.begin(),
+                    [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+}
+
+// ---- what it does -----------------------------------------------------------------------------------
+
+// parametricCurveType, functions 0 to 4: Y = (aX + b)^g + e from d on, cX + f below.
+std::optional<double> parametric(Bytes tag, double x) {
+  constexpr std::array<std::size_t, 5> kCounts{1, 3, 4, 5, 7};
+  const std::uint32_t kind = big_endian(tag, 8, 2);
+  if (kind >= kCounts.size() || tag.size() < 12 + 4 * kCounts[kind]) return std::nullopt;
+  std::array<double, 7> p{1, 1, 0, 0, 0, 0, 0};  // g a b c d e f
+  for (std::size_t i = 0; i < kCounts[kind]; ++i) p[i] = fixed(tag, 12 + 4 * i);
+  const auto [g, a, b, c, d, e, f] = p;
+  if (kind == 0) return std::pow(x, g);
+  if (kind <= 2) return (a * x + b < 0 ? 0 : std::pow(a * x + b, g)) + c;  // the third's c is for both parts
+  return x >= d ? std::pow(std::max(a * x + b, 0.0), g) + e : c * x + f;
+}
+
+// curveType: nothing, a gamma, or a table.
+std::optional<double> tabulated(Bytes tag, double x) {
+  const std::size_t count = big_endian(tag, 8, 4);
+  if (count == 0) return x;
+  if (tag.size() < 12 || (tag.size() - 12) / 2 < count) return std::nullopt;
+  if (count == 1) return std::pow(x, big_endian(tag, 12, 2) / 256.0);
+  const double at = x * static_cast<double>(count - 1);
+  const auto index = std::min(static_cast<std::size_t>(at), count - 2);
+  const double low = big_endian(tag, 12 + 2 * index, 2);
+  const double high = big_endian(tag, 14 + 2 * index, 2);
+  return (low + (high - low) * (at - static_cast<double>(index))) / 65535;
+}
+
+// IEC 61966-2-1. A plain gamma of 2.2 is up to 0.008 away, the shortest tables in use less than 0.003.
+bool is_srgb_curve(Bytes tag) {
+  constexpr double kNear = 0.004;
+  constexpr int kSteps = 64;
+  for (int i = 0; i <= kSteps; ++i) {
+    const double x = i / double{kSteps};
+    const double wanted = x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
+    std::optional<double> y;
+    if (stands_at(tag, 0, "para")) y = parametric(tag, x);
+    if (stands_at(tag, 0, "curv")) y = tabulated(tag, x);
+    if (!y || !(std::abs(*y - wanted) <= kNear)) return false;
+  }
+  return true;
+}
+
+// sRGB's primaries, adapted to D50 as a profile holds them.
+bool has_srgb_primaries(Bytes profile) {
+  constexpr double kNear = 0.002;
+  constexpr std::array kPrimaries{std::array{0.43607, 0.22249, 0.01392},
+                                  std::array{0.38515, 0.71687, 0.09708},
+                                  std::array{0.14307, 0.06061, 0.71410}};
+  constexpr std::array kTags{"rXYZ"sv, "gXYZ"sv, "bXYZ"sv};
+  for (std::size_t i = 0; i < kTags.size(); ++i) {
+    const Bytes tag = tag_data(profile, kTags[i]);
+    if (tag.size() < 20) return false;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (std::abs(fixed(tag, 8 + 4 * axis) - kPrimaries[i][axis]) > kNear) return false;
+    }
+  }
+  return true;
+}
+
+bool is_srgb(Bytes profile, std::string_view name) {
+  if (stands_at(profile, 16, "GRAY")) return is_srgb_curve(tag_data(profile, "kTRC"));
+  if (!stands_at(profile, 16, "RGB ")) return false;
+  if (tag_data(profile, "rXYZ").empty()) return called_srgb(name);  // tables instead of a matrix
+  return has_srgb_primaries(profile) && is_srgb_curve(tag_data(profile, "rTRC")) &&
+         is_srgb_curve(tag_data(profile, "gTRC")) && is_srgb_curve(tag_data(profile, "bTRC"));
+}
+
+}  // namespace
+
+namespace {
+
+// At most kMostNameCharacters bytes, cut where no character is.
+std::string shortened(std::string text) {
+  if (text.size() <= kMostNameCharacters) return text;
+  std::size_t end = kMostNameCharacters;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  text.resize(end);
+  return text;
+}
+
+}  // namespace
+
+std::string profile_name(std::span<const std::byte> profile) {
+  if (!stands_at(profile, 36, "acsp")) return kUnnamed;
+  const std::string name = description(profile);
+  if (is_srgb(profile, name)) return "";
+  return name.empty() ? kUnnamed : shortened(printable(name));
+}
+
+}  // namespace imgpipe

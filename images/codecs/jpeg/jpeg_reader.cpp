@@ -1,0 +1,265 @@
+// JPEG by libjpeg-turbo: baseline, progressive, every subsampling; grey, YCbCr, RGB, CMYK and YCCK.
+//
+// libjpeg reports errors by calling error_exit, which must not return: it jumps back into the function of
+// this file that called the library. Those functions hold no object with a destructor.
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include <jpeglib.h>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/icc.h"
+#include "images/codecs/jpeg/jpeg_segments.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// A progressive file may ask for millions of passes over the image; real encoders write about ten scans.
+constexpr int kMaxScans = 500;
+
+// Its tables and what it allocates beyond them at a time, whatever the image's size; measured: 70 KiB.
+constexpr std::int64_t kTableBytes = std::int64_t{128} << 10;
+constexpr std::int64_t kRowAlignment = 64;  // libjpeg-turbo rounds the rows of its buffers up to that
+
+struct ErrorState {
+  jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
+  std::jmp_buf jump;
+  bool strict;
+  bool no_memory;
+  char message[JMSG_LENGTH_MAX];        // why it failed
+  char first_warning[JMSG_LENGTH_MAX];  // lenient: what was let pass first
+};
+
+[[noreturn]] void jump_out(j_common_ptr info) {
+  auto* state = reinterpret_cast<ErrorState*>(info->err);
+  std::longjmp(state->jump, 1);
+}
+
+[[noreturn]] void on_error(j_common_ptr info) {
+  auto* state = reinterpret_cast<ErrorState*>(info->err);
+  info->err->format_message(info, state->message);
+  // By its text: which number it has depends on how the library was built.
+  state->no_memory = std::string_view(state->message).starts_with("Insufficient memory");
+  jump_out(info);
+}
+
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) return;  // a trace message
+  auto* state = reinterpret_cast<ErrorState*>(info->err);
+  if (state->strict) on_error(info);
+  if (info->err->num_warnings++ == 0) info->err->format_message(info, state->first_warning);
+}
+
+void on_progress(j_common_ptr info) {
+  auto* decoder = reinterpret_cast<j_decompress_ptr>(info);
+  if (decoder->input_scan_number <= kMaxScans) return;
+  auto* state = reinterpret_cast<ErrorState*>(info->err);
+  std::snprintf(state->message, sizeof state->message, "more than %d progressive scans", kMaxScans);
+  jump_out(info);
+}
+
+// Adobe stores CMYK inverted and says so by its APP14 marker; without one 255 is full ink.
+void cmyk_to_rgb(const JSAMPLE* in, Sample* out, std::int64_t width, bool inverted) {
+  const unsigned flip = inverted ? 0U : 255U;
+  for (std::int64_t x = 0; x < width; ++x, in += 4, out += 3) {
+    const unsigned not_black = in[3] ^ flip;
+    for (int c = 0; c < 3; ++c) {
+      out[c] = static_cast<Sample>(((in[c] ^ flip) * not_black + 127) / 255);
+    }
+  }
+}
+
+class JpegReader final : public Reader {
+ public:
+  // libjpeg keeps no segment for us: it would walk all those that it has kept for each further one.
+  JpegReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), facts_(read_jpeg_facts(bytes)) {
+    decoder_.err = jpeg_std_error(&errors_.base);
+    errors_.base.error_exit = on_error;
+    errors_.base.emit_message = on_message;
+    errors_.strict = !options.lenient;
+    progress_.progress_monitor = on_progress;
+    // A constructor that throws runs no destructor, so what libjpeg holds is freed here.
+    try {
+      if (!try_read_header()) fail();
+      read_header_facts(options);
+    } catch (...) {
+      jpeg_destroy_decompress(&decoder_);
+      throw;
+    }
+  }
+
+  ~JpegReader() override { jpeg_destroy_decompress(&decoder_); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+
+  [[nodiscard]] std::int64_t working_bytes(bool) const override {
+    const std::int64_t coefficients = header_.progressive ? coefficient_bytes() : 0;
+    const std::int64_t cmyk_row =
+        decoder_.out_color_space == JCS_CMYK ? 4 * std::int64_t{decoder_.image_width} : 0;
+    return coefficients + row_buffer_bytes() + cmyk_row + kTableBytes;
+  }
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    // All scans of a file that has several are decoded here.
+    if (!started_ && !try_start()) fail();
+    started_ = true;
+    if (!try_read_rows(rows)) fail();
+  }
+
+  void finish() override {
+    if (!try_finish()) fail();
+    judge_what_follows();
+    if (errors_.base.num_warnings > 0) {
+      warnings_.push_back("damaged JPEG: " + std::string(errors_.first_warning) + " (" +
+                          std::to_string(errors_.base.num_warnings) + " warnings)");
+    }
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    if (errors_.no_memory) throw Error(ErrorKind::memory, "not enough memory");
+    throw Error(ErrorKind::input, "JPEG: " + std::string(errors_.message));
+  }
+
+  bool try_read_header() {
+    if (setjmp(errors_.jump) != 0) return false;
+    jpeg_create_decompress(&decoder_);
+    decoder_.progress = &progress_;
+    jpeg_mem_src(&decoder_, reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size());
+    jpeg_read_header(&decoder_, TRUE);
+    return true;
+  }
+
+  void read_header_facts(const DecodeOptions& options) {
+    header_.format = Format::jpeg;
+    header_.progressive = jpeg_has_multiple_scans(&decoder_) != 0;
+    header_.bits_per_sample = decoder_.data_precision;
+    switch (decoder_.jpeg_color_space) {
+      case JCS_GRAYSCALE:
+        decoder_.out_color_space = JCS_GRAYSCALE;
+        break;
+      case JCS_YCbCr:
+      case JCS_RGB:
+        decoder_.out_color_space = JCS_RGB;
+        break;
+      case JCS_CMYK:
+      case JCS_YCCK:
+        decoder_.out_color_space = JCS_CMYK;
+        break;
+      default:
+        throw Error(ErrorKind::input, "JPEG: " + std::to_string(decoder_.num_components) +
+                                          " components in an unknown colour space");
+    }
+    header_.shape = {decoder_.image_width, decoder_.image_height,
+                     decoder_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
+    header_.orientation = exif_orientation(facts_.exif);
+    if (facts_.profile) header_.profile = profile_name(*facts_.profile);
+    facts_.profile.reset();
+    check_header(header_.shape, options);
+  }
+
+  [[nodiscard]] std::span<const jpeg_component_info> components() const {
+    return {decoder_.comp_info, static_cast<std::size_t>(decoder_.num_components)};
+  }
+
+  // Of a file in several scans all coefficients are kept until the last one: 2 bytes each, every component in
+  // whole MCUs, and a pointer for each row of blocks (libjpeg-turbo's jdcoefct.c).
+  [[nodiscard]] std::int64_t coefficient_bytes() const {
+    std::int64_t bytes = 0;
+    for (const jpeg_component_info& component : components()) {
+      const std::int64_t across = rounded_up(component.width_in_blocks, component.h_samp_factor);
+      const std::int64_t down = rounded_up(component.height_in_blocks, component.v_samp_factor);
+      bytes += down * (across * std::int64_t{sizeof(JBLOCK)} + std::int64_t{sizeof(JBLOCKROW)});
+    }
+    return bytes;
+  }
+
+  // A row of blocks of every component with a row of samples above and below (jdmainct.c), and as many rows
+  // of the image as its most finely sampled component has for each of the coarsest (jdsample.c).
+  [[nodiscard]] std::int64_t row_buffer_bytes() const {
+    std::int64_t bytes = 0;
+    for (const jpeg_component_info& component : components()) {
+      const std::int64_t columns =
+          rounded_up(std::int64_t{component.width_in_blocks} * DCTSIZE, kRowAlignment);
+      bytes += columns * component.v_samp_factor * (DCTSIZE + 2);
+      bytes += decoder_.max_v_samp_factor * rounded_up(decoder_.image_width + kRowAlignment, kRowAlignment);
+    }
+    return bytes;
+  }
+
+  static std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+  }
+
+  bool try_start() {
+    if (setjmp(errors_.jump) != 0) return false;
+    decoder_.dct_method = JDCT_ISLOW;
+    jpeg_start_decompress(&decoder_);
+    if (decoder_.out_color_space == JCS_CMYK) {
+      // Freed with the decoder.
+      cmyk_row_ = static_cast<JSAMPLE*>((*decoder_.mem->alloc_large)(
+          reinterpret_cast<j_common_ptr>(&decoder_), JPOOL_IMAGE, std::size_t{decoder_.image_width} * 4));
+    }
+    return true;
+  }
+
+  bool try_read_rows(HostPlane rows) {
+    if (setjmp(errors_.jump) != 0) return false;
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      JSAMPROW row = cmyk_row_ != nullptr ? cmyk_row_ : rows.row(y);
+      if (jpeg_read_scanlines(&decoder_, &row, 1) != 1) {
+        std::snprintf(errors_.message, sizeof errors_.message, "the decoder gave no more rows");
+        return false;
+      }
+      if (cmyk_row_ != nullptr)
+        cmyk_to_rgb(cmyk_row_, rows.row(y), rows.width, decoder_.saw_Adobe_marker != 0);
+    }
+    return true;
+  }
+
+  bool try_finish() {
+    if (setjmp(errors_.jump) != 0) return false;
+    jpeg_finish_decompress(&decoder_);
+    return true;
+  }
+
+  // Behind the end of the picture. Padding and what cameras append there is as it should be. Of a file with
+  // Exif, which is a camera's, it may be some maker's own; else it is none of the picture's.
+  void judge_what_follows() {
+    const auto* next = reinterpret_cast<const std::byte*>(decoder_.src->next_input_byte);
+    const std::size_t count = decoder_.src->bytes_in_buffer;
+    if (bytes_.data() + bytes_.size() != next + count) return;  // libjpeg made up an end marker
+    const Bytes behind = without_padding(bytes_.last(count));
+    if (behind.empty() || is_known_appendix(behind, facts_)) return;
+    const std::string what = following_bytes(count, format_by_content(behind).has_value());
+    if (errors_.strict && facts_.exif.empty()) throw Error(ErrorKind::input, "JPEG: " + what);
+    warnings_.push_back(what);
+  }
+
+  Bytes bytes_;
+  JpegFacts facts_;
+  jpeg_decompress_struct decoder_{};
+  ErrorState errors_{};
+  jpeg_progress_mgr progress_{};
+  JSAMPLE* cmyk_row_ = nullptr;
+  bool started_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options) {
+  return std::make_unique<JpegReader>(bytes, options);
+}
+
+std::string jpeg_version() {
+  // LIBJPEG_TURBO_VERSION is a bare token such as 2.1.5, so it is made a string in two steps.
+#define IMGPIPE_TEXT_OF(x) #x
+#define IMGPIPE_TEXT(x) IMGPIPE_TEXT_OF(x)
+  return "libjpeg-turbo " IMGPIPE_TEXT(LIBJPEG_TURBO_VERSION);
+}
+
+}  // namespace imgpipe

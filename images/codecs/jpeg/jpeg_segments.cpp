@@ -1,0 +1,123 @@
+#include "images/codecs/jpeg/jpeg_segments.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "images/codecs/icc.h"
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+using Bytes = std::span<const std::byte>;
+
+constexpr std::size_t kMostSegments = 65'536;
+
+constexpr unsigned kStartOfScan = 0xDA;
+constexpr unsigned kEndOfImage = 0xD9;
+constexpr unsigned kApp1 = 0xE1;
+constexpr unsigned kApp2 = 0xE2;
+
+// Restart markers, TEM and the start of an image stand alone; zero is a 0xFF that was data.
+bool stands_alone(unsigned marker) {
+  return marker <= 1 || (marker >= 0xD0 && marker <= 0xD8);
+}
+
+bool is_frame_header(unsigned marker) {
+  return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
+}
+
+// Segments of one profile by their numbers, which begin with 1 (ICC.1:2010, annex B.4).
+class ProfileParts {
+ public:
+  void add(Bytes payload) {
+    constexpr std::size_t kHeadBytes = 14;
+    if (payload.size() < kHeadBytes) return;
+    Bytes& part = parts_[std::to_integer<std::size_t>(payload[12])];
+    if (part.empty()) part = payload.subspan(kHeadBytes);
+    seen_ = true;
+  }
+
+  [[nodiscard]] std::optional<std::vector<std::byte>> joined() const {
+    if (!seen_) return std::nullopt;
+    std::vector<std::byte> profile;
+    for (std::size_t i = 1; i < parts_.size() && !parts_[i].empty() && profile.size() < kMostProfileBytes;
+         ++i)
+      profile.insert(profile.end(), parts_[i].begin(), parts_[i].end());
+    return profile;
+  }
+
+ private:
+  std::array<Bytes, 256> parts_{};
+  bool seen_ = false;
+};
+
+// The code of the marker at or behind `at`, which then is behind it; like libjpeg, over what is no marker.
+// Zero at the file's end.
+unsigned next_marker(Bytes file, std::size_t& at) {
+  while (at < file.size() && file[at] != std::byte{0xFF}) ++at;
+  while (at < file.size() && file[at] == std::byte{0xFF}) ++at;
+  return at < file.size() ? std::to_integer<unsigned>(file[at++]) : 0;
+}
+
+void look_into(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& parts) {
+  constexpr std::string_view kExif = "Exif\0\0"sv;
+  if (marker == kApp1 && facts.exif.empty() && stands_at(payload, 0, kExif))
+    facts.exif = payload.subspan(kExif.size());
+  if (marker == kApp2 && stands_at(payload, 0, "ICC_PROFILE\0"sv)) parts.add(payload);
+  if (marker == kApp2 && stands_at(payload, 0, "MPF\0"sv)) facts.multi_picture = true;
+  if (is_frame_header(marker) && facts.width == 0) {
+    facts.height = big_endian(payload, 1, 2);
+    facts.width = big_endian(payload, 3, 2);
+  }
+}
+
+}  // namespace
+
+JpegFacts read_jpeg_facts(std::span<const std::byte> file) {
+  JpegFacts facts;
+  ProfileParts parts;
+  std::size_t segments = 0;
+  for (std::size_t at = 0; at < file.size();) {
+    const unsigned marker = next_marker(file, at);
+    if (stands_alone(marker)) continue;
+    if (marker == kStartOfScan || marker == kEndOfImage) break;
+    if (++segments > kMostSegments)
+      throw Error(ErrorKind::input, "JPEG: more than " + std::to_string(kMostSegments) + " header segments");
+    const std::size_t length = big_endian(file, at, 2);
+    if (length < 2 || length > file.size() - at) break;
+    look_into(marker, file.subspan(at + 2, length - 2), facts, parts);
+    at += length;
+  }
+  facts.profile = parts.joined();
+  return facts;
+}
+
+std::span<const std::byte> without_padding(std::span<const std::byte> bytes) {
+  const auto padding = [&bytes](std::size_t at) {
+    const auto c = std::to_integer<unsigned>(bytes[at]);
+    if (c == 0xFF) return !stands_at(bytes, at, "\xFF\xD8"sv);  // the start of a picture
+    return c == 0 || c == ' ' || (c >= '\t' && c <= '\r');
+  };
+  std::size_t at = 0;
+  while (at < bytes.size() && padding(at)) ++at;
+  return bytes.subspan(at);
+}
+
+bool is_known_appendix(std::span<const std::byte> behind, const JpegFacts& facts) {
+  constexpr std::string_view kSamsung = "SEFT";
+  if (facts.multi_picture) return true;
+  if (behind.size() >= kSamsung.size() && stands_at(behind, behind.size() - kSamsung.size(), kSamsung))
+    return true;
+  // Of the box's four bytes of length those may be gone that look like padding.
+  for (std::size_t length_bytes = 0; length_bytes <= 4 && length_bytes < behind.size(); ++length_bytes) {
+    if (stands_at(behind, length_bytes, "ftyp")) return true;
+  }
+  return false;
+}
+
+}  // namespace imgpipe

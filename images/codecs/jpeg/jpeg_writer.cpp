@@ -1,0 +1,250 @@
+// JPEG by libjpeg-turbo: baseline, rows taken as they come.
+//
+// As in codec_jpeg.cpp, the functions that libjpeg jumps back into hold no object with a destructor.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <csetjmp>
+#include <cstdio>
+#include <iterator>
+#include <new>
+#include <string_view>
+
+#include <jpeglib.h>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/mark.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// Up to this quality the colour planes have half the image's size each way, above it the full one: what
+// stb_image_write does too.
+constexpr int kLastHalvedQuality = 90;
+
+struct ErrorState {
+  jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
+  std::jmp_buf jump;
+  char message[JMSG_LENGTH_MAX];
+};
+
+[[noreturn]] void on_error(j_common_ptr info) {
+  auto* state = reinterpret_cast<ErrorState*>(info->err);
+  info->err->format_message(info, state->message);
+  std::longjmp(state->jump, 1);
+}
+
+void on_message(j_common_ptr, int) {}
+
+// Where the bytes go: parts of one size, the last cut short at the end.
+struct Parts {
+  jpeg_destination_mgr base;  // first: libjpeg hands back a pointer to it
+  EncodedFile* file;
+  std::size_t part_bytes;
+};
+
+constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
+// Its tables and what it allocates beyond them at a time, whatever the image's size; measured: 60 KiB.
+constexpr std::int64_t kTableBytes = std::int64_t{128} << 10;
+
+// The most bits that the AC coefficients of a block take. By Parseval their squares add up to no more than
+// those of its samples, 64 * 128^2; the most bits come of it where all have the same share, which is 128
+// each. Divided by its step and rounded, one of 2^(s-1) or more takes s bits and a code (ITU-T T.81, table
+// K.5, without zeros before it; all are shorter in table K.6 or as long but for s of 2 to 4). A share
+// between those of two s counts as bits between theirs.
+double most_ac_bits(const JQUANT_TBL& steps) {
+  constexpr std::array<double, 9> kBits{0, 3, 5, 7, 9, 10, 13, 15, 18};  // by s
+  double bits = 0;
+  for (std::size_t i = 1; i < DCTSIZE2; ++i) {
+    const double share = std::pow(128.0 / steps.quantval[i], 2);
+    const auto energy = [](std::size_t s) { return std::pow(std::exp2(s) / 2 - 0.5, 2); };
+    std::size_t s = 1;  // fewer save nothing: zeros between them make the codes longer
+    while (s + 1 < kBits.size() && energy(s + 1) <= share) ++s;
+    bits += kBits[s];
+    if (s + 1 < kBits.size() && share > energy(s))
+      bits += (kBits[s + 1] - kBits[s]) * (share - energy(s)) / (energy(s + 1) - energy(s));
+  }
+  return bits;
+}
+
+// Runs inside libjpeg, which knows no exceptions.
+boolean add_part(j_compress_ptr encoder) {
+  auto* parts = reinterpret_cast<Parts*>(encoder->dest);
+  bool added = false;
+  try {
+    parts->file->parts.emplace_back(parts->part_bytes);
+    added = true;
+  } catch (const std::bad_alloc&) {
+    added = false;
+  }
+  if (!added) {
+    auto* errors = reinterpret_cast<ErrorState*>(encoder->err);
+    std::snprintf(errors->message, sizeof errors->message, "not enough memory");
+    std::longjmp(errors->jump, 1);
+  }
+  std::vector<std::byte>& part = parts->file->parts.back();
+  parts->base.next_output_byte = reinterpret_cast<JOCTET*>(part.data());
+  parts->base.free_in_buffer = part.size();
+  return TRUE;
+}
+
+void start_parts(j_compress_ptr encoder) {
+  (void)add_part(encoder);
+}
+
+void end_parts(j_compress_ptr encoder) {
+  auto* parts = reinterpret_cast<Parts*>(encoder->dest);
+  std::vector<std::byte>& part = parts->file->parts.back();
+  part.resize(part.size() - parts->base.free_in_buffer);
+}
+
+class JpegWriter final : public Writer {
+ public:
+  JpegWriter(Shape shape, const EncodeOptions& options) : mark_(mark_text(options.mark)) {
+    encoder_.err = jpeg_std_error(&errors_.base);
+    errors_.base.error_exit = on_error;
+    errors_.base.emit_message = on_message;
+    parts_.base.init_destination = start_parts;
+    parts_.base.empty_output_buffer = add_part;
+    parts_.base.term_destination = end_parts;
+    parts_.file = &file_;
+    if (!try_start(shape, options.quality)) {
+      jpeg_destroy_compress(&encoder_);
+      fail();
+    }
+    parts_.part_bytes = static_cast<std::size_t>(std::min(kPartBytes, most_bytes(shape.height)));
+  }
+
+  ~JpegWriter() override { jpeg_destroy_compress(&encoder_); }
+  JpegWriter(const JpegWriter&) = delete;
+  JpegWriter& operator=(const JpegWriter&) = delete;
+
+  void write_rows(ConstHostPlane rows) override {
+    if (!try_write(rows)) fail();
+  }
+
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    return most_bytes(encoder_.image_height) + part_and_row_bytes();
+  }
+  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
+    // A part may be full and not taken yet.
+    return most_bytes(std::min<std::int64_t>(rows, encoder_.image_height)) + kPartBytes +
+           part_and_row_bytes();
+  }
+
+  EncodedFile take_finished() override {
+    EncodedFile taken;
+    std::vector<std::vector<std::byte>>& parts = file_.parts;
+    if (parts.size() < 2) return taken;  // the last one is being filled
+    taken.parts.assign(std::move_iterator(parts.begin()), std::move_iterator(parts.end() - 1));
+    parts.erase(parts.begin(), parts.end() - 1);
+    return taken;
+  }
+
+  EncodedFile finish() override {
+    if (!try_finish()) fail();
+    return std::move(file_);
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    if (std::string_view(errors_.message).starts_with("Insufficient memory"))
+      throw Error(ErrorKind::memory, "not enough memory");
+    throw Error(ErrorKind::memory, "the JPEG encoder failed: " + std::string(errors_.message));
+  }
+
+  [[nodiscard]] std::span<const jpeg_component_info> components() const {
+    return {encoder_.comp_info, static_cast<std::size_t>(encoder_.num_components)};
+  }
+
+  // Rows of blocks that libjpeg may finish with so many rows of the image, and what it writes before them.
+  [[nodiscard]] std::int64_t most_bytes(std::int64_t rows) const {
+    constexpr double kDcBits = 9 + 11 + 2;  // K.3 and K.4
+    constexpr double kStuffing = 1.0 / 16;  // zeros behind bytes of ones; noise: 1/256
+    constexpr double kHeaderBytes = 1024;
+    std::int64_t most_h = 1, most_v = 1;
+    for (const jpeg_component_info& component : components()) {
+      most_h = std::max<std::int64_t>(most_h, component.h_samp_factor);
+      most_v = std::max<std::int64_t>(most_v, component.v_samp_factor);
+    }
+    const std::int64_t across = (encoder_.image_width + 8 * most_h - 1) / (8 * most_h);
+    const std::int64_t down = (rows + 8 * most_v - 1) / (8 * most_v) + (rows < encoder_.image_height ? 1 : 0);
+    double bits = 0;
+    for (const jpeg_component_info& component : components()) {
+      const JQUANT_TBL& steps = *encoder_.quant_tbl_ptrs[component.quant_tbl_no];
+      bits += component.h_samp_factor * component.v_samp_factor * (most_ac_bits(steps) + kDcBits);
+    }
+    return static_cast<std::int64_t>(bits / 8 * (1 + kStuffing) * static_cast<double>(across * down) +
+                                     kHeaderBytes);
+  }
+
+  // The part that is being filled, and rows of blocks with their context (libjpeg-turbo's jcprepct.c,
+  // jcmainct.c).
+  [[nodiscard]] std::int64_t part_and_row_bytes() const {
+    constexpr std::int64_t kMostRows = 16 + 3 * 2;
+    const std::int64_t columns = std::int64_t{encoder_.image_width} + 16 + 64;
+    return kPartBytes + kMostRows * columns * encoder_.num_components + kTableBytes;
+  }
+
+  bool try_start(Shape shape, int quality) {
+    if (setjmp(errors_.jump) != 0) return false;
+    jpeg_create_compress(&encoder_);
+    encoder_.dest = &parts_.base;
+    encoder_.image_width = static_cast<JDIMENSION>(shape.width);
+    encoder_.image_height = static_cast<JDIMENSION>(shape.height);
+    encoder_.input_components = shape.channels;
+    encoder_.in_color_space = shape.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&encoder_);  // halves the colour planes both ways
+    jpeg_set_quality(&encoder_, quality, TRUE);
+    encoder_.dct_method = JDCT_ISLOW;
+    if (shape.channels == 3 && quality > kLastHalvedQuality) {
+      encoder_.comp_info[0].h_samp_factor = 1;
+      encoder_.comp_info[0].v_samp_factor = 1;
+    }
+    return true;
+  }
+
+  bool try_write(ConstHostPlane rows) {
+    if (setjmp(errors_.jump) != 0) return false;
+    if (!started_) {
+      jpeg_start_compress(&encoder_, TRUE);
+      if (!mark_.empty()) {
+        jpeg_write_marker(&encoder_, JPEG_COM, reinterpret_cast<const JOCTET*>(mark_.data()),
+                          static_cast<unsigned>(mark_.size()));
+      }
+    }
+    started_ = true;
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      // The library takes its input through a pointer to non-const and does not write to it.
+      auto* row = const_cast<JSAMPLE*>(rows.row(y));
+      jpeg_write_scanlines(&encoder_, &row, 1);
+    }
+    return true;
+  }
+
+  bool try_finish() {
+    if (setjmp(errors_.jump) != 0) return false;
+    jpeg_finish_compress(&encoder_);
+    return true;
+  }
+
+  jpeg_compress_struct encoder_{};
+  ErrorState errors_{};
+  Parts parts_{};
+  EncodedFile file_;
+  std::string_view mark_;
+  bool started_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options) {
+  if (shape.width > JPEG_MAX_DIMENSION || shape.height > JPEG_MAX_DIMENSION) {
+    throw Error(ErrorKind::usage,
+                "jpeg holds at most " + std::to_string(JPEG_MAX_DIMENSION) + " pixels a side");
+  }
+  return std::make_unique<JpegWriter>(shape, options);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,340 @@
+// The Netpbm formats PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), any maxval
+// (netpbm.sourceforge.net/doc). Our own because stb_image 2.27 knows only P5 and P6, swaps the bytes of
+// 16-bit samples and ignores maxval.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/mark.h"
+#include "images/error.h"
+#include "images/files/input_file.h"
+
+namespace imgpipe {
+namespace {
+
+[[noreturn]] void fail(const char* reason) {
+  throw Error(ErrorKind::input, std::string("Netpbm: ") + reason);
+}
+
+bool is_space(unsigned c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+class NetpbmReader final : public Reader {
+ public:
+  NetpbmReader(Bytes bytes, const DecodeOptions& options, const InputFile* rest)
+      : bytes_(bytes),
+        rest_(rest),
+        file_bytes_(rest != nullptr ? static_cast<std::size_t>(rest->size_bytes()) : bytes.size()),
+        lenient_(options.lenient) {
+    kind_ = std::to_integer<unsigned>(bytes[1]) - '0';
+    plain_ = kind_ <= 3;
+    position_ = 2;
+    const bool bitmap = kind_ == 1 || kind_ == 4;
+    const bool color = kind_ == 3 || kind_ == 6;
+    header_.format = bitmap ? Format::pbm : color ? Format::ppm : Format::pgm;
+    header_.shape.width = header_number();
+    header_.shape.height = header_number();
+    header_.shape.channels = color ? 3 : 1;
+    const std::int64_t maxval = bitmap ? 1 : header_number();
+    if (maxval < 1 || maxval > 65535) fail("the maximum value is not within 1..65535");
+    maxval_ = static_cast<unsigned>(maxval);
+    header_.bits_per_sample = static_cast<int>(std::bit_width(maxval_));
+    // One white space ends the header; a comment may stand before it.
+    if (position_ < bytes_.size() && current() == '#') {
+      while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
+    }
+    if (position_ >= bytes_.size() || !is_space(current())) fail("the header is truncated or damaged");
+    ++position_;
+    check_header(header_.shape, options);
+    if (!plain_) {
+      row_bytes_ = bitmap ? (header_.shape.width + 7) / 8
+                          : header_.shape.width * header_.shape.channels * (maxval_ > 255 ? 2 : 1);
+    }
+    // A plain bitmap spends a byte a pixel, other plain samples two (a digit and a space but for the last).
+    const std::int64_t least = !plain_  ? row_bytes_ * header_.shape.height
+                               : bitmap ? header_.shape.samples()
+                                        : 2 * header_.shape.samples() - 1;
+    if (!lenient_ && static_cast<std::int64_t>(file_bytes_ - position_) < least)
+      fail("the file is truncated");
+    if (!plain_) judge_what_follows(std::min(file_bytes_, position_ + static_cast<std::size_t>(least)));
+  }
+
+  [[nodiscard]] std::int64_t working_bytes(bool) const override {
+    return rest_ != nullptr ? static_cast<std::int64_t>(window_bytes()) : 0;
+  }
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    if (read_straight(rows)) return;
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      if (plain_) {
+        read_plain_row(rows.row(y), rows.row_samples());
+      } else {
+        read_raw_row(rows.row(y), rows.row_samples());
+      }
+    }
+  }
+
+  void finish() override {
+    window_ = std::vector<std::byte>();
+    if (plain_) {
+      skip_space_and_comments();
+      judge_what_follows(position_);
+    }
+    if (missing_ > 0) {
+      warnings_.push_back("damaged Netpbm file: " + std::to_string(missing_) + " samples are missing");
+    }
+  }
+
+ private:
+  // White space may stand behind an image (and between images, which are legal Netpbm: we take one).
+  void judge_what_follows(std::size_t end) {
+    constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
+    const std::size_t count = file_bytes_ - end;
+    std::vector<std::byte> piece;
+    Bytes behind = bytes_.subspan(std::min(end, bytes_.size()));
+    for (;;) {
+      if (rest_ != nullptr && end < file_bytes_) {
+        piece.resize(std::min(kPieceBytes, file_bytes_ - end));
+        behind = Bytes(piece).first(rest_->read_at(static_cast<std::int64_t>(end), piece));
+      }
+      std::size_t spaces = 0;
+      while (spaces < behind.size() && is_space(std::to_integer<unsigned>(behind[spaces]))) ++spaces;
+      end += spaces;
+      if (behind.size() == spaces && (rest_ == nullptr || spaces == 0 || end >= file_bytes_)) return;
+      if (rest_ == nullptr || spaces == 0) {
+        behind = behind.subspan(spaces);
+        break;
+      }
+    }
+    const std::string what = following_bytes(count, format_by_content(behind).has_value());
+    if (!lenient_) fail(what.c_str());
+    warnings_.push_back(what);
+  }
+
+  // Rows that lie in the file as they are to be, of a file that is not here: all of them at once.
+  bool read_straight(HostPlane rows) {
+    const bool as_stored = kind_ > 4 && maxval_ == 255 && rows.stride == rows.row_samples();
+    if (rest_ == nullptr || !as_stored) return false;
+    const auto count = static_cast<std::size_t>(rows.height * rows.row_samples());
+    const std::span<std::byte> out = std::as_writable_bytes(std::span(rows.data, count));
+    if (rest_->read_at(static_cast<std::int64_t>(position_), out) < count) return false;
+    position_ += count;
+    return true;
+  }
+
+  // Whole rows, as they are stored.
+  [[nodiscard]] std::size_t window_bytes() const {
+    constexpr std::int64_t kWindowBytes = std::int64_t{1} << 18;
+    return static_cast<std::size_t>(std::max<std::int64_t>(1, kWindowBytes / row_bytes_) * row_bytes_);
+  }
+
+  // The stored bytes of the next row, as far as there are any.
+  Bytes take_stored_row() {
+    const auto row_bytes = static_cast<std::size_t>(row_bytes_);
+    if (rest_ == nullptr) {
+      const Bytes row = bytes_.subspan(position_, std::min(row_bytes, bytes_.size() - position_));
+      position_ += row.size();
+      return row;
+    }
+    if (window_left_.size() < row_bytes) {
+      window_.resize(window_bytes());
+      window_left_ = Bytes(window_).first(rest_->read_at(static_cast<std::int64_t>(position_), window_));
+      // It was longer when it was opened.
+      if (window_left_.size() < row_bytes && !lenient_) fail("the file is truncated");
+    }
+    const Bytes row = window_left_.first(std::min(row_bytes, window_left_.size()));
+    window_left_ = window_left_.subspan(row.size());
+    position_ += row.size();
+    return row;
+  }
+
+  [[nodiscard]] unsigned current() const { return std::to_integer<unsigned>(bytes_[position_]); }
+
+  void skip_space_and_comments() {
+    while (position_ < bytes_.size() && (is_space(current()) || current() == '#')) {
+      if (current() == '#') {
+        while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
+      } else {
+        ++position_;
+      }
+    }
+  }
+
+  // A decimal number within 0..2^31-1 at the current position; -1 when there is none.
+  std::int64_t number() {
+    constexpr std::int64_t kMax = 0x7FFFFFFF;
+    std::int64_t value = -1;
+    while (position_ < bytes_.size() && current() >= '0' && current() <= '9') {
+      value = (value < 0 ? 0 : value) * 10 + (current() - '0');
+      if (value > kMax) fail("a number is out of range");
+      ++position_;
+    }
+    return value;
+  }
+
+  std::int64_t header_number() {
+    skip_space_and_comments();
+    const std::int64_t value = number();
+    if (value < 0) fail("the header is truncated or damaged");
+    return value;
+  }
+
+  [[nodiscard]] Sample scaled(unsigned value) const {
+    return static_cast<Sample>((value * kMaxSample + maxval_ / 2) / maxval_);
+  }
+
+  Sample checked(unsigned value) {
+    if (value > maxval_) {
+      if (!lenient_) fail("a sample is larger than the maximum value");
+      ++missing_;
+      return kMissingSample;
+    }
+    return scaled(value);
+  }
+
+  void read_plain_row(Sample* out, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      skip_space_and_comments();
+      std::int64_t value = -1;
+      if (kind_ == 1) {  // bits need no space between them
+        if (position_ < bytes_.size() && (current() == '0' || current() == '1')) {
+          value = current() == '0' ? 1 : 0;  // 1 is black
+          ++position_;
+        }
+      } else {
+        value = number();
+      }
+      if (value < 0) {
+        if (!lenient_) fail(position_ < bytes_.size() ? "a sample is not a number" : "the file is truncated");
+        std::memset(out + i, kMissingSample, static_cast<std::size_t>(count - i));
+        missing_ += count - i;
+        position_ = bytes_.size();
+        return;
+      }
+      out[i] = value > maxval_ ? checked(65536) : scaled(static_cast<unsigned>(value));
+    }
+  }
+
+  void read_raw_row(Sample* out, std::int64_t count) {
+    const Bytes row = take_stored_row();
+    const std::size_t have = row.size();
+    const auto* in = reinterpret_cast<const unsigned char*>(row.data());
+    const auto have_samples = static_cast<std::int64_t>(kind_ == 4      ? have * 8
+                                                        : maxval_ > 255 ? have / 2
+                                                                        : have);
+    const std::int64_t whole = std::min(count, have_samples);
+    if (kind_ == 4) {
+      for (std::int64_t x = 0; x < whole; ++x) {
+        out[x] = (in[x >> 3] >> (7 - (x & 7)) & 1) != 0 ? 0 : kMaxSample;
+      }
+    } else if (maxval_ == 255) {
+      std::memcpy(out, in, static_cast<std::size_t>(whole));
+    } else if (maxval_ < 255) {
+      for (std::int64_t x = 0; x < whole; ++x) out[x] = checked(in[x]);
+    } else {
+      for (std::int64_t x = 0; x < whole; ++x) out[x] = checked((unsigned{in[2 * x]} << 8) | in[2 * x + 1]);
+    }
+    if (whole < count) {
+      std::memset(out + whole, kMissingSample, static_cast<std::size_t>(count - whole));
+      missing_ += count - whole;
+    }
+  }
+
+  Bytes bytes_;  // the file, or its beginning
+  const InputFile* rest_;
+  std::size_t file_bytes_;
+  bool lenient_;
+  std::vector<std::byte> window_;  // of the rest, and what of it was not given
+  Bytes window_left_;
+  unsigned kind_ = 0;  // the digit of P1..P6
+  bool plain_ = false;
+  unsigned maxval_ = 1;
+  std::int64_t row_bytes_ = 0;
+  std::size_t position_ = 0;
+  std::int64_t missing_ = 0;
+};
+
+class NetpbmWriter final : public Writer {
+ public:
+  NetpbmWriter(Shape shape, const EncodeOptions& options) : shape_(shape) {
+    const std::string mark(mark_text(options.mark));
+    head_ = std::string(shape.channels == 1 ? "P5\n" : "P6\n") + (mark.empty() ? "" : "# " + mark + "\n") +
+            std::to_string(shape.width) + " " + std::to_string(shape.height) + "\n255\n";
+    left_ = file_bytes();
+  }
+
+  void write_rows(ConstHostPlane rows) override {
+    if (left_ == file_bytes()) append(head_.data(), static_cast<std::int64_t>(head_.size()), rows);
+    for (std::int64_t y = 0; y < rows.height; ++y) append(rows.row(y), rows.row_samples(), rows);
+  }
+
+  [[nodiscard]] std::int64_t working_bytes() const override { return file_bytes() + list_bytes(); }
+  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
+    return std::min(file_bytes(), part_bytes(rows)) + list_bytes();
+  }
+
+  EncodedFile take_finished() override { return std::exchange(file_, {}); }
+  EncodedFile finish() override { return take_finished(); }
+
+ private:
+  [[nodiscard]] std::int64_t file_bytes() const {
+    return static_cast<std::int64_t>(head_.size()) + shape_.samples();
+  }
+  // Of a part that is to take so many rows: few parts where rows come one by one, each of whole rows.
+  [[nodiscard]] std::int64_t part_bytes(std::int64_t rows) const {
+    constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
+    const std::int64_t row_bytes = shape_.width * shape_.channels;
+    return static_cast<std::int64_t>(head_.size()) + std::max(rows, kPartBytes / row_bytes) * row_bytes;
+  }
+  // Of the parts' list, and what they were not filled with.
+  [[nodiscard]] std::int64_t list_bytes() const { return 4096 + shape_.samples() / 4096; }
+
+  // `rows` are those that are being written.
+  void append(const void* data, std::int64_t count, ConstHostPlane rows) {
+    std::vector<std::byte>* part = file_.parts.empty() ? nullptr : &file_.parts.back();
+    if (part == nullptr || part->capacity() - part->size() < static_cast<std::size_t>(count)) {
+      part = &file_.parts.emplace_back();
+      part->reserve(static_cast<std::size_t>(std::min(left_, part_bytes(rows.height))));
+    }
+    const auto* first = static_cast<const std::byte*>(data);
+    part->insert(part->end(), first, first + count);
+    left_ -= count;
+  }
+
+  Shape shape_;
+  std::string head_;
+  std::int64_t left_ = 0;  // bytes of the file that are not there yet
+  EncodedFile file_;       // what was not taken of it
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options, const InputFile* rest) {
+  return std::make_unique<NetpbmReader>(bytes, options, rest);
+}
+
+bool is_raw_netpbm(Bytes beginning, DecodeOptions options) {
+  const std::optional<Format> format = format_by_content(beginning);
+  const bool netpbm = format == Format::pbm || format == Format::pgm || format == Format::ppm;
+  if (!netpbm || std::to_integer<char>(beginning[1]) < '4') return false;
+  options.lenient = true;  // the pixels need not be here
+  try {
+    const NetpbmReader reader(beginning, options, nullptr);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::unique_ptr<Writer> make_netpbm_writer(Shape shape, const EncodeOptions& options) {
+  return std::make_unique<NetpbmWriter>(shape, options);
+}
+
+}  // namespace imgpipe

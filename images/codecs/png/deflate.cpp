@@ -1,0 +1,206 @@
+// ISA-L for speed (levels 0 to 3), zlib for size (4 to 9): libdeflate, which would be faster there, cannot
+// end a piece in a flush.
+#include "images/codecs/png/deflate.h"
+
+#include <algorithm>
+#include <new>
+
+#include <isa-l.h>
+#include <zlib.h>
+
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kLastIsalLevel = ISAL_DEF_MAX_LEVEL;
+// Both libraries count what they are given in 32 bits.
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+constexpr std::size_t kStoredBytes = 32;
+constexpr std::size_t kMoreRoom = std::size_t{1} << 16;
+
+const unsigned char* chars(const std::byte* bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes);
+}
+
+std::size_t level_buffer_bytes(int level) {
+  constexpr std::size_t kBytes[] = {ISAL_DEF_LVL0_DEFAULT, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT,
+                                    ISAL_DEF_LVL3_DEFAULT};
+  return kBytes[level];
+}
+
+}  // namespace
+
+struct StripDeflater::State {
+  explicit State(int chosen_level) : level(chosen_level) {
+    if (level <= kLastIsalLevel) {
+      isal = std::make_unique<isal_zstream>();
+      // Not filled: the library clears what it looks at, for each strip; all of it is 300 KB.
+      level_buffer = std::make_unique_for_overwrite<std::uint8_t[]>(level_buffer_bytes(level));
+    } else if (deflateInit2(&zlib, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
+               Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~State() {
+    if (level > kLastIsalLevel) deflateEnd(&zlib);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // Room behind the `made` bytes: for all of a strip and more at first, for a little each time that was not
+  // enough. What ISA-L makes depends on where its room ends, so that follows from the strip alone.
+  std::span<unsigned char> room(std::size_t made, std::size_t bytes) {
+    if (out.size() < made + bytes) out.resize(made + bytes);
+    return {reinterpret_cast<unsigned char*>(out.data()) + made, bytes};
+  }
+  static std::size_t first_room(std::size_t strip_bytes) {
+    return std::min(strip_bytes + strip_bytes / 8 + kMoreRoom, kMostAtOnce);
+  }
+
+  // A strip's first bytes, as they are, in a stored block (RFC 1951, 3.2.4): 5 bytes and themselves.
+  std::size_t store(std::span<const std::byte> bytes, bool last) {
+    const auto length = static_cast<std::uint16_t>(bytes.size());
+    const std::uint16_t complement = static_cast<std::uint16_t>(~length);
+    const std::span<unsigned char> space = room(0, 5 + bytes.size());
+    space[0] = last ? 1 : 0;
+    space[1] = static_cast<unsigned char>(length);
+    space[2] = static_cast<unsigned char>(length >> 8);
+    space[3] = static_cast<unsigned char>(complement);
+    space[4] = static_cast<unsigned char>(complement >> 8);
+    std::ranges::transform(bytes, space.begin() + 5,
+                           [](std::byte b) { return std::to_integer<unsigned char>(b); });
+    return 5 + bytes.size();
+  }
+
+  // ISA-L 2.30, at the start of a stream without history, hashes what a register holds (an address) in place
+  // of the third byte, so that its output depends on where the stream lies in memory. So the first bytes are
+  // stored, and are the history of the others.
+  std::size_t compress_isal(std::span<const std::byte> strip, bool last) {
+    std::size_t next_room = first_room(strip.size());
+    const std::span<const std::byte> head = strip.first(std::min(strip.size(), kStoredBytes));
+    strip = strip.subspan(head.size());
+    std::size_t made = store(head, last && strip.empty());
+    if (strip.empty()) return made;
+    isal_deflate_init(isal.get());
+    isal->level = static_cast<std::uint32_t>(level);
+    isal->level_buf = level_buffer.get();
+    isal->level_buf_size = static_cast<std::uint32_t>(level_buffer_bytes(level));
+    // The library takes its input through pointers to non-const and does not write to it.
+    if (isal_deflate_set_dict(isal.get(), const_cast<unsigned char*>(chars(head.data())),
+                              static_cast<std::uint32_t>(head.size())) != COMP_OK)
+      throw Error(ErrorKind::memory, "ISA-L could not compress");
+    while (!strip.empty()) {
+      const auto piece = strip.first(std::min(strip.size(), kMostAtOnce));
+      strip = strip.subspan(piece.size());
+      isal->next_in = const_cast<unsigned char*>(chars(piece.data()));
+      isal->avail_in = static_cast<std::uint32_t>(piece.size());
+      isal->flush = strip.empty() && !last ? FULL_FLUSH : NO_FLUSH;
+      isal->end_of_stream = strip.empty() && last ? 1 : 0;
+      do {
+        const std::span<unsigned char> space = room(made, next_room);
+        next_room = kMoreRoom;
+        isal->next_out = space.data();
+        isal->avail_out = static_cast<std::uint32_t>(space.size());
+        if (isal_deflate(isal.get()) != COMP_OK) throw Error(ErrorKind::memory, "ISA-L could not compress");
+        made += space.size() - isal->avail_out;
+      } while (isal->avail_out == 0);
+    }
+    return made;
+  }
+
+  std::size_t compress_zlib(std::span<const std::byte> strip, bool last) {
+    deflateReset(&zlib);
+    std::size_t next_room = first_room(strip.size());
+    std::size_t made = 0;
+    for (bool first = true; first || !strip.empty(); first = false) {
+      const auto piece = strip.first(std::min(strip.size(), kMostAtOnce));
+      strip = strip.subspan(piece.size());
+      zlib.next_in = const_cast<unsigned char*>(chars(piece.data()));
+      zlib.avail_in = static_cast<unsigned>(piece.size());
+      const int flush = !strip.empty() ? Z_NO_FLUSH : last ? Z_FINISH : Z_FULL_FLUSH;
+      do {
+        const std::span<unsigned char> space = room(made, next_room);
+        next_room = kMoreRoom;
+        zlib.next_out = space.data();
+        zlib.avail_out = static_cast<unsigned>(space.size());
+        if (deflate(&zlib, flush) == Z_STREAM_ERROR)
+          throw Error(ErrorKind::memory, "zlib could not compress");
+        made += space.size() - zlib.avail_out;
+      } while (zlib.avail_out == 0);
+    }
+    return made;
+  }
+
+  int level;
+  std::unique_ptr<isal_zstream> isal;
+  std::unique_ptr<std::uint8_t[]> level_buffer;
+  z_stream zlib{};
+  std::vector<std::byte> out;
+};
+
+StripDeflater::StripDeflater(int level) {
+  try {
+    state_ = std::make_unique<State>(level);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::memory, "not enough memory to compress");
+  }
+}
+
+std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
+  // zlib's windows, hash chains and pending bytes; ISA-L's stream, with its own window.
+  constexpr std::int64_t kZlibBytes = std::int64_t{512} << 10;
+  const bool isal = level <= kLastIsalLevel;
+  const std::int64_t library =
+      isal ? static_cast<std::int64_t>(sizeof(isal_zstream) + level_buffer_bytes(level)) : kZlibBytes;
+  const auto room = static_cast<std::int64_t>(State::first_room(static_cast<std::size_t>(strip_bytes)));
+  // Where that is not enough it grows: the old room beside one of twice its size.
+  return library + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
+}
+
+std::int64_t most_compressed_bytes(std::int64_t strip_bytes, int level) {
+  constexpr std::int64_t kEnds = 256;  // the stored beginning, tables, the flush
+  return strip_bytes + (level == 0 ? strip_bytes / 2 : strip_bytes / 4096) + kEnds;
+}
+
+StripDeflater::~StripDeflater() = default;
+StripDeflater::StripDeflater(StripDeflater&&) noexcept = default;
+StripDeflater& StripDeflater::operator=(StripDeflater&&) noexcept = default;
+
+std::span<const std::byte> StripDeflater::compress(std::span<const std::byte> strip, bool last) {
+  try {
+    const std::size_t made = state_->level <= kLastIsalLevel ? state_->compress_isal(strip, last)
+                                                             : state_->compress_zlib(strip, last);
+    return std::span<const std::byte>(state_->out).first(made);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::memory, "not enough memory to compress");
+  }
+}
+
+std::vector<std::byte> zlib_header(int level) {
+  // CMF: deflate, 32 KiB. FLG: how hard it was tried, and what makes the pair a multiple of 31.
+  constexpr unsigned kMethod = 0x78;
+  const unsigned effort = level <= 1 ? 0 : level <= 5 ? 1 : level == 6 ? 2 : 3;
+  unsigned flags = effort << 6;
+  flags += 31 - (kMethod * 256 + flags) % 31;
+  return {static_cast<std::byte>(kMethod), static_cast<std::byte>(flags)};
+}
+
+std::uint32_t adler32_of(std::span<const std::byte> bytes, std::uint32_t before) {
+  return isal_adler32(before, chars(bytes.data()), bytes.size());
+}
+
+std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t before) {
+  return crc32_gzip_refl(before, chars(bytes.data()), bytes.size());
+}
+
+std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::int64_t bytes) {
+  return static_cast<std::uint32_t>(adler32_combine(first, second, bytes));
+}
+
+std::string deflate_versions() {
+  return "ISA-L " + std::to_string(ISAL_MAJOR_VERSION) + "." + std::to_string(ISAL_MINOR_VERSION) + "." +
+         std::to_string(ISAL_PATCH_VERSION) + ", zlib " + zlibVersion();
+}
+
+}  // namespace imgpipe

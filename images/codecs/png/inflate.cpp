@@ -1,0 +1,69 @@
+#include "images/codecs/png/inflate.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <isa-l.h>
+
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // the library counts in 32 bits
+
+[[noreturn]] void corrupt(const char* what) {
+  throw Error(ErrorKind::input, std::string("corrupt compressed data: ") + what);
+}
+
+}  // namespace
+
+struct ZlibInflater::State {
+  inflate_state isal{};
+};
+
+ZlibInflater::ZlibInflater() : state_(std::make_unique<State>()) {
+  isal_inflate_init(&state_->isal);
+  state_->isal.crc_flag = ISAL_ZLIB;
+}
+
+ZlibInflater::~ZlibInflater() = default;
+
+bool ZlibInflater::finished() const noexcept {
+  return state_->isal.block_state == ISAL_BLOCK_FINISH;
+}
+
+std::size_t ZlibInflater::inflate(std::span<const std::byte>& in, std::span<std::byte> out) {
+  inflate_state& isal = state_->isal;
+  if (finished()) return 0;
+  const std::size_t given = std::min(in.size(), kMostAtOnce);
+  const std::size_t room = std::min(out.size(), kMostAtOnce);
+  // The library takes its input through a pointer to non-const and does not write to it.
+  isal.next_in = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(in.data()));
+  isal.avail_in = static_cast<std::uint32_t>(given);
+  isal.next_out = reinterpret_cast<std::uint8_t*>(out.data());
+  isal.avail_out = static_cast<std::uint32_t>(room);
+  switch (isal_inflate(&isal)) {
+    case ISAL_DECOMP_OK:
+    case ISAL_END_INPUT:
+    case ISAL_OUT_OVERFLOW:
+      break;
+    case ISAL_INVALID_BLOCK:
+      corrupt("an invalid block");
+    case ISAL_INVALID_SYMBOL:
+      corrupt("an invalid symbol");
+    case ISAL_INVALID_LOOKBACK:
+      corrupt("a distance that is too far back");
+    case ISAL_INCORRECT_CHECKSUM:
+      corrupt("its checksum is wrong");
+    default:
+      corrupt("no zlib stream");
+  }
+  in = in.subspan(given - isal.avail_in);
+  // What was read ahead of the end does not belong to the stream.
+  if (finished() && isal.read_in_length >= 8) corrupt("more of it than there should be");
+  return room - isal.avail_out;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,195 @@
+// The fast way to read the plain kind of PNG: 8 bits a sample, grey or RGB, with alpha or not, not
+// interlaced. libpng has read and judged all that stands before the pixels; from the first IDAT chunk on this
+// reader takes over, with ISA-L's inflate. It checks the CRC of every chunk, the Adler-32, no byte too few or
+// too many. libpng is laxer behind the last pixel (it does not look into IDAT chunks that begin there): what
+// is not in perfect order there is left to its judgement, so that one file is never taken by one reader and
+// refused by the other.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/png/inflate.h"
+#include "images/codecs/png/png_chunks.h"
+#include "images/codecs/png/png_filter.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// Decompressed at a time: in the second cache when its rows are unfiltered.
+constexpr std::size_t kInflatedBytes = std::size_t{1} << 18;
+
+class PlainPngReader final : public Reader {
+ public:
+  PlainPngReader(Bytes file, const PlainPng& plain, std::unique_ptr<Reader> library)
+      : file_(file),
+        library_(std::move(library)),
+        next_chunk_(plain.first_idat),
+        end_of_idats_(plain.end_of_idats),
+        row_bytes_(
+            static_cast<std::size_t>(library_->header().shape.width * library_->header().shape.channels)) {
+    header_ = library_->header();
+    library_bytes_ = library_->working_bytes(false);
+    left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
+  }
+
+  // Its own buffers, or those with which libpng is asked at the end.
+  [[nodiscard]] std::int64_t working_bytes(bool) const override {
+    constexpr std::int64_t kTableBytes = std::int64_t{96} << 10;  // ISA-L's
+    const auto row = static_cast<std::int64_t>(row_bytes_);
+    const auto own = static_cast<std::int64_t>(inflated_bytes()) + row;
+    return kTableBytes + std::max(own, row + library_bytes_);
+  }
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    first_above_.resize(row_bytes_);
+    inflated_.resize(inflated_bytes());
+    const auto pixel_bytes = static_cast<std::size_t>(rows.channels);
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      const std::uint8_t* filtered = next_filtered_row();
+      // The row above may be in the band before, which is the caller's no more.
+      const std::uint8_t* above = y == 0 ? first_above_.data() : rows.row(y - 1);
+      if (!unfilter_png_row(filtered[0], filtered + 1, above, row_bytes_, pixel_bytes, rows.row(y)))
+        fail("a filter that does not exist");
+    }
+    if (rows.height > 0) std::memcpy(first_above_.data(), rows.row(rows.height - 1), row_bytes_);
+  }
+
+  void finish() override {
+    first_above_ = std::vector<std::uint8_t>();
+    inflated_ = std::vector<std::byte>();
+    try {
+      check_end();
+    } catch (const Error&) {
+      ask_library();
+    }
+    library_.reset();
+  }
+
+ private:
+  // No more than the image has: clearing the rest would cost a tiny one more than its pixels.
+  [[nodiscard]] std::size_t inflated_bytes() const {
+    const std::uint64_t all = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
+    return std::max<std::size_t>(std::min<std::uint64_t>(kInflatedBytes, all), row_bytes_ + 1);
+  }
+
+  void check_end() {
+    std::byte more{};
+    while (!inflater_.finished()) {
+      if (inflate({&more, 1}) != 0) fail("more pixels than there should be");
+    }
+    while (next_chunk_ < end_of_idats_) take_chunk();
+    if (!data_.empty()) fail("data behind the end of the pixels");
+    std::optional<PngChunk> chunk = png_chunk_at(file_, next_chunk_);
+    for (; chunk; chunk = png_chunk_at(file_, chunk->end())) {
+      check_crc(*chunk);
+      if (is_png_type(file_, *chunk, "IEND")) return;
+    }
+    fail("the file is truncated");
+  }
+
+  // Throws what libpng says of the whole file, if it refuses it.
+  void ask_library() {
+    Image row({header_.shape.width, 1, header_.shape.channels});
+    for (std::int64_t y = 0; y < header_.shape.height; ++y) library_->read_rows(row.view());
+  }
+
+  [[noreturn]] static void fail(const char* reason) {
+    throw Error(ErrorKind::input, std::string("PNG: ") + reason);
+  }
+
+  void check_crc(const PngChunk& chunk) const {
+    if (!has_right_crc(file_, chunk)) fail("CRC error");
+  }
+
+  // The data of the next IDAT chunk behind what is left, which must be nothing but for empty chunks.
+  void take_chunk() {
+    const PngChunk chunk = *png_chunk_at(file_, next_chunk_);  // plain_png() saw that it is there
+    check_crc(chunk);
+    if (!data_.empty()) fail("data behind the end of the pixels");
+    data_ = chunk.data(file_);
+    next_chunk_ = chunk.end();
+  }
+
+  std::size_t inflate(std::span<std::byte> out) {
+    std::size_t made = 0;
+    while (made < out.size() && !inflater_.finished()) {
+      if (data_.empty() && next_chunk_ < end_of_idats_) take_chunk();
+      const std::size_t left = data_.size();
+      std::size_t step = 0;
+      try {
+        step = inflater_.inflate(data_, out.subspan(made));
+      } catch (const Error& error) {
+        fail(error.what());
+      }
+      made += step;
+      if (step == 0 && data_.size() == left && data_.empty() && next_chunk_ == end_of_idats_ &&
+          !inflater_.finished())
+        fail("not enough compressed data");
+    }
+    return made;
+  }
+
+  // Type byte and bytes of the next row.
+  const std::uint8_t* next_filtered_row() {
+    const std::size_t wanted = row_bytes_ + 1;
+    if (filled_ - used_ < wanted) {
+      std::memmove(inflated_.data(), inflated_.data() + used_, filled_ - used_);
+      filled_ -= used_;
+      used_ = 0;
+      // Not more than the image has: what comes behind it is looked at in finish().
+      const std::size_t room = std::min<std::uint64_t>(inflated_.size() - filled_, left_ - filled_);
+      filled_ += inflate(std::span(inflated_).subspan(filled_, room));
+      if (filled_ < wanted) fail("not enough compressed data");
+    }
+    const std::byte* row = inflated_.data() + used_;
+    used_ += wanted;
+    left_ -= wanted;
+    return reinterpret_cast<const std::uint8_t*>(row);
+  }
+
+  Bytes file_;
+  std::unique_ptr<Reader> library_;  // libpng's, at the first row
+  std::int64_t library_bytes_ = 0;   // that it would hold
+  std::size_t next_chunk_;
+  std::size_t end_of_idats_;
+  Bytes data_;  // of the chunk in hand, not yet decompressed
+  std::size_t row_bytes_;
+  std::vector<std::uint8_t> first_above_;  // the last row given
+  ZlibInflater inflater_;
+  std::vector<std::byte> inflated_;
+  std::size_t used_ = 0, filled_ = 0;  // of inflated_
+  std::uint64_t left_ = 0;             // bytes of rows not yet given
+};
+
+}  // namespace
+
+std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
+                                  std::span<const unsigned char> harmless) {
+  PlainPng plain{first_idat, first_idat};
+  std::optional<PngChunk> chunk = png_chunk_at(file, first_idat);
+  // The stream's window must be the library's own: a smaller one bounds distances, which only zlib checks.
+  if (!chunk || chunk->length < 2 || file[first_idat + 8] != std::byte{0x78}) return std::nullopt;
+  while (chunk && is_png_type(file, *chunk, "IDAT")) {
+    plain.end_of_idats = chunk->end();
+    chunk = png_chunk_at(file, chunk->end());
+  }
+  // Behind the pixels: nothing that libpng would look into.
+  for (; chunk; chunk = png_chunk_at(file, chunk->end())) {
+    if (is_png_type(file, *chunk, "IEND")) return chunk->length == 0 ? std::optional(plain) : std::nullopt;
+    bool known = false;
+    for (std::size_t i = 0; i + 4 <= harmless.size(); i += 5)
+      known = known || is_png_type(file, *chunk, &harmless[i]);
+    if (!known) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, std::unique_ptr<Reader> library) {
+  return std::make_unique<PlainPngReader>(file, plain, std::move(library));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,315 @@
+// PNG by libpng: every colour type and depth, interlaced, tRNS; orientation from eXIf. Pixels of the plain
+// kind are left to codec_png_plain.cpp.
+//
+// libpng reports errors by jumping back into the function of this file that called it. Those functions
+// hold no object with a destructor.
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <png.h>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/png/png_chunks.h"
+#include "images/codecs/png/png_small_idats.h"
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// deflate cannot make data smaller than this (RFC 1951: 258 bytes in 2 bits).
+constexpr std::int64_t kBestDeflateRatio = 1032;
+
+// zlib's window and state, and what libpng reads ahead; what png_stream_fault() takes is more.
+constexpr std::int64_t kInflateBytes = std::int64_t{192} << 10;
+
+// Metadata that changes no pixel here is skipped unread, so that it can neither inflate nor warn.
+constexpr png_byte kSkippedChunks[] =
+    "bKGD\0cHRM\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0tEXt\0tIME\0zTXt";
+constexpr int kSkippedChunkCount = static_cast<int>(sizeof kSkippedChunks / 5);
+
+struct PngState {
+  Bytes bytes;
+  std::size_t position = 0;              // strict
+  std::optional<PngSmallIdats> lenient;  // else the bytes come from there
+  bool strict = true;
+  bool no_memory = false;  // whatever libpng makes of it
+  long warnings = 0;
+  std::int64_t rows_arrived = 0;  // with count_row
+  char message[160] = {};
+  char first_warning[160] = {};
+};
+
+PngState* state_of(png_structp png) {
+  return static_cast<PngState*>(png_get_error_ptr(png));
+}
+
+// libpng names the chunk in front of its message. Where that is none of PNG's own names it is four bytes of
+// the file, and a reason holds no byte of the file.
+void copy_reason(char* to, std::size_t size, png_const_charp text) {
+  constexpr const char* kNames[] = {"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "eXIf", "bKGD", "cHRM",
+                                    "gAMA", "hIST", "iCCP", "iTXt", "oFFs", "pCAL", "pHYs", "sBIT",
+                                    "sCAL", "sPLT", "sRGB", "tEXt", "tIME", "zTXt"};
+  const char* colon = std::strstr(text, ": ");
+  bool known = colon == nullptr || std::strchr(text, '[') == nullptr;
+  if (colon == text + 4) {
+    known = false;
+    for (const char* name : kNames) known = known || std::strncmp(text, name, 4) == 0;
+  }
+  std::snprintf(to, size, "%s%s", known ? "" : "unknown chunk", known ? text : colon);
+}
+
+[[noreturn]] void on_error(png_structp png, png_const_charp text) {
+  PngState* state = state_of(png);
+  copy_reason(state->message, sizeof state->message, text);
+  png_longjmp(png, 1);
+}
+
+void on_warning(png_structp png, png_const_charp text) {
+  PngState* state = state_of(png);
+  if (state->strict) on_error(png, text);
+  if (state->warnings++ == 0) copy_reason(state->first_warning, sizeof state->first_warning, text);
+}
+
+png_voidp on_allocate(png_structp png, png_alloc_size_t bytes) {
+  png_voidp block = std::malloc(bytes);
+  if (block == nullptr) static_cast<PngState*>(png_get_mem_ptr(png))->no_memory = true;
+  return block;
+}
+
+void on_free(png_structp, png_voidp block) {
+  std::free(block);
+}
+
+void on_read(png_structp png, png_bytep out, png_size_t count) {
+  auto* state = static_cast<PngState*>(png_get_io_ptr(png));
+  if (state->lenient) {
+    if (!state->lenient->read(std::as_writable_bytes(std::span(out, count))))
+      on_error(png, "the file is truncated");
+    return;
+  }
+  if (state->bytes.size() - state->position < count) on_error(png, "the file is truncated");
+  std::memcpy(out, state->bytes.data() + state->position, count);
+  state->position += count;
+}
+
+// A transform that changes nothing: a row has been decompressed and unfiltered, and is the caller's from here
+// on.
+void count_row(png_structp png, png_row_infop, png_bytep) {
+  ++state_of(png)->rows_arrived;
+}
+
+class PngReader final : public WholeImageReader {
+ public:
+  PngReader(Bytes bytes, const DecodeOptions& options) : WholeImageReader(options.memory), file_(bytes) {
+    state_.bytes = bytes;
+    if (options.lenient) state_.lenient.emplace(bytes);
+    state_.strict = !options.lenient;
+    png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning, &state_,
+                                    on_allocate, on_free);
+    info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
+    try {
+      if (info_ == nullptr) throw Error(ErrorKind::memory, "not enough memory");
+      if (!try_read_header()) fail();
+      header_.format = Format::png;
+      read_header_facts();
+      check_header(header_.shape, options);
+      raw_bytes_ = raw_bytes();
+      check_plausible(raw_bytes_, bytes.size(), kBestDeflateRatio);
+      read_chunk_facts();
+    } catch (...) {
+      png_destroy_read_struct(&png_, &info_, nullptr);
+      throw;
+    }
+  }
+
+  // Where the pixels lie, if open_plain_png() can read them: nothing to expand, to scale or to put in order.
+  // Before the first row.
+  [[nodiscard]] std::optional<PlainPng> plain() const {
+    constexpr std::size_t kChunkHeaderBytes = 8;  // libpng has read that of the first IDAT chunk
+    const int color_type = png_get_color_type(png_, info_);
+    if (!state_.strict || header_.progressive || header_.bits_per_sample != 8 || has_tables_)
+      return std::nullopt;
+    if (color_type == PNG_COLOR_TYPE_PALETTE) return std::nullopt;
+    return plain_png(state_.bytes, state_.position - kChunkHeaderBytes, kSkippedChunks);
+  }
+
+  ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+
+  // libpng holds two rows, of up to 16 bits a sample; all passes over an interlaced image are made at once.
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    const std::int64_t sample_bytes = header_.bits_per_sample == 16 ? 2 : 1;
+    const std::int64_t row_bytes = (header_.shape.width + 8) * header_.shape.channels * sample_bytes;
+    const std::int64_t image = header_.progressive ? WholeImageReader::working_bytes(whole) : 0;
+    return 2 * row_bytes + image + kInflateBytes;
+  }
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    if (!started_ && !try_start()) fail();
+    started_ = true;
+    if (header_.progressive) return WholeImageReader::read_next_rows(rows);
+    if (damaged_ || !try_read_rows(rows)) give_missing(rows);
+  }
+
+  // Of an interlaced file.
+  void decode(HostPlane whole) override {
+    // Under --lenient a pixel that no pass reached must be mid-grey.
+    if (!state_.strict) {
+      for (std::int64_t y = 0; y < whole.height; ++y) fill_missing(whole.row(y), whole.width, whole.channels);
+    }
+    if (try_read_passes(whole)) return;
+    if (state_.strict || state_.no_memory) fail();
+    damaged_ = true;
+  }
+
+  void finish() override {
+    if (!damaged_ && !try_finish()) {
+      if (state_.strict) fail();
+      damaged_ = true;
+    }
+    if (state_.no_memory) fail();
+    png_destroy_read_struct(&png_, &info_, nullptr);
+    if (state_.strict) return;
+    const std::int64_t wrong_crcs = wrong_idat_crcs(file_);
+    if (wrong_crcs > 0)
+      warnings_.push_back("damaged PNG: IDAT: CRC error (" + std::to_string(wrong_crcs) + " chunks)");
+    if (damaged_) warnings_.push_back("damaged PNG: " + reason());
+    if (state_.warnings > 0) warnings_.push_back("damaged PNG: " + std::string(state_.first_warning));
+    if (damaged_ || state_.warnings > 0) return;
+    const std::string wrong = png_stream_fault(file_, raw_bytes_);
+    if (!wrong.empty()) warnings_.push_back("damaged PNG: " + wrong);
+  }
+
+ private:
+  [[nodiscard]] std::string reason() const { return state_.message; }
+  [[noreturn]] void fail() const {
+    if (state_.no_memory) throw Error(ErrorKind::memory, "not enough memory");
+    throw Error(ErrorKind::input, "PNG: " + reason());
+  }
+
+  bool try_read_header() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    png_set_read_fn(png_, &state_, on_read);
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // our own limit is --max-pixels
+    png_set_chunk_malloc_max(png_, 8'000'000);
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, kSkippedChunks, kSkippedChunkCount);
+    png_read_info(png_, info_);
+    return true;
+  }
+
+  void read_header_facts() {
+    const bool palette = png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE;
+    header_.bits_per_sample = palette ? 8 : png_get_bit_depth(png_, info_);
+    header_.progressive = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
+    has_tables_ = png_get_valid(png_, info_, PNG_INFO_tRNS | PNG_INFO_PLTE) != 0;
+    const bool transparent = png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
+    header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
+                     (palette ? 3 : png_get_channels(png_, info_)) + (transparent ? 1 : 0)};
+  }
+
+  // What rows are to be like; libpng makes its row buffers.
+  bool try_start() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
+    png_set_expand(png_);    // palette to RGB, fewer bits to 8, tRNS to alpha
+    if (header_.progressive) png_set_interlace_handling(png_);
+    if (!state_.strict) {
+#ifdef PNG_IGNORE_ADLER32  // libpng 1.6.38
+      // With a wrong Adler-32 the row would be lost that is decompressed last; see finish().
+      png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+#endif
+      png_set_read_user_transform_fn(png_, count_row);
+    }
+    png_read_update_info(png_, info_);
+    if (png_get_channels(png_, info_) != header_.shape.channels)
+      png_error(png_, "its transparency is contradictory");
+    return true;
+  }
+
+  // What libpng does not say, or not before the pixels.
+  void read_chunk_facts() {
+    const PngFacts facts = read_png_facts(file_);
+    header_.orientation = exif_orientation(facts.exif);
+    header_.more_images = facts.more_images;
+    if (facts.profile) header_.profile = compressed_profile_name(*facts.profile);
+    if (facts.end == 0 || facts.end == file_.size()) return;
+    const std::string what =
+        following_bytes(file_.size() - facts.end, format_by_content(file_.subspan(facts.end)).has_value());
+    if (state_.strict) throw Error(ErrorKind::input, "PNG: " + what);
+    warnings_.push_back(what);
+  }
+
+  bool try_read_rows(HostPlane rows) {
+    state_.rows_arrived = 0;
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    for (std::int64_t y = 0; y < rows.height; ++y) png_read_row(png_, rows.row(y), nullptr);
+    return true;
+  }
+
+  // --lenient: the rows that could not be read, one that broke off included, become mid-grey.
+  void give_missing(HostPlane rows) {
+    if (state_.strict || state_.no_memory) fail();
+    const std::int64_t first = damaged_ ? 0 : state_.rows_arrived;
+    damaged_ = true;
+    for (std::int64_t y = first; y < rows.height; ++y) fill_missing(rows.row(y), rows.width, rows.channels);
+  }
+
+  bool try_read_passes(HostPlane whole) {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
+      for (std::int64_t y = 0; y < whole.height; ++y) png_read_row(png_, whole.row(y), nullptr);
+    }
+    return true;
+  }
+
+  bool try_finish() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    png_read_end(png_, nullptr);
+    return true;
+  }
+
+  // The bytes of the picture before compression.
+  [[nodiscard]] std::int64_t raw_bytes() const {
+    const std::int64_t bits = std::int64_t{png_get_channels(png_, info_)} * png_get_bit_depth(png_, info_);
+    const std::int64_t width = png_get_image_width(png_, info_);
+    const std::int64_t height = png_get_image_height(png_, info_);
+    const auto of_rows = [&](std::int64_t columns, std::int64_t rows) {
+      return columns > 0 ? rows * (1 + (columns * bits + 7) / 8) : 0;
+    };
+    if (png_get_interlace_type(png_, info_) == PNG_INTERLACE_NONE) return of_rows(width, height);
+    std::int64_t bytes = 0;
+    for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass)
+      bytes += of_rows(PNG_PASS_COLS(width, pass), PNG_PASS_ROWS(height, pass));
+    return bytes;
+  }
+
+  Bytes file_;
+  std::int64_t raw_bytes_ = 0;
+  PngState state_;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+  bool started_ = false;
+  bool damaged_ = false;
+  bool has_tables_ = false;  // a palette or transparent colours
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options) {
+  auto reader = std::make_unique<PngReader>(bytes, options);
+  if (const std::optional<PlainPng> plain = reader->plain())
+    return open_plain_png(bytes, *plain, std::move(reader));
+  return reader;
+}
+
+std::string png_version() {
+  return "libpng " + std::string(png_get_libpng_ver(nullptr));
+}
+
+}  // namespace imgpipe

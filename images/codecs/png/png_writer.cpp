@@ -1,0 +1,227 @@
+// PNG (W3C PNG specification, third edition) in strips: each is filtered and compressed by itself, in any
+// order and on any thread, into an IDAT chunk of its own. A strip's height follows from the image's shape
+// alone, so the bytes are the same for every number of threads.
+//
+//   signature  IHDR  IDAT: zlib header + strip 0 | IDAT: strip 1 | ... | IDAT: Adler-32 of all  IEND
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/mark.h"
+#include "images/codecs/png/deflate.h"
+#include "images/codecs/png/png_filter.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// Filtered bytes of a strip: long against deflate's window of 32 KiB, so that starting afresh costs below 1
+// %, short enough for the caches of one core and for sharing out. 8773x5352 grey has 91 of them.
+constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
+constexpr std::int64_t kMostChunk = std::int64_t{1} << 30;
+constexpr auto kMostChunkBytes = static_cast<std::size_t>(kMostChunk);  // the specification allows 2^31 - 1
+constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
+
+void append_number(std::vector<std::byte>& out, std::uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift));
+}
+
+void append(std::vector<std::byte>& out, Bytes bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+// One chunk: length, type, data, CRC over type and data. The data comes in two pieces.
+void append_chunk(std::vector<std::byte>& out, const char (&type)[5], Bytes head, Bytes body = {}) {
+  append_number(out, static_cast<std::uint32_t>(head.size() + body.size()));
+  const std::size_t start = out.size();
+  append(out, std::as_bytes(std::span(type, 4)));
+  append(out, head);
+  append(out, body);
+  append_number(out, crc32_of(Bytes(out).subspan(start)));
+}
+
+class PngWriter final : public Writer {
+ public:
+  PngWriter(Shape shape, const EncodeOptions& options)
+      : shape_(shape), level_(options.png_level), mark_(options.mark) {
+    const std::int64_t row_bytes = shape.width * shape.channels + 1;
+    strip_rows_ = std::clamp<std::int64_t>(kStripBytes / row_bytes, 1, shape.height);
+    strips_.resize(static_cast<std::size_t>((shape.height + strip_rows_ - 1) / strip_rows_));
+  }
+
+  [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
+
+  void write_strip(std::int64_t first, ConstHostPlane rows) override {
+    if (first % strip_rows_ != 0 || rows.height != std::min(strip_rows_, shape_.height - first) ||
+        rows.width != shape_.width || rows.channels != shape_.channels) {
+      throw Error(ErrorKind::usage, "write_strip: the rows are no strip of the image");
+    }
+    const auto index = static_cast<std::size_t>(first / strip_rows_);
+    Worker worker = take_worker();
+    filter(rows, worker.filtered);
+    Strip strip;
+    strip.filtered_bytes = static_cast<std::int64_t>(worker.filtered.size());
+    strip.adler = adler32_of(worker.filtered);
+    Bytes data = worker.deflater.compress(worker.filtered, index + 1 == strips_.size());
+    std::vector<std::byte> head;
+    if (index == 0) head = zlib_header(level_);
+    strip.chunks.reserve(data.size() + head.size() + 12);
+    do {
+      const Bytes piece = data.first(std::min(data.size(), kMostChunkBytes));
+      append_chunk(strip.chunks, "IDAT", head, piece);
+      head.clear();
+      data = data.subspan(piece.size());
+    } while (!data.empty());
+    const std::lock_guard lock(mutex_);
+    strips_[index] = std::move(strip);
+    workers_.push_back(std::move(worker));
+  }
+
+  void write_rows(ConstHostPlane rows) override {
+    if (gathered_.empty()) gathered_ = Image({shape_.width, strip_rows_, shape_.channels});
+    for (std::int64_t y = 0; y < rows.height;) {
+      const std::int64_t first = next_row_ - next_row_ % strip_rows_;
+      const std::int64_t height = std::min(strip_rows_, shape_.height - first);
+      const std::int64_t filled = next_row_ - first;
+      const std::int64_t taken = std::min(rows.height - y, height - filled);
+      if (taken == height) {
+        write_strip(first, rows.rows(y, taken));
+      } else {
+        copy_pixels(rows.rows(y, taken), gathered_.view().rows(filled, taken));
+        if (filled + taken == height) write_strip(first, std::as_const(gathered_).view().rows(0, height));
+      }
+      y += taken;
+      next_row_ += taken;
+    }
+  }
+
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    const auto strips = static_cast<std::int64_t>(strips_.size());
+    return strips * strip_file_bytes() + worker_bytes() + gathered_bytes() + list_bytes();
+  }
+  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t) const override {
+    return strip_bytes() + gathered_bytes() + list_bytes();
+  }
+  [[nodiscard]] std::int64_t strip_bytes() const override { return strip_file_bytes() + worker_bytes(); }
+
+  EncodedFile take_finished() override {
+    const std::lock_guard lock(mutex_);
+    EncodedFile taken;
+    for (; next_to_take_ < strips_.size() && !strips_[next_to_take_].chunks.empty(); ++next_to_take_) {
+      if (next_to_take_ == 0) taken.parts.push_back(head());
+      Strip& strip = strips_[next_to_take_];
+      adler_ = adler32_joined(adler_, strip.adler, strip.filtered_bytes);
+      taken.parts.push_back(std::move(strip.chunks));
+    }
+    return taken;
+  }
+
+  EncodedFile finish() override {
+    gathered_ = Image();
+    workers_.clear();
+    EncodedFile file = take_finished();
+    if (next_to_take_ < strips_.size())
+      throw Error(ErrorKind::usage, "finish: rows of the image are missing");
+    std::vector<std::byte> sum;
+    append_number(sum, adler_);
+    std::vector<std::byte> tail;
+    append_chunk(tail, "IDAT", sum);
+    append_chunk(tail, "IEND", {});
+    file.parts.push_back(std::move(tail));
+    return file;
+  }
+
+ private:
+  struct Strip {
+    std::vector<std::byte> chunks;
+    std::uint32_t adler = 1;
+    std::int64_t filtered_bytes = 0;
+  };
+
+  // What a thread needs for a strip; made when all others are in use.
+  struct Worker {
+    StripDeflater deflater;
+    std::vector<std::byte> filtered;
+  };
+
+  Worker take_worker() {
+    const std::lock_guard lock(mutex_);
+    if (workers_.empty()) return {StripDeflater(level_), {}};
+    Worker worker = std::move(workers_.back());
+    workers_.pop_back();
+    return worker;
+  }
+
+  // Of a strip: with a type byte for each row.
+  [[nodiscard]] std::int64_t filtered_bytes() const {
+    return strip_rows_ * (shape_.width * shape_.channels + 1);
+  }
+  // As it lies in the file, chunks and all.
+  [[nodiscard]] std::int64_t strip_file_bytes() const {
+    return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunk * 12;
+  }
+  [[nodiscard]] std::int64_t worker_bytes() const {
+    return filtered_bytes() + StripDeflater::working_bytes(filtered_bytes(), level_);
+  }
+  [[nodiscard]] std::int64_t gathered_bytes() const { return filtered_bytes(); }
+  [[nodiscard]] std::int64_t list_bytes() const {
+    return 4096 +
+           static_cast<std::int64_t>(strips_.size() * (sizeof(Strip) + sizeof(std::vector<std::byte>)));
+  }
+
+  static void filter(ConstHostPlane rows, std::vector<std::byte>& filtered) {
+    const auto row_bytes = static_cast<std::size_t>(rows.row_samples());
+    filtered.resize((row_bytes + 1) * static_cast<std::size_t>(rows.height));
+    auto* out = reinterpret_cast<std::uint8_t*>(filtered.data());
+    for (std::int64_t y = 0; y < rows.height; ++y, out += row_bytes + 1) {
+      // The row above a strip belongs to another one.
+      filter_png_row(rows.row(y), y == 0 ? nullptr : rows.row(y - 1), row_bytes,
+                     static_cast<std::size_t>(rows.channels), out);
+    }
+  }
+
+  // Everything before the first strip.
+  [[nodiscard]] std::vector<std::byte> head() const {
+    std::vector<std::byte> head;
+    for (const unsigned value : {0x89U, 0x50U, 0x4EU, 0x47U, 0x0DU, 0x0AU, 0x1AU, 0x0AU})
+      head.push_back(static_cast<std::byte>(value));
+    append_chunk(head, "IHDR", header());
+    if (mark_ != Mark::none) append(head, png_mark(mark_));
+    return head;
+  }
+
+  [[nodiscard]] std::vector<std::byte> header() const {
+    constexpr unsigned kColorTypes[] = {0, 0, 4, 2, 6};  // by channels
+    std::vector<std::byte> data;
+    append_number(data, static_cast<std::uint32_t>(shape_.width));
+    append_number(data, static_cast<std::uint32_t>(shape_.height));
+    // Bits a sample, colour type, deflate, the five filters, not interlaced.
+    for (const unsigned value : {8U, kColorTypes[shape_.channels], 0U, 0U, 0U})
+      data.push_back(static_cast<std::byte>(value));
+    return data;
+  }
+
+  Shape shape_;
+  int level_;
+  Mark mark_;
+  std::int64_t strip_rows_ = 1;
+  std::mutex mutex_;           // of the next four
+  std::vector<Strip> strips_;  // empty until it is finished, and when it was taken
+  std::size_t next_to_take_ = 0;
+  std::uint32_t adler_ = 1;  // of all that was taken
+  std::vector<Worker> workers_;
+  Image gathered_;  // rows of write_rows() that make no strip yet
+  std::int64_t next_row_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options) {
+  if (shape.width > kMaxSide || shape.height > kMaxSide)
+    throw Error(ErrorKind::usage, "png holds at most 2147483647 pixels a side");
+  return std::make_unique<PngWriter>(shape, options);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,155 @@
+// The segments of a JPEG as stb_image 2.27 walks them.
+//
+// It writes past its own memory for a Huffman table of more than 256 codes (stb issue 1289), so no table may
+// be there for it that we did not see. Each step below goes where stb goes, or refuses, or stops where it
+// fails.
+//
+// Markers: stbi__get_marker() takes 0xFF, any number of further 0xFF, and the byte behind them. Before the
+// frame header, from the second segment on, stbi__decode_jpeg_header() scans over other bytes; later they are
+// an error.
+//
+// Segments: stbi__process_marker() leaves each that it accepts at the end of its declared length: APPn and
+// COM by skipping; DQT, DHT, DRI, frame, scan and DNL because they must end there exactly. It knows no
+// others, and no second frame header.
+//
+// Scans: entropy-coded data is read up to a marker (0xFF, any number of 0xFF, then neither 0xFF nor 0) and
+// on over RSTn. Where stb gives up earlier it scans for the next 0xFF, and goes on only if that is the very
+// same marker: what 0 or RSTn make of it is none that it knows.
+//
+// A picture or component without a scan would come out as zeros; that is refused too.
+#include <bitset>
+#include <cstring>
+#include <string>
+
+#include "images/codecs/sniff.h"
+#include "images/codecs/stb/stb_claims.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+void require(bool condition, const char* reason) {
+  if (!condition) throw Error(ErrorKind::input, reason);
+}
+
+class SegmentWalk {
+ public:
+  explicit SegmentWalk(Bytes bytes) : bytes_(bytes) {}
+
+  StbClaims walk() {
+    bool first = true;
+    while (claims_.width == 0) {
+      const std::uint32_t marker = next_marker(!first);
+      require(is_frame(marker) || is_common(marker), "jpeg: no frame header that stb_image knows");
+      segment(marker);
+      first = false;
+    }
+    for (std::uint32_t marker = 0; (marker = next_marker(false)) != 0xD9;) {
+      require(marker == 0xDA || marker == 0xDC || is_common(marker),
+              "jpeg: stb_image does not know a marker in it");
+      segment(marker);
+      if (marker == 0xDA) skip_entropy_coded_data();
+    }
+    require((in_frame_ & ~in_scans_).none(), "jpeg: the picture, or a component of it, is missing");
+    return claims_;
+  }
+
+ private:
+  static bool is_frame(std::uint32_t marker) { return marker >= 0xC0 && marker <= 0xC2; }
+  // Tables, APPn and COM: the same before and after the frame header.
+  static bool is_common(std::uint32_t marker) {
+    return marker == 0xC4 || marker == 0xDB || marker == 0xDD || (marker >= 0xE0 && marker <= 0xEF) ||
+           marker == 0xFE;
+  }
+
+  std::uint32_t next_marker(bool scan) {
+    while (scan && at_ < bytes_.size() && bytes_[at_] != std::byte{0xFF}) ++at_;
+    require(at_ < bytes_.size(), "jpeg: the file is truncated");
+    require(bytes_[at_] == std::byte{0xFF}, "jpeg: a marker is missing");
+    while (at_ < bytes_.size() && bytes_[at_] == std::byte{0xFF}) ++at_;
+    require(at_ < bytes_.size(), "jpeg: the file is truncated");
+    return little_endian(bytes_, at_++, 1);
+  }
+
+  // `at_` is at the segment's length, and then behind its end.
+  void segment(std::uint32_t marker) {
+    const std::size_t length = big_endian(bytes_, at_, 2);
+    require(length >= 2, "jpeg: a segment's length is impossible");
+    // First of all, because stb builds the tables before it looks at how long they were together.
+    if (marker == 0xC4) check_huffman_tables(at_ + 2, length - 2);
+    require(length <= bytes_.size() - at_, "jpeg: the file is truncated");
+    if (marker == 0xDC) require(length == 4, "jpeg: a segment's length is impossible");
+    if (is_frame(marker)) read_frame();
+    if (marker == 0xDA) {
+      require(++scans_ <= kMaxScans, "jpeg: more than 500 scans");
+      mark_components(in_scans_, at_ + 2, 2);
+    }
+    at_ += length;
+  }
+
+  void read_frame() {
+    claims_.height = big_endian(bytes_, at_ + 3, 2);
+    claims_.width = big_endian(bytes_, at_ + 5, 2);
+    require(claims_.width > 0 && claims_.height > 0, "jpeg: an image of no pixels");
+    mark_components(in_frame_, at_ + 7, 3);
+  }
+
+  // `at` is of the number of components; each has `bytes` bytes, its name first.
+  void mark_components(std::bitset<256>& set, std::size_t at, std::size_t bytes) const {
+    const std::uint32_t count = little_endian(bytes_, at, 1);
+    for (std::size_t i = 0; i < count; ++i) set.set(little_endian(bytes_, at + 1 + bytes * i, 1));
+  }
+
+  // As stb does this reads on past a segment that ends inside a table.
+  void check_huffman_tables(std::size_t at, std::size_t segment_bytes) const {
+    constexpr std::size_t kLengths = 16;
+    const std::size_t end = at + segment_bytes;
+    while (at < end) {
+      std::uint32_t codes = 0;
+      for (std::size_t i = 0; i < kLengths; ++i) codes += little_endian(bytes_, at + 1 + i, 1);
+      require(codes <= 256, "jpeg: a Huffman table has more than 256 codes");
+      const std::uint32_t name = little_endian(bytes_, at, 1);
+      require(name >> 4 <= 1 && (name & 15) <= 3,
+              "jpeg: a Huffman table that is neither for DC nor for AC, 0 to 3");
+      at += 1 + kLengths + codes;
+    }
+  }
+
+  // To the marker that ends the scan; at_ is then at its 0xFF.
+  void skip_entropy_coded_data() {
+    while (at_ < bytes_.size()) {
+      const void* found = std::memchr(&bytes_[at_], 0xFF, bytes_.size() - at_);
+      if (found == nullptr) break;
+      const auto start = static_cast<std::size_t>(static_cast<const std::byte*>(found) - bytes_.data());
+      at_ = start;
+      while (at_ < bytes_.size() && bytes_[at_] == std::byte{0xFF}) ++at_;
+      const std::uint32_t marker = little_endian(bytes_, at_++, 1);
+      if (marker == 0 || (marker >= 0xD0 && marker <= 0xD7)) continue;
+      at_ = start;
+      return;
+    }
+    require(false, "jpeg: the file is truncated");
+  }
+
+  // Each scan may be a pass over the whole image; real encoders write about ten.
+  static constexpr int kMaxScans = 500;
+
+  Bytes bytes_;
+  std::size_t at_ = 2;
+  int scans_ = 0;
+  std::bitset<256> in_frame_;  // names of components
+  std::bitset<256> in_scans_;
+  StbClaims claims_;
+};
+
+}  // namespace
+
+StbClaims read_stb_jpeg_claims(std::span<const std::byte> bytes) {
+  StbClaims claims = SegmentWalk(bytes).walk();
+  claims.bytes_per_pixel = 16;
+  return claims;
+}
+
+}  // namespace imgpipe

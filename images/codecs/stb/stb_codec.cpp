@@ -1,0 +1,355 @@
+// stb_image and stb_image_write behind a fence.
+//
+// stb_image 2.27 predates the security fixes of 2.28 and reads a file that ends early as zeros. The fence:
+// it sees memory only, through callbacks that know when more was asked for than there is; it allocates zeroed
+// memory within a budget made from the size in the header; HDR and PIC are compiled out; the sizes that a
+// header claims are checked first, and what it is known to get wrong is refused (stb_claims.h); its stack
+// variables start as zero (see CMakeLists.txt).
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/mark.h"
+#include "images/codecs/stb/stb_claims.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// What stb may still allocate on this thread, and what it holds. Each block stores its size in front.
+thread_local std::int64_t stb_budget_bytes = 0;
+thread_local bool stb_no_memory = false;  // the system had less than that
+constexpr std::size_t kBlockHeader = alignof(std::max_align_t);
+
+void* stb_allocate(std::size_t bytes) {
+  if (static_cast<std::int64_t>(bytes) < 0 || static_cast<std::int64_t>(bytes) > stb_budget_bytes)
+    return nullptr;
+  void* block = std::calloc(1, bytes + kBlockHeader);
+  stb_no_memory = block == nullptr;
+  if (block == nullptr) return nullptr;
+  std::memcpy(block, &bytes, sizeof bytes);
+  stb_budget_bytes -= static_cast<std::int64_t>(bytes);
+  return static_cast<char*>(block) + kBlockHeader;
+}
+
+void stb_free(void* pointer) {
+  if (pointer == nullptr) return;
+  void* block = static_cast<char*>(pointer) - kBlockHeader;
+  std::size_t bytes = 0;
+  std::memcpy(&bytes, block, sizeof bytes);
+  stb_budget_bytes += static_cast<std::int64_t>(bytes);
+  std::free(block);
+}
+
+void* stb_reallocate(void* pointer, std::size_t bytes) {
+  void* grown = stb_allocate(bytes);
+  if (grown == nullptr || pointer == nullptr) return grown;
+  std::size_t old_bytes = 0;
+  std::memcpy(&old_bytes, static_cast<char*>(pointer) - kBlockHeader, sizeof old_bytes);
+  std::memcpy(grown, pointer, old_bytes < bytes ? old_bytes : bytes);
+  stb_free(pointer);
+  return grown;
+}
+
+}  // namespace
+}  // namespace imgpipe
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_NO_STDIO
+#define STBI_NO_HDR
+#define STBI_NO_LINEAR
+#define STBI_NO_PIC
+#define STBI_ASSERT(x) ((void)0)
+#define STBI_MALLOC(bytes) imgpipe::stb_allocate(bytes)
+#define STBI_REALLOC(pointer, bytes) imgpipe::stb_reallocate(pointer, bytes)
+#define STBI_FREE(pointer) imgpipe::stb_free(pointer)
+#include <stb/stb_image.h>
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBI_WRITE_NO_STDIO
+#define STBIW_ASSERT(x) ((void)0)
+// stb_image_write does not check its allocations; these throw instead of returning nothing.
+#define STBIW_MALLOC(bytes) imgpipe::stb_write_allocate(bytes)
+#define STBIW_REALLOC(pointer, bytes) imgpipe::stb_write_reallocate(pointer, bytes)
+#define STBIW_FREE(pointer) std::free(pointer)
+
+namespace imgpipe {
+namespace {
+
+[[noreturn]] void no_memory_to_encode(std::size_t bytes) {
+  throw Error(ErrorKind::memory, "not enough memory to encode: " + std::to_string(bytes) + " bytes needed");
+}
+
+void* stb_write_allocate(std::size_t bytes) {
+  void* block = std::malloc(bytes);
+  if (block == nullptr) no_memory_to_encode(bytes);
+  return block;
+}
+
+void* stb_write_reallocate(void* pointer, std::size_t bytes) {
+  void* block = std::realloc(pointer, bytes);
+  if (block == nullptr) no_memory_to_encode(bytes);
+  return block;
+}
+
+}  // namespace
+}  // namespace imgpipe
+
+#include <stb/stb_image_write.h>
+
+namespace imgpipe {
+namespace {
+
+// The file as stb reads it. A refill of stb's buffer may come back short; a short direct read, a refill
+// that finds nothing and a skip past the end each mean that the file is shorter than its header says.
+struct StbSource {
+  Bytes bytes;
+  std::size_t position = 0;
+  const char* refill_target = nullptr;  // stb's own buffer: the target of its first read
+  std::byte filler{0};                  // lenient: what stands in for the missing bytes
+  bool lenient = false;
+  bool overrun = false;
+};
+
+int stb_read(void* user, char* out, int count) {
+  auto* source = static_cast<StbSource*>(user);
+  if (source->refill_target == nullptr) source->refill_target = out;
+  const std::size_t wanted = count > 0 ? static_cast<std::size_t>(count) : 0;
+  const std::size_t left = source->bytes.size() - source->position;
+  const std::size_t given = wanted < left ? wanted : left;
+  if (given > 0) std::memcpy(out, source->bytes.data() + source->position, given);
+  source->position += given;
+  if (given < wanted && (given == 0 || out != source->refill_target)) {
+    source->overrun = true;
+    if (source->lenient) {
+      std::memset(out + given, std::to_integer<int>(source->filler), wanted - given);
+      return count;
+    }
+  }
+  return static_cast<int>(given);
+}
+
+void stb_skip(void* user, int count) {
+  auto* source = static_cast<StbSource*>(user);
+  const std::size_t left = source->bytes.size() - source->position;
+  const std::size_t wanted = count > 0 ? static_cast<std::size_t>(count) : 0;
+  if (wanted > left) source->overrun = true;
+  source->position += wanted < left ? wanted : left;
+}
+
+int stb_at_end(void* user) {
+  const auto* source = static_cast<StbSource*>(user);
+  return source->position >= source->bytes.size() ? 1 : 0;
+}
+
+constexpr stbi_io_callbacks kCallbacks{stb_read, stb_skip, stb_at_end};
+
+struct StbPixels {
+  Sample* data = nullptr;
+  ~StbPixels() { stb_free(data); }
+};
+
+bool all_opaque(const Sample* rgba, std::int64_t pixels) {
+  for (std::int64_t i = 0; i < pixels; ++i) {
+    if (rgba[4 * i + 3] != kMaxSample) return false;
+  }
+  return true;
+}
+
+// In place: 16-bit samples in memory order become 8-bit ones, which stb would truncate.
+void round_to_8_bits(Sample* samples, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::uint16_t value = 0;
+    std::memcpy(&value, samples + 2 * i, sizeof value);
+    samples[i] = static_cast<Sample>((std::uint32_t{value} * kMaxSample + 32767) / 65535);
+  }
+}
+
+// Decodes when it is opened: only then is it known whether a GIF or PSD has any transparency.
+class StbReader final : public WholeImageReader {
+ public:
+  StbReader(Bytes bytes, Format format, const DecodeOptions& options) : WholeImageReader(options.memory) {
+    header_.format = format;
+    const StbClaims claims = read_stb_claims(bytes, format, options);
+    header_.shape = {claims.width, claims.height, 4};
+    header_.bits_per_sample = claims.bits_per_sample;
+    // Up to four copies of the pixels at 4 bytes live at once inside stb (16-bit or interlaced input), then
+    // ours.
+    constexpr std::int64_t kBytesPerPixel = 32;
+    check_header(header_.shape, options);
+    check_memory(header_.shape, claims.bytes_per_pixel * header_.shape.pixels());
+    if (bytes.size() > std::numeric_limits<int>::max()) {
+      throw Error(ErrorKind::input, "too large: stb_image reads at most 2 GiB");
+    }
+    check_plausible(claims.raw_bytes, bytes.size(), claims.best_ratio);
+    stb_budget_bytes = kBytesPerPixel * (claims.width + 64) * (claims.height + 64) +
+                       4 * static_cast<std::int64_t>(bytes.size()) + (std::int64_t{4} << 20);
+    load(bytes, claims, options);
+  }
+
+  // 16-bit samples became 8-bit ones where they were.
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    const std::int64_t stored = header_.shape.pixels() * stored_channels_;
+    return stored * (header_.bits_per_sample == 16 ? 2 : 1) + WholeImageReader::working_bytes(whole);
+  }
+
+ protected:
+  void decode(HostPlane whole) override {
+    const int stored = stored_channels_;
+    const Sample* in = pixels_.data;
+    for (std::int64_t y = 0; y < whole.height; ++y) {
+      Sample* out = whole.row(y);
+      for (std::int64_t x = 0; x < whole.width; ++x, in += stored, out += whole.channels) {
+        for (int c = 0; c < whole.channels; ++c) out[c] = in[c];
+      }
+    }
+    stb_free(std::exchange(pixels_.data, nullptr));
+  }
+
+ private:
+  void load(Bytes bytes, const StbClaims& claims, const DecodeOptions& options) {
+    StbSource source{bytes, 0, nullptr, claims.filler, options.lenient && claims.fillable, false};
+    stb_no_memory = false;
+    int width = 0;
+    int height = 0;
+    if (claims.bits_per_sample == 16) {
+      pixels_.data = reinterpret_cast<Sample*>(
+          stbi_load_16_from_callbacks(&kCallbacks, &source, &width, &height, &stored_channels_, 0));
+    } else {
+      pixels_.data = stbi_load_from_callbacks(&kCallbacks, &source, &width, &height, &stored_channels_, 0);
+    }
+    const std::string name(format_info(header_.format).name);
+    if (pixels_.data == nullptr) {
+      if (stb_no_memory) throw Error(ErrorKind::memory, "not enough memory");
+      const char* reason = stbi_failure_reason();
+      std::string said = reason != nullptr ? reason : "no reason given";
+      // The one message of stb that quotes the file: four bytes, perhaps a zero among them, in front.
+      if (said.size() < 4 || said.ends_with("PNG chunk not known")) said = "unknown critical chunk";
+      throw Error(
+          ErrorKind::input,
+          name + ": " + (source.overrun ? "the file is truncated" : "stb_image cannot read it: " + said));
+    }
+    if (width != claims.width || height != claims.height || stored_channels_ < 1 || stored_channels_ > 4) {
+      throw Error(ErrorKind::input, name + ": the header contradicts itself");
+    }
+    if (source.overrun) {
+      const std::string damage = name + ": the file is truncated";
+      if (!source.lenient) throw Error(ErrorKind::input, damage);
+      warnings_.push_back("damaged " + damage);
+    }
+    if (claims.bits_per_sample == 16) {
+      round_to_8_bits(pixels_.data, header_.shape.pixels() * stored_channels_);
+    }
+    header_.shape.channels = stored_channels_;
+    // stb always gives GIF and PSD four channels.
+    const bool spurious_alpha = header_.format == Format::gif || header_.format == Format::psd;
+    if (spurious_alpha && stored_channels_ == 4 && all_opaque(pixels_.data, header_.shape.pixels())) {
+      header_.shape.channels = 3;
+    }
+  }
+
+  StbPixels pixels_;
+  int stored_channels_ = 0;
+};
+
+void append_bytes(void* user, void* data, int count) {
+  auto* file = static_cast<std::vector<std::byte>*>(user);
+  const auto* first = static_cast<const std::byte*>(data);
+  file->insert(file->end(), first, first + count);
+}
+
+// stb_image_write takes whole images, so the rows are gathered first.
+class StbWriter final : public Writer {
+ public:
+  StbWriter(Format format, Shape shape, const EncodeOptions& options)
+      : format_(format), options_(options), shape_(shape) {}
+
+  void write_rows(ConstHostPlane rows) override {
+    if (image_.empty()) image_ = Image(shape_);
+    copy_pixels(rows, image_.view().rows(next_row_, rows.height));
+    next_row_ += rows.height;
+  }
+
+  // The image, what the library makes of it, and the file, which doubles as it grows. PNG: all filtered rows
+  // and a hash table beside a stream that doubles too. JPEG: up to 9 bytes for 4 samples, as libjpeg's.
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    constexpr std::int64_t kTableBytes = std::int64_t{4} << 20;
+    const std::int64_t image = shape_.samples();
+    if (format_ == Format::png) return 6 * (image + shape_.height) + kTableBytes;
+    if (format_ == Format::jpeg)
+      return image + 3 * std::max(image, 3 * shape_.pixels()) * 9 / 4 + kTableBytes;
+    const std::int64_t file = format_ == Format::bmp ? shape_.pixels() * (shape_.has_alpha() ? 4 : 3)
+                                                     : shape_.pixels() * (1 + shape_.channels);
+    return image + 3 * (file + 4 * shape_.height) + kTableBytes;
+  }
+
+  EncodedFile finish() override {
+    if (image_.empty()) throw Error(ErrorKind::usage, "finish: rows of the image are missing");
+    std::vector<std::byte> file;
+    const auto width = static_cast<int>(image_.shape().width);
+    const auto height = static_cast<int>(image_.shape().height);
+    const int channels = image_.shape().channels;
+    const Sample* data = std::as_const(image_).view().data;
+    int ok = 0;
+    if (format_ == Format::png) {
+      // stb counts hash chain entries here: 5 is its least, and it has no faster mode.
+      stbi_write_png_compression_level = options_.png_level < 5 ? 5 : options_.png_level + 3;
+      ok = stbi_write_png_to_func(append_bytes, &file, width, height, channels, data, width * channels);
+    } else if (format_ == Format::jpeg) {
+      ok = stbi_write_jpg_to_func(append_bytes, &file, width, height, channels, data, options_.quality);
+    } else if (format_ == Format::bmp) {
+      ok = stbi_write_bmp_to_func(append_bytes, &file, width, height, channels, data);
+    } else if (format_ == Format::tga) {
+      ok = stbi_write_tga_to_func(append_bytes, &file, width, height, channels, data);
+    }
+    if (ok == 0) throw Error(ErrorKind::memory, "the encoder failed");
+    add_mark(file, format_, options_.mark);
+    EncodedFile encoded;
+    encoded.parts.push_back(std::move(file));
+    return encoded;
+  }
+
+ private:
+  Format format_;
+  EncodeOptions options_;
+  Shape shape_;
+  Image image_;
+  std::int64_t next_row_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions& options) {
+  return std::make_unique<StbReader>(bytes, format, options);
+}
+
+void check_stb_writable(Format format, Shape shape) {
+  // JPEG and TGA store sides in 16 bits; inside stb sizes are int, and it doubles buffers as it goes.
+  constexpr std::int64_t kMaxSide16 = 65535;
+  constexpr std::int64_t kMaxRawBytes = 1 << 30;
+  const std::string name(format_info(format).name);
+  const bool side_limit = format == Format::jpeg || format == Format::tga;
+  if (side_limit && (shape.width > kMaxSide16 || shape.height > kMaxSide16)) {
+    throw Error(ErrorKind::usage, name + " holds at most 65535 pixels a side");
+  }
+  if (shape.samples() + shape.height > kMaxRawBytes) {
+    throw Error(ErrorKind::usage, name + " output is limited to 1 GiB of samples; pgm and ppm are not");
+  }
+}
+
+std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options) {
+  check_stb_writable(format, shape);
+  return std::make_unique<StbWriter>(format, shape, options);
+}
+
+std::string stb_version() {
+  return "stb_image " IMGPIPE_STB_IMAGE_VERSION
+         " (built with stb_image_write " IMGPIPE_STB_IMAGE_WRITE_VERSION ")";
+}
+
+}  // namespace imgpipe

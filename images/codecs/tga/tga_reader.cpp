@@ -1,0 +1,306 @@
+// Truevision TGA 2.0 (1991), every type but the Huffman ones that it never defined. Our own reader because
+// stb_image 2.27 ignores the palette's first index and the right-to-left order.
+#include <algorithm>
+#include <memory>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/palette.h"
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kHeaderBytes = 18;
+
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error(ErrorKind::input, "tga: " + reason);
+}
+
+enum class Alpha { none, straight, premultiplied };
+
+struct TgaHeader {
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  bool top_down = false;
+  bool right_to_left = false;
+  bool packed = false;
+  bool indexed = false;
+  bool grey = false;
+  int bits = 0;          // of a stored pixel: 8, 15, 16, 24 or 32
+  int palette_bits = 0;  // of a palette entry: 15, 16, 24 or 32
+  Alpha alpha = Alpha::none;
+  std::size_t pixels_at = 0;
+
+  [[nodiscard]] int pixel_bytes() const { return (bits + 7) / 8; }
+  [[nodiscard]] int color_bits() const { return indexed ? palette_bits : bits; }
+  [[nodiscard]] int channels() const { return (grey ? 1 : 3) + (alpha == Alpha::none ? 0 : 1); }
+};
+
+// What the attributes of pixels mean by the extension area that the file's footer leads to; the specification
+// numbers the answers: 1 "can be ignored", 3 alpha, 4 premultiplied alpha. 3 where there is no such area.
+std::uint32_t attributes_type(Bytes bytes) {
+  constexpr std::string_view kSignature("TRUEVISION-XFILE.\0", 18);
+  constexpr std::size_t kFooterBytes = 26;
+  constexpr std::size_t kExtensionBytes = 495;
+  if (bytes.size() < kHeaderBytes + kFooterBytes + kExtensionBytes) return 3;
+  const Bytes footer = bytes.last(kFooterBytes);
+  for (std::size_t i = 0; i < kSignature.size(); ++i) {
+    if (static_cast<char>(footer[8 + i]) != kSignature[i]) return 3;
+  }
+  const std::size_t at = little_endian(footer, 0, 4);
+  if (at < kHeaderBytes || at > bytes.size() - kExtensionBytes) return 3;
+  if (little_endian(bytes, at, 2) < kExtensionBytes) return 3;
+  return little_endian(bytes, at + kExtensionBytes - 1, 1);
+}
+
+// Alpha is what the descriptor counts as such: 8 bits of 32, or of 16 grey ones. The one bit of a 16-bit
+// colour is no alpha here, since programs disagree which of its values is opaque.
+Alpha judge_alpha(const TgaHeader& header, std::uint32_t attribute_bits, Bytes bytes) {
+  if (header.indexed) return header.palette_bits == 32 ? Alpha::straight : Alpha::none;
+  const bool grey_pair = header.grey && header.bits == 16;
+  if (header.bits != 32 && !grey_pair) return Alpha::none;
+  if (attribute_bits != 8 && (attribute_bits != 0 || grey_pair)) {
+    fail(std::to_string(attribute_bits) + " bits of alpha in a pixel of " + std::to_string(header.bits) +
+         " bits are not supported");
+  }
+  if (attribute_bits == 0) return Alpha::none;
+  const std::uint32_t type = attributes_type(bytes);
+  return type == 1 ? Alpha::none : type == 4 ? Alpha::premultiplied : Alpha::straight;
+}
+
+// format_by_content() has judged type, depths and sides.
+TgaHeader read_header(Bytes bytes) {
+  const auto field = [&](std::size_t at, std::size_t count) { return little_endian(bytes, at, count); };
+  TgaHeader header;
+  const std::uint32_t type = field(2, 1);
+  const std::uint32_t descriptor = field(17, 1);
+  header.width = field(12, 2);
+  header.height = field(14, 2);
+  header.packed = type >= 8;
+  header.indexed = type % 8 == 1;
+  header.grey = type % 8 == 3;
+  header.bits = static_cast<int>(field(16, 1));
+  header.palette_bits = static_cast<int>(field(7, 1));
+  header.right_to_left = (descriptor & 0x10) != 0;
+  header.top_down = (descriptor & 0x20) != 0;
+  if ((descriptor & 0xC0) != 0) fail("interleaved rows are not supported");
+  header.alpha = judge_alpha(header, descriptor & 0x0F, bytes);
+  const std::size_t entry_bytes = (static_cast<std::size_t>(header.palette_bits) + 7) / 8;
+  const std::size_t palette_bytes = field(1, 1) == 0 ? 0 : field(5, 2) * entry_bytes;
+  header.pixels_at = kHeaderBytes + field(0, 1) + palette_bytes;
+  if (header.pixels_at > bytes.size()) fail("the file is truncated before its pixels");
+  return header;
+}
+
+Sample scaled5(std::uint32_t value) {
+  return static_cast<Sample>(((value & 31) * kMaxSample + 15) / 31);
+}
+
+// Blue, green and red of 15 or 16 bits (5 each, the highest bit left out), 24 or 32.
+void unpack_color(const unsigned char* in, int bits, Sample* out) {
+  if (bits <= 16) {
+    const std::uint32_t pixel = std::uint32_t{in[1]} << 8 | in[0];
+    for (int c = 0; c < 3; ++c) out[c] = scaled5(pixel >> (10 - 5 * c));
+  } else {
+    for (int c = 0; c < 3; ++c) out[c] = in[2 - c];
+  }
+}
+
+Palette read_palette(Bytes bytes, const TgaHeader& header, bool lenient) {
+  std::vector<Palette::Color> colors;
+  if (header.indexed) {
+    const std::size_t entry_bytes = (static_cast<std::size_t>(header.palette_bits) + 7) / 8;
+    colors.resize(little_endian(bytes, 5, 2));
+    const auto* in =
+        reinterpret_cast<const unsigned char*>(bytes.data()) + header.pixels_at - colors.size() * entry_bytes;
+    for (Palette::Color& color : colors) {
+      unpack_color(in, header.palette_bits, color.data());
+      color[3] = header.palette_bits == 32 ? in[3] : kMaxSample;
+      in += entry_bytes;
+    }
+  }
+  return {"tga", std::move(colors), little_endian(bytes, 3, 2), header.channels(), lenient};
+}
+
+// (v*255 + a/2) / a; a colour above its alpha cannot be and is cut to white.
+void undo_premultiplication(Sample* pixel, int channels) {
+  const unsigned alpha = pixel[channels - 1];
+  for (int c = 0; c < channels - 1; ++c) {
+    const unsigned straight = alpha == 0 ? 0U : (pixel[c] * unsigned{kMaxSample} + alpha / 2) / alpha;
+    pixel[c] = static_cast<Sample>(std::min(straight, unsigned{kMaxSample}));
+  }
+}
+
+// What the readers of raw and of packed files share: stored pixels to samples.
+class TgaPixels {
+ public:
+  TgaPixels(Bytes bytes, const TgaHeader& header, bool lenient)
+      : tga_(header), palette_(read_palette(bytes, header, lenient)) {}
+
+  void unpack(const unsigned char* in, std::int64_t count, Sample* out) {
+    for (std::int64_t i = 0; i < count; ++i, in += tga_.pixel_bytes(), out += tga_.channels()) {
+      if (tga_.indexed) {
+        palette_.put(tga_.bits == 8 ? in[0] : std::uint32_t{in[1]} << 8 | in[0], out);
+        continue;
+      }
+      if (tga_.grey) {
+        out[0] = in[0];
+      } else {
+        unpack_color(in, tga_.bits, out);
+      }
+      if (tga_.alpha != Alpha::none) out[tga_.channels() - 1] = in[tga_.pixel_bytes() - 1];
+      if (tga_.alpha == Alpha::premultiplied) undo_premultiplication(out, tga_.channels());
+    }
+  }
+
+  // Turns a row as stored into one from left to right.
+  void orient(Sample* row) const {
+    if (!tga_.right_to_left) return;
+    const int channels = tga_.channels();
+    for (std::int64_t a = 0, b = tga_.width - 1; a < b; ++a, --b) {
+      std::swap_ranges(row + a * channels, row + (a + 1) * channels, row + b * channels);
+    }
+  }
+
+  void warn(std::vector<std::string>& warnings, std::int64_t missing) const {
+    const auto add = [&](std::int64_t pixels, const char* what) {
+      if (pixels > 0) warnings.push_back("damaged tga: " + std::to_string(pixels) + " pixels " + what);
+    };
+    add(missing, "are missing");
+    add(palette_.unknown(), "have a colour that is not in the palette");
+  }
+
+ private:
+  TgaHeader tga_;
+  Palette palette_;
+};
+
+ImageHeader image_header(const TgaHeader& header, const DecodeOptions& options) {
+  ImageHeader image;
+  image.format = Format::tga;
+  image.shape = {header.width, header.height, header.channels()};
+  image.bits_per_sample = !header.grey && header.color_bits() <= 16 ? 5 : 8;
+  check_header(image.shape, options);
+  return image;
+}
+
+// Uncompressed rows, each read from where it lies.
+class TgaReader final : public Reader {
+ public:
+  TgaReader(Bytes bytes, const TgaHeader& header, const DecodeOptions& options)
+      : tga_(header), pixels_(bytes, header, options.lenient), stored_(bytes.subspan(header.pixels_at)) {
+    header_ = image_header(header, options);
+    const std::int64_t needed = tga_.width * tga_.height * tga_.pixel_bytes();
+    if (!options.lenient && needed > static_cast<std::int64_t>(stored_.size())) fail("the file is truncated");
+  }
+
+ protected:
+  void read_next_rows(HostPlane rows) override {
+    for (std::int64_t y = 0; y < rows.height; ++y) read_row(next_row_++, rows.row(y));
+  }
+
+  void finish() override { pixels_.warn(warnings_, missing_); }
+
+ private:
+  void read_row(std::int64_t y, Sample* out) {
+    const std::int64_t before = (tga_.top_down ? y : tga_.height - 1 - y) * tga_.width;
+    const std::int64_t have = static_cast<std::int64_t>(stored_.size()) / tga_.pixel_bytes() - before;
+    const std::int64_t whole = std::clamp<std::int64_t>(have, 0, tga_.width);
+    if (whole > 0) {
+      const auto* in = reinterpret_cast<const unsigned char*>(stored_.data());
+      pixels_.unpack(in + before * tga_.pixel_bytes(), whole, out);
+    }
+    fill_missing(out + whole * tga_.channels(), tga_.width - whole, tga_.channels());
+    missing_ += tga_.width - whole;
+    pixels_.orient(out);
+  }
+
+  TgaHeader tga_;
+  TgaPixels pixels_;
+  Bytes stored_;
+  std::int64_t next_row_ = 0;
+  std::int64_t missing_ = 0;
+};
+
+// Packets of up to 128 pixels, one repeated or all as they are; they may run on from a row into the next.
+// What the last one holds beyond the image is left out.
+class TgaPackedReader final : public WholeImageReader {
+ public:
+  TgaPackedReader(Bytes bytes, const TgaHeader& header, const DecodeOptions& options)
+      : WholeImageReader(options.memory),
+        tga_(header),
+        pixels_(bytes, header, options.lenient),
+        lenient_(options.lenient),
+        stored_(bytes.subspan(header.pixels_at)) {
+    header_ = image_header(header, options);
+    // A packet of 1 + pixel_bytes bytes gives up to 128 pixels.
+    const std::int64_t best_ratio = 128 * tga_.pixel_bytes() / (1 + tga_.pixel_bytes()) + 1;
+    if (lenient_) return;
+    check_plausible(tga_.width * tga_.height * tga_.pixel_bytes(), stored_.size(), best_ratio);
+  }
+
+ protected:
+  void decode(HostPlane whole) override {
+    std::int64_t missing = 0;
+    for (std::int64_t y = 0; y < whole.height; ++y) {
+      Sample* row = whole.row(tga_.top_down ? y : whole.height - 1 - y);
+      const std::int64_t given = unpack_row(row);
+      if (given < whole.width && !lenient_) fail("the file is truncated");
+      fill_missing(row + given * whole.channels, whole.width - given, whole.channels);
+      missing += whole.width - given;
+      pixels_.orient(row);
+    }
+    pixels_.warn(warnings_, missing);
+  }
+
+ private:
+  // Returns the number of pixels that the file still had for this row.
+  std::int64_t unpack_row(Sample* row) {
+    const std::int64_t pixel_bytes = tga_.pixel_bytes();
+    std::int64_t x = 0;
+    while (x < tga_.width) {
+      if (left_in_packet_ == 0) {
+        if (at_ >= stored_.size()) return x;
+        const auto head = std::to_integer<unsigned>(stored_[at_++]);
+        repeats_ = head >= 128;
+        left_in_packet_ = static_cast<std::int64_t>(head % 128) + 1;
+      }
+      const std::int64_t have = static_cast<std::int64_t>(stored_.size() - at_) / pixel_bytes;
+      const std::int64_t wanted = std::min(left_in_packet_, tga_.width - x);
+      const std::int64_t count = repeats_ ? (have > 0 ? wanted : 0) : std::min(wanted, have);
+      if (count == 0) return x;
+      paint(row + x * tga_.channels(), count);
+      left_in_packet_ -= count;
+      if (!repeats_ || left_in_packet_ == 0) {
+        at_ += static_cast<std::size_t>(pixel_bytes * (repeats_ ? 1 : count));
+      }
+      x += count;
+    }
+    return x;
+  }
+
+  void paint(Sample* out, std::int64_t count) {
+    const auto* in = reinterpret_cast<const unsigned char*>(stored_.data()) + at_;
+    if (!repeats_) return pixels_.unpack(in, count, out);
+    for (std::int64_t i = 0; i < count; ++i) pixels_.unpack(in, 1, out + i * tga_.channels());
+  }
+
+  TgaHeader tga_;
+  TgaPixels pixels_;
+  bool lenient_;
+  Bytes stored_;
+  std::size_t at_ = 0;
+  std::int64_t left_in_packet_ = 0;
+  bool repeats_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_tga(Bytes bytes, const DecodeOptions& options) {
+  const TgaHeader header = read_header(bytes);
+  if (header.packed) return std::make_unique<TgaPackedReader>(bytes, header, options);
+  return std::make_unique<TgaReader>(bytes, header, options);
+}
+
+}  // namespace imgpipe

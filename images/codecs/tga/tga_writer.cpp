@@ -1,0 +1,124 @@
+// TGA as stb_image_write makes it, byte for byte (Truevision TGA 2.0): packed, rows from the bottom up. Our
+// own because the library wants the whole image and holds it beside the file. The first rows of the image are
+// the last of the file, so that the packed rows are held until its end, and nothing else.
+#include <algorithm>
+#include <cstring>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/mark.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::int64_t kHeaderBytes = 18;
+
+class TgaWriter final : public Writer {
+ public:
+  TgaWriter(Shape shape, const EncodeOptions& options)
+      : shape_(shape), pixel_bytes_(static_cast<std::size_t>(shape.channels)), mark_(options.mark) {}
+
+  void write_rows(ConstHostPlane rows) override {
+    const std::int64_t at_once = rows_at_once();
+    for (std::int64_t y = 0; y < rows.height; y += at_once) {
+      const ConstHostPlane band = rows.rows(y, std::min(at_once, rows.height - y));
+      packed_.clear();
+      for (std::int64_t row = band.height; row-- > 0;) pack(band.row(row));
+      bands_.push_back(packed_);  // no larger than it need be
+    }
+  }
+
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    return kHeaderBytes + static_cast<std::int64_t>(mark_text(mark_).size()) +
+           most_row_bytes() * (shape_.height + rows_at_once()) +
+           (shape_.height / rows_at_once() + 1) * 2 * std::int64_t{sizeof(std::vector<std::byte>)};
+  }
+
+  EncodedFile finish() override {
+    packed_ = std::vector<std::byte>();
+    std::vector<std::byte> head = header();
+    add_mark(head, Format::tga, mark_);
+    bands_.push_back(std::move(head));
+    std::ranges::reverse(bands_);
+    EncodedFile encoded;
+    encoded.parts = std::move(bands_);
+    return encoded;
+  }
+
+ private:
+  // Every packet holds one pixel: a checkerboard's do.
+  [[nodiscard]] std::int64_t most_row_bytes() const { return shape_.width * (1 + shape_.channels); }
+  [[nodiscard]] std::int64_t rows_at_once() const {
+    constexpr std::int64_t kBandBytes = std::int64_t{1} << 18;
+    return std::clamp<std::int64_t>(kBandBytes / most_row_bytes(), 1, shape_.height);
+  }
+
+  [[nodiscard]] std::vector<std::byte> header() const {
+    std::vector<std::byte> head(kHeaderBytes);
+    const auto put = [&head](std::size_t at, std::int64_t value) {
+      head[at] = static_cast<std::byte>(value);
+      if (at < 16) head[at + 1] = static_cast<std::byte>(value >> 8);
+    };
+    head[2] = std::byte{shape_.color_channels() == 1 ? std::uint8_t{11} : std::uint8_t{10}};
+    put(12, shape_.width), put(14, shape_.height);
+    put(16, 8 * std::int64_t{shape_.channels}), put(17, shape_.has_alpha() ? 8 : 0);
+    return head;
+  }
+
+  void pack(const Sample* row) {
+    for (std::int64_t x = 0; x < shape_.width;) {
+      const std::int64_t equal = equal_pixels(row, x);
+      const std::int64_t count = equal > 1 ? equal : different_pixels(row, x);
+      packed_.push_back(static_cast<std::byte>(equal > 1 ? count + 127 : count - 1));
+      for (std::int64_t i = 0; i < (equal > 1 ? 1 : count); ++i) put_pixel(pixel(row, x + i));
+      x += count;
+    }
+  }
+
+  [[nodiscard]] const Sample* pixel(const Sample* row, std::int64_t x) const {
+    return row + x * static_cast<std::int64_t>(pixel_bytes_);
+  }
+  [[nodiscard]] bool same(const Sample* row, std::int64_t a, std::int64_t b) const {
+    return std::memcmp(pixel(row, a), pixel(row, b), pixel_bytes_) == 0;
+  }
+
+  // How many pixels from `x` on are the same, 128 at the most.
+  [[nodiscard]] std::int64_t equal_pixels(const Sample* row, std::int64_t x) const {
+    const std::int64_t end = std::min(shape_.width, x + kMostInPacket);
+    std::int64_t next = x + 1;
+    while (next < end && same(row, x, next)) ++next;
+    return next - x;
+  }
+
+  // How many pixels a packet of different ones takes from `x` on. The library ends it before a pixel that is
+  // like the last but one.
+  [[nodiscard]] std::int64_t different_pixels(const Sample* row, std::int64_t x) const {
+    if (x + 1 == shape_.width) return 1;
+    const std::int64_t end = std::min(shape_.width, x + kMostInPacket);
+    std::int64_t next = x + 2;
+    while (next < end && !same(row, next - 2, next)) ++next;
+    return next < end ? next - 1 - x : next - x;
+  }
+
+  void put_pixel(const Sample* in) {
+    const int colors = shape_.color_channels();
+    for (int c = 0; c < colors; ++c) packed_.push_back(static_cast<std::byte>(in[colors - 1 - c]));
+    if (shape_.has_alpha()) packed_.push_back(static_cast<std::byte>(in[colors]));
+  }
+
+  static constexpr std::int64_t kMostInPacket = 128;
+
+  Shape shape_;
+  std::size_t pixel_bytes_;
+  Mark mark_;
+  std::vector<std::byte> packed_;              // of the rows in hand, the last one first
+  std::vector<std::vector<std::byte>> bands_;  // of rows before them, the first ones first
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> make_tga_writer(Shape shape, const EncodeOptions& options) {
+  check_stb_writable(Format::tga, shape);
+  return std::make_unique<TgaWriter>(shape, options);
+}
+
+}  // namespace imgpipe

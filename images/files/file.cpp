@@ -1,0 +1,135 @@
+#include "images/files/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "images/error.h"
+#include "images/files/file_descriptor.h"
+
+namespace imgpipe {
+namespace {
+
+// What a descriptor is open on.
+struct stat opened(const FileDescriptor& file) {
+  if (file.get() < 0) throw Error(ErrorKind::input, "cannot open: " + system_reason(errno));
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) throw Error(ErrorKind::input, "cannot read: " + system_reason(errno));
+  return info;
+}
+
+// How much of a file may be read, as its beginning is seen.
+class LengthLimit {
+ public:
+  LengthLimit(std::int64_t max_bytes, const LengthJudge& judge)
+      : max_bytes_(max_bytes), bytes_(max_bytes), judge_(judge) {}
+
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+
+  // Throws Error(input) for a file of which there is more than there may be.
+  void check(std::int64_t length) const {
+    if (length <= bytes_) return;
+    const std::string more = "more than " + std::to_string(bytes_) + " bytes";
+    throw Error(ErrorKind::input, bytes_ < max_bytes_
+                                      ? "too long: " + more + ", beyond all that its header allows"
+                                      : "too large: " + more + " (see --max-pixels)");
+  }
+
+  void ask(std::span<const std::byte> beginning) {
+    if (judge_) bytes_ = std::min(judge_(beginning), max_bytes_);
+  }
+
+ private:
+  std::int64_t max_bytes_, bytes_;
+  const LengthJudge& judge_;
+};
+
+// Everything from here to the file's end.
+std::vector<std::byte> read_to_end(const FileDescriptor& file, const struct stat& info, LengthLimit limit) {
+  constexpr std::size_t kFirstBytes = std::size_t{1} << 16;
+  const std::int64_t size = S_ISREG(info.st_mode) ? std::int64_t{info.st_size} : -1;
+  limit.check(size);
+  // Of a file one byte more than it has, so that its end is seen without growing.
+  const auto next_room = [&](std::size_t room) {
+    if (size >= static_cast<std::int64_t>(room) && size <= limit.bytes())
+      return static_cast<std::size_t>(size) + 1;
+    return std::min(2 * room, static_cast<std::size_t>(limit.bytes()) + 1);
+  };
+  try {
+    std::vector<std::byte> bytes;
+    std::size_t room = size >= 0 ? std::min(static_cast<std::size_t>(size) + 1, kFirstBytes) : kFirstBytes;
+    std::size_t filled = 0;
+    for (;;) {
+      bytes.resize(room);
+      const std::size_t chunk = std::min<std::size_t>(room - filled, std::size_t{1} << 30);
+      const ssize_t got = ::read(file.get(), bytes.data() + filled, chunk);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw Error(ErrorKind::input, "cannot read: " + system_reason(errno));
+      if (got == 0) break;
+      filled += static_cast<std::size_t>(got);
+      if (filled < room) continue;
+      if (filled >= kFirstBytes) limit.ask(bytes);
+      limit.check(static_cast<std::int64_t>(filled));
+      room = next_room(room);
+    }
+    limit.check(static_cast<std::int64_t>(filled));
+    bytes.resize(filled);
+    return bytes;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::memory, "not enough memory to read the file");
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes, const LengthJudge& judge) {
+  const bool standard = path == kStandardStream;
+  const FileDescriptor file(standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  const struct stat info = opened(file);
+  if (S_ISDIR(info.st_mode)) throw Error(ErrorKind::input, "is a directory");
+  if (!standard && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)))
+    throw Error(ErrorKind::input, "is a device, not an image file");
+  return read_to_end(file, info, {max_bytes, judge});
+}
+
+std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes,
+                                         const LengthJudge& judge) {
+  // O_NONBLOCK: opening a FIFO would wait for its writer.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  const struct stat info = opened(file);
+  if (!S_ISREG(info.st_mode)) throw Error(ErrorKind::input, "is not a regular file");
+  return read_to_end(file, info, {max_bytes, judge});
+}
+
+std::vector<std::byte> read_head(const std::string& path, std::size_t bytes) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat info {};
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  std::vector<std::byte> head(bytes);
+  std::size_t filled = 0;
+  while (filled < bytes) {
+    const ssize_t got = ::read(file.get(), head.data() + filled, bytes - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  head.resize(filled);
+  return head;
+}
+
+std::int64_t file_size_bytes(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first {};
+  struct stat second {};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,84 @@
+#include "images/files/file_identity.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include <sys/stat.h>
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+FileIdentity identity_of(const struct stat& info) {
+  return {info.st_dev, info.st_ino, ""};
+}
+
+std::optional<FileIdentity> identity_unless_shared(const struct stat& info) {
+  if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode) || S_ISSOCK(info.st_mode)) return std::nullopt;
+  return identity_of(info);
+}
+
+// The folder that a relative name without a slash is in too.
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// N when `path` itself, no link followed, is N in the folder of this process's descriptors.
+std::optional<int> own_descriptor(const fs::path& path) {
+  const std::string name = path.filename().string();
+  int fd = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), fd);
+  if (error != std::errc{} || end != name.data() + name.size() || fd < 0) return std::nullopt;
+  std::error_code missing;
+  const fs::path folder = fs::canonical(folder_of(path), missing);
+  if (missing) return std::nullopt;
+  for (const char* descriptors : {"/proc/self/fd", "/proc/thread-self/fd"}) {
+    if (folder == fs::canonical(descriptors, missing) && !missing) return fd;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<fs::path> followed(fs::path path) {
+  constexpr int kMaxLinks = 40;  // as Linux itself
+  std::error_code error;
+  for (int i = 0; fs::is_symlink(path, error) && !own_descriptor(path); ++i) {
+    const fs::path link = fs::read_symlink(path, error);
+    if (error || i == kMaxLinks) return std::nullopt;
+    path = path.parent_path() / link;  // an absolute link takes the place of all before it
+  }
+  return path;
+}
+
+std::optional<int> descriptor_of(const std::string& path) {
+  const std::optional<fs::path> target = followed(path);
+  return target ? own_descriptor(*target) : std::nullopt;
+}
+
+std::optional<FileIdentity> descriptor_identity(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return std::nullopt;
+  return identity_unless_shared(info);
+}
+
+std::optional<FileIdentity> file_identity(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) return identity_unless_shared(info);
+  const std::optional<fs::path> target = followed(path);
+  if (!target) return std::nullopt;
+  fs::path folder = *target;
+  fs::path below;
+  do {
+    below = below.empty() ? folder.filename() : folder.filename() / below;
+    if (folder == folder_of(folder)) return std::nullopt;  // not even "." or "/" can be looked at
+    folder = folder_of(folder);
+  } while (::stat(folder.c_str(), &info) != 0);
+  FileIdentity identity = identity_of(info);
+  identity.below = below.lexically_normal().string();
+  return identity;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,92 @@
+#include "images/files/input_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "images/codecs/codec_parts.h"
+#include "images/error.h"
+#include "images/files/file.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::int64_t kSmallBytes = std::int64_t{1} << 20;
+constexpr std::size_t kBeginningBytes = std::size_t{1} << 16;
+
+std::size_t read_fully(int fd, std::int64_t offset, std::span<std::byte> out) {
+  std::size_t filled = 0;
+  while (filled < out.size()) {
+    // Linux transfers at most 0x7ffff000 bytes a call.
+    const std::size_t chunk = std::min<std::size_t>(out.size() - filled, std::size_t{1} << 30);
+    const ssize_t got = ::pread(fd, out.data() + filled, chunk, offset + static_cast<std::int64_t>(filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error(ErrorKind::input, "cannot read: " + system_reason(errno));
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  return filled;
+}
+
+// A file that can be read row by row, and may be; nothing for what read_file() is to judge.
+std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
+  // What is no regular file is not opened: a FIFO would lose its writer.
+  if (options.codec != CodecChoice::automatic || file_size_bytes(path) <= kSmallBytes) return std::nullopt;
+  auto file =
+      std::make_unique<FileDescriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat info {};
+  if (file->get() < 0 || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  std::vector<std::byte> beginning(kBeginningBytes);
+  if (read_fully(file->get(), 0, beginning) < beginning.size() || !is_raw_netpbm(beginning, options) ||
+      info.st_size > longest_file(beginning, options))
+    return std::nullopt;
+  return InputFile(std::move(beginning), std::move(file), info.st_size);
+}
+
+}  // namespace
+
+InputFile::InputFile(std::vector<std::byte> whole)
+    : bytes_(std::move(whole)), size_(static_cast<std::int64_t>(bytes_.size())) {}
+
+InputFile::InputFile(std::vector<std::byte> beginning, std::unique_ptr<FileDescriptor> file,
+                     std::int64_t size)
+    : bytes_(std::move(beginning)), file_(std::move(file)), size_(size) {}
+
+std::size_t InputFile::read_at(std::int64_t offset, std::span<std::byte> out) const {
+  if (file_ != nullptr) return read_fully(file_->get(), offset, out);
+  const std::size_t at = std::min(static_cast<std::size_t>(offset), bytes_.size());
+  const std::span<const std::byte> there =
+      std::span(bytes_).subspan(at, std::min(out.size(), bytes_.size() - at));
+  std::ranges::copy(there, out.begin());
+  return there.size();
+}
+
+InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind) {
+  if (path != kStandardStream) {
+    if (std::optional<InputFile> parts = open_in_parts(path, options)) return std::move(*parts);
+  }
+  const auto read = kind == InputKind::any ? read_file : read_regular_file;
+  return InputFile(read(path, max_file_bytes(options), [&](std::span<const std::byte> beginning) {
+    return longest_file(beginning, options);
+  }));
+}
+
+std::int64_t held_input_bytes(const std::string& path, const DecodeOptions& options) {
+  try {
+    if (open_in_parts(path, options)) return kBeginningBytes;
+  } catch (const Error&) {
+    // Whoever reads it says why not.
+  }
+  return file_size_bytes(path);
+}
+
+std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options) {
+  return file.is_whole() ? open_reader(file.bytes(), options) : open_netpbm(file.bytes(), options, &file);
+}
+
+}  // namespace imgpipe

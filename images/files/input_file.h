@@ -1,0 +1,56 @@
+// The file that an image is read from: in memory as a whole, or its beginning only where the reader asks for
+// the rest row by row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "images/codecs/codec.h"
+#include "images/files/file_descriptor.h"
+
+namespace imgpipe {
+
+class InputFile {
+ public:
+  InputFile() = default;
+  explicit InputFile(std::vector<std::byte> whole);
+  // A regular file of `size` bytes, of which `beginning` are the first.
+  InputFile(std::vector<std::byte> beginning, std::unique_ptr<FileDescriptor> file, std::int64_t size);
+
+  // All of it, or its beginning.
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  [[nodiscard]] bool is_whole() const noexcept { return file_ == nullptr; }
+  [[nodiscard]] std::int64_t size_bytes() const noexcept { return size_; }
+
+  // Fills `out` with the bytes from `offset` on and returns how many there were, of a file that is cut in the
+  // meantime too. Throws Error(input).
+  [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::byte> out) const;
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::unique_ptr<FileDescriptor> file_;
+  std::int64_t size_ = 0;
+};
+
+// What may be an input.
+enum class InputKind {
+  any,           // a FIFO and standard input ("-") too
+  regular_only,  // of a batch, which must not wait for a writer
+};
+
+// Opens an input and reads as much of it as its reader wants to have at hand: of a regular file that holds
+// raw PBM, PGM or PPM and more than a megabyte the beginning, of everything else the whole. Throws as
+// read_file() and read_regular_file() do, with longest_file() as the judge.
+[[nodiscard]] InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind);
+
+// How much of a regular file open_input() will hold; 0 for everything else, and for what is not there.
+[[nodiscard]] std::int64_t held_input_bytes(const std::string& path, const DecodeOptions& options);
+
+// The reader of an input, which must outlive it.
+[[nodiscard]] std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options);
+
+}  // namespace imgpipe

@@ -1,0 +1,189 @@
+#include "images/files/temporary_file.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <random>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "images/error.h"
+#include "images/files/file_descriptor.h"
+
+namespace imgpipe {
+namespace {
+
+// Names of temporary files for the signal handler. A slot is taken before its file is made.
+constexpr std::size_t kSlots = 1100;  // more than there can be threads that write
+struct TemporarySlot {
+  std::atomic<bool> taken{false};
+  std::atomic<bool> named{false};
+  std::array<char, 4096> path{};
+};
+std::array<TemporarySlot, kSlots> temporary_slots;
+
+class TemporaryName {
+ public:
+  explicit TemporaryName(const std::string& path) {
+    for (TemporarySlot& slot : temporary_slots) {
+      bool expected = false;
+      if (path.size() < slot.path.size() && slot.taken.compare_exchange_strong(expected, true)) {
+        std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);
+        slot.named.store(true);
+        slot_ = &slot;
+        return;
+      }
+    }
+  }
+  ~TemporaryName() {
+    if (slot_ == nullptr) return;
+    slot_->named.store(false);
+    slot_->taken.store(false);
+  }
+  TemporaryName(const TemporaryName&) = delete;
+  TemporaryName& operator=(const TemporaryName&) = delete;
+
+ private:
+  TemporarySlot* slot_ = nullptr;
+};
+
+// ".NAME.imgpipe-XXXXXXXX", NAME cut so that the whole stays within NAME_MAX.
+constexpr std::string_view kTemporaryMark = ".imgpipe-";
+constexpr std::size_t kTemporaryNameBytes = 200;
+constexpr std::size_t kSuffixBytes = 8;
+
+std::string random_suffix() {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  thread_local std::random_device random;  // making one costs a tenth of a tiny image
+  std::uint64_t bits = (std::uint64_t{random()} << 32U) | random();
+  std::string suffix;
+  for (std::size_t i = 0; i < kSuffixBytes; ++i, bits /= kLetters.size())
+    suffix += kLetters[bits % kLetters.size()];
+  return suffix;
+}
+
+std::filesystem::path temporary_path(const std::filesystem::path& target) {
+  const std::string name = target.filename().string().substr(0, kTemporaryNameBytes);
+  return target.parent_path() / ("." + name + std::string(kTemporaryMark) + random_suffix());
+}
+
+// The NAME of a temporary file, empty when it is none.
+std::string name_of_temporary(const std::string& file_name) {
+  const std::size_t tail = kTemporaryMark.size() + kSuffixBytes;
+  if (file_name.size() <= tail + 1 || file_name.front() != '.') return "";
+  const std::size_t mark = file_name.size() - tail;
+  if (file_name.compare(mark, kTemporaryMark.size(), kTemporaryMark) != 0) return "";
+  return file_name.substr(1, mark - 1);
+}
+
+// Held while a temporary file is made, and for ever by end_all_writing().
+std::mutex& creation_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// Whether a file of ours still has its name. Over NFS one that another machine removed is stale, and one that
+// another process of this machine removed has got another name, and a link still.
+bool keeps_its_name(int fd, const std::filesystem::path& path) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return errno != ESTALE;
+  return info.st_nlink > 0 && (::lstat(path.c_str(), &info) == 0 || errno != ENOENT);
+}
+
+// Makes and locks a temporary file; -1 where a remove_stale_temporary_files() came between, for which the
+// lock waits: the file has lost its name then. Where a file system has no locks there is none.
+int create_temporary(const std::filesystem::path& path) {
+  const int fd = [&] {
+    const std::lock_guard lock(creation_mutex());
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }();
+  if (fd < 0) throw Error(ErrorKind::output, "cannot create a file in its folder: " + system_reason(errno));
+  (void)::flock(fd, LOCK_EX);
+  if (keeps_its_name(fd, path)) return fd;
+  ::close(fd);
+  return -1;
+}
+
+}  // namespace
+
+struct TemporaryFile::State {
+  explicit State(const std::filesystem::path& of)
+      : target(of), path(temporary_path(of)), name(path.string()), file(create_temporary(path)) {}
+
+  std::filesystem::path target, path;
+  TemporaryName name;
+  FileDescriptor file;
+  bool in_place = false;
+};
+
+// Each try has a name of its own: who removed the first one may still be at its name.
+TemporaryFile::TemporaryFile(const std::filesystem::path& target, mode_t mode) {
+  constexpr int kTries = 5;
+  for (int i = 0; i < kTries && (state_ == nullptr || state_->file.get() < 0); ++i)
+    state_ = std::make_unique<State>(target);
+  if (state_->file.get() < 0)
+    throw Error(ErrorKind::output,
+                "cannot create a file in its folder: it is being cleaned up again and again");
+  if (mode != 0) (void)::fchmod(state_->file.get(), mode);
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (!state_->in_place) ::unlink(state_->path.c_str());
+}
+
+int TemporaryFile::descriptor() const noexcept {
+  return state_->file.get();
+}
+
+// close() tells what writing could not, so it comes before the rename. The lock must outlast the rename, else
+// another run takes the file for a stale one between the two: a second descriptor of the same open file keeps
+// it, over NFS and SMB too, where Linux holds the server's lock for the open file and not for the process,
+// and every close(2) writes back and tells. Where there is no descriptor left the lock ends early.
+void TemporaryFile::put_in_place() {
+  const FileDescriptor lock(::fcntl(state_->file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (state_->file.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+  if (::rename(state_->path.c_str(), state_->target.c_str()) != 0)
+    throw Error(ErrorKind::output, "cannot put the finished file in place: " + system_reason(errno));
+  state_->in_place = true;
+}
+
+void remove_temporary_files() noexcept {
+  for (TemporarySlot& slot : temporary_slots) {
+    if (slot.named.load()) ::unlink(slot.path.data());
+  }
+}
+
+void end_all_writing() noexcept {
+  creation_mutex().lock();
+  remove_temporary_files();
+}
+
+std::size_t remove_stale_temporary_files(const std::string& folder,
+                                         const std::unordered_set<std::string>& names) {
+  std::unordered_set<std::string> cut;
+  for (const std::string& name : names) cut.insert(name.substr(0, kTemporaryNameBytes));
+  std::size_t removed = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = name_of_temporary(entry->path().filename().string());
+    if (name.empty() || !cut.contains(name)) continue;
+    const FileDescriptor file(::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat info {};
+    if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    // Else its writer lives. A shared lock tells as well as an exclusive one, for which NFS and SMB, where it
+    // is a lock of a range of bytes, want the file to be open for writing.
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) continue;
+    if (::unlink(entry->path().c_str()) == 0) ++removed;
+  }
+  return removed;
+}
+
+}  // namespace imgpipe

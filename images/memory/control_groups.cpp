@@ -1,0 +1,186 @@
+#include "images/memory/control_groups.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kRecordBytes = 16 << 10;
+// Of mountinfo: some 4,000 mounts.
+constexpr std::size_t kMostBytes = 1 << 20;
+
+// As many reads as it takes; a file of many records comes in pieces.
+std::string read_file_of_system(const std::string& path, std::size_t most, bool one_read) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return "";
+  std::string text;
+  ssize_t got = 0;
+  std::array<char, kRecordBytes> piece;
+  do {
+    got = ::read(fd, piece.data(), piece.size());
+    if (got > 0) text.append(piece.data(), static_cast<std::size_t>(got));
+  } while (got > 0 && text.size() < most && !one_read);
+  ::close(fd);
+  return got < 0 ? "" : text;
+}
+
+// Takes what stands before `end` off the front of `text`.
+std::string_view take_until(std::string_view& text, std::string_view end) {
+  const std::size_t at = text.find(end);
+  const std::string_view part = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + end.size());
+  return part;
+}
+
+bool list_has(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    if (take_until(list, ",") == name) return true;
+  }
+  return false;
+}
+
+// "\040" is a blank: three octal digits for what would end a field.
+std::string unescaped(std::string_view field) {
+  const auto octal = [](char c) { return c >= '0' && c <= '7'; };
+  std::string out;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    if (field[i] == '\\' && i + 3 < field.size() && std::ranges::all_of(field.substr(i + 1, 3), octal)) {
+      const int value = (field[i + 1] - '0') * 64 + (field[i + 2] - '0') * 8 + (field[i + 3] - '0');
+      out += static_cast<char>(value);
+      i += 3;
+    } else {
+      out += field[i];
+    }
+  }
+  return out;
+}
+
+struct Mount {
+  int version = 2;
+  std::string root;   // the group that is mounted, by its path in the hierarchy
+  std::string point;  // where
+};
+
+// "31 23 0:28 ROOT POINT OPTIONS... - TYPE SOURCE OPTIONS"
+std::optional<Mount> mount_of(std::string_view line, std::string_view controller) {
+  std::string_view before = take_until(line, " - ");
+  const std::string_view type = take_until(line, " ");
+  take_until(line, " ");
+  if (type != "cgroup2" && !(type == "cgroup" && list_has(line, controller))) return std::nullopt;
+  for (int i = 0; i < 3; ++i) take_until(before, " ");
+  Mount mount{type == "cgroup2" ? 2 : 1, unescaped(take_until(before, " ")), ""};
+  mount.point = unescaped(take_until(before, " "));
+  return mount;
+}
+
+std::vector<Mount> mounts_of(std::string_view controller, const SystemView& view) {
+  const std::string text = read_file_of_system(view.root + "/proc/self/mountinfo", kMostBytes, false);
+  if (text.empty())
+    return {{1, "/", "/sys/fs/cgroup/" + std::string(controller)}, {2, "/", "/sys/fs/cgroup"}};
+  std::vector<Mount> mounts;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::optional<Mount> mount = mount_of(take_until(rest, "\n"), controller);
+    if (mount) mounts.push_back(*std::move(mount));
+  }
+  return mounts;
+}
+
+// The group of this process by its path in the hierarchy of that version; "/" where none is told.
+// "4:cpu,cpuacct:/PATH" is version 1, "0::/PATH" version 2.
+std::string own_path(int version, std::string_view controller, const SystemView& view) {
+  const std::string text = read_file_of_system(view.root + "/proc/self/cgroup", kMostBytes, false);
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = take_until(rest, "\n");
+    const std::string_view id = take_until(line, ":");
+    const std::string_view controllers = take_until(line, ":");
+    const bool is_it = version == 2 ? id == "0" && controllers.empty() : list_has(controllers, controller);
+    if (is_it && line.starts_with('/')) return std::string(line);
+  }
+  return "/";
+}
+
+// The way from the group `root` down to `path`, "/A/B" or ""; nothing where it does not lead down. Inside a
+// cgroup namespace both are told from the namespace's own root, "/../.." for what is above.
+std::optional<std::string> way_down(std::string_view root, std::string_view path) {
+  if (root == "/") root = "";
+  if (path == "/") path = "";
+  if (!path.starts_with(root)) return std::nullopt;
+  const std::string_view way = path.substr(root.size());
+  if (!way.empty() && way.front() != '/') return std::nullopt;
+  if (way == "/.." || way.starts_with("/../")) return std::nullopt;
+  return std::string(way);
+}
+
+bool is_folder(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+void append_groups(int version, const std::vector<Mount>& mounts, const std::string& own,
+                   const SystemView& view, std::vector<ControlGroup>& groups) {
+  // Several mounts may show one hierarchy (a container that sees its host's as well): the one that shows most
+  // of the way is best, and one that is hidden under another mount shows nothing.
+  std::string best_point;
+  std::string best_way;
+  int best = -1;
+  for (const Mount& mount : mounts) {
+    if (mount.version != version) continue;
+    const std::optional<std::string> way = way_down(mount.root, own);
+    const std::string point = view.root + (mount.point == "/" ? "" : mount.point);
+    const int worth = (way ? 2 : 0) + (is_folder(point + way.value_or("")) ? 1 : 0);
+    if (worth < best || (worth == best && way.value_or("").size() <= best_way.size())) continue;
+    best = worth;
+    best_point = point;
+    best_way = way.value_or("");
+  }
+  if (best < 0) return;
+  for (;;) {
+    groups.push_back({version, best_point + best_way});
+    if (best_way.empty()) return;
+    best_way.erase(best_way.rfind('/'));
+  }
+}
+
+}  // namespace
+
+std::vector<ControlGroup> control_groups(std::string_view controller, const SystemView& view) {
+  std::vector<ControlGroup> groups;
+  const std::vector<Mount> mounts = mounts_of(controller, view);
+  for (const int version : {1, 2})
+    append_groups(version, mounts, own_path(version, controller, view), view, groups);
+  return groups;
+}
+
+std::string read_record(const std::string& path) {
+  return read_file_of_system(path, kRecordBytes, true);
+}
+
+std::optional<std::int64_t> count_in(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || value < 0) return std::nullopt;
+  if (end != text.data() + text.size() && *end != ' ' && *end != '\n' && *end != '\t') return std::nullopt;
+  return value;
+}
+
+std::optional<std::int64_t> count_of(std::string_view table, std::string_view key) {
+  while (!table.empty()) {
+    std::string_view line = take_until(table, "\n");
+    if (!line.starts_with(key)) continue;
+    line.remove_prefix(key.size());
+    if (line.starts_with(':')) line.remove_prefix(1);
+    const std::size_t blanks = line.find_first_not_of(" \t");
+    if (blanks == 0 || blanks == std::string_view::npos) continue;  // a longer key, or no number
+    return count_in(line.substr(blanks));
+  }
+  return std::nullopt;
+}
+
+}  // namespace imgpipe

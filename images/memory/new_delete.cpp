@@ -1,0 +1,72 @@
+// `new` and `delete`, replaced for the whole program as the standard allows ([replacement.functions]): large
+// blocks come from the pool, small ones from malloc. The forms that are not here come to these. A file of its
+// own, so that a program that has others does not get these.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "images/memory/block_pool.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define IMGPIPE_SANITIZER_ALLOCATES
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IMGPIPE_SANITIZER_ALLOCATES
+#endif
+
+#ifndef IMGPIPE_SANITIZER_ALLOCATES
+
+namespace imgpipe {
+namespace {
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  for (;;) {
+    void* block = nullptr;
+    if (bytes >= BlockPool::kLeastBytes && alignment <= BlockPool::kPageBytes)
+      block = block_pool().take(bytes);
+    if (block == nullptr) {
+      block = alignment <= alignof(std::max_align_t)
+                  ? std::malloc(bytes > 0 ? bytes : 1)
+                  : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    }
+    if (block != nullptr) return block;
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  }
+}
+
+// Few of malloc's blocks lie on a boundary of pages, so that the small ones hardly ever come to the pool.
+void release(void* block) noexcept {
+  if (block == nullptr) return;
+  const bool on_page = reinterpret_cast<std::uintptr_t>(block) % BlockPool::kPageBytes == 0;
+  if (on_page && block_pool().give_back(block)) return;
+  std::free(block);
+}
+
+}  // namespace
+}  // namespace imgpipe
+
+void* operator new(std::size_t bytes) {
+  return imgpipe::allocate(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return imgpipe::allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* block) noexcept {
+  imgpipe::release(block);
+}
+void operator delete(void* block, std::size_t) noexcept {
+  imgpipe::release(block);
+}
+void operator delete(void* block, std::align_val_t) noexcept {
+  imgpipe::release(block);
+}
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
+  imgpipe::release(block);
+}
+
+#endif

@@ -1,0 +1,18 @@
+// The rungs of contrast on a CUDA device, in the order of ladder.cpp. In, out: one grey plane; histogram: the
+// counts of `in`.
+#pragma once
+
+#include "kernels/lab/rung.h"
+
+namespace imgpipe {
+
+CudaStatus contrast_naive(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus contrast_coalesced(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus contrast_words(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch);
+// Scratch of all of them: lo and hi.
+std::size_t contrast_range_bytes(const FrameShape& shape, const RungLaunch& launch);
+CudaStatus contrast_production(const StageCall<Device>& call, const RungLaunch& launch);
+
+}  // namespace imgpipe

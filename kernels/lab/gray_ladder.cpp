@@ -1,0 +1,69 @@
+// The ladder of gray. Its floor is memory: 3 bytes in and 1 out for every pixel, whatever is computed
+// between.
+#include "kernels/lab/gray_ladder.h"
+
+#include <array>
+
+#include "kernels/gray/gray.h"
+#include "kernels/lab/npp.h"
+#include "kernels/share.h"
+
+namespace imgpipe {
+
+std::span<const Rung> gray_ladder() {
+  static constexpr std::array kLadder{
+      Rung{.name = "sequential",
+           .idea = "one thread, one pixel after the other: what every other rung is compared with",
+           .origin = "ITU-R BT.601-7",
+           .kind = RungKind::reference,
+           .host = run_alone<gray_reference>},
+      Rung{.name = "cpu",
+           .idea = "SIMD on bands of rows, one for each thread: what --device cpu runs",
+           .origin = "imgpipe; Highway",
+           .kind = RungKind::host,
+           .host = run_band<gray_cpu>},
+      Rung{.name = "naive",
+           .idea =
+               "a thread a pixel, byte by byte, neighbouring threads down a column: a warp touches 32 rows",
+           .origin = "first attempt of every course",
+           .cuda = IMGPIPE_CUDA_RUNG(gray_naive),
+           .grid = Grid::covering},
+      Rung{.name = "coalesced",
+           .idea = "neighbouring threads on neighbouring pixels: a warp's loads fall into few cache lines",
+           .origin = "CUDA C++ Best Practices Guide, coalesced access",
+           .cuda = IMGPIPE_CUDA_RUNG(gray_coalesced),
+           .grid = Grid::covering},
+      Rung{.name = "words",
+           .idea = "4 pixels a thread in 3 loads of 4 bytes: a quarter of the memory instructions",
+           .origin = "Luitjens 2013, vectorized memory access",
+           .cuda = IMGPIPE_CUDA_RUNG(gray_words)},
+      Rung{.name = "vectors",
+           .idea = "16 pixels a thread in 3 loads of 16 bytes, the widest there are",
+           .origin = "Luitjens 2013",
+           .cuda = IMGPIPE_CUDA_RUNG(gray_vectors)},
+      Rung{.name = "fused",
+           .idea =
+               "gray and hist in one pass (what --fuse runs): the second reading of the grey plane is saved",
+           .origin = "imgpipe",
+           .cuda = IMGPIPE_CUDA_RUNG(gray_fused),
+           .grid = Grid::production,
+           .counts_too = true},
+      Rung{.name = "npp",
+           .idea = "nppiColorToGray_8u_C3C1R with the same weights as floats",
+           .origin = "NVIDIA Performance Primitives",
+           .cuda = IMGPIPE_CUDA_RUNG(gray_npp),
+           .missing = IMGPIPE_CUDA_RUNG(npp_missing),
+           .claim = Claim::near,
+           .grid = Grid::production,
+           .wide = false,
+           .foreign = true},
+      Rung{.name = "production",
+           .idea = "a warp 512 pixels of a row, sums in 16.16 packed by byte permutation, no block stays",
+           .origin = "imgpipe",
+           .cuda = IMGPIPE_CUDA_RUNG(gray_production),
+           .grid = Grid::production},
+  };
+  return kLadder;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,18 @@
+// The rungs of smooth on a CUDA device, in the order of ladder.cpp: the box with Border::shrink. In, out: one
+// grey plane.
+#pragma once
+
+#include "kernels/lab/rung.h"
+
+namespace imgpipe {
+
+CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus smooth_specialised(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& launch);
+// Scratch: the horizontal sums.
+std::size_t smooth_separable_bytes(const FrameShape& shape, const RungLaunch& launch);
+CudaStatus smooth_npp(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus smooth_production(const StageCall<Device>& call, const RungLaunch& launch);
+
+}  // namespace imgpipe

@@ -1,0 +1,385 @@
+#include "pipeline/batch/batch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "images/files/output_file.h"
+#include "images/memory/block_pool.h"
+#include "images/text.h"
+#include "pipeline/batch/batch_lanes.h"
+#include "pipeline/batch/batch_queue.h"
+#include "pipeline/batch/batch_threads.h"
+#include "pipeline/batch/output_folders.h"
+#include "pipeline/error_of.h"
+#include "pipeline/host/bands.h"
+#include "pipeline/host/scarce_memory.h"
+
+namespace imgpipe {
+// Does what the queue says.
+class Batch::Work {
+ public:
+  Work(BatchItems items, BatchSettings settings)
+      : items_(std::move(items)),
+        settings_(std::move(settings)),
+        measure_(settings_.make_engine(1)),
+        queue_(items_.size(), settings_),
+        taking_turns_(workers_for(settings_, items_.size())),
+        lanes_(settings_, queue_, workers_for(settings_, items_.size()),
+               {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
+                [this](const Error& error) { give_up(error); }}) {
+    (void)no_memory();  // made while there is some
+    settle_malloc();
+    block_pool().keep_within(settings_.memory_bytes);
+    if (settings_.lane_memory == nullptr)
+      settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
+    workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) {
+      Worker worker{i + 1, {}};
+      while (take_turn(worker, std::nullopt)) {
+      }
+    });
+    const int missing = workers_for(settings_, items_.size()) - workers();
+    if ((taking_turns_ -= missing) <= 0) give_up(no_memory());
+    try {
+      if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
+    } catch (...) {
+      end_threads();
+      throw;
+    }
+  }
+
+  ~Work() {
+    end_threads();
+    block_pool().keep_within(BlockPool::kUsualBytes);
+  }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  // Without a thread for a worker the caller's is the worker, between two looks at the results.
+  [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience) {
+    using std::chrono::milliseconds;
+    std::optional<BatchResult> result = queue_.next_result(workers_.empty() ? milliseconds(0) : patience);
+    if (!result && workers_.empty()) {
+      (void)take_turn(callers_, patience);
+      result = queue_.next_result(milliseconds(0));
+    }
+    // Its worker had no memory for the words.
+    if (result && result->failed && result->reason.empty())
+      result->reason = printable(items_[result->item].input) + ": " + no_memory().what();
+    return result;
+  }
+
+  [[nodiscard]] int workers() const { return std::max(1, static_cast<int>(workers_.size())); }
+  [[nodiscard]] BatchQueue& queue() { return queue_; }
+  [[nodiscard]] BatchLanes& lanes() { return lanes_; }
+  [[nodiscard]] std::optional<Error> fatal() const {
+    const std::lock_guard lock(mutex_);
+    return fatal_;
+  }
+
+ private:
+  struct Worker {
+    std::size_t number;
+    std::map<int, std::unique_ptr<Engine>> engines;  // by threads
+  };
+
+  // ---- workers ---------------------------------------------------------------------------------------
+
+  // False when there is nothing more to do.
+  bool take_turn(Worker& worker, std::optional<std::chrono::milliseconds> patience) noexcept {
+    BatchQueue::Turn turn;
+    const std::optional<Error> error =
+        error_of([&] { turn = with_patience([&] { return queue_.next(patience); }); });
+    if (error) {
+      // malloc gives each thread memory from a part of its own: another may find some. The last one begins
+      // nothing any more, and stays for what comes back from the lanes.
+      if (--taking_turns_ > 0) return false;
+      give_up(*error);
+      return true;
+    }
+    if (turn.entry) do_turn(worker, turn);
+    return turn.act != BatchQueue::Act::end;
+  }
+
+  void do_turn(Worker& worker, BatchQueue::Turn& turn) {
+    EntryPointer& entry = turn.entry;
+    guarded(entry, [&] {
+      if (turn.act == BatchQueue::Act::open) entry->timeline = Timeline(origin_);
+      entry->timeline.set_track("worker " + std::to_string(worker.number));
+      if (turn.act == BatchQueue::Act::open) {
+        open(entry);
+      } else if (turn.act == BatchQueue::Act::encode) {
+        encode(entry, turn.threads);
+      } else if (entry->to_lane) {
+        decode(entry);
+      } else {
+        run_on_host(entry, engine_for(worker, turn.threads, settings_));
+      }
+    });
+  }
+
+  // What an action throws is its image's error, unless the image has gone on and ends elsewhere.
+  template <class Action>
+  void guarded(EntryPointer& entry, const Action& action) noexcept {
+    try {
+      action();
+    } catch (const Error& error) {
+      fail(std::move(entry), error.kind(), [&] { return std::string(error.what()); });
+    } catch (const std::bad_alloc&) {
+      fail_input(std::move(entry), no_memory());
+    } catch (const std::exception& error) {
+      const std::optional<Error> told =
+          error_of([&] { throw Error(ErrorKind::input, "internal error: " + printable(error.what())); });
+      fail_input(std::move(entry), *told);
+    }
+  }
+
+  // Reads the file and its header, and leaves the image to wait for its memory.
+  void open(EntryPointer& entry) {
+    entry->result.start_ns = entry->timeline.now_ns();
+    const BatchItem item = item_of(*entry);
+    const std::int64_t file_bytes = held_input_bytes(item.input, settings_.decode);
+    if (settings_.memory_is_limit && file_bytes > settings_.memory_bytes)
+      throw over_budget(item, file_bytes, settings_.memory_bytes);
+    if (!queue_.may_read(entry, file_bytes)) return;
+    const std::int64_t opening = naming(printable(item.input), [&] {
+      auto span = entry->timeline.span(part_name(Part::read), SpanKind::host);
+      entry->input = open_input(item.input, settings_.decode, InputKind::regular_only);
+      span.set_bytes(static_cast<std::int64_t>(entry->input.bytes().size()));
+      return settings_.memory_is_limit ? opening_bytes(entry->input.bytes(), settings_.decode) : 0;
+    });
+    if (opening > 0 && file_bytes + opening > settings_.memory_bytes)
+      throw over_budget(item, file_bytes + opening, settings_.memory_bytes);
+    if (opening > 0 && !queue_.may_read(entry, file_bytes + opening, opening)) return;
+    naming(printable(item.input), [&] {
+      const auto span = entry->timeline.span(part_name(Part::decode), SpanKind::host);
+      entry->reader = open_reader(entry->input, settings_.decode);
+    });
+    BatchResult& result = entry->result;
+    result.header = entry->reader->header();
+    result.input_bytes = entry->input.size_bytes();
+    entry->plan = make_plan(settings_.stages, result.header.shape, settings_.stage, settings_.fuse);
+    naming(printable(item.output), [&] {
+      result.output = storable_shape(item.format, entry->plan.output);
+      entry->writer = make_writer(item.format, entry->plan.output, settings_.encode);
+      entry->output = std::make_unique<OutputFile>(item.output);
+      entry->sink = sink_to(*entry);
+    });
+    if (entry->plan.output.has_alpha() && !result.output.has_alpha()) {
+      result.warnings.push_back(printable(item.output) + ": " + std::string(format_info(item.format).name) +
+                                " holds no alpha; it is dropped");
+    }
+    if (result.header.more_images)
+      result.warnings.push_back(printable(item.input) + ": " + kMoreImagesWarning);
+    entry->to_lane = lanes_.take(*entry);
+    entry->need = need_of(*entry, *measure_);
+    entry->outside_bytes = outside_pool_bytes(*entry, settings_.decode.codec);
+    if (settings_.memory_is_limit && entry->need.bytes > settings_.memory_bytes)
+      throw over_budget(item, entry->need.bytes, settings_.memory_bytes);
+    queue_.park(std::move(entry));
+  }
+
+  static Engine& engine_for(Worker& worker, int threads, const BatchSettings& settings) {
+    std::unique_ptr<Engine>& engine = worker.engines[threads];
+    if (engine) return *engine;
+    // As the batch comes to its end an image has more and more of them; those of before would stand idle.
+    std::erase_if(worker.engines,
+                  [&](const auto& other) { return other.first > 1 && other.first != threads; });
+    engine = settings.make_engine(threads);
+    return *engine;
+  }
+
+  // The whole way of an image without a lane.
+  void run_on_host(EntryPointer& entry, Engine& engine) {
+    entry->result.device = engine.implementation();
+    Job job;
+    job.reader = std::move(entry->reader);
+    job.plan = std::move(entry->plan);
+    job.timeline = std::move(entry->timeline);
+    job.keep_pixels = false;
+    job.writer = std::move(entry->writer);
+    job.sink = entry->sink;
+    engine.submit(std::move(job));
+    Outcome outcome = engine.next();
+    entry->timeline = std::move(outcome.timeline);
+    const BatchItem item = item_of(*entry);
+    naming(printable(item.input), printable(item.output), [&] {
+      if (outcome.error) std::rethrow_exception(outcome.error);
+    });
+    keep_warnings(*entry, outcome.warnings);
+    write(*entry, outcome.file);
+    finish(entry);
+  }
+
+  void decode(EntryPointer& entry) {
+    naming(printable(item_of(*entry).input), [&] {
+      entry->source = Image(entry->plan.input, settings_.lane_memory.get());
+      const auto span =
+          entry->timeline.span(part_name(Part::decode), SpanKind::host, entry->plan.input.samples());
+      entry->reader->read_rows(entry->source.view());
+    });
+    keep_warnings(*entry, entry->reader->warnings());
+    entry->reader.reset();
+    entry->input = InputFile();
+    lanes_.hand_over(std::move(entry));
+  }
+
+  void encode(EntryPointer& entry, int threads) {
+    HostThreads host(threads);
+    const EncodedFile file = naming(printable(item_of(*entry).output), [&] {
+      return encode_image(std::as_const(entry->pixels).view(), *entry->writer, host, entry->timeline,
+                          entry->sink);
+    });
+    entry->pixels = Image();
+    write(*entry, file);
+    finish(entry);
+  }
+
+  // A large file is written as it is made, where nobody sees it before it is put in place. Its folder is then
+  // there before the image is known to be good to its end.
+  ByteSink sink_to(BatchEntry& entry) {
+    if (!is_large_file(*entry.writer) || !entry.output->is_replaced()) return {};
+    return [this, &entry](std::span<const std::byte> bytes) { append(entry, bytes); };
+  }
+
+  void append(BatchEntry& entry, std::span<const std::byte> bytes) {
+    if (entry.result.output_bytes == 0)
+      folders_.make(std::filesystem::path(item_of(entry).output).parent_path());
+    entry.output->append(bytes);
+    entry.result.output_bytes += static_cast<std::int64_t>(bytes.size());
+  }
+
+  // What is not written yet of the file, and its end.
+  void write(BatchEntry& entry, const EncodedFile& file) {
+    const std::string path = item_of(entry).output;
+    const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host,
+                                          static_cast<std::int64_t>(file.size_bytes()));
+    naming(printable(path), [&] {
+      if (entry.result.output_bytes == 0) folders_.make(std::filesystem::path(path).parent_path());
+      settings_.before_write(path);
+      entry.output->append(std::span<const std::vector<std::byte>>(file.parts));
+      entry.result.output_bytes += static_cast<std::int64_t>(file.size_bytes());
+      entry.output->put_in_place();
+    });
+  }
+
+  // ---- ends ------------------------------------------------------------------------------------------
+
+  void end_threads() {
+    queue_.stop();
+    for (std::thread& finder : finder_) finder.join();
+    lanes_.end_finding();  // already done, unless the finder never ran
+    for (std::thread& worker : workers_) worker.join();
+    lanes_.end();
+  }
+
+  [[nodiscard]] BatchItem item_of(const BatchEntry& entry) const { return items_[entry.result.item]; }
+
+  void keep_warnings(BatchEntry& entry, const std::vector<std::string>& warnings) const {
+    for (const std::string& warning : warnings)
+      entry.result.warnings.push_back(printable(item_of(entry).input) + ": " + warning);
+  }
+
+  void fail_input(EntryPointer entry, const Error& error) noexcept {
+    const std::size_t item = entry ? entry->result.item : 0;
+    fail(std::move(entry), error.kind(), [&] { return printable(items_[item].input) + ": " + error.what(); });
+  }
+
+  // `text` makes the reason. A null entry has gone on already, and ends elsewhere.
+  template <class Text>
+  void fail(EntryPointer entry, ErrorKind kind, const Text& text) noexcept {
+    if (!entry) return;
+    entry->let_go();
+    entry->result.failed = kind;
+    entry->result.output_bytes = 0;  // what was written of it is gone
+    if (error_of([&] { with_patience([&] { entry->result.reason = text(); }); })) {
+      entry->result.failed = ErrorKind::memory;
+      entry->result.reason.clear();  // see next()
+    }
+    finish(entry);
+  }
+
+  void finish(EntryPointer& entry) noexcept {
+    add_up_times(*entry);
+    BatchResult& result = entry->result;
+    // What these find no memory for is left out.
+    std::optional<Error> left_out = error_of([&] {
+      if (entry->lane_was_full) lanes_.did_their_work(result.busy[static_cast<std::size_t>(Part::kernels)]);
+    });
+    left_out = error_of([&] {
+      if (settings_.keep_spans) result.spans = entry->timeline.spans();
+    });
+    if (result.failed == ErrorKind::output)
+      give_up(*error_of([&] { throw Error(ErrorKind::output, result.reason); }));
+    if (result.failed && settings_.fail_fast) queue_.stop();
+    queue_.end(std::move(entry));
+  }
+
+  void find_lanes() noexcept {
+    std::optional<Error> error = error_of([&] { lanes_.find(); });
+    if (!error) return;
+    give_up(*error);
+    error = error_of([&] { lanes_.end_finding(); });
+  }
+
+  // The first reason is the batch's.
+  void give_up(const Error& error) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!fatal_) fatal_ = error;
+    }
+    queue_.stop();
+  }
+
+  const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
+  const BatchItems items_;
+  BatchSettings settings_;
+  const std::unique_ptr<Engine> measure_;  // says what images need; does none
+  BatchQueue queue_;
+  OutputFolders folders_;
+  mutable std::mutex mutex_;  // of fatal_
+  std::optional<Error> fatal_;
+  std::atomic<int> taking_turns_;  // workers that still find memory for an image
+  BatchLanes lanes_;
+  std::vector<std::thread> finder_;  // one, or none
+  std::vector<std::thread> workers_;
+  Worker callers_{1, {}};  // where there is no thread for another
+};
+
+Batch::Batch(BatchItems items, BatchSettings settings)
+    : work_(std::make_unique<Work>(std::move(items), std::move(settings))) {}
+Batch::~Batch() = default;
+
+std::optional<BatchResult> Batch::next(std::chrono::milliseconds patience) {
+  return work_->next(patience);
+}
+bool Batch::finished() const {
+  return work_->queue().finished();
+}
+void Batch::stop() {
+  work_->queue().stop();
+}
+std::string Batch::lane_note() const {
+  return work_->lanes().note();
+}
+std::vector<std::string> Batch::take_notes() {
+  return work_->lanes().take_notes();
+}
+std::optional<Error> Batch::fatal() const {
+  return work_->fatal();
+}
+std::vector<std::string> Batch::devices() const {
+  return work_->lanes().devices();
+}
+int Batch::workers() const {
+  return work_->workers();
+}
+std::int64_t Batch::peak_admitted_bytes() const {
+  return work_->queue().peak_admitted_bytes();
+}
+
+}  // namespace imgpipe

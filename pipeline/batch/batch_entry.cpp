@@ -1,0 +1,77 @@
+#include "pipeline/batch/batch_entry.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+std::optional<Part> part_of(const Span& span) {
+  if (span.kind == SpanKind::kernel) return Part::kernels;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    if (span.name == part_name(static_cast<Part>(i))) return static_cast<Part>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view part_name(Part part) {
+  constexpr std::array<std::string_view, kParts> kNames{"read",     "decode", "upload", "kernels",
+                                                        "download", "encode", "write"};
+  return kNames[static_cast<std::size_t>(part)];
+}
+
+MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
+  const MemoryQuestion question{entry.plan, *entry.reader, entry.writer.get(), entry.sink != nullptr};
+  MemoryNeed need = entry.to_lane ? lane_need(question) : host.memory_need(question);
+  constexpr std::int64_t kRest = std::int64_t{256} << 10;  // tables, names, spans
+  need.bytes += static_cast<std::int64_t>(entry.input.bytes().size()) + kRest;
+  return need;
+}
+
+std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec) {
+  const bool coefficients = entry.result.header.format == Format::jpeg && entry.result.header.progressive;
+  std::int64_t bytes = 0;
+  if (codec == CodecChoice::stb || coefficients) bytes += entry.reader->working_bytes(entry.to_lane);
+  if (codec == CodecChoice::stb) bytes += entry.writer->working_bytes();
+  if (entry.to_lane) bytes += entry.plan.input.samples() + entry.plan.output.samples();  // pinned memory
+  return bytes;
+}
+
+Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes) {
+  return {ErrorKind::memory, printable(item.input) + ": needs up to " + std::to_string(bytes) +
+                                 " bytes, --memory leaves " + std::to_string(budget_bytes) + " for images"};
+}
+
+void BatchEntry::let_go() noexcept {
+  reader.reset();
+  writer.reset();
+  input = {};
+  source = Image();
+  pixels = Image();
+  sink = {};
+  output.reset();
+}
+
+void add_up_times(BatchEntry& entry) {
+  BatchResult& result = entry.result;
+  result.busy = {};
+  result.end_ns = entry.timeline.now_ns();
+  for (const Span& span : entry.timeline.spans()) {
+    const std::optional<Part> part = part_of(span);
+    if (!part) continue;
+    const auto at = static_cast<std::size_t>(*part);
+    result.busy[at] += span.length_ns();
+    if (!entry.to_lane || span.kind == SpanKind::host) continue;
+    Interval& interval = result.on_lane[at];
+    if (interval.end_ns == 0) interval.start_ns = span.start_ns;
+    interval = {std::min(interval.start_ns, span.start_ns), std::max(interval.end_ns, span.end_ns)};
+  }
+}
+
+}  // namespace imgpipe

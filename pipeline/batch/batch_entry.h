@@ -1,0 +1,50 @@
+// An image of a batch, with the one who works on it.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "images/files/input_file.h"
+#include "images/files/output_file.h"
+#include "pipeline/batch/batch.h"
+
+namespace imgpipe {
+
+struct BatchEntry final : LaneImage {
+  InputFile input;  // the reader's
+  std::unique_ptr<Reader> reader;
+  std::unique_ptr<Writer> writer;
+  std::unique_ptr<OutputFile> output;
+  ByteSink sink;  // to the output, where it is written as it is made
+  bool to_lane = false;
+  bool lane_was_full = false;      // a worker does the stages that a lane was meant to do
+  MemoryNeed need;                 // with its file
+  std::int64_t outside_bytes = 0;  // of them, what may come from malloc
+  // Of the batch's memory: its file until it is admitted, all that it needs from then on.
+  struct Counted {
+    std::int64_t file_bytes = 0, admitted_bytes = 0, outside_bytes = 0;
+  } counted;
+  BatchResult result;
+  // Where the result goes when it is one of those that have ended: there may be no memory left then.
+  std::list<BatchResult> ended = std::list<BatchResult>(1);
+
+  // Gives back what is large: the image has failed.
+  void let_go() noexcept;
+};
+using EntryPointer = std::unique_ptr<BatchEntry>;
+
+// What an opened image needs, with its file. `host` is the engine of images that go to no lane.
+[[nodiscard]] MemoryNeed need_of(const BatchEntry& entry, const Engine& host);
+
+// How much of that the libraries allocate which use malloc.
+[[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec);
+
+// The error of an image that needs more than `budget_bytes` by itself.
+[[nodiscard]] Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes);
+
+// What the timeline says of an image that has ended: BatchResult::end_ns, busy and on_lane.
+void add_up_times(BatchEntry& entry);
+
+}  // namespace imgpipe

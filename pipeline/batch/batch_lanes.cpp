@@ -1,0 +1,183 @@
+#include "pipeline/batch/batch_lanes.h"
+
+#include <utility>
+
+#include "pipeline/error_of.h"
+#include "pipeline/host/scarce_memory.h"
+
+namespace imgpipe {
+namespace {
+
+EntryPointer entry_of(std::unique_ptr<LaneImage> image) {
+  return EntryPointer(static_cast<BatchEntry*>(image.release()));
+}
+
+}  // namespace
+
+BatchLanes::BatchLanes(const BatchSettings& settings, BatchQueue& queue, int workers, Events events)
+    : settings_(settings),
+      queue_(queue),
+      workers_(workers),
+      events_(std::move(events)),
+      finding_(settings.find_lanes != nullptr) {}
+
+void BatchLanes::find() {
+  LaneOffer offer;
+  std::unique_ptr<LaneCrew> crew;
+  bool start = false;
+  const std::optional<Error> error = error_of([&] {
+    offer = settings_.find_lanes();
+    if (offer.lanes.empty()) return;
+    crew = std::make_unique<LaneCrew>(std::move(offer.lanes), offer.lane_patience, lane_events(),
+                                      std::move(offer.start_thread));
+  });
+  {
+    const std::lock_guard lock(mutex_);
+    crew_ = std::move(crew);
+    offer_ = std::move(offer);
+    usable_ = crew_ != nullptr;
+    started_ = start = usable_ && offer_.lane_start_pixels == 0;
+  }
+  if (start) crew_->start();
+  if (error) lane_broke("", *error, true);
+  end_finding();
+}
+
+void BatchLanes::end_finding() {
+  std::vector<EntryPointer> early;
+  {
+    const std::lock_guard lock(mutex_);
+    finding_ = false;
+    early.swap(early_);
+  }
+  for (EntryPointer& entry : early) give_to_crew(std::move(entry));
+}
+
+void BatchLanes::end() {
+  if (crew_) crew_->end();  // not reset(): events of its last moments still look at crew_
+}
+
+bool BatchLanes::take(BatchEntry& entry) {
+  const std::int64_t pixels = entry.result.header.shape.pixels();
+  const std::size_t left = queue_.left();
+  bool start = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ++opened_;
+    if (!settings_.host_helps) return finding_ || usable_;
+    if (finding_ || !usable_ || pixels < offer_.lane_pixels) return false;
+    pixels_seen_ += static_cast<double>(pixels);
+    const double to_come = pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left);
+    start = !started_ && to_come >= static_cast<double>(offer_.lane_start_pixels);
+    if (start) started_ = true;
+  }
+  if (start) crew_->start();
+  if (!crew_->ready()) return false;
+  entry.lane_was_full = crew_->waiting() >= crew_->slots();
+  return !entry.lane_was_full;
+}
+
+void BatchLanes::hand_over(EntryPointer&& entry) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (finding_) {
+      early_.push_back(std::move(entry));
+      return;
+    }
+  }
+  give_to_crew(std::move(entry));
+}
+
+// On threads that have nobody to throw to: what `action` throws is the image's error, if it has not gone on.
+template <class Action>
+void BatchLanes::or_fail(EntryPointer entry, const Action& action) {
+  const std::optional<Error> error = error_of([&] { with_patience([&] { action(entry); }); });
+  if (error && entry) events_.failed(std::move(entry), *error);
+}
+
+void BatchLanes::give_to_crew(EntryPointer entry) {
+  LaneCrew* crew = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    crew = crew_.get();
+  }
+  or_fail(std::move(entry), [&](EntryPointer& own) {
+    std::unique_ptr<LaneImage> image = std::move(own);
+    bool pushed = false;
+    try {
+      pushed = crew != nullptr && crew->push(image);
+    } catch (...) {
+      own = entry_of(std::move(image));
+      throw;
+    }
+    if (pushed) return;
+    own = entry_of(std::move(image));
+    queue_.begin_again(std::move(own));
+  });
+  balance();
+}
+
+void BatchLanes::did_their_work(std::int64_t nanoseconds) {
+  their_work_ns_ += nanoseconds;
+  balance();
+}
+
+std::vector<std::string> BatchLanes::take_notes() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(notes_, {});
+}
+
+std::vector<std::string> BatchLanes::devices() const {
+  const std::lock_guard lock(mutex_);
+  return crew_ ? crew_->devices() : std::vector<std::string>();
+}
+
+std::string BatchLanes::note() const {
+  const std::lock_guard lock(mutex_);
+  return offer_.note;
+}
+
+LaneEvents BatchLanes::lane_events() {
+  return {[this](std::unique_ptr<LaneImage> image, const std::string& lane) {
+            or_fail(entry_of(std::move(image)), [&](EntryPointer& entry) {
+              entry->source = Image();
+              entry->result.device = lane;
+              queue_.give_to_encode(std::move(entry));
+            });
+          },
+          [this](std::unique_ptr<LaneImage> image, const Error& error) {
+            events_.failed(entry_of(std::move(image)), error);
+          },
+          [this](std::unique_ptr<LaneImage> image) {
+            or_fail(entry_of(std::move(image)),
+                    [&](EntryPointer& entry) { queue_.begin_again(std::move(entry)); });
+          },
+          [this](const std::string& lane, const Error& error, bool last) { lane_broke(lane, error, last); },
+          [this] { balance(); }};
+}
+
+// Decoding faster than the lanes take would only fill memory. While they start it fills the time.
+void BatchLanes::balance() {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.hold(usable_ && !settings_.host_helps && crew_->ready() && crew_->waiting() >= 2 * crew_->slots());
+    if (!started_) return;
+  }
+  const std::chrono::nanoseconds lost = queue_.held_time() + std::chrono::nanoseconds(their_work_ns_);
+  crew_->lost(lost / workers_);  // may speak of a lane that it cannot start: with no lock held
+}
+
+// `lane` is empty when there was none to break.
+void BatchLanes::lane_broke(const std::string& lane, const Error& error, bool last) {
+  const bool over = last && !settings_.host_helps;
+  {
+    const std::lock_guard lock(mutex_);
+    // Where the batch is over, images that are being opened still go to no worker.
+    if (last && !over) usable_ = false;
+    if (!over) notes_.push_back((lane.empty() ? "cuda" : lane) + " is not used: " + error.what());
+  }
+  if (over) events_.over(Error(ErrorKind::device, (lane.empty() ? "" : lane + ": ") + error.what()));
+  balance();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,74 @@
+// The lanes of a batch: finds them, says which images go to them, and when more are started.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "images/error.h"
+#include "pipeline/batch/batch.h"
+#include "pipeline/batch/batch_entry.h"
+#include "pipeline/batch/batch_queue.h"
+#include "pipeline/batch/lane_crew.h"
+
+namespace imgpipe {
+
+// Thread-safe.
+class BatchLanes {
+ public:
+  // From any thread, with no lock held.
+  struct Events {
+    std::function<void(EntryPointer, const Error&)> failed;  // the image's own fault
+    std::function<void(const Error&)> over;                  // the batch cannot go on without a lane
+  };
+
+  // `settings` and `queue` stay where they are.
+  BatchLanes(const BatchSettings& settings, BatchQueue& queue, int workers, Events events);
+
+  // Looks for the lanes, which may take long; once.
+  void find();
+  // What was decoded meanwhile goes on. Part of find(), and for where it is never called.
+  void end_finding();
+  // Waits for what the lanes are at, when no worker is left.
+  void end();
+
+  // Whether an image is to go to a lane; starts the lanes when that begins to pay.
+  [[nodiscard]] bool take(BatchEntry& entry);
+  // A decoded image goes to the lanes, when they are found, or begins again where none is left.
+  void hand_over(EntryPointer&& entry);
+  // A worker did an image in place of lanes that were full.
+  void did_their_work(std::int64_t nanoseconds);
+
+  [[nodiscard]] std::vector<std::string> take_notes();
+  [[nodiscard]] std::vector<std::string> devices() const;
+  [[nodiscard]] std::string note() const;
+
+ private:
+  [[nodiscard]] LaneEvents lane_events();
+  template <class Action>
+  void or_fail(EntryPointer entry, const Action& action);
+  void give_to_crew(EntryPointer entry);
+  void balance();
+  void lane_broke(const std::string& lane, const Error& error, bool last);
+
+  const BatchSettings& settings_;
+  BatchQueue& queue_;
+  const int workers_;
+  const Events events_;
+  mutable std::mutex mutex_;  // of all that follows; not held while the crew may speak
+  std::vector<std::string> notes_;
+  bool finding_, usable_ = false, started_ = false;
+  std::vector<EntryPointer> early_;  // decoded before the lanes were found
+  LaneOffer offer_;
+  std::size_t opened_ = 0;
+  double pixels_seen_ = 0;
+  std::atomic<std::int64_t> their_work_ns_{0};
+  std::unique_ptr<LaneCrew> crew_;  // made once, by find()
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,251 @@
+#include "pipeline/batch/lane_crew.h"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "pipeline/error_of.h"
+#include "pipeline/host/scarce_memory.h"
+
+namespace imgpipe {
+
+LaneCrew::LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, std::chrono::nanoseconds patience,
+                   LaneEvents events, ThreadStarter start_thread)
+    : patience_(patience),
+      events_(std::move(events)),
+      start_thread_(std::move(start_thread)),
+      members_(lanes.size()) {
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    Member& member = members_[i];
+    member.lane = std::move(lanes[i]);
+    for (std::size_t slot = member.lane->slots(); slot-- > 0;) member.free.push_back(slot);
+    member.running.reserve(member.free.size());  // later there may be no memory, and nobody to tell
+  }
+}
+
+void LaneCrew::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    queue_.clear();
+  }
+  changed_.notify_all();
+  for (Member& member : members_) {
+    if (member.launcher.joinable()) member.launcher.join();
+    if (member.collector.joinable()) member.collector.join();
+  }
+}
+
+void LaneCrew::start() {
+  std::vector<Broken> broken;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t count = patience_.count() > 0 ? 1 : members_.size();
+    for (std::size_t i = 0; i < count; ++i) start_next(broken);
+  }
+  say(std::move(broken));
+}
+
+void LaneCrew::lost(std::chrono::nanoseconds each) {
+  std::vector<Broken> broken;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t ready = count_ready();
+    const bool starting = std::ranges::any_of(
+        members_, [](const Member& member) { return member.started && !member.ready && !member.broken; });
+    const bool changed = ready != ready_before_ || starting;
+    if (!changed && each - lost_before_ < patience_) return;
+    ready_before_ = ready;
+    lost_before_ = each;
+    if (!changed) start_next(broken);
+  }
+  say(std::move(broken));
+}
+
+bool LaneCrew::push(std::unique_ptr<LaneImage>& image) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::all_of(members_, &Member::broken)) return false;
+    queue_.push_back(std::move(image));
+  }
+  changed_.notify_all();
+  return true;
+}
+
+std::size_t LaneCrew::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
+std::size_t LaneCrew::slots() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t slots = 0;
+  for (const Member& member : members_) slots += member.started ? member.lane->slots() : 0;
+  return slots;
+}
+
+bool LaneCrew::ready() const {
+  const std::lock_guard lock(mutex_);
+  return count_ready() > 0;
+}
+
+std::vector<std::string> LaneCrew::devices() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const Member& member : members_) {
+    if (member.ready) names.push_back(member.lane->name() + " (" + member.lane->device_name() + ")");
+  }
+  return names;
+}
+
+void LaneCrew::launch_all(Member& member) {
+  const std::optional<Error> error = error_of([&] { member.lane->start(); });
+  if (error) break_lane(member, *error);
+  std::unique_lock lock(mutex_);
+  member.ready = !error;
+  lock.unlock();
+  events_.changed();
+  lock.lock();
+  for (;;) {
+    changed_.wait(lock,
+                  [&] { return closing_ || member.broken || (!queue_.empty() && !member.free.empty()); });
+    if (closing_ || member.broken) break;
+    std::unique_ptr<LaneImage> image = std::move(queue_.front());
+    queue_.pop_front();
+    const std::size_t slot = member.free.back();
+    member.free.pop_back();
+    lock.unlock();
+    launch_one(member, slot, std::move(image));
+    events_.changed();
+    lock.lock();
+  }
+  member.launching = false;
+  lock.unlock();
+  changed_.notify_all();
+}
+
+void LaneCrew::launch_one(Member& member, std::size_t slot, std::unique_ptr<LaneImage> image) {
+  std::optional<Error> error = error_of([&] { member.lane->launch(slot, *image); });
+  if (error && error->kind() == ErrorKind::memory) {
+    // What the other slots hold may be what is missing: once more with the device to itself.
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return member.running.empty(); });
+    lock.unlock();
+    error = error_of([&] {
+      member.lane->release_memory();
+      member.lane->launch(slot, *image);
+    });
+  }
+  if (!error) {
+    {
+      const std::lock_guard lock(mutex_);
+      member.running.push_back({slot, std::move(image)});
+    }
+    changed_.notify_all();
+    return;
+  }
+  give_back(member, slot);
+  if (error->kind() == ErrorKind::device) {
+    events_.returned(std::move(image));
+    break_lane(member, *error);
+  } else {
+    events_.failed(std::move(image), *error);
+  }
+}
+
+void LaneCrew::collect_all(Member& member) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return !member.running.empty() || !member.launching; });
+    if (member.running.empty()) return;
+    Running& running = member.running.front();  // stays where it is: there is room for all
+    lock.unlock();
+    const std::optional<Error> error = error_of([&] { member.lane->finish(running.slot, *running.image); });
+    lock.lock();
+    std::unique_ptr<LaneImage> image = std::move(running.image);
+    member.free.push_back(running.slot);
+    member.running.erase(member.running.begin());
+    lock.unlock();
+    changed_.notify_all();
+    if (!error) {
+      events_.finished(std::move(image), member.lane->name());
+    } else if (error->kind() == ErrorKind::device) {
+      events_.returned(std::move(image));
+      break_lane(member, *error);
+    } else {
+      events_.failed(std::move(image), *error);
+    }
+    lock.lock();
+  }
+}
+
+void LaneCrew::give_back(Member& member, std::size_t slot) {
+  {
+    const std::lock_guard lock(mutex_);
+    member.free.push_back(slot);
+  }
+  changed_.notify_all();
+}
+
+void LaneCrew::break_lane(Member& member, const Error& error) {
+  std::vector<Broken> broken;
+  with_patience([&] {
+    const std::lock_guard lock(mutex_);
+    if (member.broken) return;
+    mark_broken(member, error, broken);
+    const bool works =
+        std::ranges::any_of(members_, [](const Member& other) { return other.started && !other.broken; });
+    if (!works) start_next(broken);
+  });
+  say(std::move(broken));
+}
+
+void LaneCrew::say(std::vector<Broken> broken) {
+  for (Broken& one : broken) {
+    events_.broken(one.lane, one.error, one.last);
+    for (std::unique_ptr<LaneImage>& image : one.left) events_.returned(std::move(image));
+  }
+}
+
+// ---- under mutex_ -----------------------------------------------------------------------------------
+
+void LaneCrew::start_next(std::vector<Broken>& broken) {
+  for (Member& member : members_) {
+    if (closing_) return;
+    if (member.started || member.broken) continue;
+    const std::optional<Error> error = start_threads_of(member);
+    member.started = !error;
+    if (!error) return;
+    mark_broken(member, *error, broken);
+  }
+}
+
+std::optional<Error> LaneCrew::start_threads_of(Member& member) {
+  std::optional<Error> error = error_of([&] {
+    try {
+      // This order: without a launcher nothing is ever launched, and the collector ends.
+      member.collector = start_thread_([this, &member] { collect_all(member); });
+      member.launcher = start_thread_([this, &member] { launch_all(member); });
+    } catch (const std::system_error&) {
+      throw Error(ErrorKind::device, "cannot start a thread for it: a limit of processes (ulimit -u)");
+    }
+  });
+  if (error) member.launching = false;
+  return error;
+}
+
+void LaneCrew::mark_broken(Member& member, const Error& error, std::vector<Broken>& broken) {
+  Broken& said = broken.emplace_back(Broken{member.lane->name(), error, false, {}});
+  member.broken = true;
+  said.last = std::ranges::all_of(members_, &Member::broken);
+  if (said.last) said.left.swap(queue_);
+  changed_.notify_all();
+}
+
+std::size_t LaneCrew::count_ready() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(members_, [](const Member& member) { return member.ready && !member.broken; }));
+}
+
+}  // namespace imgpipe

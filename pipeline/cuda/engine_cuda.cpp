@@ -1,0 +1,240 @@
+// The CUDA engine: one upload, the stages in device memory on one stream, one download.
+//
+//   calling thread   decode rows -> chunk -> decode rows -> chunk -> ...        queue stages      wait
+//   stream                          upload         upload            ...  upload | stages | download
+//   another thread   context (first job only)
+//
+// Rows are decoded into a ring of pinned chunks that go up while the next are decoded. Until the context is
+// there, rows go to ordinary memory and follow through the ring. Nothing synchronises between the first
+// upload and the download.
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <future>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "images/error.h"
+#include "pipeline/cuda/cuda_api.h"
+#include "pipeline/cuda/device_image.h"
+#include "pipeline/device.h"
+#include "pipeline/engine.h"
+#include "pipeline/host/bands.h"
+
+namespace imgpipe {
+namespace {
+
+class CudaEngine final : public Engine {
+ public:
+  CudaEngine(int index, int threads)
+      : index_(index), threads_(threads), pinned_(PinnedMemory::When::at_once) {
+    pinned_.use_device(index);
+    // All kernels come with the context, on its thread, not each with its first launch.
+    ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    try {
+      pending_ = std::async(std::launch::async, [this] { return make_context(); });
+    } catch (const std::system_error&) {
+      // No thread for it: made by the first job when it needs it.
+      pending_ = std::async(std::launch::deferred, [this] { return make_context(); });
+    }
+  }
+
+  ~CudaEngine() override {
+    const std::chrono::seconds now(0);
+    if (pending_.valid() && pending_.wait_for(now) != std::future_status::deferred) pending_.wait();
+    finish_queued();
+  }
+  CudaEngine(const CudaEngine&) = delete;
+  CudaEngine& operator=(const CudaEngine&) = delete;
+
+  [[nodiscard]] std::string_view implementation() const override { return "cuda"; }
+  [[nodiscard]] std::string device_name() const override { return name_; }
+  [[nodiscard]] double copy_bandwidth() override {
+    if (broken_ || context_ == nullptr) return 0;
+    return measure_device_copy_bandwidth(context_->stream);
+  }
+
+ protected:
+  void run(Job& job, Outcome& outcome) override {
+    try {
+      if (broken_) std::rethrow_exception(broken_);
+      run_image(job, outcome);
+    } catch (const Error& error) {
+      // A context that failed may be corrupt for good: nothing more comes from it.
+      if (error.kind() == ErrorKind::device) broken_ = std::current_exception();
+      if (error.kind() != ErrorKind::device) finish_queued();
+      throw;
+    } catch (...) {
+      finish_queued();
+      throw;
+    }
+  }
+
+ private:
+  // Queued work must not outlive the memory that it uses.
+  void finish_queued() const {
+    if (context_ != nullptr) (void)cudaStreamSynchronize(context_->stream.get());
+  }
+
+  std::unique_ptr<Context> make_context() {
+    started_ = Timeline::Clock::now();
+    const CudaDevice device = find_cuda_device(index_);
+    IMGPIPE_CUDA(cudaSetDevice(index_));
+    auto context = std::make_unique<Context>(pinned_);
+    context->multiprocessors = device.multiprocessors;
+    name_ = device.name;
+    context_ready_ = Timeline::Clock::now();
+    return context;
+  }
+
+  [[nodiscard]] bool context_is_ready() const {
+    return context_ != nullptr || pending_.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
+  }
+
+  // Waits for the context; the first job that needs it reports what it cost, on a track of its own.
+  Context& context(Timeline& timeline) {
+    if (context_ == nullptr) {
+      context_ = pending_.get();
+      IMGPIPE_CUDA(cudaSetDevice(index_));  // of this thread
+      timeline.add({"context", "cuda start", SpanKind::host,
+                    std::max<std::int64_t>(0, timeline.ns_at(started_)),
+                    std::max<std::int64_t>(0, timeline.ns_at(context_ready_)), 0, 0});
+    }
+    return *context_;
+  }
+
+  // Rows that are decoded before the context is there.
+  static std::deque<Image> decode_early(const CudaEngine& engine, Job& job, Timeline& timeline,
+                                        const Shape& shape, std::int64_t& decoded) {
+    std::deque<Image> early;
+    const std::int64_t rows_each = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(kChunkBytes) / (shape.width * shape.channels), 1, shape.height);
+    while (decoded < shape.height && !engine.context_is_ready()) {
+      const std::int64_t rows = std::min(rows_each, shape.height - decoded);
+      const auto span = timeline.span("decode", SpanKind::host, rows * shape.width * shape.channels);
+      early.emplace_back(Shape{shape.width, rows, shape.channels});
+      job.reader->read_rows(early.back().view());
+      decoded += rows;
+    }
+    return early;
+  }
+
+  void run_image(Job& job, Outcome& outcome) {
+    const Range range("image");
+    Timeline& timeline = outcome.timeline;
+    const Shape shape = outcome.plan.input;
+    std::int64_t decoded = 0;
+    std::deque<Image> early = decode_early(*this, job, timeline, shape, decoded);
+    Context& context = this->context(timeline);
+    Frame<Sample, Device> source;
+    std::optional<DevicePlan> plan;
+    {
+      const auto span = timeline.span("device memory", SpanKind::host);
+      source = context.source.reserve(frame_shape_of(shape), true);
+      plan.emplace(context, outcome.plan, as_const(source), job.keep_outputs);
+    }
+    const bool whole = job.repeat > 0 || job.keep_source;
+    DeviceTimes times(context, timeline);
+    // With --repeat every pass uploads for itself; the chunks that come with decoding count as warm-up.
+    Uploader uploader(context, times, source.planes[0], timeline, whole, job.repeat > 0 ? kWarmUpPass : 0);
+    Image result;
+    {
+      const auto span = timeline.span("pin", SpanKind::host);
+      result = Image(outcome.plan.output, &context.pinned);
+    }
+    std::int64_t sent = 0;
+    while (!early.empty()) {
+      const auto span = timeline.span("staging", SpanKind::host, 2 * early.front().shape().samples());
+      const Image rows =
+          std::move(early.front());  // given back to the system within the span: that takes time too
+      early.pop_front();
+      // Early chunks have the ring's size, but for an image of one chunk.
+      const HostPlane chunk = uploader.next_chunk(sent, rows.shape().height);
+      copy_pixels(rows.view(), chunk);
+      uploader.send(chunk, sent);
+      sent += rows.shape().height;
+    }
+    while (decoded < shape.height) {
+      const std::int64_t rows = std::min(uploader.chunk_rows(), shape.height - decoded);
+      const HostPlane chunk = uploader.next_chunk(decoded, rows);
+      {
+        const auto span = timeline.span("decode", SpanKind::host, rows * shape.width * shape.channels);
+        job.reader->read_rows(chunk);
+      }
+      uploader.send(chunk, decoded);
+      decoded += rows;
+    }
+    outcome.warnings = job.reader->warnings();
+    job.reader.reset();
+    run_passes(job, outcome, *plan, times, uploader, result);
+    if (job.keep_outputs) keep_outputs(outcome, *plan);
+    outcome.source = uploader.take_whole();
+    if (!job.keep_source) outcome.source = Image();
+    outcome.frames.emplace_back();
+    outcome.frames.back().images[0] = std::move(result);
+    outcome.pixels = std::as_const(outcome.frames.back().images[0]).view();
+    if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, timeline, job.sink);
+  }
+
+  void run_passes(const Job& job, Outcome& outcome, const DevicePlan& plan, DeviceTimes& times,
+                  Uploader& uploader, Image& result) {
+    const int first = job.repeat > 0 ? kWarmUpPass : 0;
+    const int passes = std::max(1, job.repeat);
+    // Uploads, then the resident work, then downloads: each is timed against its own kind, so that no stage
+    // pays for the change from the copy engine to the multiprocessors.
+    for (int pass = first; pass < passes && job.repeat > 0; ++pass) uploader.send_again(pass);
+    for (int pass = first; pass < passes; ++pass) plan.launch(times, pass);
+    for (int pass = first; pass < passes; ++pass) {
+      const std::size_t before = times.mark();
+      copy_to_host(result.view(), plan.result(), context_->stream);
+      times.interval("download", SpanKind::transfer, result.shape().samples(), pass, before, times.mark());
+    }
+    outcome.histograms.resize(outcome.plan.steps.size());
+    for (std::size_t i = 0; i < outcome.plan.steps.size(); ++i) {
+      if (!writes_histogram(outcome.plan.steps[i].stage->writes)) continue;
+      const Histogram<Device>& histogram = plan.call(i).histogram;
+      std::vector<std::uint64_t>& counts = outcome.histograms[i];
+      counts.resize(static_cast<std::size_t>(histogram.stride * histogram.height));
+      IMGPIPE_CUDA(cudaMemcpyAsync(counts.data(), histogram.data, counts.size() * sizeof(std::uint64_t),
+                                   cudaMemcpyDeviceToHost, context_->stream.get()));
+    }
+    times.wait_for(times.mark());
+    times.give_spans();
+  }
+
+  // Every step's output, for --cpu and --keep-stages: copies of what lies in device memory.
+  void keep_outputs(Outcome& outcome, const DevicePlan& plan) const {
+    const auto span = outcome.timeline.span("keep", SpanKind::host);
+    for (const Frame<const Sample, Device>& output : plan.outputs()) {
+      outcome.frames.emplace_back();
+      outcome.outputs.emplace_back();
+      if (output.planes[0].empty()) continue;
+      outcome.frames.back() = make_frame(output.shape);
+      const Frame<Sample, Host> copy = outcome.frames.back().view();
+      for (std::size_t i = 0; i < copy.planes.size(); ++i) {
+        if (!copy.planes[i].empty()) copy_to_host(copy.planes[i], output.planes[i], context_->stream);
+      }
+      outcome.outputs.back() = std::as_const(outcome.frames.back()).view();
+    }
+    IMGPIPE_CUDA(cudaStreamSynchronize(context_->stream.get()));
+  }
+
+  int index_;
+  HostThreads threads_;
+  Timeline::Clock::time_point started_;
+  Timeline::Clock::time_point context_ready_;
+  PinnedMemory pinned_;
+  std::future<std::unique_ptr<Context>> pending_;
+  std::unique_ptr<Context> context_;
+  std::string name_;
+  std::exception_ptr broken_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cuda_engine(int index, int threads) {
+  return std::make_unique<CudaEngine>(index, threads);
+}
+
+}  // namespace imgpipe

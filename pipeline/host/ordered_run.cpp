@@ -1,0 +1,120 @@
+#include "pipeline/host/ordered_run.h"
+
+#include <condition_variable>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+namespace imgpipe {
+namespace {
+
+class OrderedRun {
+ public:
+  OrderedRun(std::size_t slots, const OrderedSteps& steps) : steps_(steps), worked_(slots, kNone) {
+    free_.reserve(slots);
+    for (std::size_t slot = slots; slot-- > 0;) free_.push_back(slot);
+  }
+
+  // On every thread. A thread that has begun a part works on it, while its rows are in the nearest cache.
+  void take_part(int thread) {
+    std::unique_lock lock(mutex_);
+    while (!over()) {
+      if (may_end()) {
+        end_next(lock, thread);
+      } else if (may_begin()) {
+        begin_next(lock, thread);
+      } else {
+        changed_.wait(lock);
+      }
+    }
+    changed_.notify_all();
+  }
+
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  // ---- under mutex_; they leave the lock while a step runs ----------------------------------------------
+
+  [[nodiscard]] bool over() const { return error_ || (no_more_ && ended_ == begun_); }
+  [[nodiscard]] bool may_begin() const { return !no_more_ && !beginning_ && !free_.empty(); }
+  [[nodiscard]] bool may_end() const { return !ending_ && worked_[ended_ % worked_.size()] != kNone; }
+
+  void begin_next(std::unique_lock<std::mutex>& lock, int thread) {
+    const std::size_t slot = free_.back();  // the one that was freed last: its memory is near
+    free_.pop_back();
+    beginning_ = true;
+    const bool more = step(lock, [&] { return steps_.begin(slot, thread); });
+    beginning_ = false;
+    if (!more) {
+      no_more_ = true;
+      return;
+    }
+    const std::size_t number = begun_++;
+    if (!step(lock, [&] { return steps_.work(slot, thread), true; })) return;
+    worked_[number % worked_.size()] = slot;  // no two: at most as many are on their way
+  }
+
+  void end_next(std::unique_lock<std::mutex>& lock, int thread) {
+    std::size_t& next = worked_[ended_ % worked_.size()];
+    const std::size_t slot = next;
+    next = kNone;
+    ending_ = true;
+    if (!step(lock, [&] { return steps_.end(slot, thread), true; })) return;
+    ending_ = false;
+    ++ended_;
+    free_.push_back(slot);  // of the room that was reserved
+  }
+
+  // Whoever leaves the lock wakes one other where there is more to do; that one does the same.
+  template <class Step>
+  bool step(std::unique_lock<std::mutex>& lock, const Step& one) {
+    const bool more_to_do = may_end() || may_begin();
+    lock.unlock();
+    if (more_to_do) changed_.notify_one();
+    bool went_on = false;
+    std::exception_ptr error;
+    try {
+      went_on = one();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    if (error && !error_) error_ = error;
+    return went_on;
+  }
+
+  const OrderedSteps& steps_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool beginning_ = false, ending_ = false, no_more_ = false;
+  std::size_t begun_ = 0, ended_ = 0;
+  std::vector<std::size_t> free_;    // slots
+  std::vector<std::size_t> worked_;  // slots by number of the part, modulo: what waits for its end
+  std::exception_ptr error_;
+};
+
+void run_alone(const OrderedSteps& steps) {
+  while (steps.begin(0, 0)) {
+    steps.work(0, 0);
+    steps.end(0, 0);
+  }
+}
+
+}  // namespace
+
+void run_in_order(HostThreads& threads, std::size_t slots, const OrderedSteps& steps) {
+  if (threads.count() == 1 || slots == 1) {
+    run_alone(steps);
+    return;
+  }
+  OrderedRun run(slots, steps);
+  threads.run(static_cast<int>(slots), [&run](int thread) { run.take_part(thread); });
+  run.rethrow();
+}
+
+}  // namespace imgpipe

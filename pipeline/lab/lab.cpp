@@ -1,0 +1,193 @@
+#include "pipeline/lab/lab.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "images/error.h"
+#include "pipeline/compare.h"
+
+namespace imgpipe {
+namespace {
+
+Histogram<Host> histogram_of(std::vector<std::uint64_t>& counts) {
+  return {counts.data(), kBins, static_cast<std::int64_t>(counts.size()) / kBins, kBins, 1};
+}
+
+std::vector<std::uint64_t> counts_of(const ConstHostPlane& plane) {
+  const FrameShape shape{plane.width, plane.height, 1, false, Layout::planar};
+  std::vector<std::uint64_t> counts(kBins);
+  find_stage("hist")->reference({{shape, {plane, {}, {}, {}}}, {}, histogram_of(counts), {}});
+  return counts;
+}
+
+// Of each channel of an interleaved image.
+std::vector<std::uint64_t> channel_counts(const Image& image) {
+  const Shape& shape = image.shape();
+  const FrameShape mixed{shape.width, shape.height, shape.channels, false, Layout::interleaved};
+  const Stage& split = *find_stage("split");
+  std::vector<Image> planes;
+  Frame<Sample, Host> out{output_shape(split, mixed), {}};
+  for (std::size_t c = 0; c < static_cast<std::size_t>(shape.channels); ++c) {
+    planes.emplace_back(Shape{shape.width, shape.height, 1});
+    out.planes[c] = planes.back().view();
+  }
+  split.reference({{mixed, {image.view(), {}, {}, {}}}, out, {}, {}});
+  std::vector<std::uint64_t> all;
+  for (const Image& plane : planes) {
+    const std::vector<std::uint64_t> counts = counts_of(plane.view());
+    all.insert(all.end(), counts.begin(), counts.end());
+  }
+  return all;
+}
+
+// Of a rung in which no difference was found.
+std::string verdict(const Rung& rung, const LabSubject& subject) {
+  if (rung.claim != Claim::near) return "exact";
+  const std::int64_t border = 2 * std::int64_t{subject.stage->reach};
+  const Shape& shape = subject.in.shape();
+  const bool all_border = border > 0 && (shape.width <= border || shape.height <= border);
+  return all_border ? "all border, not compared" : "within 1";
+}
+
+}  // namespace
+
+FrameShape LabSubject::in_shape() const {
+  return frame_shape_of(in.shape());
+}
+
+FrameShape LabSubject::out_shape() const {
+  return writes_pixels(stage->writes) ? output_shape(*stage, in_shape()) : in_shape();
+}
+
+std::int64_t LabSubject::bytes() const {
+  return bytes_moved(*stage, in_shape(), out_shape());
+}
+
+LabSubject make_subject(const Stage& stage, Image in) {
+  const Shape shape = in.shape();
+  const bool fits = shape.channels == 3 ? stage.in == Layout::interleaved || stage.name == "hist"
+                                        : shape.channels == 1 && stage.in == Layout::planar;
+  if (!fits)
+    throw Error(ErrorKind::usage, "the ladder of " + std::string(stage.name) + " takes " +
+                                      (stage.in == Layout::interleaved ? "RGB" : "grey") + " images");
+  if (shape.pixels() >> 32 != 0) throw Error(ErrorKind::usage, "the lab takes less than 2^32 pixels");
+  LabSubject subject{&stage, std::move(in), {}, {}};
+  const ConstHostPlane pixels = std::as_const(subject.in).view();
+  if (shape.channels == 1) subject.counts = counts_of(pixels);
+  if (!writes_pixels(stage.writes)) {
+    if (shape.channels == 3) subject.counts = channel_counts(subject.in);
+    return subject;
+  }
+  subject.expected = Image({shape.width, shape.height, 1});
+  stage.reference({{subject.in_shape(), {pixels, {}, {}, {}}},
+                   {subject.out_shape(), {subject.expected.view(), {}, {}, {}}},
+                   histogram_of(subject.counts),
+                   {}});
+  if (shape.channels == 3) subject.counts = counts_of(std::as_const(subject.expected).view());
+  return subject;
+}
+
+double LabResult::quantile_us(double share) const {
+  if (times_us.empty()) return 0;
+  const double place = share * static_cast<double>(times_us.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, times_us.size() - 1);
+  return std::lerp(times_us[below], times_us[above], place - static_cast<double>(below));
+}
+
+double LabResult::spread() const {
+  return median_us() > 0 ? (quantile_us(0.75) - quantile_us(0.25)) / median_us() : 0;
+}
+
+std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int bins) {
+  std::vector<std::uint64_t> out(counts.size(), 0);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::size_t bin = i % kBins * static_cast<std::size_t>(bins) / kBins;
+    out[i / kBins * kBins + bin] += counts[i];
+  }
+  return out;
+}
+
+int runs_within(double budget_us, double run_us, int least, int most) {
+  return static_cast<int>(std::clamp(budget_us / std::max(run_us, 0.001), double(least), double(most)));
+}
+
+std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
+  if (rung.missing != nullptr && rung.missing() != nullptr) return rung.missing();
+  if (rung.kind == RungKind::cuda && rung.cuda == nullptr) return "this build has no CUDA";
+  constexpr std::int64_t kMostPadding = 128;  // samples of a row, for each channel
+  constexpr std::int64_t kMostOffset = std::numeric_limits<std::int32_t>::max();
+  if (!rung.wide && (in.width + kMostPadding) * in.channels * in.height > kMostOffset)
+    return "takes images of less than 2 GiB";
+  const bool block_is_free = rung.kind == RungKind::cuda && rung.grid != Grid::production;
+  if (block_is_free && options.block > rung.most_threads)
+    return "takes at most " + std::to_string(rung.most_threads) + " threads a block";
+  return "";
+}
+
+std::string lab_difference(const Rung& rung, const LabSubject& subject, ConstHostPlane out,
+                           const std::vector<std::uint64_t>& counts) {
+  if (writes_pixels(subject.stage->writes)) {
+    const bool near = rung.claim == Claim::near;
+    const int allowed = near ? 1 : 0;
+    const std::int64_t margin = near ? subject.stage->reach : 0;
+    const ConstHostPlane expected = subject.expected.view();
+    Difference found;
+    for (std::int64_t y = margin; y < expected.height - margin; ++y) {
+      for (std::int64_t x = margin; x < expected.width - margin; ++x) {
+        const int difference = std::abs(int{expected.row(y)[x]} - int{out.row(y)[x]});
+        if (difference <= allowed) continue;
+        ++found.count;
+        found.largest = std::max(found.largest, static_cast<std::uint64_t>(difference));
+      }
+    }
+    if (!found.identical()) return found.text();
+    if (!rung.counts_too) return "";
+  }
+  const Difference found =
+      compare_counts(counts, rung.bins == kBins ? subject.counts : folded(subject.counts, rung.bins));
+  return found.identical() ? "" : found.text();
+}
+
+void LabDevice::load(std::shared_ptr<const LabSubject> subject) {
+  subject_ = std::move(subject);
+  prepare();
+}
+
+LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
+  LabResult result;
+  result.detail = unmet_need(rung, options, subject().in.shape());
+  if (!result.detail.empty()) return result;
+  result.grid = grid_text(rung, options);
+  Answer found;
+  if (writes_pixels(subject().stage->writes)) {
+    found.out = Image(subject().expected.shape());
+    const HostPlane out = found.out.view();
+    // No pixel is right before the rung has written it.
+    for (std::int64_t y = 0; y < out.height; ++y) {
+      for (std::int64_t x = 0; x < out.width; ++x)
+        out.row(y)[x] = static_cast<Sample>(~subject().expected.view().row(y)[x]);
+    }
+  }
+  // contrast reads its counts; the others find rubbish in them.
+  found.counts = subject().counts;
+  if (!subject().stage->reads_histogram) std::ranges::fill(found.counts, 0xDEADBEEFDEADBEEF);
+  answer(rung, options, found);
+  const std::string difference =
+      lab_difference(rung, subject(), std::as_const(found.out).view(), found.counts);
+  const bool wrong = !difference.empty();
+  result.detail = wrong ? difference : verdict(rung, subject());
+  if (wrong && rung.claim != Claim::wrong) {
+    result.status = LabStatus::wrong;
+    return result;
+  }
+  result.status = wrong ? LabStatus::wrong_as_said : LabStatus::right;
+  result.times_us = time_us(rung, options);
+  std::ranges::sort(result.times_us);
+  return result;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,172 @@
+// Rungs of the host: a crew of threads that stands ready, each with its share.
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "pipeline/device.h"
+#include "pipeline/host/thread_start.h"
+#include "pipeline/lab/lab.h"
+
+namespace imgpipe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double us_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+// Threads that wait for work, so that a run's time holds none of their making. The caller is the first.
+class Crew {
+ public:
+  // Fewer where the system gives no more.
+  explicit Crew(int count)
+      : barrier_(count),
+        others_(start_threads(count - 1, [this](int other) { stand_by(other + 1); })),
+        count_(static_cast<int>(others_.size()) + 1) {
+    for (int i = count_; i < count; ++i) barrier_.arrive_and_drop();
+  }
+  ~Crew() { dismiss(); }
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  [[nodiscard]] int count() const { return count_; }
+  // Calls work(0) to work(count - 1), each on a thread of its own; returns when all are done.
+  void run(const std::function<void(int)>& work) {
+    work_ = &work;
+    barrier_.arrive_and_wait();
+    work(0);
+    barrier_.arrive_and_wait();
+  }
+
+ private:
+  void dismiss() {
+    work_ = nullptr;
+    barrier_.arrive_and_wait();
+    for (std::thread& other : others_) other.join();
+  }
+  void stand_by(int index) {
+    for (;;) {
+      barrier_.arrive_and_wait();
+      if (work_ == nullptr) return;
+      (*work_)(index);
+      barrier_.arrive_and_wait();
+    }
+  }
+
+  std::barrier<> barrier_;
+  const std::function<void(int)>* work_ = nullptr;
+  std::vector<std::thread> others_;
+  int count_;
+};
+
+// Copies of the input and room for outputs, taken in turn: together larger than most last-level caches, so
+// that a run does not find its pixels where the run before left them.
+constexpr std::int64_t kRotatingBytes = std::int64_t{192} << 20;
+constexpr std::int64_t kMostSets = 64;
+constexpr double kBudgetUs = 500'000;  // of a rung's timed runs
+
+class HostLab final : public LabDevice {
+ public:
+  explicit HostLab(int threads) : crew_(threads) {}
+
+  [[nodiscard]] std::string name() const override {
+    return host_info().processor + ", " + std::to_string(crew_.count()) +
+           (crew_.count() == 1 ? " thread" : " threads");
+  }
+  [[nodiscard]] double copy_bandwidth() override {
+    if (copy_bandwidth_ <= 0) copy_bandwidth_ = measure_host_copy_bandwidth(crew_.count(), kRotatingBytes);
+    return copy_bandwidth_;
+  }
+  [[nodiscard]] bool runs(RungKind kind) const override { return kind != RungKind::cuda; }
+
+ private:
+  struct Set {
+    Image in, out;
+  };
+
+  void prepare() override {
+    sets_.clear();
+    const std::int64_t bytes = std::max<std::int64_t>(1, subject().bytes());
+    const std::int64_t count = std::clamp<std::int64_t>(kRotatingBytes / bytes, 2, kMostSets);
+    for (std::int64_t i = 0; i < count; ++i) {
+      Set set{Image(subject().in.shape()), {}};
+      copy_pixels(subject().in.view(), set.in.view());
+      if (!subject().expected.empty()) {
+        set.out = Image(subject().expected.shape());
+        copy_pixels(subject().expected.view(), set.out.view());  // so that its pages are there
+      }
+      sets_.push_back(std::move(set));
+    }
+    private_counts_.assign(static_cast<std::size_t>(crew_.count()),
+                           std::vector<std::uint64_t>(subject().counts.size()));
+  }
+
+  void run_once(const Rung& rung, ConstHostPlane in, HostPlane out, std::vector<std::uint64_t>& counts) {
+    const auto planes = static_cast<std::int64_t>(counts.size()) / kBins;
+    const StageCall<Host> call{{subject().in_shape(), {in, {}, {}, {}}},
+                               {subject().out_shape(), {out, {}, {}, {}}},
+                               {counts.data(), kBins, planes, kBins, 1},
+                               {}};
+    if (writes_histogram(subject().stage->writes)) std::ranges::fill(counts, 0);
+    if (rung.kind == RungKind::reference) {
+      rung.host(call, {0, 1});
+      return;
+    }
+    crew_.run([&](int index) {
+      StageCall<Host> part = call;
+      std::vector<std::uint64_t>& own = private_counts_[static_cast<std::size_t>(index)];
+      if (rung.private_counts) {
+        std::ranges::fill(own, 0);
+        part.histogram.data = own.data();
+      }
+      rung.host(part, {index, crew_.count()});
+    });
+    if (!rung.private_counts) return;
+    for (const std::vector<std::uint64_t>& own : private_counts_) {
+      for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += own[i];
+    }
+  }
+
+  void answer(const Rung& rung, const LabOptions&, Answer& answer) override {
+    run_once(rung, subject().in.view(), answer.out.view(), answer.counts);
+  }
+
+  std::vector<double> time_us(const Rung& rung, const LabOptions& options) override {
+    std::vector<std::uint64_t> counts = subject().counts;
+    std::size_t next = 0;
+    const auto timed = [&] {
+      Set& set = sets_[next++ % sets_.size()];
+      const Clock::time_point start = Clock::now();
+      run_once(rung, std::as_const(set.in).view(), set.out.view(), counts);
+      return us_since(start);
+    };
+    const double warm_up = timed();
+    const int runs = options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, warm_up, 3, 100);
+    std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(runs));
+    for (int i = 0; i < runs; ++i) times.push_back(timed());
+    return times;
+  }
+
+  [[nodiscard]] std::string grid_text(const Rung& rung, const LabOptions&) const override {
+    const int threads = rung.kind == RungKind::reference ? 1 : crew_.count();
+    return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  }
+
+  Crew crew_;
+  double copy_bandwidth_ = 0;
+  std::vector<Set> sets_;
+  std::vector<std::vector<std::uint64_t>> private_counts_;
+};
+
+}  // namespace
+
+std::unique_ptr<LabDevice> make_host_lab(int threads) {
+  return std::make_unique<HostLab>(threads);
+}
+
+}  // namespace imgpipe
