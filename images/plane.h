@@ -1,14 +1,32 @@
 // Views of pixels in memory. A view owns nothing; who made the memory keeps it alive.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 namespace imgpipe {
 
-// One sample of one channel. 8 bits today; code that needs the width says sizeof(Sample) or kMaxSample.
+// A sample of one channel with 8 bits: what the 8-bit kernels and the codecs of 8-bit files work on.
 using Sample = std::uint8_t;
 inline constexpr int kMaxSample = 255;
+
+// What the samples of an image are. Everything that takes memory or bytes asks the type for its size.
+enum class SampleType : std::uint8_t { u8, u16 };
+
+[[nodiscard]] constexpr std::int64_t sample_bytes(SampleType type) {
+  return type == SampleType::u16 ? 2 : 1;
+}
+// The largest value; the smallest is 0.
+[[nodiscard]] constexpr int max_sample(SampleType type) {
+  return type == SampleType::u16 ? 65535 : 255;
+}
+template <class T>
+inline constexpr bool is_sample_v = std::is_same_v<std::remove_const_t<T>, std::uint8_t> ||
+                                    std::is_same_v<std::remove_const_t<T>, std::uint16_t>;
+template <class T>
+requires is_sample_v<T>
+inline constexpr SampleType sample_type_of = sizeof(T) == 2 ? SampleType::u16 : SampleType::u8;
 
 // Where memory lives, as a type: a view of device memory cannot be handed to host code.
 struct Host {};
@@ -19,9 +37,12 @@ struct Shape {
   std::int64_t width = 0;
   std::int64_t height = 0;
   int channels = 1;
+  SampleType sample = SampleType::u8;
 
   [[nodiscard]] constexpr std::int64_t pixels() const { return width * height; }
   [[nodiscard]] constexpr std::int64_t samples() const { return width * height * channels; }
+  [[nodiscard]] constexpr std::int64_t row_bytes() const { return width * channels * sample_bytes(sample); }
+  [[nodiscard]] constexpr std::int64_t bytes() const { return height * row_bytes(); }
   [[nodiscard]] constexpr bool has_alpha() const { return channels == 2 || channels == 4; }
   [[nodiscard]] constexpr int color_channels() const { return channels - (has_alpha() ? 1 : 0); }
   friend constexpr bool operator==(const Shape&, const Shape&) = default;
@@ -43,7 +64,7 @@ struct Plane {
 
   [[nodiscard]] constexpr T* row(std::int64_t y) const { return data + y * stride; }
   [[nodiscard]] constexpr std::int64_t row_samples() const { return width * channels; }
-  [[nodiscard]] constexpr Shape shape() const { return {width, height, channels}; }
+  [[nodiscard]] constexpr Shape shape() const { return {width, height, channels, sample_type_of<T>}; }
   [[nodiscard]] constexpr bool empty() const { return data == nullptr; }
 
   // The band of `count` rows that starts at row `first`; 0 <= first, first + count <= height.
@@ -58,6 +79,59 @@ struct Plane {
     return {data, width, height, stride, channels};
   }
 };
+
+// The same rectangle where its samples' type is known at run time only: what readers, writers, frames and
+// copies hand to each other. `Byte` is std::byte or const std::byte. as<T>() is the typed view that a kernel
+// works on; the caller has looked at `sample` (engines do, before they call a stage).
+template <class Byte, class Where>
+struct View {
+  Byte* data = nullptr;
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::int64_t stride_bytes = 0;  // from one row to the next; a multiple of the sample's size
+  int channels = 1;
+  SampleType sample = SampleType::u8;
+
+  constexpr View() = default;
+  constexpr View(Byte* bytes, const Shape& shape, std::int64_t stride)
+      : data(bytes),
+        width(shape.width),
+        height(shape.height),
+        stride_bytes(stride),
+        channels(shape.channels),
+        sample(shape.sample) {}
+  // From a typed view, and from a view of writable memory.
+  template <class T>
+  requires(is_sample_v<T> && (std::is_const_v<Byte> || !std::is_const_v<T>))
+      View(const Plane<T, Where>& plane)  // NOLINT(google-explicit-constructor)
+      : View(reinterpret_cast<Byte*>(plane.data), plane.shape(),
+             plane.stride * static_cast<std::int64_t>(sizeof(T))) {}
+  template <class Other = std::remove_const_t<Byte>>
+  requires(std::is_const_v<Byte>) constexpr View(
+      const View<Other, Where>& view)  // NOLINT(google-explicit-constructor)
+      : View(view.data, view.shape(), view.stride_bytes) {}
+
+  [[nodiscard]] constexpr bool empty() const { return data == nullptr; }
+  [[nodiscard]] constexpr Shape shape() const { return {width, height, channels, sample}; }
+  [[nodiscard]] constexpr std::int64_t row_bytes() const { return shape().row_bytes(); }
+  [[nodiscard]] constexpr std::int64_t bytes() const { return shape().bytes(); }
+  [[nodiscard]] constexpr Byte* row(std::int64_t y) const { return data + y * stride_bytes; }
+  // The band of `count` rows that starts at row `first`; 0 <= first, first + count <= height.
+  [[nodiscard]] constexpr View rows(std::int64_t first, std::int64_t count) const {
+    return {row(first), {width, count, channels, sample}, stride_bytes};
+  }
+
+  template <class T>
+  requires is_sample_v<T>
+  [[nodiscard]] auto as() const {
+    using Typed = std::conditional_t<std::is_const_v<Byte>, const T, T>;
+    return Plane<Typed, Where>{reinterpret_cast<Typed*>(data), width, height,
+                               stride_bytes / static_cast<std::int64_t>(sizeof(T)), channels};
+  }
+};
+
+using HostView = View<std::byte, Host>;
+using ConstHostView = View<const std::byte, Host>;
 
 using HostPlane = Plane<Sample, Host>;
 using ConstHostPlane = Plane<const Sample, Host>;
