@@ -64,13 +64,13 @@ bool makes_picture(const Step& step) {
 }
 
 // A decoded frame as an image file holds it.
-Image interleaved(const Frame<const Sample, Host>& frame) {
+Image interleaved(const Frame<const std::byte, Host>& frame) {
   Image image({frame.shape.width, frame.shape.height, frame.shape.channels()});
   if (frame.shape.layout == Layout::interleaved || frame.shape.channels() == 1) {
     copy_pixels(frame.planes[0], image.view());
     return image;
   }
-  FrameShape shape = frame.shape;
+  FrameType shape = frame.shape;
   shape.layout = Layout::interleaved;
   find_stage("merge")->reference({frame, {shape, {image.view(), {}, {}, {}}}, {}, {}});
   return image;
@@ -146,11 +146,11 @@ std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
 
 // Counts the samples of an image, plane by plane, by the stages' own reference.
 Counts count_image(ConstHostPlane pixels) {
-  const FrameShape shape = frame_shape_of(pixels.shape());
-  Frame<const Sample, Host> frame{shape, {pixels, {}, {}, {}}};
+  const FrameType shape = frame_type_of(pixels.shape());
+  Frame<const std::byte, Host> frame{shape, {pixels, {}, {}, {}}};
   OwnedFrame planar;
   if (shape.layout == Layout::interleaved) {
-    FrameShape planar_shape = shape;
+    FrameType planar_shape = shape;
     planar_shape.layout = Layout::planar;
     planar = make_frame(planar_shape);
     find_stage("split")->reference({frame, planar.view(), {}, {}});

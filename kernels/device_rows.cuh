@@ -174,7 +174,7 @@ __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32
 // multiprocessor, as many as it holds at once. More would leave a last wave that fills the device in part
 // only.
 template <int Vectors>
-unsigned stride_blocks(const CudaLaunch& launch, const FrameShape& shape, int threads, int resident) {
+unsigned stride_blocks(const CudaLaunch& launch, const FrameType& shape, int threads, int resident) {
   constexpr std::int64_t kPixels = RowSegments<Vectors>::kPixels;
   const std::int64_t segments = (shape.width + kPixels - 1) / kPixels * shape.height;
   const std::int64_t warps_per_block = threads / kWarpLanes;

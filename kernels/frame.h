@@ -1,7 +1,8 @@
-// An image as the stages see it: one set of interleaved pixels, or one plane a channel.
+// What flows between two steps: the type of a frame, and views of its planes.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "images/plane.h"
@@ -11,42 +12,68 @@ namespace imgpipe {
 // interleaved: planes[0] holds colour and alpha together, as files do.
 // planar:      planes[0] is grey, or planes[0..2] are R, G, B; planes[3] is alpha.
 // Grey without alpha is always planar: the bytes are the same, so nothing needs to move.
-enum class Layout { interleaved, planar };
+enum class Layout : std::uint8_t { interleaved, planar };
 
-struct FrameShape {
-  std::int64_t width = 0;
-  std::int64_t height = 0;
-  int color_channels = 1;  // 1 or 3
+// Everything that the memory of a frame depends on.
+struct FrameType {
+  std::int64_t width = 0;   // pixels
+  std::int64_t height = 0;  // rows
+  int color_channels = 1;   // 1 or 3
   bool alpha = false;
   Layout layout = Layout::planar;
+  SampleType sample = SampleType::u8;
 
   [[nodiscard]] constexpr std::int64_t pixels() const { return width * height; }
-  [[nodiscard]] constexpr std::int64_t color_samples() const { return pixels() * color_channels; }
   [[nodiscard]] constexpr int channels() const { return color_channels + (alpha ? 1 : 0); }
-  friend constexpr bool operator==(const FrameShape&, const FrameShape&) = default;
+  // Of one plane, of colour, and of all.
+  [[nodiscard]] constexpr std::int64_t plane_bytes() const { return pixels() * sample_bytes(sample); }
+  [[nodiscard]] constexpr std::int64_t color_bytes() const { return plane_bytes() * color_channels; }
+  [[nodiscard]] constexpr std::int64_t bytes() const { return plane_bytes() * channels(); }
+  // Values that a sample can have: the counters of a histogram's row.
+  [[nodiscard]] constexpr std::int64_t bins() const { return std::int64_t{max_sample(sample)} + 1; }
+  friend constexpr bool operator==(const FrameType&, const FrameType&) = default;
 };
 
 inline constexpr std::size_t kAlphaPlane = 3;
 
 // The frame of an image as it is read from a file.
-[[nodiscard]] constexpr FrameShape frame_shape_of(const Shape& shape) {
+[[nodiscard]] constexpr FrameType frame_type_of(const Shape& shape) {
   const Layout layout = shape.channels == 1 ? Layout::planar : Layout::interleaved;
-  return {shape.width, shape.height, shape.color_channels(), shape.has_alpha(), layout};
+  return {shape.width, shape.height, shape.color_channels(), shape.has_alpha(), layout, shape.sample};
+}
+
+// The image that an interleaved frame of this type is.
+[[nodiscard]] constexpr Shape shape_of(const FrameType& type) {
+  return {type.width, type.height, type.channels(), type.sample};
 }
 
 // The plane of a planar frame that holds channel c of an interleaved pixel: alpha comes last there.
-[[nodiscard]] constexpr std::size_t plane_of_channel(const FrameShape& shape, int c) {
-  return c == shape.color_channels ? kAlphaPlane : static_cast<std::size_t>(c);
+[[nodiscard]] constexpr std::size_t plane_of_channel(const FrameType& type, int c) {
+  return c == type.color_channels ? kAlphaPlane : static_cast<std::size_t>(c);
 }
 
-// Views of a frame's planes; those that the layout does not use are empty. Owns nothing.
-template <class T, class Where>
+// Views of a frame's planes; those that the layout does not use are empty. Owns nothing. `Byte` is std::byte
+// or const std::byte. The planes may hold some rows of the frame only: whoever hands them on says which
+// (Band).
+template <class Byte, class Where>
 struct Frame {
-  FrameShape shape;
-  std::array<Plane<T, Where>, 4> planes;
+  FrameType type;
+  std::array<View<Byte, Where>, 4> planes;
+
+  // Plane i as a kernel takes it; T is the type of its samples.
+  template <class T>
+  [[nodiscard]] auto plane(std::size_t i) const {
+    return planes[i].template as<T>();
+  }
+  // Reading through a frame of writable memory needs no cast.
+  template <class Other = std::remove_const_t<Byte>>
+  requires(!std::is_const_v<Byte>) operator Frame<const Other, Where>()
+      const {  // NOLINT(google-explicit-constructor)
+    return {type, {planes[0], planes[1], planes[2], planes[3]}};
+  }
 };
 
-// Counts of samples: row c holds the kBins counters of colour plane c.
+// Counts of samples: row c holds the counters of colour plane c, one for each value.
 template <class Where>
 using Histogram = Plane<std::uint64_t, Where>;
 

@@ -20,7 +20,7 @@ void run_alone(const StageCall<Host>& call, const Share& share) {
 // A stage's SIMD version as a rung: each share a band of rows, all equally many but for one.
 template <void (*Cpu)(const StageCall<Host>&, const Band&)>
 void run_band(const StageCall<Host>& call, const Share& share) {
-  const std::int64_t height = call.in.shape.height;
+  const std::int64_t height = call.in.type.height;
   Cpu(call, {height * share.index / share.count, height * (share.index + 1) / share.count, 0, 0});
 }
 

@@ -1,82 +1,116 @@
-// A stage is data: one row of the table in stages.cpp.
+// A stage is data: one row of the table in stages.cpp. A step is a stage with parameters, at work on frames
+// of a type.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "kernels/cuda_launch.h"
 #include "kernels/frame.h"
-#include "kernels/pixel.h"
+#include "kernels/parameters.h"
 
 namespace imgpipe {
 
-// One lo and hi over all colour planes together, or one for each.
-enum class Stretch { joint, each };
+// What a stage's prepare() has made for its kernels. Owns nothing.
+template <class Where>
+struct Prepared {
+  const std::byte* data = nullptr;
+  std::int64_t bytes = 0;
 
-struct StageOptions {
-  Luma luma = Luma::bt601;
-  MicroPercent clip_low = 0;
-  MicroPercent clip_high = 0;
-  Stretch stretch = Stretch::joint;
-  Window window = Window::box;
-  Border border = Border::shrink;
+  // As prepare() wrote it.
+  template <class T>
+  [[nodiscard]] const T* as() const {
+    return reinterpret_cast<const T*>(data);
+  }
 };
 
-// What a stage is called with. `in` and `out` never overlap, but for planes that the stage passes on.
+// What a step's function is called with. Planes of `in` and `out` never overlap.
 template <class Where>
 struct StageCall {
-  Frame<const Sample, Where> in;
-  Frame<Sample, Where> out;    // stages that write statistics leave it alone
-  Histogram<Where> histogram;  // kBins x color_channels; written by hist, read by contrast
-  StageOptions options;
+  Frame<const std::byte, Where> in;
+  Frame<std::byte, Where> out;  // stages that write no pixels leave it alone
+  // bins() x color_channels counters of `in`, written by stages that count, read by those that need counts.
+  // Of a fused stage: those that one of its parts writes or reads.
+  Histogram<Where> histogram;
+  Parameters parameters;
+  Parameters second;  // of a fused stage: its second part's
+  Prepared<Where> prepared;
 };
 
-// Which rows of an image a call on the host's processor works on, and which of them the planes hold: row y of
-// the image is row y - in_top of the planes of `in` and row y - out_top of those of `out`. The frames' shapes
-// stay those of the whole image, so that a stage knows where its borders are.
+// Rows first..end-1.
+struct RowRange {
+  std::int64_t first = 0, end = 0;
+
+  [[nodiscard]] constexpr std::int64_t count() const { return end - first; }
+  friend constexpr bool operator==(const RowRange&, const RowRange&) = default;
+};
+
+// Which rows of its output a call on the host's processor makes, and which rows the planes hold: row y of the
+// input is row y - in_top of the planes of `in`, row y of the output is row y - out_top of those of `out`.
+// The frames' types stay those of the whole images, so that a stage knows where its borders are.
 //
-//   image row   0 ......... first-reach ...[ first ......... end )... end+reach ......... height
-//   in holds                in_top <= this |    to be made   |  this <= in_top + its planes' height
+//   rows of the input    0 ...... needs(first..end) ...... in.height      planes of `in` hold at least these
+//   rows of the output   0 ............ first..end ....... out.height     planes of `out` hold at least these
+//
+// Of a stage that only counts the rows are the input's.
 struct Band {
   std::int64_t first = 0, end = 0;
   std::int64_t in_top = 0;
   std::int64_t out_top = 0;
 };
 
-struct Rung;  // kernels/lab/rung.h
-
-enum class Writes { pixels, statistics, both };
-
-[[nodiscard]] constexpr bool writes_pixels(Writes writes) {
-  return writes != Writes::statistics;
-}
-[[nodiscard]] constexpr bool writes_histogram(Writes writes) {
-  return writes != Writes::pixels;
-}
+// A stage's functions for one type of samples; all nullptr: there are none for it.
+struct StageFunctions {
+  // Sequential, written to be read; the truth that the others are held against.
+  void (*reference)(const StageCall<Host>&) = nullptr;
+  // SIMD, on the calling thread, for the rows of a band. Bands of one image may be made at once by several
+  // threads. A stage that counts adds the band's counts to what is in `histogram`.
+  void (*cpu)(const StageCall<Host>&, const Band&) = nullptr;
+  // On a CUDA device, asynchronously; nullptr in a build without CUDA.
+  CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
+};
 
 struct Stage {
   std::string_view name;     // as --stages takes it and the report shows it
   std::string_view summary;  // for --help
-  Writes writes;
-  bool selectable;            // by --stages; the others are put in by the plan
-  bool grey_only;             // what it writes has one colour channel
-  bool reads_histogram;       // needs the counts of the very image that it gets
-  bool moves_alpha;           // reads and writes alpha; the others pass the alpha plane on untouched
-  int reach;                  // rows above and below its own that a row of the output needs, inside the image
-  Layout in, out;             // the layouts that it reads and writes
-  std::string_view fuses[2];  // the stages whose work it does in one pass; empty for all others
-  void (*reference)(
-      const StageCall<Host>&);  // sequential, written to be read; nullptr: the fused stages' own
-  // SIMD, on the calling thread, for the rows of a band. Bands of one image may be made at once by several
-  // threads. A stage that writes statistics adds the band's to what is in `histogram`. nullptr: the fused
-  // stages' own, which are their parts, band by band.
-  void (*cpu)(const StageCall<Host>&, const Band&);
-  // On a CUDA device, asynchronously; nullptr in a build without CUDA.
-  CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&);
-  // Every way to do its work, oldest first: the sequential reference to the production kernel. nullptr: the
-  // stage has no ladder.
-  std::span<const Rung> (*ladder)() = nullptr;
+  std::span<const Parameter> parameters = {};
+  bool selectable = true;     // by --stages; the others are put in by the plan
+  bool writes_pixels = true;  // makes a frame; else the next step gets the one that this one got
+  bool counts =
+      false;  // writes a histogram of the frame that it gets, or, if it writes pixels, that it makes
+  // Reads and writes colour planes only, of the same size: alpha goes past it untouched, and is in neither
+  // frame.
+  bool color_only = true;
+  Layout in = Layout::planar, out = Layout::planar;
+  // The neighbours whose work it does in one pass, on a device; on the host its parts do it. Empty for all
+  // others.
+  std::string_view fuses[2] = {};
+
+  // Whether the step needs the histogram of the very frame that it gets. nullptr: never.
+  bool (*reads_histogram)(const Parameters&) = nullptr;
+  // What is wrong with values that are each allowed, in words; empty: nothing. nullptr: nothing ever is.
+  std::string_view (*problem)(const Parameters&) = nullptr;
+  // Why the step would change nothing in a frame of this type, in words: it is then left out. Empty: it is
+  // needed.
+  std::string_view (*needless)(const FrameType& in, const Parameters&) = nullptr;
+  // The type of the frame that it makes, but for the layout. nullptr: as it came.
+  FrameType (*output)(const FrameType& in, const Parameters&) = nullptr;
+  // Which rows of the input these rows of the output need; neither end falls as the output's rise. nullptr:
+  // the same.
+  RowRange (*needs)(const FrameType& in, const Parameters&, RowRange out) = nullptr;
+  // A table for its kernels that depends on type and parameters alone: made once, before any work. nullptr:
+  // none. prepare() fills prepared_bytes() bytes that are aligned for any type.
+  std::int64_t (*prepared_bytes)(const FrameType& in, const Parameters&) = nullptr;
+  void (*prepare)(const FrameType& in, const Parameters&, std::byte* to) = nullptr;
+
+  StageFunctions u8 = {}, u16 = {};  // of a fused stage: on a device only
 };
+
+[[nodiscard]] constexpr const StageFunctions& functions(const Stage& stage, SampleType sample) {
+  return sample == SampleType::u16 ? stage.u16 : stage.u8;
+}
 
 // Every stage there is. The only list of stage names.
 [[nodiscard]] std::span<const Stage> stage_table();
@@ -84,10 +118,16 @@ struct Stage {
 // nullptr when there is none of that name.
 [[nodiscard]] const Stage* find_stage(std::string_view name);
 
-// The frame that a stage makes of a frame.
-[[nodiscard]] FrameShape output_shape(const Stage& stage, FrameShape in);
+[[nodiscard]] bool reads_histogram(const Stage& stage, const Parameters& parameters);
+// The type of the frame behind a step: what it makes, or, where it writes no pixels, what it got.
+[[nodiscard]] FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters);
+// The rows of the input that rows of the output need; inside the input.
+[[nodiscard]] RowRange rows_needed(const Stage& stage, const FrameType& in, const Parameters& parameters,
+                                   RowRange out);
+[[nodiscard]] std::int64_t prepared_bytes(const Stage& stage, const FrameType& in,
+                                          const Parameters& parameters);
 
-// Bytes that a stage must read and write, each sample once; what GB/s in the report is based on.
-[[nodiscard]] std::int64_t bytes_moved(const Stage& stage, const FrameShape& in, const FrameShape& out);
+// Bytes that a step must read and write, each sample once; what GB/s in the report is based on.
+[[nodiscard]] std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out);
 
 }  // namespace imgpipe

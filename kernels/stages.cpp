@@ -12,27 +12,35 @@ namespace imgpipe {
 namespace {
 
 #ifdef IMGPIPE_WITH_CUDA
-#define IMGPIPE_CUDA_STAGE(function) function
+#define IMGPIPE_ON_CUDA(function) function
 #else
-#define IMGPIPE_CUDA_STAGE(function) nullptr
+#define IMGPIPE_ON_CUDA(function) nullptr
 #endif
+#define IMGPIPE_FUNCTIONS(name) \
+  { name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##_cuda) }
 
 constexpr Layout kMixed = Layout::interleaved;
-constexpr Layout kPlanar = Layout::planar;
 
-// clang-format off
 constexpr std::array kStages{
-    //     name               summary                                 writes              select. grey   histog. alpha  reach    in       out      fuses                    reference           cpu           cuda, ladder
-    Stage{"gray",            "colour to grey (--luma)",                Writes::pixels,     true,   true,  false,  true,  0,       kMixed,  kPlanar, {},                      gray_reference,     gray_cpu,     IMGPIPE_CUDA_STAGE(gray_cuda), gray_ladder},
-    Stage{"hist",            "256 counts for each colour plane",       Writes::statistics, true,   false, false,  false, 0,       kPlanar, kPlanar, {},                      hist_reference,     hist_cpu,     IMGPIPE_CUDA_STAGE(hist_cuda), hist_ladder},
-    Stage{"contrast",        "min/max stretch (--clip, --stretch)",    Writes::pixels,     true,   false, true,   false, 0,       kPlanar, kPlanar, {},                      contrast_reference, contrast_cpu, IMGPIPE_CUDA_STAGE(contrast_cuda), contrast_ladder},
-    Stage{"smooth",          "5x5 weighted mean (--window, --border)", Writes::pixels,     true,   false, false,  false, kRadius, kPlanar, kPlanar, {},                      smooth_reference,   smooth_cpu,   IMGPIPE_CUDA_STAGE(smooth_cuda), smooth_ladder},
-    Stage{"split",           "interleaved pixels to planes",           Writes::pixels,     false,  false, false,  true,  0,       kMixed,  kPlanar, {},                      split_reference,    split_cpu,    IMGPIPE_CUDA_STAGE(split_cuda)},
-    Stage{"merge",           "planes to interleaved pixels",           Writes::pixels,     false,  false, false,  true,  0,       kPlanar, kMixed,  {},                      merge_reference,    merge_cpu,    IMGPIPE_CUDA_STAGE(merge_cuda)},
-    Stage{"gray+hist",       "gray and hist in one pass",              Writes::both,       false,  true,  false,  true,  0,       kMixed,  kPlanar, {"gray", "hist"},        nullptr,            nullptr,      IMGPIPE_CUDA_STAGE(gray_hist_cuda)},
-    Stage{"contrast+smooth", "contrast and smooth in one pass",        Writes::pixels,     false,  false, true,   false, kRadius, kPlanar, kPlanar, {"contrast", "smooth"},  nullptr,            nullptr,      IMGPIPE_CUDA_STAGE(contrast_smooth_cuda)},
+    Stage{.name = "gray", .summary = "colour to grey", .parameters = kGrayParameters, .color_only = false,
+          .in = kMixed, .needless = gray_needless, .output = gray_output, .u8 = IMGPIPE_FUNCTIONS(gray)},
+    Stage{.name = "hist", .summary = "counts of each value in each colour plane", .writes_pixels = false,
+          .counts = true, .u8 = IMGPIPE_FUNCTIONS(hist)},
+    Stage{.name = "contrast", .summary = "min/max stretch", .parameters = kContrastParameters,
+          .reads_histogram = contrast_reads_histogram, .u8 = IMGPIPE_FUNCTIONS(contrast)},
+    Stage{.name = "smooth", .summary = "5x5 weighted mean", .parameters = kSmoothParameters, .needs = smooth_needs,
+          .u8 = IMGPIPE_FUNCTIONS(smooth)},
+    Stage{.name = "split", .summary = "interleaved pixels to planes", .selectable = false, .color_only = false,
+          .in = kMixed, .u8 = IMGPIPE_FUNCTIONS(split)},
+    Stage{.name = "merge", .summary = "planes to interleaved pixels", .selectable = false, .color_only = false,
+          .out = kMixed, .u8 = IMGPIPE_FUNCTIONS(merge)},
+    Stage{.name = "gray+hist", .summary = "gray and hist in one pass", .selectable = false, .counts = true,
+          .color_only = false, .in = kMixed, .fuses = {"gray", "hist"}, .output = gray_output,
+          .u8 = {.cuda = IMGPIPE_ON_CUDA(gray_hist_cuda)}},
+    Stage{.name = "contrast+smooth", .summary = "contrast and smooth in one pass", .selectable = false,
+          .fuses = {"contrast", "smooth"}, .reads_histogram = contrast_reads_histogram, .needs = smooth_needs,
+          .u8 = {.cuda = IMGPIPE_ON_CUDA(contrast_smooth_cuda)}},
 };
-// clang-format on
 
 }  // namespace
 
@@ -45,17 +53,29 @@ const Stage* find_stage(std::string_view name) {
   return stage == kStages.end() ? nullptr : stage;
 }
 
-FrameShape output_shape(const Stage& stage, FrameShape in) {
-  if (stage.grey_only) in.color_channels = 1;
-  in.layout = stage.out;
-  return in;
+bool reads_histogram(const Stage& stage, const Parameters& parameters) {
+  return stage.reads_histogram != nullptr && stage.reads_histogram(parameters);
 }
 
-std::int64_t bytes_moved(const Stage& stage, const FrameShape& in, const FrameShape& out) {
-  const std::int64_t alpha = stage.moves_alpha && in.alpha ? in.pixels() : 0;
-  std::int64_t samples = in.color_samples() + alpha;
-  if (writes_pixels(stage.writes)) samples += out.color_samples() + alpha;
-  return samples * static_cast<std::int64_t>(sizeof(Sample));
+FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  if (!stage.writes_pixels) return in;
+  FrameType out = stage.output == nullptr ? in : stage.output(in, parameters);
+  out.layout = stage.out;
+  return out;
+}
+
+RowRange rows_needed(const Stage& stage, const FrameType& in, const Parameters& parameters, RowRange out) {
+  return stage.needs == nullptr ? out : stage.needs(in, parameters, out);
+}
+
+std::int64_t prepared_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  return stage.prepared_bytes == nullptr ? 0 : stage.prepared_bytes(in, parameters);
+}
+
+std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out) {
+  const std::int64_t read = stage.color_only ? in.color_bytes() : in.bytes();
+  if (!stage.writes_pixels) return in.color_bytes();
+  return read + (stage.color_only ? out.color_bytes() : out.bytes());
 }
 
 }  // namespace imgpipe

@@ -25,7 +25,7 @@ std::string Difference::text() const {
          std::to_string(largest) + ")";
 }
 
-Difference compare_frames(const Frame<const Sample, Host>& a, const Frame<const Sample, Host>& b) {
+Difference compare_frames(const Frame<const std::byte, Host>& a, const Frame<const std::byte, Host>& b) {
   if (a.shape != b.shape) throw std::logic_error("frames of different shapes");
   Difference difference;
   for (std::int64_t y = 0; y < a.shape.height; ++y) {

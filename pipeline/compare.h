@@ -24,8 +24,8 @@ struct Difference {
 [[nodiscard]] std::vector<Difference> compare_outcomes(const Outcome& tested, const Outcome& reference);
 
 // Pixels (not samples) in which two frames of one shape differ.
-[[nodiscard]] Difference compare_frames(const Frame<const Sample, Host>& a,
-                                        const Frame<const Sample, Host>& b);
+[[nodiscard]] Difference compare_frames(const Frame<const std::byte, Host>& a,
+                                        const Frame<const std::byte, Host>& b);
 
 // Of one histogram each, channel after channel; throws std::logic_error when their sizes differ.
 [[nodiscard]] Difference compare_counts(const std::vector<std::uint64_t>& a,

@@ -61,23 +61,23 @@ Outcome Engine::next() {
   return outcome;
 }
 
-Frame<Sample, Host> OwnedFrame::view() {
-  Frame<Sample, Host> frame{shape, {}};
+Frame<std::byte, Host> OwnedFrame::view() {
+  Frame<std::byte, Host> frame{shape, {}};
   for (std::size_t i = 0; i < images.size(); ++i) {
     if (!images[i].empty()) frame.planes[i] = images[i].view();
   }
   return frame;
 }
 
-Frame<const Sample, Host> OwnedFrame::view() const {
-  Frame<const Sample, Host> frame{shape, {}};
+Frame<const std::byte, Host> OwnedFrame::view() const {
+  Frame<const std::byte, Host> frame{shape, {}};
   for (std::size_t i = 0; i < images.size(); ++i) {
     if (!images[i].empty()) frame.planes[i] = images[i].view();
   }
   return frame;
 }
 
-OwnedFrame make_frame(const FrameShape& shape) {
+OwnedFrame make_frame(const FrameType& shape) {
   OwnedFrame frame;
   frame.shape = shape;
   if (shape.layout == Layout::interleaved) {

@@ -21,15 +21,15 @@ namespace imgpipe {
 
 // A frame that owns its planes.
 struct OwnedFrame {
-  FrameShape shape;
+  FrameType shape;
   std::array<Image, 4> images;
 
-  [[nodiscard]] Frame<Sample, Host> view();
-  [[nodiscard]] Frame<const Sample, Host> view() const;
+  [[nodiscard]] Frame<std::byte, Host> view();
+  [[nodiscard]] Frame<const std::byte, Host> view() const;
 };
 
 // Allocates the planes that a frame of this shape has.
-[[nodiscard]] OwnedFrame make_frame(const FrameShape& shape);
+[[nodiscard]] OwnedFrame make_frame(const FrameType& shape);
 
 // Takes the bytes of a file as they are made, in their order, from one thread at a time. What it throws ends
 // the job.
@@ -56,7 +56,7 @@ struct Outcome {
   Timeline timeline;
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: kBins x planes counts, empty where none
   Image source;                                        // with keep_source: the decoded image
-  std::vector<Frame<const Sample, Host>> outputs;      // with keep_outputs, by step; empty for statistics
+  std::vector<Frame<const std::byte, Host>> outputs;      // with keep_outputs, by step; empty for statistics
   std::vector<OwnedFrame> frames;                      // the memory behind pixels and outputs
   std::vector<std::string> warnings;                   // the reader's
 };

@@ -25,7 +25,7 @@ class PlanBuilder {
   PlanBuilder(const Shape& input, const StageOptions& options) {
     plan_.input = input;
     plan_.options = options;
-    frame_ = frame_shape_of(input);
+    frame_ = frame_type_of(input);
   }
 
   void add_selected(const Stage& stage) {
@@ -57,13 +57,13 @@ class PlanBuilder {
     std::string label(stage.name);
     if (earlier > 0) label += "#" + std::to_string(earlier + 1);
     if (implicit) label += "*";
-    const FrameShape out = writes_pixels(stage.writes) ? output_shape(stage, frame_) : frame_;
+    const FrameType out = writes_pixels(stage.writes) ? output_type(stage, frame_) : frame_;
     plan_.steps.push_back({&stage, implicit, label, frame_, out, {}});
     frame_ = out;
   }
 
   Plan plan_;
-  FrameShape frame_;
+  FrameType frame_;
 };
 
 // The stage that does the work of both, nullptr when there is none.

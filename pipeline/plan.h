@@ -21,8 +21,8 @@ struct Step {
   const Stage* stage = nullptr;
   bool implicit = false;  // put in by the plan
   std::string label;      // unique in the plan: the name, "#2" if it runs again, "*" if implicit
-  FrameShape in;
-  FrameShape out;
+  FrameType in;
+  FrameType out;
   std::vector<Step> parts;  // of a fused step: the two that it stands for
 };
 

@@ -21,21 +21,21 @@ namespace {
 
 // Colour planes as they are: rows first..end-1.
 void pass_rows(const StageCall<Host>& call, const Band& band) {
-  for (std::size_t c = 0; c < static_cast<std::size_t>(call.in.shape.color_channels); ++c) {
+  for (std::size_t c = 0; c < static_cast<std::size_t>(call.in.type.color_channels); ++c) {
     for (std::int64_t y = band.first; y < band.end; ++y) {
       std::memcpy(call.out.planes[c].row(y - band.out_top), call.in.planes[c].row(y - band.in_top),
-                  static_cast<std::size_t>(call.in.shape.width));
+                  static_cast<std::size_t>(call.in.type.width));
     }
   }
 }
 
 void pass_reference(const StageCall<Host>& call) {
-  pass_rows(call, {0, call.in.shape.height, 0, 0});
+  pass_rows(call, {0, call.in.type.height, 0, 0});
 }
 
 #ifdef IMGPIPE_TEST_CUDA
 CudaStatus pass_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  for (std::size_t c = 0; c < static_cast<std::size_t>(call.in.shape.color_channels); ++c) {
+  for (std::size_t c = 0; c < static_cast<std::size_t>(call.in.type.color_channels); ++c) {
     const auto& from = call.in.planes[c];
     const auto& to = call.out.planes[c];
     const cudaError_t status =
@@ -82,7 +82,7 @@ std::string names_of(const std::vector<const Stage*>& stages) {
 
 Image noise(Shape shape) {
   Image image(shape);
-  fill({frame_shape_of(shape), {image.view(), {}, {}, {}}}, "noise", 5);
+  fill({frame_type_of(shape), {image.view(), {}, {}, {}}}, "noise", 5);
   return image;
 }
 

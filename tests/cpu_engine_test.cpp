@@ -18,7 +18,7 @@ namespace {
 
 Image make_image(Shape shape, std::uint64_t seed = 9) {
   Image image(shape);
-  fill({frame_shape_of(shape), {image.view(), {}, {}, {}}}, "noise", seed);
+  fill({frame_type_of(shape), {image.view(), {}, {}, {}}}, "noise", seed);
   return image;
 }
 

@@ -29,7 +29,7 @@ class CudaBatch : public testing::Test {
  protected:
   void write(const std::string& name, const Shape& shape, std::uint64_t seed) {
     Image image(shape);
-    fill({frame_shape_of(shape), {image.view(), {}, {}, {}}}, "noise", seed);
+    fill({frame_type_of(shape), {image.view(), {}, {}, {}}}, "noise", seed);
     const auto writer = make_writer(Format::png, shape);
     writer->write_rows(image.view());
     save(in_.file(name), writer->finish().joined());

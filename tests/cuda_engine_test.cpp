@@ -22,7 +22,7 @@ namespace {
 
 Image make_image(Shape shape, const std::string& content = "noise") {
   Image image(shape);
-  fill({frame_shape_of(shape), {image.view(), {}, {}, {}}}, content, 9);
+  fill({frame_type_of(shape), {image.view(), {}, {}, {}}}, content, 9);
   return image;
 }
 

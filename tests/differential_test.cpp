@@ -38,7 +38,7 @@ std::map<std::string, int> calls_made;
 // Runs a stage by bands of 1, 2, 3... rows. Each gets copies of the rows that it may read and of those that
 // it writes, of exactly that size, so that a sanitizer sees a step beyond either.
 void run_by_bands(const Stage& stage, const StageCall<Host>& call) {
-  const std::int64_t height = call.in.shape.height;
+  const std::int64_t height = call.in.type.height;
   std::int64_t rows = 1;
   for (std::int64_t first = 0; first < height; first += rows++) {
     Band band{first, std::min(height, first + rows), 0, first};
@@ -79,7 +79,7 @@ std::string run_on_cpu(const std::string& name, const std::string& target, const
   if (by_bands) {
     run_by_bands(stage, call);
   } else {
-    stage.cpu(call, {0, call.in.shape.height, 0, 0});
+    stage.cpu(call, {0, call.in.type.height, 0, 0});
   }
   use_simd("");
   return "";
@@ -183,8 +183,8 @@ std::vector<Case> cases_of(const Stage& stage) {
 }
 
 // The frames that a stage accepts.
-std::vector<FrameShape> inputs_of(const Stage& stage, Size size) {
-  std::vector<FrameShape> shapes;
+std::vector<FrameType> inputs_of(const Stage& stage, Size size) {
+  std::vector<FrameType> shapes;
   for (const int color : {1, 3}) {
     for (const bool alpha : {false, true}) {
       const bool grey_plane = color == 1 && !alpha;
@@ -200,7 +200,7 @@ std::vector<FrameShape> inputs_of(const Stage& stage, Size size) {
 // ---- the oracle's answers ---------------------------------------------------------------------------
 
 // Channel c of a frame in either layout; c == color_channels is alpha.
-Grid channel_of(const Frame<const Sample, Host>& frame, int c) {
+Grid channel_of(const Frame<const std::byte, Host>& frame, int c) {
   if (frame.shape.layout == Layout::interleaved) return grid_of(frame.planes[0], c);
   return grid_of(frame.planes[c == frame.shape.color_channels ? kAlphaPlane : static_cast<std::size_t>(c)]);
 }
@@ -210,7 +210,7 @@ struct Expected {
   std::vector<std::vector<std::int64_t>> counts;  // of stages that write statistics
 };
 
-Expected expected_of(const Stage& stage, const Frame<const Sample, Host>& in, const StageOptions& options) {
+Expected expected_of(const Stage& stage, const Frame<const std::byte, Host>& in, const StageOptions& options) {
   Expected expected;
   const int colors = in.shape.color_channels;
   for (int c = 0; c < in.shape.channels(); ++c) expected.channels.push_back(channel_of(in, c));
@@ -270,7 +270,7 @@ struct Setting {
   std::uint64_t seed = 1;
 };
 
-void check(const Backend& backend, const Stage& stage, const FrameShape& shape, const Case& test,
+void check(const Backend& backend, const Stage& stage, const FrameType& shape, const Case& test,
            const Setting& setting) {
   SCOPED_TRACE(backend.name + " " + std::string(stage.name) + " [" + test.text + "] " +
                std::to_string(shape.width) + "x" + std::to_string(shape.height) + " channels " +
@@ -280,15 +280,15 @@ void check(const Backend& backend, const Stage& stage, const FrameShape& shape, 
   GuardedFrame in(shape, setting.padding, setting.offset);
   fill(in.view(), setting.content, setting.seed);
   const bool pixels = writes_pixels(stage.writes);
-  FrameShape out_shape = pixels ? output_shape(stage, shape) : shape;
-  FrameShape made_shape = out_shape;
+  FrameType out_shape = pixels ? output_type(stage, shape) : shape;
+  FrameType made_shape = out_shape;
   if (!stage.moves_alpha) made_shape.alpha = false;
   GuardedFrame out(made_shape, setting.padding + 3, setting.offset + 1);
   StageCall<Host> call{};
-  call.in.shape = shape;
+  call.in.type = shape;
   for (std::size_t i = 0; i < 4; ++i) call.in.planes[i] = in.view().planes[i];
   if (pixels) call.out = out.view();
-  call.out.shape = out_shape;
+  call.out.type = out_shape;
   call.options = test.options;
   const Expected expected = expected_of(stage, call.in, test.options);
   // Canaries on both sides of the counters; they start as rubbish, because hist must overwrite them.
@@ -317,7 +317,7 @@ void check(const Backend& backend, const Stage& stage, const FrameShape& shape, 
     }
   }
   if (!pixels) return;
-  Frame<const Sample, Host> got{made_shape, {}};
+  Frame<const std::byte, Host> got{made_shape, {}};
   for (std::size_t i = 0; i < 4; ++i) got.planes[i] = call.out.planes[i];
   for (int c = 0; c < made_shape.channels(); ++c) {
     ASSERT_EQ(difference(expected.channels[static_cast<std::size_t>(c)], channel_of(got, c)), "")
@@ -347,7 +347,7 @@ TEST_P(Differential, AwkwardShapes) {
   IMGPIPE_NEED_BACKEND();
   {
     for (const Size& size : awkward_sizes()) {
-      for (const FrameShape& shape : inputs_of(stage(), size)) {
+      for (const FrameType& shape : inputs_of(stage(), size)) {
         for (const Case& test : cases_of(stage())) {
           check(backend(), stage(), shape, test, {"noise", 0, 0, 11});
           if (HasFatalFailure()) return;
@@ -362,7 +362,7 @@ TEST_P(Differential, Contents) {
   {
     for (const std::string& content : contents()) {
       for (const Size& size : few_sizes()) {
-        for (const FrameShape& shape : inputs_of(stage(), size)) {
+        for (const FrameType& shape : inputs_of(stage(), size)) {
           for (const Case& test : cases_of(stage())) {
             check(backend(), stage(), shape, test, {content, 5, 0, 12});
             if (HasFatalFailure()) return;
@@ -379,7 +379,7 @@ TEST_P(Differential, StridesAndMisalignment) {
     for (const std::int64_t padding : {1, 2, 7, 64}) {
       for (const std::int64_t offset : {0, 1, 3, 13, 31}) {
         for (const Size& size : {Size{1, 1}, Size{37, 11}, Size{64, 6}}) {
-          for (const FrameShape& shape : inputs_of(stage(), size)) {
+          for (const FrameType& shape : inputs_of(stage(), size)) {
             check(backend(), stage(), shape, cases_of(stage()).back(), {"noise", padding, offset, 13});
             if (HasFatalFailure()) return;
           }
@@ -395,7 +395,7 @@ TEST_P(Differential, ManySeeds) {
     for (std::uint64_t seed = 100; seed < 160; ++seed) {
       const Size size{static_cast<std::int64_t>(seed * 7 % 41 + 1),
                       static_cast<std::int64_t>(seed * 13 % 29 + 1)};
-      for (const FrameShape& shape : inputs_of(stage(), size)) {
+      for (const FrameType& shape : inputs_of(stage(), size)) {
         const std::vector<Case> cases = cases_of(stage());
         check(backend(), stage(), shape, cases[seed % cases.size()],
               {contents()[seed % contents().size()], 0, 0, seed});
@@ -445,7 +445,7 @@ TEST(DifferentialCpu, ContrastForEveryRange) {
         std::vector<std::uint64_t> counts(kBins, 0);
         counts[static_cast<std::size_t>(lo)] = 1;
         counts[static_cast<std::size_t>(hi)] = 1;
-        const FrameShape shape{kBins, 1, 1, false, Layout::planar};
+        const FrameType shape{kBins, 1, 1, false, Layout::planar};
         find_stage("contrast")
             ->cpu({{shape, {std::as_const(in).view(), {}, {}, {}}},
                    {shape, {out.view(), {}, {}, {}}},

@@ -16,7 +16,7 @@ namespace {
 
 Image make_image(Shape shape) {
   Image image(shape);
-  fill({frame_shape_of(shape), {image.view(), {}, {}, {}}}, "noise", 9);
+  fill({frame_type_of(shape), {image.view(), {}, {}, {}}}, "noise", 9);
   return image;
 }
 

@@ -91,18 +91,18 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
                "x" + std::to_string(size.height) + " " + content + " grid " + std::to_string(config.block) +
                "x" + std::to_string(config.blocks) + " shares " + std::to_string(config.shares));
   const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
-  const FrameShape shape{size.width, size.height, rgb ? 3 : 1, false,
+  const FrameType shape{size.width, size.height, rgb ? 3 : 1, false,
                          rgb ? Layout::interleaved : Layout::planar};
   GuardedFrame in(shape, 5, 3);
   fill(in.view(), content, seed);
-  const FrameShape out_shape = writes_pixels(stage.writes) ? output_shape(stage, shape) : shape;
+  const FrameType out_shape = writes_pixels(stage.writes) ? output_type(stage, shape) : shape;
   GuardedFrame out({size.width, size.height, 1, false, Layout::planar}, 7, 1);
   const ConstHostPlane pixels = in.view().planes[0];
   const Expected expected = expected_of(stage, rung, pixels);
   StageCall<Host> call{};
-  call.in.shape = shape;
+  call.in.type = shape;
   call.in.planes[0] = pixels;
-  call.out.shape = out_shape;
+  call.out.type = out_shape;
   if (writes_pixels(stage.writes)) call.out.planes[0] = out.view().planes[0];
   const std::int64_t planes = stage.name == "hist" ? shape.color_channels : 1;
   std::vector<std::uint64_t> counters(static_cast<std::size_t>(planes * kBins) + 2, 0xDEADBEEF);
@@ -247,13 +247,13 @@ TEST(Ladders, NonAtomicCountsAreWrong) {
   IMGPIPE_NEED_CUDA();
   for (const Rung& rung : find_stage("hist")->ladder()) {
     if (rung.claim != Claim::wrong) continue;
-    const FrameShape shape{512, 512, 1, false, Layout::planar};
+    const FrameType shape{512, 512, 1, false, Layout::planar};
     GuardedFrame in(shape, 0, 0);
     fill(in.view(), "constant", 1);
     std::vector<std::uint64_t> counts(kBins);
     StageCall<Host> call{};
     call.in = {shape, {ConstHostPlane(in.view().planes[0]), {}, {}, {}}};
-    call.out.shape = shape;
+    call.out.type = shape;
     call.histogram = {counts.data(), kBins, 1, kBins, 1};
     ASSERT_EQ(run_rung_on_cuda(rung, call, 0, 0), "");
     EXPECT_LT(counts[77], 512U * 512U);

@@ -64,7 +64,7 @@ std::string name_of(const Case& c) {
 TEST(Mark, IsFoundInEveryFormat) {
   for (const Case& c : cases()) {
     Image image({23, 17, c.channels});
-    fill({frame_shape_of(image.shape()), {image.view(), {}, {}, {}}}, "noise", 3);
+    fill({frame_type_of(image.shape()), {image.view(), {}, {}, {}}}, "noise", 3);
     for (const Mark mark : kMarks) {
       SCOPED_TRACE(name_of(c) + ", " + std::string(mark_text(mark)));
       std::vector<std::byte> file = encoded(c.format, image, mark, c.codec);
@@ -79,7 +79,7 @@ TEST(Mark, ChangesNoPixel) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(name_of(c));
     Image image({23, 17, c.channels});
-    fill({frame_shape_of(image.shape()), {image.view(), {}, {}, {}}}, "noise", 3);
+    fill({frame_type_of(image.shape()), {image.view(), {}, {}, {}}}, "noise", 3);
     const Image plain = decoded(encoded(c.format, image, Mark::none, c.codec));
     const std::vector<std::byte> marked = encoded(c.format, image, Mark::result, c.codec);
     EXPECT_EQ(first_difference(plain.view(), decoded(marked).view()), "");

@@ -71,7 +71,7 @@ TEST(Plan, ShapesFollowForEveryListOfFour) {
                                          selectable[code >> 4 & 3], selectable[code >> 6]};
     for (const Shape& input : {kGrey, kGreyAlpha, kRgb, kRgba}) {
       const Plan plan = make_plan(list, input, {});
-      FrameShape frame = frame_shape_of(input);
+      FrameType frame = frame_type_of(input);
       std::set<std::string> seen;
       for (std::size_t i = 0; i < plan.steps.size(); ++i) {
         const Step& step = plan.steps[i];
@@ -122,10 +122,10 @@ TEST(Plan, RefusesWhatIsNoStage) {
 }
 
 TEST(Plan, BytesMovedCountEachSampleOnce) {
-  const FrameShape rgba = frame_shape_of(kRgba);
+  const FrameType rgba = frame_type_of(kRgba);
   const Stage& gray = *find_stage("gray");
-  EXPECT_EQ(bytes_moved(gray, rgba, output_shape(gray, rgba)), 32 * (4 + 2));
-  const FrameShape planar{8, 4, 3, true, Layout::planar};
+  EXPECT_EQ(bytes_moved(gray, rgba, output_type(gray, rgba)), 32 * (4 + 2));
+  const FrameType planar{8, 4, 3, true, Layout::planar};
   EXPECT_EQ(bytes_moved(*find_stage("hist"), planar, planar), 32 * 3);
   EXPECT_EQ(bytes_moved(*find_stage("smooth"), planar, planar), 32 * 6);
   EXPECT_EQ(bytes_moved(*find_stage("split"), rgba, planar), 32 * 8);

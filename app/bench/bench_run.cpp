@@ -66,10 +66,10 @@ Image BenchInput::make(int channels) const {
   if (channels == file.channels) {
     copy_pixels(file, image.view());
   } else {
-    const FrameShape shape = frame_shape_of(file.shape());
+    const FrameType shape = frame_type_of(file.shape());
     const Stage& gray = *find_stage("gray");
     gray.reference(
-        {{shape, {file, {}, {}, {}}}, {output_shape(gray, shape), {image.view(), {}, {}, {}}}, {}, {}});
+        {{shape, {file, {}, {}, {}}}, {output_type(gray, shape), {image.view(), {}, {}, {}}}, {}, {}});
   }
   return image;
 }

@@ -101,10 +101,10 @@ void contrast_row(const Sample* in, std::int64_t width, const StretchRange& rang
 }
 
 void contrast_rows(const StageCall<Host>& call, const Band& band) {
-  for (int c = 0; c < call.in.shape.color_channels; ++c) {
-    const StretchRange range = stretch_range(call.histogram, call.options, c);
-    const ConstHostPlane& in = call.in.planes[static_cast<std::size_t>(c)];
-    const HostPlane& out = call.out.planes[static_cast<std::size_t>(c)];
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const StretchRange range = stretch_range(call.histogram, ContrastParameters(call.parameters), c);
+    const ConstHostPlane in = call.in.plane<Sample>(static_cast<std::size_t>(c));
+    const HostPlane out = call.out.plane<Sample>(static_cast<std::size_t>(c));
     const bool stretches = range.hi > range.lo;
     const StretchFactor factor = stretches ? stretch_factor(range.lo, range.hi) : StretchFactor{};
     for (std::int64_t y = band.first; y < band.end; ++y) {

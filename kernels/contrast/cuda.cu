@@ -19,10 +19,10 @@ __global__ __launch_bounds__(
     fitting_blocks(kThreads, kBlocksPerMultiprocessor)) void contrast_kernel(DevicePlanes<const Sample> in,
                                                                              DevicePlanes<Sample> out,
                                                                              Histogram<Device> histogram,
-                                                                             StageOptions options) {
+                                                                             ContrastParameters parameters) {
   const Plane<const Sample, Device> from = plane_of_block(in);
   const Plane<Sample, Device> to = plane_of_block(out);
-  const StretchFactor factor = block_stretch_factor(histogram, options, static_cast<int>(blockIdx.z));
+  const StretchFactor factor = block_stretch_factor(histogram, parameters, static_cast<int>(blockIdx.z));
   for (RowSegments<kVectors> at(from.width, from.height); at.inside(); at.next()) {
     const std::int64_t left = from.width - at.x();
     const Sample* source = from.row(at.y()) + at.x();
@@ -57,12 +57,13 @@ static_assert(factor_is_exact(10, 212) && factor_is_exact(100, 100) && factor_is
 }  // namespace
 
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const auto planes = static_cast<unsigned>(call.in.shape.color_channels);
-  const dim3 grid(stride_blocks<kVectors>(launch, call.in.shape, kThreads, kBlocksPerMultiprocessor), 1,
+  const auto planes = static_cast<unsigned>(call.in.type.color_channels);
+  const dim3 grid(stride_blocks<kVectors>(launch, call.in.type, kThreads, kBlocksPerMultiprocessor), 1,
                   planes);
   contrast_kernel<<<grid, kThreads, 0, launch.stream>>>(
-      {{call.in.planes[0], call.in.planes[1], call.in.planes[2]}},
-      {{call.out.planes[0], call.out.planes[1], call.out.planes[2]}}, call.histogram, call.options);
+      {{call.in.plane<Sample>(0), call.in.plane<Sample>(1), call.in.plane<Sample>(2)}},
+      {{call.out.plane<Sample>(0), call.out.plane<Sample>(1), call.out.plane<Sample>(2)}}, call.histogram,
+      ContrastParameters(call.parameters));
   return cudaGetLastError();
 }
 

@@ -47,14 +47,14 @@ __device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const 
 // finds it. Barriers: the warps' sums are complete before they are added up; the two counts are barriers
 // themselves.
 __device__ inline StretchFactor block_stretch_factor(const Histogram<Device>& histogram,
-                                                     const StageOptions& options, int c) {
+                                                     const ContrastParameters& parameters, int c) {
   __shared__ std::uint64_t warp_sums[kBins / kWarpLanes];
   const unsigned bin = threadIdx.x;
   const bool counts_bin = bin < kBins;
   std::uint64_t count = 0;
   if (counts_bin) {
     for (int plane = 0; plane < histogram.height; ++plane) {
-      if (options.stretch == Stretch::joint || plane == c) count += histogram.row(plane)[bin];
+      if (parameters.stretch == Stretch::joint || plane == c) count += histogram.row(plane)[bin];
     }
   }
   std::uint64_t below = count;  // this bin and all before it
@@ -72,9 +72,9 @@ __device__ inline StretchFactor block_stretch_factor(const Histogram<Device>& hi
     total += warp_sums[warp];
   }
   const std::uint64_t above = total - below + count;  // this bin and all after it
-  const int lo = __syncthreads_count(counts_bin && below <= clip_count(total, options.clip_low) ? 1 : 0);
+  const int lo = __syncthreads_count(counts_bin && below <= clip_count(total, parameters.clip_low) ? 1 : 0);
   const int hi =
-      kBins - 1 - __syncthreads_count(counts_bin && above <= clip_count(total, options.clip_high) ? 1 : 0);
+      kBins - 1 - __syncthreads_count(counts_bin && above <= clip_count(total, parameters.clip_high) ? 1 : 0);
   return stretch_factor(lo, hi);
 }
 

@@ -136,16 +136,16 @@ void gray_row(const GrayVector& gray, const LumaWeights& weights, const Sample* 
 }
 
 void gray_rows(const StageCall<Host>& call, const Band& band) {
-  const GrayVector gray(split_weights(call.options.luma));
-  const LumaWeights weights = luma_weights(call.options.luma);
+  const GrayVector gray(split_weights(GrayParameters(call.parameters).luma));
+  const LumaWeights weights = luma_weights(GrayParameters(call.parameters).luma);
   for (std::int64_t y = band.first; y < band.end; ++y) {
-    const Sample* in = call.in.planes[0].row(y - band.in_top);
-    Sample* grey = call.out.planes[0].row(y - band.out_top);
-    if (call.in.shape.alpha) {
-      gray_row<true>(gray, weights, in, call.in.shape.width, grey,
-                     call.out.planes[kAlphaPlane].row(y - band.out_top));
+    const Sample* in = call.in.plane<Sample>(0).row(y - band.in_top);
+    Sample* grey = call.out.plane<Sample>(0).row(y - band.out_top);
+    if (call.in.type.alpha) {
+      gray_row<true>(gray, weights, in, call.in.type.width, grey,
+                     call.out.plane<Sample>(kAlphaPlane).row(y - band.out_top));
     } else {
-      gray_row<false>(gray, weights, in, call.in.shape.width, grey, nullptr);
+      gray_row<false>(gray, weights, in, call.in.type.width, grey, nullptr);
     }
   }
 }

@@ -110,12 +110,12 @@ __global__ __launch_bounds__(
 template <bool Count>
 CudaStatus launch_gray(const StageCall<Device>& call, const CudaLaunch& launch) {
   constexpr int threads = Count ? kCountingThreads : kThreads;
-  const int resident = call.in.shape.alpha ? resident_blocks<4, true>() : resident_blocks<3, true>();
-  const unsigned grid = stride_blocks<1>(launch, call.in.shape, threads, Count ? resident : kOneSegmentEach);
-  const ShiftedWeights weights = shifted_weights(call.options.luma);
-  const auto kernel = call.in.shape.alpha ? gray_kernel<4, Count> : gray_kernel<3, Count>;
-  kernel<<<grid, threads, 0, launch.stream>>>(call.in.planes[0], call.out.planes[0],
-                                              call.out.planes[kAlphaPlane], weights, call.histogram);
+  const int resident = call.in.type.alpha ? resident_blocks<4, true>() : resident_blocks<3, true>();
+  const unsigned grid = stride_blocks<1>(launch, call.in.type, threads, Count ? resident : kOneSegmentEach);
+  const ShiftedWeights weights = shifted_weights(GrayParameters(call.parameters).luma);
+  const auto kernel = call.in.type.alpha ? gray_kernel<4, Count> : gray_kernel<3, Count>;
+  kernel<<<grid, threads, 0, launch.stream>>>(call.in.plane<Sample>(0), call.out.plane<Sample>(0),
+                                              call.out.plane<Sample>(kAlphaPlane), weights, call.histogram);
   return cudaGetLastError();
 }
 

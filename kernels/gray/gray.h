@@ -1,9 +1,30 @@
-// Colour to grey: the luma of each pixel by the formula of StageOptions::luma (ITU-R BT.601 or BT.709).
+// Colour to grey: the luma of each pixel by the formula that the parameter `luma` names (ITU-R BT.601 or
+// BT.709).
 #pragma once
 
+#include <array>
+
+#include "kernels/gray/luma.h"
 #include "kernels/stage.h"
 
 namespace imgpipe {
+
+inline constexpr std::array<std::string_view, 3> kLumaNames{"bt601", "bt709", "opencv"};  // as Luma
+inline constexpr std::array kGrayParameters{
+    Parameter{.name = "luma",
+              .help = "Grey formula: bt601 (as Pillow), bt709, opencv (as cvtColor)",
+              .words = kLumaNames,
+              .option = "luma"},
+};
+struct GrayParameters {
+  explicit constexpr GrayParameters(const Parameters& values) : luma(values.as<Luma>(0)) {}
+  Luma luma;
+};
+
+// An image that has one colour channel is grey.
+[[nodiscard]] std::string_view gray_needless(const FrameType& in, const Parameters& parameters);
+// One colour channel in place of three.
+[[nodiscard]] FrameType gray_output(const FrameType& in, const Parameters& parameters);
 
 // in: interleaved RGB or RGBA; out: planar, one grey plane of the same size and, with RGBA, the alpha plane.
 void gray_reference(const StageCall<Host>& call);
@@ -16,8 +37,5 @@ CudaStatus gray_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 // gray and hist in one pass over memory: `histogram` gets the counts of the grey plane.
 CudaStatus gray_hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-
-// Every way to do it, from the sequential reference to the production kernel (kernels/lab/rung.h).
-std::span<const Rung> gray_ladder();
 
 }  // namespace imgpipe

@@ -2,16 +2,26 @@
 
 namespace imgpipe {
 
+std::string_view gray_needless(const FrameType& in, const Parameters&) {
+  return in.color_channels == 1 ? "the image is grey already" : "";
+}
+
+FrameType gray_output(const FrameType& in, const Parameters&) {
+  FrameType out = in;
+  out.color_channels = 1;
+  return out;
+}
+
 void gray_reference(const StageCall<Host>& call) {
-  const LumaWeights weights = luma_weights(call.options.luma);
-  const ConstHostPlane& in = call.in.planes[0];
-  const HostPlane& grey = call.out.planes[0];
-  const HostPlane& alpha = call.out.planes[kAlphaPlane];
+  const LumaWeights weights = luma_weights(GrayParameters(call.parameters).luma);
+  const ConstHostPlane in = call.in.plane<Sample>(0);
+  const HostPlane grey = call.out.plane<Sample>(0);
+  const HostPlane alpha = call.out.plane<Sample>(kAlphaPlane);
   for (std::int64_t y = 0; y < in.height; ++y) {
     for (std::int64_t x = 0; x < in.width; ++x) {
       const Sample* pixel = in.row(y) + x * in.channels;
       grey.row(y)[x] = luma_of(weights, pixel[0], pixel[1], pixel[2]);
-      if (call.in.shape.alpha) alpha.row(y)[x] = pixel[3];
+      if (call.in.type.alpha) alpha.row(y)[x] = pixel[3];
     }
   }
 }

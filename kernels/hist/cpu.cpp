@@ -43,8 +43,8 @@ void hist_cpu(const StageCall<Host>& call, const Band& band) {
   constexpr std::int64_t kMostPixels = std::int64_t{1}
                                        << 31;  // a row is shorter; 32-bit counters hold two of these
   Tables tables = {};
-  for (int c = 0; c < call.in.shape.color_channels; ++c) {
-    const ConstHostPlane& plane = call.in.planes[static_cast<std::size_t>(c)];
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const ConstHostPlane plane = call.in.plane<Sample>(static_cast<std::size_t>(c));
     std::uint64_t* counts = call.histogram.row(c);
     std::int64_t counted = 0;
     for (std::int64_t y = band.first; y < band.end; ++y) {

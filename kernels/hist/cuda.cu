@@ -42,7 +42,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocksPerMultip
 }
 
 // Blocks that stay, no more than there is work for.
-unsigned blocks_for(const CudaLaunch& launch, const FrameShape& shape) {
+unsigned blocks_for(const CudaLaunch& launch, const FrameType& shape) {
   const std::int64_t vectors = (shape.width + kVectorPixels - 1) / kVectorPixels * shape.height;
   const std::int64_t useful = (vectors + kThreads - 1) / kThreads;
   const std::int64_t filling = std::int64_t{launch.multiprocessors} * kBlocksPerMultiprocessor;
@@ -52,14 +52,14 @@ unsigned blocks_for(const CudaLaunch& launch, const FrameShape& shape) {
 }  // namespace
 
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const auto planes = static_cast<unsigned>(call.in.shape.color_channels);
+  const auto planes = static_cast<unsigned>(call.in.type.color_channels);
   const cudaError_t cleared = cudaMemsetAsync(
       call.histogram.data, 0,
       planes * static_cast<std::size_t>(call.histogram.stride) * sizeof(std::uint64_t), launch.stream);
   if (cleared != cudaSuccess) return cleared;
-  const dim3 grid(blocks_for(launch, call.in.shape), 1, planes);
+  const dim3 grid(blocks_for(launch, call.in.type), 1, planes);
   hist_kernel<<<grid, kThreads, 0, launch.stream>>>(
-      {{call.in.planes[0], call.in.planes[1], call.in.planes[2]}}, call.histogram);
+      {{call.in.plane<Sample>(0), call.in.plane<Sample>(1), call.in.plane<Sample>(2)}}, call.histogram);
   return cudaGetLastError();
 }
 

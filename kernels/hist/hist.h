@@ -1,6 +1,7 @@
 // Histogram: how often each value occurs in each colour plane. Alpha is not counted.
 #pragma once
 
+#include "kernels/pixel.h"
 #include "kernels/stage.h"
 
 namespace imgpipe {
@@ -13,8 +14,5 @@ void hist_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same as hist_reference on a CUDA device.
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-
-// Every way to do it, from the sequential reference to the production kernel (kernels/lab/rung.h).
-std::span<const Rung> hist_ladder();
 
 }  // namespace imgpipe

@@ -8,9 +8,9 @@
 namespace imgpipe {
 namespace {
 
-__global__ __launch_bounds__(kBins) void range_kernel(Histogram<Device> histogram, StageOptions options,
-                                                      StretchFactor* found) {
-  const StretchFactor factor = block_stretch_factor(histogram, options, 0);
+__global__ __launch_bounds__(kBins) void range_kernel(Histogram<Device> histogram,
+                                                      ContrastParameters parameters, StretchFactor* found) {
+  const StretchFactor factor = block_stretch_factor(histogram, parameters, 0);
   if (threadIdx.x == 0) *found = factor;
 }
 
@@ -71,7 +71,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void table_kernel(Source in, Tar
 
 const StretchFactor* find_range(const StageCall<Device>& call, const RungLaunch& launch) {
   auto* found = static_cast<StretchFactor*>(launch.scratch);
-  range_kernel<<<1, kBins, 0, launch.stream>>>(call.histogram, call.options, found);
+  range_kernel<<<1, kBins, 0, launch.stream>>>(call.histogram, ContrastParameters(call.parameters), found);
   return found;
 }
 
@@ -79,29 +79,29 @@ template <auto Kernel>
 CudaStatus launch_striding(const StageCall<Device>& call, const RungLaunch& launch) {
   const StretchFactor* range = find_range(call, launch);
   Kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.planes[0], call.out.planes[0], range);
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0), range);
   return cudaGetLastError();
 }
 
 }  // namespace
 
-std::size_t contrast_range_bytes(const FrameShape&, const RungLaunch&) {
+std::size_t contrast_range_bytes(const FrameType&, const RungLaunch&) {
   return sizeof(StretchFactor);
 }
 
 CudaStatus contrast_naive(const StageCall<Device>& call, const RungLaunch& launch) {
   const StretchFactor* range = find_range(call, launch);
   const unsigned block = block_of(launch, kBlock);
-  naive_kernel<<<column_grid(call.in.shape, block), block, 0, launch.stream>>>(call.in.planes[0],
-                                                                               call.out.planes[0], range);
+  naive_kernel<<<column_grid(call.in.type, block), block, 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0), range);
   return cudaGetLastError();
 }
 
 CudaStatus contrast_coalesced(const StageCall<Device>& call, const RungLaunch& launch) {
   const StretchFactor* range = find_range(call, launch);
   const unsigned block = block_of(launch, kBlock);
-  coalesced_kernel<<<covering_grid(call.in.shape, 1, block), block, 0, launch.stream>>>(
-      call.in.planes[0], call.out.planes[0], range);
+  coalesced_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0), range);
   return cudaGetLastError();
 }
 

@@ -12,7 +12,7 @@ CudaStatus contrast_words(const StageCall<Device>& call, const RungLaunch& launc
 CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch);
 // Scratch of all of them: lo and hi.
-std::size_t contrast_range_bytes(const FrameShape& shape, const RungLaunch& launch);
+std::size_t contrast_range_bytes(const FrameType& shape, const RungLaunch& launch);
 CudaStatus contrast_production(const StageCall<Device>& call, const RungLaunch& launch);
 
 }  // namespace imgpipe

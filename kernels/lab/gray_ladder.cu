@@ -78,27 +78,31 @@ __global__ __launch_bounds__(kMostBlockThreads) void vectors_kernel(Source in, T
 
 CudaStatus gray_naive(const StageCall<Device>& call, const RungLaunch& launch) {
   const unsigned block = block_of(launch, kBlock);
-  naive_kernel<<<column_grid(call.in.shape, block), block, 0, launch.stream>>>(
-      call.in.planes[0], call.out.planes[0], luma_weights(call.options.luma));
+  naive_kernel<<<column_grid(call.in.type, block), block, 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0),
+      luma_weights(GrayParameters(call.parameters).luma));
   return cudaGetLastError();
 }
 
 CudaStatus gray_coalesced(const StageCall<Device>& call, const RungLaunch& launch) {
   const unsigned block = block_of(launch, kBlock);
-  coalesced_kernel<<<covering_grid(call.in.shape, 1, block), block, 0, launch.stream>>>(
-      call.in.planes[0], call.out.planes[0], luma_weights(call.options.luma));
+  coalesced_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0),
+      luma_weights(GrayParameters(call.parameters).luma));
   return cudaGetLastError();
 }
 
 CudaStatus gray_words(const StageCall<Device>& call, const RungLaunch& launch) {
   words_kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.planes[0], call.out.planes[0], luma_weights(call.options.luma));
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0),
+      luma_weights(GrayParameters(call.parameters).luma));
   return cudaGetLastError();
 }
 
 CudaStatus gray_vectors(const StageCall<Device>& call, const RungLaunch& launch) {
   vectors_kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.planes[0], call.out.planes[0], luma_weights(call.options.luma));
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0),
+      luma_weights(GrayParameters(call.parameters).luma));
   return cudaGetLastError();
 }
 

@@ -24,7 +24,7 @@ __global__ __launch_bounds__(kBins) void collect_kernel(const std::uint32_t* fro
 
 }  // namespace
 
-std::size_t hist_cub_bytes(const FrameShape& shape, const RungLaunch& launch) {
+std::size_t hist_cub_bytes(const FrameType& shape, const RungLaunch& launch) {
   // Rows without padding are one long row to CUB, which wants another amount.
   std::size_t bytes[2] = {0, 0};
   for (const std::int64_t padding : {0, 1})
@@ -35,8 +35,8 @@ std::size_t hist_cub_bytes(const FrameShape& shape, const RungLaunch& launch) {
 
 CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {
   auto* counts = static_cast<std::uint32_t*>(launch.scratch);
-  std::size_t bytes = hist_cub_bytes(call.in.shape, launch) - kCountsBytes;
-  return count(counts + kBins, bytes, call.in.planes[0], counts, launch);
+  std::size_t bytes = hist_cub_bytes(call.in.type, launch) - kCountsBytes;
+  return count(counts + kBins, bytes, call.in.plane<Sample>(0), counts, launch);
 }
 
 CudaStatus hist_collect(const StageCall<Device>& call, const RungLaunch& launch) {

@@ -11,7 +11,7 @@
 namespace imgpipe {
 
 void hist_private(const StageCall<Host>& call, const Share& share) {
-  const ConstHostPlane& plane = call.in.planes[0];
+  const ConstHostPlane plane = call.in.plane<Sample>(0);
   std::uint64_t* counts = call.histogram.row(0);
   const std::int64_t end = plane.height * (share.index + 1) / share.count;
   for (std::int64_t y = plane.height * share.index / share.count; y < end; ++y) {
@@ -20,7 +20,7 @@ void hist_private(const StageCall<Host>& call, const Share& share) {
 }
 
 void hist_bin_range(const StageCall<Host>& call, const Share& share) {
-  const ConstHostPlane& plane = call.in.planes[0];
+  const ConstHostPlane plane = call.in.plane<Sample>(0);
   std::uint64_t* counts = call.histogram.row(0);
   const int first = kBins * share.index / share.count;
   const auto bins = static_cast<unsigned>(kBins * (share.index + 1) / share.count - first);

@@ -206,10 +206,10 @@ __global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Count
 template <auto Kernel>
 CudaStatus launch_striding(const StageCall<Device>& call, const RungLaunch& launch, int preset = kBlock,
                            int resident = kResident) {
-  const CudaStatus cleared = clear_histogram(call, launch, call.in.shape.color_channels);
+  const CudaStatus cleared = clear_histogram(call, launch, call.in.type.color_channels);
   if (cleared != cudaSuccess) return cleared;
-  Kernel<<<striding_blocks(launch, resident), block_of(launch, preset), 0, launch.stream>>>(call.in.planes[0],
-                                                                                            call.histogram);
+  Kernel<<<striding_blocks(launch, resident), block_of(launch, preset), 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.histogram);
   return cudaGetLastError();
 }
 
@@ -219,8 +219,8 @@ CudaStatus hist_global(const StageCall<Device>& call, const RungLaunch& launch) 
   const CudaStatus cleared = clear_histogram(call, launch);
   if (cleared != cudaSuccess) return cleared;
   const unsigned block = block_of(launch, kBlock);
-  global_kernel<<<covering_grid(call.in.shape, 1, block), block, 0, launch.stream>>>(call.in.planes[0],
-                                                                                     call.histogram);
+  global_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<Sample>(0),
+                                                                                    call.histogram);
   return cudaGetLastError();
 }
 

@@ -20,8 +20,8 @@ CudaStatus hist_local_reduced(const StageCall<Device>& call, const RungLaunch& l
 CudaStatus hist_threads_64(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus hist_threads_256(const StageCall<Device>& call, const RungLaunch& launch);
 // Scratch of both: the blocks' histograms.
-std::size_t hist_threads_64_bytes(const FrameShape& shape, const RungLaunch& launch);
-std::size_t hist_threads_256_bytes(const FrameShape& shape, const RungLaunch& launch);
+std::size_t hist_threads_64_bytes(const FrameType& shape, const RungLaunch& launch);
+std::size_t hist_threads_256_bytes(const FrameType& shape, const RungLaunch& launch);
 CudaStatus hist_shared(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus hist_shared_words(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus hist_non_atomic(const StageCall<Device>& call, const RungLaunch& launch);
@@ -33,9 +33,9 @@ CudaStatus hist_production(const StageCall<Device>& call, const RungLaunch& laun
 
 // The yardsticks count in 32 bits, at the beginning of their scratch.
 CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch);
-std::size_t hist_cub_bytes(const FrameShape& shape, const RungLaunch& launch);
+std::size_t hist_cub_bytes(const FrameType& shape, const RungLaunch& launch);
 CudaStatus hist_npp(const StageCall<Device>& call, const RungLaunch& launch);
-std::size_t hist_npp_bytes(const FrameShape& shape, const RungLaunch& launch);
+std::size_t hist_npp_bytes(const FrameType& shape, const RungLaunch& launch);
 // Brings those counts to the stage's histogram.
 CudaStatus hist_collect(const StageCall<Device>& call, const RungLaunch& launch);
 

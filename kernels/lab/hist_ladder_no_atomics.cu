@@ -119,7 +119,7 @@ CudaStatus launch_threads(const StageCall<Device>& call, const RungLaunch& launc
   const unsigned blocks = threads_blocks<Bins>(launch);
   auto* partials = static_cast<std::uint32_t*>(launch.scratch);
   threads_kernel<Bins>
-      <<<blocks, block, Bins * columns_of(block), launch.stream>>>(call.in.planes[0], partials);
+      <<<blocks, block, Bins * columns_of(block), launch.stream>>>(call.in.plane<Sample>(0), partials);
   merge_kernel<<<Bins, kBlock, 0, launch.stream>>>(partials, blocks, Bins, call.histogram);
   return cudaGetLastError();
 }
@@ -130,7 +130,7 @@ CudaStatus hist_linear(const StageCall<Device>& call, const RungLaunch& launch) 
   const CudaStatus cleared = clear_histogram(call, launch);
   if (cleared != cudaSuccess) return cleared;
   const unsigned blocks = launch.blocks > 0 ? static_cast<unsigned>(launch.blocks) : kBins;
-  linear_kernel<<<blocks, block_of(launch, kMostBlockThreads), 0, launch.stream>>>(call.in.planes[0],
+  linear_kernel<<<blocks, block_of(launch, kMostBlockThreads), 0, launch.stream>>>(call.in.plane<Sample>(0),
                                                                                    call.histogram);
   return cudaGetLastError();
 }
@@ -141,10 +141,10 @@ CudaStatus hist_threads_64(const StageCall<Device>& call, const RungLaunch& laun
 CudaStatus hist_threads_256(const StageCall<Device>& call, const RungLaunch& launch) {
   return launch_threads<kBins>(call, launch);
 }
-std::size_t hist_threads_64_bytes(const FrameShape&, const RungLaunch& launch) {
+std::size_t hist_threads_64_bytes(const FrameType&, const RungLaunch& launch) {
   return threads_blocks<64>(launch) * std::size_t{64} * sizeof(std::uint32_t);
 }
-std::size_t hist_threads_256_bytes(const FrameShape&, const RungLaunch& launch) {
+std::size_t hist_threads_256_bytes(const FrameType&, const RungLaunch& launch) {
   return threads_blocks<kBins>(launch) * std::size_t{kBins} * sizeof(std::uint32_t);
 }
 

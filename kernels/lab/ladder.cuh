@@ -115,14 +115,14 @@ inline unsigned striding_blocks(const RungLaunch& launch, int resident) {
 }
 
 // A grid with a thread for every item: x along the rows, y the rows (beyond kMostGridRows they stride).
-inline dim3 covering_grid(const FrameShape& shape, int pixels_a_thread, unsigned block) {
+inline dim3 covering_grid(const FrameType& shape, int pixels_a_thread, unsigned block) {
   const std::int64_t items = (shape.width + pixels_a_thread - 1) / pixels_a_thread;
   return {static_cast<unsigned>((items + block - 1) / block),
           static_cast<unsigned>(shape.height < kMostGridRows ? shape.height : kMostGridRows), 1};
 }
 
 // A grid with a thread for every row: x down the rows, y the columns.
-inline dim3 column_grid(const FrameShape& shape, unsigned block) {
+inline dim3 column_grid(const FrameType& shape, unsigned block) {
   return {static_cast<unsigned>((shape.height + block - 1) / block),
           static_cast<unsigned>(shape.width < kMostGridRows ? shape.width : kMostGridRows), 1};
 }

@@ -79,7 +79,7 @@ NppStreamContext context_of(const CudaLaunch& launch) {
   return context;
 }
 
-NppiSize size_of(const FrameShape& shape) {
+NppiSize size_of(const FrameType& shape) {
   return {static_cast<int>(shape.width), static_cast<int>(shape.height)};
 }
 
@@ -98,7 +98,7 @@ constexpr std::size_t kCountsBytes = kBins * sizeof(Npp32s);
 
 // Sizes were int before CUDA 12.
 template <class Bytes>
-std::size_t buffer_bytes(NppStatus (*query)(NppiSize, int, Bytes*, NppStreamContext), const FrameShape& shape,
+std::size_t buffer_bytes(NppStatus (*query)(NppiSize, int, Bytes*, NppStreamContext), const FrameType& shape,
                          const CudaLaunch& launch) {
   Bytes bytes = 0;
   (void)query(size_of(shape), kLevels, &bytes, context_of(launch));
@@ -112,32 +112,32 @@ const char* npp_missing() {
 }
 
 CudaStatus gray_npp(const StageCall<Device>& call, const RungLaunch& launch) {
-  const LumaWeights weights = luma_weights(call.options.luma);
+  const LumaWeights weights = luma_weights(GrayParameters(call.parameters).luma);
   const float whole = static_cast<float>(1U << weights.shift);
   const Npp32f factors[3] = {static_cast<float>(weights.r) / whole, static_cast<float>(weights.g) / whole,
                              static_cast<float>(weights.b) / whole};
-  return status_of(npp().to_gray(call.in.planes[0].data, step_of(call.in.planes[0]), call.out.planes[0].data,
-                                 step_of(call.out.planes[0]), size_of(call.in.shape), factors,
-                                 context_of(launch)));
+  return status_of(npp().to_gray(call.in.plane<Sample>(0).data, step_of(call.in.plane<Sample>(0)),
+                                 call.out.plane<Sample>(0).data, step_of(call.out.plane<Sample>(0)),
+                                 size_of(call.in.type), factors, context_of(launch)));
 }
 
 // Scratch: the counts, then NPP's own.
-std::size_t hist_npp_bytes(const FrameShape& shape, const RungLaunch& launch) {
+std::size_t hist_npp_bytes(const FrameType& shape, const RungLaunch& launch) {
   return kCountsBytes + buffer_bytes(npp().even_bytes, shape, launch);
 }
 
 CudaStatus hist_npp(const StageCall<Device>& call, const RungLaunch& launch) {
   auto* counts = static_cast<Npp32s*>(launch.scratch);
-  return status_of(npp().even(call.in.planes[0].data, step_of(call.in.planes[0]), size_of(call.in.shape),
-                              counts, kLevels, 0, kBins, reinterpret_cast<Npp8u*>(counts + kBins),
-                              context_of(launch)));
+  return status_of(npp().even(call.in.plane<Sample>(0).data, step_of(call.in.plane<Sample>(0)),
+                              size_of(call.in.type), counts, kLevels, 0, kBins,
+                              reinterpret_cast<Npp8u*>(counts + kBins), context_of(launch)));
 }
 
 CudaStatus smooth_npp(const StageCall<Device>& call, const RungLaunch& launch) {
-  return status_of(npp().box(call.in.planes[0].data, step_of(call.in.planes[0]), size_of(call.in.shape),
-                             {0, 0}, call.out.planes[0].data, step_of(call.out.planes[0]),
-                             size_of(call.in.shape), {kTaps, kTaps}, {kRadius, kRadius}, NPP_BORDER_REPLICATE,
-                             context_of(launch)));
+  return status_of(npp().box(call.in.plane<Sample>(0).data, step_of(call.in.plane<Sample>(0)),
+                             size_of(call.in.type), {0, 0}, call.out.plane<Sample>(0).data,
+                             step_of(call.out.plane<Sample>(0)), size_of(call.in.type), {kTaps, kTaps},
+                             {kRadius, kRadius}, NPP_BORDER_REPLICATE, context_of(launch)));
 }
 
 }  // namespace imgpipe
@@ -152,7 +152,7 @@ const char* npp_missing() {
 CudaStatus gray_npp(const StageCall<Device>&, const RungLaunch&) {
   return cudaErrorNotSupported;
 }
-std::size_t hist_npp_bytes(const FrameShape&, const RungLaunch&) {
+std::size_t hist_npp_bytes(const FrameType&, const RungLaunch&) {
   return 0;
 }
 CudaStatus hist_npp(const StageCall<Device>&, const RungLaunch&) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/pixel.h"
 #include "kernels/stage.h"
 
 namespace imgpipe {
@@ -59,7 +60,7 @@ struct Rung {
   bool private_counts = false;
   // The whole stage, asynchronously; nullptr in a build without CUDA.
   CudaStatus (*cuda)(const StageCall<Device>&, const RungLaunch&) = nullptr;
-  std::size_t (*scratch_bytes)(const FrameShape&, const RungLaunch&) = nullptr;  // nullptr: none
+  std::size_t (*scratch_bytes)(const FrameType&, const RungLaunch&) = nullptr;  // nullptr: none
   // Brings a library's result from where it left it to where the stage has it; not timed. nullptr: it is
   // there.
   CudaStatus (*collect)(const StageCall<Device>&, const RungLaunch&) = nullptr;

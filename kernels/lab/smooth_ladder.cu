@@ -118,7 +118,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void interior_kernel(Source in, 
 }
 
 // A thread a pixel of the border.
-__global__ __launch_bounds__(kMostBlockThreads) void border_kernel(Source in, Target out, FrameShape shape,
+__global__ __launch_bounds__(kMostBlockThreads) void border_kernel(Source in, Target out, FrameType shape,
                                                                    Interior interior) {
   const std::int64_t pixels = shape.pixels() - interior.pixels();
   for (std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; index < pixels;
@@ -131,7 +131,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void border_kernel(Source in, Ta
 }
 
 // Whole tiles, from the first pixel that has a whole window.
-Interior tiled_interior(const FrameShape& shape, std::int64_t tile_rows) {
+Interior tiled_interior(const FrameType& shape, std::int64_t tile_rows) {
   const std::int64_t columns =
       shape.width <= 2 * kRadius ? 0 : (shape.width - 2 * kRadius) / kTileColumns * kTileColumns;
   const std::int64_t rows =
@@ -214,29 +214,30 @@ __global__ __launch_bounds__(kMostBlockThreads) void column_sums_kernel(const st
 
 CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch) {
   const unsigned block = block_of(launch, kBlock);
-  naive_kernel<<<covering_grid(call.in.shape, 1, block), block, 0, launch.stream>>>(call.in.planes[0],
-                                                                                    call.out.planes[0]);
+  naive_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<Sample>(0),
+                                                                                   call.out.plane<Sample>(0));
   return cudaGetLastError();
 }
 
 CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch) {
   tile_kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.planes[0], call.out.planes[0]);
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0));
   return cudaGetLastError();
 }
 
 CudaStatus smooth_specialised(const StageCall<Device>& call, const RungLaunch& launch) {
   const unsigned block = block_of(launch, kBlock);
   const unsigned blocks = striding_blocks(launch, kResident);
-  const Interior interior = tiled_interior(call.in.shape, block / kTileColumns);
+  const Interior interior = tiled_interior(call.in.type, block / kTileColumns);
   if (interior.pixels() > 0)
-    interior_kernel<<<blocks, block, 0, launch.stream>>>(call.in.planes[0], call.out.planes[0], interior);
-  border_kernel<<<blocks, block, 0, launch.stream>>>(call.in.planes[0], call.out.planes[0], call.in.shape,
-                                                     interior);
+    interior_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample>(0), call.out.plane<Sample>(0),
+                                                         interior);
+  border_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample>(0), call.out.plane<Sample>(0),
+                                                     call.in.type, interior);
   return cudaGetLastError();
 }
 
-std::size_t smooth_separable_bytes(const FrameShape& shape, const RungLaunch&) {
+std::size_t smooth_separable_bytes(const FrameType& shape, const RungLaunch&) {
   return static_cast<std::size_t>(sums_stride(shape.width) * shape.height) * sizeof(std::uint16_t);
 }
 
@@ -244,8 +245,8 @@ CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& lau
   auto* sums = static_cast<std::uint16_t*>(launch.scratch);
   const unsigned block = block_of(launch, kBlock);
   const unsigned blocks = striding_blocks(launch, kResident);
-  row_sums_kernel<<<blocks, block, 0, launch.stream>>>(call.in.planes[0], sums);
-  column_sums_kernel<<<blocks, block, 0, launch.stream>>>(sums, call.out.planes[0]);
+  row_sums_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample>(0), sums);
+  column_sums_kernel<<<blocks, block, 0, launch.stream>>>(sums, call.out.plane<Sample>(0));
   return cudaGetLastError();
 }
 

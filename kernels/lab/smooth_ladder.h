@@ -11,7 +11,7 @@ CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus smooth_specialised(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& launch);
 // Scratch: the horizontal sums.
-std::size_t smooth_separable_bytes(const FrameShape& shape, const RungLaunch& launch);
+std::size_t smooth_separable_bytes(const FrameType& shape, const RungLaunch& launch);
 CudaStatus smooth_npp(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus smooth_production(const StageCall<Device>& call, const RungLaunch& launch);
 

@@ -69,12 +69,12 @@ void merge_row(const Sample* const* planes, Sample* out, std::int64_t width) {
 }
 
 void split_rows(const StageCall<Host>& call, const Band& band) {
-  const FrameShape& shape = call.in.shape;
+  const FrameType& shape = call.in.type;
   for (std::int64_t y = band.first; y < band.end; ++y) {
-    const Sample* in = call.in.planes[0].row(y - band.in_top);
+    const Sample* in = call.in.plane<Sample>(0).row(y - band.in_top);
     Sample* planes[4] = {};
     for (int c = 0; c < shape.channels(); ++c)
-      planes[c] = call.out.planes[plane_of_channel(shape, c)].row(y - band.out_top);
+      planes[c] = call.out.plane<Sample>(plane_of_channel(shape, c)).row(y - band.out_top);
     if (shape.channels() == 2) split_row<2>(in, planes, shape.width);
     if (shape.channels() == 3) split_row<3>(in, planes, shape.width);
     if (shape.channels() == 4) split_row<4>(in, planes, shape.width);
@@ -82,12 +82,12 @@ void split_rows(const StageCall<Host>& call, const Band& band) {
 }
 
 void merge_rows(const StageCall<Host>& call, const Band& band) {
-  const FrameShape& shape = call.in.shape;
+  const FrameType& shape = call.in.type;
   for (std::int64_t y = band.first; y < band.end; ++y) {
-    Sample* out = call.out.planes[0].row(y - band.out_top);
+    Sample* out = call.out.plane<Sample>(0).row(y - band.out_top);
     const Sample* planes[4] = {};
     for (int c = 0; c < shape.channels(); ++c)
-      planes[c] = call.in.planes[plane_of_channel(shape, c)].row(y - band.in_top);
+      planes[c] = call.in.plane<Sample>(plane_of_channel(shape, c)).row(y - band.in_top);
     if (shape.channels() == 2) merge_row<2>(planes, out, shape.width);
     if (shape.channels() == 3) merge_row<3>(planes, out, shape.width);
     if (shape.channels() == 4) merge_row<4>(planes, out, shape.width);

@@ -12,11 +12,11 @@ struct ChannelPlanes {
   Plane<T, Device> plane[4];
 };
 
-template <class T>
-ChannelPlanes<T> in_channel_order(const Frame<T, Device>& frame) {
+template <class T, class Byte>
+ChannelPlanes<T> in_channel_order(const Frame<Byte, Device>& frame) {
   ChannelPlanes<T> planes{};
-  for (int c = 0; c < frame.shape.channels(); ++c) {
-    planes.plane[c] = frame.planes[plane_of_channel(frame.shape, c)];
+  for (int c = 0; c < frame.type.channels(); ++c) {
+    planes.plane[c] = frame.template plane<Sample>(plane_of_channel(frame.type, c));
   }
   return planes;
 }
@@ -87,18 +87,19 @@ __global__ __launch_bounds__(kThreads) void merge_kernel(ChannelPlanes<const Sam
 }  // namespace
 
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const unsigned grid = stride_blocks<1>(launch, call.in.shape, kThreads, kOneSegmentEach);
-  const int channels = call.in.shape.channels();
+  const unsigned grid = stride_blocks<1>(launch, call.in.type, kThreads, kOneSegmentEach);
+  const int channels = call.in.type.channels();
   const auto kernel = channels == 2 ? split_kernel<2> : channels == 3 ? split_kernel<3> : split_kernel<4>;
-  kernel<<<grid, kThreads, 0, launch.stream>>>(call.in.planes[0], in_channel_order(call.out));
+  kernel<<<grid, kThreads, 0, launch.stream>>>(call.in.plane<Sample>(0), in_channel_order<Sample>(call.out));
   return cudaGetLastError();
 }
 
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const unsigned grid = stride_blocks<1>(launch, call.in.shape, kThreads, kOneSegmentEach);
-  const int channels = call.in.shape.channels();
+  const unsigned grid = stride_blocks<1>(launch, call.in.type, kThreads, kOneSegmentEach);
+  const int channels = call.in.type.channels();
   const auto kernel = channels == 2 ? merge_kernel<2> : channels == 3 ? merge_kernel<3> : merge_kernel<4>;
-  kernel<<<grid, kThreads, 0, launch.stream>>>(in_channel_order(call.in), call.out.planes[0]);
+  kernel<<<grid, kThreads, 0, launch.stream>>>(in_channel_order<const Sample>(call.in),
+                                               call.out.plane<Sample>(0));
   return cudaGetLastError();
 }
 

@@ -257,7 +257,7 @@ void smooth_chunk(const Rows& rows, std::int64_t first, std::int64_t end, std::i
 }
 
 template <Window W>
-void smooth_plane(const ConstHostPlane& in, const HostPlane& out, const FrameShape& shape, Border border,
+void smooth_plane(const ConstHostPlane& in, const HostPlane& out, const FrameType& shape, Border border,
                   const Band& band) {
   const Taps taps = window_taps(W);
   std::uint32_t across = 0;
@@ -274,19 +274,20 @@ void smooth_plane(const ConstHostPlane& in, const HostPlane& out, const FrameSha
 }
 
 void smooth_rows(const StageCall<Host>& call, const Band& band) {
-  const Border border = call.options.border;
-  for (int c = 0; c < call.in.shape.color_channels; ++c) {
-    const ConstHostPlane& in = call.in.planes[static_cast<std::size_t>(c)];
-    const HostPlane& out = call.out.planes[static_cast<std::size_t>(c)];
-    switch (call.options.window) {
+  const SmoothParameters parameters(call.parameters);
+  const Border border = parameters.border;
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const ConstHostPlane in = call.in.plane<Sample>(static_cast<std::size_t>(c));
+    const HostPlane out = call.out.plane<Sample>(static_cast<std::size_t>(c));
+    switch (parameters.window) {
       case Window::triangle:
-        smooth_plane<Window::triangle>(in, out, call.in.shape, border, band);
+        smooth_plane<Window::triangle>(in, out, call.in.type, border, band);
         break;
       case Window::gauss:
-        smooth_plane<Window::gauss>(in, out, call.in.shape, border, band);
+        smooth_plane<Window::gauss>(in, out, call.in.type, border, band);
         break;
       case Window::box:
-        smooth_plane<Window::box>(in, out, call.in.shape, border, band);
+        smooth_plane<Window::box>(in, out, call.in.type, border, band);
         break;
     }
   }

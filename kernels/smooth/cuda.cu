@@ -34,7 +34,7 @@ static_assert(kStripRows % kTaps == 0);
 
 // The pixels whose window lies inside and whose neighbours a thread may load in aligned words: columns
 // x0..x1-1 in whole groups of 8, rows y0..y1-1. All others are the border's.
-Interior interior_of(const FrameShape& shape) {
+Interior interior_of(const FrameType& shape) {
   const std::int64_t groups =
       (shape.width - kRadius) / kColumns - 1;  // from column 8 to at least 2 before the end
   if (groups < 1 || shape.height <= 2 * kRadius) return {0, 0, shape.height, shape.height};
@@ -250,14 +250,14 @@ __global__ __launch_bounds__(
     Block<Stretched>::kThreads,
     fitting_blocks(Block<Stretched>::kThreads,
                    Block<Stretched>::kResident)) void smooth_kernel(DevicePlanes<const Sample> in,
-                                                                    DevicePlanes<Sample> out,
-                                                                    FrameShape shape, Work work,
-                                                                    Histogram<Device> histogram,
-                                                                    StageOptions options) {
+                                                                    DevicePlanes<Sample> out, FrameType shape,
+                                                                    Work work, Histogram<Device> histogram,
+                                                                    ContrastParameters stretch,
+                                                                    Border border) {
   const Plane<const Sample, Device> from = plane_of_block(in);
   const Plane<Sample, Device> to = plane_of_block(out);
   StretchFactor factor{};
-  if (Stretched) factor = block_stretch_factor(histogram, options, static_cast<int>(blockIdx.z));
+  if (Stretched) factor = block_stretch_factor(histogram, stretch, static_cast<int>(blockIdx.z));
   if (blockIdx.x >= work.interior_blocks) {
     for (std::int64_t index =
              (blockIdx.x - work.interior_blocks) * std::int64_t{Block<Stretched>::kThreads} + threadIdx.x;
@@ -265,7 +265,7 @@ __global__ __launch_bounds__(
       std::int64_t x = 0;
       std::int64_t y = 0;
       border_pixel(index, shape, work.interior, x, y);
-      smooth_border<W, Stretched>(from, to, x, y, options.border, factor);
+      smooth_border<W, Stretched>(from, to, x, y, border, factor);
     }
     return;
   }
@@ -285,7 +285,7 @@ __global__ __launch_bounds__(
 }
 
 template <bool Stretched>
-Work share_out(const CudaLaunch& launch, const FrameShape& shape) {
+Work share_out(const CudaLaunch& launch, const FrameType& shape) {
   Work work{interior_of(shape), 0, 0, 1, kStripRows, 0};
   const std::int64_t columns = work.interior.x1 - work.interior.x0;
   const std::int64_t rows = work.interior.y1 - work.interior.y0;
@@ -308,39 +308,45 @@ Work share_out(const CudaLaunch& launch, const FrameShape& shape) {
   return work;
 }
 
+// `stretch`: of a contrast before it, if Stretched.
 template <Window W, bool Stretched>
-CudaStatus launch_smooth(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const FrameShape& shape = call.in.shape;
-  const DevicePlanes<const Sample> in{{call.in.planes[0], call.in.planes[1], call.in.planes[2]}};
-  const DevicePlanes<Sample> out{{call.out.planes[0], call.out.planes[1], call.out.planes[2]}};
+CudaStatus launch_smooth(const StageCall<Device>& call, Border border, const ContrastParameters& stretch,
+                         const CudaLaunch& launch) {
+  const FrameType& shape = call.in.type;
+  const DevicePlanes<const Sample> in{
+      {call.in.plane<Sample>(0), call.in.plane<Sample>(1), call.in.plane<Sample>(2)}};
+  const DevicePlanes<Sample> out{
+      {call.out.plane<Sample>(0), call.out.plane<Sample>(1), call.out.plane<Sample>(2)}};
   const Work work = share_out<Stretched>(launch, shape);
   const dim3 grid(work.interior_blocks + work.border_blocks, 1, static_cast<unsigned>(shape.color_channels));
   smooth_kernel<W, Stretched><<<grid, Block<Stretched>::kThreads, 0, launch.stream>>>(
-      in, out, shape, work, call.histogram, call.options);
+      in, out, shape, work, call.histogram, stretch, border);
   return cudaGetLastError();
 }
 
 template <bool Stretched>
-CudaStatus launch_window(const StageCall<Device>& call, const CudaLaunch& launch) {
-  switch (call.options.window) {
+CudaStatus launch_window(const StageCall<Device>& call, const SmoothParameters& smooth,
+                         const ContrastParameters& stretch, const CudaLaunch& launch) {
+  switch (smooth.window) {
     case Window::triangle:
-      return launch_smooth<Window::triangle, Stretched>(call, launch);
+      return launch_smooth<Window::triangle, Stretched>(call, smooth.border, stretch, launch);
     case Window::gauss:
-      return launch_smooth<Window::gauss, Stretched>(call, launch);
+      return launch_smooth<Window::gauss, Stretched>(call, smooth.border, stretch, launch);
     case Window::box:
       break;
   }
-  return launch_smooth<Window::box, Stretched>(call, launch);
+  return launch_smooth<Window::box, Stretched>(call, smooth.border, stretch, launch);
 }
 
 }  // namespace
 
 CudaStatus smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_window<false>(call, launch);
+  return launch_window<false>(call, SmoothParameters(call.parameters), ContrastParameters({}), launch);
 }
 
 CudaStatus contrast_smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_window<true>(call, launch);
+  return launch_window<true>(call, SmoothParameters(call.second), ContrastParameters(call.parameters),
+                             launch);
 }
 
 }  // namespace imgpipe

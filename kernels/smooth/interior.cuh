@@ -15,7 +15,7 @@ struct Interior {
 
 // Pixel number `index` outside the interior: the rows above it, the rows below, then what is left and right
 // of it.
-__device__ inline void border_pixel(std::int64_t index, const FrameShape& shape, const Interior& interior,
+__device__ inline void border_pixel(std::int64_t index, const FrameType& shape, const Interior& interior,
                                     std::int64_t& x, std::int64_t& y) {
   const std::int64_t above = interior.y0 * shape.width;
   const std::int64_t below = (shape.height - interior.y1) * shape.width;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/smooth/smooth.h"
 
 namespace imgpipe {
@@ -29,14 +31,19 @@ Sample smoothed(const ConstHostPlane& in, std::int64_t x, std::int64_t y, const 
 
 }  // namespace
 
+RowRange smooth_needs(const FrameType& in, const Parameters&, RowRange out) {
+  return {std::max<std::int64_t>(0, out.first - kRadius), std::min(in.height, out.end + kRadius)};
+}
+
 void smooth_reference(const StageCall<Host>& call) {
-  const Taps taps = window_taps(call.options.window);
-  for (int c = 0; c < call.in.shape.color_channels; ++c) {
-    const ConstHostPlane& in = call.in.planes[static_cast<std::size_t>(c)];
-    const HostPlane& out = call.out.planes[static_cast<std::size_t>(c)];
+  const SmoothParameters parameters(call.parameters);
+  const Taps taps = window_taps(parameters.window);
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const ConstHostPlane in = call.in.plane<Sample>(static_cast<std::size_t>(c));
+    const HostPlane out = call.out.plane<Sample>(static_cast<std::size_t>(c));
     for (std::int64_t y = 0; y < in.height; ++y) {
       for (std::int64_t x = 0; x < in.width; ++x) {
-        out.row(y)[x] = smoothed(in, x, y, taps, call.options.border);
+        out.row(y)[x] = smoothed(in, x, y, taps, parameters.border);
       }
     }
   }

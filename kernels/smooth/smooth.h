@@ -3,9 +3,34 @@
 // Borders: shrink counts only pixels inside the image; replicate and reflect make up the missing ones.
 #pragma once
 
+#include <array>
+
+#include "kernels/smooth/window.h"
 #include "kernels/stage.h"
 
 namespace imgpipe {
+
+inline constexpr std::array<std::string_view, 3> kWindowNames{"box", "triangle", "gauss"};        // as Window
+inline constexpr std::array<std::string_view, 3> kBorderNames{"shrink", "replicate", "reflect"};  // as Border
+inline constexpr std::array kSmoothParameters{
+    Parameter{.name = "window",
+              .help = "Smoothing weights: box, triangle, gauss",
+              .words = kWindowNames,
+              .option = "window"},
+    Parameter{.name = "border",
+              .help = "Pixels beyond the border: shrink (not counted), replicate, reflect",
+              .words = kBorderNames,
+              .option = "border"},
+};
+struct SmoothParameters {
+  explicit constexpr SmoothParameters(const Parameters& values)
+      : window(values.as<Window>(0)), border(values.as<Border>(1)) {}
+  Window window;
+  Border border;
+};
+
+// The window's rows, as far as the image has them.
+[[nodiscard]] RowRange smooth_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
 // in, out: planar, same shape, any size from 1x1.
 void smooth_reference(const StageCall<Host>& call);
@@ -16,10 +41,8 @@ void smooth_cpu(const StageCall<Host>& call, const Band& band);
 // The same on a CUDA device.
 CudaStatus smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
-// contrast and smooth in one pass over memory; `histogram` holds the counts of `in`.
+// contrast (`parameters`) and smooth (`second`) in one pass over memory; `histogram` holds the counts of
+// `in`.
 CudaStatus contrast_smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-
-// Every way to do it, from the sequential reference to the production kernel (kernels/lab/rung.h).
-std::span<const Rung> smooth_ladder();
 
 }  // namespace imgpipe

@@ -41,13 +41,13 @@ inline std::int64_t device_stride(std::int64_t width, int channels) {
 class DeviceFrame {
  public:
   // Bytes of the planes for `shape`; without alpha's when `with_alpha` is false.
-  static std::size_t bytes(const FrameShape& shape, bool with_alpha) {
+  static std::size_t bytes(const FrameType& shape, bool with_alpha) {
     return static_cast<std::size_t>(plane_bytes(shape) * planes(shape, with_alpha));
   }
 
   // The planes, in memory that grows where it has to: what an earlier call gave is then gone.
-  Frame<Sample, Device> reserve(const FrameShape& shape, bool with_alpha) {
-    Frame<Sample, Device> frame{shape, {}};
+  Frame<std::byte, Device> reserve(const FrameType& shape, bool with_alpha) {
+    Frame<std::byte, Device> frame{shape, {}};
     const bool mixed = shape.layout == Layout::interleaved;
     const int channels = mixed ? shape.channels() : 1;
     buffer_.reserve(bytes(shape, with_alpha));
@@ -62,11 +62,11 @@ class DeviceFrame {
   void release() noexcept { buffer_.release(); }
 
  private:
-  static int planes(const FrameShape& shape, bool with_alpha) {
+  static int planes(const FrameType& shape, bool with_alpha) {
     if (shape.layout == Layout::interleaved) return 1;
     return shape.color_channels + (shape.alpha && with_alpha ? 1 : 0);
   }
-  static std::int64_t plane_bytes(const FrameShape& shape) {
+  static std::int64_t plane_bytes(const FrameType& shape) {
     const int channels = shape.layout == Layout::interleaved ? shape.channels() : 1;
     return device_stride(shape.width, channels) * shape.height;
   }
@@ -74,8 +74,8 @@ class DeviceFrame {
   DeviceBuffer buffer_;
 };
 
-inline Frame<const Sample, Device> as_const(const Frame<Sample, Device>& frame) {
-  Frame<const Sample, Device> out{frame.shape, {}};
+inline Frame<const std::byte, Device> as_const(const Frame<std::byte, Device>& frame) {
+  Frame<const std::byte, Device> out{frame.shape, {}};
   std::ranges::copy(frame.planes, out.planes.begin());
   return out;
 }
@@ -236,9 +236,9 @@ class Uploader {
 class DevicePlan {
  public:
   // With `keep_outputs` every step writes memory of its own; without, memory that nothing reads any more.
-  DevicePlan(Context& context, const Plan& plan, const Frame<const Sample, Device>& source, bool keep_outputs)
+  DevicePlan(Context& context, const Plan& plan, const Frame<const std::byte, Device>& source, bool keep_outputs)
       : context_(context), plan_(plan) {
-    Frame<const Sample, Device> current = source;
+    Frame<const std::byte, Device> current = source;
     Histogram<Device> histogram;
     const std::vector<std::size_t> frames = frames_of_steps(context, plan, keep_outputs);
     while (context.histograms.size() < plan.steps.size()) context.histograms.emplace_back();
@@ -257,7 +257,7 @@ class DevicePlan {
         if (!step.stage->moves_alpha) current.planes[kAlphaPlane] = call.in.planes[kAlphaPlane];
       }
       calls_.push_back(call);
-      outputs_.push_back(writes_pixels(step.stage->writes) ? current : Frame<const Sample, Device>{});
+      outputs_.push_back(writes_pixels(step.stage->writes) ? current : Frame<const std::byte, Device>{});
     }
     result_ = current;
   }
@@ -278,7 +278,7 @@ class DevicePlan {
 
   // The finished image: the only plane of the last frame.
   [[nodiscard]] const Plane<const Sample, Device>& result() const { return result_.planes[0]; }
-  [[nodiscard]] const std::vector<Frame<const Sample, Device>>& outputs() const { return outputs_; }
+  [[nodiscard]] const std::vector<Frame<const std::byte, Device>>& outputs() const { return outputs_; }
   [[nodiscard]] const StageCall<Device>& call(std::size_t i) const { return calls_[i]; }
 
  private:
@@ -310,8 +310,8 @@ class DevicePlan {
   Context& context_;
   const Plan& plan_;
   std::vector<StageCall<Device>> calls_;
-  std::vector<Frame<const Sample, Device>> outputs_;
-  Frame<const Sample, Device> result_;
+  std::vector<Frame<const std::byte, Device>> outputs_;
+  Frame<const std::byte, Device> result_;
 };
 
 }  // namespace imgpipe

@@ -127,11 +127,11 @@ class CudaEngine final : public Engine {
     std::int64_t decoded = 0;
     std::deque<Image> early = decode_early(*this, job, timeline, shape, decoded);
     Context& context = this->context(timeline);
-    Frame<Sample, Device> source;
+    Frame<std::byte, Device> source;
     std::optional<DevicePlan> plan;
     {
       const auto span = timeline.span("device memory", SpanKind::host);
-      source = context.source.reserve(frame_shape_of(shape), true);
+      source = context.source.reserve(frame_type_of(shape), true);
       plan.emplace(context, outcome.plan, as_const(source), job.keep_outputs);
     }
     const bool whole = job.repeat > 0 || job.keep_source;
@@ -206,12 +206,12 @@ class CudaEngine final : public Engine {
   // Every step's output, for --cpu and --keep-stages: copies of what lies in device memory.
   void keep_outputs(Outcome& outcome, const DevicePlan& plan) const {
     const auto span = outcome.timeline.span("keep", SpanKind::host);
-    for (const Frame<const Sample, Device>& output : plan.outputs()) {
+    for (const Frame<const std::byte, Device>& output : plan.outputs()) {
       outcome.frames.emplace_back();
       outcome.outputs.emplace_back();
       if (output.planes[0].empty()) continue;
       outcome.frames.back() = make_frame(output.shape);
-      const Frame<Sample, Host> copy = outcome.frames.back().view();
+      const Frame<std::byte, Host> copy = outcome.frames.back().view();
       for (std::size_t i = 0; i < copy.planes.size(); ++i) {
         if (!copy.planes[i].empty()) copy_to_host(copy.planes[i], output.planes[i], context_->stream);
       }

@@ -53,7 +53,7 @@ class CudaLane final : public Lane {
     Context& context = slot.context;
     const Range range("image");
     try {
-      const Frame<Sample, Device> source = context.source.reserve(frame_shape_of(image.plan.input), true);
+      const Frame<std::byte, Device> source = context.source.reserve(frame_type_of(image.plan.input), true);
       slot.plan.emplace(context, image.plan, as_const(source), false);
       image.pixels = Image(image.plan.output, pinned_.get());
       pinned_->pin(image.source.view().data);

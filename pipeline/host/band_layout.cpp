@@ -41,8 +41,8 @@ BandLayout band_layout(const Shape& source, const std::vector<ChainLink>& links,
   return layout;
 }
 
-FrameShape band_frame(const ChainLink& link, const BandLayout& layout, std::size_t i) {
-  FrameShape shape = link.out;
+FrameType band_frame(const ChainLink& link, const BandLayout& layout, std::size_t i) {
+  FrameType shape = link.out;
   shape.height = std::min(link.out.height, layout.rows + 2 * layout.reach_after[i]);
   if (!link.stage->moves_alpha) shape.alpha = false;
   return shape;
@@ -55,7 +55,7 @@ std::int64_t band_bytes(const Shape& source, const std::vector<ChainLink>& links
     bytes += source.width * std::min(layout.rows, source.height) * source.channels;
   for (std::size_t i = 0; i < links.size(); ++i) {
     if (!writes_pixels(links[i].stage->writes) || (to_image && i + 1 == layout.last_pixels)) continue;
-    const FrameShape frame = band_frame(links[i], layout, i);
+    const FrameType frame = band_frame(links[i], layout, i);
     bytes += frame.pixels() * frame.channels();
   }
   return bytes;

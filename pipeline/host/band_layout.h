@@ -21,7 +21,7 @@ struct BandLayout {
                                      const Writer* writer, int threads);
 
 // The frame that link `i` writes a band into, where that is no part of a whole image.
-[[nodiscard]] FrameShape band_frame(const ChainLink& link, const BandLayout& layout, std::size_t i);
+[[nodiscard]] FrameType band_frame(const ChainLink& link, const BandLayout& layout, std::size_t i);
 
 // Whether the rows that a reader gives go straight into the image that the chain leaves behind.
 [[nodiscard]] inline bool decodes_in_place(const BandLayout& layout, bool to_image) {

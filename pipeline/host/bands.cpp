@@ -13,7 +13,7 @@ namespace imgpipe {
 
 namespace {
 
-bool is_empty(const Frame<Sample, Host>& frame) {
+bool is_empty(const Frame<std::byte, Host>& frame) {
   return frame.planes[0].empty();
 }
 
@@ -93,16 +93,16 @@ class BandPass {
   void process(Slot& slot, int thread) {
     slot.thread = thread;
     // The rows that `current` holds are those from `top` on.
-    Frame<const Sample, Host> current = job_.source.image;
+    Frame<const std::byte, Host> current = job_.source.image;
     std::int64_t top = 0;
     if (job_.source.reader != nullptr) {
-      current = {frame_shape_of(job_.source_shape), {decode_target(slot), {}, {}, {}}};
+      current = {frame_type_of(job_.source_shape), {decode_target(slot), {}, {}, {}}};
       top = slot.first;
     }
     for (std::size_t i = 0; i < job_.links.size(); ++i) {
       const ChainLink& link = job_.links[i];
       StageCall<Host> call{current, {}, {}, job_.plan.options};
-      call.in.shape = link.in;
+      call.in.type = link.in;
       Band band{slot.first, slot.end, top, 0};
       if (writes_histogram(link.stage->writes)) call.histogram = counts_of(slot, i);
       if (link.stage->reads_histogram) call.histogram = complete_counts(link);
@@ -163,11 +163,11 @@ class BandPass {
   }
 
   // Rows band.first..band.end-1 of what a link writes: in the sink, or in a buffer of the slot.
-  [[nodiscard]] Frame<Sample, Host> output_of(Slot& slot, std::size_t i, Band& band) const {
+  [[nodiscard]] Frame<std::byte, Host> output_of(Slot& slot, std::size_t i, Band& band) const {
     const ChainLink& link = job_.links[i];
     if (i + 1 == layout_.last_pixels && !is_empty(job_.sink.image)) {
       // The sink holds the whole image; a view of this band keeps the counting of rows the same for all.
-      Frame<Sample, Host> frame = job_.sink.image;
+      Frame<std::byte, Host> frame = job_.sink.image;
       for (HostPlane& plane : frame.planes) {
         if (!plane.empty()) plane = plane.rows(band.first, band.end - band.first);
       }
@@ -178,7 +178,7 @@ class BandPass {
     slot.between.resize(job_.links.size());
     OwnedFrame& buffer = slot.between[i];
     if (buffer.images[0].empty()) buffer = make_frame(band_frame(link, layout_, i));
-    Frame<Sample, Host> frame = buffer.view();
+    Frame<std::byte, Host> frame = buffer.view();
     frame.shape = link.out;
     band.out_top = band.first;
     return frame;
@@ -237,7 +237,7 @@ EncodedFile encode_image(ConstHostPlane pixels, Writer& writer, HostThreads& thr
   std::vector<std::vector<std::uint64_t>> none;
   run_chain({plan,
              pixels.shape(),
-             {nullptr, {frame_shape_of(pixels.shape()), {pixels, {}, {}, {}}}},
+             {nullptr, {frame_type_of(pixels.shape()), {pixels, {}, {}, {}}}},
              {},
              {{}, &writer, sink},
              none,

@@ -25,19 +25,19 @@ namespace imgpipe {
 struct ChainLink {
   const Stage* stage = nullptr;
   std::size_t step = 0;  // of the plan: whose label the time goes to, whose counts the histogram
-  FrameShape in, out;
+  FrameType in, out;
 };
 
 struct ChainSource {
   Reader* reader = nullptr;              // not yet read from
-  Frame<const Sample, Host> image = {};  // without a reader
+  Frame<const std::byte, Host> image = {};  // without a reader
 };
 
 // What a chain leaves behind, all optional.
 struct ChainSink {
   // The planes that the last link leaves, or with no link the reader's image. With an alpha plane only where
   // a link of the chain moves alpha; where none does it stays where it was before the chain.
-  Frame<Sample, Host> image = {};
+  Frame<std::byte, Host> image = {};
   Writer* writer = nullptr;  // not yet written to; finish() is left to the caller
   ByteSink bytes = {};       // takes what the writer has finished, behind each band
 };

@@ -97,7 +97,7 @@ class ChainsMemory {
     before_is_source_ = i == 0 && layout.last_pixels == 0;
   }
 
-  static std::int64_t bytes_of(const FrameShape& frame) { return frame.pixels() * frame.channels(); }
+  static std::int64_t bytes_of(const FrameType& frame) { return frame.pixels() * frame.channels(); }
 
   // The largest of the one and the largest of the other: never less than both together.
   void add(std::int64_t bytes, std::int64_t band, const MemoryNeed& writer) {
@@ -149,7 +149,7 @@ class CpuRun {
   // plane of alpha is that of outcome_.frames[alpha_owner], which is an earlier one where no stage has moved
   // it since.
   struct Current {
-    Frame<const Sample, Host> image = {};
+    Frame<const std::byte, Host> image = {};
     std::size_t owner = kNone;
     std::size_t alpha_owner = kNone;
   };
@@ -183,7 +183,7 @@ class CpuRun {
       if (alpha) next.alpha_owner = writes->step;
     } else if (index == 0) {
       source_ = Image(outcome_.plan.input);
-      chain.sink.image = {frame_shape_of(source_.shape()), {source_.view(), {}, {}, {}}};
+      chain.sink.image = {frame_type_of(source_.shape()), {source_.view(), {}, {}, {}}};
       next.image = {chain.sink.image.shape, {std::as_const(source_).view(), {}, {}, {}}};
     }
     run_chain(chain, threads_);
@@ -198,8 +198,8 @@ class CpuRun {
     current_ = next;
   }
 
-  Frame<Sample, Host> output_of(const ChainLink& link, bool alpha) {
-    FrameShape shape = link.out;
+  Frame<std::byte, Host> output_of(const ChainLink& link, bool alpha) {
+    FrameType shape = link.out;
     if (!alpha) shape.alpha = false;
     OwnedFrame& frame = outcome_.frames[link.step];
     if (frame.images[0].empty()) frame = make_frame(shape);

@@ -9,8 +9,8 @@ namespace imgpipe {
 namespace {
 
 // Views of an interleaved or grey image as a frame.
-Frame<const Sample, Host> frame_of(const Image& image) {
-  return {frame_shape_of(image.shape()), {image.view(), {}, {}, {}}};
+Frame<const std::byte, Host> frame_of(const Image& image) {
+  return {frame_type_of(image.shape()), {image.view(), {}, {}, {}}};
 }
 
 // Runs the steps of a plan over a source, as often as asked: every step writes the same frame each time, so
@@ -28,7 +28,7 @@ class StepRunner {
 
   // `last`: the frames that nothing reads any more are freed on the way.
   void run(int pass, bool last) {
-    Frame<const Sample, Host> current = frame_of(source_);
+    Frame<const std::byte, Host> current = frame_of(source_);
     std::size_t current_owner = frames_.size();
     Histogram<Host> histogram;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -91,18 +91,18 @@ class StepRunner {
   }
 
   // Stages that pass alpha on get no plane of their own for it.
-  static Frame<Sample, Host> output_of(OwnedFrame& frame, const Step& step) {
-    FrameShape shape = step.out;
+  static Frame<std::byte, Host> output_of(OwnedFrame& frame, const Step& step) {
+    FrameType shape = step.out;
     if (!step.stage->moves_alpha) shape.alpha = false;
     if (frame.shape != shape || frame.images[0].empty()) frame = make_frame(shape);
-    Frame<Sample, Host> out = frame.view();
+    Frame<std::byte, Host> out = frame.view();
     out.shape = step.out;
     return out;
   }
 
-  static Frame<const Sample, Host> as_input(const Frame<Sample, Host>& out, const Step& step,
-                                            const Frame<const Sample, Host>& before) {
-    Frame<const Sample, Host> frame{out.shape, {}};
+  static Frame<const std::byte, Host> as_input(const Frame<std::byte, Host>& out, const Step& step,
+                                            const Frame<const std::byte, Host>& before) {
+    Frame<const std::byte, Host> frame{out.shape, {}};
     std::ranges::copy(out.planes, frame.planes.begin());
     if (!step.stage->moves_alpha) frame.planes[kAlphaPlane] = before.planes[kAlphaPlane];
     return frame;
@@ -117,11 +117,11 @@ class StepRunner {
   Outcome& outcome_;
   OwnedFrame between_;                            // the parts of a fused step
   std::vector<OwnedFrame> frames_;                // by step; empty for statistics
-  std::vector<Frame<const Sample, Host>> views_;  // the same with alpha that was passed on
+  std::vector<Frame<const std::byte, Host>> views_;  // the same with alpha that was passed on
   std::size_t final_owner_ = 0;
 };
 
-std::int64_t bytes_of(const FrameShape& frame) {
+std::int64_t bytes_of(const FrameType& frame) {
   return frame.pixels() * frame.channels();
 }
 

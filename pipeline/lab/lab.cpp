@@ -17,7 +17,7 @@ Histogram<Host> histogram_of(std::vector<std::uint64_t>& counts) {
 }
 
 std::vector<std::uint64_t> counts_of(const ConstHostPlane& plane) {
-  const FrameShape shape{plane.width, plane.height, 1, false, Layout::planar};
+  const FrameType shape{plane.width, plane.height, 1, false, Layout::planar};
   std::vector<std::uint64_t> counts(kBins);
   find_stage("hist")->reference({{shape, {plane, {}, {}, {}}}, {}, histogram_of(counts), {}});
   return counts;
@@ -26,10 +26,10 @@ std::vector<std::uint64_t> counts_of(const ConstHostPlane& plane) {
 // Of each channel of an interleaved image.
 std::vector<std::uint64_t> channel_counts(const Image& image) {
   const Shape& shape = image.shape();
-  const FrameShape mixed{shape.width, shape.height, shape.channels, false, Layout::interleaved};
+  const FrameType mixed{shape.width, shape.height, shape.channels, false, Layout::interleaved};
   const Stage& split = *find_stage("split");
   std::vector<Image> planes;
-  Frame<Sample, Host> out{output_shape(split, mixed), {}};
+  Frame<std::byte, Host> out{output_type(split, mixed), {}};
   for (std::size_t c = 0; c < static_cast<std::size_t>(shape.channels); ++c) {
     planes.emplace_back(Shape{shape.width, shape.height, 1});
     out.planes[c] = planes.back().view();
@@ -54,12 +54,12 @@ std::string verdict(const Rung& rung, const LabSubject& subject) {
 
 }  // namespace
 
-FrameShape LabSubject::in_shape() const {
-  return frame_shape_of(in.shape());
+FrameType LabSubject::in_shape() const {
+  return frame_type_of(in.shape());
 }
 
-FrameShape LabSubject::out_shape() const {
-  return writes_pixels(stage->writes) ? output_shape(*stage, in_shape()) : in_shape();
+FrameType LabSubject::out_shape() const {
+  return writes_pixels(stage->writes) ? output_type(*stage, in_shape()) : in_shape();
 }
 
 std::int64_t LabSubject::bytes() const {

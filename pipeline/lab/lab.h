@@ -25,8 +25,8 @@ struct LabSubject {
   // hist: the right counts, kBins a plane. contrast: those of `in`. gray: those of `expected`.
   std::vector<std::uint64_t> counts;
 
-  [[nodiscard]] FrameShape in_shape() const;
-  [[nodiscard]] FrameShape out_shape() const;
+  [[nodiscard]] FrameType in_shape() const;
+  [[nodiscard]] FrameType out_shape() const;
   // Bytes that the stage must read and write, each sample once.
   [[nodiscard]] std::int64_t bytes() const;
 };

@@ -49,9 +49,9 @@ class CudaLab final : public LabDevice {
 
   [[nodiscard]] StageCall<Device> call_of(std::size_t set) const {
     StageCall<Device> call{};
-    call.in.shape = subject().in_shape();
+    call.in.type = subject().in_shape();
     call.in.planes[0] = plane(set, false);
-    call.out.shape = subject().out_shape();
+    call.out.type = subject().out_shape();
     if (!subject().expected.empty()) call.out.planes[0] = plane(set, true);
     const auto planes = static_cast<std::int64_t>(subject().counts.size()) / kBins;
     call.histogram = {static_cast<std::uint64_t*>(counts_.data()), kBins, planes, kBins, 1};

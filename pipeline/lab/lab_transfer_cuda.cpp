@@ -101,8 +101,8 @@ class CudaTransferLab final : public TransferLab {
   }
 
   void gray(const Plane<Sample, Device>& from, const Plane<Sample, Device>& to, const Stream& on) {
-    const FrameShape in{from.width, from.height, 3, false, Layout::interleaved};
-    const FrameShape out{from.width, from.height, 1, false, Layout::planar};
+    const FrameType in{from.width, from.height, 3, false, Layout::interleaved};
+    const FrameType out{from.width, from.height, 1, false, Layout::planar};
     IMGPIPE_CUDA(static_cast<cudaError_t>(find_stage("gray")->cuda(
         {{in, {from, {}, {}, {}}}, {out, {to, {}, {}, {}}}, {}, {}}, {on.get(), device_.multiprocessors})));
   }

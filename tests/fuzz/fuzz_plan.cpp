@@ -12,7 +12,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_plan) {
   try {
     const auto stages = parse_stages({reinterpret_cast<const char*>(data) + 3, size - 3});
     const Plan plan = make_plan(stages, shape, {});
-    FrameShape frame = frame_shape_of(shape);
+    FrameType frame = frame_type_of(shape);
     for (const Step& step : plan.steps) {
       if (step.in != frame) __builtin_trap();
       frame = step.out;

@@ -89,8 +89,8 @@ using Launch = std::function<std::string(const StageCall<Device>&, const CudaLau
 std::string run(const Launch& work, const StageCall<Host>& call) {
   const Stream stream;
   StageCall<Device> device{};
-  device.in.shape = call.in.shape;
-  device.out.shape = call.out.shape;
+  device.in.shape = call.in.type;
+  device.out.shape = call.out.type;
   device.options = call.options;
   std::array<std::unique_ptr<DevicePlaneCopy>, 4> in;
   std::array<std::unique_ptr<DevicePlaneCopy>, 4> out;

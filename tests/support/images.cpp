@@ -90,7 +90,7 @@ std::string GuardedPlane::damage() const {
   return "";
 }
 
-std::vector<std::size_t> plane_indices(const FrameShape& shape) {
+std::vector<std::size_t> plane_indices(const FrameType& shape) {
   if (shape.layout == Layout::interleaved) return {0};
   std::vector<std::size_t> indices;
   for (std::size_t c = 0; c < static_cast<std::size_t>(shape.color_channels); ++c) indices.push_back(c);
@@ -98,7 +98,7 @@ std::vector<std::size_t> plane_indices(const FrameShape& shape) {
   return indices;
 }
 
-GuardedFrame::GuardedFrame(FrameShape frame_shape, std::int64_t extra, std::int64_t offset)
+GuardedFrame::GuardedFrame(FrameType frame_shape, std::int64_t extra, std::int64_t offset)
     : shape(frame_shape) {
   const int channels = shape.layout == Layout::interleaved ? shape.channels() : 1;
   for (std::size_t i = 0; i < plane_indices(shape).size(); ++i) {
@@ -106,8 +106,8 @@ GuardedFrame::GuardedFrame(FrameShape frame_shape, std::int64_t extra, std::int6
   }
 }
 
-Frame<Sample, Host> GuardedFrame::view() {
-  Frame<Sample, Host> frame{shape, {}};
+Frame<std::byte, Host> GuardedFrame::view() {
+  Frame<std::byte, Host> frame{shape, {}};
   const std::vector<std::size_t> indices = plane_indices(shape);
   for (std::size_t i = 0; i < indices.size(); ++i) frame.planes[indices[i]] = planes[i].view();
   return frame;
@@ -120,7 +120,7 @@ std::string GuardedFrame::damage() const {
   return "";
 }
 
-void fill(const Frame<Sample, Host>& frame, const std::string& content, std::uint64_t seed) {
+void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed) {
   for (const std::size_t index : plane_indices(frame.shape)) {
     const HostPlane& plane = frame.planes[index];
     for (std::int64_t y = 0; y < plane.height; ++y) {

@@ -48,17 +48,17 @@ class GuardedPlane {
 
 // The planes of a frame, each guarded.
 struct GuardedFrame {
-  FrameShape shape;
+  FrameType shape;
   std::vector<GuardedPlane> planes;  // in the order of plane_indices(shape)
 
-  GuardedFrame(FrameShape frame_shape, std::int64_t extra, std::int64_t offset);
-  [[nodiscard]] Frame<Sample, Host> view();
+  GuardedFrame(FrameType frame_shape, std::int64_t extra, std::int64_t offset);
+  [[nodiscard]] Frame<std::byte, Host> view();
   [[nodiscard]] std::string damage() const;
 };
-[[nodiscard]] std::vector<std::size_t> plane_indices(const FrameShape& shape);
+[[nodiscard]] std::vector<std::size_t> plane_indices(const FrameType& shape);
 
 // Fills a frame: colour by content, alpha by noise, so that alpha that is touched shows.
-void fill(const Frame<Sample, Host>& frame, const std::string& content, std::uint64_t seed);
+void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed);
 
 // The values of a channel, as the oracle takes them.
 [[nodiscard]] Grid grid_of(const ConstHostPlane& plane, int channel = 0);
