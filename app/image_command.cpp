@@ -202,8 +202,7 @@ Comparison compare_with_reference(const ProcessOptions& options, const Outcome& 
   job.plan = outcome.plan;
   job.repeat = reference_passes(options.repeat);
   job.keep_outputs = true;
-  engine->submit(std::move(job));
-  Comparison comparison{engine->next(), {}};
+  Comparison comparison{engine->run(std::move(job)), {}};
   if (comparison.reference.error) std::rethrow_exception(comparison.reference.error);
   comparison.differences = compare_outcomes(outcome, comparison.reference);
   return comparison;
@@ -307,8 +306,7 @@ class ImageRun {
     job.keep_pixels = !options_.histogram_file.empty();
     OutputFile file(options_.output);
     naming(output_name(options_.output), [&] { job.sink = sink_to(file, *job.writer); });
-    engine_->submit(std::move(job));
-    Outcome outcome = engine_->next();
+    Outcome outcome = engine_->run(std::move(job));
     naming(input_name(options_.input), output_name(options_.output), [&] {
       if (outcome.error) std::rethrow_exception(outcome.error);
     });

@@ -1,7 +1,6 @@
 #include "pipeline/engine.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "images/error.h"
@@ -27,10 +26,6 @@ class MemoryReader final : public Reader {
 
 }  // namespace
 
-void Engine::submit(Job job) {
-  jobs_.push_back(std::move(job));
-}
-
 // Of a device: the decoded image while it goes up, the finished one, and what is kept of the steps.
 MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
   const std::int64_t source = question.plan.input.samples();
@@ -42,10 +37,7 @@ MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
           writer.band_bytes, writer.most_bands};
 }
 
-Outcome Engine::next() {
-  if (jobs_.empty()) throw std::logic_error("next() without a job");
-  Job job = std::move(jobs_.front());
-  jobs_.pop_front();
+Outcome Engine::run(Job job) {
   Outcome outcome;
   outcome.plan = std::move(job.plan);
   outcome.timeline = std::move(job.timeline);
@@ -53,10 +45,12 @@ Outcome Engine::next() {
     const MemoryNeed need = memory_need({outcome.plan, *job.reader, job.writer.get(), job.sink != nullptr,
                                          job.repeat, job.keep_source, job.keep_outputs, job.keep_pixels});
     check_available(need.with_threads(threads()));
-    run(job, outcome);
+    execute(job, outcome);
   } catch (...) {
-    outcome.error = std::current_exception();
-    outcome.pixels = {};
+    Outcome failed;
+    failed.error = std::current_exception();
+    failed.timeline = std::move(outcome.timeline);
+    return failed;
   }
   return outcome;
 }

@@ -1,8 +1,7 @@
-// One interface over every device: jobs go in, finished images come out.
+// One interface over every device: a job goes in, a finished image comes out.
 #pragma once
 
 #include <array>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -49,7 +48,7 @@ struct Job {
 };
 
 struct Outcome {
-  std::exception_ptr error;  // set: nothing else is
+  std::exception_ptr error;  // set: beside it there is only the timeline, as far as the job came
   ConstHostPlane pixels;  // the finished image, of shape plan.output; its memory is in `frames` or `source`
   EncodedFile file;       // with a writer: the finished image encoded, as far as no sink took it
   Plan plan;
@@ -61,7 +60,7 @@ struct Outcome {
   std::vector<std::string> warnings;                   // the reader's
 };
 
-// Takes jobs and gives their outcomes in the order of submission. One thread uses an engine.
+// Does one job after the other. One thread uses an engine.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -77,21 +76,18 @@ class Engine {
   [[nodiscard]] virtual double copy_bandwidth() = 0;
   // What a job takes of the host's memory.
   [[nodiscard]] virtual MemoryNeed memory_need(const MemoryQuestion& question) const;
-  void submit(Job job);
-  // Waits for the oldest job. Errors of a job are in its outcome, Error(memory) among them where it needs
-  // more than is available: nothing was allocated then. Calling it with no job is a logic_error.
-  [[nodiscard]] Outcome next();
+  // Returns when the job is done. Its errors are in the outcome and not thrown, so that the times of a job
+  // that failed are told too; Error(memory) is among them where it needs more than is available: nothing was
+  // allocated then. After any of them the engine takes the next job.
+  [[nodiscard]] Outcome run(Job job);
 
  protected:
   Engine() = default;
   // Does a job, whose plan and timeline are in the outcome already. What it throws becomes the outcome's
   // error.
-  virtual void run(Job& job, Outcome& outcome) = 0;
+  virtual void execute(Job& job, Outcome& outcome) = 0;
   // That share the work of an image.
   [[nodiscard]] virtual int threads() const { return 1; }
-
- private:
-  std::deque<Job> jobs_;
 };
 
 // The sequential reference on the calling thread; `threads` encode.
@@ -103,7 +99,7 @@ class Engine {
 [[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(int threads);
 
 // CUDA device `index`. Its context is being made on another thread when this returns; what goes wrong there
-// comes out of next() as Error(device). Outcomes hold memory of the engine: they must not outlive it. After
+// is the outcome's Error(device). Outcomes hold memory of the engine: they must not outlive it. After
 // an error of the device no further image comes from the engine. `threads` encode. In a build without CUDA:
 // throws Error(device).
 [[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int index, int threads = 1);

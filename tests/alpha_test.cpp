@@ -141,8 +141,7 @@ Image run(Engine& engine, const Image& image, const std::vector<const Stage*>& s
   job.reader = make_memory_reader(image.view());
   job.keep_outputs = way.keep;
   job.keep_pixels = way.keep;
-  engine.submit(std::move(job));
-  const Outcome outcome = engine.next();
+  const Outcome outcome = engine.run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   const std::vector<std::byte> bytes = outcome.file.joined();
   Image out(shape);

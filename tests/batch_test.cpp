@@ -51,8 +51,7 @@ class BatchTest : public testing::Test {
     job.reader = open_reader(bytes);
     job.plan = make_plan(parse_stages("gray,hist,contrast,smooth"), job.reader->header().shape, {});
     job.writer = make_writer(Format::png, job.plan.output);
-    engine->submit(std::move(job));
-    const Outcome outcome = engine->next();
+    const Outcome outcome = engine->run(std::move(job));
     if (outcome.error) std::rethrow_exception(outcome.error);
     return outcome.file.joined();
   }

@@ -212,11 +212,10 @@ class WrongEngine final : public Engine {
   [[nodiscard]] double copy_bandwidth() override { return 0; }
 
  protected:
-  void run(Job& job, Outcome& outcome) override {
+  void execute(Job& job, Outcome& outcome) override {
     job.plan = std::move(outcome.plan);
     job.timeline = std::move(outcome.timeline);
-    inner_->submit(std::move(job));
-    outcome = inner_->next();
+    outcome = inner_->run(std::move(job));
     outcome.frames.back().images[0].view().data[0] ^= 1;
   }
 

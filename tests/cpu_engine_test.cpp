@@ -38,8 +38,7 @@ Outcome run(Engine& engine, std::unique_ptr<Reader> reader, const Ask& ask) {
   job.reader = std::move(reader);
   job.keep_pixels = !ask.streamed;
   job.keep_outputs = !ask.streamed;
-  engine.submit(std::move(job));
-  return engine.next();
+  return engine.run(std::move(job));
 }
 
 void expect_equal_files(const Image& image, const Ask& ask) {
@@ -238,8 +237,7 @@ TEST(CpuEngine, AWriterThatFailsEndsTheJob) {
       job.keep_pixels = false;
       job.writer = std::make_unique<FullWriter>(strip_rows, fails_at);
       const std::unique_ptr<Engine> engine = make_cpu_engine(3);
-      engine->submit(std::move(job));
-      const Outcome outcome = engine->next();
+      const Outcome outcome = engine->run(std::move(job));
       ASSERT_EQ(outcome.error == nullptr, strip_rows > 0 && fails_at == 499) << strip_rows << " " << fails_at;
     }
   }

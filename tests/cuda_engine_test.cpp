@@ -41,8 +41,7 @@ Outcome run(Engine& engine, const Image& image, const Wish& wish) {
   job.repeat = wish.repeat;
   job.keep_source = wish.keep;
   job.keep_outputs = wish.keep;
-  engine.submit(std::move(job));
-  return engine.next();
+  return engine.run(std::move(job));
 }
 
 void expect_equal(Engine& cuda, const Image& image, const Wish& wish) {
@@ -188,8 +187,7 @@ TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
     Job job;
     job.reader = std::make_unique<BrokenReader>();
     job.plan = make_plan(parse_stages("gray"), job.reader->header().shape, {});
-    cuda->submit(std::move(job));
-    const Outcome outcome = cuda->next();
+    const Outcome outcome = cuda->run(std::move(job));
     ASSERT_TRUE(outcome.error);
     expect_equal(*cuda, make_image({64, 64, 3}), {});
   }

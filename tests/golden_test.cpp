@@ -53,8 +53,7 @@ Outcome run(const Json& image, const std::string& stages, const StageOptions& op
   job.reader = make_memory_reader({pixels.data(), width, height, width * channels, channels});
   job.plan = make_plan(parse_stages(stages), {width, height, channels}, options);
   const std::unique_ptr<Engine> engine = make_reference_engine();
-  engine->submit(std::move(job));
-  Outcome outcome = engine->next();
+  Outcome outcome = engine->run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   return outcome;
 }

@@ -88,8 +88,7 @@ TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
                                                    kept.repeat, kept.source, kept.outputs, kept.pixels});
       block_pool().keep_within(BlockPool::kUsualBytes);
       const std::int64_t before = block_pool().use().in_use;
-      engine->submit(std::move(job));
-      const Outcome outcome = engine->next();
+      const Outcome outcome = engine->run(std::move(job));
       ASSERT_FALSE(outcome.error) << kept.name;
       const std::int64_t taken = block_pool().use().peak - before;
       const std::string what = stages + " " + std::string(engine->implementation()) + " " + kept.name;
@@ -130,8 +129,7 @@ TEST(MemoryNeed, WhatIsNotThereIsAnErrorBeforeAnythingIsAllocated) {
   job.reader = std::make_unique<NoReader>(shape);
   job.plan = plan_of("smooth", shape);
   const auto engine = make_cpu_engine(1);
-  engine->submit(std::move(job));
-  const Outcome outcome = engine->next();
+  const Outcome outcome = engine->run(std::move(job));
   ASSERT_TRUE(outcome.error);
   try {
     std::rethrow_exception(outcome.error);

@@ -63,8 +63,7 @@ TEST(Soak, TwoThousandImagesLeaveMemoryFlat) {
       job.plan = make_plan(stages, job.reader->header().shape, {});
       job.writer = make_writer(i % 2 == 0 ? Format::png : Format::jpeg, job.plan.output);
       job.keep_pixels = i % 5 == 0;
-      engine->submit(std::move(job));
-      const Outcome outcome = engine->next();
+      const Outcome outcome = engine->run(std::move(job));
       if (outcome.error) std::rethrow_exception(outcome.error);
       ASSERT_GT(outcome.file.size_bytes(), 100U);
     } catch (const std::exception&) {

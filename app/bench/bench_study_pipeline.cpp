@@ -26,8 +26,7 @@ Outcome run_chain(Engine& engine, const Image& image, int repeat, bool fuse, boo
   job.reader = make_memory_reader(image.view());
   job.repeat = repeat;
   job.keep_outputs = keep_outputs;
-  engine.submit(std::move(job));
-  Outcome outcome = engine.next();
+  Outcome outcome = engine.run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   return outcome;
 }

@@ -203,8 +203,7 @@ class Batch::Work {
     job.keep_pixels = false;
     job.writer = std::move(entry->writer);
     job.sink = entry->sink;
-    engine.submit(std::move(job));
-    Outcome outcome = engine.next();
+    Outcome outcome = engine.run(std::move(job));
     entry->timeline = std::move(outcome.timeline);
     const BatchItem item = item_of(*entry);
     naming(printable(item.input), printable(item.output), [&] {

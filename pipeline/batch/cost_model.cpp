@@ -49,8 +49,7 @@ double host_ns(const std::vector<std::byte>& jpeg, Engine& engine) {
   job.plan = usual_plan(job.reader->header().shape);
   job.writer = make_writer(Format::png, job.plan.output);
   job.keep_pixels = false;
-  engine.submit(std::move(job));
-  const Outcome outcome = engine.next();
+  const Outcome outcome = engine.run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   return ns_since(start);
 }

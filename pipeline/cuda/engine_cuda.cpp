@@ -56,7 +56,7 @@ class CudaEngine final : public Engine {
   }
 
  protected:
-  void run(Job& job, Outcome& outcome) override {
+  void execute(Job& job, Outcome& outcome) override {
     try {
       if (broken_) std::rethrow_exception(broken_);
       run_image(job, outcome);

@@ -257,7 +257,7 @@ class CpuEngine final : public Engine {
 
  protected:
   [[nodiscard]] int threads() const override { return threads_.count(); }
-  void run(Job& job, Outcome& outcome) override { CpuRun(job, outcome, threads_).run(); }
+  void execute(Job& job, Outcome& outcome) override { CpuRun(job, outcome, threads_).run(); }
 
  private:
   HostThreads threads_;

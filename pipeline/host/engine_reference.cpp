@@ -152,7 +152,7 @@ class ReferenceEngine final : public Engine {
 
  protected:
   [[nodiscard]] int threads() const override { return threads_.count(); }
-  void run(Job& job, Outcome& outcome) override {
+  void execute(Job& job, Outcome& outcome) override {
     Image source;
     {
       const auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.samples());

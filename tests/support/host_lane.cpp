@@ -36,8 +36,7 @@ void HostLane::finish(std::size_t slot, LaneImage& image) {
   Job job;
   job.reader = make_memory_reader(std::as_const(image.source).view());
   job.plan = image.plan;
-  engine->submit(std::move(job));
-  const Outcome outcome = engine->next();
+  const Outcome outcome = engine->run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   image.pixels = Image(image.plan.output);
   copy_pixels(outcome.pixels, image.pixels.view());
