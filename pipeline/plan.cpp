@@ -1,47 +1,60 @@
 #include "pipeline/plan.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "images/error.h"
-#include "images/text.h"
 
 namespace imgpipe {
 namespace {
+
+constexpr std::int64_t kMostSide = std::numeric_limits<std::int32_t>::max();
 
 const Stage& stage_named(std::string_view name) {
   return *find_stage(name);
 }
 
-std::string selectable_names(std::string_view separator) {
-  std::string names;
-  for (const Stage& stage : stage_table()) {
-    if (stage.selectable) names += (names.empty() ? "" : std::string(separator)) + std::string(stage.name);
-  }
-  return names;
+// Some function for these samples; a fused stage's are its parts'.
+bool works_on(const Stage& stage, SampleType sample) {
+  return functions(stage, sample).reference != nullptr;
+}
+
+void check_size(const std::string& label, const FrameType& out) {
+  if (out.width >= 1 && out.height >= 1 && out.width <= kMostSide && out.height <= kMostSide) return;
+  throw Error(ErrorKind::usage, label + " makes " + std::to_string(out.width) + "x" + std::to_string(out.height) +
+                                    " pixels; a side has 1 to " + std::to_string(kMostSide));
+}
+
+std::shared_ptr<const std::vector<std::byte>> prepare(const Stage& stage, const FrameType& in,
+                                                      const Parameters& parameters) {
+  const std::int64_t bytes = prepared_bytes(stage, in, parameters);
+  if (bytes == 0) return nullptr;
+  auto table = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(bytes));
+  stage.prepare(in, parameters, table->data());
+  return table;
 }
 
 class PlanBuilder {
  public:
-  PlanBuilder(const Shape& input, const StageOptions& options) {
-    plan_.input = input;
-    plan_.options = options;
-    frame_ = frame_type_of(input);
-  }
+  explicit PlanBuilder(const Shape& input) : frame_(frame_type_of(input)) { plan_.input = input; }
 
-  void add_selected(const Stage& stage) {
-    if (stage.grey_only && frame_.color_channels == 1) {
-      plan_.notes.push_back(std::string(stage.name) + " left out: the image is grey already");
+  void add_selected(const StageRequest& request) {
+    const Stage& stage = *request.stage;
+    const std::string_view why =
+        stage.needless == nullptr ? "" : stage.needless(frame_, request.parameters);
+    if (!why.empty()) {
+      plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
       return;
     }
     change_layout(stage.in);
-    const bool counted = !plan_.steps.empty() && writes_histogram(plan_.steps.back().stage->writes);
-    if (stage.reads_histogram && !counted) add(stage_named("hist"), true);
-    add(stage, false);
+    if (reads_histogram(stage, request.parameters) && !counted_by_) add_implicit("hist");
+    add({.stage = &stage, .parameters = request.parameters}, request.said);
   }
 
   Plan finish() {
     change_layout(Layout::interleaved);
-    plan_.output = {frame_.width, frame_.height, frame_.channels()};
+    plan_.output = shape_of(frame_);
     return std::move(plan_);
   }
 
@@ -49,83 +62,84 @@ class PlanBuilder {
   // Grey without alpha is the same bytes in both layouts.
   void change_layout(Layout wanted) {
     if (frame_.layout == wanted || frame_.channels() == 1) return;
-    add(stage_named(wanted == Layout::planar ? "split" : "merge"), true);
+    add_implicit(wanted == Layout::planar ? "split" : "merge");
   }
 
-  void add(const Stage& stage, bool implicit) {
+  void add_implicit(std::string_view name) {
+    const Stage& stage = stage_named(name);
+    add({.stage = &stage, .parameters = presets(stage.parameters), .implicit = true}, "");
+  }
+
+  void add(Step step, const std::string& said) {
+    const Stage& stage = *step.stage;
     const auto earlier = std::ranges::count(plan_.steps, &stage, &Step::stage);
-    std::string label(stage.name);
-    if (earlier > 0) label += "#" + std::to_string(earlier + 1);
-    if (implicit) label += "*";
-    const FrameType out = writes_pixels(stage.writes) ? output_type(stage, frame_) : frame_;
-    plan_.steps.push_back({&stage, implicit, label, frame_, out, {}});
-    frame_ = out;
+    step.label = std::string(stage.name);
+    if (earlier > 0) step.label += "#" + std::to_string(earlier + 1);
+    step.label += said;
+    if (step.implicit) step.label += "*";
+    if (!works_on(stage, frame_.sample))
+      throw Error(ErrorKind::usage, std::string(stage.name) + " takes images of 8 bits a sample only");
+    step.in = frame_;
+    step.out = output_type(stage, frame_, step.parameters);
+    check_size(step.label, step.out);
+    step.prepared = prepare(stage, frame_, step.parameters);
+    if (reads_histogram(stage, step.parameters)) step.counted_by = counted_by_;
+    if (stage.writes_pixels) counted_by_.reset();
+    if (stage.counts) counted_by_ = plan_.steps.size();
+    frame_ = step.out;
+    plan_.steps.push_back(std::move(step));
   }
 
   Plan plan_;
   FrameType frame_;
+  std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
 
 // The stage that does the work of both, nullptr when there is none.
-const Stage* fused_stage(const Stage& first, const Stage& second) {
+const Stage* fused_stage(const Step& first, const Step& second) {
   for (const Stage& stage : stage_table()) {
-    if (stage.fuses[0] == first.name && stage.fuses[1] == second.name) return &stage;
+    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name) return &stage;
   }
   return nullptr;
 }
 
 void fuse_steps(Plan& plan) {
   std::vector<Step> fused;
+  std::vector<std::size_t> now_at;  // by step of before
   for (Step& step : plan.steps) {
-    const Stage* both = fused.empty() || !fused.back().parts.empty()
-                            ? nullptr
-                            : fused_stage(*fused.back().stage, *step.stage);
+    if (step.counted_by) step.counted_by = now_at[*step.counted_by];
+    const Stage* both = fused.empty() || !fused.back().parts.empty() ? nullptr : fused_stage(fused.back(), step);
     if (both == nullptr) {
       fused.push_back(std::move(step));
-      continue;
+    } else {
+      Step first = std::move(fused.back());
+      Step merged{.stage = both,
+                  .parameters = first.parameters,
+                  .label = first.label + "+" + step.label,
+                  .in = first.in,
+                  .out = step.out,
+                  .counted_by = first.counted_by};
+      merged.parts.push_back(std::move(first));
+      merged.parts.push_back(std::move(step));
+      fused.back() = std::move(merged);
     }
-    Step first = std::move(fused.back());
-    Step merged{both, false, first.label + "+" + step.label, first.in, step.out, {}};
-    merged.parts = {std::move(first), std::move(step)};
-    fused.back() = std::move(merged);
+    now_at.push_back(fused.size() - 1);
   }
   plan.steps = std::move(fused);
 }
 
 }  // namespace
 
-std::vector<const Stage*> parse_stages(std::string_view list) {
-  std::vector<const Stage*> stages;
-  while (true) {
-    const std::size_t comma = list.find(',');
-    const std::string_view name = list.substr(0, comma);
-    const Stage* stage = find_stage(name);
-    if (stage == nullptr || !stage->selectable) {
-      const std::string problem =
-          name.empty() ? "a stage name is missing" : "unknown stage '" + printable(name) + "'";
-      throw Error(ErrorKind::usage, "--stages: " + problem + "; the stages are " + selectable_names(", "));
-    }
-    stages.push_back(stage);
-    if (comma == std::string_view::npos) return stages;
-    list.remove_prefix(comma + 1);
-  }
-}
-
-std::string default_stages() {
-  return selectable_names(",");
-}
-
-Plan make_plan(std::span<const Stage* const> stages, const Shape& input, const StageOptions& options,
-               bool fuse) {
-  PlanBuilder builder(input, options);
-  for (const Stage* stage : stages) builder.add_selected(*stage);
+Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse) {
+  PlanBuilder builder(input);
+  for (const StageRequest& request : stages) builder.add_selected(request);
   Plan plan = builder.finish();
   if (fuse) fuse_steps(plan);
   return plan;
 }
 
-Shape planned_output(std::span<const Stage* const> stages, const Shape& input) {
-  return make_plan(stages, input, {}).output;
+Shape planned_output(std::span<const StageRequest> stages, const Shape& input) {
+  return make_plan(stages, input).output;
 }
 
 }  // namespace imgpipe

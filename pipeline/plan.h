@@ -1,49 +1,49 @@
-// From the stages that were asked for and the shape of an image to the steps that will run.
+// From the steps that were asked for and the type of an image to the steps that will run.
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "kernels/stage.h"
+#include "pipeline/stage_list.h"
 
 namespace imgpipe {
 
-// Stage names separated by commas, in the order given, repeats allowed. Throws Error(usage) for an empty
-// list, an empty name or one that is not in the stage table (it then lists the names).
-[[nodiscard]] std::vector<const Stage*> parse_stages(std::string_view list);
-
-// The selectable stages in the order of the table, as --stages would take them.
-[[nodiscard]] std::string default_stages();
-
 struct Step {
   const Stage* stage = nullptr;
+  Parameters parameters;
   bool implicit = false;  // put in by the plan
-  std::string label;      // unique in the plan: the name, "#2" if it runs again, "*" if implicit
-  FrameType in;
-  FrameType out;
-  std::vector<Step> parts;  // of a fused step: the two that it stands for
+  // Unique in the plan: the name, "#2" if the stage runs again, what was not preset, "*" if implicit.
+  std::string label{};
+  FrameType in{};
+  FrameType out{};                          // what the next step gets
+  std::optional<std::size_t> counted_by{};  // the step whose histogram it reads
+  std::vector<Step> parts{};                // of a fused step: the two that it stands for
+  std::shared_ptr<const std::vector<std::byte>> prepared{};  // the stage's table, if it has one
+
+  [[nodiscard]] const StageFunctions& functions() const { return imgpipe::functions(*stage, in.sample); }
 };
 
 struct Plan {
   Shape input;
   Shape output;
-  StageOptions options;
   std::vector<Step> steps;
   std::vector<std::string> notes;  // what was left out and why
 };
 
 // Orders the steps for an image of shape `input`:
-//   - gray on a grey image is left out;
-//   - contrast gets a hist* where none stands right before it;
+//   - a step that would change nothing is left out;
+//   - a step that reads a histogram gets a hist* where the frame that it gets is not counted yet;
 //   - split* and merge* go where a stage, or the output file, needs the other layout.
-// Every step's shapes follow from the one before; the last one's is the image's to be written.
-// With `fuse`, neighbours that the table has a fused stage for become one step.
-[[nodiscard]] Plan make_plan(std::span<const Stage* const> stages, const Shape& input,
-                             const StageOptions& options, bool fuse = false);
+// Every step's types follow from the one before; the last one's is the image's to be written. With `fuse`, neighbours
+// that the table has a fused stage for become one step. Throws Error(usage) where a stage cannot work on samples of
+// this type, or makes an image without pixels or with sides of 2^31 and more.
+[[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false);
 
 // The shape that make_plan() ends in, for the output format to be judged before any work.
-[[nodiscard]] Shape planned_output(std::span<const Stage* const> stages, const Shape& input);
+[[nodiscard]] Shape planned_output(std::span<const StageRequest> stages, const Shape& input);
 
 }  // namespace imgpipe

@@ -1,0 +1,75 @@
+// The plan's memory: everything that its steps make and read, with its size and how long it lives. Engines and
+// estimates ask here; no engine has rules of its own about alpha, histograms or what may be freed.
+//
+//   work          gray          hist       contrast      merge
+//   pixels    0 --------> 1 ----------------------> 3 ----------> 5
+//   alpha                 2 ------------------------------------> (colour only: it goes past contrast)
+//   counts                       4 ------------->
+//
+// Times: the image is decoded at 0, work i happens at i + 1, and what is kept lives to the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pipeline/plan.h"
+
+namespace imgpipe {
+
+// One stage's work on one frame: a step, or a part of a fused step.
+struct Work {
+  const Step* step = nullptr;  // or the part
+  std::size_t index = 0;       // of the step in the plan: whose label the time goes to
+};
+
+// A fused step as one work, as devices do it, or as the work of its parts.
+enum class FusedSteps { as_one, as_parts };
+[[nodiscard]] std::vector<Work> works_of(const Plan& plan, FusedSteps fused);
+
+struct Buffer {
+  enum class Holds { pixels, alpha, counts };
+  Holds holds = Holds::pixels;
+  FrameType type;              // the frame that it is a part of
+  std::size_t made_at = 0;     // times
+  std::size_t last_read_at = 0;
+
+  // Planes, and what each is: of an interleaved frame one with all channels, alpha included. Of counts: none.
+  [[nodiscard]] int planes() const;
+  [[nodiscard]] Shape plane() const;
+  // Without padding. Counts have 8 bytes each.
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+// Which buffers a work reads and writes.
+struct WorkBuffers {
+  std::size_t pixels_in = 0;
+  std::optional<std::size_t> pixels_out, alpha_in, alpha_out, counts_in, counts_out;
+  // The frame behind the work.
+  std::size_t pixels = 0;
+  std::optional<std::size_t> alpha;
+};
+
+// What is read after the last work as well.
+struct Keep {
+  bool source = false;   // the decoded image
+  bool outputs = false;  // everything
+};
+
+struct Buffers {
+  std::vector<Buffer> buffers;     // the decoded image first
+  std::vector<WorkBuffers> works;  // by work
+  std::size_t result = 0;          // the finished image, one plane
+};
+[[nodiscard]] Buffers buffers_of(const Plan& plan, const std::vector<Work>& works, const Keep& keep = {});
+
+// Places for buffers that live one after the other: two that live at one time never have the same. Counts get none:
+// they are small, and every histogram is kept.
+struct Places {
+  std::vector<std::optional<std::size_t>> place;  // by buffer; the decoded image and counts have none
+  std::vector<std::vector<std::size_t>> buffers;  // by place
+};
+[[nodiscard]] Places places_of(const Buffers& buffers);
+
+}  // namespace imgpipe

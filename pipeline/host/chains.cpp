@@ -1,0 +1,172 @@
+#include "pipeline/host/chains.h"
+
+#include <algorithm>
+
+namespace imgpipe {
+namespace {
+
+// Rows that neighbouring bands of a chain may both make. Each smooth adds two above and two below.
+constexpr std::int64_t kMostOverlap = 16;
+// Bytes of the widest row that a band holds, over all its rows: half of a core's second cache of today, so that a stage
+// finds what the one before it wrote. 8773x5352 RGB on a 2-core Xeon with 2 MiB a core: 256 KiB and 1 MiB cost 2 to 5 %
+// more.
+constexpr std::int64_t kBandBytes = std::int64_t{1} << 19;
+// JPEG gives rows in groups of 8 or 16, and every band of a chain that smooths makes 4 rows twice.
+constexpr std::int64_t kBandRowsMultiple = 16;
+constexpr std::int64_t kMostBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
+
+std::int64_t row_bytes(const FrameType& type) {
+  return type.width * type.channels() * sample_bytes(type.sample);
+}
+
+// Rows of the input that two neighbouring rows of the output both need.
+std::int64_t overlap_of(const Step& step) {
+  if (!step.stage->writes_pixels || step.out.height < 2) return 0;
+  const std::int64_t middle = step.out.height / 2 - 1;
+  const RowRange upper = rows_needed(*step.stage, step.in, step.parameters, {middle, middle + 1});
+  const RowRange lower = rows_needed(*step.stage, step.in, step.parameters, {middle + 1, middle + 2});
+  return std::max<std::int64_t>(0, upper.end - lower.first);
+}
+
+std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, bool streamed) {
+  std::vector<Chain> chains(1);
+  std::int64_t overlap = 0;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    const std::int64_t more = overlap_of(*works[i].step);
+    const auto counts = buffers.works[i].counts_in;
+    bool ends = (counts && buffers.buffers[*counts].made_at > chains.back().first) || overlap + more > kMostOverlap;
+    if (!streamed) ends = chains.size() == 1 || works[i - 1].index != works[i].index;
+    if (ends) {
+      chains.push_back({i, i});
+      overlap = 0;
+    }
+    chains.back().end = i + 1;
+    overlap += more;
+  }
+  chains.back().last = true;
+  return chains;
+}
+
+RowRange hull(const RowRange& a, const RowRange& b) {
+  if (a.count() == 0) return b;
+  if (b.count() == 0) return a;
+  return {std::min(a.first, b.first), std::max(a.end, b.end)};
+}
+
+// Rows of the chain's last frame, each with so many bytes of the largest frame that it comes from.
+std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, int threads) {
+  // Small images: something to do for every thread.
+  const std::int64_t share = std::max<std::int64_t>(1, height / (std::int64_t{2} * threads));
+  const std::int64_t rows = std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, kBandBytes / bytes_a_row));
+  const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
+  return whole * bytes_a_row <= kMostBandBytes ? whole : rows;
+}
+
+}  // namespace
+
+ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep)
+    : plan(the_plan),
+      streamed(is_streamed),
+      works(works_of(the_plan, FusedSteps::as_parts)),
+      buffers(buffers_of(the_plan, works, keep)),
+      chains(cut(works, buffers, is_streamed)) {}
+
+std::size_t ChainedPlan::end_time(const Chain& chain) const {
+  return streamed && chain.last ? works.size() + 1 : chain.end;
+}
+
+bool ChainedPlan::made_in(std::size_t buffer, const Chain& chain) const {
+  const std::size_t made = buffers.buffers[buffer].made_at;
+  return made == 0 ? chain.first == 0 && (&chain == &chains.front() || chain.end == chains.front().end)
+                   : made > chain.first && made <= chain.end;
+}
+
+bool ChainedPlan::is_whole(std::size_t buffer, const Chain& chain) const {
+  return buffers.buffers[buffer].last_read_at > end_time(chain);
+}
+
+BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads)
+    : plan_(plan), chain_(chain), to_writer_(chain.last && writer != nullptr && plan.streamed) {
+  const FrameType source = plan.buffers.buffers[0].type;
+  height_ = to_writer_                    ? plan.plan.output.height
+            : chain.end > chain.first ? plan.works[chain.end - 1].step->out.height
+                                          : source.height;
+  // Of the largest of its frames, for each row of the last.
+  std::int64_t bytes = 1;
+  const auto weigh = [&](const FrameType& type) {
+    bytes = std::max(bytes, row_bytes(type) * ((type.height + height_ - 1) / height_));
+  };
+  if (chain.first == 0) weigh(source);
+  for (std::size_t i = chain.first; i < chain.end; ++i) {
+    weigh(plan.works[i].step->in);
+    weigh(plan.works[i].step->out);
+  }
+  strips_ = to_writer_ && writer->strip_rows() > 0;
+  rows_ = strips_ ? writer->strip_rows() : rows_of_a_band(height_, bytes, threads);
+  find_held_rows();
+}
+
+RowRange BandPlan::band(std::int64_t i) const {
+  return {i * rows_, std::min(height_, (i + 1) * rows_)};
+}
+
+std::vector<RowRange> BandPlan::rows_of(const RowRange& band) const {
+  std::vector<RowRange> rows(plan_.buffers.buffers.size());
+  const auto need = [&](std::size_t buffer, const RowRange& range) { rows[buffer] = hull(rows[buffer], range); };
+  const auto need_own = [&](std::size_t buffer) { need(buffer, own(band, plan_.buffers.buffers[buffer].type.height)); };
+  if (to_writer_) need_own(plan_.buffers.result);
+  for (std::size_t i = chain_.end; i-- > chain_.first;) {
+    const Step& step = *plan_.works[i].step;
+    const WorkBuffers& uses = plan_.buffers.works[i];
+    RowRange in = own(band, step.in.height);
+    if (uses.pixels_out) {
+      if (plan_.is_whole(*uses.pixels_out, chain_)) need_own(*uses.pixels_out);
+      RowRange out = rows[*uses.pixels_out];
+      if (uses.alpha_out) {
+        if (plan_.is_whole(*uses.alpha_out, chain_)) need_own(*uses.alpha_out);
+        out = rows[*uses.alpha_out] = rows[*uses.pixels_out] = hull(out, rows[*uses.alpha_out]);
+      }
+      in = rows_needed(*step.stage, step.in, step.parameters, out);
+    }
+    need(uses.pixels_in, in);
+    if (uses.alpha_in) need(*uses.alpha_in, in);
+  }
+  if (chain_.first == 0 && plan_.made_in(0, chain_) && plan_.is_whole(0, chain_)) need_own(0);
+  return rows;
+}
+
+bool BandPlan::in_place(std::size_t buffer, const RowRange& rows, const RowRange& band) const {
+  return plan_.is_whole(buffer, chain_) && rows == own(band, plan_.buffers.buffers[buffer].type.height);
+}
+
+void BandPlan::find_held_rows() {
+  held_rows_.resize(plan_.buffers.buffers.size());
+  std::int64_t read = 0;  // rows of the decoded image
+  for (std::int64_t i = 0; i < bands(); ++i) {
+    const RowRange at = band(i);
+    std::vector<RowRange> rows = rows_of(at);
+    for (std::size_t buffer = 0; buffer < rows.size(); ++buffer) {
+      if (!plan_.made_in(buffer, chain_)) continue;
+      if (buffer == 0) {
+        if (plan_.is_whole(0, chain_)) continue;
+        rows[0].first = std::min(rows[0].first, read);
+        if (i + 1 == bands()) rows[0].end = plan_.buffers.buffers[0].type.height;
+        read = rows[0].end;
+      } else if (in_place(buffer, rows[buffer], at)) {
+        continue;
+      }
+      held_rows_[buffer] = std::max(held_rows_[buffer], rows[buffer].count());
+    }
+  }
+}
+
+std::int64_t BandPlan::band_bytes() const {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < held_rows_.size(); ++i) {
+    const Buffer& buffer = plan_.buffers.buffers[i];
+    bytes += held_rows_[i] * buffer.planes() * buffer.plane().row_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace imgpipe

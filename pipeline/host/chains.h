@@ -1,0 +1,85 @@
+// The works of a plan in chains, and the bands of rows that a chain is cut into.
+//
+//   gray,hist,contrast,smooth of an RGB file    reader -> gray -> hist -> grey image -> contrast -> smooth -> writer
+//
+// A chain ends where the next work needs a whole image before it: contrast needs the histogram of what is still being
+// decoded. A band goes from the first work of a chain to the last one on one thread. Which rows a work makes for a band
+// follows from the rows that the works behind it need of it:
+//
+//   band of the chain's last frame        first ............ end
+//   smooth needs of contrast           first-2 ............ end+2
+//   resize to half the height needs    2 first-4 ...... 2 end+4
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "images/codecs/codec.h"
+#include "pipeline/buffers.h"
+
+namespace imgpipe {
+
+// Works first..end-1.
+struct Chain {
+  std::size_t first = 0, end = 0;
+  bool last = false;  // of the plan: a writer takes its bands, if there is one
+};
+
+// The plan's works with the buffers between them, in chains.
+struct ChainedPlan {
+  ChainedPlan(const Plan& plan, bool streamed, const Keep& keep);
+
+  const Plan& plan;
+  // As long as can be, the first of them fed by the reader; else one chain for every step, behind an empty one that
+  // decodes.
+  bool streamed;
+  std::vector<Work> works;
+  Buffers buffers;
+  std::vector<Chain> chains;
+
+  // The time of a chain's last work; of the last one that is streamed, when the writer has read.
+  [[nodiscard]] std::size_t end_time(const Chain& chain) const;
+  [[nodiscard]] bool made_in(std::size_t buffer, const Chain& chain) const;
+  // Whether a buffer that is made in this chain must be there as a whole image: something behind it reads it.
+  [[nodiscard]] bool is_whole(std::size_t buffer, const Chain& chain) const;
+};
+
+// A chain's bands.
+class BandPlan {
+ public:
+  // `writer` takes the rows of a chain that ends the plan, if it is given.
+  BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads);
+
+  [[nodiscard]] std::int64_t bands() const { return (height_ + rows_ - 1) / rows_; }
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  // Bands are the writer's strips.
+  [[nodiscard]] bool strips() const { return strips_; }
+  // The rows of the chain's last frame that band i is.
+  [[nodiscard]] RowRange band(std::int64_t i) const;
+  // The part of a frame of so many rows that is this band's alone: bands share a frame out among them.
+  [[nodiscard]] RowRange own(const RowRange& band, std::int64_t frame_rows) const {
+    return {band.first * frame_rows / height_, band.end * frame_rows / height_};
+  }
+  // By buffer: the rows of it that a band makes or reads. Empty for what the chain does not touch.
+  [[nodiscard]] std::vector<RowRange> rows_of(const RowRange& band) const;
+  // By buffer: the most rows that any band holds of what it makes; 0 where it makes it in a whole image, or not at all.
+  // Of the decoded image with the rows between this band's and the last one's.
+  [[nodiscard]] const std::vector<std::int64_t>& held_rows() const { return held_rows_; }
+  // Whether a band writes its rows of a buffer straight into the whole image.
+  [[nodiscard]] bool in_place(std::size_t buffer, const RowRange& rows, const RowRange& band) const;
+  // Bytes that one band holds.
+  [[nodiscard]] std::int64_t band_bytes() const;
+
+ private:
+  void find_held_rows();
+
+  const ChainedPlan& plan_;
+  const Chain chain_;
+  bool to_writer_ = false;
+  bool strips_ = false;
+  std::int64_t height_ = 1, rows_ = 1;
+  std::vector<std::int64_t> held_rows_;
+};
+
+}  // namespace imgpipe

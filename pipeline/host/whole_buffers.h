@@ -1,0 +1,56 @@
+// Buffers of a plan that are held as whole images in host memory.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "images/image.h"
+#include "pipeline/buffers.h"
+
+namespace imgpipe {
+
+class WholeBuffers {
+ public:
+  explicit WholeBuffers(const Buffers& buffers) : buffers_(buffers), held_(buffers.buffers.size()) {}
+
+  // Makes the planes of a buffer, unless they are there. Throws as Image does.
+  void make(std::size_t buffer);
+  // The buffer is an image that somebody else holds.
+  void set(std::size_t buffer, Image image) { held_[buffer].images[0] = std::move(image); }
+  void set_view(std::size_t buffer, const ConstHostView& view) { held_[buffer].foreign = view; }
+  void free(std::size_t buffer) { held_[buffer] = {}; }
+
+  [[nodiscard]] bool holds(std::size_t buffer) const;
+  // Plane i of a buffer that is held; a foreign one is only read.
+  [[nodiscard]] HostView plane(std::size_t buffer, int i);
+  [[nodiscard]] ConstHostView plane(std::size_t buffer, int i) const;
+  // The frame behind a work, all its planes.
+  [[nodiscard]] Frame<const std::byte, Host> frame(const WorkBuffers& uses) const;
+  // Gives an image away.
+  [[nodiscard]] Image take(std::size_t buffer) { return std::move(held_[buffer].images[0]); }
+  // Gives all images away; views of them stay right.
+  [[nodiscard]] std::vector<Image> take_all();
+
+ private:
+  struct Held {
+    std::array<Image, 3> images;
+    ConstHostView foreign;
+  };
+  const Buffers& buffers_;
+  std::vector<Held> held_;  // by buffer
+};
+
+// The planes of a frame, as stages are called with them: of pixels, then alpha where it has a plane of its own.
+template <class Byte, class PlaneOf>
+[[nodiscard]] Frame<Byte, Host> frame_of(const Buffers& buffers, std::size_t pixels, std::optional<std::size_t> alpha,
+                                         const PlaneOf& plane) {
+  const Buffer& buffer = buffers.buffers[pixels];
+  Frame<Byte, Host> frame{buffer.type, {}};
+  // Alpha that is not handed on does not belong to the frame.
+  if (buffer.type.layout == Layout::planar) frame.type.alpha = alpha.has_value();
+  for (int i = 0; i < buffer.planes(); ++i) frame.planes[static_cast<std::size_t>(i)] = plane(pixels, i);
+  if (alpha) frame.planes[kAlphaPlane] = plane(*alpha, 0);
+  return frame;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,226 @@
+#include "pipeline/stage_list.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "images/error.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kDecimals = 6;
+
+[[noreturn]] void refuse(const std::string& where, const std::string& problem) {
+  throw Error(ErrorKind::usage, where + ": " + problem);
+}
+
+std::string joined(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) text += (text.empty() ? "" : ", ") + std::string(word);
+  return text;
+}
+
+// Digits alone, no sign: std::nullopt for anything else.
+std::optional<std::int64_t> digits(std::string_view text) {
+  std::int64_t value = 0;
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || value > (std::int64_t{1} << 40)) return std::nullopt;
+  return value;
+}
+
+// "12", "0.5": exactly, in millionths.
+std::optional<std::int64_t> decimal(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) {
+    const auto whole = digits(text);
+    return whole ? std::optional(*whole * kDecimalOne) : std::nullopt;
+  }
+  std::string fraction(text.substr(point + 1));
+  if (fraction.size() > kDecimals || fraction.empty()) return std::nullopt;
+  fraction.resize(kDecimals, '0');
+  const auto whole = digits(text.substr(0, point));
+  const auto part = digits(fraction);
+  if (!whole || !part) return std::nullopt;
+  return *whole * kDecimalOne + *part;
+}
+
+std::optional<std::int64_t> word_value(const Parameter& parameter, std::string_view text) {
+  const auto word = std::ranges::find(parameter.words, text);
+  if (word == parameter.words.end()) return std::nullopt;
+  const auto position = static_cast<std::int64_t>(word - parameter.words.begin());
+  return parameter.kind == Parameter::Kind::choice ? position : -1 - position;
+}
+
+std::int64_t parse_value(const std::string& where, const Parameter& parameter, std::string_view text) {
+  std::optional<std::int64_t> value = word_value(parameter, text);
+  if (!value && parameter.kind != Parameter::Kind::choice) {
+    value = parameter.kind == Parameter::Kind::decimal ? decimal(text) : digits(text);
+    if (value && (*value < parameter.least || *value > parameter.most)) value.reset();
+  }
+  if (value) return *value;
+  const bool choice = parameter.kind == Parameter::Kind::choice;
+  refuse(where, "'" + printable(text) + (choice ? "' is none of " : "' is not ") + allowed_values(parameter));
+}
+
+std::string number_text(const Parameter& parameter, std::int64_t value) {
+  if (parameter.kind == Parameter::Kind::integer) return std::to_string(value);
+  std::string text = std::to_string(value / kDecimalOne);
+  std::string fraction = std::to_string(kDecimalOne + value % kDecimalOne).substr(1);
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return fraction.empty() ? text : text + "." + fraction;
+}
+
+std::string selectable_names() {
+  std::vector<std::string_view> names;
+  for (const Stage& stage : stage_table()) {
+    if (stage.selectable) names.push_back(stage.name);
+  }
+  return joined(names);
+}
+
+// Takes `text` apart at each `separator`.
+std::vector<std::string_view> parts_of(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+// One step of the list while it is read.
+class StepText {
+ public:
+  StepText(std::string_view text, const StagePresets& presets) : parts_(parts_of(text, ':')) {
+    const std::string_view name = parts_.front();
+    stage_ = find_stage(name);
+    if (stage_ == nullptr || !stage_->selectable) {
+      const std::string problem = name.empty() ? "a stage name is missing" : "unknown stage '" + printable(name) + "'";
+      refuse("--stages", problem + "; the stages are " + selectable_names());
+    }
+    where_ = "--stages: " + std::string(name);
+    presets_ = presets.of(*stage_);
+  }
+
+  StageRequest read() {
+    request_ = {stage_, presets_, ""};
+    std::size_t next = 0;
+    for (std::size_t i = 1; i < parts_.size(); ++i) next = read_value(parts_[i], next) + 1;
+    finish();
+    return std::move(request_);
+  }
+
+ private:
+  // Returns which parameter it was the value of.
+  std::size_t read_value(std::string_view text, std::size_t next) {
+    const std::span<const Parameter> rows = stage_->parameters;
+    if (rows.empty()) refuse(where_, "'" + printable(text) + "': it takes no parameters");
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) {
+      const std::string_view name = text.substr(0, equals);
+      next = static_cast<std::size_t>(std::ranges::find(rows, name, &Parameter::name) - rows.begin());
+      if (next == rows.size()) refuse(where_, "there is no parameter '" + printable(name) + "'; " + its_parameters());
+      text.remove_prefix(equals + 1);
+    }
+    if (next == rows.size()) refuse(where_, "'" + printable(text) + "' is one value too many; " + its_parameters());
+    const Parameter& row = rows[next];
+    if (given_[next]) refuse(where_, std::string(row.name) + " is given twice");
+    given_[next] = true;
+    request_.parameters.values[next] = parse_value(where_ + ": " + std::string(row.name), row, text);
+    return next;
+  }
+
+  // What follows from what was given, and what is to be said of it.
+  void finish() {
+    const std::span<const Parameter> rows = stage_->parameters;
+    std::array<std::int64_t, kMostParameters>& values = request_.parameters.values;
+    bool by_position = true;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].required && !given_[i])
+        refuse(where_, std::string(rows[i].name) + " is missing: " + allowed_values(rows[i]));
+      const bool follows = rows[i].like_previous && given_[i - 1];
+      const std::int64_t expected = follows ? values[i - 1] : presets_.values[i];
+      if (!given_[i]) values[i] = expected;
+      if (values[i] == expected && !rows[i].required) {
+        by_position = false;
+        continue;
+      }
+      request_.said += ":" + (by_position ? "" : std::string(rows[i].name) + "=") + value_text(rows[i], values[i]);
+    }
+    if (stage_->problem == nullptr) return;
+    const std::string_view problem = stage_->problem(request_.parameters);
+    if (!problem.empty()) refuse(where_, std::string(problem));
+  }
+
+  [[nodiscard]] std::string its_parameters() const {
+    std::vector<std::string_view> names;
+    for (const Parameter& row : stage_->parameters) names.push_back(row.name);
+    return (names.size() == 1 ? "its parameter is " : "its parameters are ") + joined(names);
+  }
+
+  std::vector<std::string_view> parts_;
+  const Stage* stage_ = nullptr;
+  std::string where_;
+  Parameters presets_;
+  StageRequest request_;
+  std::array<bool, kMostParameters> given_{};
+};
+
+}  // namespace
+
+StagePresets::StagePresets(std::span<const OptionValue> options) {
+  for (const Stage& stage : stage_table()) {
+    OfStage of{&stage, presets(stage.parameters)};
+    bool changed = false;
+    for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
+      const Parameter& row = stage.parameters[i];
+      if (row.option.empty()) continue;
+      for (const OptionValue& given : options) {
+        if (given.option != row.option) continue;
+        changed = true;
+        const std::vector<std::string_view> texts = parts_of(given.text, ',');
+        std::size_t used = 0;
+        for (std::size_t k = i; k < stage.parameters.size() && (k == i || stage.parameters[k].like_previous); ++k) {
+          of.parameters.values[k] = used < texts.size()
+                                        ? parse_value("--" + given.option, stage.parameters[k], texts[used++])
+                                        : of.parameters.values[k - 1];
+        }
+        if (used < texts.size())
+          refuse("--" + given.option, "'" + printable(given.text) + "' is " + std::to_string(texts.size()) + " values");
+      }
+    }
+    if (changed) changed_.push_back(of);
+  }
+}
+
+Parameters StagePresets::of(const Stage& stage) const {
+  const auto changed = std::ranges::find(changed_, &stage, &OfStage::stage);
+  return changed == changed_.end() ? presets(stage.parameters) : changed->parameters;
+}
+
+std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets) {
+  std::vector<StageRequest> requests;
+  for (const std::string_view step : parts_of(list, ',')) requests.push_back(StepText(step, presets).read());
+  return requests;
+}
+
+std::string value_text(const Parameter& parameter, std::int64_t value) {
+  if (parameter.kind == Parameter::Kind::choice) return std::string(parameter.words[static_cast<std::size_t>(value)]);
+  if (value < 0) return std::string(parameter.words[static_cast<std::size_t>(-1 - value)]);
+  return number_text(parameter, value);
+}
+
+std::string allowed_values(const Parameter& parameter) {
+  if (parameter.kind == Parameter::Kind::choice) return joined(parameter.words);
+  std::string text = number_text(parameter, parameter.least) + " to " + number_text(parameter, parameter.most);
+  if (parameter.kind == Parameter::Kind::decimal) text += " with at most 6 decimals";
+  if (!parameter.words.empty()) text += ", or " + joined(parameter.words);
+  return text;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,63 @@
+// The grammar of --stages:
+//
+//   list        step , step , ...
+//   step        NAME, then for each parameter that is given  :VALUE  or  :PARAMETER=VALUE
+//
+// A value without a name is that of the first parameter, or of the one behind the last that was given:
+// smooth:gauss:reflect is smooth:window=gauss:border=reflect.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/stage.h"
+
+namespace imgpipe {
+
+// What runs where --stages is not given.
+inline constexpr std::string_view kDefaultStages = "gray,hist,contrast,smooth";
+
+// An option of the command line that presets a parameter: {"clip", "0.5,2"}. What stands behind a comma presets the
+// parameter behind it, if that one is Parameter::like_previous.
+struct OptionValue {
+  std::string option;
+  std::string text;
+};
+
+// What a step of --stages does where it does not say otherwise.
+class StagePresets {
+ public:
+  // The stages' own.
+  StagePresets() = default;
+  // Throws Error(usage) for a text that the parameter does not take. Options that preset no parameter are passed over.
+  explicit StagePresets(std::span<const OptionValue> options);
+
+  [[nodiscard]] Parameters of(const Stage& stage) const;
+
+ private:
+  struct OfStage {
+    const Stage* stage;
+    Parameters parameters;
+  };
+  std::vector<OfStage> changed_;
+};
+
+// A step as it was asked for.
+struct StageRequest {
+  const Stage* stage = nullptr;
+  Parameters parameters;
+  std::string said;  // what was not preset, as the list has it: ":gauss"; empty: nothing
+};
+
+// The steps in the order given; repeats are allowed. Throws Error(usage) that names what is allowed, for an empty list
+// or name, a stage or parameter that there is not, a value that is not allowed or missing.
+[[nodiscard]] std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets = {});
+
+// A value as the list takes it: "gauss", "0.5".
+[[nodiscard]] std::string value_text(const Parameter& parameter, std::int64_t value);
+// What a parameter takes, for people: "box, triangle, gauss", "0 to 255, or otsu".
+[[nodiscard]] std::string allowed_values(const Parameter& parameter);
+
+}  // namespace imgpipe
