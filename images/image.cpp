@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
+void require_8_bits(const Shape& shape) {
+  if (shape.sample != SampleType::u8)
+    throw Error(ErrorKind::usage, "an image of 16 bits a sample was taken for one of 8");
+}
+
 }  // namespace
 
 Image::Image(Shape shape, std::pmr::memory_resource* memory) : shape_(shape), memory_(memory) {
@@ -19,7 +24,7 @@ Image::Image(Shape shape, std::pmr::memory_resource* memory) : shape_(shape), me
     throw Error(ErrorKind::usage, "an image needs at least one pixel and 1 to 4 channels");
   }
   try {
-    data_ = static_cast<Sample*>(memory_->allocate(size_bytes(), kAlignment));
+    data_ = static_cast<std::byte*>(memory_->allocate(size_bytes(), kAlignment));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::memory, "not enough memory: " + std::to_string(size_bytes()) + " bytes needed");
   }
@@ -45,15 +50,25 @@ Image& Image::operator=(Image&& other) noexcept {
 }
 
 std::size_t Image::size_bytes() const noexcept {
-  return static_cast<std::size_t>(shape_.samples()) * sizeof(Sample);
+  return static_cast<std::size_t>(shape_.bytes());
 }
 
-HostPlane Image::view() noexcept {
-  return {data_, shape_.width, shape_.height, shape_.width * shape_.channels, shape_.channels};
+HostView Image::untyped_view() noexcept {
+  return {data_, shape_, shape_.row_bytes()};
 }
 
-ConstHostPlane Image::view() const noexcept {
-  return {data_, shape_.width, shape_.height, shape_.width * shape_.channels, shape_.channels};
+ConstHostView Image::untyped_view() const noexcept {
+  return {data_, shape_, shape_.row_bytes()};
+}
+
+HostPlane Image::view() {
+  require_8_bits(shape_);
+  return untyped_view().as<Sample>();
+}
+
+ConstHostPlane Image::view() const {
+  require_8_bits(shape_);
+  return untyped_view().as<Sample>();
 }
 
 void Image::release() noexcept {
@@ -61,10 +76,9 @@ void Image::release() noexcept {
   data_ = nullptr;
 }
 
-void copy_pixels(ConstHostPlane from, HostPlane to) {
-  for (std::int64_t y = 0; y < from.height; ++y) {
-    std::memcpy(to.row(y), from.row(y), static_cast<std::size_t>(from.row_samples()) * sizeof(Sample));
-  }
+void copy_pixels(ConstHostView from, HostView to) {
+  for (std::int64_t y = 0; y < from.height; ++y)
+    std::memcpy(to.row(y), from.row(y), static_cast<std::size_t>(from.row_bytes()));
 }
 
 }  // namespace imgpipe

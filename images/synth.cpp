@@ -227,6 +227,7 @@ Pattern parse_pattern(std::string_view text) {
 Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
   if (shape.channels < 1 || shape.channels > 4)
     throw Error(ErrorKind::usage, "patterns have 1 to 4 channels");
+  if (shape.sample != SampleType::u8) throw Error(ErrorKind::usage, "patterns have 8 bits a sample");
   if (shape.has_alpha()) {
     return with_alpha(synthesize(pattern, {shape.width, shape.height, shape.color_channels()}, seed));
   }

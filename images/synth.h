@@ -27,7 +27,7 @@ struct Pattern {
 // Reads "noise" or "colors:5". Throws Error(usage) that lists the patterns.
 [[nodiscard]] Pattern parse_pattern(std::string_view text);
 
-// Fills an image of `shape` (1 to 4 channels) with the pattern:
+// Fills an image of `shape` (1 to 4 channels, 8 bits a sample) with the pattern:
 //   noise           every sample uniform over 0..255, independent
 //   colors:N        N values spread evenly over 0..255, equally likely (N = 1: 0)
 //   threshold:T     noise in which samples below T are 0

@@ -14,7 +14,7 @@ class MemoryReader final : public Reader {
   explicit MemoryReader(ConstHostPlane image) : image_(image) { header_.shape = image.shape(); }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView rows) override {
     copy_pixels(image_.rows(next_row_, rows.height), rows);
     next_row_ += rows.height;
   }

@@ -104,12 +104,12 @@ Image without_alpha(const Image& image) {
 class MemoryWriter final : public Writer {
  public:
   MemoryWriter(Shape shape, std::int64_t strip_rows) : image_(shape), strip_rows_(strip_rows) {}
-  void write_rows(ConstHostPlane rows) override {
+  void write_rows(ConstHostView rows) override {
     write_strip(next_row_, rows);
     next_row_ += rows.height;
   }
   [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
-  void write_strip(std::int64_t first, ConstHostPlane rows) override {
+  void write_strip(std::int64_t first, ConstHostView rows) override {
     copy_pixels(rows, image_.view().rows(first, rows.height));
   }
   [[nodiscard]] std::int64_t working_bytes() const override { return 0; }

@@ -159,7 +159,8 @@ class WatchedReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
+    const HostPlane rows = view.as<Sample>();
     most_rows_ = std::max(most_rows_, rows.height);
     if (next_row_ + rows.height > breaks_at_) throw Error(ErrorKind::input, "broken on purpose");
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
@@ -210,12 +211,12 @@ TEST(CpuEngine, AnErrorInTheMiddleCostsOneJob) {
 class FullWriter final : public Writer {
  public:
   FullWriter(std::int64_t strip_rows, std::int64_t fails_at) : strip_rows_(strip_rows), fails_at_(fails_at) {}
-  void write_rows(ConstHostPlane rows) override {
+  void write_rows(ConstHostView rows) override {
     next_row_ += rows.height;
     if (next_row_ > fails_at_) throw Error(ErrorKind::memory, "full");
   }
   [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
-  void write_strip(std::int64_t first, ConstHostPlane) override {
+  void write_strip(std::int64_t first, ConstHostView) override {
     if (first >= fails_at_) throw Error(ErrorKind::memory, "full");
   }
   [[nodiscard]] std::int64_t working_bytes() const override { return 0; }

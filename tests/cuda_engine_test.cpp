@@ -177,7 +177,7 @@ TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
     BrokenReader() { header_.shape = {3000, 4000, 3}; }
 
    protected:
-    void read_next_rows(HostPlane) override {
+    void read_next_rows(HostView) override {
       if (++calls_ > 2) throw Error(ErrorKind::input, "broken on purpose");
     }
     int calls_ = 0;

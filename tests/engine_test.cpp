@@ -62,7 +62,7 @@ class BrokenReader final : public Reader {
   BrokenReader() { header_.shape = {4, 4, 1}; }
 
  protected:
-  void read_next_rows(HostPlane) override { throw Error(ErrorKind::input, "broken on purpose"); }
+  void read_next_rows(HostView) override { throw Error(ErrorKind::input, "broken on purpose"); }
 };
 
 TEST_P(Engines, NamesItsImplementation) {

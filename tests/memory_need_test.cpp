@@ -24,7 +24,8 @@ class NoReader final : public Reader {
   explicit NoReader(const Shape& shape) { header_.shape = shape; }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
+    const HostPlane rows = view.as<Sample>();
     for (std::int64_t y = 0; y < rows.height; ++y)
       for (std::int64_t i = 0; i < rows.row_samples(); ++i)
         rows.row(y)[i] = static_cast<Sample>(i * 7 + y * y);

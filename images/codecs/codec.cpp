@@ -59,8 +59,9 @@ class ConvertingWriter final : public Writer {
   ConvertingWriter(std::unique_ptr<Writer> inner, Shape stored)
       : inner_(std::move(inner)), stored_(stored), channels_(stored.channels) {}
 
-  void write_rows(ConstHostPlane rows) override {
-    Image converted({rows.width, std::min(rows.height, kRowsAtOnce), channels_});
+  void write_rows(ConstHostView view) override {
+    const ConstHostPlane rows = as_8_bit(view);
+    Image converted(stored_rows(std::min(rows.height, kRowsAtOnce)));
     for (std::int64_t y = 0; y < rows.height; y += kRowsAtOnce) {
       const std::int64_t count = std::min(rows.height - y, kRowsAtOnce);
       const HostPlane band = converted.view().rows(0, count);
@@ -71,10 +72,10 @@ class ConvertingWriter final : public Writer {
 
   [[nodiscard]] std::int64_t strip_rows() const noexcept override { return inner_->strip_rows(); }
 
-  void write_strip(std::int64_t first, ConstHostPlane rows) override {
-    Image converted({rows.width, rows.height, channels_});
-    convert(rows, converted.view());
-    inner_->write_strip(first, std::as_const(converted).view());
+  void write_strip(std::int64_t first, ConstHostView rows) override {
+    Image converted(stored_rows(rows.height));
+    convert(as_8_bit(rows), converted.view());
+    inner_->write_strip(first, std::as_const(converted).untyped_view());
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
@@ -106,7 +107,10 @@ class ConvertingWriter final : public Writer {
 
   [[nodiscard]] std::int64_t converted_bytes() const {
     const std::int64_t rows = strip_rows() > 0 ? strip_rows() : kRowsAtOnce;
-    return stored_.width * channels_ * std::min(rows, stored_.height);
+    return stored_rows(std::min(rows, stored_.height)).bytes();
+  }
+  [[nodiscard]] Shape stored_rows(std::int64_t count) const {
+    return {stored_.width, count, stored_.channels, stored_.sample};
   }
 
   static constexpr std::int64_t kRowsAtOnce = 16;
@@ -179,7 +183,7 @@ std::vector<std::byte> EncodedFile::joined() const {
   return file;
 }
 
-void Writer::write_strip(std::int64_t, ConstHostPlane) {
+void Writer::write_strip(std::int64_t, ConstHostView) {
   throw Error(ErrorKind::usage, "write_strip: this format is written row by row");
 }
 
@@ -196,14 +200,14 @@ std::int64_t Reader::working_bytes(bool) const {
 }
 
 std::int64_t WholeImageReader::working_bytes(bool whole) const {
-  return whole ? 0 : header_.shape.samples();
+  return whole ? 0 : header_.shape.bytes();
 }
 
-void Reader::read_rows(HostPlane rows) {
+void Reader::read_rows(HostView rows) {
   const Shape& shape = header_.shape;
-  if (rows.width != shape.width || rows.channels != shape.channels ||
+  if (rows.width != shape.width || rows.channels != shape.channels || rows.sample != shape.sample ||
       rows.height > shape.height - rows_given_) {
-    throw Error(ErrorKind::usage, "read_rows: the plane does not fit the image");
+    throw Error(ErrorKind::usage, "read_rows: the rows do not fit the image");
   }
   if (rows_given_ == 0) {
     const std::int64_t bytes = working_bytes(rows.height == shape.height);
@@ -214,25 +218,24 @@ void Reader::read_rows(HostPlane rows) {
   if (rows_given_ == shape.height) finish();
 }
 
-void WholeImageReader::read_next_rows(HostPlane rows) {
+void WholeImageReader::read_next_rows(HostView rows) {
   if (rows.height == header_.shape.height) {
     decode(rows);
     return;
   }
   if (image_.empty()) {
     image_ = Image(header_.shape, memory_);
-    decode(image_.view());
+    decode(image_.untyped_view());
   }
-  copy_pixels(std::as_const(image_).view().rows(next_row_, rows.height), rows);
+  copy_pixels(std::as_const(image_).untyped_view().rows(next_row_, rows.height), rows);
   next_row_ += rows.height;
   if (next_row_ == header_.shape.height) image_ = Image();
 }
 
-void fill_missing(Sample* out, std::int64_t pixels, int channels) {
-  const bool alpha = channels % 2 == 0;
-  std::fill_n(out, pixels * channels, kMissingSample);
-  if (!alpha) return;
-  for (std::int64_t i = 1; i <= pixels; ++i) out[i * channels - 1] = kMaxSample;
+ConstHostPlane as_8_bit(ConstHostView rows) {
+  if (rows.sample != SampleType::u8)
+    throw Error(ErrorKind::usage, "a writer of 8 bits a sample was given more");
+  return rows.as<Sample>();
 }
 
 void check_header(const Shape& shape, const DecodeOptions& options) {
@@ -287,7 +290,7 @@ std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions
     own.lenient = false;
     const std::unique_ptr<Reader> reader = open_stored(bytes, *format, own);
     const Shape& shape = reader->header().shape;
-    return std::max(shape.samples() + reader->working_bytes(true), kLibraryBytes * shape.pixels());
+    return std::max(shape.bytes() + reader->working_bytes(true), kLibraryBytes * shape.pixels());
   }
   const StbClaims claims = read_stb_claims(bytes, *format, options);
   check_header({claims.width, claims.height, 4}, options);
@@ -296,6 +299,8 @@ std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions
 
 Shape storable_shape(Format format, Shape shape) {
   const FormatInfo& info = format_info(format);
+  if (shape.sample != SampleType::u8)
+    throw Error(ErrorKind::usage, std::string(info.name) + " is written with 8 bits a sample");
   if (!info.holds_color && shape.color_channels() == 3) {
     throw Error(ErrorKind::usage,
                 std::string(info.name) + " holds grey only: add the stage gray, or write ppm");

@@ -74,8 +74,8 @@ inline constexpr std::int64_t kMostMetadataBytes = std::int64_t{256} << 20;
 
 struct ImageHeader {
   Format format = Format::png;
-  Shape shape;  // of the rows that the reader gives
-  // As stored; rows are always 8 bits a sample. Netpbm: the bits that its maximum takes. Palettes: of the
+  Shape shape;  // of the rows that the reader gives; their samples are u8, whatever the file stores
+  // As stored. Netpbm: the bits that its maximum takes. Palettes: of the
   // colours, not of the indices.
   int bits_per_sample = 8;
   bool progressive = false;  // JPEG progressive or PNG interlaced: the decoder must see the whole file first
@@ -96,10 +96,10 @@ class Reader {
 
   [[nodiscard]] const ImageHeader& header() const noexcept { return header_; }
 
-  // Fills `rows` (header().shape but for the height) with the next rows.height rows. With the last row the
-  // rest of the file is checked too (checksums, end marker). Throws Error(input), or Error(memory) where
-  // working_bytes() are not available, after which the reader is of no more use.
-  void read_rows(HostPlane rows);
+  // Fills `rows` (header().shape but for the height, its sample type too) with the next rows.height rows.
+  // With the last row the rest of the file is checked too (checksums, end marker). Throws Error(input), or
+  // Error(memory) where working_bytes() are not available, after which the reader is of no more use.
+  void read_rows(HostView rows);
 
   // The most bytes that it will hold at one time, beside the file and the rows that it fills: by the header,
   // before it holds them. `whole`: all rows are asked for in one call. Zero where nothing of it grows with
@@ -111,7 +111,8 @@ class Reader {
 
  protected:
   Reader() = default;
-  virtual void read_next_rows(HostPlane rows) = 0;
+  // `rows` have the samples that header().shape says.
+  virtual void read_next_rows(HostView rows) = 0;
   virtual void finish() {}
 
   ImageHeader header_;
@@ -165,15 +166,15 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // The next rows.height rows; their width and channels are those the writer was made for.
-  virtual void write_rows(ConstHostPlane rows) = 0;
+  // The next rows.height rows; their width, channels and sample type are those the writer was made for.
+  virtual void write_rows(ConstHostView rows) = 0;
 
   // The height of a strip where strips can be encoded by themselves, 0 where they cannot. It depends on the
   // image's shape only; the last strip has what is left.
   [[nodiscard]] virtual std::int64_t strip_rows() const noexcept { return 0; }
   // One strip whole: the rows from `first`, a multiple of strip_rows(), on. Strips may come in any order and
   // from several threads at once. Throws Error(usage) for rows that are no strip.
-  virtual void write_strip(std::int64_t first, ConstHostPlane rows);
+  virtual void write_strip(std::int64_t first, ConstHostView rows);
 
   // The most bytes that it will hold at one time, the finished file among them: of any image of this shape,
   // noise too. Known before the first row.

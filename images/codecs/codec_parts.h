@@ -1,6 +1,7 @@
 // What the codecs share with codec.cpp and nobody else.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -17,11 +18,23 @@ class InputFile;
 
 using Bytes = std::span<const std::byte>;
 
-// The value that --lenient gives to pixels that could not be recovered.
-inline constexpr Sample kMissingSample = 128;
+// The value that --lenient gives to samples that could not be recovered: mid-grey, half the range rounded up.
+[[nodiscard]] constexpr int missing_sample(SampleType type) {
+  return max_sample(type) / 2 + 1;
+}
+inline constexpr Sample kMissingSample = missing_sample(SampleType::u8);
 
 // Writes `pixels` pixels that could not be recovered: mid-grey, and opaque.
-void fill_missing(Sample* out, std::int64_t pixels, int channels);
+template <class T>
+void fill_missing(T* out, std::int64_t pixels, int channels) {
+  std::fill_n(out, pixels * channels, static_cast<T>(missing_sample(sample_type_of<T>)));
+  if (channels % 2 != 0) return;
+  for (std::int64_t i = 1; i <= pixels; ++i)
+    out[i * channels - 1] = static_cast<T>(max_sample(sample_type_of<T>));
+}
+
+// The rows as a writer of 8-bit files takes them. Throws Error(usage) where their samples have more bits.
+[[nodiscard]] ConstHostPlane as_8_bit(ConstHostView rows);
 
 // Throws Error(input) unless an image of this shape may be decoded: sides within 1..2^31-1, pixels within
 // options.max_pixels. Whether there is memory for it depends on what is to be done with it.
@@ -44,8 +57,8 @@ class WholeImageReader : public Reader {
 
  protected:
   explicit WholeImageReader(std::pmr::memory_resource* memory) : memory_(memory) {}
-  void read_next_rows(HostPlane rows) override;
-  virtual void decode(HostPlane whole) = 0;  // called once
+  void read_next_rows(HostView rows) override;
+  virtual void decode(HostView whole) = 0;  // called once
   [[nodiscard]] std::pmr::memory_resource* memory() const noexcept { return memory_; }
 
  private:

@@ -232,13 +232,14 @@ class GifReader final : public Reader {
     header_.shape.channels = clear ? 4 : 3;
   }
 
-  [[nodiscard]] std::int64_t working_bytes(bool) const override { return frame_.width * frame_.height; }
+  [[nodiscard]] std::int64_t working_bytes(bool) const override { return indices_shape().bytes(); }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
+    const HostPlane rows = view.as<Sample>();
     if (indices_.empty()) read_indices();
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
-      std::memset(rows.row(y), 0, static_cast<std::size_t>(rows.row_samples()));
+      std::fill_n(rows.row(y), rows.row_samples(), Sample{0});
       if (next_row_ >= frame_.y && next_row_ < frame_.y + frame_.height) {
         give_row(next_row_ - frame_.y, rows.row(y) + frame_.x * rows.channels, rows.channels);
       }
@@ -272,9 +273,12 @@ class GifReader final : public Reader {
     return used;
   }
 
+  // One index a pixel of the frame.
+  [[nodiscard]] Shape indices_shape() const { return {frame_.width, frame_.height, 1}; }
+
   // Pixels that the frame has no room for are dropped.
   void read_indices() {
-    indices_ = Image({frame_.width, frame_.height, 1}, memory_);
+    indices_ = Image(indices_shape(), memory_);
     const std::span<Sample> out(indices_.view().data, indices_.size_bytes());
     CodeSource source(file_, frame_.data + 1);
     LzwDecoder decoder(minimum_bits_);

@@ -70,7 +70,8 @@ class NetpbmReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
+    const HostPlane rows = view.as<Sample>();
     if (read_straight(rows)) return;
     for (std::int64_t y = 0; y < rows.height; ++y) {
       if (plain_) {
@@ -213,7 +214,7 @@ class NetpbmReader final : public Reader {
       }
       if (value < 0) {
         if (!lenient_) fail(position_ < bytes_.size() ? "a sample is not a number" : "the file is truncated");
-        std::memset(out + i, kMissingSample, static_cast<std::size_t>(count - i));
+        std::fill_n(out + i, count - i, kMissingSample);
         missing_ += count - i;
         position_ = bytes_.size();
         return;
@@ -242,7 +243,7 @@ class NetpbmReader final : public Reader {
       for (std::int64_t x = 0; x < whole; ++x) out[x] = checked((unsigned{in[2 * x]} << 8) | in[2 * x + 1]);
     }
     if (whole < count) {
-      std::memset(out + whole, kMissingSample, static_cast<std::size_t>(count - whole));
+      std::fill_n(out + whole, count - whole, kMissingSample);
       missing_ += count - whole;
     }
   }
@@ -270,9 +271,11 @@ class NetpbmWriter final : public Writer {
     left_ = file_bytes();
   }
 
-  void write_rows(ConstHostPlane rows) override {
-    if (left_ == file_bytes()) append(head_.data(), static_cast<std::int64_t>(head_.size()), rows);
-    for (std::int64_t y = 0; y < rows.height; ++y) append(rows.row(y), rows.row_samples(), rows);
+  void write_rows(ConstHostView rows) override {
+    (void)as_8_bit(rows);
+    if (left_ == file_bytes()) append(std::as_bytes(std::span(head_)), rows.height);
+    const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
+    for (std::int64_t y = 0; y < rows.height; ++y) append({rows.row(y), row_bytes}, rows.height);
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override { return file_bytes() + list_bytes(); }
@@ -285,27 +288,26 @@ class NetpbmWriter final : public Writer {
 
  private:
   [[nodiscard]] std::int64_t file_bytes() const {
-    return static_cast<std::int64_t>(head_.size()) + shape_.samples();
+    return static_cast<std::int64_t>(head_.size()) + shape_.bytes();
   }
   // Of a part that is to take so many rows: few parts where rows come one by one, each of whole rows.
   [[nodiscard]] std::int64_t part_bytes(std::int64_t rows) const {
     constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
-    const std::int64_t row_bytes = shape_.width * shape_.channels;
+    const std::int64_t row_bytes = shape_.row_bytes();
     return static_cast<std::int64_t>(head_.size()) + std::max(rows, kPartBytes / row_bytes) * row_bytes;
   }
   // Of the parts' list, and what they were not filled with.
-  [[nodiscard]] std::int64_t list_bytes() const { return 4096 + shape_.samples() / 4096; }
+  [[nodiscard]] std::int64_t list_bytes() const { return 4096 + shape_.bytes() / 4096; }
 
-  // `rows` are those that are being written.
-  void append(const void* data, std::int64_t count, ConstHostPlane rows) {
+  // `rows`: how many are being written.
+  void append(Bytes bytes, std::int64_t rows) {
     std::vector<std::byte>* part = file_.parts.empty() ? nullptr : &file_.parts.back();
-    if (part == nullptr || part->capacity() - part->size() < static_cast<std::size_t>(count)) {
+    if (part == nullptr || part->capacity() - part->size() < bytes.size()) {
       part = &file_.parts.emplace_back();
-      part->reserve(static_cast<std::size_t>(std::min(left_, part_bytes(rows.height))));
+      part->reserve(static_cast<std::size_t>(std::min(left_, part_bytes(rows))));
     }
-    const auto* first = static_cast<const std::byte*>(data);
-    part->insert(part->end(), first, first + count);
-    left_ -= count;
+    part->insert(part->end(), bytes.begin(), bytes.end());
+    left_ -= static_cast<std::int64_t>(bytes.size());
   }
 
   Shape shape_;

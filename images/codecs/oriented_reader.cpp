@@ -11,6 +11,10 @@
 namespace imgpipe {
 namespace {
 
+std::int64_t pixel_bytes(const Shape& shape) {
+  return shape.channels * sample_bytes(shape.sample);
+}
+
 class MirroringReader final : public Reader {
  public:
   explicit MirroringReader(std::unique_ptr<Reader> stored) : stored_(std::move(stored)) {
@@ -22,18 +26,17 @@ class MirroringReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView rows) override {
     stored_->read_rows(rows);
-    for (std::int64_t y = 0; y < rows.height; ++y) mirror(rows.row(y), rows.width, rows.channels);
+    for (std::int64_t y = 0; y < rows.height; ++y) mirror(rows.row(y), rows.width, pixel_bytes(rows.shape()));
   }
 
   void finish() override { warnings_ = stored_->warnings(); }
 
  private:
-  static void mirror(Sample* row, std::int64_t width, int channels) {
-    for (std::int64_t left = 0, right = width - 1; left < right; ++left, --right) {
-      std::swap_ranges(row + left * channels, row + (left + 1) * channels, row + right * channels);
-    }
+  static void mirror(std::byte* row, std::int64_t width, std::int64_t pixel) {
+    for (std::int64_t left = 0, right = width - 1; left < right; ++left, --right)
+      std::swap_ranges(row + left * pixel, row + (left + 1) * pixel, row + right * pixel);
   }
 
   std::unique_ptr<Reader> stored_;
@@ -48,15 +51,16 @@ class TurningReader final : public WholeImageReader {
   }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
-    return stored_->working_bytes(false) + strip_shape().samples() + WholeImageReader::working_bytes(whole);
+    return stored_->working_bytes(false) + strip_shape().bytes() + WholeImageReader::working_bytes(whole);
   }
 
  protected:
-  void decode(HostPlane whole) override {
+  void decode(HostView whole) override {
     const Shape& stored = stored_->header().shape;
     Image strip(strip_shape(), memory());
     for (std::int64_t first = 0; first < stored.height; first += strip.shape().height) {
-      const HostPlane rows = strip.view().rows(0, std::min(strip.shape().height, stored.height - first));
+      const HostView rows =
+          strip.untyped_view().rows(0, std::min(strip.shape().height, stored.height - first));
       stored_->read_rows(rows);
       orient_pixels(rows, place_of(first, rows.height, whole), header_.orientation);
     }
@@ -70,19 +74,21 @@ class TurningReader final : public WholeImageReader {
     constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
     constexpr std::int64_t kMostRows = 64;
     Shape strip = stored_->header().shape;
-    strip.height = std::min(
-        strip.height, std::clamp<std::int64_t>(kStripBytes / (strip.width * strip.channels), 1, kMostRows));
+    strip.height =
+        std::min(strip.height, std::clamp<std::int64_t>(kStripBytes / strip.row_bytes(), 1, kMostRows));
     return strip;
   }
 
   // Where the stored rows from `first` on, `count` of them, are in the upright image: rows or columns of it.
-  [[nodiscard]] HostPlane place_of(std::int64_t first, std::int64_t count, HostPlane whole) const {
+  [[nodiscard]] HostView place_of(std::int64_t first, std::int64_t count, HostView whole) const {
     const Orientation turn = header_.orientation;
     if (turn == Orientation::rotate_180 || turn == Orientation::mirror_vertical)
       return whole.rows(whole.height - first - count, count);
     const bool from_right = turn == Orientation::rotate_90 || turn == Orientation::transverse;
     const std::int64_t column = from_right ? whole.width - first - count : first;
-    return {whole.data + column * whole.channels, count, whole.height, whole.stride, whole.channels};
+    return {whole.data + column * pixel_bytes(whole.shape()),
+            {count, whole.height, whole.channels, whole.sample},
+            whole.stride_bytes};
   }
 
   std::unique_ptr<Reader> stored_;

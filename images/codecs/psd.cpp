@@ -224,7 +224,8 @@ class PsdReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
+    const HostPlane rows = view.as<Sample>();
     if (next_row_ == 0) make_rows();
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
       for (ChannelPlane& plane : planes_) read_row(plane);

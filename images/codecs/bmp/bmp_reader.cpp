@@ -82,7 +82,8 @@ class BmpReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
+    const HostPlane rows = view.as<Sample>();
     for (std::int64_t y = 0; y < rows.height; ++y) read_row(next_row_++, rows.row(y));
   }
 
@@ -155,7 +156,8 @@ class BmpRleReader final : public WholeImageReader {
   }
 
  protected:
-  void decode(HostPlane whole) override {
+  void decode(HostView view) override {
+    const HostPlane whole = view.as<Sample>();
     palette_.put(0, whole.row(0));
     for (std::int64_t y = 0; y < whole.height; ++y) {
       for (std::int64_t x = 0; x < whole.width; ++x) std::copy_n(whole.row(0), 3, whole.row(y) + 3 * x);

@@ -21,7 +21,8 @@ class BmpWriter final : public Writer {
         header_bytes_(kFileHeaderBytes + (shape.has_alpha() ? 108 : 40)),
         row_bytes_(shape.has_alpha() ? 4 * shape.width : (3 * shape.width + 3) / 4 * 4) {}
 
-  void write_rows(ConstHostPlane rows) override {
+  void write_rows(ConstHostView view) override {
+    const ConstHostPlane rows = as_8_bit(view);
     if (file_.empty()) begin();
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
       const std::int64_t at = header_bytes_ + (shape_.height - 1 - next_row_) * row_bytes_;

@@ -34,6 +34,31 @@ bool swaps_sides(Orientation orientation) {
   return static_cast<int>(orientation) >= static_cast<int>(Orientation::transpose);
 }
 
+template <class T>
+void turn_pixels(Plane<const T, Host> stored, Plane<T, Host> upright, Orientation orientation) {
+  // Where upright pixel (0, 0) is stored, and how far the stored sample moves per step along x and y.
+  const bool swap = swaps_sides(orientation);
+  const bool from_right = orientation == Orientation::mirror_horizontal ||
+                          orientation == Orientation::rotate_180 || orientation == Orientation::transverse ||
+                          orientation == Orientation::rotate_270;
+  const bool from_bottom = orientation == Orientation::rotate_180 ||
+                           orientation == Orientation::mirror_vertical ||
+                           orientation == Orientation::rotate_90 || orientation == Orientation::transverse;
+  const std::int64_t along_row = from_right ? -stored.channels : stored.channels;
+  const std::int64_t along_column = from_bottom ? -stored.stride : stored.stride;
+  const T* origin = stored.data + (from_right ? (stored.width - 1) * stored.channels : 0) +
+                    (from_bottom ? (stored.height - 1) * stored.stride : 0);
+  const std::int64_t step_x = swap ? along_column : along_row;
+  const std::int64_t step_y = swap ? along_row : along_column;
+  for (std::int64_t y = 0; y < upright.height; ++y) {
+    T* out = upright.row(y);
+    for (std::int64_t x = 0; x < upright.width; ++x) {
+      const T* in = origin + x * step_x + y * step_y;
+      for (int c = 0; c < upright.channels; ++c) *out++ = in[c];
+    }
+  }
+}
+
 }  // namespace
 
 Orientation exif_orientation(std::span<const std::byte> tiff) noexcept {
@@ -69,27 +94,11 @@ Shape oriented_shape(Shape stored, Orientation orientation) noexcept {
   return stored;
 }
 
-void orient_pixels(ConstHostPlane stored, HostPlane upright, Orientation orientation) {
-  // Where upright pixel (0, 0) is stored, and how far the stored sample moves per step along x and y.
-  const bool swap = swaps_sides(orientation);
-  const bool from_right = orientation == Orientation::mirror_horizontal ||
-                          orientation == Orientation::rotate_180 || orientation == Orientation::transverse ||
-                          orientation == Orientation::rotate_270;
-  const bool from_bottom = orientation == Orientation::rotate_180 ||
-                           orientation == Orientation::mirror_vertical ||
-                           orientation == Orientation::rotate_90 || orientation == Orientation::transverse;
-  const std::int64_t along_row = from_right ? -stored.channels : stored.channels;
-  const std::int64_t along_column = from_bottom ? -stored.stride : stored.stride;
-  const Sample* origin = stored.data + (from_right ? (stored.width - 1) * stored.channels : 0) +
-                         (from_bottom ? (stored.height - 1) * stored.stride : 0);
-  const std::int64_t step_x = swap ? along_column : along_row;
-  const std::int64_t step_y = swap ? along_row : along_column;
-  for (std::int64_t y = 0; y < upright.height; ++y) {
-    Sample* out = upright.row(y);
-    for (std::int64_t x = 0; x < upright.width; ++x) {
-      const Sample* in = origin + x * step_x + y * step_y;
-      for (int c = 0; c < upright.channels; ++c) *out++ = in[c];
-    }
+void orient_pixels(ConstHostView stored, HostView upright, Orientation orientation) {
+  if (stored.sample == SampleType::u16) {
+    turn_pixels(stored.as<std::uint16_t>(), upright.as<std::uint16_t>(), orientation);
+  } else {
+    turn_pixels(stored.as<std::uint8_t>(), upright.as<std::uint8_t>(), orientation);
   }
 }
 

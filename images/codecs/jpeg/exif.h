@@ -28,8 +28,8 @@ enum class Orientation {
 // The shape of an image of shape `stored` once `orientation` has been applied.
 [[nodiscard]] Shape oriented_shape(Shape stored, Orientation orientation) noexcept;
 
-// Writes the pixels of `stored` into `upright`, turned; upright has oriented_shape(stored.shape()).
-// The two must not overlap.
-void orient_pixels(ConstHostPlane stored, HostPlane upright, Orientation orientation);
+// Writes the pixels of `stored` into `upright`, turned; upright has oriented_shape(stored.shape()), its
+// sample type too. The two must not overlap.
+void orient_pixels(ConstHostView stored, HostView upright, Orientation orientation);
 
 }  // namespace imgpipe

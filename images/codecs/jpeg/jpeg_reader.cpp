@@ -103,7 +103,8 @@ class JpegReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
+    const HostPlane rows = view.as<Sample>();
     // All scans of a file that has several are decoded here.
     if (!started_ && !try_start()) fail();
     started_ = true;

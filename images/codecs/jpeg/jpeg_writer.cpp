@@ -120,8 +120,8 @@ class JpegWriter final : public Writer {
   JpegWriter(const JpegWriter&) = delete;
   JpegWriter& operator=(const JpegWriter&) = delete;
 
-  void write_rows(ConstHostPlane rows) override {
-    if (!try_write(rows)) fail();
+  void write_rows(ConstHostView rows) override {
+    if (!try_write(as_8_bit(rows))) fail();
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override {

@@ -28,8 +28,7 @@ class PlainPngReader final : public Reader {
         library_(std::move(library)),
         next_chunk_(plain.first_idat),
         end_of_idats_(plain.end_of_idats),
-        row_bytes_(
-            static_cast<std::size_t>(library_->header().shape.width * library_->header().shape.channels)) {
+        row_bytes_(static_cast<std::size_t>(library_->header().shape.row_bytes())) {
     header_ = library_->header();
     library_bytes_ = library_->working_bytes(false);
     left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
@@ -44,7 +43,8 @@ class PlainPngReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
+    const HostPlane rows = view.as<Sample>();
     first_above_.resize(row_bytes_);
     inflated_.resize(inflated_bytes());
     const auto pixel_bytes = static_cast<std::size_t>(rows.channels);

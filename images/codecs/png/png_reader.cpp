@@ -150,15 +150,17 @@ class PngReader final : public WholeImageReader {
   }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
     if (!started_ && !try_start()) fail();
     started_ = true;
-    if (header_.progressive) return WholeImageReader::read_next_rows(rows);
+    if (header_.progressive) return WholeImageReader::read_next_rows(view);
+    const HostPlane rows = view.as<Sample>();
     if (damaged_ || !try_read_rows(rows)) give_missing(rows);
   }
 
   // Of an interlaced file.
-  void decode(HostPlane whole) override {
+  void decode(HostView view) override {
+    const HostPlane whole = view.as<Sample>();
     // Under --lenient a pixel that no pass reached must be mid-grey.
     if (!state_.strict) {
       for (std::int64_t y = 0; y < whole.height; ++y) fill_missing(whole.row(y), whole.width, whole.channels);

@@ -46,14 +46,14 @@ class PngWriter final : public Writer {
  public:
   PngWriter(Shape shape, const EncodeOptions& options)
       : shape_(shape), level_(options.png_level), mark_(options.mark) {
-    const std::int64_t row_bytes = shape.width * shape.channels + 1;
-    strip_rows_ = std::clamp<std::int64_t>(kStripBytes / row_bytes, 1, shape.height);
+    strip_rows_ = std::clamp<std::int64_t>(kStripBytes / (shape.row_bytes() + 1), 1, shape.height);
     strips_.resize(static_cast<std::size_t>((shape.height + strip_rows_ - 1) / strip_rows_));
   }
 
   [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
 
-  void write_strip(std::int64_t first, ConstHostPlane rows) override {
+  void write_strip(std::int64_t first, ConstHostView view) override {
+    const ConstHostPlane rows = as_8_bit(view);
     if (first % strip_rows_ != 0 || rows.height != std::min(strip_rows_, shape_.height - first) ||
         rows.width != shape_.width || rows.channels != shape_.channels) {
       throw Error(ErrorKind::usage, "write_strip: the rows are no strip of the image");
@@ -79,8 +79,8 @@ class PngWriter final : public Writer {
     workers_.push_back(std::move(worker));
   }
 
-  void write_rows(ConstHostPlane rows) override {
-    if (gathered_.empty()) gathered_ = Image({shape_.width, strip_rows_, shape_.channels});
+  void write_rows(ConstHostView rows) override {
+    if (gathered_.empty()) gathered_ = Image({shape_.width, strip_rows_, shape_.channels, shape_.sample});
     for (std::int64_t y = 0; y < rows.height;) {
       const std::int64_t first = next_row_ - next_row_ % strip_rows_;
       const std::int64_t height = std::min(strip_rows_, shape_.height - first);
@@ -89,8 +89,9 @@ class PngWriter final : public Writer {
       if (taken == height) {
         write_strip(first, rows.rows(y, taken));
       } else {
-        copy_pixels(rows.rows(y, taken), gathered_.view().rows(filled, taken));
-        if (filled + taken == height) write_strip(first, std::as_const(gathered_).view().rows(0, height));
+        copy_pixels(rows.rows(y, taken), gathered_.untyped_view().rows(filled, taken));
+        if (filled + taken == height)
+          write_strip(first, std::as_const(gathered_).untyped_view().rows(0, height));
       }
       y += taken;
       next_row_ += taken;
@@ -155,9 +156,7 @@ class PngWriter final : public Writer {
   }
 
   // Of a strip: with a type byte for each row.
-  [[nodiscard]] std::int64_t filtered_bytes() const {
-    return strip_rows_ * (shape_.width * shape_.channels + 1);
-  }
+  [[nodiscard]] std::int64_t filtered_bytes() const { return strip_rows_ * (shape_.row_bytes() + 1); }
   // As it lies in the file, chunks and all.
   [[nodiscard]] std::int64_t strip_file_bytes() const {
     return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunk * 12;
@@ -172,7 +171,7 @@ class PngWriter final : public Writer {
   }
 
   static void filter(ConstHostPlane rows, std::vector<std::byte>& filtered) {
-    const auto row_bytes = static_cast<std::size_t>(rows.row_samples());
+    const auto row_bytes = static_cast<std::size_t>(rows.shape().row_bytes());
     filtered.resize((row_bytes + 1) * static_cast<std::size_t>(rows.height));
     auto* out = reinterpret_cast<std::uint8_t*>(filtered.data());
     for (std::int64_t y = 0; y < rows.height; ++y, out += row_bytes + 1) {

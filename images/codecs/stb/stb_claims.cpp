@@ -85,7 +85,7 @@ Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions
   options.lenient = false;
   const auto reader = open(bytes, options);
   Image image(reader->header().shape, options.memory);
-  reader->read_rows(image.view());
+  reader->read_rows(image.untyped_view());
   return image;
 }
 

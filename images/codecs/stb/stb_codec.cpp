@@ -199,7 +199,8 @@ class StbReader final : public WholeImageReader {
   }
 
  protected:
-  void decode(HostPlane whole) override {
+  void decode(HostView view) override {
+    const HostPlane whole = view.as<Sample>();
     const int stored = stored_channels_;
     const Sample* in = pixels_.data;
     for (std::int64_t y = 0; y < whole.height; ++y) {
@@ -269,9 +270,9 @@ class StbWriter final : public Writer {
   StbWriter(Format format, Shape shape, const EncodeOptions& options)
       : format_(format), options_(options), shape_(shape) {}
 
-  void write_rows(ConstHostPlane rows) override {
+  void write_rows(ConstHostView rows) override {
     if (image_.empty()) image_ = Image(shape_);
-    copy_pixels(rows, image_.view().rows(next_row_, rows.height));
+    copy_pixels(as_8_bit(rows), image_.view().rows(next_row_, rows.height));
     next_row_ += rows.height;
   }
 
@@ -279,7 +280,7 @@ class StbWriter final : public Writer {
   // and a hash table beside a stream that doubles too. JPEG: up to 9 bytes for 4 samples, as libjpeg's.
   [[nodiscard]] std::int64_t working_bytes() const override {
     constexpr std::int64_t kTableBytes = std::int64_t{4} << 20;
-    const std::int64_t image = shape_.samples();
+    const std::int64_t image = shape_.bytes();
     if (format_ == Format::png) return 6 * (image + shape_.height) + kTableBytes;
     if (format_ == Format::jpeg)
       return image + 3 * std::max(image, 3 * shape_.pixels()) * 9 / 4 + kTableBytes;
@@ -337,7 +338,7 @@ void check_stb_writable(Format format, Shape shape) {
   if (side_limit && (shape.width > kMaxSide16 || shape.height > kMaxSide16)) {
     throw Error(ErrorKind::usage, name + " holds at most 65535 pixels a side");
   }
-  if (shape.samples() + shape.height > kMaxRawBytes) {
+  if (shape.bytes() + shape.height > kMaxRawBytes) {
     throw Error(ErrorKind::usage, name + " output is limited to 1 GiB of samples; pgm and ppm are not");
   }
 }

@@ -196,7 +196,8 @@ class TgaReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostPlane rows) override {
+  void read_next_rows(HostView view) override {
+    const HostPlane rows = view.as<Sample>();
     for (std::int64_t y = 0; y < rows.height; ++y) read_row(next_row_++, rows.row(y));
   }
 
@@ -241,7 +242,8 @@ class TgaPackedReader final : public WholeImageReader {
   }
 
  protected:
-  void decode(HostPlane whole) override {
+  void decode(HostView view) override {
+    const HostPlane whole = view.as<Sample>();
     std::int64_t missing = 0;
     for (std::int64_t y = 0; y < whole.height; ++y) {
       Sample* row = whole.row(tga_.top_down ? y : whole.height - 1 - y);

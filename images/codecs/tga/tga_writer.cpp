@@ -17,7 +17,8 @@ class TgaWriter final : public Writer {
   TgaWriter(Shape shape, const EncodeOptions& options)
       : shape_(shape), pixel_bytes_(static_cast<std::size_t>(shape.channels)), mark_(options.mark) {}
 
-  void write_rows(ConstHostPlane rows) override {
+  void write_rows(ConstHostView view) override {
+    const ConstHostPlane rows = as_8_bit(view);
     const std::int64_t at_once = rows_at_once();
     for (std::int64_t y = 0; y < rows.height; y += at_once) {
       const ConstHostPlane band = rows.rows(y, std::min(at_once, rows.height - y));
