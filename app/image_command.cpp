@@ -21,6 +21,7 @@
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
 #include "pipeline/compare.h"
+#include "pipeline/owned_frame.h"
 #include "pipeline/host/bands.h"
 
 namespace imgpipe {
@@ -60,19 +61,29 @@ void make_result_folder(const std::string& path) {
 
 // Layout changes are no pictures of their own.
 bool makes_picture(const Step& step) {
-  return writes_pixels(step.stage->writes) && (step.stage->selectable || !step.parts.empty());
+  return step.stage->writes_pixels && (step.stage->selectable || !step.parts.empty());
+}
+
+// contrast, or a fused stage that begins with it.
+bool is_contrast(const Step& step) {
+  return step.stage->reads_histogram == contrast_reads_histogram;
+}
+
+// What the sequential function of a stage makes of a frame.
+void run_reference(std::string_view name, const StageCall<Host>& call) {
+  functions(*find_stage(name), call.in.type.sample).reference(call);
 }
 
 // A decoded frame as an image file holds it.
 Image interleaved(const Frame<const std::byte, Host>& frame) {
-  Image image({frame.shape.width, frame.shape.height, frame.shape.channels()});
-  if (frame.shape.layout == Layout::interleaved || frame.shape.channels() == 1) {
-    copy_pixels(frame.planes[0], image.view());
-    return image;
+  FrameType type = frame.type;
+  type.layout = Layout::interleaved;
+  Image image(shape_of(type));
+  if (frame.type.layout == Layout::interleaved || frame.type.channels() == 1) {
+    copy_pixels(frame.planes[0], image.untyped_view());
+  } else {
+    run_reference("merge", {.in = frame, .out = {type, {image.untyped_view(), {}, {}, {}}}});
   }
-  FrameType shape = frame.shape;
-  shape.layout = Layout::interleaved;
-  find_stage("merge")->reference({frame, {shape, {image.view(), {}, {}, {}}}, {}, {}});
   return image;
 }
 
@@ -87,7 +98,8 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
   for (std::size_t i = 0; !folder.empty() && i < plan.steps.size(); ++i) {
     if (!makes_picture(plan.steps[i])) continue;
     std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
-    std::ranges::replace(name, '#', '-');
+    // What some file systems do not take.
+    std::ranges::replace_if(name, [](char c) { return c == '#' || c == ':'; }, '-');
     files.push_back({i, (std::filesystem::path(folder) / name).string()});
   }
   return files;
@@ -101,7 +113,7 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome) {
       const Image image = interleaved(outcome.outputs[file.step]);
       const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), options.encode);
       Timeline unreported;
-      write_file(file.path, encode_image(image.view(), *writer, threads, unreported).parts);
+      write_file(file.path, encode_image(image.untyped_view(), *writer, threads, unreported).parts);
     });
   }
 }
@@ -110,12 +122,10 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome) {
 std::size_t before_step(const Plan& plan) {
   std::size_t found = plan.steps.size();
   for (std::size_t i = plan.steps.size(); i-- > 0;) {
-    if (writes_histogram(plan.steps[i].stage->writes)) found = i;
+    if (plan.steps[i].stage->counts) found = i;
   }
-  for (std::size_t i = 1; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].stage->reads_histogram) return i - 1;
-  }
-  return found;
+  const auto reads = std::ranges::find_if(plan.steps, &is_contrast);
+  return reads == plan.steps.end() ? found : *reads->counted_by;
 }
 
 // Which image the histogram of step `index` counts: a fused step may have made it itself.
@@ -130,43 +140,45 @@ std::string counted_image(const Plan& plan, std::size_t index) {
 
 std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
   std::vector<ContrastRange> ranges;
-  for (std::size_t i = 1; i < outcome.plan.steps.size(); ++i) {
-    const Step& step = outcome.plan.steps[i];
-    if (!step.stage->reads_histogram) continue;
+  for (const Step& step : outcome.plan.steps) {
+    if (!is_contrast(step)) continue;
+    const ContrastParameters parameters(step.parameters);
     const int planes = step.in.color_channels;
-    const Histogram<Host> counts{outcome.histograms[i - 1].data(), kBins, planes, kBins, 1};
-    const int different = outcome.plan.options.stretch == Stretch::each ? planes : 1;
+    const std::int64_t bins = step.in.bins();
+    const Histogram<Host> counts{outcome.histograms[*step.counted_by].data(), bins, planes, bins, 1};
+    const bool each = parameters.stretch == Stretch::each;
+    const int different = each ? planes : 1;
     for (int c = 0; c < different; ++c) {
-      const StretchRange range = stretch_range(counts, outcome.plan.options, c);
-      ranges.push_back({step.label, c, range.lo, range.hi});
+      const StretchRange range = stretch_range(counts, parameters, c);
+      ranges.push_back({step.label, c, each, range.lo, range.hi});
     }
   }
   return ranges;
 }
 
 // Counts the samples of an image, plane by plane, by the stages' own reference.
-Counts count_image(ConstHostPlane pixels) {
-  const FrameType shape = frame_type_of(pixels.shape());
-  Frame<const std::byte, Host> frame{shape, {pixels, {}, {}, {}}};
+Counts count_image(const ConstHostView& pixels) {
+  Frame<const std::byte, Host> frame = frame_of_image(pixels);
   OwnedFrame planar;
-  if (shape.layout == Layout::interleaved) {
-    FrameType planar_shape = shape;
-    planar_shape.layout = Layout::planar;
-    planar = make_frame(planar_shape);
-    find_stage("split")->reference({frame, planar.view(), {}, {}});
+  if (frame.type.layout == Layout::interleaved) {
+    FrameType planar_type = frame.type;
+    planar_type.layout = Layout::planar;
+    planar = make_frame(planar_type);
+    run_reference("split", {.in = frame, .out = planar.view()});
     frame = std::as_const(planar).view();
   }
-  Counts counts{std::vector<std::uint64_t>(static_cast<std::size_t>(kBins * shape.color_channels))};
-  find_stage("hist")->reference(
-      {frame, {}, {counts.values.data(), kBins, shape.color_channels, kBins, 1}, {}});
+  const std::int64_t bins = frame.type.bins();
+  const int planes = frame.type.color_channels;
+  Counts counts{std::vector<std::uint64_t>(static_cast<std::size_t>(bins * planes))};
+  run_reference("hist", {.in = frame, .histogram = {counts.values.data(), bins, planes, bins, 1}});
   return counts;
 }
 
 void write_histogram(const ProcessOptions& options, const Outcome& outcome,
                      const std::vector<ContrastRange>& ranges) {
   const std::size_t before = before_step(outcome.plan);
-  const bool stretched =
-      before + 1 < outcome.plan.steps.size() && outcome.plan.steps[before + 1].stage->reads_histogram;
+  const auto reads = std::ranges::find_if(
+      outcome.plan.steps, [&](const Step& step) { return is_contrast(step) && step.counted_by == before; });
   HistogramPair pair;
   pair.title = input_name(std::filesystem::path(options.input).filename().string()) + ", " +
                shape_text(outcome.plan.input);
@@ -175,7 +187,7 @@ void write_histogram(const ProcessOptions& options, const Outcome& outcome,
   pair.before.values = outcome.histograms[before];
   pair.after = count_image(outcome.pixels);
   for (const ContrastRange& range : ranges) {
-    if (stretched && range.label == outcome.plan.steps[before + 1].label) pair.ranges.push_back(range);
+    if (reads != outcome.plan.steps.end() && range.label == reads->label) pair.ranges.push_back(range);
   }
   const std::string text = histogram_text(pair, options.histogram_file);
   naming(printable(options.histogram_file),
@@ -284,7 +296,7 @@ class ImageRun {
       engine_ = factory_(choice_, thread_count(options_));
     }
     if (!choice_.why.empty()) log_detail(choice_.why);
-    job.plan = make_plan(options_.stages, shape, options_.stage, options_.fuse);
+    job.plan = make_plan(options_.stages, shape, options_.fuse);
     say_plan(job.plan);
     if (!options_.histogram_file.empty() && before_step(job.plan) == job.plan.steps.size()) {
       throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");

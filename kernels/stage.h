@@ -29,14 +29,14 @@ struct Prepared {
 // What a step's function is called with. Planes of `in` and `out` never overlap.
 template <class Where>
 struct StageCall {
-  Frame<const std::byte, Where> in;
-  Frame<std::byte, Where> out;  // stages that write no pixels leave it alone
+  Frame<const std::byte, Where> in{};
+  Frame<std::byte, Where> out{};  // stages that write no pixels leave it alone
   // bins() x color_channels counters of `in`, written by stages that count, read by those that need counts.
   // Of a fused stage: those that one of its parts writes or reads.
-  Histogram<Where> histogram;
-  Parameters parameters;
-  Parameters second;  // of a fused stage: its second part's
-  Prepared<Where> prepared;
+  Histogram<Where> histogram{};
+  Parameters parameters{};
+  Parameters second{};  // of a fused stage: its second part's
+  Prepared<Where> prepared{};
 };
 
 // Rows first..end-1.

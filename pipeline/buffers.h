@@ -72,4 +72,17 @@ struct Places {
 };
 [[nodiscard]] Places places_of(const Buffers& buffers);
 
+// The planes of a frame, as stages are called with them: of pixels, then alpha where it has a plane of its own.
+template <class Byte, class Where, class PlaneOf>
+[[nodiscard]] Frame<Byte, Where> frame_of(const Buffers& buffers, std::size_t pixels, std::optional<std::size_t> alpha,
+                                         const PlaneOf& plane) {
+  const Buffer& buffer = buffers.buffers[pixels];
+  Frame<Byte, Where> frame{buffer.type, {}};
+  // Alpha that is not handed on does not belong to the frame.
+  if (buffer.type.layout == Layout::planar) frame.type.alpha = alpha.has_value();
+  for (int i = 0; i < buffer.planes(); ++i) frame.planes[static_cast<std::size_t>(i)] = plane(pixels, i);
+  if (alpha) frame.planes[kAlphaPlane] = plane(*alpha, 0);
+  return frame;
+}
+
 }  // namespace imgpipe

@@ -25,17 +25,19 @@ std::string Difference::text() const {
          std::to_string(largest) + ")";
 }
 
-Difference compare_frames(const Frame<const std::byte, Host>& a, const Frame<const std::byte, Host>& b) {
-  if (a.shape != b.shape) throw std::logic_error("frames of different shapes");
+namespace {
+
+template <class T>
+Difference compare_samples(const Frame<const std::byte, Host>& a, const Frame<const std::byte, Host>& b) {
   Difference difference;
-  for (std::int64_t y = 0; y < a.shape.height; ++y) {
-    for (std::int64_t x = 0; x < a.shape.width; ++x) {
+  for (std::int64_t y = 0; y < a.type.height; ++y) {
+    for (std::int64_t x = 0; x < a.type.width; ++x) {
       int largest = 0;
       for (std::size_t p = 0; p < a.planes.size(); ++p) {
         if (a.planes[p].empty() != b.planes[p].empty()) throw std::logic_error("frames of different planes");
         for (int c = 0; c < (a.planes[p].empty() ? 0 : a.planes[p].channels); ++c) {
           const std::int64_t at = x * a.planes[p].channels + c;
-          largest = std::max(largest, std::abs(a.planes[p].row(y)[at] - b.planes[p].row(y)[at]));
+          largest = std::max(largest, std::abs(a.plane<T>(p).row(y)[at] - b.plane<T>(p).row(y)[at]));
         }
       }
       difference.count += largest > 0 ? 1 : 0;
@@ -43,6 +45,13 @@ Difference compare_frames(const Frame<const std::byte, Host>& a, const Frame<con
     }
   }
   return difference;
+}
+
+}  // namespace
+
+Difference compare_frames(const Frame<const std::byte, Host>& a, const Frame<const std::byte, Host>& b) {
+  if (a.type != b.type) throw std::logic_error("frames of different types");
+  return a.type.sample == SampleType::u16 ? compare_samples<std::uint16_t>(a, b) : compare_samples<std::uint8_t>(a, b);
 }
 
 std::vector<Difference> compare_outcomes(const Outcome& tested, const Outcome& reference) {
@@ -53,10 +62,10 @@ std::vector<Difference> compare_outcomes(const Outcome& tested, const Outcome& r
     if (tested.plan.steps[i].label != reference.plan.steps[i].label) {
       throw std::logic_error("outcomes of different plans");
     }
-    const Writes writes = tested.plan.steps[i].stage->writes;
+    const Stage& stage = *tested.plan.steps[i].stage;
     Difference difference;
-    if (writes_histogram(writes)) difference = compare_counts(tested.histograms[i], reference.histograms[i]);
-    if (writes_pixels(writes) && difference.identical())
+    if (stage.counts) difference = compare_counts(tested.histograms[i], reference.histograms[i]);
+    if (stage.writes_pixels && difference.identical())
       difference = compare_frames(tested.outputs[i], reference.outputs[i]);
     differences.push_back(difference);
   }

@@ -18,18 +18,6 @@
 
 namespace imgpipe {
 
-// A frame that owns its planes.
-struct OwnedFrame {
-  FrameType shape;
-  std::array<Image, 4> images;
-
-  [[nodiscard]] Frame<std::byte, Host> view();
-  [[nodiscard]] Frame<const std::byte, Host> view() const;
-};
-
-// Allocates the planes that a frame of this shape has.
-[[nodiscard]] OwnedFrame make_frame(const FrameType& shape);
-
 // Takes the bytes of a file as they are made, in their order, from one thread at a time. What it throws ends
 // the job.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
@@ -49,16 +37,28 @@ struct Job {
 
 struct Outcome {
   std::exception_ptr error;  // set: beside it there is only the timeline, as far as the job came
-  ConstHostPlane pixels;  // the finished image, of shape plan.output; its memory is in `frames` or `source`
+  ConstHostView pixels;   // the finished image, of shape plan.output; its memory is in `memory` or `source`
   EncodedFile file;       // with a writer: the finished image encoded, as far as no sink took it
   Plan plan;
   Timeline timeline;
-  std::vector<std::vector<std::uint64_t>> histograms;  // by step: kBins x planes counts, empty where none
+  std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none
   Image source;                                        // with keep_source: the decoded image
   std::vector<Frame<const std::byte, Host>> outputs;      // with keep_outputs, by step; empty for statistics
-  std::vector<OwnedFrame> frames;                      // the memory behind pixels and outputs
+  std::vector<Image> memory;                           // behind pixels and outputs
   std::vector<std::string> warnings;                   // the reader's
 };
+
+// What of a job says how much memory it takes; `plan` is the job's.
+[[nodiscard]] inline MemoryQuestion memory_question(const Job& job, const Plan& plan) {
+  return {.plan = plan,
+          .reader = *job.reader,
+          .writer = job.writer.get(),
+          .handed_on = job.sink != nullptr,
+          .repeat = job.repeat,
+          .keep_source = job.keep_source,
+          .keep_outputs = job.keep_outputs,
+          .keep_pixels = job.keep_pixels};
+}
 
 // Does one job after the other. One thread uses an engine.
 class Engine {
@@ -95,7 +95,7 @@ class Engine {
 
 // SIMD stages over bands on `threads` threads, the caller's among them. A job without repeat, keep_source,
 // keep_outputs and keep_pixels runs band by band from its reader to its writer: a whole image is held only
-// where a stage needs the histogram, or the neighbours, of what is being decoded.
+// where a stage needs the histogram of what is being decoded.
 [[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(int threads);
 
 // CUDA device `index`. Its context is being made on another thread when this returns; what goes wrong there
@@ -105,6 +105,6 @@ class Engine {
 [[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int index, int threads = 1);
 
 // A reader over pixels that are in memory already; `image` must outlive it.
-[[nodiscard]] std::unique_ptr<Reader> make_memory_reader(ConstHostPlane image);
+[[nodiscard]] std::unique_ptr<Reader> make_memory_reader(ConstHostView image);
 
 }  // namespace imgpipe

@@ -7,7 +7,7 @@
 #include "images/image.h"
 #include "images/memory/available_memory.h"
 #include "images/memory/block_pool.h"
-#include "pipeline/host/band_layout.h"
+#include "pipeline/host/chains.h"
 
 namespace imgpipe {
 
@@ -28,13 +28,15 @@ MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows) {
 }
 
 MemoryNeed writer_need(const MemoryQuestion& question) {
-  return writer_need(question, band_layout(question.plan.output, {}, question.writer, 1).rows);
+  const Plan encoded{.input = question.plan.output, .output = question.plan.output};
+  const ChainedPlan chained(encoded, true, {});
+  return writer_need(question, BandPlan(chained, chained.chains.front(), question.writer, 1).rows());
 }
 
 // Decoded into one piece; uploaded, worked on and downloaded; encoded.
 MemoryNeed lane_need(const MemoryQuestion& question) {
-  const std::int64_t source = question.plan.input.samples();
-  const std::int64_t result = question.plan.output.samples();
+  const std::int64_t source = question.plan.input.bytes();
+  const std::int64_t result = question.plan.output.bytes();
   const MemoryNeed writer = writer_need(question);
   return {std::max({source + question.reader.working_bytes(true), source + result, result + writer.bytes}),
           writer.band_bytes, writer.most_bands};
@@ -42,8 +44,17 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
 
 std::int64_t bytes_of_steps(const Plan& plan) {
   std::int64_t bytes = 0;
-  for (const Step& step : plan.steps)
-    if (writes_pixels(step.stage->writes)) bytes += step.out.pixels() * step.out.channels();
+  for (const Step& step : plan.steps) {
+    if (step.stage->writes_pixels) bytes += step.out.bytes();
+  }
+  return bytes;
+}
+
+std::int64_t prepared_bytes_of(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (const Step& step : plan.steps) {
+    if (step.prepared) bytes += static_cast<std::int64_t>(step.prepared->size());
+  }
   return bytes;
 }
 

@@ -30,8 +30,8 @@ struct Step {
 struct Plan {
   Shape input;
   Shape output;
-  std::vector<Step> steps;
-  std::vector<std::string> notes;  // what was left out and why
+  std::vector<Step> steps{};
+  std::vector<std::string> notes{};  // what was left out and why
 };
 
 // Orders the steps for an image of shape `input`:

@@ -122,7 +122,6 @@ BatchSetUp set_up_batch(const ProcessOptions& options) {
   BatchSetUp set_up;
   BatchSettings& settings = set_up.settings;
   settings.stages = options.stages;
-  settings.stage = options.stage;
   settings.fuse = options.fuse;
   settings.decode = options.decode;
   settings.encode = options.encode;

@@ -4,7 +4,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/synth.h"
-#include "kernels/stage.h"
+#include "pipeline/stage_list.h"
 #include "pipeline/lab/lab_transfer.h"
 #include "pipeline/plan.h"
 
@@ -13,13 +13,35 @@ namespace {
 
 constexpr const char* kBatchGroup = "Batch";
 
-std::string stage_help() {
-  std::string help = "Stages in order, repeats allowed:";
+// "contrast:clip:clip-high:stretch (min/max stretch)".
+std::string stage_help(const Stage& stage) {
+  std::string text(stage.name);
+  for (const Parameter& parameter : stage.parameters) text += ":" + std::string(parameter.name);
+  return text + " (" + std::string(stage.summary) + ")";
+}
+
+// Of the parameters that no option of their own tells about.
+std::string parameter_help() {
+  std::string text;
   for (const Stage& stage : stage_table()) {
-    if (stage.selectable) help += " " + std::string(stage.name) + " (" + std::string(stage.summary) + "),";
+    for (const Parameter& parameter : stage.parameters) {
+      if (!parameter.option.empty()) continue;
+      text += " " + std::string(parameter.name) + " of " + std::string(stage.name) + ": " +
+              std::string(parameter.help) + ", " + allowed_values(parameter) + ".";
+    }
+  }
+  return text;
+}
+
+std::string stages_help() {
+  std::string help =
+      "Steps in order, repeats allowed, each NAME, NAME:VALUE or NAME:PARAMETER=VALUE:... A value without a name is "
+      "that of the first parameter, or the next. Stages:";
+  for (const Stage& stage : stage_table()) {
+    if (stage.selectable) help += " " + stage_help(stage) + ",";
   }
   help.back() = '.';
-  return help;
+  return help + parameter_help() + " Default: " + std::string(kDefaultStages);
 }
 
 std::string pattern_help() {
@@ -69,7 +91,33 @@ std::vector<OptionRow> encode_rows() {
   return rows;
 }
 
+std::vector<ParameterOption> make_parameter_options() {
+  std::vector<ParameterOption> options;
+  for (const Stage& stage : stage_table()) {
+    const Parameters preset = presets(stage.parameters);
+    for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
+      const Parameter& row = stage.parameters[i];
+      if (row.like_previous && !options.empty() && i > 0 && !stage.parameters[i - 1].option.empty()) {
+        options.back().value += "[,N]";
+        options.back().preset += "," + value_text(row, preset[i]);
+        options.back().help += "; behind a comma: " + std::string(row.help);
+      }
+      if (row.option.empty()) continue;
+      options.push_back({.name = std::string(row.option),
+                         .value = row.kind == Parameter::Kind::choice ? "NAME" : "N",
+                         .preset = value_text(row, preset[i]),
+                         .help = std::string(row.help)});
+    }
+  }
+  return options;
+}
+
 }  // namespace
+
+const std::vector<ParameterOption>& parameter_options() {
+  static const std::vector<ParameterOption> options = make_parameter_options();
+  return options;
+}
 
 std::string writable_formats() {
   std::string names;
@@ -115,15 +163,10 @@ std::vector<OptionRow> batch_rows() {
 }
 
 std::vector<OptionRow> process_rows() {
-  std::vector<OptionRow> rows{
-      {"What to do", "stages", "LIST", nullptr, stage_help() + " Default: " + default_stages()},
-      {"What to do", "luma", "NAME", "bt601", "Grey formula: bt601 (as Pillow), bt709, opencv (as cvtColor)"},
-      {"What to do", "clip", "LOW[,HIGH]", "0,0", "Percent of pixels that contrast may saturate at each end"},
-      {"What to do", "stretch", "NAME", "joint",
-       "Contrast of colour: joint (one range) or each plane its own"},
-      {"What to do", "window", "NAME", "box", "Smoothing weights: box, triangle, gauss"},
-      {"What to do", "border", "NAME", "shrink",
-       "Pixels beyond the border: shrink (not counted), replicate, reflect"},
+  std::vector<OptionRow> rows{{"What to do", "stages", "LIST", nullptr, stages_help()}};
+  for (const ParameterOption& option : parameter_options())
+    rows.push_back({"What to do", option.name.c_str(), option.value.c_str(), option.preset.c_str(), option.help});
+  const std::vector<OptionRow> others{
       {"Where", "device", "NAME", "auto",
        "auto, cuda (a batch takes as many as it needs), cuda:N, cuda:N,M (a batch), cpu or reference"},
       {"Where", "fuse", nullptr, nullptr,
@@ -148,6 +191,7 @@ std::vector<OptionRow> process_rows() {
       {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
       {"Input", "codec", "NAME", "auto", "auto, or stb: stb_image and stb_image_write wherever they can"},
   };
+  rows.insert(rows.end(), others.begin(), others.end());
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : batch_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));

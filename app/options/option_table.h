@@ -14,6 +14,16 @@ struct OptionRow {
   std::string help;
 };
 
+// An option that presets a parameter of a stage (Parameter::option).
+struct ParameterOption {
+  std::string name;    // "clip"
+  std::string value;   // for --help
+  std::string preset;  // as the option takes it: "0,0"
+  std::string help;
+};
+// All of them, in the order of the stage table.
+[[nodiscard]] const std::vector<ParameterOption>& parameter_options();
+
 [[nodiscard]] std::vector<OptionRow> process_rows();  // with those of a batch
 [[nodiscard]] std::vector<OptionRow> batch_rows();
 [[nodiscard]] std::vector<OptionRow> synth_rows();

@@ -19,14 +19,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Luma>, 3> kLumas{
-    {{"bt601", Luma::bt601}, {"bt709", Luma::bt709}, {"opencv", Luma::opencv}}};
-constexpr std::array<std::pair<std::string_view, Stretch>, 2> kStretches{
-    {{"joint", Stretch::joint}, {"each", Stretch::each}}};
-constexpr std::array<std::pair<std::string_view, Window>, 3> kWindows{
-    {{"box", Window::box}, {"triangle", Window::triangle}, {"gauss", Window::gauss}}};
-constexpr std::array<std::pair<std::string_view, Border>, 3> kBorders{
-    {{"shrink", Border::shrink}, {"replicate", Border::replicate}, {"reflect", Border::reflect}}};
 constexpr std::array<std::pair<std::string_view, CodecChoice>, 2> kCodecs{
     {{"auto", CodecChoice::automatic}, {"stb", CodecChoice::stb}}};
 
@@ -105,13 +97,10 @@ Command parse_process(const std::vector<std::string>& arguments) {
   ProcessOptions options;
   options.batch = batch_of(parser);
   take_paths(parser, options);
-  options.stage_list = parser.has("stages") ? parser.text("stages") : default_stages();
-  options.stages = parse_stages(options.stage_list);
-  options.stage.luma = parse_choice("luma", parser.text("luma"), kLumas);
-  options.stage.stretch = parse_choice("stretch", parser.text("stretch"), kStretches);
-  options.stage.window = parse_choice("window", parser.text("window"), kWindows);
-  options.stage.border = parse_choice("border", parser.text("border"), kBorders);
-  std::tie(options.stage.clip_low, options.stage.clip_high) = parse_clip(parser.text("clip"));
+  options.stage_list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
+  for (const ParameterOption& option : parameter_options())
+    options.stage_options.push_back({option.name, parser.text(option.name)});
+  options.stages = parse_stages(options.stage_list, StagePresets(options.stage_options));
   options.device = parser.text("device");
   options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   options.compare = parser.has("cpu");
@@ -171,29 +160,8 @@ Command parse_devices(const std::vector<std::string>& arguments) {
 }
 
 // A decimal percentage, exactly, in millionths.
-MicroPercent parse_percent(std::string_view text) {
-  const std::size_t dot = text.find('.');
-  const std::string_view whole = text.substr(0, dot);
-  std::string decimals(dot == std::string_view::npos ? "" : text.substr(dot + 1));
-  const auto all_digits = [](std::string_view s) {
-    return std::ranges::all_of(s, [](char c) { return c >= '0' && c <= '9'; });
-  };
-  if (whole.empty() || whole.size() > 2 || decimals.size() > 6 || !all_digits(whole) ||
-      !all_digits(decimals) || (dot != std::string_view::npos && decimals.empty())) {
-    usage("--clip: '" + printable(text) +
-          "' is not a percentage from 0 to below 100 with at most 6 decimals");
-  }
-  decimals.resize(6, '0');
-  return std::stoll(std::string(whole)) * kOnePercent + std::stoll(decimals);
-}
 
 }  // namespace
-
-std::pair<MicroPercent, MicroPercent> parse_clip(const std::string& text) {
-  const std::size_t comma = text.find(',');
-  const MicroPercent low = parse_percent(std::string_view(text).substr(0, comma));
-  return {low, comma == std::string::npos ? low : parse_percent(std::string_view(text).substr(comma + 1))};
-}
 
 std::int64_t parse_memory(const std::string& text) {
   constexpr std::string_view kUnits = "KMGT";

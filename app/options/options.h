@@ -11,7 +11,7 @@
 #include "app/files/replaceable.h"
 #include "images/codecs/codec.h"
 #include "images/synth.h"
-#include "kernels/stage.h"
+#include "pipeline/stage_list.h"
 #include "pipeline/lab/lab.h"
 
 namespace imgpipe {
@@ -60,9 +60,9 @@ struct ProcessOptions {
   std::string input;  // empty with --files-from alone
   std::string output;
   std::string new_folder;  // of one image: is made for OUTPUT; empty: there is nothing to make
-  std::vector<const Stage*> stages;
-  std::string stage_list;  // as given
-  StageOptions stage;
+  std::vector<StageRequest> stages;
+  std::string stage_list;                  // as given
+  std::vector<OptionValue> stage_options;  // the options that preset parameters: given, or their own presets
   std::string device;
   int threads = 0;  // 0: as many as there are
   bool compare = false;
@@ -127,8 +127,6 @@ using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, Bench
 // Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
 [[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);
 
-// "0.5" or "0.5,2": the low and high share, each 0 <= p < 100 with at most 6 decimals.
-[[nodiscard]] std::pair<MicroPercent, MicroPercent> parse_clip(const std::string& text);
 // "512M": a whole number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it. At least 64 MiB.
 [[nodiscard]] std::int64_t parse_memory(const std::string& text);
 // "640x480": both at least 1, at most 2^31-1.

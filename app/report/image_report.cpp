@@ -203,7 +203,7 @@ std::string report_table(const Report& report, const RunFacts& facts, bool color
   if (options.repeat > 0) out += repeat_note(options.repeat, report.compared);
   for (const ContrastRange& range : report.ranges) {
     out += range.label + ": lo " + std::to_string(range.lo) + ", hi " + std::to_string(range.hi);
-    if (options.stage.stretch == Stretch::each) out += ", plane " + std::to_string(range.plane);
+    if (range.of_one_plane) out += ", plane " + std::to_string(range.plane);
     out += range.hi <= range.lo ? " (nothing to stretch)\n" : "\n";
   }
   out += "\n" + table_line({"", "time ms", "MB", "GB/s", "of copy", "reference ms", "speed-up", "compared"},

@@ -43,20 +43,23 @@ std::string csv_number(const std::optional<double>& value) {
   return value ? Json(*value).dump() : "";
 }
 
+Json request_json(const StageRequest& request) {
+  Json parameters = Json::object();
+  for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
+    const Parameter& row = request.stage->parameters[i];
+    parameters[std::string(row.name)] = value_text(row, request.parameters[i]);
+  }
+  return {{"stage", request.stage->name}, {"parameters", parameters}};
+}
+
 }  // namespace
 
 Json options_json(const ProcessOptions& options) {
-  constexpr const char* kLumas[] = {"bt601", "bt709", "opencv"};
-  constexpr const char* kWindows[] = {"box", "triangle", "gauss"};
-  constexpr const char* kBorders[] = {"shrink", "replicate", "reflect"};
   Json json;
   json["stages"] = options.stage_list;
-  json["luma"] = kLumas[static_cast<int>(options.stage.luma)];
-  json["clip_low_percent"] = static_cast<double>(options.stage.clip_low) / kOnePercent;
-  json["clip_high_percent"] = static_cast<double>(options.stage.clip_high) / kOnePercent;
-  json["stretch"] = options.stage.stretch == Stretch::joint ? "joint" : "each";
-  json["window"] = kWindows[static_cast<int>(options.stage.window)];
-  json["border"] = kBorders[static_cast<int>(options.stage.border)];
+  for (const OptionValue& option : options.stage_options) json[option.option] = printable(option.text);
+  json["steps"] = Json::array();
+  for (const StageRequest& request : options.stages) json["steps"].push_back(request_json(request));
   json["device"] = options.device;
   json["threads"] = options.threads;
   json["compare"] = options.compare;

@@ -17,12 +17,12 @@ inline constexpr std::array<std::string_view, 2> kStretchNames{"joint", "each"};
 inline constexpr std::int64_t kMostClip = 100 * kOnePercent - 1;
 inline constexpr std::array kContrastParameters{
     Parameter{.name = "clip",
-              .help = "Percent of pixels that contrast may saturate at the dark end",
+              .help = "Percent of pixels that contrast may saturate at each end",
               .kind = Parameter::Kind::decimal,
               .most = kMostClip,
               .option = "clip"},
     Parameter{.name = "clip-high",
-              .help = "Percent of pixels that contrast may saturate at the bright end",
+              .help = "Another percentage for the bright end",
               .kind = Parameter::Kind::decimal,
               .most = kMostClip,
               .like_previous = true},

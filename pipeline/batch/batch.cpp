@@ -162,7 +162,7 @@ class Batch::Work {
     BatchResult& result = entry->result;
     result.header = entry->reader->header();
     result.input_bytes = entry->input.size_bytes();
-    entry->plan = make_plan(settings_.stages, result.header.shape, settings_.stage, settings_.fuse);
+    entry->plan = make_plan(settings_.stages, result.header.shape, settings_.fuse);
     naming(printable(item.output), [&] {
       result.output = storable_shape(item.format, entry->plan.output);
       entry->writer = make_writer(item.format, entry->plan.output, settings_.encode);
@@ -218,8 +218,8 @@ class Batch::Work {
     naming(printable(item_of(*entry).input), [&] {
       entry->source = Image(entry->plan.input, settings_.lane_memory.get());
       const auto span =
-          entry->timeline.span(part_name(Part::decode), SpanKind::host, entry->plan.input.samples());
-      entry->reader->read_rows(entry->source.view());
+          entry->timeline.span(part_name(Part::decode), SpanKind::host, entry->plan.input.bytes());
+      entry->reader->read_rows(entry->source.untyped_view());
     });
     keep_warnings(*entry, entry->reader->warnings());
     entry->reader.reset();
@@ -230,7 +230,7 @@ class Batch::Work {
   void encode(EntryPointer& entry, int threads) {
     HostThreads host(threads);
     const EncodedFile file = naming(printable(item_of(*entry).output), [&] {
-      return encode_image(std::as_const(entry->pixels).view(), *entry->writer, host, entry->timeline,
+      return encode_image(std::as_const(entry->pixels).untyped_view(), *entry->writer, host, entry->timeline,
                           entry->sink);
     });
     entry->pixels = Image();

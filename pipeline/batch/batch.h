@@ -74,8 +74,7 @@ struct LaneOffer {
 };
 
 struct BatchSettings {
-  std::vector<const Stage*> stages;
-  StageOptions stage;
+  std::vector<StageRequest> stages;
   bool fuse = false;
   DecodeOptions decode;
   EncodeOptions encode;

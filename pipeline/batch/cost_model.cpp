@@ -38,8 +38,8 @@ std::vector<std::byte> make_jpeg(const Shape& shape) {
 }
 
 Plan usual_plan(const Shape& shape) {
-  const std::vector<const Stage*> stages = parse_stages(default_stages());
-  return make_plan(stages, shape, {});
+  const std::vector<StageRequest> stages = parse_stages(kDefaultStages);
+  return make_plan(stages, shape);
 }
 
 double host_ns(const std::vector<std::byte>& jpeg, Engine& engine) {

@@ -17,9 +17,11 @@
 
 #include "images/error.h"
 #include "pipeline/cuda/cuda_api.h"
-#include "pipeline/cuda/device_image.h"
+#include "pipeline/cuda/device_run.h"
+#include "pipeline/cuda/uploader.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "pipeline/owned_frame.h"
 #include "pipeline/host/bands.h"
 
 namespace imgpipe {
@@ -109,12 +111,12 @@ class CudaEngine final : public Engine {
                                         const Shape& shape, std::int64_t& decoded) {
     std::deque<Image> early;
     const std::int64_t rows_each = std::clamp<std::int64_t>(
-        static_cast<std::int64_t>(kChunkBytes) / (shape.width * shape.channels), 1, shape.height);
+        static_cast<std::int64_t>(kChunkBytes) / shape.row_bytes(), 1, shape.height);
     while (decoded < shape.height && !engine.context_is_ready()) {
       const std::int64_t rows = std::min(rows_each, shape.height - decoded);
-      const auto span = timeline.span("decode", SpanKind::host, rows * shape.width * shape.channels);
-      early.emplace_back(Shape{shape.width, rows, shape.channels});
-      job.reader->read_rows(early.back().view());
+      const auto span = timeline.span("decode", SpanKind::host, rows * shape.row_bytes());
+      early.emplace_back(Shape{shape.width, rows, shape.channels, shape.sample});
+      job.reader->read_rows(early.back().untyped_view());
       decoded += rows;
     }
     return early;
@@ -127,17 +129,14 @@ class CudaEngine final : public Engine {
     std::int64_t decoded = 0;
     std::deque<Image> early = decode_early(*this, job, timeline, shape, decoded);
     Context& context = this->context(timeline);
-    Frame<std::byte, Device> source;
-    std::optional<DevicePlan> plan;
+    std::optional<DeviceRun> run;
     {
       const auto span = timeline.span("device memory", SpanKind::host);
-      source = context.source.reserve(frame_type_of(shape), true);
-      plan.emplace(context, outcome.plan, as_const(source), job.keep_outputs);
+      run.emplace(context, outcome.plan, timeline, job.keep_outputs);
     }
     const bool whole = job.repeat > 0 || job.keep_source;
-    DeviceTimes times(context, timeline);
     // With --repeat every pass uploads for itself; the chunks that come with decoding count as warm-up.
-    Uploader uploader(context, times, source.planes[0], timeline, whole, job.repeat > 0 ? kWarmUpPass : 0);
+    Uploader uploader(*run, context.pinned, timeline, whole, job.repeat > 0 ? kWarmUpPass : 0);
     Image result;
     {
       const auto span = timeline.span("pin", SpanKind::host);
@@ -145,21 +144,21 @@ class CudaEngine final : public Engine {
     }
     std::int64_t sent = 0;
     while (!early.empty()) {
-      const auto span = timeline.span("staging", SpanKind::host, 2 * early.front().shape().samples());
+      const auto span = timeline.span("staging", SpanKind::host, 2 * early.front().shape().bytes());
       const Image rows =
           std::move(early.front());  // given back to the system within the span: that takes time too
       early.pop_front();
       // Early chunks have the ring's size, but for an image of one chunk.
-      const HostPlane chunk = uploader.next_chunk(sent, rows.shape().height);
-      copy_pixels(rows.view(), chunk);
+      const HostView chunk = uploader.next_chunk(sent, rows.shape().height);
+      copy_pixels(rows.untyped_view(), chunk);
       uploader.send(chunk, sent);
       sent += rows.shape().height;
     }
     while (decoded < shape.height) {
       const std::int64_t rows = std::min(uploader.chunk_rows(), shape.height - decoded);
-      const HostPlane chunk = uploader.next_chunk(decoded, rows);
+      const HostView chunk = uploader.next_chunk(decoded, rows);
       {
-        const auto span = timeline.span("decode", SpanKind::host, rows * shape.width * shape.channels);
+        const auto span = timeline.span("decode", SpanKind::host, rows * shape.row_bytes());
         job.reader->read_rows(chunk);
       }
       uploader.send(chunk, decoded);
@@ -167,55 +166,43 @@ class CudaEngine final : public Engine {
     }
     outcome.warnings = job.reader->warnings();
     job.reader.reset();
-    run_passes(job, outcome, *plan, times, uploader, result);
-    if (job.keep_outputs) keep_outputs(outcome, *plan);
+    run_passes(job, outcome, *run, uploader, result);
+    if (job.keep_outputs) keep_outputs(outcome, *run);
     outcome.source = uploader.take_whole();
     if (!job.keep_source) outcome.source = Image();
-    outcome.frames.emplace_back();
-    outcome.frames.back().images[0] = std::move(result);
-    outcome.pixels = std::as_const(outcome.frames.back().images[0]).view();
+    outcome.pixels = std::as_const(result).untyped_view();
+    outcome.memory.push_back(std::move(result));
     if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, timeline, job.sink);
   }
 
-  void run_passes(const Job& job, Outcome& outcome, const DevicePlan& plan, DeviceTimes& times,
-                  Uploader& uploader, Image& result) {
+  static void run_passes(const Job& job, Outcome& outcome, DeviceRun& run, Uploader& uploader, Image& result) {
     const int first = job.repeat > 0 ? kWarmUpPass : 0;
     const int passes = std::max(1, job.repeat);
     // Uploads, then the resident work, then downloads: each is timed against its own kind, so that no stage
     // pays for the change from the copy engine to the multiprocessors.
     for (int pass = first; pass < passes && job.repeat > 0; ++pass) uploader.send_again(pass);
-    for (int pass = first; pass < passes; ++pass) plan.launch(times, pass);
-    for (int pass = first; pass < passes; ++pass) {
-      const std::size_t before = times.mark();
-      copy_to_host(result.view(), plan.result(), context_->stream);
-      times.interval("download", SpanKind::transfer, result.shape().samples(), pass, before, times.mark());
-    }
-    outcome.histograms.resize(outcome.plan.steps.size());
-    for (std::size_t i = 0; i < outcome.plan.steps.size(); ++i) {
-      if (!writes_histogram(outcome.plan.steps[i].stage->writes)) continue;
-      const Histogram<Device>& histogram = plan.call(i).histogram;
-      std::vector<std::uint64_t>& counts = outcome.histograms[i];
-      counts.resize(static_cast<std::size_t>(histogram.stride * histogram.height));
-      IMGPIPE_CUDA(cudaMemcpyAsync(counts.data(), histogram.data, counts.size() * sizeof(std::uint64_t),
-                                   cudaMemcpyDeviceToHost, context_->stream.get()));
-    }
-    times.wait_for(times.mark());
-    times.give_spans();
+    for (int pass = first; pass < passes; ++pass) run.launch(pass);
+    for (int pass = first; pass < passes; ++pass) run.download(result.untyped_view(), pass);
+    run.download_histograms(outcome.histograms);
+    run.times().wait_for(run.times().mark());
+    run.give_spans();
   }
 
   // Every step's output, for --cpu and --keep-stages: copies of what lies in device memory.
-  void keep_outputs(Outcome& outcome, const DevicePlan& plan) const {
+  void keep_outputs(Outcome& outcome, const DeviceRun& run) const {
     const auto span = outcome.timeline.span("keep", SpanKind::host);
-    for (const Frame<const std::byte, Device>& output : plan.outputs()) {
-      outcome.frames.emplace_back();
+    for (const Frame<const std::byte, Device>& output : run.outputs()) {
       outcome.outputs.emplace_back();
       if (output.planes[0].empty()) continue;
-      outcome.frames.back() = make_frame(output.shape);
-      const Frame<std::byte, Host> copy = outcome.frames.back().view();
+      OwnedFrame frame = make_frame(output.type);
+      const Frame<std::byte, Host> copy = frame.view();
       for (std::size_t i = 0; i < copy.planes.size(); ++i) {
         if (!copy.planes[i].empty()) copy_to_host(copy.planes[i], output.planes[i], context_->stream);
       }
-      outcome.outputs.back() = std::as_const(outcome.frames.back()).view();
+      outcome.outputs.back() = std::as_const(frame).view();
+      for (Image& image : frame.images) {
+        if (!image.empty()) outcome.memory.push_back(std::move(image));
+      }
     }
     IMGPIPE_CUDA(cudaStreamSynchronize(context_->stream.get()));
   }

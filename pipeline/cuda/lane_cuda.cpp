@@ -14,7 +14,7 @@
 #include "images/error.h"
 #include "pipeline/batch/lane.h"
 #include "pipeline/cuda/cuda_api.h"
-#include "pipeline/cuda/device_image.h"
+#include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
 
 namespace imgpipe {
@@ -53,25 +53,17 @@ class CudaLane final : public Lane {
     Context& context = slot.context;
     const Range range("image");
     try {
-      const Frame<std::byte, Device> source = context.source.reserve(frame_type_of(image.plan.input), true);
-      slot.plan.emplace(context, image.plan, as_const(source), false);
+      slot.run.emplace(context, image.plan, image.timeline, false, name() + " slot " + std::to_string(number + 1));
       image.pixels = Image(image.plan.output, pinned_.get());
-      pinned_->pin(image.source.view().data);
-      pinned_->pin(image.pixels.view().data);
-      slot.times.emplace(context, image.timeline, name() + " slot " + std::to_string(number + 1));
-      DeviceTimes& times = *slot.times;
-      const std::size_t start = times.mark();
-      copy_to_device(source.planes[0], std::as_const(image.source).view(), context.stream);
-      times.interval("upload", SpanKind::transfer, image.plan.input.samples(), 0, start, times.mark());
-      slot.plan->launch(times, 0);
-      const std::size_t before = times.mark();
-      copy_to_host(image.pixels.view(), slot.plan->result(), context.stream);
-      times.interval("download", SpanKind::transfer, image.plan.output.samples(), 0, before, times.mark());
+      pinned_->pin(image.source.untyped_view().data);
+      pinned_->pin(image.pixels.untyped_view().data);
+      (void)slot.run->upload(std::as_const(image.source).untyped_view(), 0, 0);
+      slot.run->launch(0);
+      slot.run->download(image.pixels.untyped_view(), 0);
       slot.done.record(context.stream);
     } catch (...) {
       (void)cudaStreamSynchronize(context.stream.get());
-      slot.plan.reset();
-      slot.times.reset();
+      slot.run.reset();
       throw;
     }
   }
@@ -81,16 +73,14 @@ class CudaLane final : public Lane {
     Slot& slot = slots_[number];
     try {
       slot.done.wait();
-      slot.times->give_spans();
+      slot.run->give_spans();
     } catch (...) {
       (void)cudaStreamSynchronize(slot.context.stream.get());
       image.pixels = Image();  // whatever is in it did not come all the way
-      slot.plan.reset();
-      slot.times.reset();
+      slot.run.reset();
       throw;
     }
-    slot.plan.reset();
-    slot.times.reset();
+    slot.run.reset();
   }
 
   void release_memory() override {
@@ -104,8 +94,7 @@ class CudaLane final : public Lane {
     Context context;
     // The thread that waits for it sleeps: a processor that spins is one that decodes nothing.
     Event done{cudaEventBlockingSync | cudaEventDisableTiming};
-    std::optional<DevicePlan> plan;
-    std::optional<DeviceTimes> times;
+    std::optional<DeviceRun> run;
   };
 
   int index_;

@@ -1,36 +1,28 @@
 #include "pipeline/host/bands.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <string>
 #include <utility>
 
-#include "pipeline/engine.h"
-#include "pipeline/host/band_layout.h"
 #include "pipeline/host/ordered_run.h"
 #include "pipeline/memory_need.h"
 
 namespace imgpipe {
-
 namespace {
-
-bool is_empty(const Frame<std::byte, Host>& frame) {
-  return frame.planes[0].empty();
-}
-
-}  // namespace
 
 // What runs a chain: bands are read and written in order, and worked on at the same time.
 class BandPass {
  public:
   BandPass(const ChainJob& job, HostThreads& threads)
-      : job_(job),
-        threads_(threads),
-        layout_(band_layout(job.source_shape, job.links, job.sink.writer, threads.count())) {}
+      : job_(job), plan_(job.plan), threads_(threads), bands_(job.plan, job.chain, job.writer, threads.count()) {
+    decodes_whole_ = job.reader != nullptr && plan_.is_whole(0, job.chain);
+  }
 
   void run() {
-    const std::int64_t bands = (job_.source_shape.height + layout_.rows - 1) / layout_.rows;
-    slots_.resize(
-        static_cast<std::size_t>(std::clamp<std::int64_t>(bands, 1, bands_at_once(threads_.count()))));
+    slots_.resize(static_cast<std::size_t>(
+        std::clamp<std::int64_t>(bands_.bands(), 1, bands_at_once(threads_.count()))));
     run_in_order(threads_, slots_.size(),
                  {[this](std::size_t slot, int thread) { return next_band(slots_[slot], thread); },
                   [this](std::size_t slot, int thread) { process(slots_[slot], thread); },
@@ -39,22 +31,27 @@ class BandPass {
   }
 
  private:
+  // A band's rows of a buffer, unless it writes them in place.
+  struct Held {
+    std::array<Image, 3> planes;
+    std::int64_t top = 0;  // the image's row that they begin with
+  };
   // One band on its way, with the memory that it needs; used for one band after the other.
   struct Slot {
-    std::int64_t first = 0, end = 0;  // rows of the image
-    int thread = 0;                   // that is at it
-    Image decoded;
-    std::vector<OwnedFrame> between;  // by link
-    std::vector<std::vector<std::uint64_t>> counts;
-    ConstHostPlane result;  // the rows first..end-1 as the writer takes them
+    RowRange band;
+    std::vector<RowRange> rows;  // by buffer
+    int thread = 0;              // that is at it
+    std::vector<Held> held;      // by buffer
+    std::vector<std::vector<std::uint64_t>> counts;  // by work of the chain
+    ConstHostView result;                            // the band as the writer takes it
     std::vector<Span> spans;
   };
 
   // Records how long `work` takes.
-  template <class Work>
-  void timed(Slot& slot, const std::string& name, SpanKind kind, std::int64_t bytes, const Work& work) {
+  template <class Action>
+  void timed(Slot& slot, const std::string& name, SpanKind kind, std::int64_t bytes, const Action& action) {
     const std::int64_t start = job_.timeline.now_ns();
-    work();
+    action();
     slot.spans.push_back({name, track(slot.thread), kind, start, job_.timeline.now_ns(), bytes, job_.pass});
   }
 
@@ -64,155 +61,174 @@ class BandPass {
     return (whose == "host" ? "" : whose + " ") + "cpu " + std::to_string(thread);
   }
 
-  // The next band of the source; false behind the last.
+  // ---- reading, one band after the other ---------------------------------------------------------------
+
+  // The next band; false behind the last.
   bool next_band(Slot& slot, int thread) {
-    if (next_row_ >= job_.source_shape.height) return false;
+    if (next_ == bands_.bands()) return false;
     slot.thread = thread;
-    slot.first = next_row_;
-    slot.end = std::min(job_.source_shape.height, next_row_ + layout_.rows);
-    next_row_ = slot.end;
-    if (job_.source.reader != nullptr) {
-      const HostPlane rows = decode_target(slot);
-      timed(slot, "decode", SpanKind::host, rows.height * rows.row_samples(),
-            [&] { job_.source.reader->read_rows(rows); });
-    }
+    slot.band = bands_.band(next_);
+    slot.rows = bands_.rows_of(slot.band);
+    slot.held.resize(plan_.buffers.buffers.size());
+    if (job_.reader != nullptr) read(slot, next_ + 1 == bands_.bands());
+    ++next_;
+    last_read_ = &slot;
     return true;
   }
 
-  // Straight into the sink where no link writes pixels.
-  [[nodiscard]] HostPlane decode_target(Slot& slot) const {
-    const std::int64_t rows = slot.end - slot.first;
-    if (decodes_in_place(layout_, !is_empty(job_.sink.image)))
-      return job_.sink.image.planes[0].rows(slot.first, rows);
-    const Shape& shape = job_.source_shape;
-    if (slot.decoded.empty())
-      slot.decoded = Image({shape.width, std::min(layout_.rows, shape.height), shape.channels});
-    return slot.decoded.view().rows(0, rows);
+  // Reads on to the end of the rows that the band needs, the last one to the end of the image: a file is judged whole.
+  void read(Slot& slot, bool last) {
+    const std::int64_t end = last ? plan_.plan.input.height : std::max(slot.rows[0].end, read_);
+    if (decodes_whole_) {
+      read_rows(slot, job_.whole.plane(0, 0).rows(read_, end - read_));
+      read_ = end;
+      return;
+    }
+    Held& held = slot.held[0];
+    Image& image = held.planes[0];
+    if (image.empty()) image = Image(shape_of_rows(0, bands_.held_rows()[0]));
+    const std::int64_t top = slot.rows[0].count() == 0 ? read_ : std::min(slot.rows[0].first, read_);
+    keep_rows_of_before(image.untyped_view(), top);
+    held.top = top;
+    read_rows(slot, image.untyped_view().rows(read_ - top, end - read_));
+    read_ = end;
   }
+
+  // Rows from `top` on that the band before has read and this one needs too. Its memory may be the same.
+  void keep_rows_of_before(const HostView& to, std::int64_t top) const {
+    if (top == read_) return;
+    const Held& before = last_read_->held[0];
+    const ConstHostView from = before.planes[0].untyped_view();
+    for (std::int64_t y = top; y < read_; ++y) {
+      std::memmove(to.row(y - top), from.row(y - before.top), static_cast<std::size_t>(to.row_bytes()));
+    }
+  }
+
+  void read_rows(Slot& slot, const HostView& rows) {
+    if (rows.height == 0) return;
+    timed(slot, "decode", SpanKind::host, rows.bytes(), [&] { job_.reader->read_rows(rows); });
+  }
+
+  [[nodiscard]] Shape shape_of_rows(std::size_t buffer, std::int64_t rows) const {
+    Shape shape = plan_.buffers.buffers[buffer].plane();
+    shape.height = rows;
+    return shape;
+  }
+
+  // ---- working, several bands at once ------------------------------------------------------------------
 
   void process(Slot& slot, int thread) {
     slot.thread = thread;
-    // The rows that `current` holds are those from `top` on.
-    Frame<const std::byte, Host> current = job_.source.image;
-    std::int64_t top = 0;
-    if (job_.source.reader != nullptr) {
-      current = {frame_type_of(job_.source_shape), {decode_target(slot), {}, {}, {}}};
-      top = slot.first;
-    }
-    for (std::size_t i = 0; i < job_.links.size(); ++i) {
-      const ChainLink& link = job_.links[i];
-      StageCall<Host> call{current, {}, {}, job_.plan.options};
-      call.in.type = link.in;
-      Band band{slot.first, slot.end, top, 0};
-      if (writes_histogram(link.stage->writes)) call.histogram = counts_of(slot, i);
-      if (link.stage->reads_histogram) call.histogram = complete_counts(link);
-      if (writes_pixels(link.stage->writes)) {
-        band.first = std::max<std::int64_t>(0, slot.first - layout_.reach_after[i]);
-        band.end = std::min(link.in.height, slot.end + layout_.reach_after[i]);
-        call.out = output_of(slot, i, band);
-      }
-      const std::int64_t bytes =
-          bytes_moved(*link.stage, link.in, link.out) / link.in.height * (slot.end - slot.first);
-      timed(slot, job_.plan.steps[link.step].label, SpanKind::kernel, bytes,
-            [&] { link.stage->cpu(call, band); });
-      if (!writes_pixels(link.stage->writes)) continue;
-      const ConstHostPlane alpha = current.planes[kAlphaPlane];
-      std::ranges::copy(call.out.planes, current.planes.begin());
-      current.shape = link.out;
-      // Alpha that the stage does not move is still counted from the old top.
-      if (!link.stage->moves_alpha) {
-        current.planes[kAlphaPlane] =
-            alpha.empty() ? alpha : alpha.rows(band.out_top - top, band.end - band.out_top);
-      }
-      top = band.out_top;
-    }
-    if (!job_.sink.image.planes[kAlphaPlane].empty()) keep_alpha(slot, current.planes[kAlphaPlane], top);
-    if (job_.sink.writer == nullptr) return;
-    slot.result = current.planes[0].rows(slot.first - top, slot.end - slot.first);
-    if (!layout_.strips) return;
-    timed(slot, "encode", SpanKind::host, slot.result.height * slot.result.row_samples(),
-          [&] { job_.sink.writer->write_strip(slot.first, slot.result); });
+    for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) do_work(slot, i);
+    if (job_.writer == nullptr) return;
+    slot.result = rows_of(slot, plan_.buffers.result, 0, slot.band);
+    if (!bands_.strips()) return;
+    timed(slot, "encode", SpanKind::host, slot.result.bytes(),
+          [&] { job_.writer->write_strip(slot.band.first, slot.result); });
   }
 
-  // Brings alpha into the sink where the link that moved it wrote into a buffer, because a later one writes
-  // the sink. `top`: the image's row that alpha begins with.
-  void keep_alpha(const Slot& slot, const ConstHostPlane& alpha, std::int64_t top) const {
-    const std::int64_t rows = slot.end - slot.first;
-    const ConstHostPlane from = alpha.rows(slot.first - top, rows);
-    const HostPlane to = job_.sink.image.planes[kAlphaPlane].rows(slot.first, rows);
-    if (from.data != to.data) copy_pixels(from, to);
+  void do_work(Slot& slot, std::size_t i) {
+    const Step& step = *plan_.works[i].step;
+    const Stage& stage = *step.stage;
+    const WorkBuffers& uses = plan_.buffers.works[i];
+    const RowRange own = bands_.own(slot.band, step.in.height);
+    const RowRange out = uses.pixels_out ? slot.rows[*uses.pixels_out] : own;
+    const RowRange in =
+        uses.pixels_out ? rows_needed(stage, step.in, step.parameters, out) : own;
+    StageCall<Host> call;
+    call.parameters = step.parameters;
+    if (step.prepared)
+      call.prepared = {step.prepared->data(), static_cast<std::int64_t>(step.prepared->size())};
+    call.in = frame_of<const std::byte, Host>(
+        plan_.buffers, uses.pixels_in, uses.alpha_in,
+        [&](std::size_t buffer, int plane) { return rows_of(slot, buffer, plane, in); });
+    if (uses.counts_in) call.histogram = complete_counts(*uses.counts_in, *step.counted_by);
+    if (uses.counts_out) call.histogram = own_counts(slot, i);
+    if (uses.pixels_out) {
+      call.out = frame_of<std::byte, Host>(
+          plan_.buffers, *uses.pixels_out, uses.alpha_out,
+          [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
+    }
+    const std::int64_t bytes =
+        bytes_moved(stage, step.in, step.out) / step.out.height * bands_.own(slot.band, step.out.height).count();
+    timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes,
+          [&] { step.functions().cpu(call, {out.first, out.end, in.first, out.first}); });
+    if (uses.pixels_out) keep(slot, *uses.pixels_out);
+    if (uses.alpha_out) keep(slot, *uses.alpha_out);
   }
+
+  // Rows that are there already: made by this band, read for it, or in a whole image.
+  [[nodiscard]] ConstHostView rows_of(const Slot& slot, std::size_t buffer, int plane, const RowRange& rows) const {
+    const Held& held = slot.held[buffer];
+    const Image& image = held.planes[static_cast<std::size_t>(plane)];
+    const bool is_held = !image.empty() && !bands_.in_place(buffer, slot.rows[buffer], slot.band);
+    if (is_held) return image.untyped_view().rows(rows.first - held.top, rows.count());
+    return std::as_const(job_.whole).plane(buffer, plane).rows(rows.first, rows.count());
+  }
+
+  // Where a work writes these rows.
+  [[nodiscard]] HostView target_of(Slot& slot, std::size_t buffer, int plane, const RowRange& rows) {
+    if (bands_.in_place(buffer, rows, slot.band)) return job_.whole.plane(buffer, plane).rows(rows.first, rows.count());
+    Held& held = slot.held[buffer];
+    Image& image = held.planes[static_cast<std::size_t>(plane)];
+    if (image.empty()) image = Image(shape_of_rows(buffer, bands_.held_rows()[buffer]));
+    held.top = rows.first;
+    return image.untyped_view().rows(0, rows.count());
+  }
+
+  // Brings the band's own rows into the whole image, where it has made them beside others.
+  void keep(Slot& slot, std::size_t buffer) const {
+    if (!plan_.is_whole(buffer, job_.chain) || bands_.in_place(buffer, slot.rows[buffer], slot.band)) return;
+    const RowRange own = bands_.own(slot.band, plan_.buffers.buffers[buffer].type.height);
+    for (int i = 0; i < plan_.buffers.buffers[buffer].planes(); ++i) {
+      copy_pixels(rows_of(slot, buffer, i, own), job_.whole.plane(buffer, i).rows(own.first, own.count()));
+    }
+  }
+
+  // This slot's own counters; gather() adds them up.
+  [[nodiscard]] Histogram<Host> own_counts(Slot& slot, std::size_t work) const {
+    slot.counts.resize(job_.chain.end - job_.chain.first);
+    const FrameType& type = plan_.works[work].step->out;
+    std::vector<std::uint64_t>& counts = slot.counts[work - job_.chain.first];
+    counts.resize(static_cast<std::size_t>(type.bins() * type.color_channels));
+    return {counts.data(), type.bins(), type.color_channels, type.bins(), 1};
+  }
+
+  [[nodiscard]] Histogram<Host> complete_counts(std::size_t buffer, std::size_t step) const {
+    const FrameType& type = plan_.buffers.buffers[buffer].type;
+    return {job_.histograms[step].data(), type.bins(), type.color_channels, type.bins(), 1};
+  }
+
+  // ---- writing, one band after the other ---------------------------------------------------------------
 
   void end_band(Slot& slot, int thread) {
     slot.thread = thread;
-    if (job_.sink.writer == nullptr) return;
-    if (!layout_.strips) {
-      timed(slot, "encode", SpanKind::host, slot.result.height * slot.result.row_samples(),
-            [&] { job_.sink.writer->write_rows(slot.result); });
+    if (job_.writer == nullptr) return;
+    if (!bands_.strips()) {
+      timed(slot, "encode", SpanKind::host, slot.result.bytes(), [&] { job_.writer->write_rows(slot.result); });
     }
-    if (job_.sink.bytes) hand_on(slot);
+    if (job_.sink) hand_on(slot);
   }
 
   // What is finished of the file goes on at once: it need never be there as a whole.
   void hand_on(Slot& slot) {
-    const EncodedFile finished = job_.sink.writer->take_finished();
+    const EncodedFile finished = job_.writer->take_finished();
     if (finished.parts.empty()) return;
     timed(slot, "write", SpanKind::host, static_cast<std::int64_t>(finished.size_bytes()), [&] {
-      for (const std::vector<std::byte>& part : finished.parts) job_.sink.bytes(part);
+      for (const std::vector<std::byte>& part : finished.parts) job_.sink(part);
     });
   }
 
-  // Rows band.first..band.end-1 of what a link writes: in the sink, or in a buffer of the slot.
-  [[nodiscard]] Frame<std::byte, Host> output_of(Slot& slot, std::size_t i, Band& band) const {
-    const ChainLink& link = job_.links[i];
-    if (i + 1 == layout_.last_pixels && !is_empty(job_.sink.image)) {
-      // The sink holds the whole image; a view of this band keeps the counting of rows the same for all.
-      Frame<std::byte, Host> frame = job_.sink.image;
-      for (HostPlane& plane : frame.planes) {
-        if (!plane.empty()) plane = plane.rows(band.first, band.end - band.first);
-      }
-      band.out_top = band.first;
-      frame.shape = link.out;
-      return frame;
-    }
-    slot.between.resize(job_.links.size());
-    OwnedFrame& buffer = slot.between[i];
-    if (buffer.images[0].empty()) buffer = make_frame(band_frame(link, layout_, i));
-    Frame<std::byte, Host> frame = buffer.view();
-    frame.shape = link.out;
-    band.out_top = band.first;
-    return frame;
-  }
-
-  // This slot's own counters; gather() adds them up.
-  [[nodiscard]] Histogram<Host> counts_of(Slot& slot, std::size_t i) const {
-    slot.counts.resize(job_.links.size());
-    std::vector<std::uint64_t>& counts = slot.counts[i];
-    const int planes = job_.links[i].in.color_channels;
-    counts.resize(static_cast<std::size_t>(kBins * planes));
-    return {counts.data(), kBins, planes, kBins, 1};
-  }
-
-  // The counts of the step before, complete.
-  [[nodiscard]] Histogram<Host> complete_counts(const ChainLink& link) const {
-    const Step& step = job_.plan.steps[link.step];
-    // A fused step that both counts and stretches does not exist: the counts are of an earlier step.
-    std::size_t from = link.step;
-    while (from-- > 0) {
-      if (writes_histogram(job_.plan.steps[from].stage->writes)) break;
-    }
-    return {job_.histograms[from].data(), kBins, step.in.color_channels, kBins, 1};
-  }
-
   void gather() {
-    for (std::size_t i = 0; i < job_.links.size(); ++i) {
-      const ChainLink& link = job_.links[i];
-      if (!writes_histogram(link.stage->writes)) continue;
-      std::vector<std::uint64_t>& counts = job_.histograms[link.step];
-      counts.assign(static_cast<std::size_t>(kBins * link.in.color_channels), 0);
+    for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) {
+      if (!plan_.buffers.works[i].counts_out) continue;
+      const FrameType& type = plan_.works[i].step->out;
+      std::vector<std::uint64_t>& counts = job_.histograms[plan_.works[i].index];
+      counts.assign(static_cast<std::size_t>(type.bins() * type.color_channels), 0);
       for (const Slot& slot : slots_) {
-        if (slot.counts.empty() || slot.counts[i].empty()) continue;
-        for (std::size_t bin = 0; bin < counts.size(); ++bin) counts[bin] += slot.counts[i][bin];
+        if (slot.counts.empty()) continue;
+        const std::vector<std::uint64_t>& more = slot.counts[i - job_.chain.first];
+        for (std::size_t bin = 0; bin < more.size(); ++bin) counts[bin] += more[bin];
       }
     }
     for (Slot& slot : slots_) {
@@ -221,28 +237,40 @@ class BandPass {
   }
 
   const ChainJob& job_;
+  const ChainedPlan& plan_;
   HostThreads& threads_;
-  const BandLayout layout_;
-  std::int64_t next_row_ = 0;
+  const BandPlan bands_;
+  bool decodes_whole_ = false;
+  std::int64_t next_ = 0;            // band
+  std::int64_t read_ = 0;            // rows
+  const Slot* last_read_ = nullptr;  // the band before
   std::vector<Slot> slots_;
 };
 
+}  // namespace
+
 void run_chain(const ChainJob& job, HostThreads& threads) {
+  for (std::size_t i = 0; i < job.plan.buffers.buffers.size(); ++i) {
+    if (job.plan.made_in(i, job.chain) && job.plan.is_whole(i, job.chain)) job.whole.make(i);
+  }
   BandPass(job, threads).run();
 }
 
-EncodedFile encode_image(ConstHostPlane pixels, Writer& writer, HostThreads& threads, Timeline& timeline,
+EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& threads, Timeline& timeline,
                          const ByteSink& sink) {
-  const Plan plan;
+  const Plan plan{.input = pixels.shape(), .output = pixels.shape()};
+  const ChainedPlan chained(plan, true, {});
+  WholeBuffers whole(chained.buffers);
+  whole.set_view(0, pixels);
   std::vector<std::vector<std::uint64_t>> none;
-  run_chain({plan,
-             pixels.shape(),
-             {nullptr, {frame_type_of(pixels.shape()), {pixels, {}, {}, {}}}},
-             {},
-             {{}, &writer, sink},
-             none,
-             timeline,
-             0},
+  run_chain({.plan = chained,
+             .chain = chained.chains.front(),
+             .reader = nullptr,
+             .writer = &writer,
+             .sink = sink,
+             .whole = whole,
+             .histograms = none,
+             .timeline = timeline},
             threads);
   return finish_file(writer, timeline, sink);
 }

@@ -37,12 +37,13 @@ std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, b
     bool ends = (counts && buffers.buffers[*counts].made_at > chains.back().first) || overlap + more > kMostOverlap;
     if (!streamed) ends = chains.size() == 1 || works[i - 1].index != works[i].index;
     if (ends) {
-      chains.push_back({i, i});
+      chains.push_back({.first = i, .end = i});
       overlap = 0;
     }
     chains.back().end = i + 1;
     overlap += more;
   }
+  chains.front().decodes = true;
   chains.back().last = true;
   return chains;
 }
@@ -77,8 +78,7 @@ std::size_t ChainedPlan::end_time(const Chain& chain) const {
 
 bool ChainedPlan::made_in(std::size_t buffer, const Chain& chain) const {
   const std::size_t made = buffers.buffers[buffer].made_at;
-  return made == 0 ? chain.first == 0 && (&chain == &chains.front() || chain.end == chains.front().end)
-                   : made > chain.first && made <= chain.end;
+  return made == 0 ? chain.decodes : made > chain.first && made <= chain.end;
 }
 
 bool ChainedPlan::is_whole(std::size_t buffer, const Chain& chain) const {
@@ -96,7 +96,7 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   const auto weigh = [&](const FrameType& type) {
     bytes = std::max(bytes, row_bytes(type) * ((type.height + height_ - 1) / height_));
   };
-  if (chain.first == 0) weigh(source);
+  if (chain.decodes) weigh(source);
   for (std::size_t i = chain.first; i < chain.end; ++i) {
     weigh(plan.works[i].step->in);
     weigh(plan.works[i].step->out);
@@ -131,7 +131,7 @@ std::vector<RowRange> BandPlan::rows_of(const RowRange& band) const {
     need(uses.pixels_in, in);
     if (uses.alpha_in) need(*uses.alpha_in, in);
   }
-  if (chain_.first == 0 && plan_.made_in(0, chain_) && plan_.is_whole(0, chain_)) need_own(0);
+  if (chain_.decodes && plan_.is_whole(0, chain_)) need_own(0);
   return rows;
 }
 
@@ -149,8 +149,9 @@ void BandPlan::find_held_rows() {
       if (!plan_.made_in(buffer, chain_)) continue;
       if (buffer == 0) {
         if (plan_.is_whole(0, chain_)) continue;
+        if (rows[0].count() == 0) rows[0] = {read, read};
         rows[0].first = std::min(rows[0].first, read);
-        if (i + 1 == bands()) rows[0].end = plan_.buffers.buffers[0].type.height;
+        rows[0].end = i + 1 == bands() ? plan_.buffers.buffers[0].type.height : std::max(rows[0].end, read);
         read = rows[0].end;
       } else if (in_place(buffer, rows[buffer], at)) {
         continue;

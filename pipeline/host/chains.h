@@ -23,7 +23,8 @@ namespace imgpipe {
 // Works first..end-1.
 struct Chain {
   std::size_t first = 0, end = 0;
-  bool last = false;  // of the plan: a writer takes its bands, if there is one
+  bool decodes = false;  // the first: it makes the decoded image
+  bool last = false;     // a writer takes its bands, if there is one
 };
 
 // The plan's works with the buffers between them, in chains.

@@ -1,73 +1,38 @@
-// The engine without a GPU: the plan's steps, cut into chains that each run band by band.
-//
-//   gray,hist,contrast,smooth of an RGB file       reader -> gray -> hist -> grey image -> contrast -> smooth
-//   -> writer
-//
-// A chain ends where the next stage needs the whole image before it: contrast needs the histogram, and smooth
-// the rows below, of what is still being decoded. For reports by stage (--cpu, --repeat, --keep-stages) every
-// step is a chain.
+// The engine without a GPU: the plan's works in chains that each run band by band (pipeline/host/chains.h). For reports
+// by stage (--cpu, --repeat, --keep-stages) every step is a chain.
 #include <algorithm>
 #include <utility>
 
 #include "images/simd.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
-#include "pipeline/host/band_layout.h"
 #include "pipeline/host/bands.h"
 
 namespace imgpipe {
 namespace {
 
-// Rows that a chain may need around a band. Each smooth adds two above and two below, which are made twice.
-constexpr int kMostReach = 4 * kRadius;
-
-std::vector<ChainLink> links_of(const Plan& plan) {
-  std::vector<ChainLink> links;
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    if (step.parts.empty()) links.push_back({step.stage, i, step.in, step.out});
-    for (const Step& part : step.parts) links.push_back({part.stage, i, part.in, part.out});
-  }
-  return links;
-}
-
-// The links in chains. `streamed`: as long as can be, the first of them fed by the reader; else one chain for
-// every step, behind an empty one that decodes.
-std::vector<std::vector<ChainLink>> chains_of(const Plan& plan, bool streamed) {
-  std::vector<std::vector<ChainLink>> chains(1);
-  int reach = 0;
-  for (const ChainLink& link : links_of(plan)) {
-    const bool first_chain = chains.size() == 1;
-    bool cut = link.stage->reads_histogram || reach + link.stage->reach > (first_chain ? 0 : kMostReach);
-    if (!streamed) cut = first_chain || chains.back().back().step != link.step;
-    if (cut) {
-      chains.emplace_back();
-      reach = 0;
-    }
-    chains.back().push_back(link);
-    reach += link.stage->reach;
-  }
-  return chains;
-}
-
 // Nothing is kept but the file.
 bool is_streamed(const MemoryQuestion& question) {
-  return question.writer != nullptr && question.repeat == 0 && !question.keep_source &&
-         !question.keep_outputs && !question.keep_pixels;
+  return question.writer != nullptr && question.repeat == 0 && !question.keep_source && !question.keep_outputs &&
+         !question.keep_pixels;
 }
 
-// What lives at one time: the images on both sides of a chain, none where rows go straight to a writer, the
-// bands between them, and who gives and who takes the rows; where they are kept, all images before.
+Keep keep_of(const MemoryQuestion& question) {
+  return {.source = question.keep_source, .outputs = question.keep_outputs};
+}
+
+// What is held at one time: while a chain runs, the whole images that it or a later one reads, its bands, and who gives
+// and who takes the rows; then what is encoded.
 class ChainsMemory {
  public:
-  ChainsMemory(const MemoryQuestion& question, bool streamed)
-      : question_(question), streamed_(streamed), chains_(chains_of(question.plan, streamed)) {}
+  explicit ChainsMemory(const MemoryQuestion& question)
+      : question_(question), plan_(question.plan, is_streamed(question), keep_of(question)) {}
 
   [[nodiscard]] MemoryNeed need() {
-    for (std::size_t i = 0; i < chains_.size(); ++i) add_chain(i);
-    if (!streamed_) {
+    for (const Chain& chain : plan_.chains) add_chain(chain);
+    if (!plan_.streamed) {
       const MemoryNeed writer = writer_need(question_);
-      add(kept_ + before_, 0, writer);
+      add(whole_bytes(plan_.works.size() + 1, plan_.works.size() + 1), 0, writer);
       bands_ = std::max(bands_, writer.most_bands);
     }
     need_.most_bands = bands_;
@@ -75,29 +40,32 @@ class ChainsMemory {
   }
 
  private:
-  void add_chain(std::size_t i) {
-    const std::vector<ChainLink>& links = chains_[i];
-    const bool to_writer = streamed_ && i + 1 == chains_.size();
-    const Writer* const writer = to_writer ? question_.writer : nullptr;
-    Shape source = question_.plan.input;
-    if (i > 0) source.channels = 1;  // of what is read from an image, bands hold nothing
-    const BandLayout layout = band_layout(source, links, writer, 1);
-    const bool to_image = !to_writer && (layout.last_pixels > 0 || i == 0);
-    std::int64_t after = 0;
-    if (to_image && layout.last_pixels == 0) after = question_.plan.input.samples();
-    if (to_image && layout.last_pixels > 0) after = bytes_of(links[layout.last_pixels - 1].out);
-    const std::int64_t reader = i == 0 ? question_.reader.working_bytes(false) : 0;
-    add(kept_ + before_ + after + reader, band_bytes(source, links, layout, i == 0, to_image),
-        to_writer ? writer_need(question_, layout.rows) : MemoryNeed());
-    bands_ = std::max(bands_, most_bands(source.height, layout.rows));
-    if (!to_image) return;
-    const bool all = question_.repeat > 0 || question_.keep_outputs;
-    if (all || (question_.keep_source && before_is_source_)) kept_ += before_;
-    before_ = after;
-    before_is_source_ = i == 0 && layout.last_pixels == 0;
+  void add_chain(const Chain& chain) {
+    const bool to_writer = plan_.streamed && chain.last;
+    const BandPlan bands(plan_, chain, to_writer ? question_.writer : nullptr, 1);
+    const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
+    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader, bands.band_bytes(),
+        to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
+    bands_ = std::max(bands_, most_bands(bands.bands() * bands.rows(), bands.rows()));
   }
 
-  static std::int64_t bytes_of(const FrameType& frame) { return frame.pixels() * frame.channels(); }
+  // Buffers that are held as a whole while works at these times run: made before their end, and read by a later chain
+  // than the one that makes them, now or later. With repeat all stay.
+  [[nodiscard]] std::int64_t whole_bytes(std::size_t first, std::size_t end) const {
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < plan_.buffers.buffers.size(); ++i) {
+      const Buffer& buffer = plan_.buffers.buffers[i];
+      const bool lives = buffer.made_at <= end && (question_.repeat > 0 || buffer.last_read_at > first);
+      if (lives && crosses_chains(i)) bytes += buffer.bytes();
+    }
+    return bytes;
+  }
+
+  [[nodiscard]] bool crosses_chains(std::size_t buffer) const {
+    return std::ranges::any_of(plan_.chains, [&](const Chain& chain) {
+      return plan_.made_in(buffer, chain) && plan_.is_whole(buffer, chain);
+    });
+  }
 
   // The largest of the one and the largest of the other: never less than both together.
   void add(std::int64_t bytes, std::int64_t band, const MemoryNeed& writer) {
@@ -106,10 +74,8 @@ class ChainsMemory {
   }
 
   const MemoryQuestion& question_;
-  const bool streamed_;
-  const std::vector<std::vector<ChainLink>> chains_;
-  std::int64_t kept_ = 0, before_ = 0;
-  bool before_is_source_ = false;
+  const ChainedPlan plan_;
+  const std::int64_t prepared_ = prepared_bytes_of(question_.plan);
   std::int64_t bands_ = 1;
   MemoryNeed need_;
 };
@@ -121,112 +87,57 @@ class CpuRun {
       : job_(job),
         outcome_(outcome),
         threads_(threads),
-        streamed_(is_streamed({outcome.plan, *job.reader, job.writer.get(), job.sink != nullptr, job.repeat,
-                               job.keep_source, job.keep_outputs, job.keep_pixels})),
-        chains_(chains_of(outcome.plan, streamed_)) {
+        plan_(outcome.plan, is_streamed(memory_question(job, outcome.plan)),
+              keep_of(memory_question(job, outcome.plan))),
+        whole_(plan_.buffers) {
     outcome.histograms.resize(outcome.plan.steps.size());
-    outcome.frames.resize(outcome.plan.steps.size());
-    if (job.keep_outputs) outcome.outputs.resize(outcome.plan.steps.size());
   }
 
   void run() {
-    run_chain_of(0, 0, true);
+    run_one(plan_.chains.front(), 0, true);
     outcome_.warnings = job_.reader->warnings();
     job_.reader.reset();
-    const Current decoded = current_;
     const int passes = std::max(1, job_.repeat);
     for (int pass = job_.repeat > 0 ? kWarmUpPass : 0; pass < passes; ++pass) {
-      current_ = decoded;
-      for (std::size_t i = 1; i < chains_.size(); ++i) run_chain_of(i, pass, pass == passes - 1);
+      for (std::size_t i = 1; i < plan_.chains.size(); ++i) run_one(plan_.chains[i], pass, pass + 1 == passes);
     }
     finish();
   }
 
  private:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
-  // The image between two chains. Its colour is that of outcome_.frames[owner], or of source_ (kNone); a
-  // plane of alpha is that of outcome_.frames[alpha_owner], which is an earlier one where no stage has moved
-  // it since.
-  struct Current {
-    Frame<const std::byte, Host> image = {};
-    std::size_t owner = kNone;
-    std::size_t alpha_owner = kNone;
-  };
-
-  // With `last`, the frames that nothing reads any more are freed on the way.
-  void run_chain_of(std::size_t index, int pass, bool last) {
-    const std::vector<ChainLink>& links = chains_[index];
-    ChainJob chain{outcome_.plan,       outcome_.plan.input, {},  links, {},
-                   outcome_.histograms, outcome_.timeline,   pass};
-    if (index == 0) {
-      chain.source.reader = job_.reader.get();
-    } else {
-      chain.source.image = current_.image;
-      chain.source_shape = {current_.image.shape.width, current_.image.shape.height, 1};
+  // With `last` what nothing reads any more is freed behind the chain.
+  void run_one(const Chain& chain, int pass, bool last) {
+    run_chain({.plan = plan_,
+               .chain = chain,
+               .reader = chain.decodes ? job_.reader.get() : nullptr,
+               .writer = plan_.streamed && chain.last ? job_.writer.get() : nullptr,
+               .sink = job_.sink,
+               .whole = whole_,
+               .histograms = outcome_.histograms,
+               .timeline = outcome_.timeline,
+               .pass = pass},
+              threads_);
+    if (!last) return;
+    for (std::size_t i = 0; i < plan_.buffers.buffers.size(); ++i) {
+      if (plan_.buffers.buffers[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
     }
-    if (streamed_ && index + 1 == chains_.size()) {
-      chain.sink.writer = job_.writer.get();
-      chain.sink.bytes = job_.sink;
-      run_chain(chain, threads_);
-      return;
-    }
-    const auto writes = std::ranges::find_if(links.rbegin(), links.rend(), [](const ChainLink& link) {
-      return writes_pixels(link.stage->writes);
-    });
-    Current next = current_;
-    if (writes != links.rend()) {
-      const bool alpha =
-          std::ranges::any_of(links, [](const ChainLink& link) { return link.stage->moves_alpha; });
-      chain.sink.image = output_of(*writes, alpha);
-      next.owner = writes->step;
-      if (alpha) next.alpha_owner = writes->step;
-    } else if (index == 0) {
-      source_ = Image(outcome_.plan.input);
-      chain.sink.image = {frame_type_of(source_.shape()), {source_.view(), {}, {}, {}}};
-      next.image = {chain.sink.image.shape, {std::as_const(source_).view(), {}, {}, {}}};
-    }
-    run_chain(chain, threads_);
-    if (writes != links.rend()) {
-      next.image = {writes->out, {}};
-      std::ranges::copy(chain.sink.image.planes, next.image.planes.begin());
-      if (next.alpha_owner == current_.alpha_owner)
-        next.image.planes[kAlphaPlane] = current_.image.planes[kAlphaPlane];
-      if (last && !job_.keep_outputs && index > 0) release(current_, next);
-      if (job_.keep_outputs) outcome_.outputs[writes->step] = next.image;
-    }
-    current_ = next;
-  }
-
-  Frame<std::byte, Host> output_of(const ChainLink& link, bool alpha) {
-    FrameType shape = link.out;
-    if (!alpha) shape.alpha = false;
-    OwnedFrame& frame = outcome_.frames[link.step];
-    if (frame.images[0].empty()) frame = make_frame(shape);
-    return frame.view();
-  }
-
-  // Frees what `next` does not use of the image before it.
-  void release(const Current& image, const Current& next) {
-    if (image.owner == kNone) {
-      if (!job_.keep_source) source_ = Image();
-      return;
-    }
-    std::array<Image, 4>& planes = outcome_.frames[image.owner].images;
-    for (std::size_t c = 0; c < kAlphaPlane; ++c) planes[c] = Image();
-    if (image.alpha_owner != kNone && image.alpha_owner != next.alpha_owner)
-      outcome_.frames[image.alpha_owner].images[kAlphaPlane] = Image();
   }
 
   void finish() {
-    if (streamed_) {
-      outcome_.frames.clear();
-      source_ = Image();
+    if (plan_.streamed) {
       outcome_.file = finish_file(*job_.writer, outcome_.timeline, job_.sink);
       return;
     }
-    outcome_.pixels = current_.image.planes[0];
-    if (job_.keep_source || current_.owner == kNone) outcome_.source = std::move(source_);
+    if (job_.keep_outputs) {
+      for (std::size_t i = 0; i < plan_.works.size(); ++i) {
+        const Work& work = plan_.works[i];
+        outcome_.outputs.resize(work.index + 1);
+        if (work.step->stage->writes_pixels) outcome_.outputs[work.index] = whole_.frame(plan_.buffers.works[i]);
+      }
+    }
+    outcome_.pixels = std::as_const(whole_).plane(plan_.buffers.result, 0);
+    if (job_.keep_source || plan_.buffers.result == 0) outcome_.source = whole_.take(0);
+    outcome_.memory = whole_.take_all();
     if (job_.writer)
       outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
   }
@@ -234,10 +145,8 @@ class CpuRun {
   Job& job_;
   Outcome& outcome_;
   HostThreads& threads_;
-  bool streamed_;
-  std::vector<std::vector<ChainLink>> chains_;
-  Image source_;
-  Current current_;
+  const ChainedPlan plan_;
+  WholeBuffers whole_;
 };
 
 class CpuEngine final : public Engine {
@@ -252,7 +161,7 @@ class CpuEngine final : public Engine {
   }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(threads_.count()); }
   [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
-    return ChainsMemory(question, is_streamed(question)).need();
+    return ChainsMemory(question).need();
   }
 
  protected:

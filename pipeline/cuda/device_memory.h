@@ -1,0 +1,42 @@
+// Where rows of pixels lie in device memory, and copies there and back.
+#pragma once
+
+#include <cstdint>
+
+#include "pipeline/cuda/cuda_api.h"
+
+namespace imgpipe {
+
+using DeviceView = View<std::byte, Device>;
+using ConstDeviceView = View<const std::byte, Device>;
+
+inline constexpr std::int64_t kPitchBytes = 128;
+
+// Bytes from one device row to the next: whole vectors of kDeviceRowPixels pixels, then a multiple of kPitchBytes.
+inline std::int64_t device_stride_bytes(const Shape& shape) {
+  const std::int64_t pixels = (shape.width + kDeviceRowPixels - 1) / kDeviceRowPixels * kDeviceRowPixels;
+  const std::int64_t row = pixels * shape.channels * sample_bytes(shape.sample);
+  return (row + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+}
+// Samples of 8 bits from one row to the next.
+inline std::int64_t device_stride(std::int64_t width, int channels) {
+  return device_stride_bytes({width, 1, channels});
+}
+inline std::int64_t device_bytes(const Shape& shape) {
+  return device_stride_bytes(shape) * shape.height;
+}
+
+inline void copy_to_device(const DeviceView& to, const ConstHostView& from, const Stream& stream) {
+  IMGPIPE_CUDA(cudaMemcpy2DAsync(to.data, static_cast<std::size_t>(to.stride_bytes), from.data,
+                                 static_cast<std::size_t>(from.stride_bytes),
+                                 static_cast<std::size_t>(from.row_bytes()), static_cast<std::size_t>(from.height),
+                                 cudaMemcpyHostToDevice, stream.get()));
+}
+
+inline void copy_to_host(const HostView& to, const ConstDeviceView& from, const Stream& stream) {
+  IMGPIPE_CUDA(cudaMemcpy2DAsync(to.data, static_cast<std::size_t>(to.stride_bytes), from.data,
+                                 static_cast<std::size_t>(from.stride_bytes), static_cast<std::size_t>(to.row_bytes()),
+                                 static_cast<std::size_t>(to.height), cudaMemcpyDeviceToHost, stream.get()));
+}
+
+}  // namespace imgpipe
