@@ -43,8 +43,6 @@ struct Band {
   std::int64_t out_top = 0;
 };
 
-struct Rung;  // kernels/lab/rung.h
-
 enum class Writes { pixels, statistics, both };
 
 [[nodiscard]] constexpr bool writes_pixels(Writes writes) {
@@ -73,9 +71,6 @@ struct Stage {
   void (*cpu)(const StageCall<Host>&, const Band&);
   // On a CUDA device, asynchronously; nullptr in a build without CUDA.
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&);
-  // Every way to do its work, oldest first: the sequential reference to the production kernel. nullptr: the
-  // stage has no ladder.
-  std::span<const Rung> (*ladder)() = nullptr;
 };
 
 // Every stage there is. The only list of stage names.

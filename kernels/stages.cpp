@@ -22,11 +22,11 @@ constexpr Layout kPlanar = Layout::planar;
 
 // clang-format off
 constexpr std::array kStages{
-    //     name               summary                                 writes              select. grey   histog. alpha  reach    in       out      fuses                    reference           cpu           cuda, ladder
-    Stage{"gray",            "colour to grey (--luma)",                Writes::pixels,     true,   true,  false,  true,  0,       kMixed,  kPlanar, {},                      gray_reference,     gray_cpu,     IMGPIPE_CUDA_STAGE(gray_cuda), gray_ladder},
-    Stage{"hist",            "256 counts for each colour plane",       Writes::statistics, true,   false, false,  false, 0,       kPlanar, kPlanar, {},                      hist_reference,     hist_cpu,     IMGPIPE_CUDA_STAGE(hist_cuda), hist_ladder},
-    Stage{"contrast",        "min/max stretch (--clip, --stretch)",    Writes::pixels,     true,   false, true,   false, 0,       kPlanar, kPlanar, {},                      contrast_reference, contrast_cpu, IMGPIPE_CUDA_STAGE(contrast_cuda), contrast_ladder},
-    Stage{"smooth",          "5x5 weighted mean (--window, --border)", Writes::pixels,     true,   false, false,  false, kRadius, kPlanar, kPlanar, {},                      smooth_reference,   smooth_cpu,   IMGPIPE_CUDA_STAGE(smooth_cuda), smooth_ladder},
+    //     name               summary                                 writes              select. grey   histog. alpha  reach    in       out      fuses                    reference           cpu           cuda
+    Stage{"gray",            "colour to grey (--luma)",                Writes::pixels,     true,   true,  false,  true,  0,       kMixed,  kPlanar, {},                      gray_reference,     gray_cpu,     IMGPIPE_CUDA_STAGE(gray_cuda)},
+    Stage{"hist",            "256 counts for each colour plane",       Writes::statistics, true,   false, false,  false, 0,       kPlanar, kPlanar, {},                      hist_reference,     hist_cpu,     IMGPIPE_CUDA_STAGE(hist_cuda)},
+    Stage{"contrast",        "min/max stretch (--clip, --stretch)",    Writes::pixels,     true,   false, true,   false, 0,       kPlanar, kPlanar, {},                      contrast_reference, contrast_cpu, IMGPIPE_CUDA_STAGE(contrast_cuda)},
+    Stage{"smooth",          "5x5 weighted mean (--window, --border)", Writes::pixels,     true,   false, false,  false, kRadius, kPlanar, kPlanar, {},                      smooth_reference,   smooth_cpu,   IMGPIPE_CUDA_STAGE(smooth_cuda)},
     Stage{"split",           "interleaved pixels to planes",           Writes::pixels,     false,  false, false,  true,  0,       kMixed,  kPlanar, {},                      split_reference,    split_cpu,    IMGPIPE_CUDA_STAGE(split_cuda)},
     Stage{"merge",           "planes to interleaved pixels",           Writes::pixels,     false,  false, false,  true,  0,       kPlanar, kMixed,  {},                      merge_reference,    merge_cpu,    IMGPIPE_CUDA_STAGE(merge_cuda)},
     Stage{"gray+hist",       "gray and hist in one pass",              Writes::both,       false,  true,  false,  true,  0,       kMixed,  kPlanar, {"gray", "hist"},        nullptr,            nullptr,      IMGPIPE_CUDA_STAGE(gray_hist_cuda)},

@@ -13,6 +13,7 @@
 #include "app/bench/bench_plot.h"
 #include "images/error.h"
 #include "images/synth.h"
+#include "kernels/lab/ladders.h"
 #include "pipeline/lab/lab_transfer.h"
 #include "tests/support/cuda_backend.h"
 
@@ -25,8 +26,7 @@ std::shared_ptr<const LabSubject> subject_of(const char* stage, const char* patt
 }
 
 const Rung& rung_of(const char* stage, std::string_view name) {
-  const std::span<const Rung> ladder = find_stage(stage)->ladder();
-  return *std::ranges::find(ladder, name, &Rung::name);
+  return *std::ranges::find(find_ladder(stage)->rungs, name, &Rung::name);
 }
 
 // ---- what is wrong is seen ----------------------------------------------------------------------------
@@ -114,11 +114,11 @@ TEST_P(HostLabTest, WrongOnPurposeIsTimedAndSaysSo) {
 }
 
 TEST_P(HostLabTest, EveryHostRungIsRightAndTimed) {
-  for (const Stage& stage : stage_table()) {
-    if (stage.ladder == nullptr) continue;
+  for (const Ladder& ladder : ladder_table()) {
+    const Stage& stage = *find_stage(ladder.stage);
     const bool rgb = stage.in == Layout::interleaved;
     lab_->load(subject_of(std::string(stage.name).c_str(), "photo", {131, 77, rgb ? 3 : 1}));
-    for (const Rung& rung : stage.ladder()) {
+    for (const Rung& rung : ladder.rungs) {
       if (rung.kind == RungKind::cuda) continue;
       const LabResult result = lab_->run(rung, {5, 0, 0});
       EXPECT_EQ(result.status, LabStatus::right) << stage.name << " " << rung.name << ": " << result.detail;
@@ -235,9 +235,9 @@ TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
   EXPECT_GT(lab->copy_bandwidth(), 0);
   int wrong = 0;
   for (const Shape size : {Shape{1, 1, 1}, Shape{1283, 719, 1}}) {
-    for (const Stage& stage : stage_table()) {
-      if (stage.ladder == nullptr) continue;
-      for (const Rung& rung : stage.ladder()) {
+    for (const Ladder& ladder : ladder_table()) {
+      const Stage& stage = *find_stage(ladder.stage);
+      for (const Rung& rung : ladder.rungs) {
         if (rung.kind != RungKind::cuda || !unmet_need(rung, {}, size).empty()) continue;
         const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
         lab->load(

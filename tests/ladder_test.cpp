@@ -9,8 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/lab/rung.h"
+#include "kernels/lab/ladders.h"
 #include "tests/support/cuda_backend.h"
+#include "tests/support/cuda_rungs.h"
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"
 
@@ -124,17 +125,19 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
 }
 
 struct Place {
-  std::size_t stage, rung;
+  std::size_t ladder, rung;
+
+  [[nodiscard]] std::string_view stage_name() const { return ladder_table()[ladder].stage; }
+  [[nodiscard]] const Rung& get() const { return ladder_table()[ladder].rungs[rung]; }
 };
 void PrintTo(const Place& place, std::ostream* out) {
-  const Stage& stage = stage_table()[place.stage];
-  *out << stage.name << ", " << stage.ladder()[place.rung].name;
+  *out << place.stage_name() << ", " << place.get().name;
 }
 
 class Ladder : public testing::TestWithParam<Place> {
  protected:
-  [[nodiscard]] const Stage& stage() const { return stage_table()[GetParam().stage]; }
-  [[nodiscard]] const Rung& rung() const { return stage().ladder()[GetParam().rung]; }
+  [[nodiscard]] const Stage& stage() const { return *find_stage(GetParam().stage_name()); }
+  [[nodiscard]] const Rung& rung() const { return GetParam().get(); }
 };
 
 #define IMGPIPE_NEED_RUNG()                               \
@@ -197,18 +200,16 @@ TEST_P(Ladder, ALargerImage) {
 
 std::vector<Place> all_rungs() {
   std::vector<Place> places;
-  for (std::size_t s = 0; s < stage_table().size(); ++s) {
-    if (stage_table()[s].ladder == nullptr) continue;
-    for (std::size_t r = 0; r < stage_table()[s].ladder().size(); ++r) places.push_back({s, r});
+  for (std::size_t l = 0; l < ladder_table().size(); ++l) {
+    for (std::size_t r = 0; r < ladder_table()[l].rungs.size(); ++r) places.push_back({l, r});
   }
   return places;
 }
 
 std::string place_name(const testing::TestParamInfo<Place>& place) {
-  const Stage& stage = stage_table()[place.param.stage];
-  const Rung& rung = stage.ladder()[place.param.rung];
-  std::string name = std::string(rung.kind == RungKind::cuda ? "cuda_" : "host_") + std::string(stage.name) +
-                     "_" + std::string(rung.name);
+  const Rung& rung = place.param.get();
+  std::string name = std::string(rung.kind == RungKind::cuda ? "cuda_" : "host_") +
+                     std::string(place.param.stage_name()) + "_" + std::string(rung.name);
   std::ranges::replace(name, '-', '_');
   return name;
 }
@@ -219,13 +220,11 @@ TEST(Ladders, TellTheirStory) {
   std::size_t count = 0;
   int wrong = 0;
   for (const Place& place : all_rungs()) {
-    const Stage& stage = stage_table()[place.stage];
-    const std::span<const Rung> ladder = stage.ladder();
-    const Rung& rung = ladder[place.rung];
-    SCOPED_TRACE(std::string(stage.name) + " " + std::string(rung.name));
+    const Rung& rung = place.get();
+    SCOPED_TRACE(std::string(place.stage_name()) + " " + std::string(rung.name));
     EXPECT_FALSE(rung.idea.empty());
     EXPECT_FALSE(rung.origin.empty());
-    EXPECT_EQ(std::ranges::count(ladder, rung.name, &Rung::name), 1);
+    EXPECT_EQ(std::ranges::count(ladder_table()[place.ladder].rungs, rung.name, &Rung::name), 1);
     EXPECT_EQ(rung.host != nullptr, rung.kind != RungKind::cuda);
     EXPECT_EQ(rung.kind == RungKind::reference, place.rung == 0);
     EXPECT_TRUE(rung.kind == RungKind::cuda || rung.cuda == nullptr);
@@ -235,7 +234,7 @@ TEST(Ladders, TellTheirStory) {
   EXPECT_GE(count, 35U);
   EXPECT_EQ(wrong, 1);
   for (const char* name : {"gray", "hist", "contrast", "smooth"}) {
-    const Rung& last = find_stage(name)->ladder().back();
+    const Rung& last = find_ladder(name)->rungs.back();
     EXPECT_EQ(last.name, "production");
     EXPECT_EQ(last.grid, imgpipe::Grid::production);
     EXPECT_EQ(last.claim, Claim::exact);
@@ -245,7 +244,7 @@ TEST(Ladders, TellTheirStory) {
 // What the rung without atomics shows: the test above must not be blind to it.
 TEST(Ladders, NonAtomicCountsAreWrong) {
   IMGPIPE_NEED_CUDA();
-  for (const Rung& rung : find_stage("hist")->ladder()) {
+  for (const Rung& rung : find_ladder("hist")->rungs) {
     if (rung.claim != Claim::wrong) continue;
     const FrameShape shape{512, 512, 1, false, Layout::planar};
     GuardedFrame in(shape, 0, 0);

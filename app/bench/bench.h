@@ -11,6 +11,7 @@
 
 #include "app/bench/bench_table.h"
 #include "app/options/options.h"
+#include "kernels/lab/ladders.h"
 #include "pipeline/device.h"
 #include "pipeline/lab/lab.h"
 
@@ -71,7 +72,7 @@ class Bench {
 
   // The rungs of a ladder, of those that are `wanted`, that the devices run; rungs that cannot run say why.
   // Empty where the input has not what the stage takes. `done` hears of every row.
-  [[nodiscard]] std::vector<BenchRow> run(const Stage& stage, const BenchInput& input,
+  [[nodiscard]] std::vector<BenchRow> run(const Ladder& ladder, const BenchInput& input,
                                           const std::function<bool(const Rung&)>& wanted,
                                           const std::function<void(const BenchRow&)>& done = {});
   // The ladder of transfers; empty without CUDA.

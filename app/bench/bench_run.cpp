@@ -119,15 +119,15 @@ LabDevice* Bench::device_for(RungKind kind) {
   return kind == RungKind::host && slowest_ == RungKind::reference ? nullptr : host_.get();
 }
 
-std::vector<BenchRow> Bench::run(const Stage& stage, const BenchInput& input,
+std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
                                  const std::function<bool(const Rung&)>& wanted,
                                  const std::function<void(const BenchRow&)>& done) {
   std::vector<BenchRow> rows;
   // The subject for RGB, and for grey; what a device holds already is not sent again.
   std::shared_ptr<const LabSubject> subjects[2];
   std::map<LabDevice*, const LabSubject*> loaded;
-  const std::span<const Rung> ladder = stage.ladder();
-  for (const Rung& rung : ladder) {
+  const Stage& stage = *find_stage(ladder.stage);
+  for (const Rung& rung : ladder.rungs) {
     LabDevice* device = device_for(rung.kind);
     if (device == nullptr || !wanted(rung)) continue;
     const bool rgb = rung.interleaved || stage.in == Layout::interleaved;
@@ -140,7 +140,7 @@ std::vector<BenchRow> Bench::run(const Stage& stage, const BenchInput& input,
                  input.size(),
                  rung.kind,
                  rung.foreign,
-                 &rung == &ladder.back() || rung.name == "cpu",
+                 &rung == &ladder.rungs.back() || rung.name == "cpu",
                  subject->bytes(),
                  device->copy_bandwidth(),
                  {}};

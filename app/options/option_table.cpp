@@ -4,6 +4,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/synth.h"
+#include "kernels/lab/ladders.h"
 #include "kernels/stage.h"
 #include "pipeline/lab/lab_transfer.h"
 #include "pipeline/plan.h"
@@ -36,9 +37,7 @@ std::string pattern_help() {
 // Stages that have a ladder.
 std::string ladder_names() {
   std::string names;
-  for (const Stage& stage : stage_table()) {
-    if (stage.ladder != nullptr) names += std::string(stage.name) + ", ";
-  }
+  for (const Ladder& ladder : ladder_table()) names += std::string(ladder.stage) + ", ";
   return names + std::string(kTransferLadder);
 }
 

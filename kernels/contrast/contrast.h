@@ -26,7 +26,4 @@ void contrast_cpu(const StageCall<Host>& call, const Band& band);
 // The same on a CUDA device; lo and hi are found there.
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
-// Every way to do it, from the sequential reference to the production kernel (kernels/lab/rung.h).
-std::span<const Rung> contrast_ladder();
-
 }  // namespace imgpipe

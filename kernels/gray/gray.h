@@ -17,7 +17,4 @@ CudaStatus gray_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 // gray and hist in one pass over memory: `histogram` gets the counts of the grey plane.
 CudaStatus gray_hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
-// Every way to do it, from the sequential reference to the production kernel (kernels/lab/rung.h).
-std::span<const Rung> gray_ladder();
-
 }  // namespace imgpipe

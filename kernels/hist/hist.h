@@ -14,7 +14,4 @@ void hist_cpu(const StageCall<Host>& call, const Band& band);
 // The same as hist_reference on a CUDA device.
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
-// Every way to do it, from the sequential reference to the production kernel (kernels/lab/rung.h).
-std::span<const Rung> hist_ladder();
-
 }  // namespace imgpipe

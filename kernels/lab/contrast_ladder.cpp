@@ -4,7 +4,7 @@
 #include <array>
 
 #include "kernels/contrast/contrast.h"
-#include "kernels/share.h"
+#include "kernels/lab/share.h"
 
 namespace imgpipe {
 

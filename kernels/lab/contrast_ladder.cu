@@ -1,5 +1,5 @@
-// The CUDA rungs of contrast, oldest first; ladder.cpp tells their story. All but the last begin with a
-// kernel of one block that finds lo and hi, and are timed with it.
+// The CUDA rungs of contrast, oldest first; contrast_ladder.cpp tells their story. All but the last begin
+// with a kernel of one block that finds lo and hi, and are timed with it.
 #include "kernels/contrast/contrast.h"
 #include "kernels/contrast/stretch_block.cuh"
 #include "kernels/lab/contrast_ladder.h"

@@ -1,10 +1,12 @@
-// The rungs of contrast on a CUDA device, in the order of ladder.cpp. In, out: one grey plane; histogram: the
-// counts of `in`.
+// The rungs of contrast on a CUDA device, in the order of contrast_ladder.cpp. In, out: one grey plane;
+// histogram: the counts of `in`.
 #pragma once
 
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {
+
+[[nodiscard]] std::span<const Rung> contrast_ladder();
 
 CudaStatus contrast_naive(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus contrast_coalesced(const StageCall<Device>& call, const RungLaunch& launch);

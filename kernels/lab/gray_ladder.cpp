@@ -6,7 +6,7 @@
 
 #include "kernels/gray/gray.h"
 #include "kernels/lab/npp.h"
-#include "kernels/share.h"
+#include "kernels/lab/share.h"
 
 namespace imgpipe {
 

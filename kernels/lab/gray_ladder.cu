@@ -1,4 +1,4 @@
-// The CUDA rungs of gray, oldest first; ladder.cpp tells their story.
+// The CUDA rungs of gray, oldest first; gray_ladder.cpp tells their story.
 #include "kernels/gray/gray.h"
 #include "kernels/lab/gray_ladder.h"
 #include "kernels/lab/ladder.cuh"

@@ -6,7 +6,7 @@
 
 #include "kernels/hist/hist.h"
 #include "kernels/lab/npp.h"
-#include "kernels/share.h"
+#include "kernels/lab/share.h"
 
 namespace imgpipe {
 

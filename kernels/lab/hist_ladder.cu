@@ -1,4 +1,4 @@
-// The CUDA rungs of hist that count by atomic additions, oldest first; ladder.cpp tells their story. All
+// The CUDA rungs of hist that count by atomic additions, oldest first; hist_ladder.cpp tells their story. All
 // rungs begin with clearing the 256 counters, and are timed with it.
 #include "kernels/hist/hist.h"
 #include "kernels/lab/hist_ladder.h"

@@ -1,10 +1,12 @@
-// The rungs of hist, in the order of ladder.cpp. In: one grey plane (hist_rgb: interleaved RGB); out: the
-// counts.
+// The rungs of hist, in the order of hist_ladder.cpp. In: one grey plane (hist_rgb: interleaved RGB); out:
+// the counts.
 #pragma once
 
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {
+
+[[nodiscard]] std::span<const Rung> hist_ladder();
 
 // On the host: add the counts of their share to the histogram.
 void hist_private(const StageCall<Host>& call, const Share& share);

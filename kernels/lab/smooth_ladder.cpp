@@ -4,7 +4,7 @@
 #include <array>
 
 #include "kernels/lab/npp.h"
-#include "kernels/share.h"
+#include "kernels/lab/share.h"
 #include "kernels/smooth/smooth.h"
 
 namespace imgpipe {

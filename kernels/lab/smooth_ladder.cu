@@ -1,4 +1,4 @@
-// The CUDA rungs of smooth, oldest first; ladder.cpp tells their story.
+// The CUDA rungs of smooth, oldest first; smooth_ladder.cpp tells their story.
 #include "kernels/lab/ladder.cuh"
 #include "kernels/lab/smooth_ladder.h"
 #include "kernels/smooth/interior.cuh"

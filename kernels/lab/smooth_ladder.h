@@ -1,10 +1,12 @@
-// The rungs of smooth on a CUDA device, in the order of ladder.cpp: the box with Border::shrink. In, out: one
-// grey plane.
+// The rungs of smooth on a CUDA device, in the order of smooth_ladder.cpp: the box with Border::shrink. In,
+// out: one grey plane.
 #pragma once
 
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {
+
+[[nodiscard]] std::span<const Rung> smooth_ladder();
 
 CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch);

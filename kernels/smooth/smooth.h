@@ -19,7 +19,4 @@ CudaStatus smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 // contrast and smooth in one pass over memory; `histogram` holds the counts of `in`.
 CudaStatus contrast_smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
-// Every way to do it, from the sequential reference to the production kernel (kernels/lab/rung.h).
-std::span<const Rung> smooth_ladder();
-
 }  // namespace imgpipe
