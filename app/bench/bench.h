@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/bench/bench_options.h"
 #include "app/bench/bench_table.h"
-#include "app/options/options.h"
 #include "kernels/lab/ladders.h"
 #include "pipeline/device.h"
 #include "pipeline/lab/lab.h"

@@ -1,8 +1,11 @@
+#include "app/bench/bench_options.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
+#include "app/options/command_line.h"
 #include "app/options/option_parser.h"
 #include "images/error.h"
 #include "images/text.h"
