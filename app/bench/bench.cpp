@@ -72,7 +72,7 @@ const std::vector<TableColumn>& row_columns() {
 }
 
 const char* device_name(RungKind kind) {
-  return kind == RungKind::cuda ? "cuda" : kind == RungKind::host ? "cpu" : "reference";
+  return kind == RungKind::cuda ? "cuda" : kind == RungKind::cpu ? "cpu" : "reference";
 }
 
 // `first`: what the factor is against; nullptr: nothing was timed before.
@@ -180,11 +180,11 @@ ResultTable variant_list(const BenchOptions& options) {
       if (!wanted(rung.name)) continue;
       std::string needs;
       if (rung.grid == Grid::covering) needs = "a thread for every pixel: the image sets the blocks";
-      if (rung.grid == Grid::production) needs = "a grid of its own";
+      if (rung.grid == Grid::own) needs = "a grid of its own";
       if (rung.most_threads < 1024)
         needs = "at most " + std::to_string(rung.most_threads) + " threads a block";
       if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
-      table.rows.push_back({std::string(ladder.stage), std::string(rung.name), device_name(rung.kind),
+      table.rows.push_back({std::string(ladder.stage), std::string(rung.name), device_name(rung.kind()),
                             std::string(rung.idea), needs, std::string(rung.origin)});
     }
   }

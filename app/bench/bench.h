@@ -65,7 +65,6 @@ class Bench {
   // The devices, a line each, and why there is none where one could be.
   [[nodiscard]] std::vector<std::string> device_lines();
   [[nodiscard]] bool has_cuda() const { return cuda_ != nullptr; }
-  [[nodiscard]] bool has_host() const { return host_ != nullptr; }
   [[nodiscard]] const std::string& why_no_cuda() const { return why_no_cuda_; }
   [[nodiscard]] int cuda_index() const { return cuda_index_; }
   [[nodiscard]] int threads() const { return threads_; }
@@ -87,8 +86,8 @@ class Bench {
   const BenchOptions& options_;
   int threads_ = 1;
   int cuda_index_ = 0;
-  RungKind slowest_ = RungKind::host;  // of the host's rungs: reference alone, or threads too
-  std::unique_ptr<LabDevice> host_, cuda_;
+  RungKind slowest_ = RungKind::cpu;  // of the processor's rungs: reference alone, or threads too
+  std::unique_ptr<LabDevice> cpu_, cuda_;
   std::string why_no_cuda_;
 };
 

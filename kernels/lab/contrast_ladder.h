@@ -15,6 +15,5 @@ CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch&
 CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch);
 // Scratch of all of them: lo and hi.
 std::size_t contrast_range_bytes(const FrameShape& shape, const RungLaunch& launch);
-CudaStatus contrast_production(const StageCall<Device>& call, const RungLaunch& launch);
 
 }  // namespace imgpipe

@@ -1,5 +1,4 @@
 // The CUDA rungs of gray, oldest first; gray_ladder.cpp tells their story.
-#include "kernels/gray/gray.h"
 #include "kernels/lab/gray_ladder.h"
 #include "kernels/lab/ladder.cuh"
 
@@ -100,14 +99,6 @@ CudaStatus gray_vectors(const StageCall<Device>& call, const RungLaunch& launch)
   vectors_kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
       call.in.planes[0], call.out.planes[0], luma_weights(call.options.luma));
   return cudaGetLastError();
-}
-
-CudaStatus gray_fused(const StageCall<Device>& call, const RungLaunch& launch) {
-  return gray_hist_cuda(call, launch);
-}
-
-CudaStatus gray_production(const StageCall<Device>& call, const RungLaunch& launch) {
-  return gray_cuda(call, launch);
 }
 
 }  // namespace imgpipe

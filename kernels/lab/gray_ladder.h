@@ -13,7 +13,5 @@ CudaStatus gray_coalesced(const StageCall<Device>& call, const RungLaunch& launc
 CudaStatus gray_words(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus gray_vectors(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus gray_npp(const StageCall<Device>& call, const RungLaunch& launch);
-CudaStatus gray_fused(const StageCall<Device>& call, const RungLaunch& launch);
-CudaStatus gray_production(const StageCall<Device>& call, const RungLaunch& launch);
 
 }  // namespace imgpipe

@@ -2,7 +2,6 @@
 #include "kernels/lab/ladder.cuh"
 #include "kernels/lab/smooth_ladder.h"
 #include "kernels/smooth/interior.cuh"
-#include "kernels/smooth/smooth.h"
 
 namespace imgpipe {
 namespace {
@@ -247,10 +246,6 @@ CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& lau
   row_sums_kernel<<<blocks, block, 0, launch.stream>>>(call.in.planes[0], sums);
   column_sums_kernel<<<blocks, block, 0, launch.stream>>>(sums, call.out.planes[0]);
   return cudaGetLastError();
-}
-
-CudaStatus smooth_production(const StageCall<Device>& call, const RungLaunch& launch) {
-  return smooth_cuda(call, launch);
 }
 
 }  // namespace imgpipe

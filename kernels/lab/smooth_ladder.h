@@ -15,6 +15,5 @@ CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& lau
 // Scratch: the horizontal sums.
 std::size_t smooth_separable_bytes(const FrameShape& shape, const RungLaunch& launch);
 CudaStatus smooth_npp(const StageCall<Device>& call, const RungLaunch& launch);
-CudaStatus smooth_production(const StageCall<Device>& call, const RungLaunch& launch);
 
 }  // namespace imgpipe

@@ -68,7 +68,7 @@ std::int64_t LabSubject::bytes() const {
 
 LabSubject make_subject(const Stage& stage, Image in) {
   const Shape shape = in.shape();
-  const bool fits = shape.channels == 3 ? stage.in == Layout::interleaved || stage.name == "hist"
+  const bool fits = shape.channels == 3 ? stage.in == Layout::interleaved || !writes_pixels(stage.writes)
                                         : shape.channels == 1 && stage.in == Layout::planar;
   if (!fits)
     throw Error(ErrorKind::usage, "the ladder of " + std::string(stage.name) + " takes " +
@@ -117,12 +117,13 @@ int runs_within(double budget_us, double run_us, int least, int most) {
 
 std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
   if (rung.missing != nullptr && rung.missing() != nullptr) return rung.missing();
-  if (rung.kind == RungKind::cuda && rung.cuda == nullptr) return "this build has no CUDA";
+  const bool on_cuda = rung.kind() == RungKind::cuda;
+  if (on_cuda && rung.cuda == nullptr && rung.launch == nullptr) return "this build has no CUDA";
   constexpr std::int64_t kMostPadding = 128;  // samples of a row, for each channel
   constexpr std::int64_t kMostOffset = std::numeric_limits<std::int32_t>::max();
   if (!rung.wide && (in.width + kMostPadding) * in.channels * in.height > kMostOffset)
     return "takes images of less than 2 GiB";
-  const bool block_is_free = rung.kind == RungKind::cuda && rung.grid != Grid::production;
+  const bool block_is_free = on_cuda && rung.grid != Grid::own;
   if (block_is_free && options.block > rung.most_threads)
     return "takes at most " + std::to_string(rung.most_threads) + " threads a block";
   return "";

@@ -94,8 +94,8 @@ class LabDevice {
   std::shared_ptr<const LabSubject> subject_;
 };
 
-// Rungs of the host, on `threads` threads of its own.
-[[nodiscard]] std::unique_ptr<LabDevice> make_host_lab(int threads);
+// Rungs of the processor: reference, and cpu on `threads` threads of its own.
+[[nodiscard]] std::unique_ptr<LabDevice> make_cpu_lab(int threads);
 // Rungs of CUDA device `index`. Throws Error(device) when it cannot be used.
 [[nodiscard]] std::unique_ptr<LabDevice> make_cuda_lab(int index);
 

@@ -25,7 +25,7 @@ std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int 
         IMGPIPE_CUDA(cudaMemset(scratch.data(), 0xCD, bytes + kTail));
         IMGPIPE_CUDA(cudaDeviceSynchronize());
         with_grid.scratch = scratch.data();
-        IMGPIPE_CUDA(static_cast<cudaError_t>(rung.cuda(device, with_grid)));
+        IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, device, with_grid)));
         if (rung.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(rung.collect(device, with_grid)));
         IMGPIPE_CUDA(cudaStreamSynchronize(launch.stream));
         std::array<unsigned char, kTail> tail{};
