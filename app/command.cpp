@@ -11,6 +11,7 @@
 #include "app/batch/batch_inputs.h"
 #include "app/exit_code.h"
 #include "app/log.h"
+#include "app/options/command_line.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"

@@ -12,6 +12,8 @@
 
 namespace imgpipe {
 
+struct BenchOptions;
+
 // Makes the engine for a choice of device, with so many threads of the host; tests hand in one that errs.
 using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&, int threads)>;
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads);
@@ -27,7 +29,7 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 [[nodiscard]] int process_batch(const ProcessOptions& options);
 [[nodiscard]] int run_synth(const SynthOptions& options);
 [[nodiscard]] int run_devices(const DevicesOptions& options);
-[[nodiscard]] int run_bench(const BenchOptions& options);
+[[nodiscard]] int run_bench(const BenchOptions& options);  // app/bench/bench_options.h
 
 // The format to write: the one of OUTPUT's ending, else the option's. Throws Error(usage) without either, and
 // where they contradict each other.

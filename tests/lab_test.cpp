@@ -13,6 +13,7 @@
 #include "app/bench/bench_plot.h"
 #include "images/error.h"
 #include "images/synth.h"
+#include "kernels/lab/ladders.h"
 #include "pipeline/lab/lab_transfer.h"
 #include "tests/support/cuda_backend.h"
 
@@ -25,8 +26,7 @@ std::shared_ptr<const LabSubject> subject_of(const char* stage, const char* patt
 }
 
 const Rung& rung_of(const char* stage, std::string_view name) {
-  const std::span<const Rung> ladder = find_stage(stage)->ladder();
-  return *std::ranges::find(ladder, name, &Rung::name);
+  return *std::ranges::find(find_ladder(stage)->rungs, name, &Rung::name);
 }
 
 // ---- what is wrong is seen ----------------------------------------------------------------------------
@@ -55,94 +55,93 @@ void one_count_too_many(const StageCall<Host>& call, const Share& share) {
   ++call.histogram.data[255];
 }
 
-Rung host_rung(void (*function)(const StageCall<Host>&, const Share&), Claim claim = Claim::exact) {
+Rung share_rung(void (*function)(const StageCall<Host>&, const Share&), Claim claim = Claim::exact) {
   Rung rung;
   rung.name = "test";
-  rung.kind = RungKind::host;
-  rung.host = function;
+  rung.share = function;
   rung.claim = claim;
   return rung;
 }
 
-class HostLabTest : public testing::TestWithParam<int> {
+class CpuLabTest : public testing::TestWithParam<int> {
  protected:
-  std::unique_ptr<LabDevice> lab_ = make_host_lab(GetParam());
+  std::unique_ptr<LabDevice> lab_ = make_cpu_lab(GetParam());
 };
 
-TEST_P(HostLabTest, AWrongRungIsNeverTimed) {
+TEST_P(CpuLabTest, AWrongRungIsNeverTimed) {
   lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
   const LabOptions three{3, 0, 0};
   for (const auto& function : {nothing, all_but_the_last_pixel, off_by_one}) {
-    const LabResult result = lab_->run(host_rung(function), three);
+    const LabResult result = lab_->run(share_rung(function), three);
     EXPECT_EQ(result.status, LabStatus::wrong);
     EXPECT_FALSE(result.timed());
     EXPECT_NE(result.detail.find("differ"), std::string::npos) << result.detail;
   }
-  EXPECT_EQ(lab_->run(host_rung(off_by_one), three).detail, "1 pixel differs (max 1)");
-  EXPECT_EQ(lab_->run(host_rung(nothing), three).detail.substr(0, 5), "2747 ")
+  EXPECT_EQ(lab_->run(share_rung(off_by_one), three).detail, "1 pixel differs (max 1)");
+  EXPECT_EQ(lab_->run(share_rung(nothing), three).detail.substr(0, 5), "2747 ")
       << "every pixel must be written";
   lab_->load(subject_of("hist", "noise", {67, 41, 1}));
-  EXPECT_EQ(lab_->run(host_rung(one_count_too_many), three).detail, "1 bin differs (max 1)");
+  EXPECT_EQ(lab_->run(share_rung(one_count_too_many), three).detail, "1 bin differs (max 1)");
 }
 
-TEST_P(HostLabTest, ALibrarysRoundingMayBeOneOff) {
+TEST_P(CpuLabTest, ALibrarysRoundingMayBeOneOff) {
   lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
-  const LabResult near = lab_->run(host_rung(off_by_one, Claim::near), {3, 0, 0});
+  const LabResult near = lab_->run(share_rung(off_by_one, Claim::near), {3, 0, 0});
   EXPECT_EQ(near.status, LabStatus::right);
   EXPECT_EQ(near.detail, "within 1");
   EXPECT_EQ(near.times_us.size(), 3U);
   // The corner is the border's, which is a library's own.
-  EXPECT_EQ(lab_->run(host_rung(all_but_the_last_pixel, Claim::near), {3, 0, 0}).status, LabStatus::right);
-  EXPECT_EQ(lab_->run(host_rung(nothing, Claim::near), {3, 0, 0}).status, LabStatus::wrong);
+  EXPECT_EQ(lab_->run(share_rung(all_but_the_last_pixel, Claim::near), {3, 0, 0}).status, LabStatus::right);
+  EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).status, LabStatus::wrong);
 }
 
-TEST_P(HostLabTest, NothingIsSaidOfAnImageThatIsAllBorder) {
+TEST_P(CpuLabTest, NothingIsSaidOfAnImageThatIsAllBorder) {
   for (const Shape& shape : {Shape{4, 41, 1}, Shape{41, 4, 1}, Shape{1, 1, 1}}) {
     lab_->load(subject_of("smooth", "noise", shape));
-    EXPECT_EQ(lab_->run(host_rung(nothing, Claim::near), {3, 0, 0}).detail, "all border, not compared");
-    EXPECT_EQ(lab_->run(host_rung(nothing), {3, 0, 0}).status, LabStatus::wrong);
+    EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).detail, "all border, not compared");
+    EXPECT_EQ(lab_->run(share_rung(nothing), {3, 0, 0}).status, LabStatus::wrong);
   }
   lab_->load(subject_of("smooth", "noise", {5, 5, 1}));
-  EXPECT_EQ(lab_->run(host_rung(nothing, Claim::near), {3, 0, 0}).detail.substr(0, 8), "1 pixel ");
+  EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).detail.substr(0, 8), "1 pixel ");
 }
 
-TEST_P(HostLabTest, WrongOnPurposeIsTimedAndSaysSo) {
+TEST_P(CpuLabTest, WrongOnPurposeIsTimedAndSaysSo) {
   lab_->load(subject_of("hist", "noise", {67, 41, 1}));
-  const LabResult wrong = lab_->run(host_rung(one_count_too_many, Claim::wrong), {4, 0, 0});
+  const LabResult wrong = lab_->run(share_rung(one_count_too_many, Claim::wrong), {4, 0, 0});
   EXPECT_EQ(wrong.status, LabStatus::wrong_as_said);
   EXPECT_EQ(wrong.times_us.size(), 4U);
 }
 
-TEST_P(HostLabTest, EveryHostRungIsRightAndTimed) {
-  for (const Stage& stage : stage_table()) {
-    if (stage.ladder == nullptr) continue;
+TEST_P(CpuLabTest, EveryRungOfTheProcessorIsRightAndTimed) {
+  for (const Ladder& ladder : ladder_table()) {
+    const Stage& stage = *find_stage(ladder.stage);
     const bool rgb = stage.in == Layout::interleaved;
     lab_->load(subject_of(std::string(stage.name).c_str(), "photo", {131, 77, rgb ? 3 : 1}));
-    for (const Rung& rung : stage.ladder()) {
-      if (rung.kind == RungKind::cuda) continue;
+    for (const Rung& rung : ladder.rungs) {
+      if (rung.kind() == RungKind::cuda) continue;
       const LabResult result = lab_->run(rung, {5, 0, 0});
       EXPECT_EQ(result.status, LabStatus::right) << stage.name << " " << rung.name << ": " << result.detail;
       EXPECT_EQ(result.times_us.size(), 5U);
       EXPECT_TRUE(std::ranges::is_sorted(result.times_us));
       EXPECT_GT(result.times_us.front(), 0);
-      const int threads = rung.kind == RungKind::reference ? 1 : GetParam();
+      const int threads = rung.kind() == RungKind::reference ? 1 : GetParam();
       EXPECT_EQ(result.grid, std::to_string(threads) + (threads == 1 ? " thread" : " threads"));
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, HostLabTest, testing::Values(1, 2, 5));
+INSTANTIATE_TEST_SUITE_P(Threads, CpuLabTest, testing::Values(1, 2, 5));
 
 TEST(Lab, WhatARungNeedsIsSaid) {
   const Shape shape{8773, 5352, 1};
   Rung rung = rung_of("hist", "threads-256");
-  rung.cuda = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
+  rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
   EXPECT_EQ(unmet_need(rung, {0, 128, 0}, shape), "");
   EXPECT_EQ(unmet_need(rung, {0, 160, 0}, shape), "takes at most 128 threads a block");
   rung.missing = [] { return "not today"; };
   EXPECT_EQ(unmet_need(rung, {}, shape), "not today");
   rung.missing = nullptr;
-  rung.cuda = nullptr;
+  rung.launch = nullptr;
   EXPECT_EQ(unmet_need(rung, {}, shape), "this build has no CUDA");
 }
 
@@ -150,7 +149,7 @@ TEST(Lab, WhatARungNeedsIsSaid) {
 TEST(Lab, LibrariesWithNarrowOffsetsGetNoLargeImages) {
   Rung rung = rung_of("hist", "npp");
   rung.missing = nullptr;
-  rung.cuda = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
+  rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
   EXPECT_EQ(unmet_need(rung, {}, {8773, 5352, 1}), "");
   EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "takes images of less than 2 GiB");
   EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 1}), "");
@@ -235,10 +234,10 @@ TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
   EXPECT_GT(lab->copy_bandwidth(), 0);
   int wrong = 0;
   for (const Shape size : {Shape{1, 1, 1}, Shape{1283, 719, 1}}) {
-    for (const Stage& stage : stage_table()) {
-      if (stage.ladder == nullptr) continue;
-      for (const Rung& rung : stage.ladder()) {
-        if (rung.kind != RungKind::cuda || !unmet_need(rung, {}, size).empty()) continue;
+    for (const Ladder& ladder : ladder_table()) {
+      const Stage& stage = *find_stage(ladder.stage);
+      for (const Rung& rung : ladder.rungs) {
+        if (rung.kind() != RungKind::cuda || !unmet_need(rung, {}, size).empty()) continue;
         const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
         lab->load(
             subject_of(std::string(stage.name).c_str(), "photo", {size.width, size.height, rgb ? 3 : 1}));
@@ -259,7 +258,7 @@ TEST(CudaLabTest, AWrongRungIsNeverTimed) {
   const std::unique_ptr<LabDevice> lab = make_cuda_lab(0);
   Rung rung;
   rung.name = "test";
-  rung.cuda = cuda_nothing;
+  rung.launch = cuda_nothing;
   for (const char* stage : {"hist", "contrast", "smooth"}) {
     lab->load(subject_of(stage, "noise", {67, 41, 1}));
     const LabResult result = lab->run(rung, {3, 0, 0});

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ostream>
-#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "kernels/lab/rung.h"
+#include "kernels/lab/ladders.h"
+#include "pipeline/device.h"
 #include "tests/support/cuda_backend.h"
+#include "tests/support/cuda_rungs.h"
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"
 
@@ -48,29 +50,31 @@ Expected expected_of(const Stage& stage, const Rung& rung, const ConstHostPlane&
     for (std::size_t i = 0; i < expected.counts_in.size(); ++i)
       expected.counts[i / 256 * 256 + i % 256 * static_cast<std::size_t>(rung.bins) / 256] +=
           expected.counts_in[i];
+  } else {
+    ADD_FAILURE() << stage.name << " has a ladder, and its default options no oracle here";
   }
   return expected;
 }
 
-// A grid on a device, or a number of shares on the host.
+// A grid on a device, or a number of shares on the processor.
 struct Config {
   int block = 0, blocks = 0;
   int shares = 1;
 };
 
-void run_on_host(const Rung& rung, const StageCall<Host>& call, int shares) {
-  const bool counts = rung.private_counts || (call.out.planes[0].empty() && call.histogram.data != nullptr);
+void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& call, int shares) {
+  const bool apart = counts_apart(rung, stage);
   const auto size = static_cast<std::size_t>(call.histogram.height * kBins);
   std::vector<std::uint64_t> sum(size, 0);
-  if (counts) std::fill_n(call.histogram.data, size, 0);
+  if (writes_histogram(stage.writes)) std::fill_n(call.histogram.data, size, 0);
   for (int i = 0; i < shares; ++i) {
     StageCall<Host> part = call;
     std::vector<std::uint64_t> own(size, 0);
-    if (rung.private_counts) part.histogram.data = own.data();
-    rung.host(part, {i, shares});
+    if (apart) part.histogram.data = own.data();
+    run_share(rung, part, {i, shares});
     for (std::size_t bin = 0; bin < size; ++bin) sum[bin] += own[bin];
   }
-  if (rung.private_counts) std::ranges::copy(sum, call.histogram.data);
+  if (apart) std::ranges::copy(sum, call.histogram.data);
 }
 
 void check_pixels(const Stage& stage, const Rung& rung, const Grid& expected, const ConstHostPlane& out) {
@@ -108,10 +112,10 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
   std::vector<std::uint64_t> counters(static_cast<std::size_t>(planes * kBins) + 2, 0xDEADBEEF);
   call.histogram = {counters.data() + 1, kBins, planes, kBins, 1};
   if (stage.reads_histogram) std::ranges::copy(expected.counts_in, counters.begin() + 1);
-  if (rung.kind == RungKind::cuda) {
+  if (rung.kind() == RungKind::cuda) {
     ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks), "");
   } else {
-    run_on_host(rung, call, config.shares);
+    run_shares(stage, rung, call, config.shares);
   }
   ASSERT_EQ(in.damage(), "") << "input";
   ASSERT_EQ(out.damage(), "") << "output";
@@ -124,21 +128,23 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
 }
 
 struct Place {
-  std::size_t stage, rung;
+  std::size_t ladder, rung;
+
+  [[nodiscard]] std::string_view stage_name() const { return ladder_table()[ladder].stage; }
+  [[nodiscard]] const Rung& get() const { return ladder_table()[ladder].rungs[rung]; }
 };
 void PrintTo(const Place& place, std::ostream* out) {
-  const Stage& stage = stage_table()[place.stage];
-  *out << stage.name << ", " << stage.ladder()[place.rung].name;
+  *out << place.stage_name() << ", " << place.get().name;
 }
 
 class Ladder : public testing::TestWithParam<Place> {
  protected:
-  [[nodiscard]] const Stage& stage() const { return stage_table()[GetParam().stage]; }
-  [[nodiscard]] const Rung& rung() const { return stage().ladder()[GetParam().rung]; }
+  [[nodiscard]] const Stage& stage() const { return *find_stage(GetParam().stage_name()); }
+  [[nodiscard]] const Rung& rung() const { return GetParam().get(); }
 };
 
-#define IMGPIPE_NEED_RUNG()                               \
-  if (rung().kind == RungKind::cuda) IMGPIPE_NEED_CUDA(); \
+#define IMGPIPE_NEED_RUNG()                                 \
+  if (rung().kind() == RungKind::cuda) IMGPIPE_NEED_CUDA(); \
   if (rung().missing != nullptr && rung().missing() != nullptr) GTEST_SKIP() << rung().missing()
 
 TEST_P(Ladder, AwkwardShapes) {
@@ -166,9 +172,9 @@ TEST_P(Ladder, Contents) {
 TEST_P(Ladder, Grids) {
   IMGPIPE_NEED_RUNG();
   for (const Size& size : {Size{97, 89}, Size{1, 1}, Size{259, 31}}) {
-    if (rung().kind != RungKind::cuda) {
+    if (rung().kind() != RungKind::cuda) {
       for (const int shares : {1, 2, 3, 7, 64, 300}) {
-        if (rung().kind == RungKind::reference && shares > 1) continue;
+        if (rung().kind() == RungKind::reference && shares > 1) continue;
         check(stage(), rung(), size, "noise", {0, 0, shares});
         if (HasFatalFailure()) return;
       }
@@ -197,55 +203,100 @@ TEST_P(Ladder, ALargerImage) {
 
 std::vector<Place> all_rungs() {
   std::vector<Place> places;
-  for (std::size_t s = 0; s < stage_table().size(); ++s) {
-    if (stage_table()[s].ladder == nullptr) continue;
-    for (std::size_t r = 0; r < stage_table()[s].ladder().size(); ++r) places.push_back({s, r});
+  for (std::size_t l = 0; l < ladder_table().size(); ++l) {
+    for (std::size_t r = 0; r < ladder_table()[l].rungs.size(); ++r) places.push_back({l, r});
   }
   return places;
 }
 
+const char* kind_name(RungKind kind) {
+  return kind == RungKind::cuda ? "cuda" : kind == RungKind::cpu ? "cpu" : "reference";
+}
+
 std::string place_name(const testing::TestParamInfo<Place>& place) {
-  const Stage& stage = stage_table()[place.param.stage];
-  const Rung& rung = stage.ladder()[place.param.rung];
-  std::string name = std::string(rung.kind == RungKind::cuda ? "cuda_" : "host_") + std::string(stage.name) +
-                     "_" + std::string(rung.name);
+  const Rung& rung = place.param.get();
+  std::string name = std::string(kind_name(rung.kind())) + "_" + std::string(place.param.stage_name()) + "_" +
+                     std::string(rung.name);
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Rungs, Ladder, testing::ValuesIn(all_rungs()), place_name);
 
+int functions_of(const Rung& rung) {
+  return (rung.reference != nullptr ? 1 : 0) + (rung.cpu != nullptr ? 1 : 0) +
+         (rung.cuda != nullptr ? 1 : 0) + (rung.share != nullptr ? 1 : 0) + (rung.launch != nullptr ? 1 : 0);
+}
+
 TEST(Ladders, TellTheirStory) {
   std::size_t count = 0;
   int wrong = 0;
   for (const Place& place : all_rungs()) {
-    const Stage& stage = stage_table()[place.stage];
-    const std::span<const Rung> ladder = stage.ladder();
-    const Rung& rung = ladder[place.rung];
-    SCOPED_TRACE(std::string(stage.name) + " " + std::string(rung.name));
+    const Rung& rung = place.get();
+    SCOPED_TRACE(std::string(place.stage_name()) + " " + std::string(rung.name));
     EXPECT_FALSE(rung.idea.empty());
     EXPECT_FALSE(rung.origin.empty());
-    EXPECT_EQ(std::ranges::count(ladder, rung.name, &Rung::name), 1);
-    EXPECT_EQ(rung.host != nullptr, rung.kind != RungKind::cuda);
-    EXPECT_EQ(rung.kind == RungKind::reference, place.rung == 0);
-    EXPECT_TRUE(rung.kind == RungKind::cuda || rung.cuda == nullptr);
+    EXPECT_EQ(std::ranges::count(ladder_table()[place.ladder].rungs, rung.name, &Rung::name), 1);
+    EXPECT_EQ(rung.kind() == RungKind::reference, place.rung == 0);
+    EXPECT_EQ(functions_of(rung), rung.kind() != RungKind::cuda || built_with_cuda() ? 1 : 0);
+    EXPECT_TRUE(rung.cuda == nullptr || rung.grid == imgpipe::Grid::own);
     wrong += rung.claim == Claim::wrong ? 1 : 0;
     ++count;
   }
   EXPECT_GE(count, 35U);
   EXPECT_EQ(wrong, 1);
-  for (const char* name : {"gray", "hist", "contrast", "smooth"}) {
-    const Rung& last = find_stage(name)->ladder().back();
-    EXPECT_EQ(last.name, "production");
-    EXPECT_EQ(last.grid, imgpipe::Grid::production);
-    EXPECT_EQ(last.claim, Claim::exact);
+}
+
+// A stage needs no ladder, and a ladder needs a stage: a new stage goes without, until somebody adds its
+// ladder here and its oracle above.
+TEST(Ladders, AreOfTheseStages) {
+  std::vector<std::string_view> names;
+  for (const imgpipe::Ladder& ladder : ladder_table()) {
+    names.push_back(ladder.stage);
+    const Stage* stage = find_stage(ladder.stage);
+    ASSERT_NE(stage, nullptr) << ladder.stage;
+    EXPECT_TRUE(stage->selectable) << ladder.stage;
+    EXPECT_EQ(find_ladder(ladder.stage), &ladder) << ladder.stage << " twice";
+  }
+  EXPECT_EQ(names, (std::vector<std::string_view>{"gray", "hist", "contrast", "smooth"}));
+  EXPECT_EQ(find_ladder("split"), nullptr);
+  EXPECT_EQ(find_ladder(""), nullptr);
+}
+
+const Rung& last_of(const imgpipe::Ladder& ladder, RungKind kind) {
+  const auto last = std::ranges::find(ladder.rungs.rbegin(), ladder.rungs.rend(), kind, &Rung::kind);
+  if (last == ladder.rungs.rend())
+    throw std::logic_error("the ladder of " + std::string(ladder.stage) + " lacks a device");
+  return *last;
+}
+
+// The law of the ladder: on each device its last rung is the function that the product runs.
+TEST(Ladders, EndWithTheProductsOwnFunctions) {
+  for (const imgpipe::Ladder& ladder : ladder_table()) {
+    SCOPED_TRACE(ladder.stage);
+    const Stage& stage = *find_stage(ladder.stage);
+    EXPECT_NE(stage.reference, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::reference).reference, stage.reference);
+    EXPECT_NE(stage.cpu, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::cpu).cpu, stage.cpu);
+    EXPECT_EQ(stage.cuda != nullptr, built_with_cuda());
+    const Rung& production = last_of(ladder, RungKind::cuda);
+    EXPECT_EQ(production.cuda, stage.cuda);
+    EXPECT_EQ(&production, &ladder.rungs.back());
+    EXPECT_EQ(production.name, "production");
+    EXPECT_EQ(production.claim, Claim::exact);
+    EXPECT_EQ(is_production(production, stage), built_with_cuda());
+    EXPECT_TRUE(is_production(last_of(ladder, RungKind::cpu), stage));
+    EXPECT_EQ(
+        std::ranges::count_if(ladder.rungs, [&](const Rung& rung) { return is_production(rung, stage); }),
+        built_with_cuda() ? 2 : 1);
   }
 }
 
 // What the rung without atomics shows: the test above must not be blind to it.
 TEST(Ladders, NonAtomicCountsAreWrong) {
   IMGPIPE_NEED_CUDA();
-  for (const Rung& rung : find_stage("hist")->ladder()) {
+  for (const Rung& rung : find_ladder("hist")->rungs) {
     if (rung.claim != Claim::wrong) continue;
     const FrameType shape{512, 512, 1, false, Layout::planar};
     GuardedFrame in(shape, 0, 0);

@@ -72,7 +72,7 @@ const std::vector<TableColumn>& row_columns() {
 }
 
 const char* device_name(RungKind kind) {
-  return kind == RungKind::cuda ? "cuda" : kind == RungKind::host ? "cpu" : "reference";
+  return kind == RungKind::cuda ? "cuda" : kind == RungKind::cpu ? "cpu" : "reference";
 }
 
 // `first`: what the factor is against; nullptr: nothing was timed before.
@@ -174,17 +174,17 @@ ResultTable variant_list(const BenchOptions& options) {
   const auto wanted = [&](std::string_view name) {
     return options.variants.empty() || std::ranges::find(options.variants, name) != options.variants.end();
   };
-  for (const Stage& stage : stage_table()) {
-    if (stage.ladder == nullptr || !asks_for(options, stage.name)) continue;
-    for (const Rung& rung : stage.ladder()) {
+  for (const Ladder& ladder : ladder_table()) {
+    if (!asks_for(options, ladder.stage)) continue;
+    for (const Rung& rung : ladder.rungs) {
       if (!wanted(rung.name)) continue;
       std::string needs;
       if (rung.grid == Grid::covering) needs = "a thread for every pixel: the image sets the blocks";
-      if (rung.grid == Grid::production) needs = "a grid of its own";
+      if (rung.grid == Grid::own) needs = "a grid of its own";
       if (rung.most_threads < 1024)
         needs = "at most " + std::to_string(rung.most_threads) + " threads a block";
       if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
-      table.rows.push_back({std::string(stage.name), std::string(rung.name), device_name(rung.kind),
+      table.rows.push_back({std::string(ladder.stage), std::string(rung.name), device_name(rung.kind()),
                             std::string(rung.idea), needs, std::string(rung.origin)});
     }
   }
@@ -266,10 +266,10 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
                (row.result.timed() ? ", " + time_text(row.result.median_us()) + " us" : ""));
   };
   for (const BenchInput& input : bench_inputs(options, {kUsualSize}, {"photo"})) {
-    for (const Stage& stage : stage_table()) {
-      if (stage.ladder == nullptr || !asks_for(options, stage.name)) continue;
+    for (const Ladder& ladder : ladder_table()) {
+      if (!asks_for(options, ladder.stage)) continue;
       take(bench.run(
-          stage, input, [&](const Rung& rung) { return bench.wants(rung.name); }, say));
+          ladder, input, [&](const Rung& rung) { return bench.wants(rung.name); }, say));
     }
     if (asks_for(options, kTransferLadder)) take(bench.run_transfers(input, say));
   }

@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "app/bench/bench_options.h"
 #include "app/bench/bench_table.h"
-#include "app/options/options.h"
+#include "kernels/lab/ladders.h"
 #include "pipeline/device.h"
 #include "pipeline/lab/lab.h"
 
@@ -64,14 +65,13 @@ class Bench {
   // The devices, a line each, and why there is none where one could be.
   [[nodiscard]] std::vector<std::string> device_lines();
   [[nodiscard]] bool has_cuda() const { return cuda_ != nullptr; }
-  [[nodiscard]] bool has_host() const { return host_ != nullptr; }
   [[nodiscard]] const std::string& why_no_cuda() const { return why_no_cuda_; }
   [[nodiscard]] int cuda_index() const { return cuda_index_; }
   [[nodiscard]] int threads() const { return threads_; }
 
   // The rungs of a ladder, of those that are `wanted`, that the devices run; rungs that cannot run say why.
   // Empty where the input has not what the stage takes. `done` hears of every row.
-  [[nodiscard]] std::vector<BenchRow> run(const Stage& stage, const BenchInput& input,
+  [[nodiscard]] std::vector<BenchRow> run(const Ladder& ladder, const BenchInput& input,
                                           const std::function<bool(const Rung&)>& wanted,
                                           const std::function<void(const BenchRow&)>& done = {});
   // The ladder of transfers; empty without CUDA.
@@ -86,8 +86,8 @@ class Bench {
   const BenchOptions& options_;
   int threads_ = 1;
   int cuda_index_ = 0;
-  RungKind slowest_ = RungKind::host;  // of the host's rungs: reference alone, or threads too
-  std::unique_ptr<LabDevice> host_, cuda_;
+  RungKind slowest_ = RungKind::cpu;  // of the processor's rungs: reference alone, or threads too
+  std::unique_ptr<LabDevice> cpu_, cuda_;
   std::string why_no_cuda_;
 };
 

@@ -1,11 +1,15 @@
+#include "app/bench/bench_options.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
+#include "app/options/command_line.h"
 #include "app/options/option_parser.h"
 #include "images/error.h"
 #include "images/text.h"
+#include "kernels/lab/ladders.h"
 #include "pipeline/device.h"
 #include "pipeline/host/host_threads.h"
 #include "pipeline/lab/lab_transfer.h"
@@ -39,18 +43,13 @@ std::vector<std::string> names_of(const Parser& parser, const std::string& optio
   return names;
 }
 
-bool has_ladder(const Stage& stage) {
-  return stage.ladder != nullptr;
-}
-
 // The names of the ladders that were asked for; empty: all.
 std::vector<std::string> stages_of(const Parser& parser) {
   std::vector<std::string> stages = names_of(parser, "stage");
   for (const std::string& name : stages) {
-    const Stage* stage = find_stage(name);
-    if (name == "all" || name == kTransferLadder || (stage != nullptr && has_ladder(*stage))) continue;
+    if (name == "all" || name == kTransferLadder || find_ladder(name) != nullptr) continue;
     std::string names = "all";
-    for (const Stage& each : stage_table()) names += has_ladder(each) ? ", " + std::string(each.name) : "";
+    for (const Ladder& ladder : ladder_table()) names += ", " + std::string(ladder.stage);
     usage_of_choice("stage", name, names + ", " + std::string(kTransferLadder));
   }
   if (std::ranges::find(stages, "all") != stages.end()) stages.clear();
@@ -63,9 +62,9 @@ void check_variants(const BenchOptions& options) {
     return options.stages.empty() || std::ranges::find(options.stages, stage) != options.stages.end();
   };
   std::vector<std::string_view> known;
-  for (const Stage& stage : stage_table()) {
-    if (!has_ladder(stage) || !asked(stage.name)) continue;
-    for (const Rung& rung : stage.ladder()) known.push_back(rung.name);
+  for (const Ladder& ladder : ladder_table()) {
+    if (!asked(ladder.stage)) continue;
+    for (const Rung& rung : ladder.rungs) known.push_back(rung.name);
   }
   if (asked(kTransferLadder)) {
     for (const TransferRung& rung : transfer_ladder()) known.push_back(rung.name);

@@ -68,8 +68,8 @@ Image BenchInput::make(int channels) const {
   } else {
     const FrameType shape = frame_type_of(file.shape());
     const Stage& gray = *find_stage("gray");
-    gray.reference(
-        {{shape, {file, {}, {}, {}}}, {output_type(gray, shape), {image.view(), {}, {}, {}}}, {}, {}});
+    gray.u8.reference({.in = {shape, {file, {}, {}, {}}},
+                       .out = {output_type(gray, shape, {}), {image.view(), {}, {}, {}}}});
   }
   return image;
 }
@@ -77,7 +77,7 @@ Image BenchInput::make(int channels) const {
 Bench::Bench(const BenchOptions& options)
     : options_(options), threads_(options.threads > 0 ? options.threads : host_info().threads) {
   const DeviceChoice choice = choose_device(options.device);
-  if (choice.kind != DeviceKind::cuda) host_ = make_host_lab(threads_);
+  if (choice.kind != DeviceKind::cuda) cpu_ = make_cpu_lab(threads_);
   if (choice.kind == DeviceKind::reference) slowest_ = RungKind::reference;
   cuda_index_ = choice.cuda_index();
   if (choice.kind == DeviceKind::cuda) cuda_ = make_cuda_lab(cuda_index_);
@@ -100,7 +100,7 @@ Bench::~Bench() = default;
 
 std::vector<std::string> Bench::device_lines() {
   std::vector<std::string> lines;
-  for (const auto& [name, device] : {std::pair("cpu", host_.get()), std::pair("cuda", cuda_.get())}) {
+  for (const auto& [name, device] : {std::pair("cpu", cpu_.get()), std::pair("cuda", cuda_.get())}) {
     if (device == nullptr) continue;
     lines.push_back(std::string(name) + ": " + device->name() + ", copies " +
                     number(device->copy_bandwidth() / 1e9, 1) + " GB/s, read and written");
@@ -116,34 +116,34 @@ bool Bench::wants(std::string_view variant) const {
 
 LabDevice* Bench::device_for(RungKind kind) {
   if (kind == RungKind::cuda) return cuda_.get();
-  return kind == RungKind::host && slowest_ == RungKind::reference ? nullptr : host_.get();
+  return kind == RungKind::cpu && slowest_ == RungKind::reference ? nullptr : cpu_.get();
 }
 
-std::vector<BenchRow> Bench::run(const Stage& stage, const BenchInput& input,
+std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
                                  const std::function<bool(const Rung&)>& wanted,
                                  const std::function<void(const BenchRow&)>& done) {
   std::vector<BenchRow> rows;
   // The subject for RGB, and for grey; what a device holds already is not sent again.
   std::shared_ptr<const LabSubject> subjects[2];
   std::map<LabDevice*, const LabSubject*> loaded;
-  const std::span<const Rung> ladder = stage.ladder();
-  for (const Rung& rung : ladder) {
-    LabDevice* device = device_for(rung.kind);
+  const Stage& stage = *find_stage(ladder.stage);
+  for (const Rung& rung : ladder.rungs) {
+    LabDevice* device = device_for(rung.kind());
     if (device == nullptr || !wanted(rung)) continue;
     const bool rgb = rung.interleaved || stage.in == Layout::interleaved;
     if (rgb && !input.has_rgb()) continue;
     std::shared_ptr<const LabSubject>& subject = subjects[rgb ? 1 : 0];
     if (!subject) subject = std::make_shared<const LabSubject>(make_subject(stage, input.make(rgb ? 3 : 1)));
-    BenchRow row{std::string(stage.name),
-                 std::string(rung.name),
-                 input.name(),
-                 input.size(),
-                 rung.kind,
-                 rung.foreign,
-                 &rung == &ladder.back() || rung.name == "cpu",
-                 subject->bytes(),
-                 device->copy_bandwidth(),
-                 {}};
+    BenchRow row{.stage = std::string(stage.name),
+                 .variant = std::string(rung.name),
+                 .input = input.name(),
+                 .size = input.size(),
+                 .kind = rung.kind(),
+                 .foreign = rung.foreign,
+                 .production = is_production(rung, stage),
+                 .bytes = subject->bytes(),
+                 .copy_bandwidth = device->copy_bandwidth(),
+                 .result = {}};
     if (std::string need = unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
       row.result.detail = std::move(need);
     } else {
@@ -165,16 +165,15 @@ std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
   const std::unique_ptr<TransferLab> lab = make_transfer_lab(cuda_index_, subject);
   for (const TransferRung& rung : transfer_ladder()) {
     if (!wants(rung.name)) continue;
-    BenchRow row{std::string(kTransferLadder),
-                 std::string(rung.name),
-                 input.name(),
-                 input.size(),
-                 RungKind::cuda,
-                 false,
-                 rung.production,
-                 transfer_bytes(rung.kind, input.size().pixels()),
-                 cuda_->copy_bandwidth(),
-                 lab->run(rung, options_.lab)};
+    BenchRow row{.stage = std::string(kTransferLadder),
+                 .variant = std::string(rung.name),
+                 .input = input.name(),
+                 .size = input.size(),
+                 .kind = RungKind::cuda,
+                 .production = rung.production,
+                 .bytes = transfer_bytes(rung.kind, input.size().pixels()),
+                 .copy_bandwidth = cuda_->copy_bandwidth(),
+                 .result = lab->run(rung, options_.lab)};
     if (done) done(row);
     rows.push_back(std::move(row));
   }

@@ -66,8 +66,8 @@ void demand_some(const Rates& rates) {
   if (rates.variants.empty()) throw Error(ErrorKind::usage, "none of these variants of hist can run here");
 }
 
-const Stage& hist() {
-  return *find_stage("hist");
+const Ladder& hist() {
+  return *find_ladder("hist");
 }
 
 std::string text_of(Shape size) {

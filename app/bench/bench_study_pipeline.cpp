@@ -22,7 +22,7 @@ constexpr int kUsualRepeat = 9;
 // The default stages over an image that is in memory.
 Outcome run_chain(Engine& engine, const Image& image, int repeat, bool fuse, bool keep_outputs) {
   Job job;
-  job.plan = make_plan(parse_stages(default_stages()), image.shape(), {}, fuse);
+  job.plan = make_plan(parse_stages(kDefaultStages), image.shape(), fuse);
   job.reader = make_memory_reader(image.view());
   job.repeat = repeat;
   job.keep_outputs = keep_outputs;

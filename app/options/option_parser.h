@@ -86,7 +86,4 @@ class Parser {
 [[nodiscard]] TalkOptions talk_of(const Parser& parser);
 [[nodiscard]] Replace replace_of(const Parser& parser);
 
-// imgpipe bench (bench_options.cpp).
-[[nodiscard]] Command parse_bench(const std::vector<std::string>& arguments);
-
 }  // namespace imgpipe

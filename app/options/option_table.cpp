@@ -5,7 +5,6 @@
 #include "images/codecs/codec.h"
 #include "images/synth.h"
 #include "pipeline/stage_list.h"
-#include "pipeline/lab/lab_transfer.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
@@ -44,6 +43,20 @@ std::string stages_help() {
   return help + parameter_help() + " Default: " + std::string(kDefaultStages);
 }
 
+std::vector<OptionRow> encode_rows() {
+  std::vector<OptionRow> rows{
+      {"Output", "format", "NAME", nullptr,
+       "Output format, where OUTPUT's ending does not say it: " + writable_formats() +
+           ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
+           "folder of that name is there. A batch gives its outputs this ending"},
+      {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
+      {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"}};
+  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace
+
 std::string pattern_help() {
   std::string patterns = "Pattern:";
   for (const PatternInfo& info : pattern_table()) {
@@ -53,15 +66,6 @@ std::string pattern_help() {
   }
   patterns.back() = '.';
   return patterns;
-}
-
-// Stages that have a ladder.
-std::string ladder_names() {
-  std::string names;
-  for (const Stage& stage : stage_table()) {
-    if (stage.ladder != nullptr) names += std::string(stage.name) + ", ";
-  }
-  return names + std::string(kTransferLadder);
 }
 
 std::vector<OptionRow> talk_rows() {
@@ -79,17 +83,7 @@ std::vector<OptionRow> replace_rows() {
           {"Output", "no-clobber", nullptr, nullptr, "Replace no file at all"}};
 }
 
-std::vector<OptionRow> encode_rows() {
-  std::vector<OptionRow> rows{
-      {"Output", "format", "NAME", nullptr,
-       "Output format, where OUTPUT's ending does not say it: " + writable_formats() +
-           ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
-           "folder of that name is there. A batch gives its outputs this ending"},
-      {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
-      {"Output", "png-level", "N", "1", "PNG compression, 0 fastest .. 9 smallest"}};
-  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
-  return rows;
-}
+namespace {
 
 std::vector<ParameterOption> make_parameter_options() {
   std::vector<ParameterOption> options;
@@ -216,37 +210,6 @@ std::vector<OptionRow> devices_rows() {
       {"Output", "json", nullptr, nullptr, "As JSON"},
       {"Output", "calibrate", nullptr, nullptr,
        "Measure anew from which size on auto takes the GPU, and keep it in the user's cache folder"}};
-  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
-  return rows;
-}
-
-std::vector<OptionRow> bench_rows() {
-  std::vector<OptionRow> rows{
-      {"What to measure", "stage", "NAME", nullptr,
-       "all or " + ladder_names() + "; may be repeated. Default: all"},
-      {"What to measure", "variant", "NAME", nullptr,
-       "Only these of their variants; may be repeated (--list names them)"},
-      {"What to measure", "study", "NAME", nullptr,
-       "colors, contention (hist and what its counters collide on), crossover (from which size a GPU pays), "
-       "pipeline (per stage: sequential, CPU, GPU)"},
-      {"What to measure", "list", nullptr, nullptr,
-       "Name every variant, its idea and its origin, and measure nothing"},
-      {"On what", "pattern", "P", nullptr, pattern_help() + " Default: photo; may be repeated"},
-      {"On what", "size", "WxH", nullptr, "Size of the patterns; default: 8773x5352; may be repeated"},
-      {"On what", "input", "FILE", nullptr, "An image file in place of a pattern; may be repeated"},
-      {"On what", "max-pixels", "N", "268435456", "Refuse larger files"},
-      {"Where", "device", "NAME", "auto",
-       "auto (everything there is), cuda, cuda:N, cpu (sequential and threads) or reference (sequential)"},
-      {"Where", "threads", "N", "0", "Threads on the CPU; 0: as many as there are"},
-      {"Where", "block", "N", "0",
-       "Threads a block, a multiple of 32 up to 1024, where a variant leaves that free; 0: its own"},
-      {"Where", "blocks", "N", "0", "Blocks, where a variant leaves that free; 0: its own"},
-      {"Where", "repeat", "N", "0",
-       "Timed runs of each variant; 0: as many as fit into half a second or less"},
-      {"Output", "format", "NAME", "table", "table, csv, json or markdown"},
-      {"Output", "plot", "FILE", nullptr, "Draw the results, as .svg"},
-  };
-  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;
 }

@@ -1,4 +1,4 @@
-// The options of every command, one row each: what is parsed, and what --help says.
+// The options of the commands, one row each: what is parsed, and what --help says.
 #pragma once
 
 #include <string>
@@ -28,7 +28,13 @@ struct ParameterOption {
 [[nodiscard]] std::vector<OptionRow> batch_rows();
 [[nodiscard]] std::vector<OptionRow> synth_rows();
 [[nodiscard]] std::vector<OptionRow> devices_rows();
-[[nodiscard]] std::vector<OptionRow> bench_rows();
+
+// What several commands have.
+[[nodiscard]] std::vector<OptionRow> talk_rows();
+[[nodiscard]] std::vector<OptionRow> replace_rows();
+
+// Every pattern there is, as --help says it.
+[[nodiscard]] std::string pattern_help();
 
 // "jpeg, png, ...": what --format takes.
 [[nodiscard]] std::string writable_formats();

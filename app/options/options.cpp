@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/batch/shard.h"
+#include "app/options/command_line.h"
 #include "app/options/option_parser.h"
 #include "app/options/option_table.h"
 #include "images/error.h"

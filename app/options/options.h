@@ -1,18 +1,15 @@
-// The command line, read and checked; --help is made from the same table.
+// What the command line says, read and checked; --help is made from the same table.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "app/bench/bench_table.h"
 #include "app/files/replaceable.h"
 #include "images/codecs/codec.h"
 #include "images/synth.h"
 #include "pipeline/stage_list.h"
-#include "pipeline/lab/lab.h"
 
 namespace imgpipe {
 
@@ -97,35 +94,10 @@ struct DevicesOptions {
   bool calibrate = false;
 };
 
-enum class Study { none, colors, contention, crossover, pipeline };
-
-struct BenchOptions {
-  std::vector<std::string> stages;    // names of ladders; empty: all
-  std::vector<std::string> variants;  // empty: all
-  std::vector<Shape> sizes;           // empty: the command's own; so are those below
-  std::vector<Pattern> patterns;
-  std::vector<std::string> inputs;  // files; none: patterns
-  std::string device = "auto";
-  int threads = 0;  // 0: as many as there are
-  LabOptions lab;
-  Study study = Study::none;
-  bool list = false;
-  TableFormat format = TableFormat::text;
-  std::string plot_file;
-  Replace replace = Replace::own;
-  std::int64_t max_pixels = 0;  // of a file
-  TalkOptions talk;
-};
-
 // Text that answers the command line by itself: --help, --version.
 struct PrintText {
   std::string text;
 };
-
-using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, PrintText>;
-
-// Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
-[[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);
 
 // "512M": a whole number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it. At least 64 MiB.
 [[nodiscard]] std::int64_t parse_memory(const std::string& text);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/pixel.h"
 #include "app/report/image_report.h"
 
 namespace imgpipe {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "kernels/contrast/contrast.h"
-#include "kernels/share.h"
+#include "kernels/lab/cuda_rung.h"
 
 namespace imgpipe {
 
@@ -13,47 +13,45 @@ std::span<const Rung> contrast_ladder() {
       Rung{.name = "sequential",
            .idea = "one thread, one pixel after the other, a division each",
            .origin = "Gonzalez and Woods, Digital Image Processing, 3.2.4",
-           .kind = RungKind::reference,
-           .host = run_alone<contrast_reference>},
+           .reference = contrast_reference},
       Rung{.name = "cpu",
            .idea = "SIMD on bands of rows, one for each thread: what --device cpu runs",
            .origin = "imgpipe; Highway",
-           .kind = RungKind::host,
-           .host = run_band<contrast_cpu>},
+           .cpu = contrast_cpu},
       Rung{.name = "naive",
            .idea = "a thread a pixel down a column, branches at lo and hi, a division",
            .origin = "first attempt of every course",
-           .cuda = IMGPIPE_CUDA_RUNG(contrast_naive),
+           .launch = IMGPIPE_CUDA_RUNG(contrast_naive),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes),
            .grid = Grid::covering},
       Rung{.name = "coalesced",
            .idea = "neighbouring threads on neighbouring pixels",
            .origin = "CUDA C++ Best Practices Guide, coalesced access",
-           .cuda = IMGPIPE_CUDA_RUNG(contrast_coalesced),
+           .launch = IMGPIPE_CUDA_RUNG(contrast_coalesced),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes),
            .grid = Grid::covering},
       Rung{.name = "words",
            .idea = "4 pixels a thread, one load and one store of 4 bytes",
            .origin = "Luitjens 2013, vectorized memory access",
-           .cuda = IMGPIPE_CUDA_RUNG(contrast_words),
+           .launch = IMGPIPE_CUDA_RUNG(contrast_words),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes)},
       Rung{.name = "branch-free",
            .idea = "min and max in place of branches, a multiplication in place of the division",
            .origin = "Granlund and Montgomery 1994, division by invariant integers",
-           .cuda = IMGPIPE_CUDA_RUNG(contrast_branch_free),
+           .launch = IMGPIPE_CUDA_RUNG(contrast_branch_free),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes)},
       Rung{.name = "table",
            .idea = "each block makes a table of all 256 answers in shared memory: no arithmetic, a look-up a "
                    "pixel",
            .origin = "look-up table, as cv::LUT",
-           .cuda = IMGPIPE_CUDA_RUNG(contrast_table),
+           .launch = IMGPIPE_CUDA_RUNG(contrast_table),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes)},
       Rung{.name = "production",
            .idea = "16 pixels a load and two loads on their way; every block finds lo and hi itself: no "
                    "kernel before",
            .origin = "imgpipe",
-           .cuda = IMGPIPE_CUDA_RUNG(contrast_production),
-           .grid = Grid::production},
+           .cuda = IMGPIPE_CUDA_RUNG(contrast_cuda),
+           .grid = Grid::own},
   };
   return kLadder;
 }

@@ -1,6 +1,5 @@
-// The CUDA rungs of contrast, oldest first; ladder.cpp tells their story. All but the last begin with a
-// kernel of one block that finds lo and hi, and are timed with it.
-#include "kernels/contrast/contrast.h"
+// The CUDA rungs of contrast, oldest first; contrast_ladder.cpp tells their story. All but the last begin
+// with a kernel of one block that finds lo and hi, and are timed with it.
 #include "kernels/contrast/stretch_block.cuh"
 #include "kernels/lab/contrast_ladder.h"
 #include "kernels/lab/ladder.cuh"
@@ -113,9 +112,6 @@ CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch&
 }
 CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch) {
   return launch_striding<table_kernel>(call, launch);
-}
-CudaStatus contrast_production(const StageCall<Device>& call, const RungLaunch& launch) {
-  return contrast_cuda(call, launch);
 }
 
 }  // namespace imgpipe

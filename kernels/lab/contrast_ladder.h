@@ -1,10 +1,12 @@
-// The rungs of contrast on a CUDA device, in the order of ladder.cpp. In, out: one grey plane; histogram: the
-// counts of `in`.
+// The rungs of contrast on a CUDA device, in the order of contrast_ladder.cpp. In, out: one grey plane;
+// histogram: the counts of `in`.
 #pragma once
 
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {
+
+[[nodiscard]] std::span<const Rung> contrast_ladder();
 
 CudaStatus contrast_naive(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus contrast_coalesced(const StageCall<Device>& call, const RungLaunch& launch);
@@ -13,6 +15,5 @@ CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch&
 CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch);
 // Scratch of all of them: lo and hi.
 std::size_t contrast_range_bytes(const FrameType& shape, const RungLaunch& launch);
-CudaStatus contrast_production(const StageCall<Device>& call, const RungLaunch& launch);
 
 }  // namespace imgpipe

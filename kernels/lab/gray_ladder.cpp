@@ -5,8 +5,8 @@
 #include <array>
 
 #include "kernels/gray/gray.h"
+#include "kernels/lab/cuda_rung.h"
 #include "kernels/lab/npp.h"
-#include "kernels/share.h"
 
 namespace imgpipe {
 
@@ -15,53 +15,51 @@ std::span<const Rung> gray_ladder() {
       Rung{.name = "sequential",
            .idea = "one thread, one pixel after the other: what every other rung is compared with",
            .origin = "ITU-R BT.601-7",
-           .kind = RungKind::reference,
-           .host = run_alone<gray_reference>},
+           .reference = gray_reference},
       Rung{.name = "cpu",
            .idea = "SIMD on bands of rows, one for each thread: what --device cpu runs",
            .origin = "imgpipe; Highway",
-           .kind = RungKind::host,
-           .host = run_band<gray_cpu>},
+           .cpu = gray_cpu},
       Rung{.name = "naive",
            .idea =
                "a thread a pixel, byte by byte, neighbouring threads down a column: a warp touches 32 rows",
            .origin = "first attempt of every course",
-           .cuda = IMGPIPE_CUDA_RUNG(gray_naive),
+           .launch = IMGPIPE_CUDA_RUNG(gray_naive),
            .grid = Grid::covering},
       Rung{.name = "coalesced",
            .idea = "neighbouring threads on neighbouring pixels: a warp's loads fall into few cache lines",
            .origin = "CUDA C++ Best Practices Guide, coalesced access",
-           .cuda = IMGPIPE_CUDA_RUNG(gray_coalesced),
+           .launch = IMGPIPE_CUDA_RUNG(gray_coalesced),
            .grid = Grid::covering},
       Rung{.name = "words",
            .idea = "4 pixels a thread in 3 loads of 4 bytes: a quarter of the memory instructions",
            .origin = "Luitjens 2013, vectorized memory access",
-           .cuda = IMGPIPE_CUDA_RUNG(gray_words)},
+           .launch = IMGPIPE_CUDA_RUNG(gray_words)},
       Rung{.name = "vectors",
            .idea = "16 pixels a thread in 3 loads of 16 bytes, the widest there are",
            .origin = "Luitjens 2013",
-           .cuda = IMGPIPE_CUDA_RUNG(gray_vectors)},
+           .launch = IMGPIPE_CUDA_RUNG(gray_vectors)},
       Rung{.name = "fused",
            .idea =
                "gray and hist in one pass (what --fuse runs): the second reading of the grey plane is saved",
            .origin = "imgpipe",
-           .cuda = IMGPIPE_CUDA_RUNG(gray_fused),
-           .grid = Grid::production,
+           .cuda = IMGPIPE_CUDA_RUNG(gray_hist_cuda),
+           .grid = Grid::own,
            .counts_too = true},
       Rung{.name = "npp",
            .idea = "nppiColorToGray_8u_C3C1R with the same weights as floats",
            .origin = "NVIDIA Performance Primitives",
-           .cuda = IMGPIPE_CUDA_RUNG(gray_npp),
+           .launch = IMGPIPE_CUDA_RUNG(gray_npp),
            .missing = IMGPIPE_CUDA_RUNG(npp_missing),
            .claim = Claim::near,
-           .grid = Grid::production,
+           .grid = Grid::own,
            .wide = false,
            .foreign = true},
       Rung{.name = "production",
            .idea = "a warp 512 pixels of a row, sums in 16.16 packed by byte permutation, no block stays",
            .origin = "imgpipe",
-           .cuda = IMGPIPE_CUDA_RUNG(gray_production),
-           .grid = Grid::production},
+           .cuda = IMGPIPE_CUDA_RUNG(gray_cuda),
+           .grid = Grid::own},
   };
   return kLadder;
 }

@@ -1,5 +1,4 @@
-// The CUDA rungs of gray, oldest first; ladder.cpp tells their story.
-#include "kernels/gray/gray.h"
+// The CUDA rungs of gray, oldest first; gray_ladder.cpp tells their story.
 #include "kernels/lab/gray_ladder.h"
 #include "kernels/lab/ladder.cuh"
 
@@ -104,14 +103,6 @@ CudaStatus gray_vectors(const StageCall<Device>& call, const RungLaunch& launch)
       call.in.plane<Sample>(0), call.out.plane<Sample>(0),
       luma_weights(GrayParameters(call.parameters).luma));
   return cudaGetLastError();
-}
-
-CudaStatus gray_fused(const StageCall<Device>& call, const RungLaunch& launch) {
-  return gray_hist_cuda(call, launch);
-}
-
-CudaStatus gray_production(const StageCall<Device>& call, const RungLaunch& launch) {
-  return gray_cuda(call, launch);
 }
 
 }  // namespace imgpipe

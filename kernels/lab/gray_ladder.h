@@ -1,16 +1,17 @@
-// The rungs of gray on a CUDA device, in the order of ladder.cpp. In: interleaved RGB; out: one grey plane.
+// The rungs of gray on a CUDA device, in the order of gray_ladder.cpp. In: interleaved RGB; out: one grey
+// plane.
 #pragma once
 
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {
 
+[[nodiscard]] std::span<const Rung> gray_ladder();
+
 CudaStatus gray_naive(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus gray_coalesced(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus gray_words(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus gray_vectors(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus gray_npp(const StageCall<Device>& call, const RungLaunch& launch);
-CudaStatus gray_fused(const StageCall<Device>& call, const RungLaunch& launch);
-CudaStatus gray_production(const StageCall<Device>& call, const RungLaunch& launch);
 
 }  // namespace imgpipe

@@ -5,17 +5,17 @@
 #include <array>
 
 #include "kernels/hist/hist.h"
+#include "kernels/lab/cuda_rung.h"
 #include "kernels/lab/npp.h"
-#include "kernels/share.h"
 
 namespace imgpipe {
 
-void hist_private(const StageCall<Host>& call, const Share& share) {
+void hist_private(const StageCall<Host>& call, const Band& band) {
   const ConstHostPlane plane = call.in.plane<Sample>(0);
   std::uint64_t* counts = call.histogram.row(0);
-  const std::int64_t end = plane.height * (share.index + 1) / share.count;
-  for (std::int64_t y = plane.height * share.index / share.count; y < end; ++y) {
-    for (std::int64_t x = 0; x < plane.width; ++x) ++counts[plane.row(y)[x]];
+  for (std::int64_t y = band.first; y < band.end; ++y) {
+    const Sample* row = plane.row(y - band.in_top);
+    for (std::int64_t x = 0; x < plane.width; ++x) ++counts[row[x]];
   }
 }
 
@@ -37,131 +37,125 @@ std::span<const Rung> hist_ladder() {
       Rung{.name = "sequential",
            .idea = "one thread, one pixel after the other",
            .origin = "Gonzalez and Woods, Digital Image Processing, 3.3",
-           .kind = RungKind::reference,
-           .host = run_alone<hist_reference>},
+           .reference = hist_reference},
       Rung{.name = "cpu-private",
            .idea = "threads, each with a full histogram of its own for a band of rows; merged at the end",
            .origin = "reduction by privatisation; libvips start, scan, merge",
-           .kind = RungKind::host,
-           .host = hist_private,
-           .private_counts = true},
+           .cpu = hist_private},
       Rung{.name = "cpu-bins",
            .idea =
                "threads, each a range of bins over the whole input: nothing to merge, everything read by all",
            .origin = "owner-computes partition of the bins",
-           .kind = RungKind::host,
-           .host = hist_bin_range},
+           .share = hist_bin_range},
       Rung{.name = "cpu",
            .idea = "as cpu-private, 16 tables in turn a thread, so that equal neighbours do not wait: "
                    "--device cpu",
            .origin = "imgpipe; several tables as in Collet's FiniteStateEntropy",
-           .kind = RungKind::host,
-           .host = run_band<hist_cpu>,
-           .private_counts = true},
+           .cpu = hist_cpu},
       Rung{.name = "global",
            .idea = "atomic additions in global memory, a thread a pixel",
            .origin = "first attempt of every course",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_global),
+           .launch = IMGPIPE_CUDA_RUNG(hist_global),
            .grid = Grid::covering},
       Rung{.name = "global-stride",
            .idea = "the same, the grid strides over the image: threads are made once",
            .origin = "Harris 2013, grid-stride loops",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_global_stride)},
+           .launch = IMGPIPE_CUDA_RUNG(hist_global_stride)},
       Rung{.name = "global-chunk",
            .idea = "the same, a contiguous run of pixels a thread: as on a CPU, and nothing coalesces",
            .origin = "CPU code carried over",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_global_chunk)},
+           .launch = IMGPIPE_CUDA_RUNG(hist_global_chunk)},
       Rung{.name = "global-chunk-words",
            .idea = "the same, 4 pixels a load",
            .origin = "Luitjens 2013, vectorized memory access",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_global_words)},
+           .launch = IMGPIPE_CUDA_RUNG(hist_global_words)},
       Rung{
           .name = "shared",
           .idea = "block partition: a histogram a block in shared memory, added to the global one at the end",
           .origin = "Podlozhnyuk 2007; Milakov 2015, shared atomics",
-          .cuda = IMGPIPE_CUDA_RUNG(hist_shared)},
+          .launch = IMGPIPE_CUDA_RUNG(hist_shared)},
       Rung{.name = "shared-words",
            .idea = "the same, 4 pixels a load",
            .origin = "Luitjens 2013",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_shared_words)},
+           .launch = IMGPIPE_CUDA_RUNG(hist_shared_words)},
       Rung{.name = "shared-vectors",
            .idea = "the same, 16 pixels a thread and load",
            .origin = "Luitjens 2013",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_shared_vectors)},
+           .launch = IMGPIPE_CUDA_RUNG(hist_shared_vectors)},
       Rung{
           .name = "local",
           .idea =
               "256 counters a thread in local memory: no contention, and a kilobyte to move for every thread",
           .origin = "privatisation taken to the thread",
-          .cuda = IMGPIPE_CUDA_RUNG(hist_local)},
+          .launch = IMGPIPE_CUDA_RUNG(hist_local)},
       Rung{.name = "local-reduced",
            .idea = "the same, the threads' counters added up in shared memory before the global ones",
            .origin = "block-level reduction",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_local_reduced)},
+           .launch = IMGPIPE_CUDA_RUNG(hist_local_reduced)},
       Rung{.name = "linear",
            .idea = "a block a value, which reads the whole image and counts in registers: no atomics at all",
            .origin = "one colour per block",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_linear),
+           .launch = IMGPIPE_CUDA_RUNG(hist_linear),
            .grid = Grid::one_a_bin},
       Rung{.name = "threads-64",
            .idea =
                "byte counters of each thread in shared memory, no atomics, 64 bins; a second kernel merges",
            .origin = "Podlozhnyuk 2007, histogram64 of the CUDA samples",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_threads_64),
+           .launch = IMGPIPE_CUDA_RUNG(hist_threads_64),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(hist_threads_64_bytes),
            .most_threads = 512,
            .bins = 64},
       Rung{.name = "threads-256",
            .idea = "the same with all 256 bins: four times the room a thread, so a quarter of the threads",
            .origin = "Nugteren et al. 2011; Shams and Kennedy 2007",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_threads_256),
+           .launch = IMGPIPE_CUDA_RUNG(hist_threads_256),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(hist_threads_256_bytes),
            .most_threads = 128},
       Rung{.name = "columns",
            .idea = "four counters of a value side by side, taken in turn by neighbouring lanes: a quarter "
                    "collides",
            .origin = "Gomez-Luna et al. 2013, interleaved copies",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_columns)},
+           .launch = IMGPIPE_CUDA_RUNG(hist_columns)},
       Rung{
           .name = "replicated",
           .idea =
               "eight histograms a block, one for every 4 lanes, padded so that equal values meet other banks",
           .origin = "Gomez-Luna et al. 2013, R-per-block",
-          .cuda = IMGPIPE_CUDA_RUNG(hist_replicated)},
+          .launch = IMGPIPE_CUDA_RUNG(hist_replicated)},
       Rung{.name = "non-atomic",
            .idea = "shared-words without atomics: what they cost; its counts are wrong",
            .origin = "deliberate data race",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_non_atomic),
+           .launch = IMGPIPE_CUDA_RUNG(hist_non_atomic),
            .claim = Claim::wrong},
       Rung{.name = "rgb",
            .idea = "interleaved RGB, three histograms of four columns in one pass",
            .origin = "3 x 256 bins, as OpenCV's and CUB's multi-channel histograms",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_rgb),
+           .launch = IMGPIPE_CUDA_RUNG(hist_rgb),
            .interleaved = true},
       Rung{.name = "cub",
            .idea = "cub::DeviceHistogram::HistogramEven on the padded plane",
            .origin = "NVIDIA CUB",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_cub),
+           .launch = IMGPIPE_CUDA_RUNG(hist_cub),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(hist_cub_bytes),
            .collect = IMGPIPE_CUDA_RUNG(hist_collect),
-           .grid = Grid::production,
+           .grid = Grid::own,
            .foreign = true},
       Rung{.name = "npp",
            .idea = "nppiHistogramEven_8u_C1R",
            .origin = "NVIDIA Performance Primitives",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_npp),
+           .launch = IMGPIPE_CUDA_RUNG(hist_npp),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(hist_npp_bytes),
            .collect = IMGPIPE_CUDA_RUNG(hist_collect),
            .missing = IMGPIPE_CUDA_RUNG(npp_missing),
-           .grid = Grid::production,
+           .grid = Grid::own,
            .wide = false,
            .foreign = true},
       Rung{.name = "production",
            .idea = "32 columns, one a lane: a warp never meets itself, whatever the image; loads run ahead "
                    "of counting",
            .origin = "imgpipe",
-           .cuda = IMGPIPE_CUDA_RUNG(hist_production),
-           .grid = Grid::production},
+           .cuda = IMGPIPE_CUDA_RUNG(hist_cuda),
+           .grid = Grid::own},
   };
   return kLadder;
 }

@@ -1,6 +1,5 @@
-// The CUDA rungs of hist that count by atomic additions, oldest first; ladder.cpp tells their story. All
+// The CUDA rungs of hist that count by atomic additions, oldest first; hist_ladder.cpp tells their story. All
 // rungs begin with clearing the 256 counters, and are timed with it.
-#include "kernels/hist/hist.h"
 #include "kernels/lab/hist_ladder.h"
 #include "kernels/lab/ladder.cuh"
 
@@ -261,9 +260,6 @@ CudaStatus hist_columns(const StageCall<Device>& call, const RungLaunch& launch)
 }
 CudaStatus hist_rgb(const StageCall<Device>& call, const RungLaunch& launch) {
   return launch_striding<rgb_kernel>(call, launch);
-}
-CudaStatus hist_production(const StageCall<Device>& call, const RungLaunch& launch) {
-  return hist_cuda(call, launch);
 }
 
 }  // namespace imgpipe

@@ -1,13 +1,15 @@
-// The rungs of hist, in the order of ladder.cpp. In: one grey plane (hist_rgb: interleaved RGB); out: the
-// counts.
+// The rungs of hist, in the order of hist_ladder.cpp. In: one grey plane (hist_rgb: interleaved RGB); out:
+// the counts.
 #pragma once
 
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {
 
-// On the host: add the counts of their share to the histogram.
-void hist_private(const StageCall<Host>& call, const Share& share);
+[[nodiscard]] std::span<const Rung> hist_ladder();
+
+// On the processor: add the counts of their part to the histogram.
+void hist_private(const StageCall<Host>& call, const Band& band);
 void hist_bin_range(const StageCall<Host>& call, const Share& share);
 
 CudaStatus hist_global(const StageCall<Device>& call, const RungLaunch& launch);
@@ -29,7 +31,6 @@ CudaStatus hist_shared_vectors(const StageCall<Device>& call, const RungLaunch& 
 CudaStatus hist_replicated(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus hist_columns(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus hist_rgb(const StageCall<Device>& call, const RungLaunch& launch);
-CudaStatus hist_production(const StageCall<Device>& call, const RungLaunch& launch);
 
 // The yardsticks count in 32 bits, at the beginning of their scratch.
 CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch);

@@ -15,7 +15,7 @@
 
 namespace imgpipe {
 
-// One thread's part of a rung on the host: part `index` of `count`.
+// One thread's part of a rung on the processor: part `index` of `count`.
 struct Share {
   int index = 0;
   int count = 1;
@@ -30,7 +30,7 @@ struct RungLaunch : CudaLaunch {
 
 enum class RungKind {
   reference,  // sequential, one thread
-  host,       // all threads
+  cpu,        // all threads of the processor
   cuda
 };
 
@@ -43,23 +43,29 @@ enum class Claim {
 
 // What of a launch is free.
 enum class Grid {
-  any,         // every block and every number of blocks is right
-  covering,    // as many threads as there is work, so the image decides the number of blocks
-  one_a_bin,   // any, but more blocks than bins find nothing to do
-  production,  // the rung decides on both
+  any,        // every block and every number of blocks is right
+  covering,   // as many threads as there is work, so the image decides the number of blocks
+  one_a_bin,  // any, but more blocks than bins find nothing to do
+  own,        // the rung decides on both
 };
 
 struct Rung {
   std::string_view name;    // unique in its ladder
   std::string_view idea;    // one line: what it does, or what it mends in the one before
   std::string_view origin;  // who published or shipped it
-  RungKind kind = RungKind::cuda;
-  // Writes the share's part of `out`, or adds it to `histogram` (which is all zeros before the first share).
-  void (*host)(const StageCall<Host>&, const Share&) = nullptr;
-  // With `private_counts` each share counts into a histogram of its own, and the caller adds them up.
-  bool private_counts = false;
-  // The whole stage, asynchronously; nullptr in a build without CUDA.
-  CudaStatus (*cuda)(const StageCall<Device>&, const RungLaunch&) = nullptr;
+
+  // What it runs is one of these five; of a CUDA rung none in a build without CUDA. First, what a stage of
+  // the product can have: its reference, its version for bands of rows (each share a band; all equally high
+  // but for one), its CUDA version, which has a grid of its own.
+  decltype(StageFunctions::reference) reference = nullptr;
+  decltype(StageFunctions::cpu) cpu = nullptr;
+  decltype(StageFunctions::cuda) cuda = nullptr;
+  // Then, what only the lab runs. Writes the share's part of `out`, or adds it to `histogram` (which is all
+  // zeros before the first share).
+  void (*share)(const StageCall<Host>&, const Share&) = nullptr;
+  // The whole stage, asynchronously.
+  CudaStatus (*launch)(const StageCall<Device>&, const RungLaunch&) = nullptr;
+
   std::size_t (*scratch_bytes)(const FrameType&, const RungLaunch&) = nullptr;  // nullptr: none
   // Brings a library's result from where it left it to where the stage has it; not timed. nullptr: it is
   // there.
@@ -74,6 +80,24 @@ struct Rung {
   bool interleaved = false;  // hist: takes interleaved RGB and makes three histograms
   bool counts_too = false;   // gray: also makes the histogram of what it writes
   bool foreign = false;      // another library's, as a yardstick
+
+  [[nodiscard]] constexpr RungKind kind() const {
+    if (reference != nullptr) return RungKind::reference;
+    return cpu != nullptr || share != nullptr ? RungKind::cpu : RungKind::cuda;
+  }
 };
+
+// True when the rung is what the stage runs on its device.
+[[nodiscard]] bool is_production(const Rung& rung, const Stage& stage);
+
+// True when each share counts into a histogram of its own, all zeros before, and the caller adds them up.
+[[nodiscard]] bool counts_apart(const Rung& rung, const Stage& stage);
+
+// Runs a share of a rung for the processor on the calling thread.
+void run_share(const Rung& rung, const StageCall<Host>& call, const Share& share);
+
+// Launches a rung for CUDA.
+[[nodiscard]] CudaStatus launch_rung(const Rung& rung, const StageCall<Device>& call,
+                                     const RungLaunch& launch);
 
 }  // namespace imgpipe

@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "kernels/lab/cuda_rung.h"
 #include "kernels/lab/npp.h"
-#include "kernels/share.h"
 #include "kernels/smooth/smooth.h"
 
 namespace imgpipe {
@@ -14,48 +14,46 @@ std::span<const Rung> smooth_ladder() {
       Rung{.name = "sequential",
            .idea = "one thread, 25 taps for each pixel, each coordinate checked",
            .origin = "Gonzalez and Woods, Digital Image Processing, 3.5",
-           .kind = RungKind::reference,
-           .host = run_alone<smooth_reference>},
+           .reference = smooth_reference},
       Rung{.name = "cpu",
            .idea = "SIMD, sums along rows and then down columns, on bands of rows: what --device cpu runs",
            .origin = "imgpipe; Highway",
-           .kind = RungKind::host,
-           .host = run_band<smooth_cpu>},
+           .cpu = smooth_cpu},
       Rung{.name = "naive",
            .idea = "a thread a pixel, 25 loads from global memory behind bounds checks",
            .origin = "first attempt of every course",
-           .cuda = IMGPIPE_CUDA_RUNG(smooth_naive),
+           .launch = IMGPIPE_CUDA_RUNG(smooth_naive),
            .grid = Grid::covering},
       Rung{.name = "tile",
            .idea =
                "a tile and its margin in shared memory: a pixel is fetched once a block, checks everywhere",
            .origin = "Podlozhnyuk 2007, image convolution with CUDA",
-           .cuda = IMGPIPE_CUDA_RUNG(smooth_tile)},
+           .launch = IMGPIPE_CUDA_RUNG(smooth_tile)},
       Rung{.name = "specialised",
            .idea = "tiles inside the image without a check, the border by a kernel of its own",
            .origin = "van Werkhoven et al. 2011, adaptive tiling and border handling",
-           .cuda = IMGPIPE_CUDA_RUNG(smooth_specialised)},
+           .launch = IMGPIPE_CUDA_RUNG(smooth_specialised)},
       Rung{.name = "separable",
            .idea = "running sums along rows, then down columns: 4 additions a pixel, but the sums go through "
                    "memory",
            .origin = "McDonnell 1981, box filtering",
-           .cuda = IMGPIPE_CUDA_RUNG(smooth_separable),
+           .launch = IMGPIPE_CUDA_RUNG(smooth_separable),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(smooth_separable_bytes)},
       Rung{.name = "npp",
            .idea = "nppiFilterBoxBorder_8u_C1R, 5x5, its own rounding and border",
            .origin = "NVIDIA Performance Primitives",
-           .cuda = IMGPIPE_CUDA_RUNG(smooth_npp),
+           .launch = IMGPIPE_CUDA_RUNG(smooth_npp),
            .missing = IMGPIPE_CUDA_RUNG(npp_missing),
            .claim = Claim::near,
-           .grid = Grid::production,
+           .grid = Grid::own,
            .wide = false,
            .foreign = true},
       Rung{.name = "production",
            .idea = "a thread 8 columns, sums of five rows in registers by byte dot products; border in the "
                    "same launch",
            .origin = "imgpipe",
-           .cuda = IMGPIPE_CUDA_RUNG(smooth_production),
-           .grid = Grid::production},
+           .cuda = IMGPIPE_CUDA_RUNG(smooth_cuda),
+           .grid = Grid::own},
   };
   return kLadder;
 }

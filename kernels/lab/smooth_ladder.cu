@@ -1,8 +1,7 @@
-// The CUDA rungs of smooth, oldest first; ladder.cpp tells their story.
+// The CUDA rungs of smooth, oldest first; smooth_ladder.cpp tells their story.
 #include "kernels/lab/ladder.cuh"
 #include "kernels/lab/smooth_ladder.h"
 #include "kernels/smooth/interior.cuh"
-#include "kernels/smooth/smooth.h"
 
 namespace imgpipe {
 namespace {
@@ -248,10 +247,6 @@ CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& lau
   row_sums_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample>(0), sums);
   column_sums_kernel<<<blocks, block, 0, launch.stream>>>(sums, call.out.plane<Sample>(0));
   return cudaGetLastError();
-}
-
-CudaStatus smooth_production(const StageCall<Device>& call, const RungLaunch& launch) {
-  return smooth_cuda(call, launch);
 }
 
 }  // namespace imgpipe

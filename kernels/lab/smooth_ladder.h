@@ -1,10 +1,12 @@
-// The rungs of smooth on a CUDA device, in the order of ladder.cpp: the box with Border::shrink. In, out: one
-// grey plane.
+// The rungs of smooth on a CUDA device, in the order of smooth_ladder.cpp: the box with Border::shrink. In,
+// out: one grey plane.
 #pragma once
 
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {
+
+[[nodiscard]] std::span<const Rung> smooth_ladder();
 
 CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch);
@@ -13,6 +15,5 @@ CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& lau
 // Scratch: the horizontal sums.
 std::size_t smooth_separable_bytes(const FrameType& shape, const RungLaunch& launch);
 CudaStatus smooth_npp(const StageCall<Device>& call, const RungLaunch& launch);
-CudaStatus smooth_production(const StageCall<Device>& call, const RungLaunch& launch);
 
 }  // namespace imgpipe

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "images/plane.h"
+#include "kernels/cuda_launch.h"
 #include "pipeline/cuda/cuda_api.h"
 
 namespace imgpipe {

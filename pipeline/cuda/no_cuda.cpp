@@ -1,10 +1,8 @@
-// In place of device_cuda.cpp in a build without the CUDA toolkit.
+// In place of the other files of this folder in a build without the CUDA toolkit.
 #include "images/error.h"
 #include "pipeline/batch/lane.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
-#include "pipeline/lab/lab.h"
-#include "pipeline/lab/lab_transfer.h"
 
 namespace imgpipe {
 
@@ -30,14 +28,6 @@ std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t) {
 
 std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int>, std::size_t,
                                                    const std::shared_ptr<std::pmr::memory_resource>&) {
-  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
-}
-
-std::unique_ptr<LabDevice> make_cuda_lab(int) {
-  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
-}
-
-std::unique_ptr<TransferLab> make_transfer_lab(int, const LabSubject&) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

@@ -19,7 +19,7 @@ Histogram<Host> histogram_of(std::vector<std::uint64_t>& counts) {
 std::vector<std::uint64_t> counts_of(const ConstHostPlane& plane) {
   const FrameType shape{plane.width, plane.height, 1, false, Layout::planar};
   std::vector<std::uint64_t> counts(kBins);
-  find_stage("hist")->reference({{shape, {plane, {}, {}, {}}}, {}, histogram_of(counts), {}});
+  find_stage("hist")->u8.reference({.in = {shape, {plane, {}, {}, {}}}, .histogram = histogram_of(counts)});
   return counts;
 }
 
@@ -29,12 +29,12 @@ std::vector<std::uint64_t> channel_counts(const Image& image) {
   const FrameType mixed{shape.width, shape.height, shape.channels, false, Layout::interleaved};
   const Stage& split = *find_stage("split");
   std::vector<Image> planes;
-  Frame<std::byte, Host> out{output_type(split, mixed), {}};
+  Frame<std::byte, Host> out{output_type(split, mixed, {}), {}};
   for (std::size_t c = 0; c < static_cast<std::size_t>(shape.channels); ++c) {
     planes.emplace_back(Shape{shape.width, shape.height, 1});
     out.planes[c] = planes.back().view();
   }
-  split.reference({{mixed, {image.view(), {}, {}, {}}}, out, {}, {}});
+  split.u8.reference({.in = {mixed, {image.view(), {}, {}, {}}}, .out = out});
   std::vector<std::uint64_t> all;
   for (const Image& plane : planes) {
     const std::vector<std::uint64_t> counts = counts_of(plane.view());
@@ -43,10 +43,19 @@ std::vector<std::uint64_t> channel_counts(const Image& image) {
   return all;
 }
 
+// Rows above its own that a row of the output needs, inside a large image.
+std::int64_t margin_of(const LabSubject& subject) {
+  constexpr std::int64_t kInside = 1000;
+  FrameType large = subject.in_type();
+  large.height = 2 * kInside;
+  const Stage& stage = *subject.stage;
+  return kInside - rows_needed(stage, large, presets(stage.parameters), {kInside, kInside + 1}).first;
+}
+
 // Of a rung in which no difference was found.
 std::string verdict(const Rung& rung, const LabSubject& subject) {
   if (rung.claim != Claim::near) return "exact";
-  const std::int64_t border = 2 * std::int64_t{subject.stage->reach};
+  const std::int64_t border = 2 * margin_of(subject);
   const Shape& shape = subject.in.shape();
   const bool all_border = border > 0 && (shape.width <= border || shape.height <= border);
   return all_border ? "all border, not compared" : "within 1";
@@ -54,21 +63,21 @@ std::string verdict(const Rung& rung, const LabSubject& subject) {
 
 }  // namespace
 
-FrameType LabSubject::in_shape() const {
+FrameType LabSubject::in_type() const {
   return frame_type_of(in.shape());
 }
 
-FrameType LabSubject::out_shape() const {
-  return writes_pixels(stage->writes) ? output_type(*stage, in_shape()) : in_shape();
+FrameType LabSubject::out_type() const {
+  return output_type(*stage, in_type(), presets(stage->parameters));
 }
 
 std::int64_t LabSubject::bytes() const {
-  return bytes_moved(*stage, in_shape(), out_shape());
+  return bytes_moved(*stage, in_type(), out_type());
 }
 
 LabSubject make_subject(const Stage& stage, Image in) {
   const Shape shape = in.shape();
-  const bool fits = shape.channels == 3 ? stage.in == Layout::interleaved || stage.name == "hist"
+  const bool fits = shape.channels == 3 ? stage.in == Layout::interleaved || !stage.writes_pixels
                                         : shape.channels == 1 && stage.in == Layout::planar;
   if (!fits)
     throw Error(ErrorKind::usage, "the ladder of " + std::string(stage.name) + " takes " +
@@ -77,15 +86,15 @@ LabSubject make_subject(const Stage& stage, Image in) {
   LabSubject subject{&stage, std::move(in), {}, {}};
   const ConstHostPlane pixels = std::as_const(subject.in).view();
   if (shape.channels == 1) subject.counts = counts_of(pixels);
-  if (!writes_pixels(stage.writes)) {
+  if (!stage.writes_pixels) {
     if (shape.channels == 3) subject.counts = channel_counts(subject.in);
     return subject;
   }
   subject.expected = Image({shape.width, shape.height, 1});
-  stage.reference({{subject.in_shape(), {pixels, {}, {}, {}}},
-                   {subject.out_shape(), {subject.expected.view(), {}, {}, {}}},
-                   histogram_of(subject.counts),
-                   {}});
+  stage.u8.reference({.in = {subject.in_type(), {pixels, {}, {}, {}}},
+                      .out = {subject.out_type(), {subject.expected.view(), {}, {}, {}}},
+                      .histogram = histogram_of(subject.counts),
+                      .parameters = presets(stage.parameters)});
   if (shape.channels == 3) subject.counts = counts_of(std::as_const(subject.expected).view());
   return subject;
 }
@@ -117,12 +126,13 @@ int runs_within(double budget_us, double run_us, int least, int most) {
 
 std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
   if (rung.missing != nullptr && rung.missing() != nullptr) return rung.missing();
-  if (rung.kind == RungKind::cuda && rung.cuda == nullptr) return "this build has no CUDA";
+  const bool on_cuda = rung.kind() == RungKind::cuda;
+  if (on_cuda && rung.cuda == nullptr && rung.launch == nullptr) return "this build has no CUDA";
   constexpr std::int64_t kMostPadding = 128;  // samples of a row, for each channel
   constexpr std::int64_t kMostOffset = std::numeric_limits<std::int32_t>::max();
   if (!rung.wide && (in.width + kMostPadding) * in.channels * in.height > kMostOffset)
     return "takes images of less than 2 GiB";
-  const bool block_is_free = rung.kind == RungKind::cuda && rung.grid != Grid::production;
+  const bool block_is_free = on_cuda && rung.grid != Grid::own;
   if (block_is_free && options.block > rung.most_threads)
     return "takes at most " + std::to_string(rung.most_threads) + " threads a block";
   return "";
@@ -130,10 +140,10 @@ std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape&
 
 std::string lab_difference(const Rung& rung, const LabSubject& subject, ConstHostPlane out,
                            const std::vector<std::uint64_t>& counts) {
-  if (writes_pixels(subject.stage->writes)) {
+  if (subject.stage->writes_pixels) {
     const bool near = rung.claim == Claim::near;
     const int allowed = near ? 1 : 0;
-    const std::int64_t margin = near ? subject.stage->reach : 0;
+    const std::int64_t margin = near ? margin_of(subject) : 0;
     const ConstHostPlane expected = subject.expected.view();
     Difference found;
     for (std::int64_t y = margin; y < expected.height - margin; ++y) {
@@ -163,7 +173,7 @@ LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
   if (!result.detail.empty()) return result;
   result.grid = grid_text(rung, options);
   Answer found;
-  if (writes_pixels(subject().stage->writes)) {
+  if (subject().stage->writes_pixels) {
     found.out = Image(subject().expected.shape());
     const HostPlane out = found.out.view();
     // No pixel is right before the rung has written it.
@@ -174,7 +184,7 @@ LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
   }
   // contrast reads its counts; the others find rubbish in them.
   found.counts = subject().counts;
-  if (!subject().stage->reads_histogram) std::ranges::fill(found.counts, 0xDEADBEEFDEADBEEF);
+  if (subject().stage->reads_histogram == nullptr) std::ranges::fill(found.counts, 0xDEADBEEFDEADBEEF);
   answer(rung, options, found);
   const std::string difference =
       lab_difference(rung, subject(), std::as_const(found.out).view(), found.counts);

@@ -25,8 +25,8 @@ struct LabSubject {
   // hist: the right counts, kBins a plane. contrast: those of `in`. gray: those of `expected`.
   std::vector<std::uint64_t> counts;
 
-  [[nodiscard]] FrameType in_shape() const;
-  [[nodiscard]] FrameType out_shape() const;
+  [[nodiscard]] FrameType in_type() const;
+  [[nodiscard]] FrameType out_type() const;
   // Bytes that the stage must read and write, each sample once.
   [[nodiscard]] std::int64_t bytes() const;
 };
@@ -94,8 +94,8 @@ class LabDevice {
   std::shared_ptr<const LabSubject> subject_;
 };
 
-// Rungs of the host, on `threads` threads of its own.
-[[nodiscard]] std::unique_ptr<LabDevice> make_host_lab(int threads);
+// Rungs of the processor: reference, and cpu on `threads` threads of its own.
+[[nodiscard]] std::unique_ptr<LabDevice> make_cpu_lab(int threads);
 // Rungs of CUDA device `index`. Throws Error(device) when it cannot be used.
 [[nodiscard]] std::unique_ptr<LabDevice> make_cuda_lab(int index);
 

@@ -6,7 +6,7 @@
 #include "images/error.h"
 #include "kernels/lab/delay.h"
 #include "pipeline/cuda/cuda_api.h"
-#include "pipeline/cuda/device_image.h"
+#include "pipeline/cuda/device_memory.h"
 #include "pipeline/lab/lab.h"
 
 namespace imgpipe {
@@ -48,10 +48,10 @@ class CudaLab final : public LabDevice {
   }
 
   [[nodiscard]] StageCall<Device> call_of(std::size_t set) const {
-    StageCall<Device> call{};
-    call.in.type = subject().in_shape();
+    StageCall<Device> call{.parameters = presets(subject().stage->parameters)};
+    call.in.type = subject().in_type();
     call.in.planes[0] = plane(set, false);
-    call.out.type = subject().out_shape();
+    call.out.type = subject().out_type();
     if (!subject().expected.empty()) call.out.planes[0] = plane(set, true);
     const auto planes = static_cast<std::int64_t>(subject().counts.size()) / kBins;
     call.histogram = {static_cast<std::uint64_t*>(counts_.data()), kBins, planes, kBins, 1};
@@ -88,9 +88,9 @@ class CudaLab final : public LabDevice {
     RungLaunch launch;
     launch.stream = stream_->get();
     launch.multiprocessors = device_.multiprocessors;
-    if (rung.grid != Grid::production) launch.block = options.block;
+    if (rung.grid != Grid::own) launch.block = options.block;
     if (rung.grid == Grid::any || rung.grid == Grid::one_a_bin) launch.blocks = options.blocks;
-    if (rung.scratch_bytes != nullptr) scratch_.reserve(rung.scratch_bytes(subject().in_shape(), launch));
+    if (rung.scratch_bytes != nullptr) scratch_.reserve(rung.scratch_bytes(subject().in_type(), launch));
     launch.scratch = scratch_.data();
     return launch;
   }
@@ -100,7 +100,7 @@ class CudaLab final : public LabDevice {
     const RungLaunch launch = launch_of(rung, options);
     if (!answer.out.empty()) copy_to_device(plane(0, true), std::as_const(answer.out).view(), *stream_);
     send_counts(answer.counts);
-    IMGPIPE_CUDA(static_cast<cudaError_t>(rung.cuda(call, launch)));
+    IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, call, launch)));
     if (rung.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(rung.collect(call, launch)));
     if (!answer.out.empty()) copy_to_host(answer.out.view(), call.out.planes[0], *stream_);
     if (!answer.counts.empty()) {
@@ -118,7 +118,7 @@ class CudaLab final : public LabDevice {
     for (std::size_t i = 0; i < static_cast<std::size_t>(runs); ++i) {
       const StageCall<Device> call = call_of(next_set_++ % set_count_);
       events_[2 * i].record(*stream_);
-      IMGPIPE_CUDA(static_cast<cudaError_t>(rung.cuda(call, launch)));
+      IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, call, launch)));
       events_[2 * i + 1].record(*stream_);
     }
   }
@@ -153,7 +153,7 @@ class CudaLab final : public LabDevice {
   }
 
   [[nodiscard]] std::string grid_text(const Rung& rung, const LabOptions& options) const override {
-    if (rung.grid == Grid::production || (options.block == 0 && options.blocks == 0)) return "own";
+    if (rung.grid == Grid::own || (options.block == 0 && options.blocks == 0)) return "own";
     const std::string block = options.block == 0 ? "own" : std::to_string(options.block);
     if (rung.grid == Grid::covering) return block + " x covering";
     return block + " x " + (options.blocks == 0 ? "own" : std::to_string(options.blocks));

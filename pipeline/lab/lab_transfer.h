@@ -31,7 +31,7 @@ enum class Transfer {
 struct TransferRung {
   std::string_view name, idea, origin;
   Transfer kind;
-  bool production;  // what the CUDA engine or a batch does
+  bool production = false;  // what the CUDA engine or a batch does
 };
 
 [[nodiscard]] std::span<const TransferRung> transfer_ladder();

@@ -8,7 +8,7 @@
 
 #include "images/error.h"
 #include "pipeline/cuda/cuda_api.h"
-#include "pipeline/cuda/device_image.h"
+#include "pipeline/cuda/device_memory.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/lab/lab_transfer.h"
 

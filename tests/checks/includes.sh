@@ -23,6 +23,10 @@ mapfile -t app < <(sources app)
 forbid '#include "(app|pipeline|kernels|tests)/' 'images is the lowest floor' "${images[@]}"
 forbid '#include "(app|pipeline|tests)/' 'kernels may include images only' "${kernels[@]}"
 forbid '#include "(app|tests)/' 'pipeline may include kernels and images only' "${pipeline[@]}"
+forbid '#include "(kernels|pipeline)/lab/' 'the lab is for app/bench and for its own tests' \
+  $(sources images kernels pipeline app | grep -vE '^(kernels|pipeline)/lab/|^app/bench/')
+forbid '#include "app/bench/' 'the bench, which knows the lab, is a command: nothing else builds on it' \
+  $(sources app | grep -vE '^app/bench/|^app/options/command_line\.h$')
 forbid '#include "tests/' 'the product does not include its tests' "${app[@]}"
 forbid '#include "\.\.?/' 'paths are written from the top of the tree' "${images[@]}" "${kernels[@]}" "${pipeline[@]}" "${app[@]}"
 forbid '#include <(iostream|cstdio|thread|mutex)>' 'kernels neither print nor synchronise' "${kernels[@]}"

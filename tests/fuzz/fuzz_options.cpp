@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/options.h"
+#include "app/options/command_line.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "tests/fuzz/fuzz_target.h"

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -83,10 +82,7 @@ class DevicePlaneCopy {
   DeviceBuffer buffer_;
 };
 
-// What is launched between the copies.
-using Launch = std::function<std::string(const StageCall<Device>&, const CudaLaunch&)>;
-
-std::string run(const Launch& work, const StageCall<Host>& call) {
+std::string run(const DeviceWork& work, const StageCall<Host>& call) {
   const Stream stream;
   StageCall<Device> device{};
   device.in.shape = call.in.type;
@@ -141,44 +137,21 @@ std::string why_no_cuda() {
   return list_cuda_devices().unusable_reason;
 }
 
-std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call) {
-  try {
-    return run(
-        [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-          IMGPIPE_CUDA(static_cast<cudaError_t>(stage.cuda(device, launch)));
-          return std::string();
-        },
-        call);
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block, int blocks) {
-  constexpr std::size_t kTail = 512;
-  const auto work = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-    RungLaunch with_grid{launch, block, blocks, nullptr};
-    std::size_t bytes = 0;
-    if (rung.scratch_bytes != nullptr) bytes = rung.scratch_bytes(device.in.shape, with_grid);
-    DeviceBuffer scratch;
-    scratch.reserve(bytes + kTail);
-    IMGPIPE_CUDA(cudaMemset(scratch.data(), 0xCD, bytes + kTail));
-    IMGPIPE_CUDA(cudaDeviceSynchronize());
-    with_grid.scratch = scratch.data();
-    IMGPIPE_CUDA(static_cast<cudaError_t>(rung.cuda(device, with_grid)));
-    if (rung.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(rung.collect(device, with_grid)));
-    IMGPIPE_CUDA(cudaStreamSynchronize(launch.stream));
-    std::array<unsigned char, kTail> tail{};
-    IMGPIPE_CUDA(cudaMemcpy(tail.data(), static_cast<unsigned char*>(scratch.data()) + bytes, kTail,
-                            cudaMemcpyDeviceToHost));
-    const bool untouched = std::ranges::all_of(tail, [](unsigned char byte) { return byte == 0xCD; });
-    return std::string(untouched ? "" : "wrote beyond its scratch memory");
-  };
+std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call) {
   try {
     return run(work, call);
   } catch (const Error& error) {
     return error.what();
   }
+}
+
+std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call) {
+  return run_on_cuda(
+      [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+        IMGPIPE_CUDA(static_cast<cudaError_t>(stage.cuda(device, launch)));
+        return std::string();
+      },
+      call);
 }
 
 }  // namespace imgpipe::test
@@ -195,7 +168,7 @@ std::string run_on_cuda(const Stage&, const StageCall<Host>&) {
   return "this build has no CUDA";
 }
 
-std::string run_rung_on_cuda(const Rung&, const StageCall<Host>&, int, int) {
+std::string run_on_cuda(const DeviceWork&, const StageCall<Host>&) {
   return "this build has no CUDA";
 }
 

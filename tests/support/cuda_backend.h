@@ -1,9 +1,10 @@
 // Runs a stage's CUDA version over host memory, in device memory full of canaries.
 #pragma once
 
+#include <functional>
 #include <string>
 
-#include "kernels/lab/rung.h"
+#include "kernels/stage.h"
 
 namespace imgpipe::test {
 
@@ -15,10 +16,9 @@ namespace imgpipe::test {
 // canary that was hit.
 [[nodiscard]] std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call);
 
-// The same for a rung of a ladder, with a grid (0: its own) and scratch memory that holds rubbish and is
-// followed by canaries.
-[[nodiscard]] std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block,
-                                           int blocks);
+// The same with something else to launch, which returns "" or what went wrong.
+using DeviceWork = std::function<std::string(const StageCall<Device>&, const CudaLaunch&)>;
+[[nodiscard]] std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call);
 
 }  // namespace imgpipe::test
 

@@ -1,4 +1,4 @@
-// Rungs of the host: a crew of threads that stands ready, each with its share.
+// Rungs of the processor: a crew of threads that stands ready, each with its share.
 #include <algorithm>
 #include <barrier>
 #include <chrono>
@@ -69,9 +69,9 @@ constexpr std::int64_t kRotatingBytes = std::int64_t{192} << 20;
 constexpr std::int64_t kMostSets = 64;
 constexpr double kBudgetUs = 500'000;  // of a rung's timed runs
 
-class HostLab final : public LabDevice {
+class CpuLab final : public LabDevice {
  public:
-  explicit HostLab(int threads) : crew_(threads) {}
+  explicit CpuLab(int threads) : crew_(threads) {}
 
   [[nodiscard]] std::string name() const override {
     return host_info().processor + ", " + std::to_string(crew_.count()) +
@@ -101,32 +101,33 @@ class HostLab final : public LabDevice {
       }
       sets_.push_back(std::move(set));
     }
-    private_counts_.assign(static_cast<std::size_t>(crew_.count()),
-                           std::vector<std::uint64_t>(subject().counts.size()));
+    own_counts_.assign(static_cast<std::size_t>(crew_.count()),
+                       std::vector<std::uint64_t>(subject().counts.size()));
   }
 
   void run_once(const Rung& rung, ConstHostPlane in, HostPlane out, std::vector<std::uint64_t>& counts) {
     const auto planes = static_cast<std::int64_t>(counts.size()) / kBins;
-    const StageCall<Host> call{{subject().in_shape(), {in, {}, {}, {}}},
-                               {subject().out_shape(), {out, {}, {}, {}}},
-                               {counts.data(), kBins, planes, kBins, 1},
-                               {}};
-    if (writes_histogram(subject().stage->writes)) std::ranges::fill(counts, 0);
-    if (rung.kind == RungKind::reference) {
-      rung.host(call, {0, 1});
+    const StageCall<Host> call{.in = {subject().in_type(), {in, {}, {}, {}}},
+                               .out = {subject().out_type(), {out, {}, {}, {}}},
+                               .histogram = {counts.data(), kBins, planes, kBins, 1},
+                               .parameters = presets(subject().stage->parameters)};
+    if (subject().stage->counts) std::ranges::fill(counts, 0);
+    if (rung.kind() == RungKind::reference) {
+      run_share(rung, call, {0, 1});
       return;
     }
+    const bool apart = counts_apart(rung, *subject().stage);
     crew_.run([&](int index) {
       StageCall<Host> part = call;
-      std::vector<std::uint64_t>& own = private_counts_[static_cast<std::size_t>(index)];
-      if (rung.private_counts) {
+      std::vector<std::uint64_t>& own = own_counts_[static_cast<std::size_t>(index)];
+      if (apart) {
         std::ranges::fill(own, 0);
         part.histogram.data = own.data();
       }
-      rung.host(part, {index, crew_.count()});
+      run_share(rung, part, {index, crew_.count()});
     });
-    if (!rung.private_counts) return;
-    for (const std::vector<std::uint64_t>& own : private_counts_) {
+    if (!apart) return;
+    for (const std::vector<std::uint64_t>& own : own_counts_) {
       for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += own[i];
     }
   }
@@ -153,20 +154,20 @@ class HostLab final : public LabDevice {
   }
 
   [[nodiscard]] std::string grid_text(const Rung& rung, const LabOptions&) const override {
-    const int threads = rung.kind == RungKind::reference ? 1 : crew_.count();
+    const int threads = rung.kind() == RungKind::reference ? 1 : crew_.count();
     return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   }
 
   Crew crew_;
   double copy_bandwidth_ = 0;
   std::vector<Set> sets_;
-  std::vector<std::vector<std::uint64_t>> private_counts_;
+  std::vector<std::vector<std::uint64_t>> own_counts_;
 };
 
 }  // namespace
 
-std::unique_ptr<LabDevice> make_host_lab(int threads) {
-  return std::make_unique<HostLab>(threads);
+std::unique_ptr<LabDevice> make_cpu_lab(int threads) {
+  return std::make_unique<CpuLab>(threads);
 }
 
 }  // namespace imgpipe

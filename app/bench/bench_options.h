@@ -1,0 +1,38 @@
+// The options of imgpipe bench.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/bench/bench_table.h"
+#include "app/options/option_table.h"
+#include "app/options/options.h"
+#include "pipeline/lab/lab.h"
+
+namespace imgpipe {
+
+enum class Study { none, colors, contention, crossover, pipeline };
+
+struct BenchOptions {
+  std::vector<std::string> stages;    // names of ladders; empty: all
+  std::vector<std::string> variants;  // empty: all
+  std::vector<Shape> sizes;           // empty: the command's own; so are those below
+  std::vector<Pattern> patterns;
+  std::vector<std::string> inputs;  // files; none: patterns
+  std::string device = "auto";
+  int threads = 0;  // 0: as many as there are
+  LabOptions lab;
+  Study study = Study::none;
+  bool list = false;
+  TableFormat format = TableFormat::text;
+  std::string plot_file;
+  Replace replace = Replace::own;
+  std::int64_t max_pixels = 0;  // of a file
+  TalkOptions talk;
+};
+
+// Its rows (bench_option_table.cpp).
+[[nodiscard]] std::vector<OptionRow> bench_rows();
+
+}  // namespace imgpipe

@@ -1,0 +1,20 @@
+// The command line: one of the commands, with its options.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/bench/bench_options.h"
+#include "app/options/options.h"
+
+namespace imgpipe {
+
+using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, PrintText>;
+
+// Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
+[[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);
+// Those behind "bench" (app/bench/bench_options.cpp).
+[[nodiscard]] Command parse_bench(const std::vector<std::string>& arguments);
+
+}  // namespace imgpipe

@@ -1,0 +1,27 @@
+#include "kernels/lab/rung.h"
+
+namespace imgpipe {
+
+bool is_production(const Rung& rung, const Stage& stage) {
+  return (rung.cpu != nullptr && rung.cpu == stage.u8.cpu) || (rung.cuda != nullptr && rung.cuda == stage.u8.cuda);
+}
+
+bool counts_apart(const Rung& rung, const Stage& stage) {
+  return rung.cpu != nullptr && stage.counts;
+}
+
+void run_share(const Rung& rung, const StageCall<Host>& call, const Share& share) {
+  if (rung.share != nullptr) return rung.share(call, share);
+  if (rung.cpu != nullptr) {
+    const std::int64_t height = call.in.type.height;
+    return rung.cpu(call,
+                    {height * share.index / share.count, height * (share.index + 1) / share.count, 0, 0});
+  }
+  if (share.index == 0) rung.reference(call);
+}
+
+CudaStatus launch_rung(const Rung& rung, const StageCall<Device>& call, const RungLaunch& launch) {
+  return rung.cuda != nullptr ? rung.cuda(call, launch) : rung.launch(call, launch);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,15 @@
+// In place of the _cuda.cpp files of the lab in a build without the CUDA toolkit.
+#include "images/error.h"
+#include "pipeline/lab/lab_transfer.h"
+
+namespace imgpipe {
+
+std::unique_ptr<LabDevice> make_cuda_lab(int) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+std::unique_ptr<TransferLab> make_transfer_lab(int, const LabSubject&) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,52 @@
+#include "tests/support/cuda_rungs.h"
+
+#include "tests/support/cuda_backend.h"
+
+#ifdef IMGPIPE_TEST_CUDA
+
+#include <algorithm>
+#include <array>
+
+#include <cuda_runtime.h>
+
+#include "pipeline/cuda/cuda_api.h"
+
+namespace imgpipe::test {
+
+std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block, int blocks) {
+  constexpr std::size_t kTail = 512;
+  return run_on_cuda(
+      [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+        RungLaunch with_grid{launch, block, blocks, nullptr};
+        std::size_t bytes = 0;
+        if (rung.scratch_bytes != nullptr) bytes = rung.scratch_bytes(device.in.shape, with_grid);
+        DeviceBuffer scratch;
+        scratch.reserve(bytes + kTail);
+        IMGPIPE_CUDA(cudaMemset(scratch.data(), 0xCD, bytes + kTail));
+        IMGPIPE_CUDA(cudaDeviceSynchronize());
+        with_grid.scratch = scratch.data();
+        IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, device, with_grid)));
+        if (rung.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(rung.collect(device, with_grid)));
+        IMGPIPE_CUDA(cudaStreamSynchronize(launch.stream));
+        std::array<unsigned char, kTail> tail{};
+        IMGPIPE_CUDA(cudaMemcpy(tail.data(), static_cast<unsigned char*>(scratch.data()) + bytes, kTail,
+                                cudaMemcpyDeviceToHost));
+        const bool untouched = std::ranges::all_of(tail, [](unsigned char byte) { return byte == 0xCD; });
+        return std::string(untouched ? "" : "wrote beyond its scratch memory");
+      },
+      call);
+}
+
+}  // namespace imgpipe::test
+
+#else
+
+namespace imgpipe::test {
+
+std::string run_rung_on_cuda(const Rung&, const StageCall<Host>&, int, int) {
+  return "this build has no CUDA";
+}
+
+}  // namespace imgpipe::test
+
+#endif
