@@ -183,10 +183,6 @@ Report make_report(const ReportInput& input) {
   return report;
 }
 
-std::string depth_warning(int bits_per_sample) {
-  return "its " + std::to_string(bits_per_sample) + "-bit samples become 8 bits before any stage";
-}
-
 std::string report_table(const Report& report, const RunFacts& facts, bool color) {
   const ProcessOptions& options = *facts.options;
   const int bits = facts.input.bits_per_sample;

@@ -77,9 +77,6 @@ struct ReportInput {
 // The reference's end to end is the same run with the reference's kernels in place of kernels and transfers.
 [[nodiscard]] Report make_report(const ReportInput& input);
 
-// What is said of an image whose samples have more than 8 bits.
-[[nodiscard]] std::string depth_warning(int bits_per_sample);
-
 // The table for people. `color` marks a comparison that failed.
 [[nodiscard]] std::string report_table(const Report& report, const RunFacts& facts, bool color);
 [[nodiscard]] std::string report_json(const Report& report, const RunFacts& facts);
