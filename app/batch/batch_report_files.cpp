@@ -23,11 +23,6 @@ void write_text(const std::string& path, const std::string& text) {
   naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
 }
 
-// One spelling of a name: a/b for ./a//b.
-std::string plain(const std::string& name) {
-  return std::filesystem::path(name).lexically_normal().string();
-}
-
 }  // namespace
 
 BatchReports::BatchReports(const ProcessOptions& options) : options_(options) {
@@ -102,7 +97,7 @@ void BatchReports::add(const BatchFile& file, const BatchResult& result) {
 }
 
 void BatchReports::add_lost(const BatchFile& file) {
-  settled_.erase(plain(file.name));
+  settled_.erase(plain_name(file.name));
   for (const auto& lines : lines_) lines->add_lost(file);
 }
 
@@ -146,7 +141,7 @@ std::vector<std::string> BatchReports::failed_names(const BatchTotals& totals) c
   std::vector<std::string> names;
   if (list_) {
     std::ranges::remove_copy_if(*list_, std::back_inserter(names),
-                                [&](const std::string& name) { return settled_.contains(plain(name)); });
+                                [&](const std::string& name) { return settled_.contains(plain_name(name)); });
   } else {
     for (const BatchFailure& failure : totals.failures) names.push_back(failure.file->name);
   }
@@ -162,11 +157,11 @@ void BatchReports::merge_failed(const BatchTotals& totals) const {
   std::vector<std::string> names;
   std::error_code error;
   if (std::filesystem::is_regular_file(file, error)) names = read_name_list(file);
-  std::erase_if(names, [&](const std::string& name) { return settled_.contains(plain(name)); });
+  std::erase_if(names, [&](const std::string& name) { return settled_.contains(plain_name(name)); });
   std::unordered_set<std::string> there;
-  for (const std::string& name : names) there.insert(plain(name));
+  for (const std::string& name : names) there.insert(plain_name(name));
   for (const BatchFailure& failure : totals.failures) {
-    if (there.insert(plain(failure.file->name)).second) names.push_back(failure.file->name);
+    if (there.insert(plain_name(failure.file->name)).second) names.push_back(failure.file->name);
   }
   std::ranges::sort(names);
   write_text(file, name_list_text(names));
@@ -174,7 +169,7 @@ void BatchReports::merge_failed(const BatchTotals& totals) const {
 
 void BatchReports::settle(const BatchFile& file) {
   if (list_ || (options_.batch.shard && !options_.batch.failed_file.empty()))
-    settled_.insert(plain(file.name));
+    settled_.insert(plain_name(file.name));
 }
 
 }  // namespace imgpipe
