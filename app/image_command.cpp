@@ -14,7 +14,7 @@
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
 #include "app/report/trace_file.h"
-#include "app/results.h"
+#include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/output_file.h"
@@ -253,12 +253,13 @@ class ImageRun {
           naming(input_name(options_.input), [&] { return compare_with_reference(options_, outcome); });
     }
     const bool wants_report = !options_.talk.quiet || !options_.report_files.empty();
-    Report report = make_report({.timeline = &image_.timeline(),
-                                 .plan = &outcome.plan,
-                                 .wall_ms = wall_ms,
-                                 .copy_bandwidth = wants_report ? engine_->copy_bandwidth() : 0,
-                                 .reference = options_.compare ? &comparison.reference.timeline : nullptr,
-                                 .differences = options_.compare ? &comparison.differences : nullptr});
+    ImageReport report =
+        make_image_report({.timeline = &image_.timeline(),
+                           .plan = &outcome.plan,
+                           .wall_ms = wall_ms,
+                           .copy_bandwidth = wants_report ? engine_->copy_bandwidth() : 0,
+                           .reference = options_.compare ? &comparison.reference.timeline : nullptr,
+                           .differences = options_.compare ? &comparison.differences : nullptr});
     report.ranges = ranges;
     report.implementation = engine_->implementation();
     report.device_why = choice_.why;
@@ -316,9 +317,10 @@ class ImageRun {
     }
   }
 
-  void give_report(const Report& report) {
+  void give_report(const ImageReport& report) {
     for (const std::string& file : options_.report_files) {
-      const std::string text = file.ends_with(".csv") ? report_csv(report) : report_json(report, facts_);
+      const std::string text =
+          file.ends_with(".csv") ? image_report_csv(report) : image_report_json(report, facts_);
       naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
     if (!options_.trace_file.empty()) {
@@ -328,7 +330,7 @@ class ImageRun {
     }
     if (options_.talk.quiet) return;
     const int fd = image_on_stdout_ ? STDERR_FILENO : STDOUT_FILENO;
-    const std::string table = report_table(report, facts_, wants_color(fd, options_.talk.no_color));
+    const std::string table = image_report_table(report, facts_, wants_color(fd, options_.talk.no_color));
     if (image_on_stdout_) {
       // A report that nobody can read does not make the image on stdout any worse.
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
@@ -353,7 +355,7 @@ class ImageRun {
 
 }  // namespace
 
-int process_image(const ProcessOptions& options, const EngineFactory& factory) {
+int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   refuse_what_is_for_a_batch(options);
   return ImageRun(options, factory).run();
 }

@@ -35,11 +35,11 @@ std::size_t write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-void LineFile::refuse(int error) const {
+void GrowingFile::refuse(int error) const {
   throw Error(ErrorKind::output, printable(path_) + ": cannot write: " + system_reason(error));
 }
 
-LineFile::LineFile(std::string path, const Keeps& keeps) : path_(std::move(path)) {
+GrowingFile::GrowingFile(std::string path, const Keeps& keeps) : path_(std::move(path)) {
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
   if (fd_ < 0) refuse(errno);
   struct stat info {};
@@ -48,14 +48,14 @@ LineFile::LineFile(std::string path, const Keeps& keeps) : path_(std::move(path)
   begin(keeps);
 }
 
-LineFile::~LineFile() {
+GrowingFile::~GrowingFile() {
   if (fd_ >= 0) ::close(fd_);
   if (reader_ >= 0) ::close(reader_);
 }
 
 // Of several processes that find a file that is not to be kept only one empties it: the lock makes the others
 // look again.
-void LineFile::begin(const Keeps& keeps) {
+void GrowingFile::begin(const Keeps& keeps) {
   const FileLock lock(fd_, kLockPatience);
   std::string beginning(kBeginningBytes, '\0');
   const ssize_t got = reader_ < 0 ? -1 : ::pread(reader_, beginning.data(), beginning.size(), 0);
@@ -68,22 +68,22 @@ void LineFile::begin(const Keeps& keeps) {
   refuse(error);
 }
 
-void LineFile::add(std::string_view lines) {
+void GrowingFile::add(std::string_view lines) {
   waiting_ += lines;
   if (waiting_.size() >= kBufferBytes) flush();
 }
 
-void LineFile::flush() {
+void GrowingFile::flush() {
   write_waiting(waiting_.size() >= kBufferBytes);
 }
 
-off_t LineFile::size() const {
+off_t GrowingFile::size() const {
   struct stat info {};
   return ::fstat(fd_, &info) == 0 ? info.st_size : -1;
 }
 
 // Where the last newline of `size` bytes ends; 0 when there is none.
-off_t LineFile::end_of_last_line(off_t size) const {
+off_t GrowingFile::end_of_last_line(off_t size) const {
   std::string block;
   for (off_t end = size; end > 0;) {
     const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(kBufferBytes));
@@ -97,7 +97,7 @@ off_t LineFile::end_of_last_line(off_t size) const {
   return 0;
 }
 
-void LineFile::write_waiting(bool patient) {
+void GrowingFile::write_waiting(bool patient) {
   if (waiting_.empty()) return;
   if (reader_ < 0) {
     if (write_all(fd_, waiting_) < waiting_.size()) refuse(errno);
@@ -125,7 +125,7 @@ void LineFile::write_waiting(bool patient) {
   waiting_.clear();
 }
 
-void LineFile::close() {
+void GrowingFile::close() {
   write_waiting(true);
   const bool gone = reader_ >= 0 && is_removed(fd_);
   if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);

@@ -1,4 +1,4 @@
-#include "app/batch/batch_settings.h"
+#include "app/batch/batch_set_up.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "app/batch/batch_inputs.h"
+#include "app/batch/batch_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -16,7 +16,7 @@
 #include "app/batch/name_list.h"
 #include "app/batch/shard_balance.h"
 #include "app/places.h"
-#include "app/results.h"
+#include "app/result_files.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"
