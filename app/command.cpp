@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "app/batch/batch_inputs.h"
+#include "app/batch/batch_files.h"
 #include "app/exit_code.h"
 #include "app/log.h"
 #include "app/options/command_line.h"
@@ -30,7 +30,7 @@ const TalkOptions* talk_of(const Command& command) {
 
 int dispatch(const Command& command, const EngineFactory& factory) {
   if (const auto* process = std::get_if<ProcessOptions>(&command)) {
-    return is_batch(*process) ? process_batch(*process) : process_image(with_output_file(*process), factory);
+    return is_batch(*process) ? run_batch(*process) : run_image(with_output_file(*process), factory);
   }
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return run_synth(*synth);
   if (const auto* devices = std::get_if<DevicesOptions>(&command)) return run_devices(*devices);

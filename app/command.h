@@ -24,9 +24,9 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
                               const EngineFactory& factory = make_engine);
 
 // The commands; each throws Error or returns an exit code.
-[[nodiscard]] int process_image(const ProcessOptions& options, const EngineFactory& factory);
-// A batch: folders, patterns, lists (app/batch/batch_inputs.h).
-[[nodiscard]] int process_batch(const ProcessOptions& options);
+[[nodiscard]] int run_image(const ProcessOptions& options, const EngineFactory& factory);
+// A batch: folders, patterns, lists (app/batch/batch_files.h).
+[[nodiscard]] int run_batch(const ProcessOptions& options);
 [[nodiscard]] int run_synth(const SynthOptions& options);
 [[nodiscard]] int run_devices(const DevicesOptions& options);
 [[nodiscard]] int run_bench(const BenchOptions& options);  // app/bench/bench_options.h

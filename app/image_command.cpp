@@ -9,27 +9,24 @@
 #include "app/command.h"
 #include "app/devices/calibration.h"
 #include "app/exit_code.h"
+#include "app/image_settings.h"
 #include "app/log.h"
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
 #include "app/report/trace_file.h"
-#include "app/results.h"
+#include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
-#include "images/files/input_file.h"
 #include "images/files/output_file.h"
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
 #include "pipeline/compare.h"
 #include "pipeline/owned_frame.h"
 #include "pipeline/host/bands.h"
+#include "pipeline/image_job.h"
 
 namespace imgpipe {
 namespace {
-
-int thread_count(const ProcessOptions& options) {
-  return options.threads > 0 ? options.threads : host_info().threads;
-}
 
 void refuse_what_is_for_a_batch(const ProcessOptions& options) {
   for (const std::string& option : options.batch.given)
@@ -227,7 +224,14 @@ class ImageRun {
         factory_(factory),
         format_(output_format(options.output, options.format)),
         image_on_stdout_(goes_to_stdout(options.output)),
-        choice_(choose_device(options.device)) {
+        choice_(choose_device(options.device)),
+        settings_(image_settings(options)),
+        image_({.input = options.input,
+                .output = options.output,
+                .input_name = input_name(options.input),
+                .output_name = output_name(options.output),
+                .format = format_},
+               settings_, Timeline(start_)) {
     check_paths(options, format_, in_use_);
     check_replaceable(options.output, why_no_image(options.output, options.replace));
     check_results_replaceable(options);
@@ -242,14 +246,16 @@ class ImageRun {
       if (choice_.kind == DeviceKind::automatic) choice_ = choose_for_image(devices_, 0, 1, 1);
       engine_ = factory_(choice_, thread_count(options));
     }
-    chosen_ = Timeline::Clock::now();
+    // Looking for devices is part of what --device costs; with a CUDA engine its own thread goes on with it.
+    Timeline& timeline = image_.timeline();
+    timeline.add({"device", "host", SpanKind::host, 0, timeline.now_ns(), 0, 0});
     facts_.options = &options;
     facts_.output_format = format_;
   }
 
   int run() {
     Outcome outcome = process();
-    const double wall_ms = static_cast<double>(outcome.timeline.now_ns()) / 1e6;
+    const double wall_ms = static_cast<double>(image_.timeline().now_ns()) / 1e6;
     if (!options_.keep_stages_folder.empty()) write_stages(options_, outcome);
     const std::vector<ContrastRange> ranges = contrast_ranges(outcome);
     if (!options_.histogram_file.empty()) write_histogram(options_, outcome, ranges);
@@ -259,13 +265,13 @@ class ImageRun {
           naming(input_name(options_.input), [&] { return compare_with_reference(options_, outcome); });
     }
     const bool wants_report = !options_.talk.quiet || !options_.report_files.empty();
-    ReportInput input{&outcome.timeline, &outcome.plan, wall_ms, wants_report ? engine_->copy_bandwidth() : 0,
-                      nullptr,           nullptr};
-    if (options_.compare) {
-      input.reference = &comparison.reference.timeline;
-      input.differences = &comparison.differences;
-    }
-    Report report = make_report(input);
+    ImageReport report =
+        make_image_report({.timeline = &image_.timeline(),
+                           .plan = &outcome.plan,
+                           .wall_ms = wall_ms,
+                           .copy_bandwidth = wants_report ? engine_->copy_bandwidth() : 0,
+                           .reference = options_.compare ? &comparison.reference.timeline : nullptr,
+                           .differences = options_.compare ? &comparison.differences : nullptr});
     report.ranges = ranges;
     report.implementation = engine_->implementation();
     report.device_why = choice_.why;
@@ -278,93 +284,55 @@ class ImageRun {
 
  private:
   Outcome process() {
-    Job job;
-    job.timeline = Timeline(start_);
-    // Looking for devices is part of what --device costs; with a CUDA engine its own thread goes on with it.
-    job.timeline.add({"device", "host", SpanKind::host, 0, job.timeline.ns_at(chosen_), 0, 0});
-    InputFile input;
-    naming(input_name(options_.input), [&] {
-      const auto span = job.timeline.span("decode", SpanKind::host);
-      input = open_input(options_.input, options_.decode, InputKind::any);
-      job.reader = open_reader(input, options_.decode);
-    });
-    facts_.input = job.reader->header();
-    facts_.input_bytes = input.size_bytes();
-    const Shape shape = facts_.input.shape;
+    open_input();
     if (!engine_) {
-      choice_ = choose_for_image(devices_, shape.pixels(), thread_count(options_), 1 + options_.repeat);
+      const std::int64_t pixels = image_.header().shape.pixels();
+      choice_ = choose_for_image(devices_, pixels, thread_count(options_), 1 + options_.repeat);
       engine_ = factory_(choice_, thread_count(options_));
     }
     if (!choice_.why.empty()) log_detail(choice_.why);
-    job.plan = make_plan(options_.stages, shape, options_.fuse);
-    say_plan(job.plan);
-    if (!options_.histogram_file.empty() && before_step(job.plan) == job.plan.steps.size()) {
+    image_.make_plan();
+    say_plan(image_.plan());
+    check_results_of(image_.plan());
+    image_.make_output();
+    facts_.output = image_.output_shape();
+    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
+    Job wishes;
+    wishes.repeat = options_.repeat;
+    wishes.keep_source = options_.compare;
+    wishes.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
+    wishes.keep_pixels = !options_.histogram_file.empty();
+    Outcome outcome = image_.run(*engine_, std::move(wishes));
+    for (const ImageNote& note : image_.notes())
+      (note.about == ImageNote::About::profile ? log_notice : log_warning)(note.text);
+    image_.write();
+    facts_.output_bytes = image_.output_bytes();
+    return outcome;
+  }
+
+  void open_input() {
+    const auto span = image_.timeline().span("decode", SpanKind::host);
+    image_.read(InputKind::any);
+    image_.open();
+    facts_.input = image_.header();
+    facts_.input_bytes = image_.input_bytes();
+  }
+
+  // What of the results depends on the plan.
+  void check_results_of(const Plan& plan) {
+    if (!options_.histogram_file.empty() && before_step(plan) == plan.steps.size())
       throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
-    }
-    for (const StageFile& file : stage_files(options_.keep_stages_folder, job.plan)) {
+    for (const StageFile& file : stage_files(options_.keep_stages_folder, plan)) {
       in_use_.add("--keep-stages", file.path);
       check_replaceable(file.path, why_no_image(file.path, options_.replace));
       if (std::filesystem::exists(file.path)) check_result_writable(file.path);
     }
-    // Both refuse what the format cannot hold before any work is done.
-    naming(output_name(options_.output), [&] {
-      facts_.output = storable_shape(format_, job.plan.output);
-      job.writer = make_writer(format_, job.plan.output, options_.encode);
-    });
-    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
-    job.repeat = options_.repeat;
-    job.keep_source = options_.compare;
-    job.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
-    job.keep_pixels = !options_.histogram_file.empty();
-    OutputFile file(options_.output);
-    naming(output_name(options_.output), [&] { job.sink = sink_to(file, *job.writer); });
-    Outcome outcome = engine_->run(std::move(job));
-    naming(input_name(options_.input), output_name(options_.output), [&] {
-      if (outcome.error) std::rethrow_exception(outcome.error);
-    });
-    for (const std::string& warning : outcome.warnings)
-      log_warning(input_name(options_.input) + ": " + warning);
-    say_what_is_left_behind();
-    if (outcome.plan.output.has_alpha() && !facts_.output.has_alpha()) {
-      log_warning(output_name(options_.output) + ": " + std::string(format_info(format_).name) +
-                  " holds no alpha; it is dropped");
-    }
-    naming(output_name(options_.output), [&] { write(outcome, file); });
-    return outcome;
   }
 
-  // A large file is written as it is made, where nobody sees it before it is put in place.
-  ByteSink sink_to(OutputFile& file, const Writer& writer) {
-    if (!is_large_file(writer) || !file.is_replaced()) return {};
-    return [this, &file](std::span<const std::byte> bytes) {
-      file.append(bytes);
-      facts_.output_bytes += static_cast<std::int64_t>(bytes.size());
-    };
-  }
-
-  // Of the input, what the output will not have.
-  void say_what_is_left_behind() const {
-    const std::string name = input_name(options_.input) + ": ";
-    if (facts_.input.bits_per_sample > 8) log_warning(name + depth_warning(facts_.input.bits_per_sample));
-    if (facts_.input.more_images) log_warning(name + kMoreImagesWarning);
-    if (!facts_.input.profile.empty())
-      log_notice(name + "colour profile \"" + facts_.input.profile + "\" is not applied and not kept");
-  }
-
-  // What is not written yet, and the end.
-  void write(Outcome& outcome, OutputFile& file) {
-    const auto left = static_cast<std::int64_t>(outcome.file.size_bytes());
-    facts_.output_bytes += left;
-    const auto span = outcome.timeline.span("write", SpanKind::host, left);
-    check_still_replaceable(options_.output, options_.replace);
-    file.append(std::span<const std::vector<std::byte>>(outcome.file.parts));
-    file.put_in_place();
-    outcome.file = {};
-  }
-
-  void give_report(const Report& report) {
+  void give_report(const ImageReport& report) {
     for (const std::string& file : options_.report_files) {
-      const std::string text = file.ends_with(".csv") ? report_csv(report) : report_json(report, facts_);
+      const std::string text =
+          file.ends_with(".csv") ? image_report_csv(report) : image_report_json(report, facts_);
       naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
     if (!options_.trace_file.empty()) {
@@ -374,7 +342,7 @@ class ImageRun {
     }
     if (options_.talk.quiet) return;
     const int fd = image_on_stdout_ ? STDERR_FILENO : STDOUT_FILENO;
-    const std::string table = report_table(report, facts_, wants_color(fd, options_.talk.no_color));
+    const std::string table = image_report_table(report, facts_, wants_color(fd, options_.talk.no_color));
     if (image_on_stdout_) {
       // A report that nobody can read does not make the image on stdout any worse.
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
@@ -384,7 +352,6 @@ class ImageRun {
   }
 
   Timeline::Clock::time_point start_ = Timeline::Clock::now();  // before anything else
-  Timeline::Clock::time_point chosen_;
   const ProcessOptions& options_;
   const EngineFactory& factory_;
   Format format_;
@@ -393,12 +360,14 @@ class ImageRun {
   DeviceChoice choice_;
   CudaDevices devices_;  // with auto
   std::unique_ptr<Engine> engine_;
+  ImageSettings settings_;
+  ImageJob image_;
   RunFacts facts_;
 };
 
 }  // namespace
 
-int process_image(const ProcessOptions& options, const EngineFactory& factory) {
+int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   refuse_what_is_for_a_batch(options);
   return ImageRun(options, factory).run();
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/batch/batch_report.h"
 #include "app/batch/batch_totals.h"
 #include "app/batch/progress.h"
 #include "app/files/growing_file.h"
@@ -74,10 +75,10 @@ TEST(BatchTotals, SharesAreOfTheTimeThatEachPartHad) {
   EXPECT_NE(batch_table(totals, true).find("3 images: 2 done, 0 skipped, 1 failed"), std::string::npos);
 }
 
-TEST(LineFile, GrowsAndSaysWhenItCannot) {
+TEST(GrowingFile, GrowsAndSaysWhenItCannot) {
   const TemporaryFolder folder;
   {
-    LineFile file(folder.file("lines"));
+    GrowingFile file(folder.file("lines"));
     file.add("one\n");
     file.flush();
     EXPECT_EQ(load_text(folder.file("lines")), "one\n");
@@ -85,8 +86,8 @@ TEST(LineFile, GrowsAndSaysWhenItCannot) {
     file.close();
   }
   EXPECT_EQ(load_text(folder.file("lines")).size(), 100'004U);
-  EXPECT_THROW(LineFile(folder.file("missing/lines")), Error);
-  LineFile full("/dev/full");
+  EXPECT_THROW(GrowingFile(folder.file("missing/lines")), Error);
+  GrowingFile full("/dev/full");
   full.add("text");
   EXPECT_THROW(full.flush(), Error);
 }

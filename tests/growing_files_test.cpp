@@ -63,7 +63,7 @@ TEST_F(GrowingFiles, EveryLineOfEveryProcessIsThere) {
   for (int process = 0; process < kProcesses; ++process) {
     processes.push_back(::fork());
     if (processes.back() != 0) continue;
-    LineFile lines_of(file("lines"), keep_all);
+    GrowingFile lines_of(file("lines"), keep_all);
     // Some are longer than a page, some than the buffer.
     for (int i = 0; i < kLines; ++i) {
       const std::size_t length = i % 100 == 99 ? 200'000 : static_cast<std::size_t>(i) * 37 % 9000;
@@ -95,7 +95,7 @@ TEST_F(GrowingFiles, EveryLineOfEveryProcessIsThere) {
 }
 
 TEST_F(GrowingFiles, ALineThatAKilledProcessLeftHalfGoes) {
-  LineFile first(file("lines"));
+  GrowingFile first(file("lines"));
   first.add("one\n");
   first.flush();
   for (const std::size_t length : {1U, 70'000U, 200'000U}) {
@@ -111,14 +111,14 @@ TEST_F(GrowingFiles, ALineThatAKilledProcessLeftHalfGoes) {
   first.close();
   EXPECT_EQ(load_text(file("lines")), "one\nnext\nnext\nnext\n");
   save_text(file("lines"), "half");
-  LineFile second(file("lines"), keep_all);
+  GrowingFile second(file("lines"), keep_all);
   second.add("whole\n");
   second.close();
   EXPECT_EQ(load_text(file("lines")), "whole\n");
 }
 
 TEST_F(GrowingFiles, NobodyWaitsForOneThatIsWritingUnlessThereIsMuch) {
-  LineFile waits(file("lines"));
+  GrowingFile waits(file("lines"));
   const int other = ::open(file("lines").c_str(), O_WRONLY | O_CLOEXEC);
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
   waits.add("one\n");
@@ -131,7 +131,7 @@ TEST_F(GrowingFiles, NobodyWaitsForOneThatIsWritingUnlessThereIsMuch) {
 }
 
 TEST_F(GrowingFiles, OneThatIsRemovedMeanwhileIsSaid) {
-  LineFile lines_of(file("lines"));
+  GrowingFile lines_of(file("lines"));
   lines_of.add("one\n");
   fs::remove(file("lines"));
   EXPECT_NE(reason_of([&] { lines_of.close(); }).find("was removed while it was written"), std::string::npos);
@@ -153,7 +153,7 @@ TEST_F(GrowingFiles, AFullDiskLeavesWholeLinesAndTheEnd) {
   };
   std::string whole, all;
   {
-    LineFile lines_of(file("small/lines"));
+    GrowingFile lines_of(file("small/lines"));
     EXPECT_NE(reason_of([&] { fill(lines_of); }).find("No space left"), std::string::npos);
     whole = load_text(file("small/lines"));
   }

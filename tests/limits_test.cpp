@@ -1,52 +1,30 @@
-// Limits of memory and processors, read from trees of files that look like systems of all kinds.
+// Limits of memory, read from trees of files that look like systems of all kinds.
 #include <array>
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <map>
+#include <limits>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "images/memory/available_memory.h"
 #include "images/memory/control_groups.h"
-#include "pipeline/host/processor_limits.h"
-#include "tests/support/files.h"
+#include "tests/support/system_tree.h"
 
-namespace imgpipe {
+namespace imgpipe::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
 
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kNoLimitV1 = "9223372036854771712\n";
-constexpr const char* kV2Mount =
-    "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 master:2 - cgroup2 cgroup2 rw\n";
 constexpr const char* kV1Mount = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
 
-class Limits : public testing::Test {
+class Limits : public SystemTree {
  protected:
-  Limits() {
-    view_.root = folder_.path().string();
-    view_.variable = [this](const char* name) {
-      const auto at = variables_.find(name);
-      return at == variables_.end() ? nullptr : at->second.c_str();
-    };
-    make("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  1 kB\nMemAvailable:    8388608 kB\n");
-    make("proc/self/statm", "5120 2560 100 10 0 1280 0\n");
-  }
-
-  void make(const std::string& name, const std::string& text) const {
-    const fs::path path = folder_.path() / name;
-    fs::create_directories(path.parent_path());
-    test::save_text(path, text);
-  }
-  void process_is_in(const std::string& groups, const std::string& mounts) const {
-    make("proc/self/cgroup", groups);
-    make("proc/self/mountinfo", "23 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n" + mounts);
-  }
   // A group of version 2, in MiB; the limit as the file holds it.
   void group_v2(const std::string& folder, const std::string& max, std::int64_t usage, std::int64_t inactive,
                 std::int64_t active) const {
@@ -79,20 +57,6 @@ class Limits : public testing::Test {
     const MemoryBound bound = tightest();
     return bound.source.starts_with("cgroup") ? bound.available_bytes / kMiB : -1;
   }
-  [[nodiscard]] std::vector<std::string> groups(std::string_view controller) const {
-    std::vector<std::string> names;
-    for (const ControlGroup& group : control_groups(controller, view_))
-      names.push_back("v" + std::to_string(group.version) + " " + group.folder.substr(view_.root.size()));
-    return names;
-  }
-  [[nodiscard]] ProcessorLimit fewest(int affinity = 64) const {
-    return processor_limits(64, affinity, view_).front();
-  }
-
-  using Names = std::vector<std::string>;
-  TemporaryFolder folder_;
-  std::map<std::string, std::string> variables_;
-  SystemView view_;
 };
 
 TEST_F(Limits, WithoutGroupsTheMachineSays) {
@@ -330,84 +294,5 @@ TEST_F(Limits, ManyThreadsReadWhatIsThere) {
   EXPECT_EQ(wrong, (std::array<int, 8>{}));
 }
 
-TEST_F(Limits, ProcessorsByQuotaOfVersion2) {
-  process_is_in("0::/a/b\n", kV2Mount);
-  EXPECT_EQ(fewest().source, "the machine");
-  EXPECT_EQ(fewest(12).source, "affinity");
-  make("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
-  EXPECT_EQ(fewest().processors, 64);
-  make("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
-  EXPECT_EQ(fewest().processors, 1.5);
-  EXPECT_EQ(fewest().source, "cgroup v2 cpu.max (" + view_.root + "/sys/fs/cgroup/a)");
-  make("sys/fs/cgroup/cpu.max", "5000 10000\n");
-  EXPECT_EQ(fewest().processors, 0.5);
-  for (const char* text :
-       {"", "max", "100000", "x 100000", "100000 x", "100000 0", "0 100000", "-1 100000"}) {
-    make("sys/fs/cgroup/cpu.max", text);
-    EXPECT_EQ(fewest().processors, 1.5) << text;
-  }
-}
-
-TEST_F(Limits, ProcessorsByQuotaOfVersion1) {
-  process_is_in("3:cpu,cpuacct:/a\n4:memory:/\n",
-                "9 1 0:9 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup none rw,cpu,cpuacct\n");
-  const std::string folder = "sys/fs/cgroup/cpu,cpuacct";
-  make(folder + "/cpu.cfs_quota_us", "-1\n");
-  make(folder + "/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(fewest().source, "the machine");
-  make(folder + "/a/cpu.cfs_quota_us", "250000\n");
-  EXPECT_EQ(fewest().source, "the machine");  // no period, no quota
-  make(folder + "/a/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(fewest().processors, 2.5);
-  make(folder + "/cpu.cfs_quota_us", "200000\n");
-  EXPECT_EQ(fewest().processors, 2);
-  EXPECT_EQ(fewest(1).source, "affinity");
-}
-
-TEST_F(Limits, ProcessorsOfATaskOfSlurm) {
-  variables_ = {{"SLURM_CPUS_PER_TASK", "4"}};
-  EXPECT_EQ(fewest().source, "the machine");  // the batch script: all of the job's are its own
-  variables_["SLURM_STEP_NUM_TASKS"] = "8";
-  EXPECT_EQ(fewest().processors, 4);
-  EXPECT_EQ(fewest().source, "SLURM_CPUS_PER_TASK");
-  variables_["SLURM_CPUS_PER_TASK"] = "0";
-  EXPECT_EQ(fewest().source, "the machine");
-}
-
-TEST(ThreadsFor, RoundsUpAndIsNeverNone) {
-  EXPECT_EQ(threads_for({{"", 0.01}}), 1);
-  EXPECT_EQ(threads_for({{"", 1}}), 1);
-  EXPECT_EQ(threads_for({{"", 1.01}}), 2);
-  EXPECT_EQ(threads_for({{"", 64}}), 64);
-  EXPECT_EQ(threads_for({{"", 1e300}}), 1'000'000);
-}
-
-TEST(Affinity, OfAMachineOfMoreThanAThousandProcessors) {
-  std::vector<std::size_t> asked;
-  const auto of_5000 = [&](std::size_t bytes, cpu_set_t* set) {
-    asked.push_back(bytes);
-    if (bytes * 8 < 5000) {
-      errno = EINVAL;
-      return -1;
-    }
-    for (std::size_t i = 0; i < 5000; i += 2) CPU_SET_S(i, bytes, set);
-    return 0;
-  };
-  EXPECT_EQ(processors_by_affinity(of_5000), 2500);
-  EXPECT_EQ(asked, (std::vector<std::size_t>{128, 256, 512, 1024}));
-}
-
-TEST(Affinity, IsOneWhereItCannotBeKnown) {
-  int calls = 0;
-  const auto failing = [&](std::size_t, cpu_set_t*) {
-    ++calls;
-    errno = calls == 1 ? EPERM : EINVAL;
-    return -1;
-  };
-  EXPECT_EQ(processors_by_affinity(failing), 1);
-  EXPECT_EQ(calls, 1);
-  EXPECT_EQ(processors_by_affinity(failing), 1);  // EINVAL for ever ends, too
-}
-
 }  // namespace
-}  // namespace imgpipe
+}  // namespace imgpipe::test

@@ -33,7 +33,8 @@ TEST_F(ReportTest, RowsInOrderOfFirstStartWithBusyTimes) {
   add("decode", SpanKind::host, 0, 10, 500);
   add("smooth", SpanKind::kernel, 10, 14, 2'000'000);
   add("smooth", SpanKind::kernel, 20, 24, 2'000'000);
-  const Report report = make_report({&timeline_, &plan_, 40, 10e9, nullptr, nullptr});
+  const ImageReport report =
+      make_image_report({.timeline = &timeline_, .plan = &plan_, .wall_ms = 40, .copy_bandwidth = 10e9});
   ASSERT_EQ(report.rows.size(), 3U);
   EXPECT_EQ(report.rows[0].name, "decode");
   EXPECT_EQ(report.rows[1].name, "smooth");
@@ -56,7 +57,11 @@ TEST_F(ReportTest, RepeatedPassesGiveMediansAndOneRunEndToEnd) {
   Timeline reference;
   reference.add({"smooth", "host", SpanKind::kernel, 0, 40 * kMs, 100, 0});
   const std::vector<Difference> same(1);
-  const Report report = make_report({&timeline_, &plan_, 126, 0, &reference, &same});
+  const ImageReport report = make_image_report({.timeline = &timeline_,
+                                                .plan = &plan_,
+                                                .wall_ms = 126,
+                                                .reference = &reference,
+                                                .differences = &same});
   EXPECT_DOUBLE_EQ(row(report.rows, "smooth").time_ms, 4);
   EXPECT_EQ(row(report.rows, "smooth").bytes, 100) << "of one pass";
   EXPECT_DOUBLE_EQ(*row(report.rows, "smooth").speed_up(), 10);
@@ -81,7 +86,8 @@ TEST_F(ReportTest, TotalsAreMediansOfSumsOnBothSides) {
     reference.add({"smooth#2", "host", SpanKind::kernel, 10 * split * kMs, 10 * end * kMs, 100, pass});
   }
   const std::vector<Difference> same(2);
-  const Report report = make_report({&timeline_, &plan_, 60, 0, &reference, &same});
+  const ImageReport report = make_image_report(
+      {.timeline = &timeline_, .plan = &plan_, .wall_ms = 60, .reference = &reference, .differences = &same});
   const double rows = *row(report.rows, "smooth").reference_ms + *row(report.rows, "smooth#2").reference_ms;
   for (const char* total : {"kernels", "kernels + transfers"}) {
     EXPECT_DOUBLE_EQ(row(report.totals, total).time_ms, 11);
@@ -94,7 +100,7 @@ TEST_F(ReportTest, TotalsAreMediansOfSumsOnBothSides) {
   RunFacts facts;
   facts.options = &options;
   facts.input.shape = facts.output = {10, 10, 1};
-  const std::string table = report_table(report, facts, false);
+  const std::string table = image_report_table(report, facts, false);
   EXPECT_NE(table.find("medians of 5 passes"), std::string::npos) << table;
   EXPECT_NE(table.find("of 3 passes"), std::string::npos) << table;
 }
@@ -103,7 +109,7 @@ TEST_F(ReportTest, TransfersAreATotalOfTheirOwn) {
   add("upload", SpanKind::transfer, 0, 3);
   add("smooth", SpanKind::kernel, 3, 5);
   add("download", SpanKind::transfer, 5, 6);
-  const Report report = make_report({&timeline_, &plan_, 6, 0, nullptr, nullptr});
+  const ImageReport report = make_image_report({.timeline = &timeline_, .plan = &plan_, .wall_ms = 6});
   EXPECT_DOUBLE_EQ(row(report.totals, "kernels").time_ms, 2);
   EXPECT_DOUBLE_EQ(row(report.totals, "kernels + transfers").time_ms, 6);
   EXPECT_DOUBLE_EQ(row(report.totals, "end to end").time_ms, 6);
@@ -114,7 +120,11 @@ TEST_F(ReportTest, ADifferenceIsNamedEverywhere) {
   add("smooth", SpanKind::kernel, 0, 2);
   std::vector<Difference> differences(1);
   differences[0] = {3, 9, false};
-  const Report report = make_report({&timeline_, &plan_, 2, 0, &timeline_, &differences});
+  const ImageReport report = make_image_report({.timeline = &timeline_,
+                                                .plan = &plan_,
+                                                .wall_ms = 2,
+                                                .reference = &timeline_,
+                                                .differences = &differences});
   EXPECT_FALSE(report.identical);
   ProcessOptions options;
   options.input = "in,\"x\".png";
@@ -122,10 +132,10 @@ TEST_F(ReportTest, ADifferenceIsNamedEverywhere) {
   RunFacts facts;
   facts.options = &options;
   facts.input.shape = facts.output = {10, 10, 1};
-  EXPECT_NE(report_table(report, facts, false).find("3 pixels differ (max 9)"), std::string::npos);
-  EXPECT_EQ(report_table(report, facts, false).find('\x1b'), std::string::npos);
-  EXPECT_NE(report_table(report, facts, true).find("\x1b[1;31m3 pixels differ"), std::string::npos);
-  const auto json = nlohmann::json::parse(report_json(report, facts));
+  EXPECT_NE(image_report_table(report, facts, false).find("3 pixels differ (max 9)"), std::string::npos);
+  EXPECT_EQ(image_report_table(report, facts, false).find('\x1b'), std::string::npos);
+  EXPECT_NE(image_report_table(report, facts, true).find("\x1b[1;31m3 pixels differ"), std::string::npos);
+  const auto json = nlohmann::json::parse(image_report_json(report, facts));
   EXPECT_EQ(json["comparison"], "different");
   EXPECT_EQ(json["rows"][0]["comparison"], "3 pixels differ (max 9)");
   EXPECT_TRUE(json["device"]["copy_bandwidth_gb_per_s"].is_null());

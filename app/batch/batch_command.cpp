@@ -9,9 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/batch/batch_inputs.h"
+#include "app/batch/batch_files.h"
+#include "app/batch/batch_report.h"
 #include "app/batch/batch_report_files.h"
-#include "app/batch/batch_settings.h"
+#include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
 #include "app/batch/lost_outputs.h"
 #include "app/batch/progress.h"
@@ -20,7 +21,7 @@
 #include "app/exit_code.h"
 #include "app/log.h"
 #include "app/report/image_report.h"
-#include "app/results.h"
+#include "app/result_files.h"
 #include "app/signals.h"
 #include "images/error.h"
 #include "images/files/file.h"
@@ -315,7 +316,7 @@ class BatchRun {
   std::size_t outputs_lost_ = 0;
   BatchTotals totals_;
   Progress progress_;
-  BatchReports reports_;
+  BatchReportFiles reports_;
   Clock::time_point start_;
   std::unique_ptr<Batch> batch_;
   std::optional<Error> fatal_;
@@ -324,7 +325,7 @@ class BatchRun {
 
 }  // namespace
 
-int process_batch(const ProcessOptions& options) {
+int run_batch(const ProcessOptions& options) {
   refuse_what_is_for_one_image(options);
   if (options.batch.shard) log_always(shard_text(*options.batch.shard));
   return BatchRun(options).run();

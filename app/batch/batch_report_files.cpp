@@ -6,9 +6,10 @@
 #include <span>
 #include <system_error>
 
+#include "app/batch/batch_report.h"
 #include "app/batch/name_list.h"
 #include "app/files/shared_file.h"
-#include "app/results.h"
+#include "app/result_files.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/file_identity.h"
@@ -23,20 +24,15 @@ void write_text(const std::string& path, const std::string& text) {
   naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
 }
 
-// One spelling of a name: a/b for ./a//b.
-std::string plain(const std::string& name) {
-  return std::filesystem::path(name).lexically_normal().string();
-}
-
 }  // namespace
 
-BatchReports::BatchReports(const ProcessOptions& options) : options_(options) {
+BatchReportFiles::BatchReportFiles(const ProcessOptions& options) : options_(options) {
   const BatchOptions& batch = options.batch;
   if (!batch.failed_file.empty() && same_file(batch.failed_file, batch.files_from))
     list_ = read_name_list(batch.files_from);
 }
 
-void BatchReports::open(bool needs_output) {
+void BatchReportFiles::open(bool needs_output) {
   const std::vector<ResultFile> results = result_files(options_);
   const auto in_output = [&](const ResultFile& result) {
     return result_in_folder(options_.output, result.path);
@@ -51,14 +47,14 @@ void BatchReports::open(bool needs_output) {
   const bool go_on = options_.batch.skip_existing || options_.batch.shard;
   for (const std::string& file : options_.report_files) {
     if (options_.batch.shard && file.ends_with(".json")) claim(file);
-    if (file.ends_with(".ndjson")) lines_.push_back(std::make_unique<BatchLines>(file, go_on));
+    if (file.ends_with(".ndjson")) lines_.push_back(std::make_unique<NdjsonReport>(file, go_on));
   }
   if (!options_.trace_file.empty()) open_trace();
 }
 
 // A shard writes its report before its work too: of several that were given one name all but one are told
 // now, and none replaces another's at its end.
-void BatchReports::claim(const std::string& file) const {
+void BatchReportFiles::claim(const std::string& file) const {
   const SharedFileLock lock(file);
   check_replaceable(file, why_of_another_shard(file, *options_.batch.shard, options_.replace));
   BatchTotals nothing;
@@ -66,7 +62,7 @@ void BatchReports::claim(const std::string& file) const {
   write_text(file, batch_json(nothing, options_));
 }
 
-void BatchReports::open_trace() {
+void BatchReportFiles::open_trace() {
   const std::string& file = options_.trace_file;
   if (!options_.batch.shard) {
     trace_ = std::make_unique<TraceFile>(file);
@@ -78,46 +74,46 @@ void BatchReports::open_trace() {
   trace_ = std::make_unique<TraceFile>(file, std::to_string(shard.index) + "/" + std::to_string(shard.count));
 }
 
-void BatchReports::make_output() const {
+void BatchReportFiles::make_output() const {
   naming(printable(options_.output), [&] { make_folder(options_.output); });
 }
 
-void BatchReports::add_skipped(const std::vector<BatchFile>& files) {
+void BatchReportFiles::add_skipped(const std::vector<BatchFile>& files) {
   for (const BatchFile& file : files) {
     settle(file);
     for (const auto& lines : lines_) lines->add_skipped(file);
   }
 }
 
-void BatchReports::add_problems(const std::vector<PathProblem>& problems) {
+void BatchReportFiles::add_problems(const std::vector<PathProblem>& problems) {
   for (const auto& lines : lines_) {
     for (const PathProblem& problem : problems) lines->add_problem(problem);
   }
 }
 
-void BatchReports::add(const BatchFile& file, const BatchResult& result) {
+void BatchReportFiles::add(const BatchFile& file, const BatchResult& result) {
   if (!result.failed) settle(file);
   for (const auto& lines : lines_) lines->add_done_or_failed(file, result);
   if (trace_) trace_->add(result.spans, file.name);
 }
 
-void BatchReports::add_lost(const BatchFile& file) {
-  settled_.erase(plain(file.name));
+void BatchReportFiles::add_lost(const BatchFile& file) {
+  settled_.erase(plain_name(file.name));
   for (const auto& lines : lines_) lines->add_lost(file);
 }
 
-void BatchReports::flush() {
+void BatchReportFiles::flush() {
   for (const auto& lines : lines_) lines->flush();
 }
 
-void BatchReports::write_whole_files(const BatchTotals& totals) const {
+void BatchReportFiles::write_whole_files(const BatchTotals& totals) const {
   if (!options_.batch.failed_file.empty()) write_failed(totals);
   for (const std::string& file : options_.report_files) {
     if (file.ends_with(".json")) write_text(file, batch_json(totals, options_));
   }
 }
 
-void BatchReports::close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) {
+void BatchReportFiles::close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) {
   const std::optional<Error> error = error_of([&] {
     for (const auto& lines : lines_) {
       for (const BatchFile* file : not_done) lines->add_not_done(*file, totals.stopped);
@@ -131,7 +127,7 @@ void BatchReports::close(const BatchTotals& totals, const std::vector<const Batc
   if (error || of_trace) throw Error(error ? *error : *of_trace);
 }
 
-void BatchReports::write_failed(const BatchTotals& totals) const {
+void BatchReportFiles::write_failed(const BatchTotals& totals) const {
   const std::string& file = options_.batch.failed_file;
   if (options_.batch.shard && file != kStandardStream && !descriptor_of(file)) {
     merge_failed(totals);
@@ -142,11 +138,11 @@ void BatchReports::write_failed(const BatchTotals& totals) const {
 
 // A list that was read from the same file keeps all that is not done: what failed, what the batch did not
 // come to, and what it was not to take.
-std::vector<std::string> BatchReports::failed_names(const BatchTotals& totals) const {
+std::vector<std::string> BatchReportFiles::failed_names(const BatchTotals& totals) const {
   std::vector<std::string> names;
   if (list_) {
     std::ranges::remove_copy_if(*list_, std::back_inserter(names),
-                                [&](const std::string& name) { return settled_.contains(plain(name)); });
+                                [&](const std::string& name) { return settled_.contains(plain_name(name)); });
   } else {
     for (const BatchFailure& failure : totals.failures) names.push_back(failure.file->name);
   }
@@ -156,25 +152,25 @@ std::vector<std::string> BatchReports::failed_names(const BatchTotals& totals) c
 
 // Shards may share the list: each takes out what it has done and puts in what has failed, and leaves what the
 // others have put there.
-void BatchReports::merge_failed(const BatchTotals& totals) const {
+void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
   const std::string& file = options_.batch.failed_file;
   const SharedFileLock lock(file);
   std::vector<std::string> names;
   std::error_code error;
   if (std::filesystem::is_regular_file(file, error)) names = read_name_list(file);
-  std::erase_if(names, [&](const std::string& name) { return settled_.contains(plain(name)); });
+  std::erase_if(names, [&](const std::string& name) { return settled_.contains(plain_name(name)); });
   std::unordered_set<std::string> there;
-  for (const std::string& name : names) there.insert(plain(name));
+  for (const std::string& name : names) there.insert(plain_name(name));
   for (const BatchFailure& failure : totals.failures) {
-    if (there.insert(plain(failure.file->name)).second) names.push_back(failure.file->name);
+    if (there.insert(plain_name(failure.file->name)).second) names.push_back(failure.file->name);
   }
   std::ranges::sort(names);
   write_text(file, name_list_text(names));
 }
 
-void BatchReports::settle(const BatchFile& file) {
+void BatchReportFiles::settle(const BatchFile& file) {
   if (list_ || (options_.batch.shard && !options_.batch.failed_file.empty()))
-    settled_.insert(plain(file.name));
+    settled_.insert(plain_name(file.name));
 }
 
 }  // namespace imgpipe

@@ -13,9 +13,9 @@
 
 namespace imgpipe {
 
-class BatchReports {
+class BatchReportFiles {
  public:
-  explicit BatchReports(const ProcessOptions& options);
+  explicit BatchReportFiles(const ProcessOptions& options);
 
   // Before any work: makes OUTPUT where `needs_output` or a report lies in it, checks that every file can be
   // written, and opens those that grow. Throws Error(output), as all here, with the path.
@@ -48,7 +48,7 @@ class BatchReports {
   // of a shard, whose list may hold names of the others.
   std::optional<std::vector<std::string>> list_;
   std::unordered_set<std::string> settled_;
-  std::vector<std::unique_ptr<BatchLines>> lines_;  // of each .ndjson report
+  std::vector<std::unique_ptr<NdjsonReport>> lines_;  // of each .ndjson report
   std::unique_ptr<TraceFile> trace_;
 };
 

@@ -2,26 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "app/batch/shard.h"
-#include "app/report/image_report.h"
-#include "app/report/text_columns.h"
-#include "app/version.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double kNsPerSecond = 1e9;
-constexpr std::size_t kMostFailuresShown = 20;
-
-std::string megabytes(std::int64_t bytes) {
-  return number(static_cast<double>(bytes) / 1e6, 1) + " MB";
-}
 
 // Nanoseconds in which at least one of the intervals was running.
 std::int64_t union_ns(const std::vector<Interval>& intervals) {
@@ -35,56 +23,7 @@ std::int64_t union_ns(const std::vector<Interval>& intervals) {
   return timeline.union_ns();
 }
 
-std::string counts_text(const BatchTotals& totals) {
-  std::string text = std::to_string(totals.images) + (totals.images == 1 ? " image: " : " images: ") +
-                     std::to_string(totals.done) + " done, " + std::to_string(totals.skipped) + " skipped, " +
-                     std::to_string(totals.failed()) + " failed";
-  if (totals.not_done() > 0) text += ", " + std::to_string(totals.not_done()) + " not done";
-  return text;
-}
-
-std::string bottleneck(const BatchTotals& totals) {
-  const std::vector<BatchTotals::PartBusy> parts = totals.parts();
-  double workers = 0;
-  const BatchTotals::PartBusy* most = nullptr;
-  const BatchTotals::PartBusy* lane = nullptr;
-  for (const BatchTotals::PartBusy& part : parts) {
-    if (part.by != "workers") {
-      if (lane == nullptr || part.share > lane->share) lane = &part;
-      continue;
-    }
-    workers += part.share;
-    if (most == nullptr || part.busy_s > most->busy_s) most = &part;
-  }
-  constexpr double kBusy = 0.8;
-  if (most != nullptr && workers >= kBusy)
-    return "the workers, and of their work " + most->part + " most (" + number(most->share * 100, 1) + "%)";
-  if (lane != nullptr && lane->share >= kBusy)
-    return lane->by + ": " + lane->part + " (" + number(lane->share * 100, 1) + "%)";
-  return "none is busy all the time";
-}
-
-std::string_view kind_of_error(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::usage:
-      return "usage";
-    case ErrorKind::input:
-      return "input";
-    case ErrorKind::memory:
-      return "memory";
-    case ErrorKind::device:
-      return "device";
-    case ErrorKind::output:
-      break;
-  }
-  return "output";
-}
-
-// A reason says which path it is about: the input, or the output.
-struct SplitReason {
-  BatchFailure::About about = BatchFailure::About::neither;
-  std::string alone;
-};
+}  // namespace
 
 SplitReason split_reason(const std::string& reason, const BatchFile& file) {
   using enum BatchFailure::About;
@@ -94,64 +33,6 @@ SplitReason split_reason(const std::string& reason, const BatchFile& file) {
   }
   return {neither, reason};
 }
-
-std::string failed_text(const BatchTotals& totals) {
-  std::string text = "\nfailed:\n";
-  std::size_t shown = 0;
-  for (const PathProblem& problem : totals.problems) {
-    if (shown++ < kMostFailuresShown) text += "  " + problem.text() + "\n";
-  }
-  for (const BatchFailure& failure : totals.failures) {
-    if (shown++ < kMostFailuresShown) text += "  " + failure.reason() + "\n";
-  }
-  if (shown > kMostFailuresShown) {
-    text += "  and " + std::to_string(shown - kMostFailuresShown) +
-            " more (see --failed-out and --report FILE.ndjson)\n";
-  }
-  return text;
-}
-
-Json options_of_batch(const ProcessOptions& options) {
-  Json json = options_json(options);
-  json["jobs"] = options.batch.jobs;
-  json["recursive"] = options.batch.recursive;
-  json["include"] = Json::array();
-  for (const std::string& pattern : options.batch.include) json["include"].push_back(printable(pattern));
-  json["exclude"] = Json::array();
-  for (const std::string& pattern : options.batch.exclude) json["exclude"].push_back(printable(pattern));
-  json["skip_existing"] = options.batch.skip_existing;
-  json["fail_fast"] = options.batch.fail_fast;
-  json["format"] = options.format ? Json(format_info(*options.format).name) : Json(nullptr);
-  json["shard"] = options.batch.shard ? Json(std::to_string(options.batch.shard->index) + "/" +
-                                             std::to_string(options.batch.shard->count))
-                                      : Json(nullptr);
-  return json;
-}
-
-Json shard_json(const Shard& shard, const BatchTotals& totals) {
-  Json json;
-  json["index"] = shard.index;
-  json["count"] = shard.count;
-  json["given"] = shard.by.empty();
-  json["by"] = Json::array();
-  for (const LauncherIndex& index : shard.by) {
-    json["by"].push_back(
-        {{"variable", index.variable}, {"value", index.value}, {"first", index.first}, {"last", index.last}});
-  }
-  json["balance"] = balance_name(shard.balance);
-  json["list"] = totals.shard_list.empty() ? Json(nullptr) : Json(totals.shard_list);
-  json["files_of_others"] = totals.other_shards;
-  return json;
-}
-
-// "3 images had this, such as that"; "" for none.
-std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
-  if (noted.images == 0) return "";
-  return std::to_string(noted.images) + (noted.images == 1 ? " image" : " images") + what + ", such as " +
-         noted.example + "\n";
-}
-
-}  // namespace
 
 std::string BatchFailure::reason() const {
   if (about == About::neither) return *reason_alone;
@@ -170,7 +51,8 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   if (result.failed) {
     SplitReason reason = split_reason(result.reason, file);
     const auto kept = reasons_.insert(std::move(reason.alone)).first;
-    failures.push_back({&file, *result.failed, reason.about, &*kept});
+    failures.push_back(
+        {.file = &file, .kind = *result.failed, .about = reason.about, .reason_alone = &*kept});
     return;
   }
   ++done;
@@ -189,7 +71,10 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
 void BatchTotals::add_lost(const BatchFile& file) {
   --done;
   const auto kept = reasons_.insert(kLostReason).first;
-  failures.push_back({&file, ErrorKind::output, BatchFailure::About::output, &*kept});
+  failures.push_back({.file = &file,
+                      .kind = ErrorKind::output,
+                      .about = BatchFailure::About::output,
+                      .reason_alone = &*kept});
 }
 
 std::vector<double> BatchTotals::image_ms() const {
@@ -202,7 +87,7 @@ std::vector<BatchTotals::PartBusy> BatchTotals::parts() const {
   std::vector<PartBusy> parts;
   const auto add_part = [&](std::size_t part, const std::string& by, double busy_s, double had_s) {
     const std::string name(part_name(static_cast<Part>(part)));
-    parts.push_back({name, by, busy_s, had_s > 0 ? busy_s / had_s : 0});
+    parts.push_back({.part = name, .by = by, .busy_s = busy_s, .share = had_s > 0 ? busy_s / had_s : 0});
   };
   for (std::size_t part = 0; part < kParts; ++part) {
     if (workers_[part] == 0) continue;
@@ -221,180 +106,6 @@ double percentile(const std::vector<double>& sorted, double share) {
   if (sorted.empty()) return 0;
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
-}
-
-std::string batch_table(const BatchTotals& totals, bool list_failures) {
-  std::string out = counts_text(totals) + ", in " + number(totals.wall_s, 2) + " s";
-  if (totals.wall_s > 0 && totals.done > 0) {
-    out += ": " + number(static_cast<double>(totals.done) / totals.wall_s, 1) + " images/s, " +
-           number(static_cast<double>(totals.pixels) / 1e6 / totals.wall_s, 1) + " MP/s, read " +
-           number(static_cast<double>(totals.input_bytes) / 1e6 / totals.wall_s, 1) + " MB/s, wrote " +
-           number(static_cast<double>(totals.output_bytes) / 1e6 / totals.wall_s, 1) + " MB/s";
-  }
-  out += "\n";
-  for (const std::string& device : totals.devices) out += "device: " + device + "\n";
-  if (!totals.device_why.empty()) out += "        " + totals.device_why + "\n";
-  if (!totals.shard.empty())
-    out += totals.shard + "; " + std::to_string(totals.other_shards) + " files for other shards\n";
-  if (totals.passed_over.files() > 0) out += "passed over: " + totals.passed_over.text() + "\n";
-  if (!totals.note.empty()) out += totals.note + "\n";
-  if (!totals.stopped.empty()) {
-    out += "ended early: " + totals.stopped + "\n";
-    if (totals.not_done() > 0) out += "to go on: " + totals.go_on + "\n";
-  }
-  if (totals.done > 0) {
-    const std::vector<double> times = totals.image_ms();
-    out += "an image: " + number(percentile(times, 0.5), 1) + " ms (median), 90% within " +
-           number(percentile(times, 0.9), 1) + ", 99% within " + number(percentile(times, 0.99), 1) +
-           ", the longest " + number(times.back(), 1) + "; " + std::to_string(totals.jobs) +
-           " at a time, needing " + megabytes(totals.peak_admitted_bytes) + " of " +
-           megabytes(totals.memory_bytes) + "\n";
-    out += "\n " + padded("part", 12, true) + padded("by", 10, true) + padded("busy s", 12) +
-           padded("of its time", 13) + "\n";
-    for (const BatchTotals::PartBusy& part : totals.parts()) {
-      out += " " + padded(part.part, 12, true) + padded(part.by, 10, true) +
-             padded(number(part.busy_s, 3), 12) + padded(number(part.share * 100, 1) + "%", 13) + "\n";
-    }
-    out += " bottleneck: " + bottleneck(totals) + "\n";
-  }
-  out += noted_text(totals.deep, " had more than 8 bits a sample, which became 8 before any stage");
-  out += noted_text(totals.profiles_dropped, " had a colour profile that is not kept");
-  if (list_failures && totals.failed() > 0) out += failed_text(totals);
-  return out;
-}
-
-std::string batch_json(const BatchTotals& totals, const ProcessOptions& options) {
-  Json json;
-  json["imgpipe"] = build_json();
-  json["input"] = printable(options.input);
-  json["more_inputs"] = Json::array();
-  for (const std::string& input : options.batch.more_inputs) json["more_inputs"].push_back(printable(input));
-  json["output"] = printable(options.output);
-  json["options"] = options_of_batch(options);
-  json["shard"] = options.batch.shard ? shard_json(*options.batch.shard, totals) : Json(nullptr);
-  json["images"] = totals.images;
-  json["done"] = totals.done;
-  json["skipped"] = totals.skipped;
-  json["failed"] = totals.failed();
-  json["not_done"] = totals.not_done();
-  json["passed_over"] = Json::object();
-  for (const auto& [name, kind] : totals.passed_over.kinds) json["passed_over"][name] = kind.files;
-  json["not_selected"] = totals.passed_over.not_selected;
-  json["ended_early"] = totals.stopped.empty() ? Json(nullptr) : Json(totals.stopped);
-  json["profiles_dropped"] = totals.profiles_dropped.images;
-  json["reduced_to_8_bits"] = totals.deep.images;
-  json["wall_s"] = totals.wall_s;
-  const double wall = totals.wall_s > 0 ? totals.wall_s : 1;
-  json["images_per_s"] = static_cast<double>(totals.done) / wall;
-  json["megapixels_per_s"] = static_cast<double>(totals.pixels) / 1e6 / wall;
-  json["pixels"] = totals.pixels;
-  json["input_bytes"] = totals.input_bytes;
-  json["output_bytes"] = totals.output_bytes;
-  json["jobs"] = totals.jobs;
-  json["memory_bytes"] = totals.memory_bytes;
-  json["peak_admitted_bytes"] = totals.peak_admitted_bytes;
-  json["devices"] = totals.devices;
-  json["device_why"] = totals.device_why;
-  json["images_by_device"] = totals.images_by_device();
-  const std::vector<double> times = totals.image_ms();
-  json["image_ms"] = {{"p50", percentile(times, 0.5)},
-                      {"p90", percentile(times, 0.9)},
-                      {"p99", percentile(times, 0.99)},
-                      {"max", times.empty() ? 0.0 : times.back()}};
-  json["parts"] = Json::array();
-  for (const BatchTotals::PartBusy& part : totals.parts()) {
-    json["parts"].push_back(
-        {{"part", part.part}, {"by", part.by}, {"busy_s", part.busy_s}, {"share", part.share}});
-  }
-  json["bottleneck"] = bottleneck(totals);
-  json["failures"] = Json::array();
-  const auto add_failure = [&](const std::string& name, const std::string& input, ErrorKind kind,
-                               const std::string& reason) {
-    json["failures"].push_back({{"name", printable(name)},
-                                {"input", printable(input)},
-                                {"error", kind_of_error(kind)},
-                                {"reason", reason}});
-  };
-  for (const PathProblem& problem : totals.problems)
-    add_failure(problem.path, problem.path, ErrorKind::input, problem.reason);
-  for (const BatchFailure& failure : totals.failures)
-    add_failure(failure.file->name, failure.file->input, failure.kind, *failure.reason_alone);
-  return json.dump(2) + "\n";
-}
-
-namespace {
-
-// Every key of a line.
-Json empty_line(const std::string& input, const std::string& status) {
-  Json json;
-  static const std::string version = build_info().version;
-  json[kBatchLineMark] = version;
-  json["input"] = printable(input);
-  for (const char* key : {"output", "status", "error", "reason", "warnings", "device", "format",
-                          "width_pixels", "height_pixels", "channels", "bits_per_sample", "profile",
-                          "input_bytes", "output_bytes", "start_ms", "end_ms"})
-    json[key] = nullptr;
-  for (std::size_t part = 0; part < kParts; ++part)
-    json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
-  json["shard"] = nullptr;
-  json["status"] = status;
-  json["warnings"] = Json::array();
-  return json;
-}
-
-Json line_of(const BatchFile& file, const std::string& status) {
-  Json json = empty_line(file.input, status);
-  json["output"] = printable(file.output);
-  if (file.shards > 0) json["shard"] = std::to_string(file.shard) + "/" + std::to_string(file.shards);
-  return json;
-}
-
-}  // namespace
-
-std::string batch_line(const BatchFile& file, const BatchResult& result) {
-  Json json = line_of(file, result.failed ? "failed" : "done");
-  if (result.failed) {
-    json["error"] = kind_of_error(*result.failed);
-    json["reason"] = split_reason(result.reason, file).alone;
-  }
-  json["warnings"] = result.warnings;
-  if (!result.device.empty()) json["device"] = result.device;
-  if (result.input_bytes > 0) {
-    json["format"] = format_info(result.header.format).name;
-    json["width_pixels"] = result.header.shape.width;
-    json["height_pixels"] = result.header.shape.height;
-    json["channels"] = result.header.shape.channels;
-    json["bits_per_sample"] = result.header.bits_per_sample;
-    if (!result.header.profile.empty()) json["profile"] = result.header.profile;
-    json["input_bytes"] = result.input_bytes;
-  }
-  if (!result.failed) json["output_bytes"] = result.output_bytes;
-  json["start_ms"] = static_cast<double>(result.start_ns) / 1e6;
-  json["end_ms"] = static_cast<double>(result.end_ns) / 1e6;
-  for (std::size_t part = 0; part < kParts; ++part) {
-    json[std::string(part_name(static_cast<Part>(part))) + "_ms"] =
-        static_cast<double>(result.busy[part]) / 1e6;
-  }
-  return json.dump() + "\n";
-}
-
-std::string batch_line(const BatchFile& file, const std::string& status, const std::string& reason) {
-  Json json = line_of(file, status);
-  json["reason"] = reason;
-  return json.dump() + "\n";
-}
-
-std::string batch_line_of_lost(const BatchFile& file) {
-  Json json = Json::parse(batch_line(file, "failed", kLostReason));
-  json["error"] = kind_of_error(ErrorKind::output);
-  return json.dump() + "\n";
-}
-
-std::string batch_line(const PathProblem& problem) {
-  Json json = empty_line(problem.path, "failed");
-  json["error"] = kind_of_error(ErrorKind::input);
-  json["reason"] = problem.reason;
-  return json.dump() + "\n";
 }
 
 }  // namespace imgpipe

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/batch/batch_inputs.h"
+#include "app/batch/batch_files.h"
 #include "app/options/options.h"
 #include "pipeline/batch/batch.h"
 
@@ -24,6 +24,16 @@ struct BatchFailure {
 
   [[nodiscard]] std::string reason() const;  // with it
 };
+
+// Of an image that was done, and whose output is gone.
+inline constexpr const char* kLostReason = "was written and is gone: removed while the batch ran";
+
+// A reason says which path it is about: the input, or the output.
+struct SplitReason {
+  BatchFailure::About about = BatchFailure::About::neither;
+  std::string alone;  // without that path
+};
+[[nodiscard]] SplitReason split_reason(const std::string& reason, const BatchFile& file);
 
 // Collects the results of a batch as they come.
 class BatchTotals {
@@ -89,23 +99,5 @@ class BatchTotals {
 // The value below which a share (0..1) of the sorted values lies: the nearest rank (Hyndman and Fan's type
 // 1); 0 of none.
 [[nodiscard]] double percentile(const std::vector<double>& sorted, double share);
-
-// `list_failures`: where they have not been shown yet, one by one as they came.
-[[nodiscard]] std::string batch_table(const BatchTotals& totals, bool list_failures);
-[[nodiscard]] std::string batch_json(const BatchTotals& totals, const ProcessOptions& options);
-
-// Lines of the .ndjson report, each with its newline. All have the same keys, in the same order; what is not
-// known is null. The first key, whose value is the version, tells such a file from others.
-inline constexpr const char* kBatchLineMark = "imgpipe";
-// An image that was worked on.
-[[nodiscard]] std::string batch_line(const BatchFile& file, const BatchResult& result);
-// One that was not: "skipped" or "not_done".
-[[nodiscard]] std::string batch_line(const BatchFile& file, const std::string& status,
-                                     const std::string& reason);
-// One that was done, and whose output is gone.
-inline constexpr const char* kLostReason = "was written and is gone: removed while the batch ran";
-[[nodiscard]] std::string batch_line_of_lost(const BatchFile& file);
-// A path that gave no images.
-[[nodiscard]] std::string batch_line(const PathProblem& problem);
 
 }  // namespace imgpipe

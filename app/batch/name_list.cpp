@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <string_view>
 
@@ -10,6 +11,10 @@
 #include "images/text.h"
 
 namespace imgpipe {
+
+std::string plain_name(const std::string& name) {
+  return std::filesystem::path(name).lexically_normal().string();
+}
 
 std::vector<std::string> read_name_list(const std::string& path) {
   if (same_file(path, "/dev/null")) return {};

@@ -1,10 +1,13 @@
-// Lists of names: --files-from and --failed-out.
+// Names of images, and lists of them: --files-from and --failed-out.
 #pragma once
 
 #include <string>
 #include <vector>
 
 namespace imgpipe {
+
+// One spelling of a name, by which names are compared: a/b for ./a//b.
+[[nodiscard]] std::string plain_name(const std::string& name);
 
 // One name a line, or each ended by NUL where the list holds a NUL. Empty names are left out. /dev/null is an
 // empty list. Throws Error(input) when it cannot be read.

@@ -1,4 +1,6 @@
-// The .ndjson report of a batch: a line an image, in the order of their ends.
+// The .ndjson report of a batch: a line an image, in the order of their ends. All lines have the same keys,
+// in the same order; what is not known is null. The first key, whose value is the version, tells such a file
+// from others.
 #pragma once
 
 #include <string>
@@ -9,12 +11,12 @@
 
 namespace imgpipe {
 
-class BatchLines {
+class NdjsonReport {
  public:
   // Makes the file or empties it. With `go_on` (--skip-existing, --shard) a report that is there is kept and
   // grows, because it is an earlier run's or other shards are writing it; a line that a killed run left half
   // written goes. Throws Error(output), as all here.
-  BatchLines(const std::string& path, bool go_on);
+  NdjsonReport(const std::string& path, bool go_on);
 
   void add_done_or_failed(const BatchFile& file, const BatchResult& result);
   void add_lost(const BatchFile& file);
@@ -29,7 +31,7 @@ class BatchLines {
 
  private:
   std::unordered_set<std::string> finished_;  // by an earlier run: inputs, as the lines have them
-  LineFile file_;
+  GrowingFile file_;
 };
 
 }  // namespace imgpipe

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -11,22 +10,12 @@
 #include <tuple>
 #include <utility>
 
-#include <sys/stat.h>
-
+#include "app/batch/name_list.h"
 #include "app/batch/shard.h"
+#include "images/files/file.h"
 
 namespace imgpipe {
 namespace {
-
-// One spelling of a name: a/b for ./a//b.
-std::string plain_name(const BatchFile& file) {
-  return std::filesystem::path(file.name).lexically_normal().string();
-}
-
-std::int64_t size_of(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
-}
 
 // The list by name, and sizes where they count.
 struct Listed {
@@ -38,7 +27,8 @@ std::vector<Listed> listed(const std::vector<BatchFile>& files, Balance balance)
   std::vector<Listed> list;
   list.reserve(files.size());
   for (std::size_t i = 0; i < files.size(); ++i)
-    list.push_back({plain_name(files[i]), i, balance == Balance::bytes ? size_of(files[i].input) : 0});
+    list.push_back(
+        {plain_name(files[i].name), i, balance == Balance::bytes ? file_size_bytes(files[i].input) : 0});
   std::ranges::sort(list, [&](const Listed& a, const Listed& b) {
     return std::tie(a.name, files[a.file].input) < std::tie(b.name, files[b.file].input);
   });
@@ -64,7 +54,7 @@ std::string mark_of(const std::vector<Listed>& list) {
 
 std::vector<bool> own_by_hash(const std::vector<BatchFile>& files, const Shard& shard) {
   std::vector<bool> is_own(files.size());
-  for (std::size_t i = 0; i < files.size(); ++i) is_own[i] = in_shard(plain_name(files[i]), shard);
+  for (std::size_t i = 0; i < files.size(); ++i) is_own[i] = in_shard(plain_name(files[i].name), shard);
   return is_own;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/batch/batch_inputs.h"
+#include "app/batch/batch_files.h"
 #include "app/options/options.h"
 
 namespace imgpipe {

@@ -31,7 +31,7 @@ Outcome run_chain(Engine& engine, const Image& image, int repeat, bool fuse, boo
   return outcome;
 }
 
-Report report_of(const Outcome& outcome, const Outcome* reference) {
+ImageReport report_of(const Outcome& outcome, const Outcome* reference) {
   ReportInput input;
   input.timeline = &outcome.timeline;
   input.plan = &outcome.plan;
@@ -41,7 +41,7 @@ Report report_of(const Outcome& outcome, const Outcome* reference) {
     input.reference = &reference->timeline;
     input.differences = &differences;
   }
-  return make_report(input);
+  return make_image_report(input);
 }
 
 bool differs(const ReportRow& row) {
@@ -49,12 +49,12 @@ bool differs(const ReportRow& row) {
 }
 
 // "gray: 3 pixels differ (max 1)", empty when every stage is the reference's to the byte.
-std::string first_difference(const Report& compared) {
+std::string first_difference(const ImageReport& compared) {
   const auto row = std::ranges::find_if(compared.rows, differs);
   return row == compared.rows.end() ? "" : row->name + ": " + row->comparison;
 }
 
-constexpr std::size_t kKernels = 0;  // of Report::totals
+constexpr std::size_t kKernels = 0;  // of ImageReport::totals
 constexpr std::size_t kMoved = 1;    // kernels + transfers
 
 int repeat_of(const BenchOptions& options) {
@@ -100,7 +100,7 @@ std::string crossing_text(const PlotSeries& faster, const PlotSeries& slower) {
 struct DeviceColumn {
   std::string name;
   std::unique_ptr<Engine> (*make)(const Bench&, const BenchOptions&);
-  std::optional<Report> report, fused;
+  std::optional<ImageReport> report, fused;
 
   // Every run has an engine of its own, as in the program: on an H200's host an engine's second image went up
   // 8 % slower than its first (2.8 against 2.6 ms), for a reason that is not known.
@@ -116,7 +116,7 @@ struct DeviceColumn {
   }
 };
 
-std::optional<ReportRow> find_row(const std::optional<Report>& report, std::string_view name) {
+std::optional<ReportRow> find_row(const std::optional<ImageReport>& report, std::string_view name) {
   if (!report) return std::nullopt;
   const auto row = std::ranges::find(report->rows, name, &ReportRow::name);
   return row == report->rows.end() ? std::nullopt : std::optional(*row);
@@ -165,7 +165,7 @@ PipelineTable pipeline_of(const Bench& bench, const BenchOptions& options, const
   const Image image = input.make(input.has_rgb() ? 3 : 1);
   const std::unique_ptr<Engine> reference_engine = make_reference_engine();
   const Outcome reference = run_chain(*reference_engine, image, reference_repeat(options), false, true);
-  const Report sequential = report_of(reference, nullptr);
+  const ImageReport sequential = report_of(reference, nullptr);
   std::vector<DeviceColumn> columns{{"cpu", cpu_engine, {}, {}}, {"cuda", cuda_engine, {}, {}}};
   for (DeviceColumn& column : columns) column.measure(bench, options, image, reference);
   std::erase_if(columns, [](const DeviceColumn& column) { return !column.report; });
@@ -216,7 +216,7 @@ struct Contestant {
       for (const auto& [series, which] : totals) series->points.clear();
       return false;
     }
-    const Report report = report_of(run_chain(*engine, image, repeat, false, false), nullptr);
+    const ImageReport report = report_of(run_chain(*engine, image, repeat, false, false), nullptr);
     for (const auto& [series, which] : totals)
       series->points.emplace_back(static_cast<double>(input.size().pixels()), report.totals[which].time_ms);
     return true;

@@ -6,15 +6,14 @@
 #include <cmath>
 #include <filesystem>
 #include <span>
-#include <thread>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <sys/file.h>
-#include <unistd.h>
 
+#include "app/files/file_lock.h"
 #include "images/error.h"
 #include "images/files/file.h"
+#include "images/files/file_descriptor.h"
 #include "images/files/output_file.h"
 
 namespace imgpipe {
@@ -30,26 +29,6 @@ constexpr std::size_t kMostNameBytes = 256;
 constexpr double kMostNs = 3.6e12;
 constexpr double kMostNsPerPixel = 1e6;
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;
-
-// While one lives, no other process that asks for it goes on. Where it is not to be had, or not within two
-// seconds, it does without.
-class FileLock {
- public:
-  explicit FileLock(const std::string& path)
-      : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666)) {
-    constexpr int kTries = 40;
-    for (int i = 0; fd_ >= 0 && i < kTries && ::flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  ~FileLock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  int fd_;
-};
 
 Json json_of(const LinearCost& cost) {
   return {{"ns_per_image", cost.ns_per_image}, {"ns_per_pixel", cost.ns_per_pixel}};
@@ -73,8 +52,7 @@ Json json_of(const CalibrationEntry& entry) {
           {"lane_pixels", model.lane_pixels ? Json(*model.lane_pixels) : Json(nullptr)}};
 }
 
-// ---- from JSON: references only, because a copy of deep JSON recurses
-// ---------------------------------------
+// ---- from JSON: references only, because a copy of deep JSON recurses -------------------------------
 
 std::string name_of(const Parsed& json) {
   const auto& name = json.get_ref<const std::string&>();
@@ -177,7 +155,12 @@ CalibrationEntries read_calibration(const std::string& path) {
 void keep_calibration(const std::string& path, const CalibrationEntry& entry) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  const FileLock lock(path + ".lock");
+  // Without it, or where it is not to be had in time, the later one's entry is the one that is kept.
+  constexpr std::chrono::seconds kPatience{2};
+  const std::string lock_path = path + ".lock";
+  const FileDescriptor lock_file(
+      ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+  const FileLock lock(lock_file.get(), kPatience);
   std::vector<CalibrationEntry> entries = read_calibration(path).entries;
   std::erase_if(entries, [&](const CalibrationEntry& other) { return other.key == entry.key; });
   if (entries.size() >= kMostEntries) entries.erase(entries.begin());

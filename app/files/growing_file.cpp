@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/files/file_lock.h"
 #include "images/error.h"
 #include "images/files/file_descriptor.h"
 #include "images/text.h"
@@ -19,35 +18,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
-// The lock is held for microseconds. A process that is stopped just then shall not stop all the others.
-constexpr std::chrono::seconds kLockPatience{5};
-constexpr std::chrono::milliseconds kLockPause{5};
-
-class FileLock {
- public:
-  FileLock(int fd, bool patient) : fd_(fd) {
-    const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
-    while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EINTR) continue;
-      is_busy_ = errno == EWOULDBLOCK;
-      if (!is_busy_ || !patient || std::chrono::steady_clock::now() > deadline) return;
-      std::this_thread::sleep_for(kLockPause);
-    }
-    is_held_ = true;
-    is_busy_ = false;
-  }
-  ~FileLock() {
-    if (is_held_) ::flock(fd_, LOCK_UN);
-  }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-  [[nodiscard]] bool is_held() const { return is_held_; }
-  [[nodiscard]] bool is_busy() const { return is_busy_; }
-
- private:
-  int fd_;
-  bool is_held_ = false, is_busy_ = false;
-};
+constexpr std::chrono::seconds kLockPatience{5};  // it is held for microseconds
 
 // The bytes written; less than all of them with errno set.
 std::size_t write_all(int fd, std::string_view text) {
@@ -64,11 +35,11 @@ std::size_t write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-void LineFile::refuse(int error) const {
+void GrowingFile::refuse(int error) const {
   throw Error(ErrorKind::output, printable(path_) + ": cannot write: " + system_reason(error));
 }
 
-LineFile::LineFile(std::string path, const Keeps& keeps) : path_(std::move(path)) {
+GrowingFile::GrowingFile(std::string path, const Keeps& keeps) : path_(std::move(path)) {
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
   if (fd_ < 0) refuse(errno);
   struct stat info {};
@@ -77,15 +48,15 @@ LineFile::LineFile(std::string path, const Keeps& keeps) : path_(std::move(path)
   begin(keeps);
 }
 
-LineFile::~LineFile() {
+GrowingFile::~GrowingFile() {
   if (fd_ >= 0) ::close(fd_);
   if (reader_ >= 0) ::close(reader_);
 }
 
 // Of several processes that find a file that is not to be kept only one empties it: the lock makes the others
 // look again.
-void LineFile::begin(const Keeps& keeps) {
-  const FileLock lock(fd_, true);
+void GrowingFile::begin(const Keeps& keeps) {
+  const FileLock lock(fd_, kLockPatience);
   std::string beginning(kBeginningBytes, '\0');
   const ssize_t got = reader_ < 0 ? -1 : ::pread(reader_, beginning.data(), beginning.size(), 0);
   beginning.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
@@ -97,22 +68,22 @@ void LineFile::begin(const Keeps& keeps) {
   refuse(error);
 }
 
-void LineFile::add(std::string_view lines) {
+void GrowingFile::add(std::string_view lines) {
   waiting_ += lines;
   if (waiting_.size() >= kBufferBytes) flush();
 }
 
-void LineFile::flush() {
+void GrowingFile::flush() {
   write_waiting(waiting_.size() >= kBufferBytes);
 }
 
-off_t LineFile::size() const {
+off_t GrowingFile::size() const {
   struct stat info {};
   return ::fstat(fd_, &info) == 0 ? info.st_size : -1;
 }
 
 // Where the last newline of `size` bytes ends; 0 when there is none.
-off_t LineFile::end_of_last_line(off_t size) const {
+off_t GrowingFile::end_of_last_line(off_t size) const {
   std::string block;
   for (off_t end = size; end > 0;) {
     const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(kBufferBytes));
@@ -126,14 +97,14 @@ off_t LineFile::end_of_last_line(off_t size) const {
   return 0;
 }
 
-void LineFile::write_waiting(bool patient) {
+void GrowingFile::write_waiting(bool patient) {
   if (waiting_.empty()) return;
   if (reader_ < 0) {
     if (write_all(fd_, waiting_) < waiting_.size()) refuse(errno);
     waiting_.clear();
     return;
   }
-  const FileLock lock(fd_, patient);
+  const FileLock lock(fd_, patient ? kLockPatience : std::chrono::seconds(0));
   if (lock.is_busy() && !patient) return;
   off_t end = size();
   if (const off_t last = end == known_end_ ? end : end_of_last_line(end); last != end) {
@@ -154,7 +125,7 @@ void LineFile::write_waiting(bool patient) {
   waiting_.clear();
 }
 
-void LineFile::close() {
+void GrowingFile::close() {
   write_waiting(true);
   const bool gone = reader_ >= 0 && is_removed(fd_);
   if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);

@@ -15,17 +15,17 @@ namespace imgpipe {
 // end of the file is only looked up, else two would write to one place; and what a full disk or a kill leaves
 // of a line can be taken back, before another line is written behind it. Where the file system has no locks
 // it goes without. All throw Error(output) with the path.
-class LineFile {
+class GrowingFile {
  public:
   // Says by a file's first bytes (at most kBeginningBytes) whether it is kept and added to.
   using Keeps = std::function<bool(std::string_view beginning)>;
   static constexpr std::size_t kBeginningBytes = std::size_t{1} << 16;
 
   // Makes the file. One that is there already is emptied unless `keeps` says otherwise.
-  explicit LineFile(std::string path, const Keeps& keeps = nullptr);
-  ~LineFile();  // without close(): what waits is lost
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
+  explicit GrowingFile(std::string path, const Keeps& keeps = nullptr);
+  ~GrowingFile();  // without close(): what waits is lost
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
 
   // Adds whole lines; they may wait in a buffer until flush() or close().
   void add(std::string_view lines);

@@ -1,18 +1,15 @@
 #include "app/files/shared_file.h"
 
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
-#include <utility>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "images/error.h"
 #include "images/files/file_identity.h"
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
@@ -42,23 +39,24 @@ std::string shard_named_in(const std::string& path) {
 }  // namespace
 
 // A file that is replaced has another one in its place, which is what must be locked then.
-SharedFileLock::SharedFileLock(const std::string& path) {
+SharedFileLock::SharedFileLock(const std::string& path, std::chrono::seconds patience) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) return;
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   constexpr int kTries = 1000;  // each is one of another process's that came between
   for (int i = 0; i < kTries; ++i) {
-    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-    if (fd_ < 0) return;  // writing it will say why
-    while (::flock(fd_, LOCK_EX) != 0) {
-      if (errno != EINTR) return;
-    }
-    if (descriptor_identity(fd_) == file_identity(path)) return;
-    ::close(std::exchange(fd_, -1));
+    file_.emplace(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666));
+    if (file_->get() < 0) return;  // writing it will say why
+    const auto left = deadline - std::chrono::steady_clock::now();
+    lock_.emplace(file_->get(), std::chrono::duration_cast<std::chrono::milliseconds>(left));
+    if (lock_->is_busy())
+      throw Error(ErrorKind::output, printable(path) + ": another process has kept it locked for " +
+                                         std::to_string(patience.count()) +
+                                         " s; end that process, or name another file");
+    if (!lock_->is_held() || descriptor_identity(file_->get()) == file_identity(path)) return;
+    lock_.reset();
+    file_.reset();
   }
-}
-
-SharedFileLock::~SharedFileLock() {
-  if (fd_ >= 0) ::close(fd_);
 }
 
 std::string why_of_another_shard(const std::string& path, const Shard& shard, Replace replace) {

@@ -1,9 +1,13 @@
 // Files that several shards of a job were given one name for, and that each writes whole.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
+#include "app/files/file_lock.h"
 #include "app/options/options.h"
+#include "images/files/file_descriptor.h"
 
 namespace imgpipe {
 
@@ -12,13 +16,15 @@ namespace imgpipe {
 // locks.
 class SharedFileLock {
  public:
-  explicit SharedFileLock(const std::string& path);
-  ~SharedFileLock();
-  SharedFileLock(const SharedFileLock&) = delete;
-  SharedFileLock& operator=(const SharedFileLock&) = delete;
+  // Others hold it for as long as writing the file takes. Throws Error(output) with the path where one does
+  // not give it back within `patience`.
+  explicit SharedFileLock(const std::string& path, std::chrono::seconds patience = kPatience);
 
  private:
-  int fd_ = -1;
+  static constexpr std::chrono::seconds kPatience{30};
+
+  std::optional<FileDescriptor> file_;
+  std::optional<FileLock> lock_;
 };
 
 // Why a report (.json) or a trace may not be written by this shard: it is that of another one, whose it would

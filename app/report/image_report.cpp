@@ -66,7 +66,7 @@ std::vector<ReportRow> make_rows(const Timeline& timeline, double copy_bandwidth
   for (const Span& span : ordered) {
     auto row = std::ranges::find(rows, span.name, &ReportRow::name);
     if (row == rows.end()) {
-      rows.push_back({span.name, span.kind, row_time_ms(timeline, span.name), 0, {}, {}, {}, ""});
+      rows.push_back({.name = span.name, .kind = span.kind, .time_ms = row_time_ms(timeline, span.name)});
       row = rows.end() - 1;
     }
     if (span.pass == 0) row->bytes += span.bytes;
@@ -83,14 +83,15 @@ std::vector<ReportRow> make_rows(const Timeline& timeline, double copy_bandwidth
 // A total is the median of the passes' own totals, on both sides; it need not be the sum of the rows'
 // medians.
 std::vector<ReportRow> make_totals(const ReportInput& input) {
-  ReportRow kernels{"kernels", SpanKind::kernel, 0, 0, {}, {}, {}, ""};
-  ReportRow moved{"kernels + transfers", SpanKind::transfer, 0, 0, {}, {}, {}, ""};
+  ReportRow kernels{.name = "kernels", .kind = SpanKind::kernel};
+  ReportRow moved{.name = "kernels + transfers", .kind = SpanKind::transfer};
   const auto is_kernel = [](const Span& span) { return span.kind == SpanKind::kernel; };
   kernels.time_ms = busy_ms(*input.timeline, is_kernel);
   moved.time_ms = busy_ms(*input.timeline, [](const Span& span) { return span.kind != SpanKind::host; });
   const PassTimes passes = pass_times(*input.timeline);
-  ReportRow end_to_end{
-      "end to end", SpanKind::host, input.wall_ms - passes.all_ms + passes.median_ms, 0, {}, {}, {}, ""};
+  ReportRow end_to_end{.name = "end to end",
+                       .kind = SpanKind::host,
+                       .time_ms = input.wall_ms - passes.all_ms + passes.median_ms};
   if (input.reference != nullptr) {
     const double reference_ms = busy_ms(*input.reference, is_kernel);
     kernels.reference_ms = reference_ms;
@@ -161,8 +162,8 @@ std::string shape_text(const Shape& shape) {
          kNames[static_cast<std::size_t>(shape.channels)];
 }
 
-Report make_report(const ReportInput& input) {
-  Report report;
+ImageReport make_image_report(const ReportInput& input) {
+  ImageReport report;
   report.rows = make_rows(*input.timeline, input.copy_bandwidth);
   report.spans = input.timeline->spans();
   report.wall_ms = input.wall_ms;
@@ -183,11 +184,7 @@ Report make_report(const ReportInput& input) {
   return report;
 }
 
-std::string depth_warning(int bits_per_sample) {
-  return "its " + std::to_string(bits_per_sample) + "-bit samples become 8 bits before any stage";
-}
-
-std::string report_table(const Report& report, const RunFacts& facts, bool color) {
+std::string image_report_table(const ImageReport& report, const RunFacts& facts, bool color) {
   const ProcessOptions& options = *facts.options;
   const int bits = facts.input.bits_per_sample;
   std::string out = printable(options.input) + ": " + shape_text(facts.input.shape) + " " +

@@ -20,10 +20,10 @@ struct ReportRow {
   SpanKind kind = SpanKind::host;
   double time_ms = 0;  // busy time; with --repeat the median over its passes
   std::int64_t bytes = 0;
-  std::optional<double> gb_per_s;
-  std::optional<double> copy_share;  // of the device's own copy bandwidth
-  std::optional<double> reference_ms;
-  std::string comparison;  // "identical" ..., empty without --cpu
+  std::optional<double> gb_per_s{};
+  std::optional<double> copy_share{};  // of the device's own copy bandwidth
+  std::optional<double> reference_ms{};
+  std::string comparison{};  // "identical" ..., empty without --cpu
 
   [[nodiscard]] std::optional<double> speed_up() const;
 };
@@ -36,7 +36,7 @@ struct ContrastRange {
   int hi = 0;
 };
 
-struct Report {
+struct ImageReport {
   std::vector<ReportRow> rows;    // in the order in which they first ran
   std::vector<ReportRow> totals;  // kernels, kernels + transfers, end to end
   std::vector<Span> spans;
@@ -76,15 +76,12 @@ struct ReportInput {
 
 // End to end is the wall time of one run: with --repeat, the wall time less all passes plus their median.
 // The reference's end to end is the same run with the reference's kernels in place of kernels and transfers.
-[[nodiscard]] Report make_report(const ReportInput& input);
-
-// What is said of an image whose samples have more than 8 bits.
-[[nodiscard]] std::string depth_warning(int bits_per_sample);
+[[nodiscard]] ImageReport make_image_report(const ReportInput& input);
 
 // The table for people. `color` marks a comparison that failed.
-[[nodiscard]] std::string report_table(const Report& report, const RunFacts& facts, bool color);
-[[nodiscard]] std::string report_json(const Report& report, const RunFacts& facts);
-[[nodiscard]] std::string report_csv(const Report& report);
+[[nodiscard]] std::string image_report_table(const ImageReport& report, const RunFacts& facts, bool color);
+[[nodiscard]] std::string image_report_json(const ImageReport& report, const RunFacts& facts);
+[[nodiscard]] std::string image_report_csv(const ImageReport& report);
 
 // The options and the build, as every JSON report has them.
 [[nodiscard]] nlohmann::ordered_json options_json(const ProcessOptions& options);

@@ -80,7 +80,7 @@ Json build_json() {
           {"build_type", build.build_type}, {"cuda", build.cuda},     {"libraries", build.libraries}};
 }
 
-std::string report_json(const Report& report, const RunFacts& facts) {
+std::string image_report_json(const ImageReport& report, const RunFacts& facts) {
   Json json;
   json["imgpipe"] = build_json();
   json["device"] = {
@@ -116,7 +116,7 @@ std::string report_json(const Report& report, const RunFacts& facts) {
   return json.dump(2) + "\n";
 }
 
-std::string report_csv(const Report& report) {
+std::string image_report_csv(const ImageReport& report) {
   std::string out =
       "name,kind,time_ms,bytes,gb_per_s,copy_bandwidth_share,reference_ms,speed_up,comparison\n";
   for (const auto* rows : {&report.rows, &report.totals}) {

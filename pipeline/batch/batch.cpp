@@ -20,6 +20,7 @@
 #include "pipeline/host/scarce_memory.h"
 
 namespace imgpipe {
+
 // Does what the queue says.
 class Batch::Work {
  public:
@@ -32,6 +33,9 @@ class Batch::Work {
         lanes_(settings_, queue_, workers_for(settings_, items_.size()),
                {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
                 [this](const Error& error) { give_up(error); }}) {
+    settings_.before_first_byte = [this](const std::string& output) {
+      folders_.make(std::filesystem::path(output).parent_path());
+    };
     (void)no_memory();  // made while there is some
     settle_malloc();
     block_pool().keep_within(settings_.memory_bytes);
@@ -108,8 +112,8 @@ class Batch::Work {
   void do_turn(Worker& worker, BatchQueue::Turn& turn) {
     EntryPointer& entry = turn.entry;
     guarded(entry, [&] {
-      if (turn.act == BatchQueue::Act::open) entry->timeline = Timeline(origin_);
-      entry->timeline.set_track("worker " + std::to_string(worker.number));
+      if (turn.act == BatchQueue::Act::open) begin(*entry);
+      entry->job->timeline().set_track("worker " + std::to_string(worker.number));
       if (turn.act == BatchQueue::Act::open) {
         open(entry);
       } else if (turn.act == BatchQueue::Act::encode) {
@@ -138,49 +142,60 @@ class Batch::Work {
     }
   }
 
+  void begin(BatchEntry& entry) {
+    Timeline timeline(origin_);
+    entry.result.start_ns = timeline.now_ns();
+    const BatchItem item = items_[entry.result.item];
+    entry.job.emplace(ImageFiles{.input = item.input,
+                                 .output = item.output,
+                                 .input_name = printable(item.input),
+                                 .output_name = printable(item.output),
+                                 .format = item.format},
+                      settings_, std::move(timeline));
+  }
+
   // Reads the file and its header, and leaves the image to wait for its memory.
   void open(EntryPointer& entry) {
-    entry->result.start_ns = entry->timeline.now_ns();
-    const BatchItem item = item_of(*entry);
-    const std::int64_t file_bytes = held_input_bytes(item.input, settings_.decode);
-    if (settings_.memory_is_limit && file_bytes > settings_.memory_bytes)
-      throw over_budget(item, file_bytes, settings_.memory_bytes);
-    if (!queue_.may_read(entry, file_bytes)) return;
-    const std::int64_t opening = naming(printable(item.input), [&] {
-      auto span = entry->timeline.span(part_name(Part::read), SpanKind::host);
-      entry->input = open_input(item.input, settings_.decode, InputKind::regular_only);
-      span.set_bytes(static_cast<std::int64_t>(entry->input.bytes().size()));
-      return settings_.memory_is_limit ? opening_bytes(entry->input.bytes(), settings_.decode) : 0;
-    });
-    if (opening > 0 && file_bytes + opening > settings_.memory_bytes)
-      throw over_budget(item, file_bytes + opening, settings_.memory_bytes);
-    if (opening > 0 && !queue_.may_read(entry, file_bytes + opening, opening)) return;
-    naming(printable(item.input), [&] {
-      const auto span = entry->timeline.span(part_name(Part::decode), SpanKind::host);
-      entry->reader = open_reader(entry->input, settings_.decode);
-    });
-    BatchResult& result = entry->result;
-    result.header = entry->reader->header();
-    result.input_bytes = entry->input.size_bytes();
-    entry->plan = make_plan(settings_.stages, result.header.shape, settings_.fuse);
-    naming(printable(item.output), [&] {
-      result.output = storable_shape(item.format, entry->plan.output);
-      entry->writer = make_writer(item.format, entry->plan.output, settings_.encode);
-      entry->output = std::make_unique<OutputFile>(item.output);
-      entry->sink = sink_to(*entry);
-    });
-    if (entry->plan.output.has_alpha() && !result.output.has_alpha()) {
-      result.warnings.push_back(printable(item.output) + ": " + std::string(format_info(item.format).name) +
-                                " holds no alpha; it is dropped");
+    if (!read(entry)) return;
+    ImageJob& image = *entry->job;
+    {
+      const auto span = image.timeline().span(part_name(Part::decode), SpanKind::host);
+      image.open();
     }
-    if (result.header.more_images)
-      result.warnings.push_back(printable(item.input) + ": " + kMoreImagesWarning);
+    entry->result.header = image.header();
+    entry->result.input_bytes = image.input_bytes();
+    image.make_plan();
+    image.make_output();
+    entry->result.output = image.output_shape();
+    keep_warnings(*entry);
     entry->to_lane = lanes_.take(*entry);
     entry->need = need_of(*entry, *measure_);
     entry->outside_bytes = outside_pool_bytes(*entry, settings_.decode.codec);
-    if (settings_.memory_is_limit && entry->need.bytes > settings_.memory_bytes)
-      throw over_budget(item, entry->need.bytes, settings_.memory_bytes);
+    refuse_beyond_limit(image, entry->need.bytes);
     queue_.park(std::move(entry));
+  }
+
+  // False where there is no room for the file now: the image has gone then, and begins again.
+  bool read(EntryPointer& entry) {
+    ImageJob& image = *entry->job;
+    const std::int64_t file_bytes = held_input_bytes(image.files().input, settings_.decode);
+    refuse_beyond_limit(image, file_bytes);
+    if (!queue_.may_read(entry, file_bytes)) return false;
+    std::int64_t opening = 0;
+    {
+      auto span = image.timeline().span(part_name(Part::read), SpanKind::host);
+      image.read(InputKind::regular_only);
+      span.set_bytes(image.held_input_bytes());
+      if (settings_.memory_is_limit) opening = image.opening_bytes();
+    }
+    if (opening == 0) return true;
+    refuse_beyond_limit(image, file_bytes + opening);
+    return queue_.may_read(entry, file_bytes + opening, opening);
+  }
+
+  void refuse_beyond_limit(const ImageJob& image, std::int64_t bytes) const {
+    if (settings_.memory_is_limit && bytes > settings_.memory_bytes)
+      throw over_budget(image, bytes, settings_.memory_bytes);
   }
 
   static Engine& engine_for(Worker& worker, int threads, const BatchSettings& settings) {
@@ -196,74 +211,29 @@ class Batch::Work {
   // The whole way of an image without a lane.
   void run_on_host(EntryPointer& entry, Engine& engine) {
     entry->result.device = engine.implementation();
-    Job job;
-    job.reader = std::move(entry->reader);
-    job.plan = std::move(entry->plan);
-    job.timeline = std::move(entry->timeline);
-    job.keep_pixels = false;
-    job.writer = std::move(entry->writer);
-    job.sink = entry->sink;
-    Outcome outcome = engine.run(std::move(job));
-    entry->timeline = std::move(outcome.timeline);
-    const BatchItem item = item_of(*entry);
-    naming(printable(item.input), printable(item.output), [&] {
-      if (outcome.error) std::rethrow_exception(outcome.error);
-    });
-    keep_warnings(*entry, outcome.warnings);
-    write(*entry, outcome.file);
-    finish(entry);
+    Job wishes;
+    wishes.keep_pixels = false;
+    (void)entry->job->run(engine, std::move(wishes));
+    keep_warnings(*entry);
+    write(entry);
   }
 
   void decode(EntryPointer& entry) {
-    naming(printable(item_of(*entry).input), [&] {
-      entry->source = Image(entry->plan.input, settings_.lane_memory.get());
-      const auto span =
-          entry->timeline.span(part_name(Part::decode), SpanKind::host, entry->plan.input.bytes());
-      entry->reader->read_rows(entry->source.untyped_view());
-    });
-    keep_warnings(*entry, entry->reader->warnings());
-    entry->reader.reset();
-    entry->input = InputFile();
+    entry->job->decode(settings_.lane_memory.get());
+    keep_warnings(*entry);
     lanes_.hand_over(std::move(entry));
   }
 
   void encode(EntryPointer& entry, int threads) {
     HostThreads host(threads);
-    const EncodedFile file = naming(printable(item_of(*entry).output), [&] {
-      return encode_image(std::as_const(entry->pixels).untyped_view(), *entry->writer, host, entry->timeline,
-                          entry->sink);
-    });
-    entry->pixels = Image();
-    write(*entry, file);
+    entry->job->encode(host);
+    write(entry);
+  }
+
+  void write(EntryPointer& entry) {
+    entry->job->write();
+    entry->result.output_bytes = entry->job->output_bytes();
     finish(entry);
-  }
-
-  // A large file is written as it is made, where nobody sees it before it is put in place. Its folder is then
-  // there before the image is known to be good to its end.
-  ByteSink sink_to(BatchEntry& entry) {
-    if (!is_large_file(*entry.writer) || !entry.output->is_replaced()) return {};
-    return [this, &entry](std::span<const std::byte> bytes) { append(entry, bytes); };
-  }
-
-  void append(BatchEntry& entry, std::span<const std::byte> bytes) {
-    if (entry.result.output_bytes == 0)
-      folders_.make(std::filesystem::path(item_of(entry).output).parent_path());
-    entry.output->append(bytes);
-    entry.result.output_bytes += static_cast<std::int64_t>(bytes.size());
-  }
-
-  // What is not written yet of the file, and its end.
-  void write(BatchEntry& entry, const EncodedFile& file) {
-    const std::string path = item_of(entry).output;
-    const auto span = entry.timeline.span(part_name(Part::write), SpanKind::host,
-                                          static_cast<std::int64_t>(file.size_bytes()));
-    naming(printable(path), [&] {
-      if (entry.result.output_bytes == 0) folders_.make(std::filesystem::path(path).parent_path());
-      settings_.before_write(path);
-      entry.output->append(std::span<const std::vector<std::byte>>(file.parts));
-      entry.result.output_bytes += static_cast<std::int64_t>(file.size_bytes());
-      entry.output->put_in_place();
-    });
   }
 
   // ---- ends ------------------------------------------------------------------------------------------
@@ -276,11 +246,13 @@ class Batch::Work {
     lanes_.end();
   }
 
-  [[nodiscard]] BatchItem item_of(const BatchEntry& entry) const { return items_[entry.result.item]; }
-
-  void keep_warnings(BatchEntry& entry, const std::vector<std::string>& warnings) const {
-    for (const std::string& warning : warnings)
-      entry.result.warnings.push_back(printable(item_of(entry).input) + ": " + warning);
+  // The totals count images with deep samples and with profiles, from their headers.
+  static void keep_warnings(BatchEntry& entry) {
+    entry.result.warnings.clear();
+    for (ImageNote& note : entry.job->notes()) {
+      if (note.about != ImageNote::About::depth && note.about != ImageNote::About::profile)
+        entry.result.warnings.push_back(std::move(note.text));
+    }
   }
 
   void fail_input(EntryPointer entry, const Error& error) noexcept {
@@ -292,7 +264,7 @@ class Batch::Work {
   template <class Text>
   void fail(EntryPointer entry, ErrorKind kind, const Text& text) noexcept {
     if (!entry) return;
-    entry->let_go();
+    if (entry->job) entry->job->let_go();
     entry->result.failed = kind;
     entry->result.output_bytes = 0;  // what was written of it is gone
     if (error_of([&] { with_patience([&] { entry->result.reason = text(); }); })) {
@@ -310,7 +282,7 @@ class Batch::Work {
       if (entry->lane_was_full) lanes_.did_their_work(result.busy[static_cast<std::size_t>(Part::kernels)]);
     });
     left_out = error_of([&] {
-      if (settings_.keep_spans) result.spans = entry->timeline.spans();
+      if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();
     });
     if (result.failed == ErrorKind::output)
       give_up(*error_of([&] { throw Error(ErrorKind::output, result.reason); }));

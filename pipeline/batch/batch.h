@@ -26,6 +26,7 @@
 #include "pipeline/batch/lane.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/thread_start.h"
+#include "pipeline/image_job.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
 
@@ -33,7 +34,7 @@ namespace imgpipe {
 
 struct BatchItem {
   std::string input;   // a path
-  std::string output;  // a path; its folder is made when the image is written
+  std::string output;  // a path; its folder is made when its first byte is written
   Format format = Format::png;
 };
 
@@ -73,11 +74,7 @@ struct LaneOffer {
   ThreadStarter start_thread = [](std::function<void()> body) { return std::thread(std::move(body)); };
 };
 
-struct BatchSettings {
-  std::vector<StageRequest> stages;
-  bool fuse = false;
-  DecodeOptions decode;
-  EncodeOptions encode;
+struct BatchSettings : ImageSettings {
   int jobs = 1;     // images that workers are at, at a time
   int threads = 1;  // that workers share while there are fewer images than threads
   // Bytes that the images on their way may need by their headers. With `memory_is_limit` an image that needs
@@ -86,8 +83,6 @@ struct BatchSettings {
   bool memory_is_limit = false;
   // Makes the engine of images that go to no lane, one for each worker.
   std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
-  // Asked just before an image is written; what it throws fails the image.
-  std::function<void(const std::string& output)> before_write = [](const std::string&) {};
   // Finds the devices, on a thread of its own, because looking for them can take longer than an image. Where
   // it is not set there are none. What it throws is as if a lane had not started.
   std::function<LaneOffer()> find_lanes;

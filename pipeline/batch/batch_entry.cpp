@@ -5,8 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "images/text.h"
-
 namespace imgpipe {
 namespace {
 
@@ -27,42 +25,35 @@ std::string_view part_name(Part part) {
 }
 
 MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
-  const MemoryQuestion question{entry.plan, *entry.reader, entry.writer.get(), entry.sink != nullptr};
+  const MemoryQuestion question = entry.job->memory_question();
   MemoryNeed need = entry.to_lane ? lane_need(question) : host.memory_need(question);
   constexpr std::int64_t kRest = std::int64_t{256} << 10;  // tables, names, spans
-  need.bytes += static_cast<std::int64_t>(entry.input.bytes().size()) + kRest;
+  need.bytes += entry.job->held_input_bytes() + kRest;
   return need;
 }
 
 std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec) {
-  const bool coefficients = entry.result.header.format == Format::jpeg && entry.result.header.progressive;
+  const ImageJob& image = *entry.job;
+  const bool coefficients = image.header().format == Format::jpeg && image.header().progressive;
   std::int64_t bytes = 0;
-  if (codec == CodecChoice::stb || coefficients) bytes += entry.reader->working_bytes(entry.to_lane);
-  if (codec == CodecChoice::stb) bytes += entry.writer->working_bytes();
-  if (entry.to_lane) bytes += entry.plan.input.samples() + entry.plan.output.samples();  // pinned memory
+  if (codec == CodecChoice::stb || coefficients) bytes += image.reader().working_bytes(entry.to_lane);
+  if (codec == CodecChoice::stb) bytes += image.writer().working_bytes();
+  if (entry.to_lane) bytes += image.plan().input.samples() + image.plan().output.samples();  // pinned memory
   return bytes;
 }
 
-Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes) {
-  return {ErrorKind::memory, printable(item.input) + ": needs up to " + std::to_string(bytes) +
+Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes) {
+  return {ErrorKind::memory, image.files().input_name + ": needs up to " + std::to_string(bytes) +
                                  " bytes, --memory leaves " + std::to_string(budget_bytes) + " for images"};
-}
-
-void BatchEntry::let_go() noexcept {
-  reader.reset();
-  writer.reset();
-  input = {};
-  source = Image();
-  pixels = Image();
-  sink = {};
-  output.reset();
 }
 
 void add_up_times(BatchEntry& entry) {
   BatchResult& result = entry.result;
   result.busy = {};
-  result.end_ns = entry.timeline.now_ns();
-  for (const Span& span : entry.timeline.spans()) {
+  result.end_ns = result.start_ns;
+  if (!entry.job) return;
+  result.end_ns = entry.job->timeline().now_ns();
+  for (const Span& span : entry.job->timeline().spans()) {
     const std::optional<Part> part = part_of(span);
     if (!part) continue;
     const auto at = static_cast<std::size_t>(*part);

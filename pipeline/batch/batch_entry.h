@@ -4,20 +4,15 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <vector>
+#include <optional>
 
-#include "images/files/input_file.h"
-#include "images/files/output_file.h"
 #include "pipeline/batch/batch.h"
+#include "pipeline/image_job.h"
 
 namespace imgpipe {
 
-struct BatchEntry final : LaneImage {
-  InputFile input;  // the reader's
-  std::unique_ptr<Reader> reader;
-  std::unique_ptr<Writer> writer;
-  std::unique_ptr<OutputFile> output;
-  ByteSink sink;  // to the output, where it is written as it is made
+struct BatchEntry {
+  std::optional<ImageJob> job;  // from the moment that a worker opens it
   bool to_lane = false;
   bool lane_was_full = false;      // a worker does the stages that a lane was meant to do
   MemoryNeed need;                 // with its file
@@ -29,9 +24,6 @@ struct BatchEntry final : LaneImage {
   BatchResult result;
   // Where the result goes when it is one of those that have ended: there may be no memory left then.
   std::list<BatchResult> ended = std::list<BatchResult>(1);
-
-  // Gives back what is large: the image has failed.
-  void let_go() noexcept;
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
 
@@ -42,7 +34,7 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 [[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec);
 
 // The error of an image that needs more than `budget_bytes` by itself.
-[[nodiscard]] Error over_budget(const BatchItem& item, std::int64_t bytes, std::int64_t budget_bytes);
+[[nodiscard]] Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes);
 
 // What the timeline says of an image that has ended: BatchResult::end_ns, busy and on_lane.
 void add_up_times(BatchEntry& entry);

@@ -6,13 +6,6 @@
 #include "pipeline/host/scarce_memory.h"
 
 namespace imgpipe {
-namespace {
-
-EntryPointer entry_of(std::unique_ptr<LaneImage> image) {
-  return EntryPointer(static_cast<BatchEntry*>(image.release()));
-}
-
-}  // namespace
 
 BatchLanes::BatchLanes(const BatchSettings& settings, BatchQueue& queue, int workers, Events events)
     : settings_(settings),
@@ -102,17 +95,7 @@ void BatchLanes::give_to_crew(EntryPointer entry) {
     crew = crew_.get();
   }
   or_fail(std::move(entry), [&](EntryPointer& own) {
-    std::unique_ptr<LaneImage> image = std::move(own);
-    bool pushed = false;
-    try {
-      pushed = crew != nullptr && crew->push(image);
-    } catch (...) {
-      own = entry_of(std::move(image));
-      throw;
-    }
-    if (pushed) return;
-    own = entry_of(std::move(image));
-    queue_.begin_again(std::move(own));
+    if (crew == nullptr || !crew->push(own)) queue_.begin_again(std::move(own));
   });
   balance();
 }
@@ -138,19 +121,16 @@ std::string BatchLanes::note() const {
 }
 
 LaneEvents BatchLanes::lane_events() {
-  return {[this](std::unique_ptr<LaneImage> image, const std::string& lane) {
-            or_fail(entry_of(std::move(image)), [&](EntryPointer& entry) {
-              entry->source = Image();
-              entry->result.device = lane;
-              queue_.give_to_encode(std::move(entry));
+  return {[this](EntryPointer entry, const std::string& lane) {
+            or_fail(std::move(entry), [&](EntryPointer& own) {
+              own->job->lane_image().source = Image();
+              own->result.device = lane;
+              queue_.give_to_encode(std::move(own));
             });
           },
-          [this](std::unique_ptr<LaneImage> image, const Error& error) {
-            events_.failed(entry_of(std::move(image)), error);
-          },
-          [this](std::unique_ptr<LaneImage> image) {
-            or_fail(entry_of(std::move(image)),
-                    [&](EntryPointer& entry) { queue_.begin_again(std::move(entry)); });
+          [this](EntryPointer entry, const Error& error) { events_.failed(std::move(entry), error); },
+          [this](EntryPointer entry) {
+            or_fail(std::move(entry), [&](EntryPointer& own) { queue_.begin_again(std::move(own)); });
           },
           [this](const std::string& lane, const Error& error, bool last) { lane_broke(lane, error, last); },
           [this] { balance(); }};

@@ -39,7 +39,7 @@ BatchQueue::Turn BatchQueue::next(std::optional<std::chrono::milliseconds> patie
         again_.pop_front();
       }
       ++in_flight_;
-      return {Act::open, std::move(entry), threads_now()};
+      return {Act::open, std::move(entry), 1};
     }
     if (idle()) return {};
     const bool held = held_;  // also where all have begun: further lanes would end it sooner
@@ -190,7 +190,6 @@ std::size_t BatchQueue::left_locked() const {
   return items_ - next_item_ + again_.size() + in_flight_;
 }
 
-// More than one thread for an image only while there are fewer images than threads.
 // Of what waits. One that fits only alone goes when nothing else is held: what was read behind it is given
 // back then, and begins again later; what is being read still has to come here first.
 bool BatchQueue::may_admit(const BatchEntry& entry) {
@@ -208,6 +207,7 @@ bool BatchQueue::may_admit(const BatchEntry& entry) {
   return reading_bytes_ <= entry.counted.file_bytes;
 }
 
+// More than one thread for an image only while there are fewer images than threads.
 int BatchQueue::threads_now() const {
   const auto at_once = std::clamp<std::size_t>(left_locked(), 1, static_cast<std::size_t>(jobs_));
   return std::max(1, threads_ / static_cast<int>(at_once));

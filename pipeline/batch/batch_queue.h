@@ -25,7 +25,7 @@ class BatchQueue {
   struct Turn {
     Act act = Act::end;
     EntryPointer entry;  // open: with its item's number and nothing else
-    int threads = 1;     // that the worker may use
+    int threads = 1;     // process, encode: that the worker may use
   };
   // Waits for something to do. What is finished by a lane comes first, then what its memory is there for,
   // then what has not begun. `end`: there is nothing more. `wait`: there was nothing within `patience`.

@@ -14,12 +14,8 @@
 
 namespace imgpipe {
 
+// An image on its way through a lane.
 struct LaneImage {
-  LaneImage() = default;
-  virtual ~LaneImage() = default;
-  LaneImage(const LaneImage&) = delete;
-  LaneImage& operator=(const LaneImage&) = delete;
-
   Plan plan;
   Timeline timeline;
   Image source;  // decoded, of shape plan.input

@@ -63,7 +63,7 @@ void LaneCrew::lost(std::chrono::nanoseconds each) {
   say(std::move(broken));
 }
 
-bool LaneCrew::push(std::unique_ptr<LaneImage>& image) {
+bool LaneCrew::push(EntryPointer& image) {
   {
     const std::lock_guard lock(mutex_);
     if (std::ranges::all_of(members_, &Member::broken)) return false;
@@ -111,7 +111,7 @@ void LaneCrew::launch_all(Member& member) {
     changed_.wait(lock,
                   [&] { return closing_ || member.broken || (!queue_.empty() && !member.free.empty()); });
     if (closing_ || member.broken) break;
-    std::unique_ptr<LaneImage> image = std::move(queue_.front());
+    EntryPointer image = std::move(queue_.front());
     queue_.pop_front();
     const std::size_t slot = member.free.back();
     member.free.pop_back();
@@ -125,8 +125,8 @@ void LaneCrew::launch_all(Member& member) {
   changed_.notify_all();
 }
 
-void LaneCrew::launch_one(Member& member, std::size_t slot, std::unique_ptr<LaneImage> image) {
-  std::optional<Error> error = error_of([&] { member.lane->launch(slot, *image); });
+void LaneCrew::launch_one(Member& member, std::size_t slot, EntryPointer image) {
+  std::optional<Error> error = error_of([&] { member.lane->launch(slot, image->job->lane_image()); });
   if (error && error->kind() == ErrorKind::memory) {
     // What the other slots hold may be what is missing: once more with the device to itself.
     std::unique_lock lock(mutex_);
@@ -134,7 +134,7 @@ void LaneCrew::launch_one(Member& member, std::size_t slot, std::unique_ptr<Lane
     lock.unlock();
     error = error_of([&] {
       member.lane->release_memory();
-      member.lane->launch(slot, *image);
+      member.lane->launch(slot, image->job->lane_image());
     });
   }
   if (!error) {
@@ -161,9 +161,10 @@ void LaneCrew::collect_all(Member& member) {
     if (member.running.empty()) return;
     Running& running = member.running.front();  // stays where it is: there is room for all
     lock.unlock();
-    const std::optional<Error> error = error_of([&] { member.lane->finish(running.slot, *running.image); });
+    const std::optional<Error> error =
+        error_of([&] { member.lane->finish(running.slot, running.image->job->lane_image()); });
     lock.lock();
-    std::unique_ptr<LaneImage> image = std::move(running.image);
+    EntryPointer image = std::move(running.image);
     member.free.push_back(running.slot);
     member.running.erase(member.running.begin());
     lock.unlock();
@@ -204,7 +205,7 @@ void LaneCrew::break_lane(Member& member, const Error& error) {
 void LaneCrew::say(std::vector<Broken> broken) {
   for (Broken& one : broken) {
     events_.broken(one.lane, one.error, one.last);
-    for (std::unique_ptr<LaneImage>& image : one.left) events_.returned(std::move(image));
+    for (EntryPointer& image : one.left) events_.returned(std::move(image));
   }
 }
 

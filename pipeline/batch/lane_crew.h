@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "images/error.h"
+#include "pipeline/batch/batch_entry.h"
 #include "pipeline/batch/lane.h"
 #include "pipeline/host/thread_start.h"
 
@@ -24,9 +25,9 @@ namespace imgpipe {
 // Called from the lanes' threads, and `broken` from callers of start() and lost() too; with no lock of the
 // crew held. Each image ends in exactly one of the first three.
 struct LaneEvents {
-  std::function<void(std::unique_ptr<LaneImage>, const std::string& lane)> finished;
-  std::function<void(std::unique_ptr<LaneImage>, const Error&)> failed;  // the image's own fault
-  std::function<void(std::unique_ptr<LaneImage>)> returned;              // not done: its lane broke
+  std::function<void(EntryPointer, const std::string& lane)> finished;
+  std::function<void(EntryPointer, const Error&)> failed;  // the image's own fault
+  std::function<void(EntryPointer)> returned;              // not done: its lane broke
   // A lane did not start or broke; `last`: none is left.
   std::function<void(const std::string& lane, const Error&, bool last)> broken;
   std::function<void()> changed;  // a lane became ready, or the queue shorter
@@ -53,7 +54,7 @@ class LaneCrew {
   // comes any more. While it waits they still do, and may ask this crew.
   void end();
   // Queues an image. False, and the image stays, when every lane is broken.
-  [[nodiscard]] bool push(std::unique_ptr<LaneImage>& image);
+  [[nodiscard]] bool push(EntryPointer& image);
   [[nodiscard]] std::size_t waiting() const;
   // Of the lanes that are started.
   [[nodiscard]] std::size_t slots() const;
@@ -65,7 +66,7 @@ class LaneCrew {
  private:
   struct Running {
     std::size_t slot;
-    std::unique_ptr<LaneImage> image;
+    EntryPointer image;
   };
   struct Member {
     std::unique_ptr<Lane> lane;
@@ -80,7 +81,7 @@ class LaneCrew {
     std::string lane;
     Error error;
     bool last;
-    std::list<std::unique_ptr<LaneImage>> left;  // of the queue; the last one's
+    std::list<EntryPointer> left;  // of the queue; the last one's
   };
 
   [[nodiscard]] std::size_t count_ready() const;
@@ -89,7 +90,7 @@ class LaneCrew {
   void mark_broken(Member& member, const Error& error, std::vector<Broken>& broken);
   void say(std::vector<Broken> broken);
   void launch_all(Member& member);
-  void launch_one(Member& member, std::size_t slot, std::unique_ptr<LaneImage> image);
+  void launch_one(Member& member, std::size_t slot, EntryPointer image);
   void collect_all(Member& member);
   void break_lane(Member& member, const Error& error);
   void give_back(Member& member, std::size_t slot);
@@ -100,7 +101,7 @@ class LaneCrew {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
-  std::list<std::unique_ptr<LaneImage>> queue_;
+  std::list<EntryPointer> queue_;
   std::vector<Member> members_;
   std::size_t ready_before_ = 0;             // when lost() last looked
   std::chrono::nanoseconds lost_before_{0};  // when a lane last was started, became ready or broke

@@ -1,4 +1,4 @@
-#include "app/batch/batch_settings.h"
+#include "app/batch/batch_set_up.h"
 
 #include <algorithm>
 #include <fstream>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/devices/calibration.h"
+#include "app/image_settings.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
 #include "pipeline/device.h"
@@ -121,19 +122,13 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
 BatchSetUp set_up_batch(const ProcessOptions& options) {
   BatchSetUp set_up;
   BatchSettings& settings = set_up.settings;
-  settings.stages = options.stages;
-  settings.fuse = options.fuse;
-  settings.decode = options.decode;
-  settings.encode = options.encode;
-  settings.threads = options.threads > 0 ? options.threads : host_info().threads;
+  static_cast<ImageSettings&>(settings) = image_settings(options);
+  settings.threads = thread_count(options);
   settings.jobs = options.batch.jobs > 0 ? options.batch.jobs : settings.threads;
   settings.memory_is_limit = options.batch.memory_bytes > 0;
   settings.memory_bytes = memory_for_images(options.batch, settings.jobs);
   settings.fail_fast = options.batch.fail_fast;
   settings.keep_spans = !options.trace_file.empty();
-  settings.before_write = [replace = options.replace](const std::string& path) {
-    check_still_replaceable(path, replace);
-  };
   choose(settings, options.device, set_up.devices);
   return set_up;
 }

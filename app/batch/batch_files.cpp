@@ -1,4 +1,4 @@
-#include "app/batch/batch_inputs.h"
+#include "app/batch/batch_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -16,7 +16,7 @@
 #include "app/batch/name_list.h"
 #include "app/batch/shard_balance.h"
 #include "app/places.h"
-#include "app/results.h"
+#include "app/result_files.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"
@@ -39,10 +39,6 @@ bool is_folder(const std::string& path) {
 
 std::string base_name(const std::string& name) {
   return fs::path(name).filename().string();
-}
-
-std::string normal(const std::string& path) {
-  return fs::path(path).lexically_normal().string();
 }
 
 // An INPUT as a path below OUTPUT: its own path, or its last name where that leads elsewhere.
@@ -130,7 +126,7 @@ class Finder {
       return;
     }
     if (exists || !is_pattern(input)) {
-      if (selection_.takes(normal(input), false)) add_file(input, input, tree_of_input(input));
+      if (selection_.takes(plain_name(input), false)) add_file(input, input, tree_of_input(input));
       return;
     }
     add_pattern(input);
@@ -149,7 +145,7 @@ class Finder {
         continue;
       }
       folders_only = false;
-      if (selection_.takes(normal(path), true)) add_file(path, path, tree_of_input(path));
+      if (selection_.takes(plain_name(path), true)) add_file(path, path, tree_of_input(path));
     }
     if (like.paths.empty()) {
       found_.unmatched.push_back("'" + printable(pattern) + "' matched nothing");
@@ -179,7 +175,7 @@ class Finder {
       return;
     }
     for (const std::string& name : names) {
-      if (!selection_.takes(normal(name), false)) continue;
+      if (!selection_.takes(plain_name(name), false)) continue;
       if (one_folder_) {
         add_file((fs::path(options_.input) / name).string(), name,
                  batch_.recursive ? tree_of_name(name) : name);
@@ -192,15 +188,15 @@ class Finder {
   // A list says which of the INPUTs' files are meant.
   void keep_listed(const std::vector<std::string>& names) {
     std::unordered_map<std::string, bool> found_by_name;
-    for (const std::string& name : names) found_by_name.emplace(normal(name), false);
+    for (const std::string& name : names) found_by_name.emplace(plain_name(name), false);
     std::erase_if(found_.files, [&](const BatchFile& file) {
-      const auto listed = found_by_name.find(normal(file.name));
+      const auto listed = found_by_name.find(plain_name(file.name));
       if (listed == found_by_name.end()) return true;
       listed->second = true;
       return false;
     });
     for (const std::string& name : names) {
-      if (const bool fresh = !std::exchange(found_by_name[normal(name)], true); fresh)
+      if (const bool fresh = !std::exchange(found_by_name[plain_name(name)], true); fresh)
         found_.problems.push_back({name, "is in the list, but not among what the INPUTs give"});
     }
   }

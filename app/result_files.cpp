@@ -1,4 +1,4 @@
-#include "app/results.h"
+#include "app/result_files.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,0 +1,26 @@
+#include "app/image_settings.h"
+
+#include <string>
+
+#include "app/files/replaceable.h"
+#include "pipeline/device.h"
+
+namespace imgpipe {
+
+ImageSettings image_settings(const ProcessOptions& options) {
+  ImageSettings settings;
+  settings.stages = options.stages;
+  settings.fuse = options.fuse;
+  settings.decode = options.decode;
+  settings.encode = options.encode;
+  settings.before_write = [replace = options.replace](const std::string& output) {
+    check_still_replaceable(output, replace);
+  };
+  return settings;
+}
+
+int thread_count(const ProcessOptions& options) {
+  return options.threads > 0 ? options.threads : host_info().threads;
+}
+
+}  // namespace imgpipe

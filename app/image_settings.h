@@ -1,0 +1,15 @@
+// What the command line means for each image: the same for one and for many.
+#pragma once
+
+#include "app/options/options.h"
+#include "pipeline/image_job.h"
+
+namespace imgpipe {
+
+// Outputs are put in place only where that still replaces what it may (app/files/replaceable.h).
+[[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);
+
+// --threads, or as many as there are.
+[[nodiscard]] int thread_count(const ProcessOptions& options);
+
+}  // namespace imgpipe

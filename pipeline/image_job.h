@@ -1,0 +1,136 @@
+// One image from its input to its output file: the way that a single image and every image of a batch go.
+//
+//   read --> open --> make_plan --> make_output --> run (engine)             --> write
+//                                               --> decode, a lane, encode   --> write
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include "images/codecs/codec.h"
+#include "images/files/input_file.h"
+#include "images/files/output_file.h"
+#include "pipeline/batch/lane.h"
+#include "pipeline/engine.h"
+#include "pipeline/host/bands.h"
+#include "pipeline/memory_need.h"
+#include "pipeline/plan.h"
+#include "pipeline/timeline.h"
+
+namespace imgpipe {
+
+// What is the same for every image of a run.
+struct ImageSettings {
+  std::vector<StageRequest> stages;
+  bool fuse = false;
+  DecodeOptions decode;
+  EncodeOptions encode;
+  // Asked before the first byte of an output is written, and just before the output is put in place; what
+  // they throw fails the image.
+  std::function<void(const std::string& output)> before_first_byte = [](const std::string&) {};
+  std::function<void(const std::string& output)> before_write = [](const std::string&) {};
+};
+
+struct ImageFiles {
+  std::string input, output;            // paths, "-" for standard input and output
+  std::string input_name, output_name;  // as messages have them: printable
+  Format format = Format::png;          // of the output
+};
+
+// What the user should know of an image that is written all the same.
+struct ImageNote {
+  enum class About {
+    damage,       // what the reader let pass
+    depth,        // samples of more than 8 bits
+    more_images,  // than the one that is used
+    profile,      // of colours, which is not kept
+    alpha,        // which the output cannot hold
+  };
+  About about = About::damage;
+  std::string text;  // with the name of the file
+};
+
+// What is said of an image whose samples have more than 8 bits.
+[[nodiscard]] std::string depth_warning(int bits_per_sample);
+
+// The functions are called in the order in which they stand here, each once. All throw Error with the name of
+// the file that it is about. Output files are whole or not there
+// (images/files/output_file.h).
+class ImageJob {
+ public:
+  // `settings` stays where it is.
+  ImageJob(ImageFiles files, const ImageSettings& settings, Timeline timeline);
+  ImageJob(const ImageJob&) = delete;  // the sink points into it
+  ImageJob& operator=(const ImageJob&) = delete;
+
+  // Reads the file, or as much of it as its reader wants to have at hand. Spans of this and of open() are the
+  // caller's: for one image both are `decode`.
+  void read(InputKind kind);
+  // What open() may take beside the file (images/codecs/codec.h).
+  [[nodiscard]] std::int64_t opening_bytes() const;
+  // Reads the header.
+  void open();
+  void make_plan();
+  // Refuses what the format cannot hold, and makes the writer. A large file is written as it is made, where
+  // nobody sees it before it is put in place.
+  void make_output();
+
+  // What is needed with an engine that is asked for no more than the file.
+  [[nodiscard]] MemoryQuestion memory_question() const;
+  // The whole way through an engine, from the first row to the last of the encoded file. `wishes`: what else
+  // is wanted of the job; what makes it is filled in here. The timeline and the encoded file stay here, and
+  // the input is given back.
+  Outcome run(Engine& engine, Job wishes);
+
+  // The way through a lane: the decoded image goes to memory of `memory`, and the input is given back; the
+  // lane fills lane_image().pixels; they are encoded and given back.
+  void decode(std::pmr::memory_resource* memory);
+  [[nodiscard]] LaneImage& lane_image() { return image_; }
+  void encode(HostThreads& threads);
+
+  // What is not written yet of the file, and its end.
+  void write();
+
+  // Gives back what is large, of an image that has failed.
+  void let_go() noexcept;
+
+  [[nodiscard]] const ImageFiles& files() const { return files_; }
+  [[nodiscard]] Timeline& timeline() { return image_.timeline; }
+  [[nodiscard]] const Plan& plan() const { return image_.plan; }  // until run()
+  [[nodiscard]] const ImageHeader& header() const { return header_; }
+  [[nodiscard]] Shape output_shape() const { return output_shape_; }
+  [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }            // of the file
+  [[nodiscard]] std::int64_t held_input_bytes() const { return held_input_bytes_; }  // of it, in memory
+  [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }          // that are written
+  [[nodiscard]] const Reader& reader() const { return *reader_; }  // until run() or decode()
+  [[nodiscard]] const Writer& writer() const { return *writer_; }
+  // As far as is known: what the reader let pass first.
+  [[nodiscard]] std::vector<ImageNote> notes() const;
+
+ private:
+  [[nodiscard]] bool drops_alpha() const { return has_alpha_ && !output_shape_.has_alpha(); }
+  void begin_output();
+  void append(std::span<const std::byte> bytes);
+
+  const ImageFiles files_;
+  const ImageSettings& settings_;
+  InputFile input_;  // the reader's
+  std::unique_ptr<Reader> reader_;
+  ImageHeader header_;
+  std::int64_t input_bytes_ = 0, held_input_bytes_ = 0, output_bytes_ = 0;
+  LaneImage image_;  // its timeline is the job's
+  Shape output_shape_{0, 0, 1};
+  bool has_alpha_ = false;  // the finished image
+  std::unique_ptr<Writer> writer_;
+  std::unique_ptr<OutputFile> output_;
+  ByteSink sink_;  // to the output, where it is written as it is made
+  bool output_begun_ = false;
+  EncodedFile encoded_;
+  std::vector<std::string> damage_;
+};
+
+}  // namespace imgpipe
