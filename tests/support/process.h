@@ -33,7 +33,7 @@ struct RunResult {
 [[nodiscard]] RunResult run_imgpipe(const std::vector<std::string>& arguments,
                                     const RunOptions& options = {});
 
-// The exit code of a line of bash in `folder`, which keeps it as line.sh; $I is the program.
+// The exit code of a line of bash in `folder`, which keeps it in a script; $I is the program.
 [[nodiscard]] int run_bash(const std::string& line, const std::string& folder);
 
 }  // namespace imgpipe::test
