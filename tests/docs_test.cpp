@@ -37,7 +37,7 @@ std::string values_of(const Parameter& parameter) {
   std::string text =
       choice ? "" : number(parameter, parameter.least) + " to " + number(parameter, parameter.most);
   for (const std::string_view word : parameter.words) {
-    text += (text.empty() ? "" : choice ? ", " : " or ") + code(word);
+    text += (text.empty() ? "" : choice ? ", " : ", or ") + code(word);
   }
   return text;
 }

@@ -14,7 +14,7 @@ struct RunOptions {
   std::map<std::string, std::string> environment;  // added to the caller's
   std::optional<std::uint64_t> file_size_limit;    // RLIMIT_FSIZE, bytes
   std::optional<std::string> stdout_path;          // instead of a pipe
-  std::optional<int> signal;                       // sent once `signal_when` exists or output has begun
+  std::optional<int> signal;                       // sent once output has begun
   std::string signal_folder;  // wait for a temporary file in this folder before the signal
   std::string folder;         // working directory
   int timeout_s = 60;
