@@ -134,7 +134,7 @@ def stale_complaints(name, text, files, foreign):
         for path in re.findall(r"(?<![\w/.~<$}*-])[\w*][\w./*-]*\.(?:h|cpp|cu|cuh|py|sh|md)\b(?![\w/(])", comment):
             known = files if "/" in path else names
             if not (path in known or path in foreign or re.match(r"(?:.*/)?[A-Z_]+\.", path) or
-                    "*" in path and fnmatch.filter(known, path) or
+                    fnmatch.filter(known, "*" + path if path.startswith("_") else path) or
                     any(file.endswith("/" + path) for file in files)):
                 yield f"{name}:{number}: {path} is not there"
         for path in re.findall(rf"(?<![\w/.~<$}}*-])(?:{FLOORS})/\w[\w/]*(?!\.\w|[\w/*-])", comment):
@@ -232,7 +232,7 @@ def check():
         (lambda t: map_complaints(t, files), tree_map,
          [tree_map.replace("app/batch/ ", "app/bench/ "), tree_map.replace("app/batch/   z\n", ""), "none"]),
         (lambda t: stale_complaints("x.cpp", t, files, {"zlib.h"}),
-         "// app/main.cpp, glob.cpp, batch/glob.cpp, tests/*_test.cpp, NAME.h, zlib.h, docs/a, app/NAME/\n"
+         "// app/main.cpp, glob.cpp, batch/glob.cpp, tests/*_test.cpp, NAME.h, zlib.h, docs/a, app/NAME/, _test.cpp\n"
          'x("no.h");\n',
          ["// app/glob.cpp", "int x;  // main.h", "// SPEC section 1", "// tests/*_check.cpp", "// docs/SPEC.md",
           "// app/report has it"]),
