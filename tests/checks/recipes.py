@@ -3,7 +3,7 @@
 
     recipes.py IMGPIPE     exit 1 and the command where one fails
 
-A command for cuda may end with 3 where there is no device. What sbatch would start is run as the first task of its
+A command for cuda may end with 3 where there is no device, and the lab refuses to run in a debug build. What sbatch would start is run as the first task of its
 array. Standard library only.
 """
 import os
@@ -60,7 +60,8 @@ def main(arguments):
             words, variables = call_of(line, environment)
             assert words[0] == "imgpipe", line
             done = subprocess.run([program, *words[1:]], cwd=folder, env=variables, capture_output=True, text=True)
-            if done.returncode not in ((0, NO_DEVICE) if "cuda" in words else (0,)):
+            refused = words[1] == "bench" and "this is a Debug build" in done.stderr
+            if done.returncode not in ((0, NO_DEVICE) if "cuda" in words else (0,)) and not refused:
                 print(f"README: {line}\nends with {done.returncode}:\n{done.stdout}{done.stderr}")
                 return 1
     print(f"recipes: {len(lines)} commands run")
