@@ -3,8 +3,8 @@
 
     recipes.py IMGPIPE     exit 1 and the command where one fails
 
-A command for cuda may end with 3 where there is no device, and the lab refuses to run in a debug build. What sbatch would start is run as the first task of its
-array. Standard library only.
+A command for cuda may end with 3 where there is no device, and the lab refuses to run in a debug build. What sbatch
+would start is run as the first task of its array. Standard library only.
 """
 import os
 import re
