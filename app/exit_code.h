@@ -1,4 +1,4 @@
-// The exit codes of SPEC section 2.
+// The exit codes, as docs/options.md lists them.
 #pragma once
 
 #include "images/error.h"

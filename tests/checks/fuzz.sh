@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=$1
-if ! command -v clang++ >/dev/null || ! printf 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
+empty_target='extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }'
+if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
     clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null 2>/dev/null; then
   echo "SKIPPED: the fuzzers; clang with libFuzzer is not installed"
   exit 0
@@ -21,8 +22,9 @@ for name in decode exif options plan; do
     find "${IMGPIPE_CORPUS:-/nonexistent}" -type f -size -8k -exec cp -n {} "$corpus" \; 2>/dev/null || true
   fi
   echo "fuzz_$name: $seconds s"
-  (cd build/fuzz && "./tests/fuzz_$name" -max_total_time="$seconds" -max_len=8192 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    "corpus_$name" ${seeds[@]+"${seeds[@]/#/../../}"} 2>&1) | grep -E 'ERROR|SUMMARY|Test unit|stat::number_of_executed|DONE' ||
+  (cd build/fuzz && "./tests/fuzz_$name" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
+    -rss_limit_mb=2048 -print_final_stats=1 "corpus_$name" ${seeds[@]+"${seeds[@]/#/../../}"} 2>&1) |
+    grep -E 'ERROR|SUMMARY|Test unit|stat::number_of_executed|DONE' ||
     { echo "fuzz_$name failed" >&2; exit 1; }
   ! compgen -G 'build/fuzz/crash-*' >/dev/null || { echo "fuzz_$name crashed: see build/fuzz" >&2; exit 1; }
 done

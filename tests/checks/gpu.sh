@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU, in one go: build for its architecture, the whole suite with the GPU required, compute-sanitizer
-# on the awkward shapes, then the timings of README's tables.
+# Everything that needs a GPU, in one go: build for its architecture, the whole suite with the GPU required,
+# compute-sanitizer on the awkward shapes, then the timings of docs/measured.md.
 #   gpu.sh [all|test|sanitize|bench|lab|batch]...   [CMAKE_OPTIONS in the environment]
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -21,7 +21,8 @@ if wants sanitize; then
   for tool in memcheck racecheck initcheck synccheck; do
     echo "== compute-sanitizer $tool"
     timeout 150 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/differential_test" \
-      --gtest_filter='*ManySeeds/cuda*:*StridesAndMisalignment/cuda*' 2>&1 | grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
+      --gtest_filter='*ManySeeds/cuda*:*StridesAndMisalignment/cuda*' 2>&1 |
+      grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
     [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
   done
   # The rungs of the lab, but for the one that races on purpose, and for other people's libraries.
@@ -29,17 +30,20 @@ if wants sanitize; then
   for tool in memcheck racecheck initcheck synccheck; do
     echo "== compute-sanitizer $tool, ladders"
     [ $tool = racecheck ] && skip=':*non_atomic*' || skip=
-    timeout 200 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/ladder_test" --gtest_filter="$rungs$skip" 2>&1 |
+    timeout 200 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/ladder_test" \
+      --gtest_filter="$rungs$skip" 2>&1 |
       grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
     [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
   done
   echo "== compute-sanitizer memcheck, lab"
-  timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/lab_test" --gtest_filter='CudaLab*' 2>&1 |
+  timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/lab_test" \
+    --gtest_filter='CudaLab*' 2>&1 |
     grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
   [ "${PIPESTATUS[0]}" = 0 ] || failed=1
   echo "== compute-sanitizer memcheck, engine"
   timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/cuda_engine_test" \
-    --gtest_filter='CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*' 2>&1 | grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
+    --gtest_filter='CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*' 2>&1 |
+    grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
   [ "${PIPESTATUS[0]}" = 0 ] || failed=1
   echo "== compute-sanitizer memcheck, batch"
   timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/cuda_batch_test" \
@@ -60,29 +64,33 @@ if wants bench; then
   run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --cpu --repeat 50 --fuse || failed=1
   for window in triangle gauss; do
     run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --repeat 50 --window $window | grep -E '==|smooth' || failed=1
-    run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --repeat 50 --window $window --fuse | grep -E '==|smooth' || failed=1
+    run "$folder/photo.ppm" "$folder/o.pgm" --device cuda --repeat 50 --window $window --fuse |
+      grep -E '==|smooth' || failed=1
   done
   for pattern in photo constant:77 colors:2 noise; do
     run "$folder/$pattern.ppm" "$folder/o.pgm" --device cuda --repeat 50 | grep -E '==| hist ' || failed=1
   done
   run "$folder/photo.ppm" "$folder/o.ppm" --device cuda --repeat 50 --stages contrast,smooth || failed=1
   run "$folder/photo.jpg" "$folder/o.png" --device cuda --report "$folder/r.json" || failed=1
-  python3 -c "import json; r = json.load(open('$folder/r.json')); print('spans cover', r['span_union_ms'] / r['wall_ms'])"
+  python3 -c "import json; r = json.load(open('$folder/r.json'))
+print('spans cover', r['span_union_ms'] / r['wall_ms'])"
   run "$folder/photo.jpg" "$folder/p.png" --device reference -q || failed=1
   cmp "$folder/o.png" "$folder/p.png" || failed=1
   for threads in 1 2 4 8 16; do
-    run "$folder/photo.jpg" "$folder/p.png" --device cpu --threads $threads | grep -E '==|device|decode|encode|end to end' || failed=1
+    run "$folder/photo.jpg" "$folder/p.png" --device cpu --threads $threads |
+      grep -E '==|device|decode|encode|end to end' || failed=1
     cmp "$folder/o.png" "$folder/p.png" || failed=1
   done
   run "$folder/photo.ppm" "$folder/p.pgm" --device cpu --cpu --repeat 9 || failed=1
   if [ -n "${IMGPIPE_CORPUS:-}" ]; then
     for photo in "$IMGPIPE_CORPUS"/photos/*; do
-      "$build/imgpipe" "$photo" "$folder/o.png" --device cuda --cpu | grep -c identical | sed "s|^|$(basename "$photo"): identical stages: |" || failed=1
+      "$build/imgpipe" "$photo" "$folder/o.png" --device cuda --cpu | grep -c identical |
+        sed "s|^|$(basename "$photo"): identical stages: |" || failed=1
     done
   fi
 fi
 if wants lab; then
-  # What kernels/RESULTS.md shows: each command's table as NAME.md and its plot as NAME.svg.
+  # What docs/measured.md shows: each command's table as NAME.md and its plot as NAME.svg.
   results=${OUT:-$build}/lab
   mkdir -p "$results"
   lab() {
@@ -104,7 +112,8 @@ if wants batch; then
   batches=$(mktemp -d -p /dev/shm)
   trap 'rm -rf "$batches" ${folder:+"$folder"}' EXIT
   mkdir "$batches/in"
-  seq 500 | xargs -P "$(nproc)" -I{} "$build/imgpipe" synth "$batches/in/{}.jpg" --pattern photo --size 3264x2448 --seed {} --quality 90 -q || failed=1
+  seq 500 | xargs -P "$(nproc)" -I{} "$build/imgpipe" synth "$batches/in/{}.jpg" --pattern photo \
+    --size 3264x2448 --seed {} --quality 90 -q || failed=1
   echo "== 500 JPEGs of 8 MP, $(du -sm "$batches/in" | cut -f1) MB, $(nproc) processors"
   for format in png jpg; do
     echo "== batch_bench --format $format"
@@ -115,7 +124,8 @@ if wants batch; then
       "$build/imgpipe" "$batches/in" "$batches/out-$device-$format" --format $format --device $device \
         --trace "$batches/trace-$device-$format.json" || failed=1
     done
-    diff -rq "$batches/out-cuda-$format" "$batches/out-cpu-$format" && diff -rq "$batches/out-cuda-$format" "$batches/out-auto-$format" &&
+    diff -rq "$batches/out-cuda-$format" "$batches/out-cpu-$format" &&
+      diff -rq "$batches/out-cuda-$format" "$batches/out-auto-$format" &&
       echo "cuda, cpu and auto: the same bytes" || failed=1
   done
   python3 tests/checks/trace_overlap.py "$batches/trace-cuda-png.json" || failed=1

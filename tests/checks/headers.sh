@@ -2,7 +2,10 @@
 # Every header compiles alone.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-check() { printf '#include "%s"\n' "$1" | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I. $CUDA_FLAGS -x c++ - || { echo "headers: $1 does not stand alone" >&2; exit 255; }; }
+check() {
+  printf '#include "%s"\n' "$1" | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I. $CUDA_FLAGS -x c++ - ||
+    { echo "headers: $1 does not stand alone" >&2; exit 255; }
+}
 export -f check
 # Headers that need CUDA's are checked where nvcc is.
 headers=$(git ls-files -co --exclude-standard '*.h')

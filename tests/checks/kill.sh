@@ -3,8 +3,9 @@
 #
 #   tests/checks/kill.sh IMGPIPE [KILLS [SEED]]      200 kills, seed 1
 #
-# 300 images. Each time the batch is killed (SIGKILL) at a moment between its beginning and the end of an undisturbed run,
-# begun again with --skip-existing, and every output is compared with the undisturbed run's; nothing else may be there.
+# 300 images. Each time the batch is killed (SIGKILL) at a moment between its beginning and the end of an undisturbed
+# run, begun again with --skip-existing, and every output is compared with the undisturbed run's; nothing else may be
+# there.
 set -euo pipefail
 imgpipe=$(realpath "${1:?kill.sh: name the imgpipe program}")
 kills=${2:-200}
@@ -14,7 +15,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/in"
 for ((i = 0; i < 300; i++)); do
   echo "$i $((200 + i % 17 * 20))x$((150 + i % 13 * 20)) $(printf 'jpg\npng\nppm\n' | sed -n "$((i % 3 + 1))p")"
-done | xargs -P "$(nproc)" -L 1 sh -c '"$0" synth "$1/in/$2.$4" --pattern photo --size "$3" --seed "$2" -q' "$imgpipe" "$work"
+done | xargs -P "$(nproc)" -L 1 \
+  sh -c '"$0" synth "$1/in/$2.$4" --pattern photo --size "$3" --seed "$2" -q' "$imgpipe" "$work"
 begin=${EPOCHREALTIME/./}
 "$imgpipe" "$work/in" "$work/whole" -q
 undisturbed=$((${EPOCHREALTIME/./} - begin))
@@ -34,6 +36,7 @@ for ((i = 1; i <= kills; i++)); do
   "$imgpipe" "$work/in" "$work/out" -q --skip-existing
   diff -r "$work/whole" "$work/out" || { echo "kill.sh: kill $i left something wrong"; exit 1; }
 done
-echo "$kills kills: $early before the first output, $midway midway, $late after the last; $stray temporary files left by them and removed"
+echo "$kills kills: $early before the first output, $midway midway, $late after the last;" \
+  "$stray temporary files left by them and removed"
 echo "every time all outputs equal to the undisturbed run's, and nothing else there"
 ((midway > kills / 4)) || { echo "kill.sh: too few of the kills came midway"; exit 1; }

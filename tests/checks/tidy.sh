@@ -7,5 +7,6 @@ cd "$(dirname "$0")/../.."
 # left out: clang does not know the toolkit's newest.
 git ls-files -co --exclude-standard 'app/*.cpp' 'pipeline/*.cpp' 'kernels/*.cpp' 'images/*.cpp' |
   grep -vE '^images/codecs/stb/stb_codec\.cpp$|^pipeline/cuda/|_cuda\.cpp$' |
-  xargs -P "$(nproc)" -n 3 clang-tidy --quiet -extra-arg=-Wno-unknown-warning-option -p "$1" 2> >(grep -vE '^[0-9]+ warnings' >&2 || true)
+  xargs -P "$(nproc)" -n 3 clang-tidy --quiet -extra-arg=-Wno-unknown-warning-option -p "$1" \
+    2> >(grep -vE '^[0-9]+ warnings' >&2 || true)
 echo "clang-tidy: clean"

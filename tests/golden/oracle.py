@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The independent oracle: SPEC section 1 in plain Python, written from the text, not from the C++.
+"""The independent oracle: docs/pixels.md in plain Python, written from the text, not from the C++.
 
     oracle.py            writes golden.json beside this file
     oracle.py --check    exit 1 unless golden.json is what this program makes
@@ -55,7 +55,8 @@ def limits(counts, low, high):
 def contrast(plane, lo, hi):
     if hi <= lo:
         return plane
-    return [[0 if v <= lo else 255 if v >= hi else half_up(Fraction((v - lo) * 255, hi - lo)) for v in row] for row in plane]
+    return [[0 if v <= lo else 255 if v >= hi else half_up(Fraction((v - lo) * 255, hi - lo)) for v in row]
+            for row in plane]
 
 
 def mirror(i, n):
@@ -133,7 +134,8 @@ def image_case(name, pixels):
         grey = gray(pixels, "bt601")
         lo, hi = limits(hist(grey), "0", "0")
         add("gray,hist,contrast,smooth", {}, [smooth(contrast(grey, lo, hi), "box", "shrink")])
-        add("smooth,gray", {}, [gray([list(zip(*rows)) for rows in zip(*[smooth(p, "box", "shrink") for p in planes])], "bt601")])
+        smoothed = [list(zip(*rows)) for rows in zip(*[smooth(p, "box", "shrink") for p in planes])]
+        add("smooth,gray", {}, [gray(smoothed, "bt601")])
     counts = [hist(p) for p in planes]
     case["hist"] = counts
     for low, high in (("0", "0"), ("0.5", "0.5"), ("2", "10"), ("33.333333", "0.000001")):
@@ -151,7 +153,8 @@ def image_case(name, pixels):
 def golden():
     cases = []
     for seed, (width, height, channels) in enumerate(
-            [(1, 1, 1), (1, 1, 3), (2, 1, 1), (1, 5, 3), (2, 2, 1), (4, 3, 3), (5, 5, 1), (7, 6, 3), (13, 11, 1), (16, 9, 3)]):
+            [(1, 1, 1), (1, 1, 3), (2, 1, 1), (1, 5, 3), (2, 2, 1), (4, 3, 3), (5, 5, 1), (7, 6, 3), (13, 11, 1),
+             (16, 9, 3)]):
         pixels = noise(width, height, channels, 20261120 + seed)
         cases.append(image_case(f"noise {width}x{height}x{channels}", pixels))
         if width * height > 4:

@@ -4,9 +4,10 @@
 #   tests/peers/batch.sh [--install] [--rounds N] [--images N] [--memory SIZE] IMGPIPE
 #
 # The job for each of 200 synthetic photographs of 2 to 8 MP: grey, histogram, min/max stretch, 5x5 mean, PNG. Prints a
-# Markdown table: images/s (median and range over the rounds), how many times as long as imgpipe each took (the median of the
-# rounds' own ratios, and their range), and peak memory. imgpipe runs with --memory, and its peak must stay below that. A peer
-# that is not installed is named and left out; --install gets all of them (Debian, Ubuntu; as root or through sudo).
+# Markdown table: images/s (median and range over the rounds), how many times as long as imgpipe each took (the median
+# of the rounds' own ratios, and their range), and peak memory. imgpipe runs with --memory, and its peak must stay
+# below that. A peer that is not installed is named and left out; --install gets all of them (Debian, Ubuntu; as root
+# or through sudo).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/rounds.sh"
@@ -36,7 +37,8 @@ for ((i = 0; i < images; i++)); do # 2 to 8 MP, 3:2 and upright ones among them
   height=$((width * 2 / 3))
   ((i % 4)) || { t=$width width=$height height=$t; }
   echo "$i ${width}x$height"
-done | xargs -P "$(nproc)" -L 1 sh -c '"$0" synth "$1/in/$2.jpg" --pattern photo --size "$3" --seed "$2" --quality 90 -q' "$imgpipe" "$work"
+done | xargs -P "$(nproc)" -L 1 \
+  sh -c '"$0" synth "$1/in/$2.jpg" --pattern photo --size "$3" --seed "$2" --quality 90 -q' "$imgpipe" "$work"
 (($(ls "$work/in" | wc -l) == images)) || { say "batch.sh: could not make the photographs"; exit 1; }
 
 names=()
@@ -45,7 +47,8 @@ contestant() {
   names+=("$1")
   commands[$1]=$2
 }
-contestant "imgpipe $("$imgpipe" --version | head -1 | cut -d' ' -f2)" "'$imgpipe' IN OUT --format png --device cpu --memory $memory -q"
+contestant "imgpipe $("$imgpipe" --version | head -1 | cut -d' ' -f2)" \
+  "'$imgpipe' IN OUT --format png --device cpu --memory $memory -q"
 have_parallel=0
 command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q GNU && have_parallel=1
 ((have_parallel)) || say "batch.sh: no GNU parallel: vips for each file is left out"
@@ -60,14 +63,16 @@ if ((have_parallel)) && command -v vips >/dev/null; then
 fi
 if command -v gm >/dev/null; then
   ones=1$(printf ',1%.0s' {1..24})
+  steps="-colorspace GRAY -normalize -convolve $ones -quality 10"
   contestant "gm mogrify $(gm version | head -1 | cut -d' ' -f2)" \
-    "cd IN && gm mogrify -output-directory OUT -format png -colorspace GRAY -normalize -convolve $ones -quality 10 *.jpg"
+    "cd IN && gm mogrify -output-directory OUT -format png $steps *.jpg"
 else
   say "batch.sh: no gm: GraphicsMagick is left out"
 fi
 if build_opencv "$work/opencv_pipeline"; then
+  share=$(((images + 4 * $(nproc) - 1) / (4 * $(nproc)))) # images for each process
   contestant "OpenCV $(pkg-config --modversion opencv4), a process a core" \
-    "ls IN/*.jpg | xargs -P $(nproc) -n $(((images + 4 * $(nproc) - 1) / (4 * $(nproc)))) '$work/opencv_pipeline' --files OUT"
+    "ls IN/*.jpg | xargs -P $(nproc) -n $share '$work/opencv_pipeline' --files OUT"
 else
   say "batch.sh: no libopencv-dev: OpenCV is left out"
 fi
@@ -76,7 +81,8 @@ fi
 peak_of() { # PID FILE
   local most=0 sum
   while kill -0 "$1" 2>/dev/null; do
-    sum=$(ps -o rss= --ppid "$1" -p "$1" $(pgrep -P "$1" | sed 's/^/--ppid /') 2>/dev/null | awk '{ s += $1 } END { printf "%d", s / 1024 }' || true)
+    sum=$(ps -o rss= --ppid "$1" -p "$1" $(pgrep -P "$1" | sed 's/^/--ppid /') 2>/dev/null |
+      awk '{ s += $1 } END { printf "%d", s / 1024 }' || true)
     ((sum > most)) && most=$sum
     sleep 0.1
   done
@@ -105,7 +111,8 @@ for ((round = 0; round <= rounds; round++)); do # round 0 warms the caches up an
   say "round $round of $rounds"
 done
 
-echo "$(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | sed 's/^ //'), $(nproc) processors, $(date -u +%F), $images JPEGs of 2 to 8 MP ($(du -sm "$work/in" | cut -f1) MB) to PNG, $rounds rounds"
+echo "$(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | sed 's/^ //'), $(nproc) processors, $(date -u +%F)," \
+  "$images JPEGs of 2 to 8 MP ($(du -sm "$work/in" | cut -f1) MB) to PNG, $rounds rounds"
 echo
 echo "| program | images/s: median (range) | times as long | peak MB |"
 echo "|---|---|---|---|"
@@ -116,7 +123,9 @@ for i in "${!names[@]}"; do
 done
 rm -rf "$work/out"
 /usr/bin/time -o "$work/exact" -f %M "$imgpipe" "$work/in" "$work/out" --format png --device cpu --memory "$memory" -q
-limit=$(awk -v m="$memory" 'BEGIN { f["K"] = 1; f["M"] = 2^10; f["G"] = 2^20; u = substr(m, length(m)); print (u in f ? m * f[u] : m / 2^10) }')
+limit=$(awk -v m="$memory" 'BEGIN {
+  f["K"] = 1; f["M"] = 2^10; f["G"] = 2^20; u = substr(m, length(m)); print (u in f ? m * f[u] : m / 2^10)
+}')
 echo
 echo "imgpipe with --memory $memory: peak $(($(cat "$work/exact") / 1024)) MB, as the system counts"
 (($(cat "$work/exact") <= limit)) || { say "batch.sh: imgpipe took more memory than it was given"; exit 1; }

@@ -3,8 +3,8 @@
 #
 #   tests/peers/batch_devices.sh IMGPIPE [IMAGES [ROUNDS [FORMAT]]]
 #
-# Measures the machine first (imgpipe devices --calibrate). Prints images/s of every round, each device's median, and where the
-# time went in the last round. Needs a GPU, and room in /dev/shm for the images and their results.
+# Measures the machine first (imgpipe devices --calibrate). Prints images/s of every round, each device's median, and
+# where the time went in the last round. Needs a GPU, and room in /dev/shm for the images and their results.
 set -euo pipefail
 imgpipe=$(realpath "${1:?batch_devices.sh: name the imgpipe program}")
 images=${2:-500}

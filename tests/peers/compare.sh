@@ -4,10 +4,10 @@
 #   tests/peers/compare.sh [--install] [--rounds N] [--format png|jpg] IMGPIPE [IMAGE]
 #
 # The job: read a colour JPEG, make it grey, count its values, stretch them over 0..255, smooth by a 5x5 mean, write.
-# Prints a Markdown table: median and range of the wall time, size of the file, peak memory, and how many times as long as imgpipe each
-# took (the median of the rounds' own ratios, and their range). Then the stages alone against OpenCV's, on one thread.
-# Without IMAGE: the synthetic photograph of 8773x5352. A peer that is not installed is named and left out; --install
-# gets all of them (Debian, Ubuntu; as root or through sudo).
+# Prints a Markdown table: median and range of the wall time, size of the file, peak memory, and how many times as
+# long as imgpipe each took (the median of the rounds' own ratios, and their range). Then the stages alone against
+# OpenCV's, on one thread. Without IMAGE: the synthetic photograph of 8773x5352. A peer that is not installed is named
+# and left out; --install gets all of them (Debian, Ubuntu; as root or through sudo).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/rounds.sh"
@@ -64,8 +64,9 @@ else
   say "compare.sh: no gm: GraphicsMagick is left out"
 fi
 if command -v convert >/dev/null && convert -version 2>/dev/null | grep -q ImageMagick; then
+  png_level="-define png:compression-level=1"
   contestant ImageMagick "$(convert -version | head -1 | cut -d' ' -f3)" \
-    "convert IN -colorspace Gray -auto-level -define convolve:scale='!' -morphology Convolve Square:2 -define png:compression-level=1 OUT"
+    "convert IN -colorspace Gray -auto-level -define convolve:scale='!' -morphology Convolve Square:2 $png_level OUT"
 else
   say "compare.sh: no convert: ImageMagick is left out"
 fi
@@ -94,14 +95,16 @@ for ((round = 0; round <= rounds; round++)); do # round 0 warms the caches up
   say "round $round of $rounds"
 done
 
-echo "$(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | sed 's/^ //'), $(nproc) processors, $(date -u +%F), $rounds rounds, $(basename "$image") to $format"
+echo "$(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | sed 's/^ //'), $(nproc) processors, $(date -u +%F)," \
+  "$rounds rounds, $(basename "$image") to $format"
 echo
 echo "| program | version | seconds: median (range) | times as long | MB written | peak MB |"
 echo "|---|---|---|---|---|---|"
 for name in "${names[@]}"; do
   ratio=$(paste "$work/times ${name//\//_}" "$work/times imgpipe" | awk '{ print $1 / $2 }' | summary %.2f)
   echo "| $name | ${versions[$name]} | $(summary %.3f <"$work/times ${name//\//_}") | $ratio |" \
-    "$(awk "BEGIN { printf \"%.2f\", ${sizes[$name]} / 1e6 }") | $(awk "BEGIN { printf \"%.0f\", ${memory[$name]:-0} / 1024 }") |"
+    "$(awk "BEGIN { printf \"%.2f\", ${sizes[$name]} / 1e6 }") |" \
+    "$(awk "BEGIN { printf \"%.0f\", ${memory[$name]:-0} / 1024 }") |"
 done
 
 # ---- the stages alone -------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 
     equal_pixels.py IMGPIPE IMAGE...
 
-The equalities are those of the contract (README, "What a pixel becomes"). Needs Pillow; OpenCV's where it is
+The equalities are those of docs/pixels.md, "Equal by test". Needs Pillow; OpenCV's where it is
 installed. Exit 0: all equal; 1: a difference; 77: Pillow is missing, nothing was compared.
 """
 import os

@@ -36,7 +36,8 @@ END
 
 # build_vips OUT, build_opencv OUT: the programs for those libraries; false where the library is not there.
 build_vips() {
-  pkg-config --exists vips 2>/dev/null && g++ -O2 -w "$here/vips_pipeline.cpp" -o "$1" $(pkg-config --cflags --libs vips)
+  pkg-config --exists vips 2>/dev/null &&
+    g++ -O2 -w "$here/vips_pipeline.cpp" -o "$1" $(pkg-config --cflags --libs vips)
 }
 build_opencv() {
   pkg-config --exists opencv4 2>/dev/null && g++ -O2 -w -std=c++20 "$here/opencv_pipeline.cpp" -o "$1" \

@@ -3,8 +3,8 @@
 #
 #   tests/peers/scale_gpus.sh IMGPIPE [SMOOTHINGS [IMAGES [ROUNDS]]]
 #
-# One GPU and all of them, in turns; prints images/s of each, the factor, and where the time went. Needs a machine with two
-# GPUs or more, and room in /dev/shm for the images and their results.
+# One GPU and all of them, in turns; prints images/s of each, the factor, and where the time went. Needs a machine with
+# two GPUs or more, and room in /dev/shm for the images and their results.
 set -euo pipefail
 imgpipe=$(realpath "${1:?scale_gpus.sh: name the imgpipe program}")
 smoothings=${2:-600}
@@ -18,7 +18,8 @@ for ((i = 0; i < images; i++)); do ln "$work/$((i % 8 + 1)).pgm" "$work/in/$i.pg
 stages() { printf smooth; printf ',smooth%.0s' $(seq 2 "$1"); }
 run() { # DEVICE: images/s
   rm -rf "$work/out"
-  "$imgpipe" "$work/in" "$work/out" --stages "$(stages "$smoothings")" --device "$1" --report "$work/$1.json" >"$work/$1.txt"
+  "$imgpipe" "$work/in" "$work/out" --stages "$(stages "$smoothings")" --device "$1" \
+    --report "$work/$1.json" >"$work/$1.txt"
   python3 -c "import json, sys; print('%.1f' % json.load(open(sys.argv[1]))['images_per_s'])" "$work/$1.json"
 }
 nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c

@@ -1,5 +1,5 @@
-// The contract's arithmetic a second time, written from SPEC section 1 and sharing nothing with kernels/: no
-// pixel.h, no planes, wide integers and the plainest loops. What every backend is held against.
+// The arithmetic of docs/pixels.md a second time, written from that text and sharing nothing with kernels/:
+// no pixel.h, no planes, wide integers and the plainest loops. What every backend is held against.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,9 @@ struct RunOptions {
   std::map<std::string, std::string> environment;  // added to the caller's
   std::optional<std::uint64_t> file_size_limit;    // RLIMIT_FSIZE, bytes
   std::optional<std::string> stdout_path;          // instead of a pipe
-  std::optional<int> signal;                       // sent once `signal_when` exists or output has begun
-  std::string signal_folder;  // wait for a temporary file in this folder before the signal
-  std::string folder;         // working directory
+  std::optional<int> signal;                       // sent once signal_folder holds a temporary file
+  std::string signal_folder;
+  std::string folder;  // working directory
   int timeout_s = 60;
 };
 
@@ -33,7 +33,7 @@ struct RunResult {
 [[nodiscard]] RunResult run_imgpipe(const std::vector<std::string>& arguments,
                                     const RunOptions& options = {});
 
-// The exit code of a line of bash in `folder`, which keeps it as line.sh; $I is the program.
+// The exit code of a line of bash in `folder`, which keeps it in a script; $I is the program.
 [[nodiscard]] int run_bash(const std::string& line, const std::string& folder);
 
 }  // namespace imgpipe::test

@@ -1,6 +1,6 @@
 // JPEG by libjpeg-turbo: baseline, rows taken as they come.
 //
-// As in codec_jpeg.cpp, the functions that libjpeg jumps back into hold no object with a destructor.
+// As in jpeg_reader.cpp, the functions that libjpeg jumps back into hold no object with a destructor.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
 // PNG by libpng: every colour type and depth, interlaced, tRNS; orientation from eXIf. Pixels of the plain
-// kind are left to codec_png_plain.cpp.
+// kind are left to plain_png_reader.cpp.
 //
 // libpng reports errors by jumping back into the function of this file that called it. Those functions
 // hold no object with a destructor.

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Makes docs/picture.png: a hazy picture, what imgpipe makes of it, and the histograms of both.
+
+    picture.py IMGPIPE [PICTURE.png]
+
+The scene is drawn here, with a seed: nobody's photograph is needed. Needs Pillow.
+"""
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
+
+WIDTH, HEIGHT = 300, 225
+GAP, CAPTION = 12, 22
+FOG = (196, 200, 204)
+COMMAND = ["--stages", "gray,hist,contrast,smooth", "--clip", "0.1", "--device", "cpu"]
+
+
+def ridge(chance, width, rough):
+    """Heights in -1..1 along `width` columns, by midpoint displacement."""
+    heights, step = [chance.uniform(-1, 1) for _ in range(4)], 1.0
+    while len(heights) < width:
+        step *= rough
+        middles = [(a + b) / 2 + chance.uniform(-step, step) for a, b in zip(heights, heights[1:])]
+        heights = [h for pair in zip(heights, middles) for h in pair] + heights[-1:]
+    return heights[:width]
+
+
+def mixed(color, other, share):
+    return tuple(round(a * (1 - share) + b * share) for a, b in zip(color, other))
+
+
+def sky(draw, width, height):
+    for y in range(height):
+        draw.line([(0, y), (width, y)], fill=mixed((168, 180, 196), (222, 208, 192), min(1, y / height * 1.6)))
+    x, y, radius = width * 0.7, height * 0.24, height * 0.07
+    draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=(228, 220, 206))
+
+
+def trees(draw, chance, ground, width, scale):
+    """Firs along a ridge."""
+    for x in sorted(chance.randrange(width) for _ in range(46)):
+        tall = chance.uniform(9, 26) * scale
+        for part in range(4):
+            top, half = ground[x] - tall * (1 - part * 0.2), tall * (0.10 + 0.06 * part)
+            draw.polygon([(x, top), (x - half, top + tall * 0.36), (x + half, top + tall * 0.36)], fill=(84, 96, 98))
+
+
+def scene(width, height, seed=7):
+    """Mountains behind one another in fog: all that it shows lies between 80 and 240."""
+    scale, chance = 3, random.Random(seed)
+    wide, tall = width * scale, height * scale
+    image = Image.new("RGB", (wide, tall))
+    draw = ImageDraw.Draw(image)
+    sky(draw, wide, tall)
+    layers = 5
+    for layer in range(layers):
+        near = layer / (layers - 1)
+        base, swing = tall * (0.46 + 0.40 * near), tall * (0.20 - 0.13 * near)
+        ground = [base - h * swing for h in ridge(chance, wide, 0.52)]
+        color = mixed((88, 104, 112), FOG, 0.82 * (1 - near) ** 1.1)
+        for x, y in enumerate(ground):
+            draw.line([(x, y), (x, tall)], fill=color)
+        if layer == layers - 1:
+            trees(draw, chance, ground, wide, scale)
+    return grainy(image.resize((width, height), Image.LANCZOS), chance)
+
+
+def grainy(image, chance, grain=3):
+    """The same with a sensor's noise, which smooth is there for."""
+    noise = Image.new("L", image.size)
+    count = image.width * image.height
+    noise.putdata([round(min(255, max(0, 128 + chance.gauss(0, grain)))) for _ in range(count)])
+    return ImageChops.add(image, Image.merge("RGB", [noise] * 3), 1, -128)
+
+
+def font(size, bold=False):
+    try:
+        return ImageFont.truetype("DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf", size)
+    except OSError:
+        return ImageFont.load_default()
+
+
+def bars(draw, box, counts, color, marks=()):
+    """One histogram; heights are square roots, so that small counts show."""
+    left, top, right, bottom = box
+    most = math.sqrt(max(counts))
+    for value, count in enumerate(counts):
+        x = left + value * (right - left) / 256
+        draw.rectangle([x, bottom - math.sqrt(count) / most * (bottom - top), x + (right - left) / 256, bottom],
+                       fill=color if count else None)
+    draw.line([(left, bottom + 1), (right, bottom + 1)], fill=(90, 90, 90))
+    for name, value in marks:
+        x = left + (value + 0.5) * (right - left) / 256
+        draw.line([(x, top), (x, bottom)], fill=(190, 100, 0), width=1)
+        label = f"{name} {value}"
+        width = draw.textlength(label, font=font(10))
+        draw.text((x - width - 3 if name == "lo" else x + 3, top - 2), label, font=font(10), fill=(190, 100, 0))
+
+
+def histograms(facts):
+    """Before above after, as --histogram counted them."""
+    panel = Image.new("RGB", (WIDTH, HEIGHT), (247, 247, 247))
+    draw = ImageDraw.Draw(panel)
+    found, half = facts["contrast"][0], HEIGHT // 2
+    for top, part, color, marks in ((0, "before", (110, 124, 140), [("lo", found["lo"]), ("hi", found["hi"])]),
+                                    (half, "after", (40, 48, 64), [])):
+        box = (22, top + 14, WIDTH - 22, top + half - 18)
+        bars(draw, box, facts[part]["counts"]["grey"], color, marks)
+        for value in (0, 64, 128, 192, 255):
+            x = box[0] + (value + 0.5) * (box[2] - box[0]) / 256
+            draw.text((x - draw.textlength(str(value), font=font(9)) / 2, box[3] + 3), str(value), font=font(9),
+                      fill=(90, 90, 90))
+        draw.text((box[0], top + 2), part, font=font(10, bold=True), fill=(60, 60, 60))
+    return panel
+
+
+def main(arguments):
+    if not 1 <= len(arguments) <= 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    here = os.path.dirname(os.path.abspath(__file__))
+    target = arguments[1] if len(arguments) == 2 else os.path.join(here, "picture.png")
+    with tempfile.TemporaryDirectory() as folder:
+        before, after, facts = (os.path.join(folder, name) for name in ("before.png", "after.png", "facts.json"))
+        scene(WIDTH, HEIGHT).save(before)
+        subprocess.run([arguments[0], before, after, "--histogram", facts, "-q", *COMMAND], check=True)
+        with open(facts, encoding="utf-8") as file:
+            panels = [Image.open(before).convert("RGB"), Image.open(after).convert("RGB"), histograms(json.load(file))]
+    picture = Image.new("RGB", (3 * WIDTH + 2 * GAP, HEIGHT + CAPTION), "white")
+    draw = ImageDraw.Draw(picture)
+    titles = ("before", "after: gray, hist, contrast, smooth", "their histograms")
+    for index, (panel, title) in enumerate(zip(panels, titles)):
+        x = index * (WIDTH + GAP)
+        picture.paste(panel, (x, 0))
+        middle = x + (WIDTH - draw.textlength(title, font=font(12))) / 2
+        draw.text((middle, HEIGHT + 4), title, font=font(12), fill="black")
+    picture.quantize(192, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Runs the commands of README's recipes, as they stand there, in a folder with small images of those names.
+
+    recipes.py IMGPIPE     exit 1 and the command where one fails
+
+A command for cuda may end with 3 where there is no device, and the lab refuses to run in a debug build. What sbatch
+would start is run as the first task of its array. Standard library only.
+"""
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+NO_DEVICE = 3
+
+
+def recipes():
+    """The lines of the code blocks between the headings of the recipes and of the report."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        part = file.read().split("\n## Five recipes\n")[1].split("\n## ")[0]
+    blocks = re.findall(r"^```\n(.*?)^```", part, re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def images_of(lines):
+    """What the commands read: files, and folders with images in them and below."""
+    names = {words[1] for words in map(shlex.split, lines) if words[:1] == ["imgpipe"] and words[1] != "bench"}
+    return {name if not name.endswith("/") else f"{name}{place}" for name in names
+            for place in (("1.jpg", "2.png", "below/3.jpg") if name.endswith("/") else [""])}
+
+
+def call_of(line, environment):
+    """The words to run, and their environment: sbatch's are those of what it wraps, in the array's first task."""
+    words = shlex.split(line)
+    if words[0] != "sbatch":
+        return words, environment
+    first, last = re.search(r"--array=(\d+)-(\d+)", line).groups()
+    task = {"SLURM_JOB_ID": "1", "SLURM_ARRAY_JOB_ID": "1", "SLURM_ARRAY_TASK_ID": first, "SLURM_ARRAY_TASK_MIN": first,
+            "SLURM_ARRAY_TASK_MAX": last, "SLURM_ARRAY_TASK_COUNT": str(int(last) - int(first) + 1),
+            "SLURM_ARRAY_TASK_STEP": "1"}
+    return shlex.split(words[words.index("--wrap") + 1]), {**environment, **task}
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    program, lines = os.path.realpath(arguments[0]), recipes()
+    assert len(lines) >= 5 and images_of(lines), lines
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+    with tempfile.TemporaryDirectory() as folder:
+        for image in images_of(lines):
+            os.makedirs(os.path.join(folder, os.path.dirname(image)), exist_ok=True)
+            subprocess.run([program, "synth", image, "--pattern", "photo", "--size", "160x120", "-q"], cwd=folder,
+                           check=True)
+        for line in lines:
+            words, variables = call_of(line, environment)
+            assert words[0] == "imgpipe", line
+            done = subprocess.run([program, *words[1:]], cwd=folder, env=variables, capture_output=True, text=True)
+            refused = words[1] == "bench" and "this is a Debug build" in done.stderr
+            if done.returncode not in ((0, NO_DEVICE) if "cuda" in words else (0,)) and not refused:
+                print(f"README: {line}\nends with {done.returncode}:\n{done.stdout}{done.stderr}")
+                return 1
+    print(f"recipes: {len(lines)} commands run")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
