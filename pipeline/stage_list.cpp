@@ -175,7 +175,9 @@ class StepText {
 
 StagePresets::StagePresets(std::span<const OptionValue> options) {
   for (const Stage& stage : stage_table()) {
-    OfStage of{&stage, presets(stage.parameters)};
+    OfStage of;
+    of.stage = &stage;
+    of.parameters = presets(stage.parameters);
     bool changed = false;
     for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
       const Parameter& row = stage.parameters[i];

@@ -38,8 +38,8 @@ class StagePresets {
 
  private:
   struct OfStage {
-    const Stage* stage;
-    Parameters parameters;
+    const Stage* stage = nullptr;
+    Parameters parameters{};
   };
   std::vector<OfStage> changed_;
 };

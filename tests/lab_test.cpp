@@ -15,6 +15,7 @@
 #include "images/synth.h"
 #include "kernels/lab/ladders.h"
 #include "pipeline/lab/lab_transfer.h"
+#include "pipeline/lab/npp_library.h"
 #include "tests/support/cuda_backend.h"
 
 namespace imgpipe::test {
@@ -138,17 +139,55 @@ TEST(Lab, WhatARungNeedsIsSaid) {
   rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
   EXPECT_EQ(unmet_need(rung, {0, 128, 0}, shape), "");
   EXPECT_EQ(unmet_need(rung, {0, 160, 0}, shape), "takes at most 128 threads a block");
-  rung.missing = [] { return "not today"; };
-  EXPECT_EQ(unmet_need(rung, {}, shape), "not today");
-  rung.missing = nullptr;
   rung.launch = nullptr;
   EXPECT_EQ(unmet_need(rung, {}, shape), "this build has no CUDA");
 }
 
+// A device that lacks every library, and runs nothing.
+class WithoutLibraries final : public LabDevice {
+ public:
+  [[nodiscard]] std::string name() const override { return "none"; }
+  [[nodiscard]] double copy_bandwidth() override { return 1; }
+
+ private:
+  [[nodiscard]] std::string missing_library(const Rung& rung) override {
+    return rung.needs_npp ? "not today" : "";
+  }
+  void prepare() override {}
+  void answer(const Rung&, const LabOptions&, Answer&) override { ADD_FAILURE() << "ran"; }
+  std::vector<double> time_us(const Rung&, const LabOptions&) override { return {}; }
+  [[nodiscard]] std::string grid_text(const Rung&, const LabOptions&) const override { return ""; }
+};
+
+TEST(Lab, ARungWithoutItsLibraryIsNotRun) {
+  WithoutLibraries lab;
+  lab.load(subject_of("hist", "noise", {8, 8, 1}));
+  Rung rung = rung_of("hist", "npp");
+  rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
+  EXPECT_EQ(unmet_need(rung, {}, {8, 8, 1}), "");
+  EXPECT_EQ(lab.unmet_need(rung, {}, {8, 8, 1}), "not today");
+  const LabResult result = lab.run(rung, {});
+  EXPECT_EQ(result.status, LabStatus::not_run);
+  EXPECT_EQ(result.detail, "not today");
+  rung.needs_npp = false;
+  EXPECT_EQ(lab.unmet_need(rung, {}, {8, 8, 1}), "");
+  // Whatever calls NPP says so.
+  for (const Ladder& ladder : ladder_table()) {
+    for (const Rung& each : ladder.rungs)
+      EXPECT_EQ(each.needs_npp, each.name == "npp") << ladder.stage << " " << each.name;
+  }
+}
+
+#ifdef IMGPIPE_TEST_CUDA
+TEST(Lab, NppIsThereOrSaysWhyNot) {
+  const NppLibrary npp;
+  EXPECT_EQ(npp.functions() == nullptr, !npp.missing().empty());
+}
+#endif
+
 // NPP read beyond its input at 65500 x 65000.
 TEST(Lab, LibrariesWithNarrowOffsetsGetNoLargeImages) {
   Rung rung = rung_of("hist", "npp");
-  rung.missing = nullptr;
   rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
   EXPECT_EQ(unmet_need(rung, {}, {8773, 5352, 1}), "");
   EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "takes images of less than 2 GiB");
@@ -237,7 +276,7 @@ TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
     for (const Ladder& ladder : ladder_table()) {
       const Stage& stage = *find_stage(ladder.stage);
       for (const Rung& rung : ladder.rungs) {
-        if (rung.kind() != RungKind::cuda || !unmet_need(rung, {}, size).empty()) continue;
+        if (rung.kind() != RungKind::cuda || !lab->unmet_need(rung, {}, size).empty()) continue;
         const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
         lab->load(
             subject_of(std::string(stage.name).c_str(), "photo", {size.width, size.height, rgb ? 3 : 1}));

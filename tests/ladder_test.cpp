@@ -143,9 +143,11 @@ class Ladder : public testing::TestWithParam<Place> {
   [[nodiscard]] const Rung& rung() const { return GetParam().get(); }
 };
 
-#define IMGPIPE_NEED_RUNG()                                 \
-  if (rung().kind() == RungKind::cuda) IMGPIPE_NEED_CUDA(); \
-  if (rung().missing != nullptr && rung().missing() != nullptr) GTEST_SKIP() << rung().missing()
+#define IMGPIPE_NEED_RUNG()                                                                 \
+  if (rung().kind() == RungKind::cuda) {                                                    \
+    IMGPIPE_NEED_CUDA();                                                                    \
+    if (const std::string why = missing_on_cuda(rung()); !why.empty()) GTEST_SKIP() << why; \
+  }
 
 TEST_P(Ladder, AwkwardShapes) {
   IMGPIPE_NEED_RUNG();

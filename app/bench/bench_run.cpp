@@ -144,7 +144,7 @@ std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
                  .bytes = subject->bytes(),
                  .copy_bandwidth = device->copy_bandwidth(),
                  .result = {}};
-    if (std::string need = unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
+    if (std::string need = device->unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
       row.result.detail = std::move(need);
     } else {
       if (loaded[device] != subject.get()) device->load(subject);

@@ -2,6 +2,7 @@
 // histogram: the counts of `in`.
 #pragma once
 
+#include "kernels/contrast/contrast.h"
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {

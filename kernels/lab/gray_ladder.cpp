@@ -6,7 +6,6 @@
 
 #include "kernels/gray/gray.h"
 #include "kernels/lab/cuda_rung.h"
-#include "kernels/lab/npp.h"
 
 namespace imgpipe {
 
@@ -50,10 +49,10 @@ std::span<const Rung> gray_ladder() {
            .idea = "nppiColorToGray_8u_C3C1R with the same weights as floats",
            .origin = "NVIDIA Performance Primitives",
            .launch = IMGPIPE_CUDA_RUNG(gray_npp),
-           .missing = IMGPIPE_CUDA_RUNG(npp_missing),
            .claim = Claim::near,
            .grid = Grid::own,
            .wide = false,
+           .needs_npp = true,
            .foreign = true},
       Rung{.name = "production",
            .idea = "a warp 512 pixels of a row, sums in 16.16 packed by byte permutation, no block stays",

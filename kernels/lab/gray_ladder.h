@@ -2,6 +2,7 @@
 // plane.
 #pragma once
 
+#include "kernels/gray/gray.h"
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {

@@ -6,7 +6,6 @@
 
 #include "kernels/hist/hist.h"
 #include "kernels/lab/cuda_rung.h"
-#include "kernels/lab/npp.h"
 
 namespace imgpipe {
 
@@ -146,9 +145,9 @@ std::span<const Rung> hist_ladder() {
            .launch = IMGPIPE_CUDA_RUNG(hist_npp),
            .scratch_bytes = IMGPIPE_CUDA_RUNG(hist_npp_bytes),
            .collect = IMGPIPE_CUDA_RUNG(hist_collect),
-           .missing = IMGPIPE_CUDA_RUNG(npp_missing),
            .grid = Grid::own,
            .wide = false,
+           .needs_npp = true,
            .foreign = true},
       Rung{.name = "production",
            .idea = "32 columns, one a lane: a warp never meets itself, whatever the image; loads run ahead "

@@ -21,11 +21,14 @@ struct Share {
   int count = 1;
 };
 
+struct NppFunctions;  // kernels/lab/npp_functions.cuh
+
 // A launch with a grid of the caller's choice, as far as the rung leaves one.
 struct RungLaunch : CudaLaunch {
   int block = 0;            // threads a block, a multiple of 32 up to Rung::most_threads; 0: the rung's own
   int blocks = 0;           // 0: the rung's own
   void* scratch = nullptr;  // Rung::scratch_bytes of device memory, on a 256-byte boundary; holds anything
+  const NppFunctions* npp = nullptr;  // of rungs that need it
 };
 
 enum class RungKind {
@@ -70,8 +73,6 @@ struct Rung {
   // Brings a library's result from where it left it to where the stage has it; not timed. nullptr: it is
   // there.
   CudaStatus (*collect)(const StageCall<Device>&, const RungLaunch&) = nullptr;
-  // Why it cannot run in this process, nullptr when it can.
-  const char* (*missing)() = nullptr;
   Claim claim = Claim::exact;
   Grid grid = Grid::any;
   int most_threads = 1024;   // a block
@@ -79,6 +80,7 @@ struct Rung {
   int bins = kBins;          // it counts v * bins / kBins
   bool interleaved = false;  // hist: takes interleaved RGB and makes three histograms
   bool counts_too = false;   // gray: also makes the histogram of what it writes
+  bool needs_npp = false;    // calls RungLaunch::npp
   bool foreign = false;      // another library's, as a yardstick
 
   [[nodiscard]] constexpr RungKind kind() const {

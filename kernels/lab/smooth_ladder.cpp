@@ -4,7 +4,6 @@
 #include <array>
 
 #include "kernels/lab/cuda_rung.h"
-#include "kernels/lab/npp.h"
 #include "kernels/smooth/smooth.h"
 
 namespace imgpipe {
@@ -43,10 +42,10 @@ std::span<const Rung> smooth_ladder() {
            .idea = "nppiFilterBoxBorder_8u_C1R, 5x5, its own rounding and border",
            .origin = "NVIDIA Performance Primitives",
            .launch = IMGPIPE_CUDA_RUNG(smooth_npp),
-           .missing = IMGPIPE_CUDA_RUNG(npp_missing),
            .claim = Claim::near,
            .grid = Grid::own,
            .wide = false,
+           .needs_npp = true,
            .foreign = true},
       Rung{.name = "production",
            .idea = "a thread 8 columns, sums of five rows in registers by byte dot products; border in the "

@@ -2,6 +2,7 @@
 // out: one grey plane.
 #pragma once
 
+#include "kernels/smooth/smooth.h"
 #include "kernels/lab/rung.h"
 
 namespace imgpipe {

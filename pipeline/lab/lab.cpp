@@ -125,7 +125,6 @@ int runs_within(double budget_us, double run_us, int least, int most) {
 }
 
 std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
-  if (rung.missing != nullptr && rung.missing() != nullptr) return rung.missing();
   const bool on_cuda = rung.kind() == RungKind::cuda;
   if (on_cuda && rung.cuda == nullptr && rung.launch == nullptr) return "this build has no CUDA";
   constexpr std::int64_t kMostPadding = 128;  // samples of a row, for each channel
@@ -165,6 +164,11 @@ std::string lab_difference(const Rung& rung, const LabSubject& subject, ConstHos
 void LabDevice::load(std::shared_ptr<const LabSubject> subject) {
   subject_ = std::move(subject);
   prepare();
+}
+
+std::string LabDevice::unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
+  std::string missing = missing_library(rung);
+  return missing.empty() ? imgpipe::unmet_need(rung, options, in) : missing;
 }
 
 LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {

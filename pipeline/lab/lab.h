@@ -71,7 +71,8 @@ class LabDevice {
   [[nodiscard]] virtual std::string name() const = 0;
   // Bytes a second, read plus written, of the device's own copy; measured once.
   [[nodiscard]] virtual double copy_bandwidth() = 0;
-  [[nodiscard]] virtual bool runs(RungKind kind) const = 0;
+  // Why a rung cannot run here, with these options or over an image of this shape; "" when it can.
+  [[nodiscard]] std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in);
   // What run() works on from now on.
   void load(std::shared_ptr<const LabSubject> subject);
   // Checks and times a rung of the subject's stage. Throws Error(device) when the device breaks.
@@ -80,6 +81,8 @@ class LabDevice {
  protected:
   LabDevice() = default;
   [[nodiscard]] const LabSubject& subject() const { return *subject_; }
+  // Why a library that the rung calls cannot be used; "" when it can.
+  [[nodiscard]] virtual std::string missing_library(const Rung&) { return ""; }
   virtual void prepare() = 0;  // after load()
   // The rung's answer into these, from outputs that held rubbish.
   struct Answer {
@@ -105,7 +108,7 @@ class LabDevice {
 // How many timed runs fit a budget when one takes so long.
 [[nodiscard]] int runs_within(double budget_us, double run_us, int least, int most);
 
-// Why a rung cannot take these options, or an image of this shape; "" when it can.
+// Why a rung cannot take these options, or an image of this shape, on any device; "" when it can.
 [[nodiscard]] std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in);
 
 // What is wrong with a rung's output, "" when it keeps its claim: pixels (stages that write some) and counts

@@ -81,7 +81,6 @@ class CpuLab final : public LabDevice {
     if (copy_bandwidth_ <= 0) copy_bandwidth_ = measure_host_copy_bandwidth(crew_.count(), kRotatingBytes);
     return copy_bandwidth_;
   }
-  [[nodiscard]] bool runs(RungKind kind) const override { return kind != RungKind::cuda; }
 
  private:
   struct Set {

@@ -1,6 +1,7 @@
 // Rungs of a CUDA device, timed by events on a stream of their own.
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "images/error.h"
@@ -8,6 +9,7 @@
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/lab/lab.h"
+#include "pipeline/lab/npp_library.h"
 
 namespace imgpipe {
 namespace {
@@ -37,7 +39,6 @@ class CudaLab final : public LabDevice {
     if (copy_bandwidth_ <= 0) copy_bandwidth_ = measure_device_copy_bandwidth(*stream_);
     return copy_bandwidth_;
   }
-  [[nodiscard]] bool runs(RungKind kind) const override { return kind == RungKind::cuda; }
 
  private:
   // Set `i`: the input's plane, then the output's.
@@ -56,6 +57,16 @@ class CudaLab final : public LabDevice {
     const auto planes = static_cast<std::int64_t>(subject().counts.size()) / kBins;
     call.histogram = {static_cast<std::uint64_t*>(counts_.data()), kBins, planes, kBins, 1};
     return call;
+  }
+
+  // Loaded when a rung first asks for it.
+  const NppLibrary& npp() {
+    if (!npp_) npp_.emplace();
+    return *npp_;
+  }
+
+  [[nodiscard]] std::string missing_library(const Rung& rung) override {
+    return rung.needs_npp ? npp().missing() : "";
   }
 
   void prepare() override {
@@ -90,6 +101,7 @@ class CudaLab final : public LabDevice {
     launch.multiprocessors = device_.multiprocessors;
     if (rung.grid != Grid::own) launch.block = options.block;
     if (rung.grid == Grid::any || rung.grid == Grid::one_a_bin) launch.blocks = options.blocks;
+    if (rung.needs_npp) launch.npp = npp().functions();
     if (rung.scratch_bytes != nullptr) scratch_.reserve(rung.scratch_bytes(subject().in_type(), launch));
     launch.scratch = scratch_.data();
     return launch;
@@ -166,6 +178,7 @@ class CudaLab final : public LabDevice {
   DeviceBuffer sets_, counts_, scratch_;
   std::size_t in_bytes_ = 0, set_bytes_ = 0, set_count_ = 0, next_set_ = 0;
   std::vector<Event> events_;
+  std::optional<NppLibrary> npp_;
 };
 
 }  // namespace

@@ -10,14 +10,28 @@
 #include <cuda_runtime.h>
 
 #include "pipeline/cuda/cuda_api.h"
+#include "pipeline/lab/npp_library.h"
 
 namespace imgpipe::test {
+namespace {
+
+const NppLibrary& npp() {
+  static const NppLibrary loaded;
+  return loaded;
+}
+
+}  // namespace
+
+std::string missing_on_cuda(const Rung& rung) {
+  return rung.needs_npp ? npp().missing() : "";
+}
 
 std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block, int blocks) {
   constexpr std::size_t kTail = 512;
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        RungLaunch with_grid{launch, block, blocks, nullptr};
+        RungLaunch with_grid{launch, block, blocks};
+        if (rung.needs_npp) with_grid.npp = npp().functions();
         std::size_t bytes = 0;
         if (rung.scratch_bytes != nullptr) bytes = rung.scratch_bytes(device.in.shape, with_grid);
         DeviceBuffer scratch;
@@ -42,6 +56,10 @@ std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int 
 #else
 
 namespace imgpipe::test {
+
+std::string missing_on_cuda(const Rung&) {
+  return "this build has no CUDA";
+}
 
 std::string run_rung_on_cuda(const Rung&, const StageCall<Host>&, int, int) {
   return "this build has no CUDA";

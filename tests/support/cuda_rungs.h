@@ -11,4 +11,7 @@ namespace imgpipe::test {
 [[nodiscard]] std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block,
                                            int blocks);
 
+// Why a library that the rung calls is missing, "" when it is there.
+[[nodiscard]] std::string missing_on_cuda(const Rung& rung);
+
 }  // namespace imgpipe::test
