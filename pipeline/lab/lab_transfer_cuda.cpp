@@ -9,6 +9,7 @@
 #include "images/error.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_memory.h"
+#include "pipeline/cuda/uploader.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/lab/lab_transfer.h"
 
@@ -103,8 +104,9 @@ class CudaTransferLab final : public TransferLab {
   void gray(const Plane<Sample, Device>& from, const Plane<Sample, Device>& to, const Stream& on) {
     const FrameType in{from.width, from.height, 3, false, Layout::interleaved};
     const FrameType out{from.width, from.height, 1, false, Layout::planar};
-    IMGPIPE_CUDA(static_cast<cudaError_t>(find_stage("gray")->cuda(
-        {{in, {from, {}, {}, {}}}, {out, {to, {}, {}, {}}}, {}, {}}, {on.get(), device_.multiprocessors})));
+    IMGPIPE_CUDA(static_cast<cudaError_t>(
+        find_stage("gray")->u8.cuda({.in = {in, {from, {}, {}, {}}}, .out = {out, {to, {}, {}, {}}}},
+                                    {on.get(), device_.multiprocessors})));
   }
 
   // The image from ordinary memory, a chunk filled by the host while another is on its way.
