@@ -18,11 +18,12 @@ OF_STAGE = {
     "contrast": [("--clip", [None, None, "0.5", "1,2.5", "10,20", "49.5,50"]), ("--stretch", [None, "each", "joint"])],
     "smooth": [("--window", [None, "triangle", "gauss"]), ("--border", [None, "replicate", "reflect", "shrink"])],
 }
-# Of every run: option, its values ("" for none), how often of 100. The last ones are for one image only.
+# Of every run, and of one image only: option, its values ("" for none), how often of 100. Mostly -q and no report:
+# what they tell of the machine's memory takes longer to measure than most of these images.
 OF_RUN = [("--fuse", [""], 40), ("--codec", ["stb"], 15), ("--lenient", [""], 20), ("--no-orient", [""], 20),
-          ("--threads", ["1", "3"], 50), ("--max-pixels", ["2000", "1000000"], 8), ("-q", [""], 10)]
+          ("--threads", ["1", "3"], 50), ("--max-pixels", ["2000", "1000000"], 8), ("-q", [""], 65)]
 OF_ONE = [("--keep-stages", ["kept"], 30), ("--histogram", ["h.csv", "h.json", "h.svg"], 30), ("--cpu", [""], 20),
-          ("--report", ["r.json", "r.csv"], 50), ("--repeat", ["2"], 10), ("--trace", ["t.json"], 10), ("-v", [""], 10)]
+          ("--report", ["r.json", "r.csv"], 25), ("--repeat", ["2"], 10), ("--trace", ["t.json"], 10), ("-v", [""], 10)]
 OF_FORMAT = {"png": [("--png-level", ["0", "1", "3", "6"], 50)], "jpg": [("--quality", ["1", "50", "100"], 50)]}
 USAGE = ["--stages", "--stages=", "--stages gray,,smooth", "--stages sharpen", "--stages Gray", "--stages split",
          "--stages gray+hist", "--window round", "--border none", "--luma rec2020", "--stretch all", "--clip 60,50",
@@ -110,11 +111,12 @@ def further(devices, synthetic, real):
         # The reference takes long for large ones.
         size, used = ([], devices[-1:]) if "--max-pixels" in words else (["--max-pixels", "1000000"], devices)
         yield f"real files, {title}", [
-            ["../../in/" + name, "out.png", "--device", used[index % len(used)], "--report", "r.json"]
+            ["../../in/" + name, "out.png", "--device", used[index % len(used)], "-q"]
             + words.split(" ") + size for index, name in enumerate(real)]
     yield "refusals", [[image, "out.png", "--device", devices[-1], *text.split(" ")] for text in USAGE]
-    yield "paths", [[image], ["missing.png", "out.png"], [image, "out"], [image, "out.xyz"],
-                    [image, "out.png", "more.png"], [image, "no/such/out.png"], ["../../in/synthetic", "out.png"], [image, "out/"], [image, image]]
+    yield "paths", [
+        [image], ["missing.png", "out.png"], [image, "out"], [image, "out.xyz"], [image, "out.png", "more.png"],
+        [image, "no/such/out.png"], ["../../in/synthetic", "out.png"], [image, "out/"], [image, image]]
     yield "streams", [[image, "-", "--format", name, "-q"] for name in ("png", "jpeg", "ppm", "bmp", "tga")] + [
         ["-", "out.png", "--stages", "smooth", "<", image], ["-", "-", "--format", "tga", "<", image], [image, "-"]]
     yield "levels", [["../../in/" + name, "out.png", "--png-level", level, "-q"]

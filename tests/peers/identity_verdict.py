@@ -97,6 +97,8 @@ def plain(part, data, batch):
             return plain_text(data.decode(), batch)
         except UnicodeDecodeError:
             return data
+    if part == "exit":
+        return data.decode()
     if part.endswith(".ndjson"):
         return "\n".join(sorted(plain_json(line) for line in data.decode().splitlines()))
     if part.endswith(".json"):
