@@ -23,10 +23,20 @@ TEXT = [
 # A stage with what is not preset in it, as NEW may name a step where OLD names the stage: smooth:gauss.
 LABEL = re.compile(r"\b(gray|hist|contrast|smooth):[a-z0-9_.=%-]+(?::[a-z0-9_.=%-]+)*")
 
-# Differences that are meant: (name, why, parts of a run, what makes NEW's text OLD's). Nothing else may differ.
+
+def sorted_warnings(text):
+    def in_order(match):
+        lines = sorted(line.strip(" ,") for line in match.group(2).split("\n"))
+        return match.group(1) + "\n".join(lines) + match.group(3)
+    return re.sub(r'("warnings": \[\n)(.*?)(\n *\])', in_order, text, flags=re.DOTALL)
+
+
+# Differences that are meant: (name, why, parts of a run, what makes both texts the same). Nothing else may differ.
 RULES = [
     ("labels", "a step is named with the parameters that are not preset, which once were options of all steps",
      r"stdout|stderr|file .*\.(?:json|csv|svg|ndjson)", lambda text: LABEL.sub(r"\1", text)),
+    ("warnings", "an image of a batch goes the way of a single one: what is wrong with the file comes before what the "
+     "output cannot hold", r"file .*\.ndjson", sorted_warnings),
 ]
 
 
@@ -128,8 +138,12 @@ def differences(old, new, batch):
             continue
         before, after = plain(part, old[part], batch), plain(part, new[part], batch)
         for name, _, where, rewrite in RULES:
-            if before != after and isinstance(after, str) and re.fullmatch(where, part) and rewrite(after) != after:
-                after = rewrite(after)
+            both_texts = isinstance(before, str) and isinstance(after, str)
+            if before == after or not both_texts or not re.fullmatch(where, part):
+                continue
+            texts = rewrite(before), rewrite(after)
+            if texts != (before, after):
+                before, after = texts
                 used.add(name)
         if before != after:
             found.append((part, before, after))
