@@ -20,8 +20,8 @@ TEXT = [
     (r"^imgpipe: warning: \S+( its \d+-bit samples become .* further images)", r"imgpipe: warning: #\1"),
 ]
 
-# A stage with what is not preset in it, as NEW may name a step where OLD names the stage: smooth:gauss.
-LABEL = re.compile(r"\b(gray|hist|contrast|smooth):[a-z0-9_.=%-]+(?::[a-z0-9_.=%-]+)*")
+# A stage with what is not preset in it, as NEW may name a step where OLD names the stage: smooth#2:gauss.
+LABEL = re.compile(r"(?<![a-z])((?:gray|hist|contrast|smooth)(?:#\d+)?)(?::[a-z0-9_.=%-]+)+")
 
 
 def sorted_warnings(text):
@@ -76,15 +76,17 @@ def plain_csv(text):
 
 def plain_table(text):
     """The report's table: names, bytes and verdicts of its rows; the other numbers are measured."""
-    lines, ends = [], None
+    lines, blocks = [], 0  # blocks of the table so far: steps, then totals
     for line in text.split("\n"):
         if re.match(r" +time ms +MB +GB/s", line):
-            ends = {match.group(): match.end() for match in re.finditer(r"time ms|MB|compared", line)}
-            line = re.sub(" +", " ", line)
-        elif ends and (row := re.match(r" (\S+(?: \S+)*)", line)):
-            cells = [(cell.group(), row.end() + cell.end()) for cell in re.finditer(r"\S+", line[row.end():])]
-            kept = [word if end == ends["MB"] or not re.fullmatch(r"[\d.]+[%x]?", word) else "#" for word, end in cells]
-            line = " ".join([row.group(1), *kept])
+            line, blocks = re.sub(" +", " ", line), 1
+        elif blocks and not line.strip():
+            blocks += 1
+        elif blocks and (row := re.match(r" (\S+(?: [^\s\d]\S*)*) +(.*)", line)):
+            cells = row.group(2).split()  # time, MB, ...; of totals time, reference, ...
+            cells = [cell if (at, blocks) == (1, 1) or not re.fullmatch(r"[\d.]+[%x]?", cell) else "#"
+                     for at, cell in enumerate(cells)]
+            line = " ".join([row.group(1), *cells])
         lines.append(line)
     return "\n".join(lines)
 
@@ -122,7 +124,7 @@ def plain(part, data, batch):
 
 def renamed(parts):
     """NEW's files under OLD's names: --keep-stages names a step's file by its label."""
-    return {re.sub(r"^(file kept/\d\d_(?:\w+\+)?(?:gray|hist|contrast|smooth))[:_][^/]*\.png$", r"\1.png", part): data
+    return {LABEL.sub(r"\1", part.removesuffix(".png")) + ".png" if part.startswith("file kept/") else part: data
             for part, data in parts.items()}
 
 
