@@ -122,17 +122,20 @@ def plain(part, data, batch):
     return data
 
 
-def renamed(parts):
-    """NEW's files under OLD's names: --keep-stages names a step's file by its label."""
-    return {LABEL.sub(r"\1", part.removesuffix(".png")) + ".png" if part.startswith("file kept/") else part: data
-            for part, data in parts.items()}
+def renamed(new, old):
+    """NEW's files under OLD's names: --keep-stages names a step's file by its label, 05_smooth-2-gauss.png."""
+    def plain_name(part):
+        return re.sub(r"-[^-+]+?(?=-|\+|\.png$)", "", part)
+    names = {plain_name(part): part for part in old if part.startswith("file kept/")}
+    return {names.get(plain_name(part), part) if part.startswith("file kept/") else part: data
+            for part, data in new.items()}
 
 
 def differences(old, new, batch):
     """Compares two runs, {part: bytes}: the parts that differ, with both forms, and the rules that were needed."""
     found, used = [], set()
-    if old.keys() != new.keys() and renamed(new).keys() == old.keys():
-        new = renamed(new)
+    if old.keys() != new.keys() and renamed(new, old).keys() == old.keys():
+        new = renamed(new, old)
         used.add("labels")
     for part in sorted(old.keys() | new.keys()):
         if part not in old or part not in new:
