@@ -1,0 +1,155 @@
+"""What of a run is compared, and which differences are meant."""
+import csv
+import io
+import json
+import re
+
+# Keys of the reports whose values are measured, or depend on the machine's state.
+MEASURED = {"copy_bandwidth_gb_per_s", "gb_per_s", "copy_bandwidth_share", "speed_up", "image_ms", "images_per_s",
+            "megapixels_per_s", "busy_s", "share", "bottleneck", "wall_s", "memory_bytes", "peak_admitted_bytes"}
+VERSIONS = {"version", "commit", "compiler", "build_type", "cuda", "libraries"}
+COLUMNS = {"time_ms", "gb_per_s", "copy_bandwidth_share", "reference_ms", "speed_up"}  # of report.csv
+TEXT = [
+    (r"copy bandwidth [\d.]+ GB/s", "copy bandwidth # GB/s"),
+    (r"(failed(?:, \d+ not done)?, in )[\d.]+ s: .*", r"\1#"),
+    (r"^an image: .*\n", ""),
+    (r"^( (?:read|decode|upload|kernels|download|encode|write) +.*?) +[\d.]+ +[\d.]+%$", r"\1 #"),
+    (r"^ bottleneck: .*\n", ""),
+    # Of several images at a time, whichever comes first is named.
+    (r", such as \S+", ", such as #"),
+    (r"^imgpipe: warning: \S+( its \d+-bit samples become .* further images)", r"imgpipe: warning: #\1"),
+]
+
+# A stage with what is not preset in it, as NEW may name a step where OLD names the stage: smooth#2:gauss.
+LABEL = re.compile(r"(?<![a-z])((?:gray|hist|contrast|smooth)(?:#\d+)?)(?::[a-z0-9_.=%-]+)+")
+
+
+def sorted_warnings(text):
+    def in_order(match):
+        lines = sorted(line.strip(" ,") for line in match.group(2).split("\n"))
+        return match.group(1) + "\n".join(lines) + match.group(3)
+    return re.sub(r'("warnings": \[\n)(.*?)(\n *\])', in_order, text, flags=re.DOTALL)
+
+
+# Differences that are meant: (name, why, parts of a run, what makes both texts the same). Nothing else may differ.
+RULES = [
+    ("labels", "a step is named with the parameters that are not preset, which once were options of all steps",
+     r"stdout|stderr|file .*\.(?:json|csv|svg|ndjson)", lambda text: LABEL.sub(r"\1", text)),
+    ("warnings", "an image of a batch goes the way of a single one: what is wrong with the file comes before what the "
+     "output cannot hold", r"file .*\.ndjson", sorted_warnings),
+]
+
+
+def measured(value):
+    """The report without what is measured; lists whose order is that of threads are sorted."""
+    if isinstance(value, list):
+        return [measured(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {}
+    for key, item in value.items():
+        if key == "spans":
+            kept[key] = sorted({f"{span['name']} {span['kind']}" for span in item})
+        elif key == "failures":
+            kept[key] = sorted((measured(failure) for failure in item), key=str)
+        elif key not in MEASURED and key not in VERSIONS and not key.endswith("_ms"):
+            kept[key] = measured(item)
+    return kept
+
+
+def plain_json(text):
+    """A report, the histograms, a trace; as it is where it is no JSON."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    if isinstance(value, list):  # a trace: which things ran, not when, how often and in which thread
+        value = sorted({f"{event['name']} {event['ph']} {event.get('cat')}" for event in value})
+    return json.dumps(measured(value), indent=1)
+
+
+def plain_csv(text):
+    rows = list(csv.DictReader(io.StringIO(text)))
+    return "\n".join(",".join("#" if key in COLUMNS and value else str(value) for key, value in row.items())
+                     for row in rows)
+
+
+def plain_table(text):
+    """The report's table: names, bytes and verdicts of its rows; the other numbers are measured."""
+    lines, blocks = [], 0  # blocks of the table so far: steps, then totals
+    for line in text.split("\n"):
+        if re.match(r" +time ms +MB +GB/s", line):
+            line, blocks = re.sub(" +", " ", line), 1
+        elif blocks and not line.strip():
+            blocks += 1
+        elif blocks and (row := re.match(r" (\S+(?: [^\s\d]\S*)*) +(.*)", line)):
+            cells = row.group(2).split()  # time, MB, ...; of totals time, reference, ...
+            cells = [cell if (at, blocks) == (1, 1) or not re.fullmatch(r"[\d.]+[%x]?", cell) else "#"
+                     for at, cell in enumerate(cells)]
+            line = " ".join([row.group(1), *cells])
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def plain_text(text, batch):
+    if not batch:
+        return re.sub(TEXT[0][0], TEXT[0][1], plain_table(text))
+    for pattern, replacement in TEXT:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    lines = text.split("\n")
+    if "failed:" in lines and re.search(r"^  and \d+ more ", text, re.MULTILINE):
+        lines = [line for line in lines if not re.match(r"  \S+: ", line)]  # which are shown; the .ndjson has them all
+    return "\n".join(sorted(lines))
+
+
+def plain(part, data, batch):
+    """The comparable form of a part of a run: exit code, stdout, stderr or a file."""
+    if part in ("stdout", "stderr"):
+        try:
+            return plain_text(data.decode(), batch)
+        except UnicodeDecodeError:
+            return data
+    if part == "exit":
+        return data.decode()
+    if part.endswith(".ndjson"):
+        return "\n".join(sorted(plain_json(line) for line in data.decode().splitlines()))
+    if part.endswith(".json"):
+        return plain_json(data.decode())
+    if part.endswith("r.csv"):
+        return plain_csv(data.decode())
+    if part.endswith("failed.txt"):
+        return "\n".join(sorted(data.decode().splitlines()))
+    return data
+
+
+def renamed(new, old):
+    """NEW's files under OLD's names: --keep-stages names a step's file by its label, 05_smooth-2-gauss.png."""
+    def plain_name(part):
+        return re.sub(r"-[^-+]+?(?=-|\+|\.png$)", "", part)
+    names = {plain_name(part): part for part in old if part.startswith("file kept/")}
+    return {names.get(plain_name(part), part) if part.startswith("file kept/") else part: data
+            for part, data in new.items()}
+
+
+def differences(old, new, batch):
+    """Compares two runs, {part: bytes}: the parts that differ, with both forms, and the rules that were needed."""
+    found, used = [], set()
+    if old.keys() != new.keys() and renamed(new, old).keys() == old.keys():
+        new = renamed(new, old)
+        used.add("labels")
+    for part in sorted(old.keys() | new.keys()):
+        if part not in old or part not in new:
+            found.append((part, *("there" if part in parts else "not there" for parts in (old, new))))
+            continue
+        before, after = plain(part, old[part], batch), plain(part, new[part], batch)
+        for name, _, where, rewrite in RULES:
+            both_texts = isinstance(before, str) and isinstance(after, str)
+            if before == after or not both_texts or not re.fullmatch(where, part):
+                continue
+            texts = rewrite(before), rewrite(after)
+            if texts != (before, after):
+                before, after = texts
+                used.add(name)
+        if before != after:
+            found.append((part, before, after))
+    return found, used
