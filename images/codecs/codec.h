@@ -21,15 +21,15 @@ namespace imgpipe {
 
 enum class Format { jpeg, png, bmp, gif, tga, psd, pbm, pgm, ppm, pnm };
 
-// What imgpipe knows of a format; one row each in format_table().
+// What a person may want to know of a format; made of the codecs' rows (images/codecs/codec_table.h).
 struct FormatInfo {
-  Format format;
+  Format format = Format::png;
   std::string_view name;                      // as --format takes it
   std::span<const std::string_view> endings;  // of file names, lower case, without the dot
-  bool readable;
-  bool writable;
-  bool holds_alpha;
-  bool holds_color;
+  bool readable = false;
+  bool writable = false;
+  bool holds_alpha = false;
+  bool holds_color = false;
 };
 
 [[nodiscard]] std::span<const FormatInfo> format_table();
@@ -105,6 +105,9 @@ class Reader {
   // before it holds them. `whole`: all rows are asked for in one call. Zero where nothing of it grows with
   // the image.
   [[nodiscard]] virtual std::int64_t working_bytes(bool whole) const;
+  // What of them a library takes from malloc(), where block_pool() does not see it, as far as that grows with
+  // the image.
+  [[nodiscard]] virtual std::int64_t library_bytes(bool whole) const;
 
   // What was let pass, in the order seen: damage with --lenient, and unknown bytes behind a camera's JPEG.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
@@ -183,6 +186,8 @@ class Writer {
   [[nodiscard]] virtual std::int64_t working_bytes_when_taken(std::int64_t rows) const;
   // What each further thread takes that is in write_strip() at the same time.
   [[nodiscard]] virtual std::int64_t strip_bytes() const { return 0; }
+  // As Reader::library_bytes().
+  [[nodiscard]] virtual std::int64_t library_bytes() const { return 0; }
 
   // What of the file is finished and was not taken before, in its order; finish() then gives the rest.
   // Nothing where a format begins with its last row. From any thread while others are in write_strip().
@@ -196,7 +201,8 @@ class Writer {
 };
 
 // The shape that a file of this format holds of an image of this shape: alpha dropped where it cannot be
-// held, grey spread to RGB where only colour can be. Throws Error(usage) where the colours cannot be kept.
+// held, grey spread to RGB where only colour can be. Throws Error(usage) where the colours cannot be kept, or
+// the samples have more bits than its writer takes.
 [[nodiscard]] Shape storable_shape(Format format, Shape shape);
 
 // Makes a writer for rows of `shape`; it converts them to storable_shape() itself. Throws Error(usage) for a

@@ -177,7 +177,7 @@ class Batch::Work {
       result.warnings.push_back(printable(item.input) + ": " + kMoreImagesWarning);
     entry->to_lane = lanes_.take(*entry);
     entry->need = need_of(*entry, *measure_);
-    entry->outside_bytes = outside_pool_bytes(*entry, settings_.decode.codec);
+    entry->outside_bytes = outside_pool_bytes(*entry);
     if (settings_.memory_is_limit && entry->need.bytes > settings_.memory_bytes)
       throw over_budget(item, entry->need.bytes, settings_.memory_bytes);
     queue_.park(std::move(entry));

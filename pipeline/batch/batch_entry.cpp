@@ -34,12 +34,9 @@ MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
   return need;
 }
 
-std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec) {
-  const bool coefficients = entry.result.header.format == Format::jpeg && entry.result.header.progressive;
-  std::int64_t bytes = 0;
-  if (codec == CodecChoice::stb || coefficients) bytes += entry.reader->working_bytes(entry.to_lane);
-  if (codec == CodecChoice::stb) bytes += entry.writer->working_bytes();
-  if (entry.to_lane) bytes += entry.plan.input.samples() + entry.plan.output.samples();  // pinned memory
+std::int64_t outside_pool_bytes(const BatchEntry& entry) {
+  std::int64_t bytes = entry.reader->library_bytes(entry.to_lane) + entry.writer->library_bytes();
+  if (entry.to_lane) bytes += entry.plan.input.bytes() + entry.plan.output.bytes();  // pinned memory
   return bytes;
 }
 

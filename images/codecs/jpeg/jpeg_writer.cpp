@@ -1,6 +1,6 @@
 // JPEG by libjpeg-turbo: baseline, rows taken as they come.
 //
-// As in codec_jpeg.cpp, the functions that libjpeg jumps back into hold no object with a destructor.
+// As in jpeg_reader.cpp, the functions that libjpeg jumps back into hold no object with a destructor.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include <jpeglib.h>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/jpeg/jpeg_codec.h"
 #include "images/codecs/mark.h"
 #include "images/error.h"
 

@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
-#include "images/codecs/mark.h"
 #include "images/codecs/png/deflate.h"
+#include "images/codecs/png/png_codec.h"
 #include "images/codecs/png/png_filter.h"
+#include "images/codecs/png/png_mark.h"
 #include "images/error.h"
 
 namespace imgpipe {
