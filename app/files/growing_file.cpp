@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -48,19 +49,6 @@ class FileLock {
   int fd_;
   bool is_held_ = false, is_busy_ = false;
 };
-
-// The bytes written; less than all of them with errno set.
-std::size_t write_all(int fd, std::string_view text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written == 0) errno = EIO;
-    if (written <= 0) break;
-    done += static_cast<std::size_t>(written);
-  }
-  return done;
-}
 
 }  // namespace
 
@@ -129,7 +117,7 @@ off_t LineFile::end_of_last_line(off_t size) const {
 void LineFile::write_waiting(bool patient) {
   if (waiting_.empty()) return;
   if (reader_ < 0) {
-    if (write_all(fd_, waiting_) < waiting_.size()) refuse(errno);
+    if (write_fully(fd_, std::as_bytes(std::span(waiting_))) < waiting_.size()) refuse(errno);
     waiting_.clear();
     return;
   }
@@ -144,7 +132,7 @@ void LineFile::write_waiting(bool patient) {
       waiting_.insert(0, "\n");
     }
   }
-  const std::size_t done = write_all(fd_, waiting_);
+  const std::size_t done = write_fully(fd_, std::as_bytes(std::span(waiting_)));
   if (done < waiting_.size()) {
     const int error = errno;
     if (lock.is_held()) (void)!::ftruncate(fd_, end);
