@@ -55,7 +55,4 @@ struct MemoryNeed {
 // Of all images that the steps of a plan make.
 [[nodiscard]] std::int64_t bytes_of_steps(const Plan& plan);
 
-// Throws Error(memory) unless so many bytes are available, beside what this process keeps for itself.
-void check_available(std::int64_t bytes);
-
 }  // namespace imgpipe

@@ -9,8 +9,6 @@
 #include "images/codecs/stb/stb_claims.h"
 #include "images/codecs/stb/stb_codec.h"
 #include "images/error.h"
-#include "images/memory/available_memory.h"
-#include "images/memory/block_pool.h"
 
 namespace imgpipe {
 namespace {
@@ -84,9 +82,6 @@ class ConvertingWriter final : public Writer {
   int channels_;
 };
 
-// What a reader may hold without a look at how much memory there is, which costs more than a small image.
-constexpr std::int64_t kUncheckedBytes = std::int64_t{16} << 20;
-
 std::string size_text(const Shape& shape) {
   return std::to_string(shape.width) + "x" + std::to_string(shape.height);
 }
@@ -143,10 +138,6 @@ void Reader::read_rows(HostView rows) {
       rows.height > shape.height - rows_given_) {
     throw Error(ErrorKind::usage, "read_rows: the rows do not fit the image");
   }
-  if (rows_given_ == 0) {
-    const std::int64_t bytes = working_bytes(rows.height == shape.height);
-    if (bytes > kUncheckedBytes) check_memory(shape, bytes);
-  }
   read_next_rows(rows);
   rows_given_ += rows.height;
   if (rows_given_ == shape.height) finish();
@@ -181,15 +172,6 @@ void check_header(const Shape& shape, const DecodeOptions& options) {
     throw Error(ErrorKind::input, "too large: " + size + " pixels, more than --max-pixels " +
                                       std::to_string(options.max_pixels));
   }
-}
-
-void check_memory(const Shape& shape, std::int64_t bytes) {
-  const std::int64_t kept = block_pool().use().kept;  // given back before more is taken
-  const std::int64_t available = available_memory_bytes_for(bytes - kept) + kept;
-  if (bytes <= available) return;
-  throw Error(ErrorKind::memory, "not enough memory: " + size_text(shape) + " pixels need " +
-                                     std::to_string(bytes) + " bytes, " + std::to_string(available) +
-                                     " are available");
 }
 
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio) {

@@ -98,7 +98,8 @@ class Reader {
 
   // Fills `rows` (header().shape but for the height, its sample type too) with the next rows.height rows.
   // With the last row the rest of the file is checked too (checksums, end marker). Throws Error(input), or
-  // Error(memory) where working_bytes() are not available, after which the reader is of no more use.
+  // Error(memory), after which the reader is of no more use. Whether working_bytes() are available is to be
+  // asked before the first row, with all else that the image takes (check_available()).
   void read_rows(HostView rows);
 
   // The most bytes that it will hold at one time, beside the file and the rows that it fills: by the header,

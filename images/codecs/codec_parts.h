@@ -48,9 +48,6 @@ void fill_missing(T* out, std::int64_t pixels, int channels) {
 // options.max_pixels. Whether there is memory for it depends on what is to be done with it.
 void check_header(const Shape& shape, const DecodeOptions& options);
 
-// Throws Error(memory) unless so many bytes, for an image of this shape, are available.
-void check_memory(const Shape& shape, std::int64_t bytes);
-
 // Throws Error(input) when `file_bytes` of data cannot hold `raw_bytes` of pixels at `best_ratio` to one.
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
 

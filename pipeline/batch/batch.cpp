@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "images/files/output_file.h"
+#include "images/memory/available_memory.h"
 #include "images/memory/block_pool.h"
 #include "images/text.h"
 #include "pipeline/batch/batch_lanes.h"
@@ -217,6 +218,7 @@ class Batch::Work {
 
   void decode(EntryPointer& entry) {
     naming(printable(item_of(*entry).input), [&] {
+      check_available(entry->reader->working_bytes(true));
       entry->source = Image(entry->plan.input, settings_.lane_memory.get());
       const auto span =
           entry->timeline.span(part_name(Part::decode), SpanKind::host, entry->plan.input.samples());

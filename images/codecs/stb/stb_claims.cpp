@@ -12,6 +12,7 @@
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 #include "images/image.h"
+#include "images/memory/available_memory.h"
 
 namespace imgpipe {
 namespace {
@@ -90,6 +91,7 @@ Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions
                       DecodeOptions options) {
   options.lenient = false;
   const auto reader = open(bytes, options);
+  check_available(reader->header().shape.bytes() + reader->working_bytes(true));
   Image image(reader->header().shape, options.memory);
   reader->read_rows(image.untyped_view());
   return image;

@@ -17,6 +17,7 @@
 #include "images/codecs/codec_table.h"
 #include "images/codecs/stb/stb_claims.h"
 #include "images/error.h"
+#include "images/memory/available_memory.h"
 
 namespace imgpipe {
 namespace {
@@ -184,7 +185,7 @@ class StbReader final : public WholeImageReader {
     // ours.
     constexpr std::int64_t kBytesPerPixel = 32;
     check_header(header_.shape, options);
-    check_memory(header_.shape, claims.bytes_per_pixel * header_.shape.pixels());
+    check_available(claims.bytes_per_pixel * header_.shape.pixels());
     if (bytes.size() > std::numeric_limits<int>::max()) {
       throw Error(ErrorKind::input, "too large: stb_image reads at most 2 GiB");
     }
