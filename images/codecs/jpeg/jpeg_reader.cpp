@@ -5,13 +5,13 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 
 #include <jpeglib.h>
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/icc.h"
 #include "images/codecs/jpeg/jpeg_codec.h"
+#include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/codecs/jpeg/jpeg_segments.h"
 #include "images/error.h"
 
@@ -42,8 +42,7 @@ struct ErrorState {
 [[noreturn]] void on_error(j_common_ptr info) {
   auto* state = reinterpret_cast<ErrorState*>(info->err);
   info->err->format_message(info, state->message);
-  // By its text: which number it has depends on how the library was built.
-  state->no_memory = std::string_view(state->message).starts_with("Insufficient memory");
+  state->no_memory = is_out_of_memory(state->base);
   jump_out(info);
 }
 

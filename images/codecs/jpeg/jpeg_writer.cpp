@@ -14,6 +14,7 @@
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/jpeg/jpeg_codec.h"
+#include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/codecs/mark.h"
 #include "images/error.h"
 
@@ -150,8 +151,7 @@ class JpegWriter final : public Writer {
 
  private:
   [[noreturn]] void fail() const {
-    if (std::string_view(errors_.message).starts_with("Insufficient memory"))
-      throw Error(ErrorKind::memory, "not enough memory");
+    if (is_out_of_memory(errors_.base)) throw Error(ErrorKind::memory, "not enough memory");
     throw Error(ErrorKind::memory, "the JPEG encoder failed: " + std::string(errors_.message));
   }
 
