@@ -38,9 +38,7 @@ int run_synth(const SynthOptions& options) {
   constexpr std::int64_t kMaxPixels = std::int64_t{1} << 34;
   if (shape.pixels() > kMaxPixels) throw Error(ErrorKind::usage, "--size: more than 2^34 pixels");
   const std::unique_ptr<Writer> writer = make_writer(format, shape, options.encode);
-  const std::int64_t needed = shape.bytes() + writer->working_bytes();  // both live at once
-  if (needed > available_memory_bytes())
-    throw Error(ErrorKind::memory, "not enough memory: " + std::to_string(needed) + " bytes needed");
+  check_available(shape.bytes() + writer->working_bytes());  // both live at once
   const Image image = synthesize(options.pattern, shape, options.seed);
   writer->write_rows(image.view());
   const EncodedFile file = writer->finish();

@@ -72,6 +72,7 @@ void ImageJob::decode(std::pmr::memory_resource* memory) {
   naming(files_.input_name, [&] {
     image_.source = Image(image_.plan.input, memory);
     const auto span = image_.timeline.span("decode", SpanKind::host, image_.plan.input.bytes());
+    check_available(reader_->working_bytes(true));
     reader_->read_rows(image_.source.untyped_view());
   });
   damage_ = reader_->warnings();

@@ -1,12 +1,7 @@
 #include "pipeline/memory_need.h"
 
 #include <algorithm>
-#include <string>
 
-#include "images/error.h"
-#include "images/image.h"
-#include "images/memory/available_memory.h"
-#include "images/memory/block_pool.h"
 #include "pipeline/host/chains.h"
 
 namespace imgpipe {
@@ -56,17 +51,6 @@ std::int64_t prepared_bytes_of(const Plan& plan) {
     if (step.prepared) bytes += static_cast<std::int64_t>(step.prepared->size());
   }
   return bytes;
-}
-
-// Small images are not worth the look, which takes longer than they do.
-void check_available(std::int64_t bytes) {
-  constexpr std::int64_t kUncheckedBytes = std::int64_t{16} << 20;
-  if (bytes <= kUncheckedBytes) return;
-  const std::int64_t kept = block_pool().use().kept;
-  const std::int64_t available = available_memory_bytes_for(bytes - kept) + kept;
-  if (bytes <= available) return;
-  throw Error(ErrorKind::memory, "not enough memory: up to " + std::to_string(bytes) + " bytes needed, " +
-                                     std::to_string(available) + " are available");
 }
 
 }  // namespace imgpipe

@@ -57,7 +57,4 @@ struct MemoryNeed {
 // Of the tables that its steps have prepared.
 [[nodiscard]] std::int64_t prepared_bytes_of(const Plan& plan);
 
-// Throws Error(memory) unless so many bytes are available, beside what this process keeps for itself.
-void check_available(std::int64_t bytes);
-
 }  // namespace imgpipe

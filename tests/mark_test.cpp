@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "app/files/replaceable.h"
+#include "images/codecs/png/png_mark.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
 #include "tests/support/images.h"

@@ -9,9 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "images/error.h"
+#include "images/memory/available_memory.h"
 #include "images/memory/block_pool.h"
 #include "images/synth.h"
 #include "pipeline/engine.h"
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {

@@ -1,11 +1,8 @@
 #include "app/batch/batch_set_up.h"
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <utility>
-
-#include <unistd.h>
 
 #include "app/devices/calibration.h"
 #include "app/image_settings.h"
@@ -23,15 +20,6 @@ constexpr std::chrono::milliseconds kPatienceForADevice{500};
 // worker its stack, its engine and what malloc keeps for it.
 constexpr std::int64_t kLaterBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
-
-// What this process has of memory now: itself, its libraries, the list of files.
-std::int64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::int64_t size = 0;
-  std::int64_t resident = 0;
-  file >> size >> resident;
-  return file ? resident * ::sysconf(_SC_PAGESIZE) : 0;
-}
 
 // The memory that images may have: what was given less what the program itself takes, or half of what there
 // is.

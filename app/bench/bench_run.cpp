@@ -8,6 +8,7 @@
 #include "app/report/text_columns.h"
 #include "images/error.h"
 #include "images/files/file.h"
+#include "images/memory/available_memory.h"
 #include "images/text.h"
 #include "pipeline/engine.h"
 #include "pipeline/lab/lab_transfer.h"
@@ -23,6 +24,7 @@ std::string name_of(const Pattern& pattern) {
 // Colour without alpha.
 Image decode_color(std::span<const std::byte> bytes, const DecodeOptions& options) {
   const std::unique_ptr<Reader> reader = open_reader(bytes, options);
+  check_available(2 * reader->header().shape.bytes() + reader->working_bytes(true));
   Image whole(reader->header().shape);
   reader->read_rows(whole.view());
   if (!whole.shape().has_alpha()) return whole;

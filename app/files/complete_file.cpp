@@ -17,18 +17,8 @@
 namespace imgpipe {
 namespace {
 
-// Writes all of it, from `at` on or, where there is none, straight on. False with errno set.
 bool write_all(int fd, std::string_view text, std::optional<off_t> at) {
-  while (!text.empty()) {
-    const ssize_t written =
-        at ? ::pwrite(fd, text.data(), text.size(), *at) : ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written == 0) errno = EIO;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-    if (at) *at += written;
-  }
-  return true;
+  return write_fully(fd, std::as_bytes(std::span(text)), at) == text.size();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <span>
 #include <utility>
 
 #include <fcntl.h>
@@ -19,19 +20,6 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
 constexpr std::chrono::seconds kLockPatience{5};  // it is held for microseconds
-
-// The bytes written; less than all of them with errno set.
-std::size_t write_all(int fd, std::string_view text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written == 0) errno = EIO;
-    if (written <= 0) break;
-    done += static_cast<std::size_t>(written);
-  }
-  return done;
-}
 
 }  // namespace
 
@@ -100,7 +88,7 @@ off_t GrowingFile::end_of_last_line(off_t size) const {
 void GrowingFile::write_waiting(bool patient) {
   if (waiting_.empty()) return;
   if (reader_ < 0) {
-    if (write_all(fd_, waiting_) < waiting_.size()) refuse(errno);
+    if (write_fully(fd_, std::as_bytes(std::span(waiting_))) < waiting_.size()) refuse(errno);
     waiting_.clear();
     return;
   }
@@ -115,7 +103,7 @@ void GrowingFile::write_waiting(bool patient) {
       waiting_.insert(0, "\n");
     }
   }
-  const std::size_t done = write_all(fd_, waiting_);
+  const std::size_t done = write_fully(fd_, std::as_bytes(std::span(waiting_)));
   if (done < waiting_.size()) {
     const int error = errno;
     if (lock.is_held()) (void)!::ftruncate(fd_, end);

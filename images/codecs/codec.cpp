@@ -1,56 +1,17 @@
 #include "images/codecs/codec.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <limits>
 #include <utility>
 
-#include "images/codecs/codec_parts.h"
-#include "images/codecs/png/deflate.h"
+#include "images/codecs/codec_table.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/stb/stb_claims.h"
+#include "images/codecs/stb/stb_codec.h"
 #include "images/error.h"
-#include "images/memory/available_memory.h"
-#include "images/memory/block_pool.h"
 
 namespace imgpipe {
 namespace {
-
-using namespace std::string_view_literals;
-
-constexpr std::array kJpegEndings{"jpg"sv, "jpeg"sv, "jpe"sv, "jfif"sv};
-constexpr std::array kPngEndings{"png"sv};
-constexpr std::array kBmpEndings{"bmp"sv, "dib"sv};
-constexpr std::array kGifEndings{"gif"sv};
-constexpr std::array kTgaEndings{"tga"sv};
-constexpr std::array kPsdEndings{"psd"sv};
-constexpr std::array kPbmEndings{"pbm"sv};
-constexpr std::array kPgmEndings{"pgm"sv};
-constexpr std::array kPpmEndings{"ppm"sv};
-constexpr std::array kPnmEndings{"pnm"sv};
-
-//                                                       readable writable alpha color
-constexpr std::array kFormats{
-    FormatInfo{Format::jpeg, "jpeg", kJpegEndings, true, true, false, true},
-    FormatInfo{Format::png, "png", kPngEndings, true, true, true, true},
-    FormatInfo{Format::bmp, "bmp", kBmpEndings, true, true, true, true},
-    FormatInfo{Format::gif, "gif", kGifEndings, true, false, true, true},
-    FormatInfo{Format::tga, "tga", kTgaEndings, true, true, true, true},
-    FormatInfo{Format::psd, "psd", kPsdEndings, true, false, true, true},
-    FormatInfo{Format::pbm, "pbm", kPbmEndings, true, false, false, false},
-    FormatInfo{Format::pgm, "pgm", kPgmEndings, true, true, false, false},
-    FormatInfo{Format::ppm, "ppm", kPpmEndings, true, true, false, true},
-    // Any of the three by its name, written as PGM or PPM; content is told as one of them.
-    FormatInfo{Format::pnm, "pnm", kPnmEndings, true, true, false, true},
-};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 // Converts rows to what the format holds before they reach its writer.
 class ConvertingWriter final : public Writer {
@@ -87,6 +48,7 @@ class ConvertingWriter final : public Writer {
   [[nodiscard]] std::int64_t strip_bytes() const override {
     return inner_->strip_bytes() + (strip_rows() > 0 ? converted_bytes() : 0);
   }
+  [[nodiscard]] std::int64_t library_bytes() const override { return inner_->library_bytes(); }
   EncodedFile take_finished() override { return inner_->take_finished(); }
   EncodedFile finish() override { return inner_->finish(); }
 
@@ -120,55 +82,18 @@ class ConvertingWriter final : public Writer {
   int channels_;
 };
 
-// What a reader may hold without a look at how much memory there is, which costs more than a small image.
-constexpr std::int64_t kUncheckedBytes = std::int64_t{16} << 20;
-
 std::string size_text(const Shape& shape) {
   return std::to_string(shape.width) + "x" + std::to_string(shape.height);
 }
 
-// Rows as the file stores them, by the library that serves the format.
-std::unique_ptr<Reader> open_stored(Bytes bytes, Format format, const DecodeOptions& options) {
-  const bool netpbm = format == Format::pbm || format == Format::pgm || format == Format::ppm;
-  if (options.codec == CodecChoice::automatic || format == Format::pbm) {  // stb knows no PBM
-    if (format == Format::jpeg) return open_jpeg(bytes, options);
-    if (format == Format::png) return open_png(bytes, options);
-    if (netpbm) return open_netpbm(bytes, options);
-    if (format == Format::bmp) return open_bmp(bytes, options);
-    if (format == Format::tga) return open_tga(bytes, options);
-    if (format == Format::gif) return open_gif(bytes, options);
-    if (format == Format::psd) return open_psd(bytes, options);
-  }
-  return open_stb(bytes, format, options);
+// Rows as the file stores them.
+std::unique_ptr<Reader> open_stored(Bytes bytes, const Codec& codec, const DecodeOptions& options) {
+  if (options.codec == CodecChoice::stb && stb_reads(codec.format))
+    return open_stb(bytes, codec.format, options);
+  return codec.open(bytes, options);
 }
 
 }  // namespace
-
-std::span<const FormatInfo> format_table() {
-  return kFormats;
-}
-
-const FormatInfo& format_info(Format format) {
-  return *std::ranges::find(kFormats, format, &FormatInfo::format);
-}
-
-std::optional<Format> format_by_name(std::string_view name) {
-  const std::string wanted = lower(name);
-  for (const FormatInfo& info : kFormats) {
-    if (std::ranges::find(info.endings, wanted) != info.endings.end() || info.name == wanted) {
-      return info.format;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Format> format_by_ending(std::string_view file_name) {
-  const std::size_t slash = file_name.find_last_of('/');
-  if (slash != std::string_view::npos) file_name.remove_prefix(slash + 1);
-  const std::size_t dot = file_name.find_last_of('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  return format_by_name(file_name.substr(dot + 1));
-}
 
 std::size_t EncodedFile::size_bytes() const noexcept {
   std::size_t bytes = 0;
@@ -199,6 +124,10 @@ std::int64_t Reader::working_bytes(bool) const {
   return 0;
 }
 
+std::int64_t Reader::library_bytes(bool) const {
+  return 0;
+}
+
 std::int64_t WholeImageReader::working_bytes(bool whole) const {
   return whole ? 0 : header_.shape.bytes();
 }
@@ -208,10 +137,6 @@ void Reader::read_rows(HostView rows) {
   if (rows.width != shape.width || rows.channels != shape.channels || rows.sample != shape.sample ||
       rows.height > shape.height - rows_given_) {
     throw Error(ErrorKind::usage, "read_rows: the rows do not fit the image");
-  }
-  if (rows_given_ == 0) {
-    const std::int64_t bytes = working_bytes(rows.height == shape.height);
-    if (bytes > kUncheckedBytes) check_memory(shape, bytes);
   }
   read_next_rows(rows);
   rows_given_ += rows.height;
@@ -249,15 +174,6 @@ void check_header(const Shape& shape, const DecodeOptions& options) {
   }
 }
 
-void check_memory(const Shape& shape, std::int64_t bytes) {
-  const std::int64_t kept = block_pool().use().kept;  // given back before more is taken
-  const std::int64_t available = available_memory_bytes_for(bytes - kept) + kept;
-  if (bytes <= available) return;
-  throw Error(ErrorKind::memory, "not enough memory: " + size_text(shape) + " pixels need " +
-                                     std::to_string(bytes) + " bytes, " + std::to_string(available) +
-                                     " are available");
-}
-
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio) {
   if (raw_bytes / best_ratio > static_cast<std::int64_t>(file_bytes)) {
     throw Error(ErrorKind::input, "truncated: the file is too short for the size in its header");
@@ -271,71 +187,59 @@ std::string following_bytes(std::size_t count, bool another_image) {
 
 std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const DecodeOptions& options) {
   if (bytes.empty()) throw Error(ErrorKind::input, "the file is empty");
-  const std::optional<Format> format = format_by_content(bytes);
-  if (!format) throw Error(ErrorKind::input, unknown_content_reason(bytes));
-  std::unique_ptr<Reader> reader = open_stored(bytes, *format, options);
+  const Codec* codec = codec_by_content(bytes);
+  if (codec == nullptr) throw Error(ErrorKind::input, unknown_content_reason(bytes));
+  std::unique_ptr<Reader> reader = open_stored(bytes, *codec, options);
   if (options.orient && reader->header().orientation != Orientation::upright)
     return make_oriented_reader(std::move(reader), options.memory);
   return reader;
 }
 
 std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions& options) {
-  const std::optional<Format> format = format_by_content(bytes);
-  if (options.codec != CodecChoice::stb || !format || *format == Format::pbm) return 0;
-  if (*format == Format::gif || *format == Format::psd) {
-    // Decoded once by our own reader, which judges them, then by the library.
-    constexpr std::int64_t kLibraryBytes = 24;  // a pixel, at most
-    DecodeOptions own = options;
-    own.codec = CodecChoice::automatic;
-    own.lenient = false;
-    const std::unique_ptr<Reader> reader = open_stored(bytes, *format, own);
-    const Shape& shape = reader->header().shape;
-    return std::max(shape.bytes() + reader->working_bytes(true), kLibraryBytes * shape.pixels());
-  }
-  const StbClaims claims = read_stb_claims(bytes, *format, options);
-  check_header({claims.width, claims.height, 4}, options);
-  return claims.bytes_per_pixel * claims.width * claims.height;
+  const Codec* codec = codec_by_content(bytes);
+  const bool by_stb = options.codec == CodecChoice::stb && codec != nullptr && stb_reads(codec->format);
+  return by_stb ? stb_opening_bytes(bytes, codec->format, options) : 0;
 }
 
 Shape storable_shape(Format format, Shape shape) {
-  const FormatInfo& info = format_info(format);
-  if (shape.sample != SampleType::u8)
-    throw Error(ErrorKind::usage, std::string(info.name) + " is written with 8 bits a sample");
-  if (!info.holds_color && shape.color_channels() == 3) {
+  const Codec& codec = codec_of(format);
+  const std::string name(codec.name);
+  if (8 * sample_bytes(shape.sample) > codec.written_bits)
     throw Error(ErrorKind::usage,
-                std::string(info.name) + " holds grey only: add the stage gray, or write ppm");
+                name + " is written with " + std::to_string(codec.written_bits) + " bits a sample");
+  const bool color = shape.color_channels() == 3;
+  if (color && !codec.holds.rgb && !codec.holds.rgba)
+    throw Error(ErrorKind::usage, name + " holds grey only: add the stage gray, or write ppm");
+  // Best first: as it is, grey as colour; then without alpha.
+  const int without_alpha = shape.color_channels();
+  for (const int channels : {shape.channels, shape.has_alpha() ? 4 : 3, without_alpha, 3}) {
+    if (!codec.holds.has(channels)) continue;
+    shape.channels = channels;
+    break;
   }
-  bool color = shape.color_channels() == 3;
-  bool alpha = info.holds_alpha && shape.has_alpha();
-  if (format == Format::ppm || (format == Format::bmp && alpha)) color = true;
-  shape.channels = (color ? 3 : 1) + (alpha ? 1 : 0);
   return shape;
 }
 
 std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOptions& options) {
-  const FormatInfo& info = format_info(format);
-  if (!info.writable) throw Error(ErrorKind::usage, "cannot write " + std::string(info.name) + " files");
+  const Codec& codec = codec_of(format);
+  if (codec.make_writer == nullptr)
+    throw Error(ErrorKind::usage, "cannot write " + std::string(codec.name) + " files");
   const Shape stored = storable_shape(format, shape);
-  std::unique_ptr<Writer> writer;
-  if (format == Format::pgm || format == Format::ppm || format == Format::pnm) {
-    writer = make_netpbm_writer(stored, options);
-  } else if (format == Format::jpeg && options.codec == CodecChoice::automatic) {
-    writer = make_jpeg_writer(stored, options);
-  } else if (format == Format::png && options.codec == CodecChoice::automatic) {
-    writer = make_png_writer(stored, options);
-  } else if (format == Format::bmp && options.codec == CodecChoice::automatic) {
-    writer = make_bmp_writer(stored, options);
-  } else if (format == Format::tga && options.codec == CodecChoice::automatic) {
-    writer = make_tga_writer(stored, options);
-  } else {
-    writer = make_stb_writer(format, stored, options);
-  }
+  std::unique_ptr<Writer> writer = options.codec == CodecChoice::stb && stb_writes(format)
+                                       ? make_stb_writer(format, stored, options)
+                                       : codec.make_writer(stored, options);
   if (stored != shape) writer = std::make_unique<ConvertingWriter>(std::move(writer), stored);
   return writer;
 }
 
 std::vector<std::string> codec_versions() {
-  return {jpeg_version(), png_version(), deflate_versions(), stb_version()};
+  std::vector<std::string> versions;
+  for (const Codec& codec : codec_table()) {
+    if (codec.libraries == nullptr) continue;
+    for (std::string& library : codec.libraries()) versions.push_back(std::move(library));
+  }
+  versions.push_back(stb_version());
+  return versions;
 }
 
 }  // namespace imgpipe

@@ -21,15 +21,15 @@ namespace imgpipe {
 
 enum class Format { jpeg, png, bmp, gif, tga, psd, pbm, pgm, ppm, pnm };
 
-// What imgpipe knows of a format; one row each in format_table().
+// What a person may want to know of a format; made of the codecs' rows (images/codecs/codec_table.h).
 struct FormatInfo {
-  Format format;
+  Format format = Format::png;
   std::string_view name;                      // as --format takes it
   std::span<const std::string_view> endings;  // of file names, lower case, without the dot
-  bool readable;
-  bool writable;
-  bool holds_alpha;
-  bool holds_color;
+  bool readable = false;
+  bool writable = false;
+  bool holds_alpha = false;
+  bool holds_color = false;
 };
 
 [[nodiscard]] std::span<const FormatInfo> format_table();
@@ -98,13 +98,17 @@ class Reader {
 
   // Fills `rows` (header().shape but for the height, its sample type too) with the next rows.height rows.
   // With the last row the rest of the file is checked too (checksums, end marker). Throws Error(input), or
-  // Error(memory) where working_bytes() are not available, after which the reader is of no more use.
+  // Error(memory), after which the reader is of no more use. Whether working_bytes() are available is to be
+  // asked before the first row, with all else that the image takes (check_available()).
   void read_rows(HostView rows);
 
   // The most bytes that it will hold at one time, beside the file and the rows that it fills: by the header,
   // before it holds them. `whole`: all rows are asked for in one call. Zero where nothing of it grows with
   // the image.
   [[nodiscard]] virtual std::int64_t working_bytes(bool whole) const;
+  // What of them a library takes from malloc(), where block_pool() does not see it, as far as that grows with
+  // the image.
+  [[nodiscard]] virtual std::int64_t library_bytes(bool whole) const;
 
   // What was let pass, in the order seen: damage with --lenient, and unknown bytes behind a camera's JPEG.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
@@ -183,6 +187,8 @@ class Writer {
   [[nodiscard]] virtual std::int64_t working_bytes_when_taken(std::int64_t rows) const;
   // What each further thread takes that is in write_strip() at the same time.
   [[nodiscard]] virtual std::int64_t strip_bytes() const { return 0; }
+  // As Reader::library_bytes().
+  [[nodiscard]] virtual std::int64_t library_bytes() const { return 0; }
 
   // What of the file is finished and was not taken before, in its order; finish() then gives the rest.
   // Nothing where a format begins with its last row. From any thread while others are in write_strip().
@@ -196,7 +202,8 @@ class Writer {
 };
 
 // The shape that a file of this format holds of an image of this shape: alpha dropped where it cannot be
-// held, grey spread to RGB where only colour can be. Throws Error(usage) where the colours cannot be kept.
+// held, grey spread to RGB where only colour can be. Throws Error(usage) where the colours cannot be kept, or
+// the samples have more bits than its writer takes.
 [[nodiscard]] Shape storable_shape(Format format, Shape shape);
 
 // Makes a writer for rows of `shape`; it converts them to storable_shape() itself. Throws Error(usage) for a

@@ -1,10 +1,10 @@
-// What the codecs share with codec.cpp and nobody else.
+// What the codecs share with each other and with codec.cpp, and nobody else.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +17,14 @@ namespace imgpipe {
 class InputFile;
 
 using Bytes = std::span<const std::byte>;
+
+// What the beginning of a file says of how long it may be.
+struct FileClaim {
+  std::int64_t width = 0, height = 0;  // 0: not known yet, or nothing that makes sense
+  std::int64_t bytes_a_pixel = 8;      // the most that one takes: 16-bit RGBA, not compressed
+  std::int64_t other_bytes = 0;        // besides pixels and metadata; kEndless: goes on beyond these bytes
+};
+inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
 // The value that --lenient gives to samples that could not be recovered: mid-grey, half the range rounded up.
 [[nodiscard]] constexpr int missing_sample(SampleType type) {
@@ -39,9 +47,6 @@ void fill_missing(T* out, std::int64_t pixels, int channels) {
 // Throws Error(input) unless an image of this shape may be decoded: sides within 1..2^31-1, pixels within
 // options.max_pixels. Whether there is memory for it depends on what is to be done with it.
 void check_header(const Shape& shape, const DecodeOptions& options);
-
-// Throws Error(memory) unless so many bytes, for an image of this shape, are available.
-void check_memory(const Shape& shape, std::int64_t bytes);
 
 // Throws Error(input) when `file_bytes` of data cannot hold `raw_bytes` of pixels at `best_ratio` to one.
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
@@ -67,51 +72,8 @@ class WholeImageReader : public Reader {
   std::int64_t next_row_ = 0;
 };
 
-// Where the pixels of a PNG lie that open_plain_png() can read.
-struct PlainPng {
-  std::size_t first_idat = 0;    // of the file: the length field of the first IDAT chunk
-  std::size_t end_of_idats = 0;  // behind the last of them
-};
-
-// The pixels of a PNG whose first IDAT chunk is at `first_idat`, if the file is complete from there, its IDAT
-// chunks follow one another and are followed by IEND and chunks of the types `harmless` only (four letters
-// and a zero each); else nullopt.
-std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
-                                  std::span<const unsigned char> harmless);
-// Reads such a PNG of 8 bits a sample, not interlaced, whose header `library` has judged: a strict reader by
-// libpng that has given no row yet.
-std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain, std::unique_ptr<Reader> library);
-
 // Gives the rows of `stored` turned upright, as its header says.
 std::unique_ptr<Reader> make_oriented_reader(std::unique_ptr<Reader> stored,
                                              std::pmr::memory_resource* memory);
-
-std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options);
-std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options);
-// `rest`: where the bytes are of a raw file of which `bytes` is the beginning; nullptr where it is all of it.
-std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options,
-                                    const InputFile* rest = nullptr);
-// Whether a file that begins like this is raw PBM, PGM or PPM with a sound header that ends here.
-bool is_raw_netpbm(Bytes beginning, DecodeOptions options);
-std::unique_ptr<Reader> open_bmp(Bytes bytes, const DecodeOptions& options);
-std::unique_ptr<Reader> open_tga(Bytes bytes, const DecodeOptions& options);
-std::unique_ptr<Reader> open_gif(Bytes bytes, const DecodeOptions& options);
-// Whether the first frame of a GIF that open_gif() takes covers the whole picture.
-bool gif_frame_covers_screen(Bytes bytes);
-std::unique_ptr<Reader> open_psd(Bytes bytes, const DecodeOptions& options);
-std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions& options);
-
-std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options);
-std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options);
-std::unique_ptr<Writer> make_bmp_writer(Shape shape, const EncodeOptions& options);
-std::unique_ptr<Writer> make_tga_writer(Shape shape, const EncodeOptions& options);
-// Throws Error(usage) for a shape that stb_image_write cannot make a file of.
-void check_stb_writable(Format format, Shape shape);
-std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options);
-std::unique_ptr<Writer> make_netpbm_writer(Shape shape, const EncodeOptions& options);
-
-std::string jpeg_version();
-std::string png_version();
-std::string stb_version();
 
 }  // namespace imgpipe

@@ -24,6 +24,9 @@ class MirroringReader final : public Reader {
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     return stored_->working_bytes(whole);
   }
+  [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
+    return stored_->library_bytes(whole);
+  }
 
  protected:
   void read_next_rows(HostView rows) override {
@@ -53,6 +56,7 @@ class TurningReader final : public WholeImageReader {
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     return stored_->working_bytes(false) + strip_shape().bytes() + WholeImageReader::working_bytes(whole);
   }
+  [[nodiscard]] std::int64_t library_bytes(bool) const override { return stored_->library_bytes(false); }
 
  protected:
   void decode(HostView whole) override {

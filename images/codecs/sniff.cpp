@@ -5,39 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "images/codecs/codec.h"
-
 namespace imgpipe {
-namespace {
 
 using namespace std::string_view_literals;
-
-// TGA has no signature (Truevision TGA 2.0, 1989): all 18 header bytes must make sense together.
-bool looks_like_tga(std::span<const std::byte> bytes) {
-  if (bytes.size() < 18) return false;
-  const auto byte = [&](std::size_t at) { return little_endian(bytes, at, 1); };
-  const std::uint32_t has_map = byte(1);
-  const std::uint32_t type = byte(2);
-  const std::uint32_t depth = byte(16);
-  if (has_map > 1 || little_endian(bytes, 12, 2) == 0 || little_endian(bytes, 14, 2) == 0) return false;
-  const bool indexed = type == 1 || type == 9;
-  const bool true_color = type == 2 || type == 10;
-  const bool grey = type == 3 || type == 11;
-  if (indexed) {
-    const std::uint32_t map_bits = byte(7);
-    return has_map == 1 && little_endian(bytes, 5, 2) > 0 && (depth == 8 || depth == 16) &&
-           (map_bits == 15 || map_bits == 16 || map_bits == 24 || map_bits == 32);
-  }
-  if (true_color) return depth == 15 || depth == 16 || depth == 24 || depth == 32;
-  return grey && has_map == 0 && (depth == 8 || depth == 16);
-}
-
-bool white_space(std::span<const std::byte> bytes, std::size_t at) {
-  const std::uint32_t c = little_endian(bytes, at, 1);
-  return bytes.size() > at && (c == ' ' || c == '#' || (c >= '\t' && c <= '\r'));
-}
-
-}  // namespace
 
 bool stands_at(std::span<const std::byte> bytes, std::size_t at, std::string_view text) {
   return at <= bytes.size() && bytes.size() - at >= text.size() &&
@@ -64,20 +34,23 @@ std::uint64_t big_endian_64(std::span<const std::byte> bytes, std::size_t at) {
   return (std::uint64_t{big_endian(bytes, at, 4)} << 32) | big_endian(bytes, at + 4, 4);
 }
 
-std::optional<Format> format_by_content(std::span<const std::byte> bytes) {
-  if (stands_at(bytes, 0, "\xFF\xD8\xFF"sv)) return Format::jpeg;
-  if (stands_at(bytes, 0, "\x89PNG\r\n\x1A\n"sv)) return Format::png;
-  if (stands_at(bytes, 0, "BM"sv)) return Format::bmp;
-  if (stands_at(bytes, 0, "GIF87a"sv) || stands_at(bytes, 0, "GIF89a"sv)) return Format::gif;
-  if (stands_at(bytes, 0, "8BPS"sv)) return Format::psd;
-  if (stands_at(bytes, 0, "P"sv) && white_space(bytes, 2)) {
-    const std::uint32_t digit = little_endian(bytes, 1, 1);
-    if (digit == '1' || digit == '4') return Format::pbm;
-    if (digit == '2' || digit == '5') return Format::pgm;
-    if (digit == '3' || digit == '6') return Format::ppm;
-  }
-  if (looks_like_tga(bytes)) return Format::tga;
-  return std::nullopt;
+std::span<const std::byte> bytes_at(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
+  if (at > bytes.size() || bytes.size() - at < count) return {};
+  return bytes.subspan(at, count);
+}
+
+void append_text(std::vector<std::byte>& out, std::string_view text) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+void append_big_endian(std::vector<std::byte>& out, std::size_t value, int count) {
+  for (int shift = 8 * (count - 1); shift >= 0; shift -= 8)
+    out.push_back(static_cast<std::byte>(value >> shift));
+}
+
+void insert_bytes(std::vector<std::byte>& file, std::size_t at, std::span<const std::byte> bytes) {
+  file.insert(file.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin(), bytes.end());
 }
 
 std::string unknown_content_reason(std::span<const std::byte> bytes) {

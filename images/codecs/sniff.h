@@ -1,13 +1,13 @@
-// Headers read for what they claim, before a decoder sees the file. Formats are told by content, never by
-// name.
+// The bytes of files: numbers and texts in them, read and written; and what is told to a person of bytes that
+// are no image we read.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace imgpipe {
 
@@ -22,5 +22,14 @@ namespace imgpipe {
                                           std::size_t count);
 [[nodiscard]] std::uint32_t big_endian(std::span<const std::byte> bytes, std::size_t at, std::size_t count);
 [[nodiscard]] std::uint64_t big_endian_64(std::span<const std::byte> bytes, std::size_t at);
+
+// `count` bytes from `at` on; none where they are not all there.
+[[nodiscard]] std::span<const std::byte> bytes_at(std::span<const std::byte> bytes, std::size_t at,
+                                                  std::size_t count);
+
+void append_text(std::vector<std::byte>& out, std::string_view text);
+// The last `count` bytes of a number.
+void append_big_endian(std::vector<std::byte>& out, std::size_t value, int count);
+void insert_bytes(std::vector<std::byte>& file, std::size_t at, std::span<const std::byte> bytes);
 
 }  // namespace imgpipe

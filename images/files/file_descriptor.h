@@ -1,6 +1,9 @@
 // An open descriptor, and the system's words for what went wrong with it: shared by reading and writing.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -19,6 +22,11 @@ namespace imgpipe {
   struct stat info {};
   return ::fstat(fd, &info) == 0 && info.st_nlink == 0;
 }
+
+// Writes all of it, from `at` on or, where there is none, where the descriptor stands. Returns how many bytes
+// were written: fewer than all with errno set.
+[[nodiscard]] std::size_t write_fully(int fd, std::span<const std::byte> bytes,
+                                      std::optional<off_t> at = std::nullopt);
 
 class FileDescriptor {
  public:

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "images/codecs/codec_parts.h"
+#include "images/codecs/codec_table.h"
 #include "images/error.h"
 #include "images/files/file.h"
 
@@ -33,6 +33,11 @@ std::size_t read_fully(int fd, std::int64_t offset, std::span<std::byte> out) {
   return filled;
 }
 
+bool is_streamable(std::span<const std::byte> beginning, const DecodeOptions& options) {
+  const Codec* codec = codec_by_content(beginning);
+  return codec != nullptr && codec->is_streamable != nullptr && codec->is_streamable(beginning, options);
+}
+
 // A file that can be read row by row, and may be; nothing for what read_file() is to judge.
 std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
   // What is no regular file is not opened: a FIFO would lose its writer.
@@ -42,7 +47,7 @@ std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOpti
   struct stat info {};
   if (file->get() < 0 || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   std::vector<std::byte> beginning(kBeginningBytes);
-  if (read_fully(file->get(), 0, beginning) < beginning.size() || !is_raw_netpbm(beginning, options) ||
+  if (read_fully(file->get(), 0, beginning) < beginning.size() || !is_streamable(beginning, options) ||
       info.st_size > longest_file(beginning, options))
     return std::nullopt;
   return InputFile(std::move(beginning), std::move(file), info.st_size);
@@ -86,7 +91,8 @@ std::int64_t held_input_bytes(const std::string& path, const DecodeOptions& opti
 }
 
 std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options) {
-  return file.is_whole() ? open_reader(file.bytes(), options) : open_netpbm(file.bytes(), options, &file);
+  return file.is_whole() ? open_reader(file.bytes(), options)
+                         : codec_by_content(file.bytes())->open_streamed(file, options);
 }
 
 }  // namespace imgpipe

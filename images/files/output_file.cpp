@@ -19,18 +19,6 @@
 namespace imgpipe {
 namespace {
 
-void write_piece(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    // Linux transfers at most 0x7ffff000 bytes a call.
-    const std::size_t chunk = std::min<std::size_t>(bytes.size(), std::size_t{1} << 30);
-    const ssize_t written = ::write(fd, bytes.data(), chunk);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0)
-      throw Error(ErrorKind::output, "cannot write: " + system_reason(written < 0 ? errno : EIO));
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-}
-
 // Where the bytes for a path go.
 struct Target {
   std::filesystem::path path;     // behind symbolic links
@@ -105,7 +93,8 @@ void OutputFile::open() {
 
 void OutputFile::append(std::span<const std::byte> bytes) {
   if (state_->descriptor < 0) open();
-  write_piece(state_->descriptor, bytes);
+  if (write_fully(state_->descriptor, bytes) < bytes.size())
+    throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
 }
 
 void OutputFile::append(std::span<const std::vector<std::byte>> parts) {

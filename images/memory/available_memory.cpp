@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "images/error.h"
+#include "images/memory/block_pool.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -204,6 +206,21 @@ std::int64_t available_memory_bytes() {
 
 std::int64_t available_memory_bytes_for(std::int64_t wanted) {
   return of_this_process().bytes_for(wanted);
+}
+
+std::int64_t resident_bytes() {
+  return own_pages({}).resident_bytes;
+}
+
+// Small images are not worth the look, which takes longer than they do.
+void check_available(std::int64_t bytes) {
+  constexpr std::int64_t kUncheckedBytes = std::int64_t{16} << 20;
+  if (bytes <= kUncheckedBytes) return;
+  const std::int64_t kept = block_pool().use().kept;
+  const std::int64_t available = available_memory_bytes_for(bytes - kept) + kept;
+  if (bytes <= available) return;
+  throw Error(ErrorKind::memory, "not enough memory: up to " + std::to_string(bytes) + " bytes needed, " +
+                                     std::to_string(available) + " are available");
 }
 
 }  // namespace imgpipe

@@ -59,4 +59,11 @@ class AvailableMemory {
 [[nodiscard]] std::int64_t available_memory_bytes();
 [[nodiscard]] std::int64_t available_memory_bytes_for(std::int64_t wanted);
 
+// What this process has of memory now: itself, its libraries, what it has taken. 0 where it cannot be told.
+[[nodiscard]] std::int64_t resident_bytes();
+
+// Throws Error(memory) where so many bytes are not available; what the block pool keeps counts as available,
+// since it is given back before more is taken. Small amounts pass without a look.
+void check_available(std::int64_t bytes);
+
 }  // namespace imgpipe

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "images/files/output_file.h"
+#include "images/memory/available_memory.h"
 #include "images/memory/block_pool.h"
 #include "images/text.h"
 #include "pipeline/batch/batch_lanes.h"
@@ -166,11 +167,11 @@ class Batch::Work {
     entry->result.input_bytes = image.input_bytes();
     image.make_plan();
     image.make_output();
-    entry->result.output = image.output_type();
+    entry->result.output = image.output_shape();
     keep_warnings(*entry);
     entry->to_lane = lanes_.take(*entry);
     entry->need = need_of(*entry, *measure_);
-    entry->outside_bytes = outside_pool_bytes(*entry, settings_.decode.codec);
+    entry->outside_bytes = outside_pool_bytes(*entry);
     refuse_beyond_limit(image, entry->need.bytes);
     queue_.park(std::move(entry));
   }

@@ -32,13 +32,10 @@ MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
   return need;
 }
 
-std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec) {
+std::int64_t outside_pool_bytes(const BatchEntry& entry) {
   const ImageJob& image = *entry.job;
-  const bool coefficients = image.header().format == Format::jpeg && image.header().progressive;
-  std::int64_t bytes = 0;
-  if (codec == CodecChoice::stb || coefficients) bytes += image.reader().working_bytes(entry.to_lane);
-  if (codec == CodecChoice::stb) bytes += image.writer().working_bytes();
-  if (entry.to_lane) bytes += image.plan().input.samples() + image.plan().output.samples();  // pinned memory
+  std::int64_t bytes = image.reader().library_bytes(entry.to_lane) + image.writer().library_bytes();
+  if (entry.to_lane) bytes += image.plan().input.bytes() + image.plan().output.bytes();  // pinned memory
   return bytes;
 }
 

@@ -31,7 +31,7 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 [[nodiscard]] MemoryNeed need_of(const BatchEntry& entry, const Engine& host);
 
 // How much of that the libraries allocate which use malloc.
-[[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry, CodecChoice codec);
+[[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry);
 
 // The error of an image that needs more than `budget_bytes` by itself.
 [[nodiscard]] Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <memory>
 
+#include "images/codecs/bmp/bmp_codec.h"
 #include "images/codecs/bmp/bmp_header.h"
 #include "images/codecs/codec_parts.h"
 #include "images/error.h"

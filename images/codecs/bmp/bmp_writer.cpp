@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "images/codecs/bmp/bmp_codec.h"
 #include "images/codecs/codec_parts.h"
-#include "images/codecs/mark.h"
+#include "images/codecs/stb/stb_codec.h"
 
 namespace imgpipe {
 namespace {
@@ -55,7 +56,7 @@ class BmpWriter final : public Writer {
     }
     file_.resize(static_cast<std::size_t>(file_bytes()));
     std::ranges::copy(head, file_.begin());
-    add_mark(file_, Format::bmp, mark_);
+    add_bmp_mark(file_, mark_);
   }
 
   void write_row(const Sample* in, unsigned char* out) const {

@@ -5,12 +5,13 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 
 #include <jpeglib.h>
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/icc.h"
+#include "images/codecs/jpeg/jpeg_codec.h"
+#include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/codecs/jpeg/jpeg_segments.h"
 #include "images/error.h"
 
@@ -41,8 +42,7 @@ struct ErrorState {
 [[noreturn]] void on_error(j_common_ptr info) {
   auto* state = reinterpret_cast<ErrorState*>(info->err);
   info->err->format_message(info, state->message);
-  // By its text: which number it has depends on how the library was built.
-  state->no_memory = std::string_view(state->message).starts_with("Insufficient memory");
+  state->no_memory = is_out_of_memory(state->base);
   jump_out(info);
 }
 
@@ -100,6 +100,10 @@ class JpegReader final : public Reader {
     const std::int64_t cmyk_row =
         decoder_.out_color_space == JCS_CMYK ? 4 * std::int64_t{decoder_.image_width} : 0;
     return coefficients + row_buffer_bytes() + cmyk_row + kTableBytes;
+  }
+  // Coefficients; without them it holds few rows.
+  [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
+    return header_.progressive ? working_bytes(whole) : 0;
   }
 
  protected:
@@ -256,11 +260,11 @@ std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options) {
   return std::make_unique<JpegReader>(bytes, options);
 }
 
-std::string jpeg_version() {
+std::vector<std::string> jpeg_libraries() {
   // LIBJPEG_TURBO_VERSION is a bare token such as 2.1.5, so it is made a string in two steps.
 #define IMGPIPE_TEXT_OF(x) #x
 #define IMGPIPE_TEXT(x) IMGPIPE_TEXT_OF(x)
-  return "libjpeg-turbo " IMGPIPE_TEXT(LIBJPEG_TURBO_VERSION);
+  return {"libjpeg-turbo " IMGPIPE_TEXT(LIBJPEG_TURBO_VERSION)};
 }
 
 }  // namespace imgpipe

@@ -13,6 +13,8 @@
 #include <jpeglib.h>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/jpeg/jpeg_codec.h"
+#include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/codecs/mark.h"
 #include "images/error.h"
 
@@ -149,8 +151,7 @@ class JpegWriter final : public Writer {
 
  private:
   [[noreturn]] void fail() const {
-    if (std::string_view(errors_.message).starts_with("Insufficient memory"))
-      throw Error(ErrorKind::memory, "not enough memory");
+    if (is_out_of_memory(errors_.base)) throw Error(ErrorKind::memory, "not enough memory");
     throw Error(ErrorKind::memory, "the JPEG encoder failed: " + std::string(errors_.message));
   }
 
@@ -161,7 +162,7 @@ class JpegWriter final : public Writer {
   // Rows of blocks that libjpeg may finish with so many rows of the image, and what it writes before them.
   [[nodiscard]] std::int64_t most_bytes(std::int64_t rows) const {
     constexpr double kDcBits = 9 + 11 + 2;  // K.3 and K.4
-    constexpr double kStuffing = 1.0 / 16;  // zeros behind bytes of ones; noise: 1/256
+    constexpr double kStuffing = 1;  // a zero behind every byte, where all are ones (B.1.1.5); noise: 1/256
     constexpr double kHeaderBytes = 1024;
     std::int64_t most_h = 1, most_v = 1;
     for (const jpeg_component_info& component : components()) {

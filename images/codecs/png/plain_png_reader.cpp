@@ -11,6 +11,7 @@
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/png/inflate.h"
+#include "images/codecs/png/plain_png.h"
 #include "images/codecs/png/png_chunks.h"
 #include "images/codecs/png/png_filter.h"
 #include "images/error.h"

@@ -12,7 +12,10 @@
 #include <png.h>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/png/deflate.h"
+#include "images/codecs/png/plain_png.h"
 #include "images/codecs/png/png_chunks.h"
+#include "images/codecs/png/png_codec.h"
 #include "images/codecs/png/png_small_idats.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
@@ -310,8 +313,8 @@ std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options) {
   return reader;
 }
 
-std::string png_version() {
-  return "libpng " + std::string(png_get_libpng_ver(nullptr));
+std::vector<std::string> png_libraries() {
+  return {"libpng " + std::string(png_get_libpng_ver(nullptr)), deflate_versions()};
 }
 
 }  // namespace imgpipe

@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
-#include "images/codecs/mark.h"
 #include "images/codecs/png/deflate.h"
+#include "images/codecs/png/png_codec.h"
 #include "images/codecs/png/png_filter.h"
+#include "images/codecs/png/png_mark.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -20,8 +21,7 @@ namespace {
 // Filtered bytes of a strip: long against deflate's window of 32 KiB, so that starting afresh costs below 1
 // %, short enough for the caches of one core and for sharing out. 8773x5352 grey has 91 of them.
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
-constexpr std::int64_t kMostChunk = std::int64_t{1} << 30;
-constexpr auto kMostChunkBytes = static_cast<std::size_t>(kMostChunk);  // the specification allows 2^31 - 1
+constexpr std::int64_t kMostChunkBytes = std::int64_t{1} << 30;  // the specification allows 2^31 - 1
 constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
 
 void append_number(std::vector<std::byte>& out, std::uint32_t value) {
@@ -69,7 +69,7 @@ class PngWriter final : public Writer {
     if (index == 0) head = zlib_header(level_);
     strip.chunks.reserve(data.size() + head.size() + 12);
     do {
-      const Bytes piece = data.first(std::min(data.size(), kMostChunkBytes));
+      const Bytes piece = data.first(std::min<std::size_t>(data.size(), kMostChunkBytes));
       append_chunk(strip.chunks, "IDAT", head, piece);
       head.clear();
       data = data.subspan(piece.size());
@@ -159,7 +159,7 @@ class PngWriter final : public Writer {
   [[nodiscard]] std::int64_t filtered_bytes() const { return strip_rows_ * (shape_.row_bytes() + 1); }
   // As it lies in the file, chunks and all.
   [[nodiscard]] std::int64_t strip_file_bytes() const {
-    return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunk * 12;
+    return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunkBytes * 12;
   }
   [[nodiscard]] std::int64_t worker_bytes() const {
     return filtered_bytes() + StripDeflater::working_bytes(filtered_bytes(), level_);

@@ -1,13 +1,18 @@
 #include "images/codecs/stb/stb_claims.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <string>
 
 #include "images/codecs/bmp/bmp_header.h"
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/gif/gif_codec.h"
+#include "images/codecs/psd/psd_codec.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 #include "images/image.h"
+#include "images/memory/available_memory.h"
 
 namespace imgpipe {
 namespace {
@@ -34,7 +39,8 @@ void check_palette_indices(Bytes bytes, const BmpHeader& bmp) {
   }
 }
 
-StbClaims read_bmp(Bytes bytes, bool lenient) {
+StbClaims read_bmp(Bytes bytes, const DecodeOptions& options) {
+  const bool lenient = options.lenient;
   const BmpHeader bmp = read_bmp_header(bytes, lenient);
   require(bmp.packing == BmpPacking::none, "bmp: stb_image does not support RLE compression");
   require(bmp.header_bytes >= 40 && bmp.header_bytes != 64, "bmp: stb_image does not support OS/2 headers");
@@ -52,7 +58,8 @@ StbClaims read_bmp(Bytes bytes, bool lenient) {
   return claims;
 }
 
-StbClaims read_tga(Bytes bytes, bool lenient) {
+StbClaims read_tga(Bytes bytes, const DecodeOptions& options) {
+  const bool lenient = options.lenient;
   StbClaims claims{little_endian(bytes, 12, 2), little_endian(bytes, 14, 2)};
   const std::uint32_t type = little_endian(bytes, 2, 1);
   const std::uint32_t descriptor = little_endian(bytes, 17, 1);
@@ -84,6 +91,7 @@ Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions
                       DecodeOptions options) {
   options.lenient = false;
   const auto reader = open(bytes, options);
+  check_available(reader->header().shape.bytes() + reader->working_bytes(true));
   Image image(reader->header().shape, options.memory);
   reader->read_rows(image.untyped_view());
   return image;
@@ -101,6 +109,7 @@ StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
   StbClaims claims{image.shape().width, image.shape().height};
   claims.bits_per_sample = static_cast<int>(big_endian(bytes, 22, 2));
   claims.bytes_per_pixel = 24;
+  claims.spurious_alpha = true;
   std::size_t at = 26;
   for (int section = 0; section < 3; ++section) at += 4 + std::size_t{big_endian(bytes, at, 4)};
   const bool packed = big_endian(bytes, at, 2) != 0;
@@ -122,10 +131,10 @@ StbClaims read_gif(Bytes bytes, const DecodeOptions& options) {
   const Image image = decode_strictly(open_gif, bytes, options);
   require(gif_frame_covers_screen(bytes) || little_endian(bytes, 11, 1) == 0,
           "gif: stb_image paints what lies outside the first frame");
-  return {image.shape().width, image.shape().height};
+  return {.width = image.shape().width, .height = image.shape().height, .spurious_alpha = true};
 }
 
-StbClaims read_png(Bytes bytes) {
+StbClaims read_png(Bytes bytes, const DecodeOptions&) {
   require(bytes.size() >= 33, "png: the header is truncated");
   // Apple's CgBI files begin with a chunk of that name; stb gives their colours as they are, blended and
   // swapped.
@@ -140,7 +149,7 @@ StbClaims read_png(Bytes bytes) {
 }
 
 // --codec stb only; it knows raw 8-bit PGM and PPM with maxval 255 well enough, and no others.
-StbClaims read_netpbm(Bytes bytes) {
+StbClaims read_netpbm(Bytes bytes, const DecodeOptions&) {
   const std::uint32_t kind = little_endian(bytes, 1, 1);
   require(kind == '5' || kind == '6', "stb_image reads raw PGM and PPM only");
   std::size_t at = 2;
@@ -168,25 +177,57 @@ StbClaims read_netpbm(Bytes bytes) {
   return claims;
 }
 
+StbClaims read_jpeg(Bytes bytes, const DecodeOptions&) {
+  return read_stb_jpeg_claims(bytes);
+}
+
+using OpenFile = std::unique_ptr<Reader> (*)(Bytes, const DecodeOptions&);
+
+// The formats that it reads.
+struct StbFormat {
+  Format format;
+  StbClaims (*claims)(Bytes, const DecodeOptions&);
+  OpenFile judged_by = nullptr;  // our own reader, which decodes the file first
+};
+constexpr std::array kFormats{
+    StbFormat{.format = Format::jpeg, .claims = read_jpeg},
+    StbFormat{.format = Format::png, .claims = read_png},
+    StbFormat{.format = Format::bmp, .claims = read_bmp},
+    StbFormat{.format = Format::gif, .claims = read_gif, .judged_by = open_gif},
+    StbFormat{.format = Format::tga, .claims = read_tga},
+    StbFormat{.format = Format::psd, .claims = read_psd, .judged_by = open_psd},
+    StbFormat{.format = Format::pgm, .claims = read_netpbm},
+    StbFormat{.format = Format::ppm, .claims = read_netpbm},
+};
+
+const StbFormat& row_of(Format format) {
+  return *std::ranges::find(kFormats, format, &StbFormat::format);
+}
+
 }  // namespace
 
+bool stb_reads(Format format) {
+  return std::ranges::find(kFormats, format, &StbFormat::format) != kFormats.end();
+}
+
 StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format, const DecodeOptions& options) {
-  switch (format) {
-    case Format::bmp:
-      return read_bmp(bytes, options.lenient);
-    case Format::tga:
-      return read_tga(bytes, options.lenient);
-    case Format::psd:
-      return read_psd(bytes, options);
-    case Format::gif:
-      return read_gif(bytes, options);
-    case Format::jpeg:
-      return read_stb_jpeg_claims(bytes);
-    case Format::png:
-      return read_png(bytes);
-    default:
-      return read_netpbm(bytes);
+  return row_of(format).claims(bytes, options);
+}
+
+std::int64_t stb_opening_bytes(std::span<const std::byte> bytes, Format format,
+                               const DecodeOptions& options) {
+  if (const OpenFile open = row_of(format).judged_by) {
+    constexpr std::int64_t kLibraryBytes = 24;  // a pixel, at most
+    DecodeOptions own = options;
+    own.codec = CodecChoice::automatic;
+    own.lenient = false;
+    const std::unique_ptr<Reader> reader = open(bytes, own);
+    const Shape& shape = reader->header().shape;
+    return std::max(shape.bytes() + reader->working_bytes(true), kLibraryBytes * shape.pixels());
   }
+  const StbClaims claims = read_stb_claims(bytes, format, options);
+  check_header({claims.width, claims.height, 4}, options);
+  return claims.bytes_per_pixel * claims.width * claims.height;
 }
 
 }  // namespace imgpipe

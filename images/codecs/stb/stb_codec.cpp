@@ -5,16 +5,19 @@
 // memory within a budget made from the size in the header; HDR and PIC are compiled out; the sizes that a
 // header claims are checked first, and what it is known to get wrong is refused (stb_claims.h); its stack
 // variables start as zero (see CMakeLists.txt).
+#include "images/codecs/stb/stb_codec.h"
+
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <utility>
 
-#include "images/codecs/codec_parts.h"
-#include "images/codecs/mark.h"
+#include "images/codecs/codec_table.h"
 #include "images/codecs/stb/stb_claims.h"
 #include "images/error.h"
+#include "images/memory/available_memory.h"
 
 namespace imgpipe {
 namespace {
@@ -182,7 +185,7 @@ class StbReader final : public WholeImageReader {
     // ours.
     constexpr std::int64_t kBytesPerPixel = 32;
     check_header(header_.shape, options);
-    check_memory(header_.shape, claims.bytes_per_pixel * header_.shape.pixels());
+    check_available(claims.bytes_per_pixel * header_.shape.pixels());
     if (bytes.size() > std::numeric_limits<int>::max()) {
       throw Error(ErrorKind::input, "too large: stb_image reads at most 2 GiB");
     }
@@ -197,6 +200,7 @@ class StbReader final : public WholeImageReader {
     const std::int64_t stored = header_.shape.pixels() * stored_channels_;
     return stored * (header_.bits_per_sample == 16 ? 2 : 1) + WholeImageReader::working_bytes(whole);
   }
+  [[nodiscard]] std::int64_t library_bytes(bool whole) const override { return working_bytes(whole); }
 
  protected:
   void decode(HostView view) override {
@@ -247,9 +251,7 @@ class StbReader final : public WholeImageReader {
       round_to_8_bits(pixels_.data, header_.shape.pixels() * stored_channels_);
     }
     header_.shape.channels = stored_channels_;
-    // stb always gives GIF and PSD four channels.
-    const bool spurious_alpha = header_.format == Format::gif || header_.format == Format::psd;
-    if (spurious_alpha && stored_channels_ == 4 && all_opaque(pixels_.data, header_.shape.pixels())) {
+    if (claims.spurious_alpha && stored_channels_ == 4 && all_opaque(pixels_.data, header_.shape.pixels())) {
       header_.shape.channels = 3;
     }
   }
@@ -264,11 +266,73 @@ void append_bytes(void* user, void* data, int count) {
   file->insert(file->end(), first, first + count);
 }
 
+// stb counts hash chain entries here: 5 is its least, and it has no faster mode.
+int write_png(std::vector<std::byte>& file, ConstHostPlane image, const EncodeOptions& options) {
+  stbi_write_png_compression_level = options.png_level < 5 ? 5 : options.png_level + 3;
+  return stbi_write_png_to_func(append_bytes, &file, static_cast<int>(image.width),
+                                static_cast<int>(image.height), image.channels, image.data,
+                                static_cast<int>(image.stride));
+}
+
+int write_jpeg(std::vector<std::byte>& file, ConstHostPlane image, const EncodeOptions& options) {
+  return stbi_write_jpg_to_func(append_bytes, &file, static_cast<int>(image.width),
+                                static_cast<int>(image.height), image.channels, image.data, options.quality);
+}
+
+int write_bmp(std::vector<std::byte>& file, ConstHostPlane image, const EncodeOptions&) {
+  return stbi_write_bmp_to_func(append_bytes, &file, static_cast<int>(image.width),
+                                static_cast<int>(image.height), image.channels, image.data);
+}
+
+int write_tga(std::vector<std::byte>& file, ConstHostPlane image, const EncodeOptions&) {
+  return stbi_write_tga_to_func(append_bytes, &file, static_cast<int>(image.width),
+                                static_cast<int>(image.height), image.channels, image.data);
+}
+
+// What the library makes of an image, and the file, which doubles as it grows.
+std::int64_t doubling_bytes(const Shape& shape, std::int64_t file_bytes) {
+  return 3 * (file_bytes + 4 * shape.height);
+}
+// All filtered rows and a hash table beside a stream that doubles too.
+std::int64_t png_bytes(const Shape& shape) {
+  return 5 * shape.bytes() + 6 * shape.height;
+}
+// Up to 9 bytes for 4 samples, as libjpeg's.
+std::int64_t jpeg_bytes(const Shape& shape) {
+  return 3 * std::max(shape.bytes(), 3 * shape.pixels()) * 9 / 4;
+}
+std::int64_t bmp_bytes(const Shape& shape) {
+  return doubling_bytes(shape, shape.pixels() * (shape.has_alpha() ? 4 : 3));
+}
+std::int64_t tga_bytes(const Shape& shape) {
+  return doubling_bytes(shape, shape.pixels() * (1 + shape.channels));
+}
+
+// The formats that it writes.
+struct StbEncoder {
+  Format format;
+  std::int64_t most_side;                             // what the format, or the library, can say
+  std::int64_t (*working_bytes)(const Shape& shape);  // beside the image
+  int (*write)(std::vector<std::byte>& file, ConstHostPlane image,
+               const EncodeOptions& options);  // 0: failed
+};
+constexpr std::int64_t kMostInt = std::numeric_limits<int>::max();
+constexpr std::array kEncoders{
+    StbEncoder{.format = Format::jpeg, .most_side = 65535, .working_bytes = jpeg_bytes, .write = write_jpeg},
+    StbEncoder{.format = Format::png, .most_side = kMostInt, .working_bytes = png_bytes, .write = write_png},
+    StbEncoder{.format = Format::bmp, .most_side = kMostInt, .working_bytes = bmp_bytes, .write = write_bmp},
+    StbEncoder{.format = Format::tga, .most_side = 65535, .working_bytes = tga_bytes, .write = write_tga},
+};
+
+const StbEncoder& encoder_of(Format format) {
+  return *std::ranges::find(kEncoders, format, &StbEncoder::format);
+}
+
 // stb_image_write takes whole images, so the rows are gathered first.
 class StbWriter final : public Writer {
  public:
   StbWriter(Format format, Shape shape, const EncodeOptions& options)
-      : format_(format), options_(options), shape_(shape) {}
+      : encoder_(encoder_of(format)), options_(options), shape_(shape) {}
 
   void write_rows(ConstHostView rows) override {
     if (image_.empty()) image_ = Image(shape_);
@@ -276,47 +340,25 @@ class StbWriter final : public Writer {
     next_row_ += rows.height;
   }
 
-  // The image, what the library makes of it, and the file, which doubles as it grows. PNG: all filtered rows
-  // and a hash table beside a stream that doubles too. JPEG: up to 9 bytes for 4 samples, as libjpeg's.
   [[nodiscard]] std::int64_t working_bytes() const override {
     constexpr std::int64_t kTableBytes = std::int64_t{4} << 20;
-    const std::int64_t image = shape_.bytes();
-    if (format_ == Format::png) return 6 * (image + shape_.height) + kTableBytes;
-    if (format_ == Format::jpeg)
-      return image + 3 * std::max(image, 3 * shape_.pixels()) * 9 / 4 + kTableBytes;
-    const std::int64_t file = format_ == Format::bmp ? shape_.pixels() * (shape_.has_alpha() ? 4 : 3)
-                                                     : shape_.pixels() * (1 + shape_.channels);
-    return image + 3 * (file + 4 * shape_.height) + kTableBytes;
+    return shape_.bytes() + encoder_.working_bytes(shape_) + kTableBytes;
   }
+  [[nodiscard]] std::int64_t library_bytes() const override { return working_bytes(); }
 
   EncodedFile finish() override {
     if (image_.empty()) throw Error(ErrorKind::usage, "finish: rows of the image are missing");
     std::vector<std::byte> file;
-    const auto width = static_cast<int>(image_.shape().width);
-    const auto height = static_cast<int>(image_.shape().height);
-    const int channels = image_.shape().channels;
-    const Sample* data = std::as_const(image_).view().data;
-    int ok = 0;
-    if (format_ == Format::png) {
-      // stb counts hash chain entries here: 5 is its least, and it has no faster mode.
-      stbi_write_png_compression_level = options_.png_level < 5 ? 5 : options_.png_level + 3;
-      ok = stbi_write_png_to_func(append_bytes, &file, width, height, channels, data, width * channels);
-    } else if (format_ == Format::jpeg) {
-      ok = stbi_write_jpg_to_func(append_bytes, &file, width, height, channels, data, options_.quality);
-    } else if (format_ == Format::bmp) {
-      ok = stbi_write_bmp_to_func(append_bytes, &file, width, height, channels, data);
-    } else if (format_ == Format::tga) {
-      ok = stbi_write_tga_to_func(append_bytes, &file, width, height, channels, data);
-    }
-    if (ok == 0) throw Error(ErrorKind::memory, "the encoder failed");
-    add_mark(file, format_, options_.mark);
+    if (encoder_.write(file, std::as_const(image_).view(), options_) == 0)
+      throw Error(ErrorKind::memory, "the encoder failed");
+    codec_of(encoder_.format).add_mark(file, options_.mark);
     EncodedFile encoded;
     encoded.parts.push_back(std::move(file));
     return encoded;
   }
 
  private:
-  Format format_;
+  const StbEncoder& encoder_;
   EncodeOptions options_;
   Shape shape_;
   Image image_;
@@ -329,15 +371,17 @@ std::unique_ptr<Reader> open_stb(Bytes bytes, Format format, const DecodeOptions
   return std::make_unique<StbReader>(bytes, format, options);
 }
 
+bool stb_writes(Format format) {
+  return std::ranges::find(kEncoders, format, &StbEncoder::format) != kEncoders.end();
+}
+
 void check_stb_writable(Format format, Shape shape) {
   // JPEG and TGA store sides in 16 bits; inside stb sizes are int, and it doubles buffers as it goes.
-  constexpr std::int64_t kMaxSide16 = 65535;
   constexpr std::int64_t kMaxRawBytes = 1 << 30;
   const std::string name(format_info(format).name);
-  const bool side_limit = format == Format::jpeg || format == Format::tga;
-  if (side_limit && (shape.width > kMaxSide16 || shape.height > kMaxSide16)) {
-    throw Error(ErrorKind::usage, name + " holds at most 65535 pixels a side");
-  }
+  const std::int64_t most_side = encoder_of(format).most_side;
+  if (shape.width > most_side || shape.height > most_side)
+    throw Error(ErrorKind::usage, name + " holds at most " + std::to_string(most_side) + " pixels a side");
   if (shape.bytes() + shape.height > kMaxRawBytes) {
     throw Error(ErrorKind::usage, name + " output is limited to 1 GiB of samples; pgm and ppm are not");
   }

@@ -6,6 +6,7 @@
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/palette.h"
 #include "images/codecs/sniff.h"
+#include "images/codecs/tga/tga_codec.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -69,7 +70,7 @@ Alpha judge_alpha(const TgaHeader& header, std::uint32_t attribute_bits, Bytes b
   return type == 1 ? Alpha::none : type == 4 ? Alpha::premultiplied : Alpha::straight;
 }
 
-// format_by_content() has judged type, depths and sides.
+// is_tga() has judged type, depths and sides.
 TgaHeader read_header(Bytes bytes) {
   const auto field = [&](std::size_t at, std::size_t count) { return little_endian(bytes, at, count); };
   TgaHeader header;

@@ -6,6 +6,8 @@
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/mark.h"
+#include "images/codecs/stb/stb_codec.h"
+#include "images/codecs/tga/tga_codec.h"
 
 namespace imgpipe {
 namespace {
@@ -37,7 +39,7 @@ class TgaWriter final : public Writer {
   EncodedFile finish() override {
     packed_ = std::vector<std::byte>();
     std::vector<std::byte> head = header();
-    add_mark(head, Format::tga, mark_);
+    add_tga_mark(head, mark_);
     bands_.push_back(std::move(head));
     std::ranges::reverse(bands_);
     EncodedFile encoded;

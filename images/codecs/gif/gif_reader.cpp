@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/gif/gif_codec.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 

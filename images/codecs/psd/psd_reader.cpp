@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/psd/psd_codec.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 

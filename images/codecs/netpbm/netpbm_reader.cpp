@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
-#include "images/codecs/mark.h"
+#include "images/codecs/netpbm/netpbm_codec.h"
 #include "images/error.h"
 #include "images/files/input_file.h"
 
@@ -262,81 +262,26 @@ class NetpbmReader final : public Reader {
   std::int64_t missing_ = 0;
 };
 
-class NetpbmWriter final : public Writer {
- public:
-  NetpbmWriter(Shape shape, const EncodeOptions& options) : shape_(shape) {
-    const std::string mark(mark_text(options.mark));
-    head_ = std::string(shape.channels == 1 ? "P5\n" : "P6\n") + (mark.empty() ? "" : "# " + mark + "\n") +
-            std::to_string(shape.width) + " " + std::to_string(shape.height) + "\n255\n";
-    left_ = file_bytes();
-  }
-
-  void write_rows(ConstHostView rows) override {
-    (void)as_8_bit(rows);
-    if (left_ == file_bytes()) append(std::as_bytes(std::span(head_)), rows.height);
-    const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
-    for (std::int64_t y = 0; y < rows.height; ++y) append({rows.row(y), row_bytes}, rows.height);
-  }
-
-  [[nodiscard]] std::int64_t working_bytes() const override { return file_bytes() + list_bytes(); }
-  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
-    return std::min(file_bytes(), part_bytes(rows)) + list_bytes();
-  }
-
-  EncodedFile take_finished() override { return std::exchange(file_, {}); }
-  EncodedFile finish() override { return take_finished(); }
-
- private:
-  [[nodiscard]] std::int64_t file_bytes() const {
-    return static_cast<std::int64_t>(head_.size()) + shape_.bytes();
-  }
-  // Of a part that is to take so many rows: few parts where rows come one by one, each of whole rows.
-  [[nodiscard]] std::int64_t part_bytes(std::int64_t rows) const {
-    constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
-    const std::int64_t row_bytes = shape_.row_bytes();
-    return static_cast<std::int64_t>(head_.size()) + std::max(rows, kPartBytes / row_bytes) * row_bytes;
-  }
-  // Of the parts' list, and what they were not filled with.
-  [[nodiscard]] std::int64_t list_bytes() const { return 4096 + shape_.bytes() / 4096; }
-
-  // `rows`: how many are being written.
-  void append(Bytes bytes, std::int64_t rows) {
-    std::vector<std::byte>* part = file_.parts.empty() ? nullptr : &file_.parts.back();
-    if (part == nullptr || part->capacity() - part->size() < bytes.size()) {
-      part = &file_.parts.emplace_back();
-      part->reserve(static_cast<std::size_t>(std::min(left_, part_bytes(rows))));
-    }
-    part->insert(part->end(), bytes.begin(), bytes.end());
-    left_ -= static_cast<std::int64_t>(bytes.size());
-  }
-
-  Shape shape_;
-  std::string head_;
-  std::int64_t left_ = 0;  // bytes of the file that are not there yet
-  EncodedFile file_;       // what was not taken of it
-};
-
 }  // namespace
 
-std::unique_ptr<Reader> open_netpbm(Bytes bytes, const DecodeOptions& options, const InputFile* rest) {
-  return std::make_unique<NetpbmReader>(bytes, options, rest);
+std::unique_ptr<Reader> open_netpbm(Bytes file, const DecodeOptions& options) {
+  return std::make_unique<NetpbmReader>(file, options, nullptr);
 }
 
-bool is_raw_netpbm(Bytes beginning, DecodeOptions options) {
-  const std::optional<Format> format = format_by_content(beginning);
-  const bool netpbm = format == Format::pbm || format == Format::pgm || format == Format::ppm;
-  if (!netpbm || std::to_integer<char>(beginning[1]) < '4') return false;
-  options.lenient = true;  // the pixels need not be here
+std::unique_ptr<Reader> open_netpbm_rows(const InputFile& file, const DecodeOptions& options) {
+  return std::make_unique<NetpbmReader>(file.bytes(), options, &file);
+}
+
+bool is_raw_netpbm(Bytes beginning, const DecodeOptions& options) {
+  if (std::to_integer<char>(beginning[1]) < '4') return false;
+  DecodeOptions header_only = options;
+  header_only.lenient = true;  // the pixels need not be here
   try {
-    const NetpbmReader reader(beginning, options, nullptr);
+    const NetpbmReader reader(beginning, header_only, nullptr);
     return true;
   } catch (const Error&) {
     return false;
   }
-}
-
-std::unique_ptr<Writer> make_netpbm_writer(Shape shape, const EncodeOptions& options) {
-  return std::make_unique<NetpbmWriter>(shape, options);
 }
 
 }  // namespace imgpipe

@@ -1,0 +1,48 @@
+#include "images/codecs/bmp/bmp_codec.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "images/codecs/mark.h"
+#include "images/codecs/sniff.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+
+// The four reserved bytes of the file header, which are the writing program's (BITMAPFILEHEADER).
+constexpr std::size_t kReserved = 6;
+
+std::string_view reserved_text(Mark mark) {
+  return mark == Mark::result ? "impr"sv : "imps"sv;
+}
+
+}  // namespace
+
+bool is_bmp(Bytes beginning) {
+  return stands_at(beginning, 0, "BM"sv);
+}
+
+FileClaim bmp_claim(Bytes beginning) {
+  if (little_endian(beginning, 14, 4) == 12)
+    return {.width = little_endian(beginning, 18, 2), .height = little_endian(beginning, 20, 2)};
+  const auto side = [&](std::size_t at) {
+    return std::abs(std::int64_t{static_cast<std::int32_t>(little_endian(beginning, at, 4))});
+  };
+  return {.width = side(18), .height = side(22)};
+}
+
+void add_bmp_mark(std::vector<std::byte>& file, Mark mark) {
+  if (mark == Mark::none) return;
+  std::ranges::copy(std::as_bytes(std::span(reserved_text(mark))), file.begin() + kReserved);
+}
+
+Mark find_bmp_mark(Bytes beginning) {
+  for (const Mark mark : {Mark::result, Mark::synthetic})
+    if (stands_at(beginning, kReserved, reserved_text(mark))) return mark;
+  return Mark::none;
+}
+
+}  // namespace imgpipe

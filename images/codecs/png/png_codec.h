@@ -1,0 +1,22 @@
+// What the codec of PNG gives to its row (images/codecs/codec_table.h says what each is).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "images/codecs/codec.h"
+#include "images/codecs/codec_parts.h"
+
+namespace imgpipe {
+
+[[nodiscard]] bool is_png(Bytes beginning);
+[[nodiscard]] FileClaim png_claim(Bytes beginning);
+[[nodiscard]] std::unique_ptr<Reader> open_png(Bytes file, const DecodeOptions& options);
+[[nodiscard]] std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options);
+[[nodiscard]] Mark find_png_mark(Bytes beginning);
+void add_png_mark(std::vector<std::byte>& file, Mark mark);
+[[nodiscard]] std::vector<std::string> png_libraries();
+
+}  // namespace imgpipe

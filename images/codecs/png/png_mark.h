@@ -1,0 +1,14 @@
+// The mark of a PNG: a tEXt chunk "Software" behind IHDR (PNG specification, third edition, 11.3.3.1).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "images/codecs/codec.h"
+
+namespace imgpipe {
+
+// The whole chunk.
+[[nodiscard]] std::vector<std::byte> png_mark(Mark mark);
+
+}  // namespace imgpipe

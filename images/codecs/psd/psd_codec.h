@@ -1,0 +1,15 @@
+// What the codec of PSD gives to its row (images/codecs/codec_table.h says what each is).
+#pragma once
+
+#include <memory>
+
+#include "images/codecs/codec.h"
+#include "images/codecs/codec_parts.h"
+
+namespace imgpipe {
+
+[[nodiscard]] bool is_psd(Bytes beginning);
+[[nodiscard]] FileClaim psd_claim(Bytes beginning);
+[[nodiscard]] std::unique_ptr<Reader> open_psd(Bytes file, const DecodeOptions& options);
+
+}  // namespace imgpipe

@@ -1,0 +1,24 @@
+// stb_image and stb_image_write, which --codec stb takes for the formats that they know.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "images/codecs/codec.h"
+#include "images/codecs/codec_parts.h"
+
+namespace imgpipe {
+
+// For a format that stb_reads() (stb_claims.h).
+[[nodiscard]] std::unique_ptr<Reader> open_stb(Bytes file, Format format, const DecodeOptions& options);
+
+[[nodiscard]] bool stb_writes(Format format);
+// For a format that stb_writes(). Throws Error(usage) for a shape that it cannot make a file of.
+[[nodiscard]] std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape,
+                                                      const EncodeOptions& options);
+// Throws Error(usage) for such a shape.
+void check_stb_writable(Format format, Shape shape);
+
+[[nodiscard]] std::string stb_version();
+
+}  // namespace imgpipe

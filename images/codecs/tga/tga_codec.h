@@ -1,0 +1,20 @@
+// What the codec of TGA gives to its row (images/codecs/codec_table.h says what each is).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "images/codecs/codec.h"
+#include "images/codecs/codec_parts.h"
+
+namespace imgpipe {
+
+[[nodiscard]] bool is_tga(Bytes beginning);
+[[nodiscard]] FileClaim tga_claim(Bytes beginning);
+[[nodiscard]] std::unique_ptr<Reader> open_tga(Bytes file, const DecodeOptions& options);
+[[nodiscard]] std::unique_ptr<Writer> make_tga_writer(Shape shape, const EncodeOptions& options);
+[[nodiscard]] Mark find_tga_mark(Bytes beginning);
+void add_tga_mark(std::vector<std::byte>& file, Mark mark);
+
+}  // namespace imgpipe
