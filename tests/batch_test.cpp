@@ -49,7 +49,7 @@ class BatchTest : public testing::Test {
     const std::unique_ptr<Engine> engine = make_reference_engine();
     Job job;
     job.reader = open_reader(bytes);
-    job.plan = make_plan(parse_stages("gray,hist,contrast,smooth"), job.reader->header().shape, {});
+    job.plan = make_plan(parse_stages("gray,hist,contrast,smooth"), job.reader->header().shape);
     job.writer = make_writer(Format::png, job.plan.output);
     const Outcome outcome = engine->run(std::move(job));
     if (outcome.error) std::rethrow_exception(outcome.error);

@@ -26,14 +26,13 @@ Image make_image(Shape shape, std::uint64_t seed = 9) {
 struct Ask {
   std::string stages;
   Format format = Format::png;
-  StageOptions options = {};
   bool fuse = false;
   bool streamed = true;
 };
 
 Outcome run(Engine& engine, std::unique_ptr<Reader> reader, const Ask& ask) {
   Job job;
-  job.plan = make_plan(parse_stages(ask.stages), reader->header().shape, ask.options, ask.fuse);
+  job.plan = make_plan(parse_stages(ask.stages), reader->header().shape, ask.fuse);
   job.writer = make_writer(ask.format, job.plan.output);
   job.reader = std::move(reader);
   job.keep_pixels = !ask.streamed;
@@ -85,9 +84,9 @@ TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
       // Every plan on the small ones, some of them on the large.
       for (std::size_t i = 0; i < plans().size(); ++i) {
         if (size.width > 1000 && (i + static_cast<std::size_t>(channels)) % 4 != 0) continue;
-        expect_equal_files(image, {plans()[i], Format::png, {}, false, true});
+        expect_equal_files(image, {plans()[i], Format::png, false, true});
         if (HasFatalFailure()) return;
-        expect_equal_files(image, {plans()[i], Format::png, {}, true, true});
+        expect_equal_files(image, {plans()[i], Format::png, true, true});
         if (HasFatalFailure()) return;
       }
     }
@@ -96,17 +95,13 @@ TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
 
 TEST(CpuEngine, EveryOptionAndBorder) {
   const Image image = make_image({143, 77, 3});
-  for (const Window window : {Window::box, Window::triangle, Window::gauss}) {
-    for (const Border border : {Border::shrink, Border::replicate, Border::reflect}) {
-      for (const Stretch stretch : {Stretch::joint, Stretch::each}) {
-        StageOptions options;
-        options.window = window;
-        options.border = border;
-        options.stretch = stretch;
-        options.clip_low = kOnePercent;
-        options.clip_high = 3 * kOnePercent;
-        options.luma = stretch == Stretch::joint ? Luma::bt709 : Luma::opencv;
-        expect_equal_files(image, {"contrast,smooth,gray,smooth", Format::png, options, false, true});
+  for (const std::string window : {"box", "triangle", "gauss"}) {
+    for (const std::string border : {"shrink", "replicate", "reflect"}) {
+      for (const std::string stretch : {"joint", "each"}) {
+        const std::string luma = stretch == "joint" ? "bt709" : "opencv";
+        expect_equal_files(image, {"contrast:1:3:" + stretch + ",smooth:" + window + ":" + border + ",gray:" + luma +
+                                       ",smooth:border=" + border,
+                                   Format::png, false, true});
         if (HasFatalFailure()) return;
       }
     }
@@ -234,7 +229,7 @@ TEST(CpuEngine, AWriterThatFailsEndsTheJob) {
     for (const std::int64_t fails_at : {0, 250, 499}) {
       Job job;
       job.reader = make_memory_reader(image.view());
-      job.plan = make_plan(parse_stages("gray,contrast,smooth"), image.shape(), {});
+      job.plan = make_plan(parse_stages("gray,contrast,smooth"), image.shape());
       job.keep_pixels = false;
       job.writer = std::make_unique<FullWriter>(strip_rows, fails_at);
       const std::unique_ptr<Engine> engine = make_cpu_engine(3);

@@ -28,7 +28,6 @@ Image make_image(Shape shape, const std::string& content = "noise") {
 
 struct Wish {
   std::string stages = "gray,hist,contrast,smooth";
-  StageOptions options;
   bool fuse = false;
   int repeat = 0;
   bool keep = true;
@@ -37,7 +36,7 @@ struct Wish {
 Outcome run(Engine& engine, const Image& image, const Wish& wish) {
   Job job;
   job.reader = make_memory_reader(image.view());
-  job.plan = make_plan(parse_stages(wish.stages), image.shape(), wish.options, wish.fuse);
+  job.plan = make_plan(parse_stages(wish.stages), image.shape(), wish.fuse);
   job.repeat = wish.repeat;
   job.keep_source = wish.keep;
   job.keep_outputs = wish.keep;
@@ -52,7 +51,7 @@ void expect_equal(Engine& cuda, const Image& image, const Wish& wish) {
   ASSERT_FALSE(expected.error);
   const Outcome got = run(cuda, image, wish);
   if (got.error) std::rethrow_exception(got.error);
-  ASSERT_EQ(first_difference(expected.pixels, got.pixels), "");
+  ASSERT_EQ(first_difference(expected.pixels.as<Sample>(), got.pixels.as<Sample>()), "");
   ASSERT_EQ(expected.histograms, got.histograms);
   if (!wish.keep) return;
   for (const Difference& difference : compare_outcomes(got, expected))
@@ -79,7 +78,7 @@ TEST(CudaEngine, EqualsTheReferenceForEveryListShapeAndChannel) {
       for (const std::string& stages : kLists) {
         for (const bool fuse : {false, true}) {
           for (const bool keep : {true, false}) {
-            expect_equal(*cuda, image, {stages, {}, fuse, 0, keep});
+            expect_equal(*cuda, image, {stages, fuse, 0, keep});
             if (HasFatalFailure()) return;
           }
         }
@@ -93,23 +92,19 @@ TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
   // Four chunks and a part of one: 3 bytes * 2711 * 4133 = 33.6 MB.
   const Image image = synthesize(parse_pattern("photo"), {2711, 4133, 3}, 5);
-  for (const Window window : {Window::box, Window::triangle, Window::gauss}) {
-    for (const Border border : {Border::shrink, Border::replicate, Border::reflect}) {
-      StageOptions options;
-      options.window = window;
-      options.border = border;
-      options.luma = window == Window::box        ? Luma::bt601
-                     : window == Window::triangle ? Luma::bt709
-                                                  : Luma::opencv;
-      options.stretch = border == Border::reflect ? Stretch::each : Stretch::joint;
-      options.clip_low = border == Border::shrink ? 0 : 1'234'567;
+  for (const std::string window : {"box", "triangle", "gauss"}) {
+    for (const std::string border : {"shrink", "replicate", "reflect"}) {
+      const std::string luma = window == "box" ? "bt601" : window == "triangle" ? "bt709" : "opencv";
+      const std::string contrast = border == "shrink" ? "contrast" : "contrast:1.234567:0";
       expect_equal(*cuda, image,
-                   {"gray,hist,contrast,smooth", options, border == Border::replicate, 0, false});
+                   {"gray:" + luma + ",hist," + contrast + (border == "reflect" ? ":stretch=each" : "") + ",smooth:" +
+                        window + ":" + border,
+                    border == "replicate", 0, false});
       if (HasFatalFailure()) return;
     }
   }
-  expect_equal(*cuda, image, {"contrast,smooth", {}, false, 0, true});
-  expect_equal(*cuda, image, {"gray,hist,contrast,smooth", {}, true, 3, true});
+  expect_equal(*cuda, image, {"contrast,smooth", false, 0, true});
+  expect_equal(*cuda, image, {"gray,hist,contrast,smooth", true, 3, true});
 }
 
 TEST(CudaEngine, RepeatedRunsAndPassesAreEqual) {
@@ -186,7 +181,7 @@ TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
   for (int i = 0; i < 3; ++i) {
     Job job;
     job.reader = std::make_unique<BrokenReader>();
-    job.plan = make_plan(parse_stages("gray"), job.reader->header().shape, {});
+    job.plan = make_plan(parse_stages("gray"), job.reader->header().shape);
     const Outcome outcome = cuda->run(std::move(job));
     ASSERT_TRUE(outcome.error);
     expect_equal(*cuda, make_image({64, 64, 3}), {});

@@ -35,7 +35,7 @@ class NoReader final : public Reader {
 };
 
 Plan plan_of(const std::string& stages, const Shape& shape) {
-  return make_plan(parse_stages(stages), shape, {});
+  return make_plan(parse_stages(stages), shape);
 }
 
 std::int64_t need_of(const Engine& engine, const std::string& stages, const Shape& shape, Format format) {

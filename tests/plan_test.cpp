@@ -1,17 +1,19 @@
 #include "pipeline/plan.h"
 
+#include <optional>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "images/error.h"
+#include "tests/support/golden.h"
 
 namespace imgpipe::test {
 namespace {
 
 std::string labels(std::string_view stages, const Shape& input) {
   std::string text;
-  for (const Step& step : make_plan(parse_stages(stages), input, {}).steps)
+  for (const Step& step : make_plan(parse_stages(stages), input).steps)
     text += (text.empty() ? "" : " ") + step.label;
   return text;
 }
@@ -21,9 +23,10 @@ constexpr Shape kGreyAlpha{8, 4, 2};
 constexpr Shape kRgb{8, 4, 3};
 constexpr Shape kRgba{8, 4, 4};
 
-TEST(Plan, TheDefaultIsTheTable) {
-  EXPECT_EQ(default_stages(), "gray,hist,contrast,smooth");
-  EXPECT_EQ(labels(default_stages(), kRgb), "gray hist contrast smooth");
+// A new stage does not change it.
+TEST(Plan, TheDefaultIsAConstant) {
+  EXPECT_EQ(kDefaultStages, "gray,hist,contrast,smooth");
+  EXPECT_EQ(labels(kDefaultStages, kRgb), "gray hist contrast smooth");
 }
 
 TEST(Plan, ContrastGetsTheHistogramThatItLacks) {
@@ -37,7 +40,7 @@ TEST(Plan, GrayOnGreyCostsNothing) {
   EXPECT_EQ(labels("gray", kGrey), "");
   EXPECT_EQ(labels("gray,gray", kRgb), "gray");
   EXPECT_EQ(labels("hist,gray,contrast", kGrey), "hist contrast") << "hist stands right before contrast";
-  EXPECT_EQ(make_plan(parse_stages("gray"), kGrey, {}).notes.size(), 1U);
+  EXPECT_EQ(make_plan(parse_stages("gray"), kGrey).notes.size(), 1U);
   EXPECT_EQ(labels("gray", kGreyAlpha), "");
 }
 
@@ -59,33 +62,46 @@ TEST(Plan, AlphaIsCarried) {
   EXPECT_EQ(planned_output(parse_stages("gray"), kRgba), kGreyAlpha);
 }
 
-// Whatever the list, each step takes what the one before gave, and its stage can read it.
-TEST(Plan, ShapesFollowForEveryListOfFour) {
-  std::vector<const Stage*> selectable;
+// Every stage of the table, with the first of its golden cases.
+std::vector<StageRequest> selectable_steps() {
+  std::vector<StageRequest> steps;
   for (const Stage& stage : stage_table()) {
-    if (stage.selectable) selectable.push_back(&stage);
+    if (stage.selectable) steps.push_back(parse_stages(golden_cases(stage.name).at(0)).at(0));
   }
-  ASSERT_EQ(selectable.size(), 4U);
-  for (std::size_t code = 0; code < 256; ++code) {
-    const std::vector<const Stage*> list{selectable[code & 3], selectable[code >> 2 & 3],
-                                         selectable[code >> 4 & 3], selectable[code >> 6]};
-    for (const Shape& input : {kGrey, kGreyAlpha, kRgb, kRgba}) {
-      const Plan plan = make_plan(list, input, {});
-      FrameType frame = frame_type_of(input);
-      std::set<std::string> seen;
-      for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-        const Step& step = plan.steps[i];
-        EXPECT_EQ(step.in, frame);
-        EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1);
-        EXPECT_FALSE(step.stage->grey_only && step.in.color_channels == 1);
-        if (step.stage->reads_histogram) {
-          EXPECT_TRUE(i > 0 && writes_histogram(plan.steps[i - 1].stage->writes));
-        }
-        EXPECT_TRUE(seen.insert(step.label).second) << step.label << " twice";
-        frame = step.out;
+  return steps;
+}
+
+void expect_types_follow(const std::vector<StageRequest>& list, const Shape& input) {
+  const Plan plan = make_plan(list, input);
+  FrameType type = frame_type_of(input);
+  std::set<std::string> seen;
+  std::optional<std::size_t> counted_by;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    EXPECT_EQ(step.in, type);
+    EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1);
+    EXPECT_TRUE(step.stage->needless == nullptr || step.stage->needless(step.in, step.parameters).empty());
+    if (reads_histogram(*step.stage, step.parameters)) {
+      EXPECT_TRUE(counted_by) << step.label;
+      EXPECT_EQ(step.counted_by, counted_by) << step.label;
+    }
+    if (step.stage->writes_pixels) counted_by.reset();
+    if (step.stage->counts) counted_by = i;
+    EXPECT_TRUE(seen.insert(step.label).second) << step.label << " twice";
+    type = step.out;
+  }
+  EXPECT_EQ(plan.output, shape_of(type));
+  EXPECT_TRUE(type.layout == Layout::interleaved || type.channels() == 1);
+}
+
+// Whatever the list, each step takes what the one before gave, and its stage can read it.
+TEST(Plan, TypesFollowForEveryListOfThree) {
+  const std::vector<StageRequest> steps = selectable_steps();
+  for (const StageRequest& first : steps) {
+    for (const StageRequest& second : steps) {
+      for (const StageRequest& third : steps) {
+        for (const Shape& input : {kGrey, kGreyAlpha, kRgb, kRgba}) expect_types_follow({first, second, third}, input);
       }
-      EXPECT_EQ(plan.output.channels, frame.channels());
-      EXPECT_TRUE(frame.layout == Layout::interleaved || frame.channels() == 1);
     }
   }
 }
@@ -93,7 +109,7 @@ TEST(Plan, ShapesFollowForEveryListOfFour) {
 TEST(Plan, FusesNeighboursOnRequest) {
   const auto fused = [](std::string_view stages, const Shape& input) {
     std::string text;
-    for (const Step& step : make_plan(parse_stages(stages), input, {}, true).steps)
+    for (const Step& step : make_plan(parse_stages(stages), input, true).steps)
       text += (text.empty() ? "" : " ") + step.label;
     return text;
   };
@@ -102,10 +118,96 @@ TEST(Plan, FusesNeighboursOnRequest) {
   EXPECT_EQ(fused("hist,contrast,smooth,smooth", kGrey), "hist contrast+smooth smooth#2");
   EXPECT_EQ(fused("contrast,smooth", kRgb), "split* hist* contrast+smooth merge*");
   EXPECT_EQ(fused("gray,smooth", kRgb), "gray smooth");
-  const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb, {}, true);
+  const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb, true);
   ASSERT_EQ(plan.steps[0].parts.size(), 2U);
   EXPECT_EQ(plan.steps[0].in, plan.steps[0].parts[0].in);
   EXPECT_EQ(plan.steps[1].out, plan.steps[1].parts[1].out);
+}
+
+TEST(Plan, LabelsSayWhatWasNotPreset) {
+  EXPECT_EQ(labels("smooth,smooth:gauss,smooth:border=reflect", kGrey), "smooth smooth#2:gauss smooth#3:border=reflect");
+  EXPECT_EQ(labels("smooth:window=gauss:border=reflect", kGrey), "smooth:gauss:reflect");
+  EXPECT_EQ(labels("smooth:box:shrink,gray:bt601", kRgb), "split* smooth merge* gray");
+  EXPECT_EQ(labels("hist,contrast:0.50", kGrey), "hist contrast:0.5");
+  EXPECT_EQ(labels("hist,contrast:clip-high=2", kGrey), "hist contrast:clip-high=2");
+  EXPECT_EQ(labels("hist,contrast:1:2", kGrey), "hist contrast:1:2");
+}
+
+TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
+  const std::vector<OptionValue> options{{"window", "gauss"}, {"clip", "1,2"}, {"stretch", "each"}};
+  const StagePresets presets(options);
+  const std::vector<StageRequest> steps =
+      parse_stages("smooth,smooth:box,contrast,contrast:0.5,contrast:clip-high=3", presets);
+  const auto values = [&](std::size_t i) {
+    const Parameters& p = steps[i].parameters;
+    return std::vector<std::int64_t>{p[0], p[1], p[2]};
+  };
+  EXPECT_EQ(values(0), (std::vector<std::int64_t>{2, 0, 0}));
+  EXPECT_EQ(values(1), (std::vector<std::int64_t>{0, 0, 0}));
+  EXPECT_EQ(values(2), (std::vector<std::int64_t>{1'000'000, 2'000'000, 1}));
+  EXPECT_EQ(values(3), (std::vector<std::int64_t>{500'000, 500'000, 1})) << "what is said of clip is said of clip-high";
+  EXPECT_EQ(values(4), (std::vector<std::int64_t>{1'000'000, 3'000'000, 1}));
+  EXPECT_EQ(steps[0].said, "") << "what an option presets is preset";
+  EXPECT_EQ(steps[1].said, ":box");
+}
+
+// One line that says what is allowed.
+TEST(Plan, RefusesWrongParameters) {
+  const std::vector<std::pair<const char*, const char*>> wrong{
+      {"smooth:x", "--stages: smooth: window: 'x' is none of box, triangle, gauss"},
+      {"smooth:", "--stages: smooth: window: '' is none of box, triangle, gauss"},
+      {"smooth:size=5", "--stages: smooth: there is no parameter 'size'; its parameters are window, border"},
+      {"smooth:box:window=box", "--stages: smooth: window is given twice"},
+      {"smooth:box:shrink:1", "--stages: smooth: '1' is one value too many; its parameters are window, border"},
+      {"gray:=bt601", "--stages: gray: there is no parameter ''; its parameter is luma"},
+      {"hist:256", "--stages: hist: '256': it takes no parameters"},
+      {"contrast:100", "--stages: contrast: clip: '100' is not 0 to 99.999999 with at most 6 decimals"},
+      {"contrast:clip=-1", "--stages: contrast: clip: '-1' is not 0 to 99.999999 with at most 6 decimals"},
+      {"contrast:0.1234567", "--stages: contrast: clip: '0.1234567' is not 0 to 99.999999 with at most 6 decimals"},
+      {"contrast:1e1", "--stages: contrast: clip: '1e1' is not 0 to 99.999999 with at most 6 decimals"},
+      {"contrast:0.", "--stages: contrast: clip: '0.' is not 0 to 99.999999 with at most 6 decimals"}};
+  for (const auto& [text, reason] : wrong) {
+    try {
+      (void)parse_stages(text);
+      ADD_FAILURE() << "accepted '" << text << "'";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_STREQ(error.what(), reason);
+    }
+  }
+}
+
+// 16 bits come with rows of their own; until then no stage may take them for bytes.
+TEST(Plan, RefusesSamplesThatAStageHasNoFunctionsFor) {
+  const Shape deep{8, 4, 3, SampleType::u16};
+  for (const Stage& stage : stage_table()) {
+    if (!stage.selectable || stage.u16.reference != nullptr) continue;
+    try {
+      (void)make_plan(parse_stages(golden_cases(stage.name).at(0)), deep);
+      ADD_FAILURE() << stage.name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+    }
+  }
+}
+
+// Every row of every stage can be said and is read back.
+TEST(Plan, EveryParameterIsComplete) {
+  for (const Stage& stage : stage_table()) {
+    ASSERT_LE(stage.parameters.size(), kMostParameters) << stage.name;
+    for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
+      const Parameter& row = stage.parameters[i];
+      EXPECT_FALSE(row.name.empty() || row.help.empty()) << stage.name;
+      EXPECT_TRUE(i > 0 || !row.like_previous) << stage.name;
+      if (row.kind == Parameter::Kind::choice) {
+        EXPECT_GE(row.words.size(), 2U) << stage.name << " " << row.name;
+        EXPECT_LT(row.preset, static_cast<std::int64_t>(row.words.size()));
+      } else {
+        EXPECT_LT(row.least, row.most) << stage.name << " " << row.name;
+        EXPECT_TRUE(row.required || row.preset < 0 || (row.preset >= row.least && row.preset <= row.most));
+      }
+    }
+  }
 }
 
 TEST(Plan, RefusesWhatIsNoStage) {
@@ -116,7 +218,7 @@ TEST(Plan, RefusesWhatIsNoStage) {
       ADD_FAILURE() << "accepted '" << text << "'";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
-      EXPECT_NE(std::string(error.what()).find("gray, hist, contrast, smooth"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("the stages are gray, hist, contrast, smooth"), std::string::npos);
     }
   }
 }
@@ -124,7 +226,7 @@ TEST(Plan, RefusesWhatIsNoStage) {
 TEST(Plan, BytesMovedCountEachSampleOnce) {
   const FrameType rgba = frame_type_of(kRgba);
   const Stage& gray = *find_stage("gray");
-  EXPECT_EQ(bytes_moved(gray, rgba, output_type(gray, rgba)), 32 * (4 + 2));
+  EXPECT_EQ(bytes_moved(gray, rgba, output_type(gray, rgba, {})), 32 * (4 + 2));
   const FrameType planar{8, 4, 3, true, Layout::planar};
   EXPECT_EQ(bytes_moved(*find_stage("hist"), planar, planar), 32 * 3);
   EXPECT_EQ(bytes_moved(*find_stage("smooth"), planar, planar), 32 * 6);

@@ -25,7 +25,7 @@ class ReportTest : public testing::Test {
   }
 
   Timeline timeline_;
-  Plan plan_ = make_plan(parse_stages("smooth"), {10, 10, 1}, {});
+  Plan plan_ = make_plan(parse_stages("smooth"), {10, 10, 1});
 };
 
 TEST_F(ReportTest, RowsInOrderOfFirstStartWithBusyTimes) {
@@ -74,7 +74,7 @@ TEST_F(ReportTest, RepeatedPassesGiveMediansAndOneRunEndToEnd) {
 
 // Two stages that take turns in being slow: the median pass takes 11 ms, the median of each stage is 1.
 TEST_F(ReportTest, TotalsAreMediansOfSumsOnBothSides) {
-  plan_ = make_plan(parse_stages("smooth,smooth"), {10, 10, 1}, {});
+  plan_ = make_plan(parse_stages("smooth,smooth"), {10, 10, 1});
   Timeline reference;
   for (int pass = 0; pass < 3; ++pass) {
     const std::int64_t start = 20 * pass;

@@ -58,9 +58,9 @@ TEST(Soak, TwoThousandImagesLeaveMemoryFlat) {
     try {
       Job job;
       job.reader = open_reader(inputs[i % inputs.size()]);
-      const std::vector<const Stage*> stages =
+      const std::vector<StageRequest> stages =
           parse_stages(i % 3 == 0 ? "contrast,smooth" : "gray,hist,contrast,smooth");
-      job.plan = make_plan(stages, job.reader->header().shape, {});
+      job.plan = make_plan(stages, job.reader->header().shape);
       job.writer = make_writer(i % 2 == 0 ? Format::png : Format::jpeg, job.plan.output);
       job.keep_pixels = i % 5 == 0;
       const Outcome outcome = engine->run(std::move(job));

@@ -11,13 +11,13 @@ IMGPIPE_FUZZ_TARGET(fuzz_plan) {
   const Shape shape{data[0] + 1, data[1] + 1, data[2] % 4 + 1};
   try {
     const auto stages = parse_stages({reinterpret_cast<const char*>(data) + 3, size - 3});
-    const Plan plan = make_plan(stages, shape, {});
-    FrameType frame = frame_type_of(shape);
+    const Plan plan = make_plan(stages, shape);
+    FrameType type = frame_type_of(shape);
     for (const Step& step : plan.steps) {
-      if (step.in != frame) __builtin_trap();
-      frame = step.out;
+      if (step.in != type) __builtin_trap();
+      type = step.out;
     }
-    if (plan.output.channels != frame.channels()) __builtin_trap();
+    if (plan.output.channels != type.channels()) __builtin_trap();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) __builtin_trap();
   }

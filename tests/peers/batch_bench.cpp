@@ -132,7 +132,7 @@ double images_per_second(const Options& options,
   const Clock::time_point start = Clock::now();
   {
     BatchSettings settings;
-    settings.stages = parse_stages(default_stages());
+    settings.stages = parse_stages(kDefaultStages);
     settings.jobs = settings.threads = options.jobs;
     settings.memory_bytes = available_memory_bytes() / 2;
     settings.lane_memory = make_lane_memory(settings.memory_bytes / 2);
