@@ -20,6 +20,7 @@
 #include "images/files/output_file.h"
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
+#include "kernels/stage.h"
 #include "pipeline/compare.h"
 #include "pipeline/owned_frame.h"
 #include "pipeline/host/bands.h"

@@ -47,6 +47,14 @@ inline constexpr std::size_t kAlphaPlane = 3;
   return {type.width, type.height, type.channels(), type.sample};
 }
 
+// Rows first..end-1.
+struct RowRange {
+  std::int64_t first = 0, end = 0;
+
+  [[nodiscard]] constexpr std::int64_t count() const { return end - first; }
+  friend constexpr bool operator==(const RowRange&, const RowRange&) = default;
+};
+
 // The plane of a planar frame that holds channel c of an interleaved pixel: alpha comes last there.
 [[nodiscard]] constexpr std::size_t plane_of_channel(const FrameType& type, int c) {
   return c == type.color_channels ? kAlphaPlane : static_cast<std::size_t>(c);

@@ -7,59 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/cuda_launch.h"
-#include "kernels/frame.h"
-#include "kernels/parameters.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
-
-// What a stage's prepare() has made for its kernels. Owns nothing.
-template <class Where>
-struct Prepared {
-  const std::byte* data = nullptr;
-  std::int64_t bytes = 0;
-
-  // As prepare() wrote it.
-  template <class T>
-  [[nodiscard]] const T* as() const {
-    return reinterpret_cast<const T*>(data);
-  }
-};
-
-// What a step's function is called with. Planes of `in` and `out` never overlap.
-template <class Where>
-struct StageCall {
-  Frame<const std::byte, Where> in{};
-  Frame<std::byte, Where> out{};  // stages that write no pixels leave it alone
-  // bins() x color_channels counters of `in`, written by stages that count, read by those that need counts.
-  // Of a fused stage: those that one of its parts writes or reads.
-  Histogram<Where> histogram{};
-  Parameters parameters{};
-  Parameters second{};  // of a fused stage: its second part's
-  Prepared<Where> prepared{};
-};
-
-// Rows first..end-1.
-struct RowRange {
-  std::int64_t first = 0, end = 0;
-
-  [[nodiscard]] constexpr std::int64_t count() const { return end - first; }
-  friend constexpr bool operator==(const RowRange&, const RowRange&) = default;
-};
-
-// Which rows of its output a call on the host's processor makes, and which rows the planes hold: row y of the
-// input is row y - in_top of the planes of `in`, row y of the output is row y - out_top of those of `out`.
-// The frames' types stay those of the whole images, so that a stage knows where its borders are.
-//
-//   rows of the input    0 ...... needs(first..end) ...... in.height      planes of `in` hold at least these
-//   rows of the output   0 ............ first..end ....... out.height     planes of `out` hold at least these
-//
-// Of a stage that only counts the rows are the input's.
-struct Band {
-  std::int64_t first = 0, end = 0;
-  std::int64_t in_top = 0;
-  std::int64_t out_top = 0;
-};
 
 // A stage's functions for one type of samples; all nullptr: there are none for it.
 struct StageFunctions {

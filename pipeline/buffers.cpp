@@ -1,4 +1,5 @@
 #include "pipeline/buffers.h"
+#include "kernels/stage.h"
 
 #include <algorithm>
 

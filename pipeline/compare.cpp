@@ -1,4 +1,5 @@
 #include "pipeline/compare.h"
+#include "kernels/stage.h"
 
 #include <algorithm>
 #include <cstdlib>

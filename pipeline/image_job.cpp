@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "images/memory/available_memory.h"
 
 namespace imgpipe {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/stage.h"
 #include "pipeline/host/chains.h"
 
 namespace imgpipe {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "kernels/stage.h"
 
 namespace imgpipe {
 namespace {
@@ -129,6 +130,10 @@ void fuse_steps(Plan& plan) {
 }
 
 }  // namespace
+
+const StageFunctions& Step::functions() const {
+  return imgpipe::functions(*stage, in.sample);
+}
 
 Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse) {
   PlanBuilder builder(input);

@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "kernels/frame.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {
+
+struct StageFunctions;
 
 struct Step {
   const Stage* stage = nullptr;
@@ -24,7 +27,7 @@ struct Step {
   std::vector<Step> parts{};                // of a fused step: the two that it stands for
   std::shared_ptr<const std::vector<std::byte>> prepared{};  // the stage's table, if it has one
 
-  [[nodiscard]] const StageFunctions& functions() const { return imgpipe::functions(*stage, in.sample); }
+  [[nodiscard]] const StageFunctions& functions() const;
 };
 
 struct Plan {

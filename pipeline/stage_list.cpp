@@ -7,6 +7,7 @@
 
 #include "images/error.h"
 #include "images/text.h"
+#include "kernels/stage.h"
 
 namespace imgpipe {
 namespace {

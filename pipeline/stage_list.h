@@ -12,9 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/stage.h"
+#include "kernels/parameters.h"
 
 namespace imgpipe {
+
+struct Stage;
 
 // What runs where --stages is not given.
 inline constexpr std::string_view kDefaultStages = "gray,hist,contrast,smooth";

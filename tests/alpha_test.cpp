@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/golden.h"

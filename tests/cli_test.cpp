@@ -15,6 +15,7 @@
 #include "images/simd.h"
 #include "images/synth.h"
 #include "images/text.h"
+#include "kernels/stage.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
 

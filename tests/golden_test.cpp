@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "pipeline/plan.h"
 #include "tests/support/files.h"

@@ -1,4 +1,5 @@
 // The lab itself: it catches what is wrong and times only what is right; its numbers, tables and plots.
+#include "kernels/stage.h"
 #include "pipeline/lab/lab.h"
 
 #include <algorithm>

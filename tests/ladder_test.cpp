@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/lab/ladders.h"
+#include "kernels/stage.h"
 #include "pipeline/device.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/cuda_rungs.h"

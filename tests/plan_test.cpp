@@ -1,3 +1,4 @@
+#include "kernels/stage.h"
 #include "pipeline/plan.h"
 
 #include <optional>

@@ -10,6 +10,7 @@
 #include "images/files/file.h"
 #include "images/memory/available_memory.h"
 #include "images/text.h"
+#include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "pipeline/lab/lab_transfer.h"
 

@@ -4,6 +4,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/synth.h"
+#include "kernels/stage.h"
 #include "pipeline/stage_list.h"
 #include "pipeline/plan.h"
 

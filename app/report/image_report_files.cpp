@@ -4,6 +4,7 @@
 #include "app/report/image_report.h"
 #include "app/version.h"
 #include "images/text.h"
+#include "kernels/stage.h"
 
 namespace imgpipe {
 namespace {

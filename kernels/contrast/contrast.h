@@ -6,7 +6,7 @@
 #include <array>
 
 #include "kernels/contrast/stretch.h"
-#include "kernels/stage.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
 

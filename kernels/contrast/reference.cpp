@@ -1,4 +1,5 @@
 #include "kernels/contrast/contrast.h"
+#include "kernels/stage.h"
 
 namespace imgpipe {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "kernels/gray/luma.h"
-#include "kernels/stage.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
 

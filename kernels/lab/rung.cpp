@@ -1,4 +1,5 @@
 #include "kernels/lab/rung.h"
+#include "kernels/stage.h"
 
 namespace imgpipe {
 

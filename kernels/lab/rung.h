@@ -11,9 +11,11 @@
 #include <string_view>
 
 #include "kernels/pixel.h"
-#include "kernels/stage.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
+
+struct Stage;
 
 // One thread's part of a rung on the processor: part `index` of `count`.
 struct Share {
@@ -60,9 +62,9 @@ struct Rung {
   // What it runs is one of these five; of a CUDA rung none in a build without CUDA. First, what a stage of
   // the product can have: its reference, its version for bands of rows (each share a band; all equally high
   // but for one), its CUDA version, which has a grid of its own.
-  decltype(StageFunctions::reference) reference = nullptr;
-  decltype(StageFunctions::cpu) cpu = nullptr;
-  decltype(StageFunctions::cuda) cuda = nullptr;
+  void (*reference)(const StageCall<Host>&) = nullptr;
+  void (*cpu)(const StageCall<Host>&, const Band&) = nullptr;
+  CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
   // Then, what only the lab runs. Writes the share's part of `out`, or adds it to `histogram` (which is all
   // zeros before the first share).
   void (*share)(const StageCall<Host>&, const Share&) = nullptr;

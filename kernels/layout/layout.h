@@ -1,7 +1,7 @@
 // Between interleaved pixels, as files hold them, and planes, as hist, contrast and smooth work on them.
 #pragma once
 
-#include "kernels/stage.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "kernels/smooth/window.h"
-#include "kernels/stage.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
 

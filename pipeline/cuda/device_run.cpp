@@ -1,4 +1,5 @@
 #include "pipeline/cuda/device_run.h"
+#include "kernels/stage.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "images/image.h"
+#include "kernels/stage_call.h"
 #include "pipeline/buffers.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/cuda/device_times.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/stage.h"
 #include "pipeline/host/ordered_run.h"
 #include "pipeline/memory_need.h"
 

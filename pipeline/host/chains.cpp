@@ -1,4 +1,5 @@
 #include "pipeline/host/chains.h"
+#include "kernels/stage.h"
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "images/simd.h"
+#include "kernels/stage.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "kernels/stage.h"
 #include "pipeline/compare.h"
 
 namespace imgpipe {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "kernels/stage.h"
 #include "pipeline/device.h"
 #include "pipeline/host/thread_start.h"
 #include "pipeline/lab/lab.h"

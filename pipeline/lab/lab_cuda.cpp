@@ -6,6 +6,7 @@
 
 #include "images/error.h"
 #include "kernels/lab/delay.h"
+#include "kernels/stage.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/lab/lab.h"

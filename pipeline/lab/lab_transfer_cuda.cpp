@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "kernels/stage.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/cuda/uploader.h"
