@@ -7,6 +7,7 @@
 #include "kernels/layout/layout.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/stage.h"
+#include "kernels/threshold/threshold.h"
 
 namespace imgpipe {
 namespace {
@@ -30,6 +31,8 @@ constexpr std::array kStages{
           .reads_histogram = contrast_reads_histogram, .u8 = IMGPIPE_FUNCTIONS(contrast)},
     Stage{.name = "smooth", .summary = "5x5 weighted mean", .parameters = kSmoothParameters, .needs = smooth_needs,
           .u8 = IMGPIPE_FUNCTIONS(smooth)},
+    Stage{.name = "threshold", .summary = "black and white", .parameters = kThresholdParameters,
+          .reads_histogram = threshold_reads_histogram, .u8 = IMGPIPE_FUNCTIONS(threshold)},
     Stage{.name = "split", .summary = "interleaved pixels to planes", .selectable = false, .color_only = false,
           .in = kMixed, .u8 = IMGPIPE_FUNCTIONS(split)},
     Stage{.name = "merge", .summary = "planes to interleaved pixels", .selectable = false, .color_only = false,

@@ -9,7 +9,7 @@ values of its parameters as --stages has them, and returns planes. The row's cas
 run the stage, in golden.json over the images below, and against its reference over many more: a stage without a row,
 or with a word of a parameter that is in no case, fails the tests.
 
-Standard library only. Rounding is half up; every division is of non-negative integers.
+Standard library only. Rounding is half up; every division is of non-negative integers, but for Otsu's doubles.
 """
 import json
 import os
@@ -108,12 +108,38 @@ def smooth(planes, window="box", border="shrink"):
     return [smooth_plane(p, window, border) for p in planes]
 
 
+def otsu(counts):
+    """The value at which OpenCV parts a histogram: its doubles, in its order, each rounded by itself."""
+    one, least = 1.0 / sum(counts), 2.0 ** -23
+    mean_of_all = float(sum(v * n for v, n in enumerate(counts))) * one
+    share = mean = most = 0.0
+    best = 0
+    for v, n in enumerate(counts):
+        mean *= share
+        share += n * one
+        rest = 1.0 - share
+        if min(share, rest) < least or max(share, rest) > 1.0 - least:
+            continue
+        mean = (mean + v * (n * one)) / share
+        distance = mean - (mean_of_all - share * mean) / rest
+        variance = share * rest * distance * distance
+        if variance > most:
+            most, best = variance, v
+    return best
+
+
+def threshold(planes, at="otsu"):
+    values = [otsu(counts_of(p)) if at == "otsu" else int(at) for p in planes]
+    return [[[255 if v > value else 0 for v in row] for row in p] for p, value in zip(planes, values)]
+
+
 # The stages by name: what they do, and their telling cases. One row each.
 STAGES = {
     "gray": (gray, list(LUMA)),
     "hist": (lambda planes: planes, [""]),
     "contrast": (contrast, [f"{clip}:{how}" for clip in CLIPS for how in ("joint", "each")]),
     "smooth": (smooth, [f"{window}:{border}" for window in TAPS for border in ("shrink", "replicate", "reflect")]),
+    "threshold": (threshold, ["0", "127", "255", "otsu"]),
 }
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each"]
