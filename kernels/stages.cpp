@@ -4,6 +4,7 @@
 #include "kernels/contrast/contrast.h"
 #include "kernels/gray/gray.h"
 #include "kernels/hist/hist.h"
+#include "kernels/invert/invert.h"
 #include "kernels/layout/layout.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/stage.h"
@@ -33,6 +34,7 @@ constexpr std::array kStages{
           .u8 = IMGPIPE_FUNCTIONS(smooth)},
     Stage{.name = "threshold", .summary = "black and white", .parameters = kThresholdParameters,
           .reads_histogram = threshold_reads_histogram, .u8 = IMGPIPE_FUNCTIONS(threshold)},
+    Stage{.name = "invert", .summary = "the negative", .u8 = IMGPIPE_FUNCTIONS(invert)},
     Stage{.name = "split", .summary = "interleaved pixels to planes", .selectable = false, .color_only = false,
           .in = kMixed, .u8 = IMGPIPE_FUNCTIONS(split)},
     Stage{.name = "merge", .summary = "planes to interleaved pixels", .selectable = false, .color_only = false,

@@ -133,6 +133,10 @@ def threshold(planes, at="otsu"):
     return [[[255 if v > value else 0 for v in row] for row in p] for p, value in zip(planes, values)]
 
 
+def invert(planes):
+    return [[[255 - v for v in row] for row in p] for p in planes]
+
+
 # The stages by name: what they do, and their telling cases. One row each.
 STAGES = {
     "gray": (gray, list(LUMA)),
@@ -140,6 +144,7 @@ STAGES = {
     "contrast": (contrast, [f"{clip}:{how}" for clip in CLIPS for how in ("joint", "each")]),
     "smooth": (smooth, [f"{window}:{border}" for window in TAPS for border in ("shrink", "replicate", "reflect")]),
     "threshold": (threshold, ["0", "127", "255", "otsu"]),
+    "invert": (invert, [""]),
 }
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each"]
