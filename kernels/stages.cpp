@@ -2,6 +2,7 @@
 #include <array>
 
 #include "kernels/contrast/contrast.h"
+#include "kernels/gamma/gamma.h"
 #include "kernels/gray/gray.h"
 #include "kernels/hist/hist.h"
 #include "kernels/invert/invert.h"
@@ -35,6 +36,9 @@ constexpr std::array kStages{
     Stage{.name = "threshold", .summary = "black and white", .parameters = kThresholdParameters,
           .reads_histogram = threshold_reads_histogram, .u8 = IMGPIPE_FUNCTIONS(threshold)},
     Stage{.name = "invert", .summary = "the negative", .u8 = IMGPIPE_FUNCTIONS(invert)},
+    Stage{.name = "gamma", .summary = "brighter or darker in the middle", .parameters = kGammaParameters,
+          .needless = gamma_needless, .prepared_bytes = gamma_prepared_bytes, .prepare = gamma_prepare,
+          .u8 = IMGPIPE_FUNCTIONS(gamma)},
     Stage{.name = "split", .summary = "interleaved pixels to planes", .selectable = false, .color_only = false,
           .in = kMixed, .u8 = IMGPIPE_FUNCTIONS(split)},
     Stage{.name = "merge", .summary = "planes to interleaved pixels", .selectable = false, .color_only = false,

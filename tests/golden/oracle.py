@@ -14,6 +14,7 @@ Standard library only. Rounding is half up; every division is of non-negative in
 import json
 import os
 import sys
+from decimal import Decimal
 from fractions import Fraction
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -137,6 +138,11 @@ def invert(planes):
     return [[[255 - v for v in row] for row in p] for p in planes]
 
 
+def gamma(planes, value):
+    table = [0] + [half_up(Fraction(255 * (Decimal(v) / 255) ** (1 / Decimal(value)))) for v in range(1, 256)]
+    return [[[table[v] for v in row] for row in p] for p in planes]
+
+
 # The stages by name: what they do, and their telling cases. One row each.
 STAGES = {
     "gray": (gray, list(LUMA)),
@@ -145,6 +151,8 @@ STAGES = {
     "smooth": (smooth, [f"{window}:{border}" for window in TAPS for border in ("shrink", "replicate", "reflect")]),
     "threshold": (threshold, ["0", "127", "255", "otsu"]),
     "invert": (invert, [""]),
+    # The second and the third come as near to a half as any: at 228 and at 141.
+    "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
 }
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each"]
