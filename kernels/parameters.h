@@ -47,7 +47,7 @@ struct Parameters {
 [[nodiscard]] constexpr Parameters presets(std::span<const Parameter> rows) {
   Parameters parameters;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    parameters.values[i] = rows[i].like_previous ? parameters.values[i - 1] : rows[i].preset;
+    parameters.values[i] = i > 0 && rows[i].like_previous ? parameters.values[i - 1] : rows[i].preset;
   }
   return parameters;
 }

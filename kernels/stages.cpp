@@ -2,11 +2,14 @@
 #include <array>
 
 #include "kernels/contrast/contrast.h"
+#include "kernels/gamma/gamma.h"
 #include "kernels/gray/gray.h"
 #include "kernels/hist/hist.h"
+#include "kernels/invert/invert.h"
 #include "kernels/layout/layout.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/stage.h"
+#include "kernels/threshold/threshold.h"
 
 namespace imgpipe {
 namespace {
@@ -30,6 +33,12 @@ constexpr std::array kStages{
           .reads_histogram = contrast_reads_histogram, .u8 = IMGPIPE_FUNCTIONS(contrast)},
     Stage{.name = "smooth", .summary = "5x5 weighted mean", .parameters = kSmoothParameters, .needs = smooth_needs,
           .u8 = IMGPIPE_FUNCTIONS(smooth)},
+    Stage{.name = "threshold", .summary = "black and white", .parameters = kThresholdParameters,
+          .reads_histogram = threshold_reads_histogram, .u8 = IMGPIPE_FUNCTIONS(threshold)},
+    Stage{.name = "invert", .summary = "the negative", .u8 = IMGPIPE_FUNCTIONS(invert)},
+    Stage{.name = "gamma", .summary = "brighter or darker in the middle", .parameters = kGammaParameters,
+          .needless = gamma_needless, .prepared_bytes = gamma_prepared_bytes, .prepare = gamma_prepare,
+          .u8 = IMGPIPE_FUNCTIONS(gamma)},
     Stage{.name = "split", .summary = "interleaved pixels to planes", .selectable = false, .color_only = false,
           .in = kMixed, .u8 = IMGPIPE_FUNCTIONS(split)},
     Stage{.name = "merge", .summary = "planes to interleaved pixels", .selectable = false, .color_only = false,

@@ -1,45 +1,20 @@
 #include "kernels/contrast/contrast.h"
 #include "kernels/contrast/stretch_block.cuh"
+#include "kernels/pointwise.cuh"
 
 namespace imgpipe {
 namespace {
 
-// H200, 2026-11-20, 8773x5352 grey, us: 27.5 so; 30.9 with one vector a lane and 8 blocks. 2026-11-21,
-// between buffers that are not in the cache: 30.9 so, and 28.9 a copy of the same bytes; loads that run
-// ahead, the first before lo and hi are known: 29.8 to 35.5, but 6.6 against 6.0 at 640x426.
-constexpr int kThreads = 256;  // at least kBins: block_stretch_factor()
-constexpr int kBlocksPerMultiprocessor = 6;
-constexpr int kVectors = 2;
-static_assert(kThreads >= kBins);
+static_assert(kPointwiseThreads >= kBins);  // block_stretch_factor()
 
 // Plane blockIdx.z. Every block makes lo, hi and the factor for itself (about a microsecond, all blocks at
 // once: less than a kernel of its own), then a lane stretches 16 adjacent pixels at a time.
-__global__ __launch_bounds__(
-    kThreads,
-    fitting_blocks(kThreads, kBlocksPerMultiprocessor)) void contrast_kernel(DevicePlanes<const Sample> in,
-                                                                             DevicePlanes<Sample> out,
-                                                                             Histogram<Device> histogram,
-                                                                             ContrastParameters parameters) {
+IMGPIPE_POINTWISE_KERNEL contrast_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
+                                         Histogram<Device> histogram, ContrastParameters parameters) {
   const Plane<const Sample, Device> from = plane_of_block(in);
   const Plane<Sample, Device> to = plane_of_block(out);
   const StretchFactor factor = block_stretch_factor(histogram, parameters, static_cast<int>(blockIdx.z));
-  for (RowSegments<kVectors> at(from.width, from.height); at.inside(); at.next()) {
-    const std::int64_t left = from.width - at.x();
-    const Sample* source = from.row(at.y()) + at.x();
-    Sample* target = to.row(at.y()) + at.x();
-    uint4 vectors[kVectors];
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      if (left > i * kSegmentPixels) vectors[i] = load_vector(source + i * kSegmentPixels);
-    }
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      if (left <= i * kSegmentPixels) break;
-      const std::uint32_t words[4] = {stretch_word(vectors[i].x, factor), stretch_word(vectors[i].y, factor),
-                                      stretch_word(vectors[i].z, factor), stretch_word(vectors[i].w, factor)};
-      store_vector(target + i * kSegmentPixels, words, left - i * kSegmentPixels);
-    }
-  }
+  map_words(from, to, [&](std::uint32_t word) { return stretch_word(word, factor); });
 }
 
 // The factor against the contract, for every pair of limits and every value, at compile time of the host. The
@@ -57,13 +32,8 @@ static_assert(factor_is_exact(10, 212) && factor_is_exact(100, 100) && factor_is
 }  // namespace
 
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const auto planes = static_cast<unsigned>(call.in.type.color_channels);
-  const dim3 grid(stride_blocks<kVectors>(launch, call.in.type, kThreads, kBlocksPerMultiprocessor), 1,
-                  planes);
-  contrast_kernel<<<grid, kThreads, 0, launch.stream>>>(
-      {{call.in.plane<Sample>(0), call.in.plane<Sample>(1), call.in.plane<Sample>(2)}},
-      {{call.out.plane<Sample>(0), call.out.plane<Sample>(1), call.out.plane<Sample>(2)}}, call.histogram,
-      ContrastParameters(call.parameters));
+  contrast_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
+      color_planes(call.in), color_planes(call.out), call.histogram, ContrastParameters(call.parameters));
   return cudaGetLastError();
 }
 

@@ -4,17 +4,24 @@
     oracle.py            writes golden.json beside this file
     oracle.py --check    exit 1 unless golden.json is what this program makes
 
-Standard library only. Rounding is half up; every division here is of non-negative integers.
+A stage is a function here and a row of STAGES: it takes the colour planes of an image (a list of rows each) and the
+values of its parameters as --stages has them, and returns planes. The row's cases are the steps with which the tests
+run the stage, in golden.json over the images below, and against its reference over many more: a stage without a row,
+or with a word of a parameter that is in no case, fails the tests.
+
+Standard library only. Rounding is half up; every division is of non-negative integers, but for Otsu's doubles.
 """
 import json
 import os
 import sys
+from decimal import Decimal
 from fractions import Fraction
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILE = os.path.join(HERE, "golden.json")
 
 LUMA = {"bt601": (19595, 38470, 7471, 16), "bt709": (13933, 46871, 4732, 16), "opencv": (9798, 19235, 3735, 15)}
+CLIPS = ("0:0", "0.5:0.5", "0.000001:0", "2:10", "33.333333:0.000001", "60:60", "99.999999:99.999999")
 TAPS = {"box": (1, 1, 1, 1, 1), "triangle": (1, 2, 3, 2, 1), "gauss": (1, 4, 6, 4, 1)}
 
 
@@ -23,12 +30,14 @@ def half_up(value):
     return (value + Fraction(1, 2)).__floor__()
 
 
-def gray(pixels, luma):
+def gray(planes, luma="bt601"):
+    if len(planes) == 1:
+        return planes
     r, g, b, shift = LUMA[luma]
-    return [[half_up(Fraction(r * p[0] + g * p[1] + b * p[2], 1 << shift)) for p in row] for row in pixels]
+    return [[[half_up(Fraction(r * x + g * y + b * z, 1 << shift)) for x, y, z in zip(*rows)] for rows in zip(*planes)]]
 
 
-def hist(plane):
+def counts_of(plane):
     counts = [0] * 256
     for row in plane:
         for v in row:
@@ -52,11 +61,18 @@ def limits(counts, low, high):
     return lo, hi
 
 
-def contrast(plane, lo, hi):
+def stretch(plane, lo, hi):
     if hi <= lo:
         return plane
     return [[0 if v <= lo else 255 if v >= hi else half_up(Fraction((v - lo) * 255, hi - lo)) for v in row]
             for row in plane]
+
+
+def contrast(planes, low="0", high=None, how="joint"):
+    counts = [counts_of(p) for p in planes]
+    if how == "joint":
+        counts = [[sum(c) for c in zip(*counts)]] * len(planes)
+    return [stretch(p, *limits(c, low, high or low)) for p, c in zip(planes, counts)]
 
 
 def mirror(i, n):
@@ -75,7 +91,7 @@ def place(i, n, border):
     return i if 0 <= i < n else None
 
 
-def smooth(plane, window, border):
+def smooth_plane(plane, window, border):
     taps, h, w = TAPS[window], len(plane), len(plane[0])
     out = []
     for y in range(h):
@@ -87,6 +103,68 @@ def smooth(plane, window, border):
             line.append(half_up(Fraction(sum(v * k for v, k in known), sum(k for _, k in known))))
         out.append(line)
     return out
+
+
+def smooth(planes, window="box", border="shrink"):
+    return [smooth_plane(p, window, border) for p in planes]
+
+
+def otsu(counts):
+    """The value at which OpenCV parts a histogram: its doubles, in its order, each rounded by itself."""
+    one, least = 1.0 / sum(counts), 2.0 ** -23
+    mean_of_all = float(sum(v * n for v, n in enumerate(counts))) * one
+    share = mean = most = 0.0
+    best = 0
+    for v, n in enumerate(counts):
+        mean *= share
+        share += n * one
+        rest = 1.0 - share
+        if min(share, rest) < least or max(share, rest) > 1.0 - least:
+            continue
+        mean = (mean + v * (n * one)) / share
+        distance = mean - (mean_of_all - share * mean) / rest
+        variance = share * rest * distance * distance
+        if variance > most:
+            most, best = variance, v
+    return best
+
+
+def threshold(planes, at="otsu"):
+    values = [otsu(counts_of(p)) if at == "otsu" else int(at) for p in planes]
+    return [[[255 if v > value else 0 for v in row] for row in p] for p, value in zip(planes, values)]
+
+
+def invert(planes):
+    return [[[255 - v for v in row] for row in p] for p in planes]
+
+
+def gamma(planes, value):
+    table = [0] + [half_up(Fraction(255 * (Decimal(v) / 255) ** (1 / Decimal(value)))) for v in range(1, 256)]
+    return [[[table[v] for v in row] for row in p] for p in planes]
+
+
+# The stages by name: what they do, and their telling cases. One row each.
+STAGES = {
+    "gray": (gray, list(LUMA)),
+    "hist": (lambda planes: planes, [""]),
+    "contrast": (contrast, [f"{clip}:{how}" for clip in CLIPS for how in ("joint", "each")]),
+    "smooth": (smooth, [f"{window}:{border}" for window in TAPS for border in ("shrink", "replicate", "reflect")]),
+    "threshold": (threshold, ["0", "127", "255", "otsu"]),
+    "invert": (invert, [""]),
+    # The second and the third come as near to a half as any: at 228 and at 141.
+    "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
+}
+# And some together.
+LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each"]
+
+
+def run(planes, stages):
+    """What a list of --stages makes of planes."""
+    for step in stages.split(","):
+        name, *values = step.split(":")
+        named = dict(value.split("=") for value in values if "=" in value)
+        planes = STAGES[name][0](planes, *[value for value in values if "=" not in value], **named)
+    return planes
 
 
 def noise(width, height, channels, seed):
@@ -120,33 +198,20 @@ def planes_of(pixels):
     return [[[p[c] for p in row] for row in pixels] for c in range(len(pixels[0][0]))]
 
 
+def cases_of(name):
+    """The cases of a stage's row, as --stages takes them."""
+    return [f"{name}:{values}" if values else name for values in STAGES[name][1]]
+
+
 def image_case(name, pixels):
-    case = {"name": name, "width": len(pixels[0]), "height": len(pixels), "channels": len(pixels[0][0]),
-            "pixels": text([[v for p in row for v in p] for row in pixels]), "results": []}
     planes = planes_of(pixels)
-
-    def add(stages, options, result):
-        case["results"].append({"stages": stages, "options": options, "planes": [text(p) for p in result]})
-
-    if len(planes) == 3:
-        for luma in LUMA:
-            add("gray", {"luma": luma}, [gray(pixels, luma)])
-        grey = gray(pixels, "bt601")
-        lo, hi = limits(hist(grey), "0", "0")
-        add("gray,hist,contrast,smooth", {}, [smooth(contrast(grey, lo, hi), "box", "shrink")])
-        smoothed = [list(zip(*rows)) for rows in zip(*[smooth(p, "box", "shrink") for p in planes])]
-        add("smooth,gray", {}, [gray(smoothed, "bt601")])
-    counts = [hist(p) for p in planes]
-    case["hist"] = counts
-    for low, high in (("0", "0"), ("0.5", "0.5"), ("2", "10"), ("33.333333", "0.000001")):
-        joint = limits([sum(c) for c in zip(*counts)], low, high)
-        add("contrast", {"clip": f"{low},{high}", "stretch": "joint"}, [contrast(p, *joint) for p in planes])
-        add("contrast", {"clip": f"{low},{high}", "stretch": "each"},
-            [contrast(p, *limits(c, low, high)) for p, c in zip(planes, counts)])
-    for window in TAPS:
-        for border in ("shrink", "replicate", "reflect"):
-            add("smooth", {"window": window, "border": border}, [smooth(p, window, border) for p in planes])
-    add("smooth,smooth", {}, [smooth(smooth(p, "box", "shrink"), "box", "shrink") for p in planes])
+    case = {"name": name, "width": len(pixels[0]), "height": len(pixels), "channels": len(pixels[0][0]),
+            "pixels": text([[v for p in row for v in p] for row in pixels]), "hist": [counts_of(p) for p in planes],
+            "results": []}
+    for stages in [step for stage in STAGES for step in cases_of(stage)] + LISTS:
+        result = run(planes, stages)
+        case["results"].append({"stages": stages, "width": len(result[0][0]), "height": len(result[0]),
+                                "planes": [text(p) for p in result]})
     return case
 
 
@@ -161,8 +226,12 @@ def golden():
             cases.append(image_case(f"narrow {width}x{height}x{channels}", narrow(pixels)))
     cases.append(image_case("constant 6x4x1", [[[77]] * 6] * 4))
     cases.append(image_case("two values 6x4x1", [[[10 if (x + y) % 3 else 240] for x in range(6)] for y in range(4)]))
+    cases.append(image_case("four values 4x4x1", [[[48], [48], [130], [207]], [[48], [125], [130], [207]],
+                                                  [[48], [125], [130], [207]], [[48], [125], [207], [207]]]))
+    cases.append(image_case("every value 32x8x1", [[[32 * y + x] for x in range(32)] for y in range(8)]))
+    rows = ",\n".join(f"{json.dumps(stage)}:{json.dumps(cases_of(stage))}" for stage in STAGES)
     lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
-    return '{"made_by":"tests/golden/oracle.py","cases":[\n' + lines + "\n]}\n"
+    return '{"made_by":"tests/golden/oracle.py","stages":{\n' + rows + '\n},"cases":[\n' + lines + "\n]}\n"
 
 
 def main():

@@ -85,15 +85,17 @@ class DevicePlaneCopy {
 std::string run(const DeviceWork& work, const StageCall<Host>& call) {
   const Stream stream;
   StageCall<Device> device{};
-  device.in.shape = call.in.type;
-  device.out.shape = call.out.type;
-  device.options = call.options;
+  device.in.type = call.in.type;
+  device.out.type = call.out.type;
+  device.parameters = call.parameters;
+  device.second = call.second;
   std::array<std::unique_ptr<DevicePlaneCopy>, 4> in;
   std::array<std::unique_ptr<DevicePlaneCopy>, 4> out;
   for (std::size_t i = 0; i < 4; ++i) {
     if (!call.in.planes[i].empty()) {
-      in[i] = std::make_unique<DevicePlaneCopy>(call.in.planes[i].shape(), static_cast<int>(i));
-      in[i]->upload(&call.in.planes[i]);
+      const ConstHostPlane pixels = call.in.plane<Sample>(i);
+      in[i] = std::make_unique<DevicePlaneCopy>(pixels.shape(), static_cast<int>(i));
+      in[i]->upload(&pixels);
       device.in.planes[i] = in[i]->plane();
     }
     if (!call.out.planes[i].empty()) {
@@ -109,6 +111,13 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call) {
   IMGPIPE_CUDA(cudaMemcpy(counts.data(), call.histogram.data, counts_bytes, cudaMemcpyHostToDevice));
   device.histogram = {static_cast<std::uint64_t*>(counts.data()), call.histogram.width, call.histogram.height,
                       call.histogram.stride, 1};
+  DeviceBuffer table;
+  if (call.prepared.bytes > 0) {
+    const auto table_bytes = static_cast<std::size_t>(call.prepared.bytes);
+    table.reserve(table_bytes);
+    IMGPIPE_CUDA(cudaMemcpy(table.data(), call.prepared.data, table_bytes, cudaMemcpyHostToDevice));
+    device.prepared = {static_cast<const std::byte*>(table.data()), call.prepared.bytes};
+  }
   // Copies from pageable memory may return before they have arrived, and the stream below does not wait for
   // them.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
@@ -123,7 +132,8 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call) {
         return "input plane " + std::to_string(i) + ": " + damage;
     }
     if (out[i] != nullptr) {
-      if (const std::string damage = out[i]->download(&call.out.planes[i]); !damage.empty())
+      const HostPlane pixels = call.out.plane<Sample>(i);
+      if (const std::string damage = out[i]->download(&pixels); !damage.empty())
         return "output plane " + std::to_string(i) + ": " + damage;
     }
   }
@@ -148,7 +158,7 @@ std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call) {
 std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call) {
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        IMGPIPE_CUDA(static_cast<cudaError_t>(stage.cuda(device, launch)));
+        IMGPIPE_CUDA(static_cast<cudaError_t>(stage.u8.cuda(device, launch)));
         return std::string();
       },
       call);

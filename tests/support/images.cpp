@@ -121,14 +121,14 @@ std::string GuardedFrame::damage() const {
 }
 
 void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed) {
-  for (const std::size_t index : plane_indices(frame.shape)) {
-    const HostPlane& plane = frame.planes[index];
+  for (const std::size_t index : plane_indices(frame.type)) {
+    const HostPlane plane = frame.plane<Sample>(index);
     for (std::int64_t y = 0; y < plane.height; ++y) {
       for (std::int64_t x = 0; x < plane.width; ++x) {
         for (int k = 0; k < plane.channels; ++k) {
-          const int channel = frame.shape.layout == Layout::interleaved ? k : static_cast<int>(index);
-          const bool alpha = frame.shape.layout == Layout::interleaved ? channel == frame.shape.color_channels
-                                                                       : index == kAlphaPlane;
+          const int channel = frame.type.layout == Layout::interleaved ? k : static_cast<int>(index);
+          const bool alpha = frame.type.layout == Layout::interleaved ? channel == frame.type.color_channels
+                                                                      : index == kAlphaPlane;
           plane.row(y)[x * plane.channels + k] =
               content_sample(alpha ? "noise" : content, x, y, channel, seed + (alpha ? 1 : 0));
         }

@@ -1,0 +1,20 @@
+#include "kernels/invert/invert.h"
+#include "kernels/pointwise.cuh"
+
+namespace imgpipe {
+namespace {
+
+// Plane blockIdx.z.
+IMGPIPE_POINTWISE_KERNEL invert_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out) {
+  map_words(plane_of_block(in), plane_of_block(out), [](std::uint32_t word) { return ~word; });
+}
+
+}  // namespace
+
+CudaStatus invert_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  invert_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
+      color_planes(call.in), color_planes(call.out));
+  return cudaGetLastError();
+}
+
+}  // namespace imgpipe

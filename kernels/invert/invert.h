@@ -1,0 +1,18 @@
+// The negative: every sample v becomes 255 - v.
+#pragma once
+
+#include "kernels/pixel.h"
+#include "kernels/stage.h"
+
+namespace imgpipe {
+
+// in, out: planar, same shape.
+void invert_reference(const StageCall<Host>& call);
+
+// The same in SIMD.
+void invert_cpu(const StageCall<Host>& call, const Band& band);
+
+// The same on a CUDA device.
+CudaStatus invert_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
+}  // namespace imgpipe

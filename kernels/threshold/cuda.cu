@@ -1,0 +1,81 @@
+#include "kernels/pointwise.cuh"
+#include "kernels/threshold/threshold.h"
+
+namespace imgpipe {
+namespace {
+
+static_assert(kPointwiseThreads == kBins);  // a thread has a bin
+
+struct Parting {
+  double variance;
+  int value;
+};
+
+// The better one; of two that are equal the first in the histogram.
+__device__ __forceinline__ Parting better(const Parting& a, const Parting& b) {
+  const bool second = b.variance > a.variance || (b.variance == a.variance && b.value < a.value);
+  return second ? b : a;
+}
+
+// All threads of a block call this together; every thread gets the value. What a bin's class is follows from
+// that of the bin before, rounding by rounding: one thread makes all of them, the variances are made by all.
+// Barriers: the counts are complete before the classes are made, the classes before the variances, the warps'
+// best before the block's.
+__device__ int block_otsu_value(const std::uint64_t* counts, std::int64_t pixels) {
+  __shared__ std::uint64_t count_of[kBins];
+  __shared__ OtsuClass class_of[kBins];
+  __shared__ bool parts[kBins];
+  __shared__ double mean;
+  __shared__ Parting warp_best[kBins / kWarpLanes];
+  const int bin = static_cast<int>(threadIdx.x);
+  count_of[bin] = counts[bin];
+  __syncthreads();
+  if (bin == 0) {
+    const double one = 1.0 / static_cast<double>(pixels);
+    std::uint64_t sum = 0;
+    OtsuClass below{0, 0};
+    for (int v = 0; v < kBins; ++v) {
+      sum += static_cast<unsigned>(v) * count_of[v];
+      parts[v] = otsu_take(below, v, rounded_product(static_cast<double>(count_of[v]), one));
+      class_of[v] = below;
+    }
+    mean = rounded_product(static_cast<double>(sum), one);
+  }
+  __syncthreads();
+  // A variance of 0 parts nothing: value 0 stands for that.
+  Parting best{0, 0};
+  if (parts[bin]) best = better(best, {otsu_variance(class_of[bin], mean), bin});
+#pragma unroll
+  for (int step = kWarpLanes / 2; step > 0; step /= 2) {
+    const double variance = __shfl_xor_sync(0xFFFFFFFF, best.variance, step);
+    const int value = __shfl_xor_sync(0xFFFFFFFF, best.value, step);
+    best = better(best, {variance, value});
+  }
+  if (bin % kWarpLanes == 0) warp_best[bin / kWarpLanes] = best;
+  __syncthreads();
+#pragma unroll
+  for (const Parting& other : warp_best) best = better(best, other);
+  return best.value;
+}
+
+// Plane blockIdx.z. Where the value is to be found every block finds it for itself, all blocks at once, so
+// that nothing leaves the device and no kernel waits for another.
+IMGPIPE_POINTWISE_KERNEL threshold_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
+                                          Histogram<Device> histogram, ThresholdParameters parameters) {
+  const Plane<const Sample, Device> from = plane_of_block(in);
+  const Plane<Sample, Device> to = plane_of_block(out);
+  int at = parameters.at;
+  if (at == kOtsu) at = block_otsu_value(histogram.row(blockIdx.z), from.width * from.height);
+  const std::uint32_t four = static_cast<std::uint32_t>(at) * 0x01010101U;
+  map_words(from, to, [four](std::uint32_t word) { return __vcmpgtu4(word, four); });
+}
+
+}  // namespace
+
+CudaStatus threshold_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  threshold_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
+      color_planes(call.in), color_planes(call.out), call.histogram, ThresholdParameters(call.parameters));
+  return cudaGetLastError();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,95 @@
+// Threshold: samples above a value become white, all others black (cv2.threshold with THRESH_BINARY, 255).
+// Otsu's value (A Threshold Selection Method from Gray-Level Histograms, 1979) is the one that parts the
+// histogram of a plane into the two classes whose means differ most for their sizes.
+#pragma once
+
+#include <array>
+
+#include "kernels/pixel.h"
+#include "kernels/stage.h"
+
+namespace imgpipe {
+
+inline constexpr std::array<std::string_view, 1> kThresholdWords{"otsu"};
+inline constexpr int kOtsu = -1;
+inline constexpr std::array kThresholdParameters{
+    Parameter{.name = "at",
+              .help = "Samples above it become 255, all others 0; otsu finds it for each colour plane",
+              .kind = Parameter::Kind::integer,
+              .preset = kOtsu,
+              .most = kMaxSample,
+              .words = kThresholdWords},
+};
+struct ThresholdParameters {
+  explicit constexpr ThresholdParameters(const Parameters& values) : at(static_cast<int>(values[0])) {}
+  int at;  // or kOtsu
+};
+
+// Otsu's value is found in the counts of the frame that it gets.
+[[nodiscard]] bool threshold_reads_histogram(const Parameters& parameters);
+
+// ---- Otsu's arithmetic ------------------------------------------------------------------------------
+// IEEE doubles, each operation rounded by itself, in the order of OpenCV's own code (modules/imgproc/src/
+// thresh.cpp): values that part a histogram equally well are told apart by these roundings alone, so any
+// other arithmetic makes other pictures.
+
+#ifdef __CUDA_ARCH__  // nvcc would make one instruction of a product and a sum
+__device__ inline double rounded_sum(double a, double b) {
+  return __dadd_rn(a, b);
+}
+__device__ inline double rounded_product(double a, double b) {
+  return __dmul_rn(a, b);
+}
+#else
+IMGPIPE_HOST_DEVICE constexpr double rounded_sum(double a, double b) {
+  return a + b;
+}
+IMGPIPE_HOST_DEVICE constexpr double rounded_product(double a, double b) {
+  return a * b;
+}
+#endif
+
+// The samples from 0 to a value.
+struct OtsuClass {
+  double share;  // of all samples, 0..1
+  double mean;
+};
+inline constexpr double kLeastShare = 0x1p-23;  // FLT_EPSILON: a smaller class is none
+
+// Takes the samples of value v, `share` of all, into the class. False: one of both classes is too small.
+IMGPIPE_HOST_DEVICE constexpr bool otsu_take(OtsuClass& below, int v, double share) {
+  below.mean = rounded_product(below.mean, below.share);
+  below.share = rounded_sum(below.share, share);
+  const double above = rounded_sum(1, -below.share);
+  const double less = below.share < above ? below.share : above;
+  const double more = below.share < above ? above : below.share;
+  if (less < kLeastShare || more > 1 - kLeastShare) return false;
+  below.mean = rounded_sum(below.mean, rounded_product(v, share)) / below.share;
+  return true;
+}
+
+// The variance between the class and all other samples; `mean` is that of all.
+IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, double mean) {
+  const double above = rounded_sum(1, -below.share);
+  const double mean_above = rounded_sum(mean, -rounded_product(below.share, below.mean)) / above;
+  const double distance = rounded_sum(below.mean, -mean_above);
+  return rounded_product(rounded_product(rounded_product(below.share, above), distance), distance);
+}
+
+// ---- the stage --------------------------------------------------------------------------------------
+
+// What plane c is parted at; histogram: the counts of the whole image, of `pixels` samples a plane; it is
+// not looked at unless the value is to be found.
+[[nodiscard]] int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& histogram,
+                               std::int64_t pixels, int c);
+
+// in, out: planar, same shape; histogram: the counts of the whole image `in`, for Otsu's value.
+void threshold_reference(const StageCall<Host>& call);
+
+// The same in SIMD.
+void threshold_cpu(const StageCall<Host>& call, const Band& band);
+
+// The same on a CUDA device; Otsu's value is found there.
+CudaStatus threshold_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
+}  // namespace imgpipe

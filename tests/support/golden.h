@@ -1,0 +1,33 @@
+// The values of tests/golden/oracle.py, which shares nothing with the C++.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace imgpipe::test {
+
+// What a list of --stages makes of an image.
+struct GoldenResult {
+  std::string stages;
+  std::int64_t width = 0, height = 0;
+  std::vector<std::vector<int>> planes;  // by channel; samples row after row
+};
+
+struct GoldenImage {
+  std::string name;
+  std::int64_t width = 0, height = 0;
+  int channels = 1;
+  std::vector<int> samples;                        // interleaved
+  std::vector<std::vector<std::uint64_t>> counts;  // by channel and value
+  std::vector<GoldenResult> results;
+};
+
+[[nodiscard]] const std::vector<GoldenImage>& golden_images();
+
+// The steps with which the tests run a stage, as --stages takes them ("smooth:gauss:reflect"): those of its
+// row in oracle.py. Empty: it has none.
+[[nodiscard]] std::vector<std::string> golden_cases(std::string_view stage);
+
+}  // namespace imgpipe::test

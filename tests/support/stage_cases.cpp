@@ -1,0 +1,128 @@
+#include "tests/support/stage_cases.h"
+
+#include <algorithm>
+
+#include "pipeline/stage_list.h"
+#include "tests/support/golden.h"
+#include "tests/support/oracle.h"
+
+namespace imgpipe::test {
+namespace {
+
+bool is_fused(const Stage& stage) {
+  return !stage.fuses[0].empty();
+}
+
+bool is_needless(const Stage& stage, const FrameType& type, const Parameters& parameters) {
+  return stage.needless != nullptr && !stage.needless(type, parameters).empty();
+}
+
+Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<const std::byte, Host>& in) {
+  const FrameType out = output_type(stage, in.type, parameters);
+  Made made{OwnFrame(stage.writes_pixels ? out : FrameType{}), {}};
+  const std::vector<std::byte> table = prepared_table(stage, in.type, parameters);
+  if (reads_histogram(stage, parameters)) made.counts = counts_of(in);
+  if (stage.counts) made.counts.resize(static_cast<std::size_t>(out.bins() * out.color_channels));
+  StageCall<Host> call{};
+  call.in = in;
+  if (stage.writes_pixels) call.out = made.frame.view();
+  call.histogram = {made.counts.data(), out.bins(), out.color_channels, out.bins(), 1};
+  call.parameters = parameters;
+  call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
+  stage.u8.reference(call);
+  if (!stage.counts) made.counts.clear();
+  return made;
+}
+
+// As a stage that works on colour only is given it.
+Frame<const std::byte, Host> color_of(Frame<const std::byte, Host> frame) {
+  frame.type.alpha = false;
+  frame.planes[kAlphaPlane] = {};
+  return frame;
+}
+
+}  // namespace
+
+std::vector<StageCase> cases_of(const Stage& stage) {
+  if (is_fused(stage)) {
+    const std::vector<StageCase> first = cases_of(*find_stage(stage.fuses[0]));
+    const std::vector<StageCase> second = cases_of(*find_stage(stage.fuses[1]));
+    std::vector<StageCase> cases;
+    for (std::size_t i = 0; !first.empty() && !second.empty() && i < std::max(first.size(), second.size());
+         ++i) {
+      const StageCase& one = first[i % first.size()];
+      const StageCase& two = second[i % second.size()];
+      cases.push_back({one.text + "," + two.text, one.parameters, two.parameters});
+    }
+    return cases;
+  }
+  if (!stage.selectable) return {{"", presets(stage.parameters), {}}};
+  std::vector<StageCase> cases;
+  for (const std::string& step : golden_cases(stage.name)) {
+    cases.push_back({step, parse_stages(step).front().parameters, {}});
+  }
+  return cases;
+}
+
+std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size) {
+  std::vector<FrameType> types;
+  const Stage& first = is_fused(stage) ? *find_stage(stage.fuses[0]) : stage;
+  const bool moves_alpha = !stage.color_only;
+  for (const int color : {1, 3}) {
+    for (const bool alpha : {false, true}) {
+      const FrameType type{size.width, size.height, color, alpha, stage.in};
+      const bool grey_plane = color == 1 && !alpha;  // the same in both layouts: nothing to split or merge
+      if (alpha && !moves_alpha) continue;
+      if (grey_plane && (stage.in == Layout::interleaved || stage.out == Layout::interleaved)) continue;
+      if (!is_needless(first, type, test.parameters)) types.push_back(type);
+    }
+  }
+  return types;
+}
+
+OwnFrame::OwnFrame(const FrameType& frame_type) : type(frame_type) {
+  if (type.pixels() == 0) return;
+  const int channels = type.layout == Layout::interleaved ? type.channels() : 1;
+  for (const std::size_t i : plane_indices(type)) planes[i] = Image({type.width, type.height, channels});
+}
+
+Frame<std::byte, Host> OwnFrame::view() {
+  Frame<std::byte, Host> frame{type, {}};
+  for (std::size_t i = 0; i < planes.size(); ++i) {
+    if (!planes[i].empty()) frame.planes[i] = planes[i].view();
+  }
+  return frame;
+}
+
+std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame) {
+  std::vector<std::uint64_t> counts;
+  for (int c = 0; c < frame.type.color_channels; ++c) {
+    const std::vector<std::int64_t> plane = oracle_counts(channel_of(frame, c));
+    counts.insert(counts.end(), plane.begin(), plane.end());
+  }
+  return counts;
+}
+
+std::vector<std::byte> prepared_table(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  std::vector<std::byte> table(static_cast<std::size_t>(prepared_bytes(stage, in, parameters)));
+  if (!table.empty()) stage.prepare(in, parameters, table.data());
+  return table;
+}
+
+Made made_by_reference(const Stage& stage, const StageCase& test, const Frame<const std::byte, Host>& in) {
+  if (!is_fused(stage)) return made_by_one(stage, test.parameters, in);
+  Made first = made_by_one(*find_stage(stage.fuses[0]), test.parameters, in);
+  const Stage& next = *find_stage(stage.fuses[1]);
+  const Frame<const std::byte, Host> between = first.frame.view();
+  Made second = made_by_one(next, test.second, next.color_only ? color_of(between) : between);
+  if (next.writes_pixels) return second;
+  first.counts = std::move(second.counts);
+  return first;
+}
+
+Grid channel_of(const Frame<const std::byte, Host>& frame, int c) {
+  if (frame.type.layout == Layout::interleaved) return grid_of(frame.plane<Sample>(0), c);
+  return grid_of(frame.plane<Sample>(plane_of_channel(frame.type, c)));
+}
+
+}  // namespace imgpipe::test
