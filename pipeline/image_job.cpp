@@ -64,7 +64,7 @@ Outcome ImageJob::run(Engine& engine, Job wishes) {
   naming(files_.input_name, files_.output_name, [&] {
     if (outcome.error) std::rethrow_exception(outcome.error);
   });
-  damage_ = outcome.warnings;
+  damage_ = std::move(outcome.warnings);
   encoded_ = std::move(outcome.file);
   return outcome;
 }

@@ -58,8 +58,7 @@ struct ImageNote {
 [[nodiscard]] std::string depth_warning(int bits_per_sample);
 
 // The functions are called in the order in which they stand here, each once. All throw Error with the name of
-// the file that it is about. Output files are whole or not there
-// (images/files/output_file.h).
+// the file that it is about. Output files are whole or not there (images/files/output_file.h).
 class ImageJob {
  public:
   // `settings` stays where it is.

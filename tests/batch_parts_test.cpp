@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/batch/batch_report.h"
+#include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
 #include "app/batch/progress.h"
 #include "app/files/growing_file.h"
@@ -22,6 +23,46 @@ TEST(Memory, Sizes) {
   for (const char* text :
        {"", "M", "63M", "1.5G", "-1G", "G8", "8GB", "8 G", "9999999999999999999", "99999999T", "8g"})
     EXPECT_THROW((void)parse_memory(text), Error) << text;
+}
+
+TEST(Memory, WhatIsNoSizeIsSaidForWhatItIs) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"1.5G", "'1.5G' is no whole number with nothing, K, M, G or T behind it, such as 1536M or 8G"},
+      {"", "is no whole number"},
+      {"-64M", "is no whole number"},
+      {"-99999999999999999999", "is no whole number"},
+      {"8GB", "is no whole number"},
+      {"63M", "'63M' is less than 64M"},
+      {"0", "is less than 64M"},
+      {"1025T", "'1025T' is more than 1024T"},
+      {"99999999999999999999", "is more than 1024T"}};
+  for (const auto& [text, reason] : rows) {
+    try {
+      FAIL() << text << " is " << parse_memory(text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_EQ(parse_memory("1024T"), std::int64_t{1} << 50);
+}
+
+TEST(Memory, WhatIsKeptOfEveryImageIsTakenOff) {
+  ProcessOptions options;
+  options.device = "reference";
+  options.threads = 1;
+  options.batch.memory_bytes = std::int64_t{4} << 30;
+  const auto memory_with = [&](std::size_t images) {
+    return set_up_batch(options, images).settings.memory_bytes;
+  };
+  constexpr std::size_t kImages = 10'000'000;
+  constexpr std::int64_t kSlack = std::int64_t{8} << 20;  // what this test itself takes meanwhile
+  constexpr std::int64_t kKept = kImages * (sizeof(BatchFailure) + sizeof(double));
+  EXPECT_NEAR(static_cast<double>(memory_with(0) - memory_with(kImages)), static_cast<double>(kKept), kSlack);
+  options.batch.failed_file = "failed";
+  EXPECT_NEAR(static_cast<double>(memory_with(0) - memory_with(kImages)), static_cast<double>(kKept), kSlack);
+  options.batch.shard = Shard{};  // it keeps the names of what it has done
+  EXPECT_GE(memory_with(0) - memory_with(kImages), kKept + static_cast<std::int64_t>(kImages) * 100);
 }
 
 TEST(ProgressLine, SaysHowFarItIs) {

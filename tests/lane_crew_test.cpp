@@ -35,8 +35,7 @@ struct Heard {
   std::atomic<int> broken{0}, last{0};
 
   LaneEvents events() {
-    return {[](EntryPointer, const std::string&) {},
-            [](EntryPointer, const Error&) {}, [](EntryPointer) {},
+    return {[](EntryPointer, const std::string&) {}, [](EntryPointer, const Error&) {}, [](EntryPointer) {},
             [this](const std::string&, const Error&, bool is_last) {
               ++broken;
               if (is_last) ++last;

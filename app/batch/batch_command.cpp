@@ -153,7 +153,7 @@ class BatchRun {
     remove_what_was_left();
     start_ = Clock::now();
     const SignalsNoted signals;
-    BatchSetUp set_up = set_up_batch(options_);
+    BatchSetUp set_up = set_up_batch(options_, files_.files.size());
     totals_.devices = set_up.devices;
     totals_.jobs = static_cast<int>(
         std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));

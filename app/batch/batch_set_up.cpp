@@ -4,9 +4,11 @@
 #include <memory>
 #include <utility>
 
+#include "app/batch/batch_totals.h"
 #include "app/devices/calibration.h"
 #include "app/image_settings.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "images/memory/available_memory.h"
 #include "pipeline/device.h"
 
@@ -20,11 +22,23 @@ constexpr std::chrono::milliseconds kPatienceForADevice{500};
 // worker its stack, its engine and what malloc keeps for it.
 constexpr std::int64_t kLaterBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
+// What is kept of every image until the end: its time, or why it failed; and its name, where --failed-out
+// takes what is done out of a list.
+constexpr std::int64_t kImageBytes = sizeof(BatchFailure) + sizeof(double);
+constexpr std::int64_t kNameBytes = 192;
+
+std::int64_t kept_bytes(const ProcessOptions& options, std::size_t images) {
+  const BatchOptions& batch = options.batch;
+  const bool names =
+      !batch.failed_file.empty() && (batch.shard || same_file(batch.failed_file, batch.files_from));
+  return static_cast<std::int64_t>(images) * (kImageBytes + (names ? kNameBytes : 0));
+}
 
 // The memory that images may have: what was given less what the program itself takes, or half of what there
 // is.
-std::int64_t memory_for_images(const BatchOptions& batch, int jobs) {
-  const std::int64_t later = kLaterBytes + jobs * kJobBytes;
+std::int64_t memory_for_images(const ProcessOptions& options, std::size_t images, int jobs) {
+  const BatchOptions& batch = options.batch;
+  const std::int64_t later = kLaterBytes + jobs * kJobBytes + kept_bytes(options, images);
   if (batch.memory_bytes > 0)
     return std::max(batch.memory_bytes - resident_bytes() - later, batch.memory_bytes / 4);
   const std::int64_t available = available_memory_bytes();
@@ -107,14 +121,14 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
 
 }  // namespace
 
-BatchSetUp set_up_batch(const ProcessOptions& options) {
+BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
   BatchSetUp set_up;
   BatchSettings& settings = set_up.settings;
   static_cast<ImageSettings&>(settings) = image_settings(options);
   settings.threads = thread_count(options);
   settings.jobs = options.batch.jobs > 0 ? options.batch.jobs : settings.threads;
   settings.memory_is_limit = options.batch.memory_bytes > 0;
-  settings.memory_bytes = memory_for_images(options.batch, settings.jobs);
+  settings.memory_bytes = memory_for_images(options, images, settings.jobs);
   settings.fail_fast = options.batch.fail_fast;
   settings.keep_spans = !options.trace_file.empty();
   choose(settings, options.device, set_up.devices);

@@ -1,6 +1,7 @@
 // What the command line means for a batch: memory, threads, devices.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ struct BatchSetUp {
   std::vector<std::string> devices;  // what works besides lanes, for people
 };
 
-// Throws Error(usage) for a device that does not exist by its name. Touches no device:
+// For so many images. Throws Error(usage) for a device that does not exist by its name. Touches no device:
 // BatchSettings::find_lanes does.
-[[nodiscard]] BatchSetUp set_up_batch(const ProcessOptions& options);
+[[nodiscard]] BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images);
 
 }  // namespace imgpipe

@@ -78,7 +78,7 @@ void BatchTotals::add_lost(const BatchFile& file) {
 }
 
 std::vector<double> BatchTotals::image_ms() const {
-  std::vector<double> sorted = image_ms_;
+  std::vector<double> sorted(image_ms_.begin(), image_ms_.end());
   std::ranges::sort(sorted);
   return sorted;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -52,10 +53,10 @@ class BatchTotals {
   std::size_t done = 0;
   std::vector<PathProblem> problems;  // folders that could not be read, and their like
   PassedOver passed_over;
-  std::string shard;             // which of how many, for people; empty: there are none
-  std::size_t other_shards = 0;  // files that are other shards' work
-  std::string shard_list;        // see BatchFiles
-  std::vector<BatchFailure> failures;
+  std::string shard;                  // which of how many, for people; empty: there are none
+  std::size_t other_shards = 0;       // files that are other shards' work
+  std::string shard_list;             // see BatchFiles
+  std::deque<BatchFailure> failures;  // no vector: it would need its memory twice while it grows
   // Images done of some kind, and the first of them, for people.
   struct Noted {
     std::size_t images = 0;
@@ -90,7 +91,7 @@ class BatchTotals {
 
  private:
   std::set<std::string> reasons_;  // of failures
-  std::vector<double> image_ms_;
+  std::deque<double> image_ms_;
   PartTimes workers_{};
   std::map<std::string, std::array<std::vector<Interval>, kParts>> lanes_;
   std::map<std::string, std::size_t> by_device_;

@@ -179,10 +179,12 @@ std::int64_t parse_memory(const std::string& text) {
   constexpr std::int64_t kMost = std::int64_t{1} << 50;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc{} || end != digits.data() + digits.size() || value < 0 || value > (kMost >> shift) ||
-      (value << shift) < kLeast) {
-    usage("--memory: '" + printable(text) + "' is not a size from 64M on, such as 500M or 8G");
-  }
+  const std::string given = "--memory: '" + printable(text) + "' is ";
+  const bool too_long = error == std::errc::result_out_of_range;
+  if ((error != std::errc{} && !too_long) || end != digits.data() + digits.size() || digits.starts_with('-'))
+    usage(given + "no whole number with nothing, K, M, G or T behind it, such as 1536M or 8G");
+  if (too_long || value > (kMost >> shift)) usage(given + "more than 1024T");
+  if ((value << shift) < kLeast) usage(given + "less than 64M");
   return value << shift;
 }
 
