@@ -28,13 +28,17 @@ forbid '#include "(kernels|pipeline)/lab/' 'the lab is for app/bench and for its
 forbid '#include "app/bench/' 'the bench, which knows the lab, is a command: nothing else builds on it' \
   $(sources app | grep -vE '^app/bench/|^app/options/command_line\.h$')
 forbid '#include "tests/' 'the product does not include its tests' "${app[@]}"
-forbid '#include "\.\.?/' 'paths are written from the top of the tree' "${images[@]}" "${kernels[@]}" "${pipeline[@]}" "${app[@]}"
+forbid '#include "\.\.?/' 'paths are written from the top of the tree' \
+  "${images[@]}" "${kernels[@]}" "${pipeline[@]}" "${app[@]}"
 forbid '#include <(iostream|cstdio|thread|mutex)>' 'kernels neither print nor synchronise' "${kernels[@]}"
-forbid 'cudaMalloc|cudaFree|cudaHostAlloc|dlopen|thread_local|\bstatic [^c]' 'kernels, the lab'\''s too, neither allocate nor keep state' \
+forbid 'cudaMalloc|cudaFree|cudaHostAlloc|dlopen|thread_local|\bstatic [^c]' \
+  'kernels, those of the lab too, neither allocate nor keep state' \
   "${kernels[@]}"
-forbid '#include <cxxopts' 'cxxopts is for app/options/option_parser.cpp (and its version)' $(sources | grep -vE '^app/(options/option_parser|version)\.cpp$')
+forbid '#include <cxxopts' 'cxxopts is for app/options/option_parser.cpp (and its version)' \
+  $(sources | grep -vE '^app/(options/option_parser|version)\.cpp$')
 forbid '#include <spdlog/[^v]' 'spdlog is for app/log.cpp' $(sources | grep -v '^app/log.cpp$')
-forbid '#include <stb/' 'stb is for images/codecs/stb/stb_codec.cpp' $(sources | grep -v '^images/codecs/stb/stb_codec.cpp$')
+forbid '#include <stb/' 'stb is for images/codecs/stb/stb_codec.cpp' \
+  $(sources | grep -v '^images/codecs/stb/stb_codec.cpp$')
 forbid '#include <(cuda|nvtx)' 'CUDA headers are for .cu files and pipeline/cuda' \
   $(sources | grep -vE '\.cuh?$|^pipeline/cuda/|^pipeline/lab/.*_cuda|^tests/')
 ((failed == 0)) && echo "includes: point down only"
