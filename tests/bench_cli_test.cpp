@@ -204,6 +204,8 @@ TEST(BenchCli, StudiesOnTheCpu) {
   EXPECT_NE(load_text(plot).find("model: 1 / most frequent of 32"), std::string::npos);
   const Json crossover = bench_json({"--study", "crossover", "--device", "cpu", "--size", "32x32", "--size",
                                      "16x16", "--repeat", "2", "--plot", plot});
+  EXPECT_EQ(crossover["tables"][0]["title"],
+            "gray, hist, contrast, smooth over a photo pattern, ms by image size");
   EXPECT_EQ(crossover["tables"][0]["rows"][0]["pixels"], 256) << "by rising size";
   EXPECT_EQ(crossover["tables"][0]["rows"][1]["pixels"], 1024);
   const Json pipeline = bench_json(

@@ -31,6 +31,13 @@ Outcome run_chain(Engine& engine, const Image& image, int repeat, bool fuse, boo
   return outcome;
 }
 
+// The default stages, for people: "gray, hist".
+std::string chain_text() {
+  std::string text;
+  for (const char c : kDefaultStages) text += c == ',' ? std::string(", ") : std::string(1, c);
+  return text;
+}
+
 ImageReport report_of(const Outcome& outcome, const Outcome* reference) {
   ReportInput input;
   input.timeline = &outcome.timeline;
@@ -226,7 +233,7 @@ struct Contestant {
 // A row a size; every series has a point at each.
 ResultTable crossover_table(const std::vector<PlotSeries>& all) {
   ResultTable table;
-  table.title = "gray, hist, contrast, smooth over a photo pattern, ms by image size";
+  table.title = chain_text() + " over a photo pattern, ms by image size";
   table.columns = {{"pixels", "pixels"}};
   for (const PlotSeries& series : all) table.columns.push_back({series.name + "_ms", series.name});
   for (std::size_t i = 0; i < all.front().points.size(); ++i) {
