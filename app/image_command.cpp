@@ -296,7 +296,7 @@ class ImageRun {
     say_plan(image_.plan());
     check_results_of(image_.plan());
     image_.make_output();
-    facts_.output = image_.output_type();
+    facts_.output = image_.output_shape();
     if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
     Job wishes;
     wishes.repeat = options_.repeat;

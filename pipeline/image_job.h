@@ -101,7 +101,7 @@ class ImageJob {
   [[nodiscard]] Timeline& timeline() { return image_.timeline; }
   [[nodiscard]] const Plan& plan() const { return image_.plan; }  // until run()
   [[nodiscard]] const ImageHeader& header() const { return header_; }
-  [[nodiscard]] Shape output_type() const { return output_shape_; }
+  [[nodiscard]] Shape output_shape() const { return output_shape_; }
   [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }            // of the file
   [[nodiscard]] std::int64_t held_input_bytes() const { return held_input_bytes_; }  // of it, in memory
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }          // that are written

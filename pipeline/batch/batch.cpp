@@ -167,7 +167,7 @@ class Batch::Work {
     entry->result.input_bytes = image.input_bytes();
     image.make_plan();
     image.make_output();
-    entry->result.output = image.output_type();
+    entry->result.output = image.output_shape();
     keep_warnings(*entry);
     entry->to_lane = lanes_.take(*entry);
     entry->need = need_of(*entry, *measure_);
