@@ -18,6 +18,7 @@
 #include "kernels/stage.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -356,9 +357,7 @@ TEST_F(Cli, SimdTargetsAreForcedByTheEnvironment) {
 
 // 47 megapixels of colour are 141 MB; what is held is the grey plane and the file.
 TEST_F(Cli, PeakMemoryOfALargeImage) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's own memory is counted too";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory is counted too";
   const RunResult synth =
       run_imgpipe({"synth", file("big.jpg"), "--pattern", "photo", "--size", "8773x5352", "-q"});
   ASSERT_EQ(synth.exit_code, 0) << synth.err;

@@ -16,6 +16,7 @@
 #include "tests/support/file_parts.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/images.h"
+#include "tests/support/jpeg_file.h"
 #include "tests/support/psd_file.h"
 
 namespace imgpipe::test {
@@ -242,6 +243,14 @@ TEST(CodecTable, LibrariesSayWhatTheyTakeBesideThePool) {
     EXPECT_EQ(by_stb->library_bytes(true), by_stb->working_bytes(true)) << codec.name;
     const auto writer = make_writer(codec.format, {9, 5, 1}, {.codec = CodecChoice::stb});
     EXPECT_EQ(writer->library_bytes() > 0, stb_writes(codec.format)) << codec.name;
+  }
+  for (const int orientation : {1, 2, 6}) {
+    for (const bool progressive : {false, true}) {
+      const Bytes file = make_jpeg({.progressive = progressive, .orientation = orientation}, image.view());
+      const std::int64_t coefficients = 2 * image.shape().samples();
+      EXPECT_EQ(open_reader(file)->library_bytes(true) >= coefficients, progressive) << orientation;
+      EXPECT_EQ(open_reader(file)->library_bytes(true) == 0, !progressive) << orientation;
+    }
   }
 }
 

@@ -27,14 +27,7 @@
 #include "pipeline/batch/batch.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IMGPIPE_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IMGPIPE_TEST_SANITIZED 1
-#endif
-#endif
+#include "tests/support/sanitizers.h"
 
 namespace {
 
@@ -56,7 +49,7 @@ thread_local bool spared = false;
 
 }  // namespace
 
-#ifndef IMGPIPE_TEST_SANITIZED
+#if !IMGPIPE_TEST_SANITIZED
 void* operator new(std::size_t bytes) {
   return allocate(bytes, alignof(std::max_align_t));
 }
@@ -83,9 +76,7 @@ namespace {
 class FailingAllocation : public testing::Test {
  protected:
   void SetUp() override {
-#ifdef IMGPIPE_TEST_SANITIZED
-    GTEST_SKIP() << "the sanitizer has an operator new of its own";
-#endif
+    if (kSanitized) GTEST_SKIP() << "the sanitizer has an operator new of its own";
     spared = true;
     const std::vector<std::pair<Format, Shape>> kinds{{Format::png, {64, 48, 3}},
                                                       {Format::jpeg, {57, 33, 3}},

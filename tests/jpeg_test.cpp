@@ -10,54 +10,18 @@
 #include "images/error.h"
 #include "images/image.h"
 #include "images/synth.h"
+#include "tests/support/jpeg_file.h"
 
 namespace imgpipe::test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
 
-struct Kind {
-  J_COLOR_SPACE in = JCS_RGB;
-  J_COLOR_SPACE stored = JCS_YCbCr;
-  int h = 1, v = 1;  // subsampling of chroma
-  bool progressive = false;
-  int restart_rows = 0;
-  bool adobe = true;  // with the marker that says how CMYK is stored
-};
-
-// `pixels` holds channels(kind.in) samples a pixel.
-Bytes make_jpeg(const Kind& kind, const std::vector<Sample>& pixels, unsigned width, unsigned height) {
-  jpeg_compress_struct encoder{};
-  jpeg_error_mgr errors{};
-  encoder.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&encoder);
-  unsigned char* memory = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&encoder, &memory, &size);
-  encoder.image_width = width;
-  encoder.image_height = height;
-  encoder.in_color_space = kind.in;
-  encoder.input_components = kind.in == JCS_GRAYSCALE ? 1 : kind.in == JCS_CMYK ? 4 : 3;
-  jpeg_set_defaults(&encoder);
-  jpeg_set_colorspace(&encoder, kind.stored);
-  jpeg_set_quality(&encoder, 100, TRUE);
-  encoder.comp_info[0].h_samp_factor = kind.h;
-  encoder.comp_info[0].v_samp_factor = kind.v;
-  if (!kind.adobe) encoder.write_Adobe_marker = FALSE;
-  encoder.restart_in_rows = kind.restart_rows;
-  if (kind.progressive) jpeg_simple_progression(&encoder);
-  jpeg_start_compress(&encoder, TRUE);
-  while (encoder.next_scanline < height) {
-    auto* row = const_cast<Sample*>(pixels.data()) +
-                std::size_t{encoder.next_scanline} * width * static_cast<unsigned>(encoder.input_components);
-    jpeg_write_scanlines(&encoder, &row, 1);
-  }
-  jpeg_finish_compress(&encoder);
-  jpeg_destroy_compress(&encoder);
-  const auto bytes = std::as_bytes(std::span(memory, size));
-  Bytes out(bytes.begin(), bytes.end());
-  std::free(memory);
-  return out;
+// `pixels` holds so many samples a pixel as the kind takes.
+Bytes jpeg_of(JpegKind kind, const std::vector<Sample>& pixels, std::int64_t width, std::int64_t height) {
+  kind.quality = 100;
+  const int channels = channels_of(kind);
+  return make_jpeg(kind, {pixels.data(), width, height, width * channels, channels});
 }
 
 Image decode(const Bytes& bytes) {
@@ -85,12 +49,12 @@ TEST(Jpeg, EverySubsamplingBaselineAndProgressive) {
     for (const auto& [h, v] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{2, 2}, std::pair{1, 2},
                                std::pair{4, 1}, std::pair{4, 2}}) {
       for (const bool progressive : {false, true}) {
-        Kind kind;
+        JpegKind kind;
         kind.h = h;
         kind.v = v;
         kind.progressive = progressive;
         kind.restart_rows = v;
-        const Bytes bytes = make_jpeg(kind, rgb, width, height);
+        const Bytes bytes = jpeg_of(kind, rgb, width, height);
         const auto reader = open_reader(bytes);
         EXPECT_EQ(reader->header().shape, (Shape{width, height, 3}));
         EXPECT_EQ(reader->header().progressive, progressive);
@@ -103,11 +67,11 @@ TEST(Jpeg, EverySubsamplingBaselineAndProgressive) {
 
 TEST(Jpeg, GreyAndRgbAreStoredAsTheyAre) {
   const std::vector<Sample> grey = samples_of(synthesize(parse_pattern("photo"), {40, 30, 1}, 3));
-  const Image decoded = decode(make_jpeg({JCS_GRAYSCALE, JCS_GRAYSCALE}, grey, 40, 30));
+  const Image decoded = decode(jpeg_of({JCS_GRAYSCALE, JCS_GRAYSCALE}, grey, 40, 30));
   EXPECT_EQ(decoded.shape().channels, 1);
   EXPECT_LT(mean_difference(samples_of(decoded), grey), 1.0);
   const std::vector<Sample> rgb = samples_of(synthesize(parse_pattern("photo"), {40, 30, 3}, 3));
-  EXPECT_LT(mean_difference(samples_of(decode(make_jpeg({JCS_RGB, JCS_RGB}, rgb, 40, 30))), rgb), 1.0);
+  EXPECT_LT(mean_difference(samples_of(decode(jpeg_of({JCS_RGB, JCS_RGB}, rgb, 40, 30))), rgb), 1.0);
 }
 
 // Ink that is known: with Adobe's marker 255 means none, without one 255 means all.
@@ -122,11 +86,11 @@ TEST(Jpeg, CmykAndYcckBecomeRgb) {
     for (const bool adobe : {true, false}) {
       for (const J_COLOR_SPACE space : {JCS_CMYK, JCS_YCCK}) {
         if (!adobe && space == JCS_YCCK) continue;  // only the marker tells YCCK from CMYK
-        Kind kind;
+        JpegKind kind;
         kind.in = JCS_CMYK;
         kind.stored = space;
         kind.adobe = adobe;
-        const Image image = decode(make_jpeg(kind, pixels, 16, 16));
+        const Image image = decode(jpeg_of(kind, pixels, 16, 16));
         ASSERT_EQ(image.shape().channels, 3);
         const auto light = [&](Sample ink) { return adobe ? ink : 255 - ink; };
         const int expected[3] = {light(stored.c) * light(stored.k) / 255,

@@ -13,6 +13,7 @@
 #include "images/memory/control_groups.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -94,9 +95,7 @@ class LimitsCli : public testing::Test {
   if (!(made)) GTEST_SKIP() << "no control group with a limit can be made here"
 
 TEST_F(LimitsCli, ALimitBelowTheMountIsKept) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's own memory counts in the group";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts in the group";
   const OwnGroup group("memory");
   NEED_GROUP(group.limit_memory(200 * kMiB));
   const Json limit = cpu(group.enter())["memory_limits"][0];
@@ -110,9 +109,7 @@ TEST_F(LimitsCli, ALimitBelowTheMountIsKept) {
 }
 
 TEST_F(LimitsCli, PageCacheIsNoReasonToRefuseAnImage) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's own memory counts in the group";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts in the group";
   const OwnGroup group("memory");
   NEED_GROUP(group.limit_memory(160 * kMiB));
   make_images(4, "3000x2000");
@@ -123,9 +120,7 @@ TEST_F(LimitsCli, PageCacheIsNoReasonToRefuseAnImage) {
 
 // As a container sees it: the group is the root of what is mounted, /proc/self/cgroup has the path outside.
 TEST_F(LimitsCli, PageCacheInAContainer) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's own memory counts in the group";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts in the group";
   const OwnGroup group("memory");
   NEED_GROUP(group.limit_memory(160 * kMiB));
   save_text(folder_.file("inside.sh"),
@@ -160,9 +155,7 @@ TEST_F(LimitsCli, AffinityIsTheDefaultOfThreads) {
 }
 
 TEST_F(LimitsCli, UlimitBoundsTheMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer maps far more than any limit";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer maps far more than any limit";
   for (const auto& [option, source] : {std::pair{"-v", "ulimit -v"}, {"-d", "ulimit -d"}}) {
     const Json limit = cpu("ulimit " + std::string(option) + " 2000000; ")["memory_limits"][0];
     EXPECT_EQ(limit["source"], source);

@@ -17,6 +17,7 @@
 #include "images/image.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
+#include "tests/support/sanitizers.h"
 
 extern char** environ;
 
@@ -100,9 +101,6 @@ std::int64_t median_of_tenth(const std::vector<std::int64_t>& bytes, std::size_t
 class LongRun : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(LongRun, HasAsMuchMemoryInItsLastTenthAsInItsSecond) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer keeps freed memory";
-#endif
   const TemporaryFolder folder;
   make_inputs(folder);
   std::vector<std::string> arguments{folder.file("in"),

@@ -11,6 +11,7 @@
 #include "tests/support/files.h"
 #include "tests/support/large_files.h"
 #include "tests/support/process.h"
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -84,11 +85,8 @@ class MemoryLimit : public testing::Test {
 };
 
 // Shown as skipped: a sanitizer's own memory is a multiple of the program's.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IMGPIPE_NEED_OWN_MEMORY() GTEST_SKIP() << "a sanitizer takes memory of its own"
-#else
-#define IMGPIPE_NEED_OWN_MEMORY() static_cast<void>(0)
-#endif
+#define IMGPIPE_NEED_OWN_MEMORY() \
+  if (kSanitized) GTEST_SKIP() << "a sanitizer takes memory of its own"
 
 TEST_F(MemoryLimit, IsKeptByManyJobsWhereLittleFits) {
   IMGPIPE_NEED_OWN_MEMORY();

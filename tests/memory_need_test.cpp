@@ -70,9 +70,7 @@ class MemoryNeedOfJobs : public testing::TestWithParam<std::tuple<std::string, s
 // What `new` gave in the meantime, at the most; readers and writers that take theirs from malloc have tests
 // of their own. Noise, so that the file comes near its worst.
 TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer has `new` for itself";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   const auto& [stages, format, channels, threads] = GetParam();
   const Shape shape{811, 607, channels};
   for (const auto& make : {make_cpu_engine, make_reference_engine}) {

@@ -14,6 +14,7 @@
 #include "tests/support/bmp_file.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/gif_file.h"
+#include "tests/support/jpeg_file.h"
 #include "tests/support/psd_file.h"
 
 namespace imgpipe::test {
@@ -26,61 +27,6 @@ Image picture(int channels) {
 }
 
 // ---- files ------------------------------------------------------------------------------------------
-
-struct JpegKind {
-  J_COLOR_SPACE in = JCS_RGB, stored = JCS_YCbCr;
-  int h = 1, v = 1;  // subsampling of chroma
-  bool progressive = false;
-  bool scan_each = false;  // one component a scan
-  int orientation = 1;
-};
-
-Bytes exif_segment(int orientation) {
-  const Bytes tiff = bytes_of("MM") + number(42, 2) + number(8) + number(1, 2) + number(0x0112, 2) +
-                     number(3, 2) + number(1) + number(static_cast<std::uint32_t>(orientation), 2) +
-                     number(0, 2) + number(0);
-  const Bytes payload = bytes_of(std::string_view("Exif\0\0", 6)) + tiff;
-  return bytes_of("\xFF\xE1") + number(static_cast<std::uint32_t>(payload.size()) + 2, 2) + payload;
-}
-
-Bytes make_jpeg(const JpegKind& kind) {
-  const int channels = kind.in == JCS_GRAYSCALE ? 1 : kind.in == JCS_CMYK ? 4 : 3;
-  const Image image = picture(channels);
-  jpeg_compress_struct encoder{};
-  jpeg_error_mgr errors{};
-  encoder.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&encoder);
-  unsigned char* memory = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&encoder, &memory, &size);
-  encoder.image_width = kWidth;
-  encoder.image_height = kHeight;
-  encoder.in_color_space = kind.in;
-  encoder.input_components = channels;
-  jpeg_set_defaults(&encoder);
-  jpeg_set_colorspace(&encoder, kind.stored);
-  encoder.comp_info[0].h_samp_factor = kind.h;
-  encoder.comp_info[0].v_samp_factor = kind.v;
-  if (kind.progressive) jpeg_simple_progression(&encoder);
-  constexpr jpeg_scan_info kScans[] = {{1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
-  if (kind.scan_each) {
-    encoder.scan_info = kScans;
-    encoder.num_scans = 3;
-  }
-  jpeg_start_compress(&encoder, TRUE);
-  while (encoder.next_scanline < encoder.image_height) {
-    auto* row = const_cast<Sample*>(image.view().row(encoder.next_scanline));
-    jpeg_write_scanlines(&encoder, &row, 1);
-  }
-  jpeg_finish_compress(&encoder);
-  jpeg_destroy_compress(&encoder);
-  const auto bytes = std::as_bytes(std::span(memory, size));
-  Bytes file(bytes.begin(), bytes.begin() + 2);
-  if (kind.orientation != 1) file = file + exif_segment(kind.orientation);
-  file.insert(file.end(), bytes.begin() + 2, bytes.end());
-  std::free(memory);
-  return file;
-}
 
 void append_png(png_structp png, png_bytep data, png_size_t count) {
   auto* file = static_cast<Bytes*>(png_get_io_ptr(png));
@@ -174,7 +120,7 @@ std::vector<Case> cases() {
   DecodeOptions lenient;
   lenient.lenient = true;
   const auto jpeg = [&](const std::string& name, const JpegKind& kind) {
-    all.push_back({name, [kind] { return make_jpeg(kind); }});
+    all.push_back({name, [kind] { return make_jpeg(kind, picture(channels_of(kind)).view()); }});
   };
   jpeg("jpeg_444", {});
   jpeg("jpeg_420", {JCS_RGB, JCS_YCbCr, 2, 2});

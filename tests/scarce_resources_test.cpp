@@ -18,16 +18,10 @@
 #include "images/synth.h"
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
+#include "tests/support/jpeg_file.h"
 #include "tests/support/process.h"
 #include "tests/support/psd_file.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IMGPIPE_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IMGPIPE_TEST_SANITIZED 1
-#endif
-#endif
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -48,29 +42,7 @@ void save_as(const std::string& path, Format format) {
 }
 
 void save_progressive_jpeg(const std::string& path) {
-  Image image = photo();
-  jpeg_compress_struct encoder{};
-  jpeg_error_mgr errors{};
-  encoder.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&encoder);
-  unsigned char* bytes = nullptr;
-  unsigned long count = 0;
-  jpeg_mem_dest(&encoder, &bytes, &count);
-  encoder.image_width = kShape.width;
-  encoder.image_height = kShape.height;
-  encoder.input_components = 3;
-  encoder.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&encoder);
-  jpeg_simple_progression(&encoder);
-  jpeg_start_compress(&encoder, TRUE);
-  for (std::int64_t y = 0; y < kShape.height; ++y) {
-    JSAMPROW row = image.view().row(y);
-    jpeg_write_scanlines(&encoder, &row, 1);
-  }
-  jpeg_finish_compress(&encoder);
-  jpeg_destroy_compress(&encoder);
-  save(path, std::as_bytes(std::span(bytes, count)));
-  std::free(bytes);
+  save(path, make_jpeg({.h = 2, .v = 2, .progressive = true}, photo().view()));
 }
 
 void append_to(png_structp png, png_bytep bytes, png_size_t count) {
@@ -100,9 +72,7 @@ void save_interlaced_png(const std::string& path) {
 class ScarceResources : public testing::Test {
  protected:
   void SetUp() override {
-#ifdef IMGPIPE_TEST_SANITIZED
-    GTEST_SKIP() << "a sanitizer needs more than the limits leave";
-#endif
+    if (kSanitized) GTEST_SKIP() << "a sanitizer needs more than the limits leave";
     fs::permissions(folder_.path(), fs::perms::all);
     fs::create_directories(file("in"));
     save_as(file("in/a.jpg"), Format::jpeg);
@@ -124,12 +94,8 @@ class ScarceResources : public testing::Test {
     ASSERT_EQ(want_.size(), 9U);
   }
 
-  [[nodiscard]] std::string file(const std::string& name) const {
-    return folder_.file(name);
-  }
-  [[nodiscard]] int bash(const std::string& line) const {
-    return run_bash(line, folder_.path().string());
-  }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
 
   // Runs imgpipe under a limit; its exit code.
   [[nodiscard]] int limited(const std::string& limit, const std::string& arguments) const {

@@ -13,6 +13,7 @@
 #include "pipeline/batch/batch.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -276,9 +277,7 @@ TEST_F(LargeOutput, IsTheSameOnStandardOutput) {
 
 // 1 GP takes 2.2 GB from PPM and 1.3 GB from JPEG; here 40 MP, in proportion, and what the program is itself.
 TEST_F(LargeOutput, PeakMemoryIsFarBelowTheFiles) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer keeps freed memory";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
   constexpr double kPixels = 8000.0 * 5000;
   constexpr double kProgram = 24 << 20;
   malloc_trim(0);  // what earlier tests have freed would count as the forked child's

@@ -7,13 +7,7 @@
 
 #include <malloc.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IMGPIPE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define IMGPIPE_SANITIZED 1
-#endif
-#endif
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -49,16 +43,12 @@ std::int64_t peak_bytes() {
 }
 
 bool allocations_are_counted() {
-#ifdef IMGPIPE_SANITIZED
-  return false;
-#else
-  return true;
-#endif
+  return !kSanitized;
 }
 
 }  // namespace imgpipe::test
 
-#ifndef IMGPIPE_SANITIZED
+#if !IMGPIPE_TEST_SANITIZED
 // glibc's own functions behind those of the C library.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);

@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include <jpeglib.h>
 #include <png.h>
 
 #include "images/codecs/codec.h"
 #include "images/image.h"
 #include "tests/support/gif_file.h"
+#include "tests/support/jpeg_file.h"
 #include "tests/support/psd_file.h"
 
 namespace imgpipe::test {
@@ -23,42 +23,9 @@ void add(Bytes& file, std::initializer_list<int> values) {
   for (const int value : values) file.push_back(static_cast<std::byte>(value));
 }
 
-// An Exif segment that says nothing but "turn by a quarter".
-const std::vector<int>& turned_exif() {
-  static const std::vector<int> kBytes{'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1,
-                                       1,   18,  0,   3,   0, 0, 0,   1,   0, 6,  0, 0, 0, 0, 0, 0};
-  return kBytes;
-}
-
-Bytes jpeg_of(ConstHostPlane rgb, bool progressive, bool turned) {
-  jpeg_compress_struct encoder{};
-  jpeg_error_mgr errors{};
-  encoder.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&encoder);
-  unsigned char* memory = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&encoder, &memory, &size);
-  encoder.image_width = static_cast<JDIMENSION>(rgb.width);
-  encoder.image_height = static_cast<JDIMENSION>(rgb.height);
-  encoder.in_color_space = JCS_RGB;
-  encoder.input_components = 3;
-  jpeg_set_defaults(&encoder);
-  if (progressive) jpeg_simple_progression(&encoder);
-  jpeg_start_compress(&encoder, TRUE);
-  if (turned) {
-    std::vector<JOCTET> exif(turned_exif().begin(), turned_exif().end());
-    jpeg_write_marker(&encoder, JPEG_APP0 + 1, exif.data(), static_cast<unsigned>(exif.size()));
-  }
-  while (encoder.next_scanline < encoder.image_height) {
-    auto* row = const_cast<Sample*>(rgb.row(encoder.next_scanline));
-    jpeg_write_scanlines(&encoder, &row, 1);
-  }
-  jpeg_finish_compress(&encoder);
-  jpeg_destroy_compress(&encoder);
-  const auto bytes = std::as_bytes(std::span(memory, size));
-  Bytes file(bytes.begin(), bytes.end());
-  std::free(memory);
-  return file;
+// With the colour planes at half the image's size.
+JpegKind with(bool progressive, int orientation) {
+  return {.h = 2, .v = 2, .progressive = progressive, .orientation = orientation};
 }
 
 enum class Png { interlaced, deep, palette };
@@ -168,10 +135,10 @@ Bytes plain_ppm(ConstHostPlane rgb) {
 }  // namespace
 
 std::vector<std::byte> large_file(std::string_view kind, ConstHostPlane rgb) {
-  if (kind == "baseline.jpg") return jpeg_of(rgb, false, false);
-  if (kind == "progressive.jpg") return jpeg_of(rgb, true, false);
-  if (kind == "turned.jpg") return jpeg_of(rgb, false, true);
-  if (kind == "turned_progressive.jpg") return jpeg_of(rgb, true, true);
+  if (kind == "baseline.jpg") return make_jpeg(with(false, 1), rgb);
+  if (kind == "progressive.jpg") return make_jpeg(with(true, 1), rgb);
+  if (kind == "turned.jpg") return make_jpeg(with(false, 6), rgb);
+  if (kind == "turned_progressive.jpg") return make_jpeg(with(true, 6), rgb);
   if (kind == "rgb.png") return written(rgb, Format::png, false);
   if (kind == "grey.png") return written(rgb, Format::png, true);
   if (kind == "interlaced.png") return png_of(rgb, Png::interlaced);

@@ -1,0 +1,20 @@
+// Whether this build has a sanitizer that takes memory of its own (address, thread, memory), by gcc's macros
+// and by clang's.
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IMGPIPE_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define IMGPIPE_TEST_SANITIZED 1
+#endif
+#endif
+#ifndef IMGPIPE_TEST_SANITIZED
+#define IMGPIPE_TEST_SANITIZED 0
+#endif
+
+namespace imgpipe::test {
+
+inline constexpr bool kSanitized = IMGPIPE_TEST_SANITIZED != 0;
+
+}  // namespace imgpipe::test
