@@ -313,7 +313,8 @@ class ImageRun {
 
   void open_input() {
     const auto span = image_.timeline().span("decode", SpanKind::host);
-    image_.read(InputKind::any);
+    PendingInput input(options_.input, options_.decode, InputKind::any);
+    image_.read(input);
     image_.open();
     facts_.input = image_.header();
     facts_.input_bytes = image_.input_bytes();

@@ -17,8 +17,8 @@ ImageJob::ImageJob(ImageFiles files, const ImageSettings& settings, Timeline tim
   image_.timeline = std::move(timeline);
 }
 
-void ImageJob::read(InputKind kind) {
-  naming(files_.input_name, [&] { input_ = open_input(files_.input, settings_.decode, kind); });
+void ImageJob::read(PendingInput& input) {
+  naming(files_.input_name, [&] { input_ = input.read(); });
   input_bytes_ = input_.size_bytes();
   held_input_bytes_ = static_cast<std::int64_t>(input_.bytes().size());
 }

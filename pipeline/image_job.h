@@ -68,7 +68,7 @@ class ImageJob {
 
   // Reads the file, or as much of it as its reader wants to have at hand. Spans of this and of open() are the
   // caller's: for one image both are `decode`.
-  void read(InputKind kind);
+  void read(PendingInput& input);
   // What open() may take beside the file (images/codecs/codec.h).
   [[nodiscard]] std::int64_t opening_bytes() const;
   // Reads the header.

@@ -156,11 +156,11 @@ TEST_F(RowsFromAFile, WhatIsSmallOrPlainOrHasALongHeaderIsReadWhole) {
     save_text(path_, text);
     const InputFile input = open_input(path_, {}, InputKind::any);
     EXPECT_TRUE(input.is_whole());
-    EXPECT_EQ(held_input_bytes(path_, {}), static_cast<std::int64_t>(text.size()));
+    EXPECT_EQ(PendingInput(path_, {}, InputKind::any).held_bytes(), static_cast<std::int64_t>(text.size()));
     EXPECT_EQ(read([&] { return open_reader(input, {}); }, 16).error, "");
   }
   save(path_, raw_netpbm(6, 255, 400));
-  EXPECT_EQ(held_input_bytes(path_, {}), 1 << 16);
+  EXPECT_EQ(PendingInput(path_, {}, InputKind::any).held_bytes(), 1 << 16);
   DecodeOptions few;
   few.max_pixels = 1000;
   EXPECT_THROW((void)open_input(path_, few, InputKind::any), Error);

@@ -1,6 +1,7 @@
 #include "images/files/input_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -33,21 +34,27 @@ std::size_t read_fully(int fd, std::int64_t offset, std::span<std::byte> out) {
   return filled;
 }
 
-bool is_streamable(std::span<const std::byte> beginning, const DecodeOptions& options) {
+const Codec* streaming_codec(std::span<const std::byte> beginning) {
   const Codec* codec = codec_by_content(beginning);
-  return codec != nullptr && codec->is_streamable != nullptr && codec->is_streamable(beginning, options);
+  return codec != nullptr && codec->is_streamable != nullptr ? codec : nullptr;
 }
 
 // A file that can be read row by row, and may be; nothing for what read_file() is to judge.
 std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
+  constexpr std::size_t kSignatureBytes = 32;  // more than any format needs to be told
   // What is no regular file is not opened: a FIFO would lose its writer.
   if (options.codec != CodecChoice::automatic || file_size_bytes(path) <= kSmallBytes) return std::nullopt;
   auto file =
       std::make_unique<FileDescriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat info {};
   if (file->get() < 0 || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  std::array<std::byte, kSignatureBytes> signature{};
+  const std::size_t got = read_fully(file->get(), 0, signature);
+  if (streaming_codec(std::span(signature).first(got)) == nullptr) return std::nullopt;
   std::vector<std::byte> beginning(kBeginningBytes);
-  if (read_fully(file->get(), 0, beginning) < beginning.size() || !is_streamable(beginning, options) ||
+  if (read_fully(file->get(), 0, beginning) < beginning.size()) return std::nullopt;
+  const Codec* codec = streaming_codec(beginning);
+  if (codec == nullptr || !codec->is_streamable(beginning, options) ||
       info.st_size > longest_file(beginning, options))
     return std::nullopt;
   return InputFile(std::move(beginning), std::move(file), info.st_size);
@@ -71,23 +78,30 @@ std::size_t InputFile::read_at(std::int64_t offset, std::span<std::byte> out) co
   return there.size();
 }
 
-InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind) {
-  if (path != kStandardStream) {
-    if (std::optional<InputFile> parts = open_in_parts(path, options)) return std::move(*parts);
+PendingInput::PendingInput(std::string path, const DecodeOptions& options, InputKind kind)
+    : path_(std::move(path)), options_(options), kind_(kind) {
+  if (path_ == kStandardStream) return;
+  try {
+    in_parts_ = open_in_parts(path_, options_);
+  } catch (const Error&) {
+    // Read as a whole it will say why not.
   }
-  const auto read = kind == InputKind::any ? read_file : read_regular_file;
-  return InputFile(read(path, max_file_bytes(options), [&](std::span<const std::byte> beginning) {
-    return longest_file(beginning, options);
+}
+
+std::int64_t PendingInput::held_bytes() const {
+  return in_parts_ ? static_cast<std::int64_t>(in_parts_->bytes().size()) : file_size_bytes(path_);
+}
+
+InputFile PendingInput::read() {
+  if (in_parts_) return *std::exchange(in_parts_, std::nullopt);
+  const auto read_whole = kind_ == InputKind::any ? read_file : read_regular_file;
+  return InputFile(read_whole(path_, max_file_bytes(options_), [&](std::span<const std::byte> beginning) {
+    return longest_file(beginning, options_);
   }));
 }
 
-std::int64_t held_input_bytes(const std::string& path, const DecodeOptions& options) {
-  try {
-    if (open_in_parts(path, options)) return kBeginningBytes;
-  } catch (const Error&) {
-    // Whoever reads it says why not.
-  }
-  return file_size_bytes(path);
+InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind) {
+  return PendingInput(path, options, kind).read();
 }
 
 std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,13 +43,30 @@ enum class InputKind {
   regular_only,  // of a batch, which must not wait for a writer
 };
 
-// Opens an input and reads as much of it as its reader wants to have at hand: of a regular file that holds
-// raw PBM, PGM or PPM and more than a megabyte the beginning, of everything else the whole. Throws as
-// read_file() and read_regular_file() do, with longest_file() as the judge.
-[[nodiscard]] InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind);
+// An input that is looked at and not yet read: of a regular file of more than a megabyte whose format can be
+// read row by row where it lies (raw PBM, PGM and PPM) its beginning will be held, of everything else the
+// whole.
+class PendingInput {
+ public:
+  // Reads a few bytes of a large file, and of one that is read row by row its beginning. What is wrong with
+  // it is told by read().
+  PendingInput(std::string path, const DecodeOptions& options, InputKind kind);
 
-// How much of a regular file open_input() will hold; 0 for everything else, and for what is not there.
-[[nodiscard]] std::int64_t held_input_bytes(const std::string& path, const DecodeOptions& options);
+  // How much read() will hold; 0 for what is no regular file, and for what is not there.
+  [[nodiscard]] std::int64_t held_bytes() const;
+
+  // Once. Throws as read_file() and read_regular_file() do, with longest_file() as the judge.
+  [[nodiscard]] InputFile read();
+
+ private:
+  std::string path_;
+  DecodeOptions options_;
+  InputKind kind_;
+  std::optional<InputFile> in_parts_;
+};
+
+// The same in one step.
+[[nodiscard]] InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind);
 
 // The reader of an input, which must outlive it.
 [[nodiscard]] std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options);

@@ -179,13 +179,14 @@ class Batch::Work {
   // False where there is no room for the file now: the image has gone then, and begins again.
   bool read(EntryPointer& entry) {
     ImageJob& image = *entry->job;
-    const std::int64_t file_bytes = held_input_bytes(image.files().input, settings_.decode);
+    PendingInput input(image.files().input, settings_.decode, InputKind::regular_only);
+    const std::int64_t file_bytes = input.held_bytes();
     refuse_beyond_limit(image, file_bytes);
     if (!queue_.may_read(entry, file_bytes)) return false;
     std::int64_t opening = 0;
     {
       auto span = image.timeline().span(part_name(Part::read), SpanKind::host);
-      image.read(InputKind::regular_only);
+      image.read(input);
       span.set_bytes(image.held_input_bytes());
       if (settings_.memory_is_limit) opening = image.opening_bytes();
     }
