@@ -148,7 +148,7 @@ std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
     const int different = each ? planes : 1;
     for (int c = 0; c < different; ++c) {
       const StretchRange range = stretch_range(counts, parameters, c);
-      ranges.push_back({step.label, c, each, range.lo, range.hi});
+      ranges.push_back({step.label, c, range.lo, range.hi, each});
     }
   }
   return ranges;

@@ -218,7 +218,7 @@ class WrongEngine final : public Engine {
     job.plan = std::move(outcome.plan);
     job.timeline = std::move(outcome.timeline);
     outcome = inner_->run(std::move(job));
-    outcome.frames.back().images[0].view().data[0] ^= 1;
+    outcome.memory.back().view().data[0] ^= 1;
   }
 
  private:

@@ -114,7 +114,7 @@ TEST(CudaEngine, RepeatedRunsAndPassesAreEqual) {
     expect_equal(*cuda,
                  make_image({i * 31 + 1, i * 17 + 1, i % 4 + 1},
                             contents()[static_cast<std::size_t>(i) % contents().size()]),
-                 {"gray,hist,contrast,smooth", {}, i % 2 == 1, i % 3, i % 5 == 0});
+                 {"gray,hist,contrast,smooth", i % 2 == 1, i % 3, i % 5 == 0});
     if (HasFatalFailure()) return;
   }
 }
@@ -125,7 +125,7 @@ TEST(CudaEngine, TwoEnginesAtOnce) {
     const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
     for (int i = 0; i < 10; ++i)
       expect_equal(*cuda, make_image({300 + seed * 50 + i, 200 + i, 3}),
-                   {"gray,hist,contrast,smooth", {}, false, 2, false});
+                   {"gray,hist,contrast,smooth", false, 2, false});
   };
   std::thread other([&] { work(1); });
   work(2);
@@ -136,7 +136,7 @@ TEST(CudaEngine, SpansNameWhatRanOnTheDevice) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
   const Outcome outcome =
-      run(*cuda, make_image({400, 300, 3}), {"gray,hist,contrast,smooth", {}, false, 4, false});
+      run(*cuda, make_image({400, 300, 3}), {"gray,hist,contrast,smooth", false, 4, false});
   ASSERT_FALSE(outcome.error);
   EXPECT_EQ(cuda->implementation(), "cuda");
   EXPECT_GT(cuda->copy_bandwidth(), 1e9);
@@ -195,7 +195,7 @@ TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
 TEST(CudaFaults, EveryCallMayFail) {
   IMGPIPE_NEED_CUDA();
   const Image image = make_image({700, 500, 3});
-  const Wish wish{"gray,hist,contrast,smooth", {}, false, 1, true};
+  const Wish wish{"gray,hist,contrast,smooth", false, 1, true};
   const std::int64_t before = cuda_calls();
   {
     const std::unique_ptr<Engine> cuda = make_cuda_engine(0);

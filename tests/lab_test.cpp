@@ -37,23 +37,23 @@ void nothing(const StageCall<Host>&, const Share&) {}
 
 void all_but_the_last_pixel(const StageCall<Host>& call, const Share& share) {
   if (share.index > 0) return;
-  const HostPlane& out = call.out.planes[0];
+  const HostPlane out = call.out.plane<Sample>(0);
   const Sample before = out.row(out.height - 1)[out.width - 1];
-  find_stage("smooth")->reference(call);
+  find_stage("smooth")->u8.reference(call);
   out.row(out.height - 1)[out.width - 1] = before;
 }
 
 void off_by_one(const StageCall<Host>& call, const Share& share) {
   if (share.index > 0) return;
-  find_stage("smooth")->reference(call);
-  const HostPlane& out = call.out.planes[0];
+  find_stage("smooth")->u8.reference(call);
+  const HostPlane out = call.out.plane<Sample>(0);
   Sample& sample = out.row(out.height / 2)[out.width / 2];
   sample = static_cast<Sample>(sample < 255 ? sample + 1 : sample - 1);
 }
 
 void one_count_too_many(const StageCall<Host>& call, const Share& share) {
   if (share.index > 0) return;
-  find_stage("hist")->reference(call);
+  find_stage("hist")->u8.reference(call);
   ++call.histogram.data[255];
 }
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/lab/ladders.h"
+#include "kernels/smooth/window.h"
 #include "kernels/stage.h"
 #include "pipeline/device.h"
 #include "tests/support/cuda_backend.h"
@@ -67,7 +68,7 @@ void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& cal
   const bool apart = counts_apart(rung, stage);
   const auto size = static_cast<std::size_t>(call.histogram.height * kBins);
   std::vector<std::uint64_t> sum(size, 0);
-  if (writes_histogram(stage.writes)) std::fill_n(call.histogram.data, size, 0);
+  if (stage.counts) std::fill_n(call.histogram.data, size, 0);
   for (int i = 0; i < shares; ++i) {
     StageCall<Host> part = call;
     std::vector<std::uint64_t> own(size, 0);
@@ -78,9 +79,9 @@ void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& cal
   if (apart) std::ranges::copy(sum, call.histogram.data);
 }
 
-void check_pixels(const Stage& stage, const Rung& rung, const Grid& expected, const ConstHostPlane& out) {
+void check_pixels(const Rung& rung, const Grid& expected, const ConstHostPlane& out) {
   const bool near = rung.claim == Claim::near;
-  const std::int64_t margin = near ? stage.reach : 0;
+  const std::int64_t margin = near ? std::int64_t{kRadius} : 0;
   for (std::int64_t y = margin; y < out.height - margin; ++y) {
     for (std::int64_t x = margin; x < out.width - margin; ++x) {
       const std::int64_t right = expected[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
@@ -100,19 +101,19 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
                          rgb ? Layout::interleaved : Layout::planar};
   GuardedFrame in(shape, 5, 3);
   fill(in.view(), content, seed);
-  const FrameType out_shape = writes_pixels(stage.writes) ? output_type(stage, shape) : shape;
+  const FrameType out_shape = output_type(stage, shape, presets(stage.parameters));
   GuardedFrame out({size.width, size.height, 1, false, Layout::planar}, 7, 1);
-  const ConstHostPlane pixels = in.view().planes[0];
+  const ConstHostPlane pixels = in.view().plane<Sample>(0);
   const Expected expected = expected_of(stage, rung, pixels);
-  StageCall<Host> call{};
+  StageCall<Host> call{.parameters = presets(stage.parameters)};
   call.in.type = shape;
   call.in.planes[0] = pixels;
   call.out.type = out_shape;
-  if (writes_pixels(stage.writes)) call.out.planes[0] = out.view().planes[0];
+  if (stage.writes_pixels) call.out.planes[0] = out.view().planes[0];
   const std::int64_t planes = stage.name == "hist" ? shape.color_channels : 1;
   std::vector<std::uint64_t> counters(static_cast<std::size_t>(planes * kBins) + 2, 0xDEADBEEF);
   call.histogram = {counters.data() + 1, kBins, planes, kBins, 1};
-  if (stage.reads_histogram) std::ranges::copy(expected.counts_in, counters.begin() + 1);
+  if (stage.reads_histogram != nullptr) std::ranges::copy(expected.counts_in, counters.begin() + 1);
   if (rung.kind() == RungKind::cuda) {
     ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks), "");
   } else {
@@ -122,7 +123,7 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
   ASSERT_EQ(out.damage(), "") << "output";
   ASSERT_EQ(counters.front(), 0xDEADBEEF);
   ASSERT_EQ(counters.back(), 0xDEADBEEF);
-  if (!expected.pixels.empty()) check_pixels(stage, rung, expected.pixels, out.view().planes[0]);
+  if (!expected.pixels.empty()) check_pixels(rung, expected.pixels, out.view().plane<Sample>(0));
   if (rung.claim == Claim::wrong) return;
   for (std::size_t i = 0; i < expected.counts.size(); ++i)
     ASSERT_EQ(counters[i + 1], static_cast<std::uint64_t>(expected.counts[i])) << "bin " << i;
@@ -278,13 +279,13 @@ TEST(Ladders, EndWithTheProductsOwnFunctions) {
   for (const imgpipe::Ladder& ladder : ladder_table()) {
     SCOPED_TRACE(ladder.stage);
     const Stage& stage = *find_stage(ladder.stage);
-    EXPECT_NE(stage.reference, nullptr);
-    EXPECT_EQ(last_of(ladder, RungKind::reference).reference, stage.reference);
-    EXPECT_NE(stage.cpu, nullptr);
-    EXPECT_EQ(last_of(ladder, RungKind::cpu).cpu, stage.cpu);
-    EXPECT_EQ(stage.cuda != nullptr, built_with_cuda());
+    EXPECT_NE(stage.u8.reference, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::reference).reference, stage.u8.reference);
+    EXPECT_NE(stage.u8.cpu, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::cpu).cpu, stage.u8.cpu);
+    EXPECT_EQ(stage.u8.cuda != nullptr, built_with_cuda());
     const Rung& production = last_of(ladder, RungKind::cuda);
-    EXPECT_EQ(production.cuda, stage.cuda);
+    EXPECT_EQ(production.cuda, stage.u8.cuda);
     EXPECT_EQ(&production, &ladder.rungs.back());
     EXPECT_EQ(production.name, "production");
     EXPECT_EQ(production.claim, Claim::exact);
@@ -306,7 +307,7 @@ TEST(Ladders, NonAtomicCountsAreWrong) {
     fill(in.view(), "constant", 1);
     std::vector<std::uint64_t> counts(kBins);
     StageCall<Host> call{};
-    call.in = {shape, {ConstHostPlane(in.view().planes[0]), {}, {}, {}}};
+    call.in = {shape, {in.view().planes[0], {}, {}, {}}};
     call.out.type = shape;
     call.histogram = {counts.data(), kBins, 1, kBins, 1};
     ASSERT_EQ(run_rung_on_cuda(rung, call, 0, 0), "");

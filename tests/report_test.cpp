@@ -5,6 +5,7 @@
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
 #include "images/error.h"
+#include "kernels/stage.h"
 
 namespace imgpipe::test {
 namespace {
@@ -157,11 +158,16 @@ TEST(HistogramSvg, NamesAreEscapedAndMarksDrawn) {
 }
 
 TEST(Options, PercentagesAreExact) {
-  EXPECT_EQ(parse_clip("0.5"), (std::pair<MicroPercent, MicroPercent>{500'000, 500'000}));
-  EXPECT_EQ(parse_clip("0.000001,99.999999"), (std::pair<MicroPercent, MicroPercent>{1, 99'999'999}));
-  EXPECT_EQ(parse_clip("7,0"), (std::pair<MicroPercent, MicroPercent>{7'000'000, 0}));
-  for (const char* text : {"", ",", "1,", ",1", "100", ".5", "5.", "1.2.3", "+1", "nan", " 1"})
-    EXPECT_THROW((void)parse_clip(text), Error) << text;
+  const auto clip = [](const std::string& text) {
+    const std::vector<OptionValue> options{{"clip", text}};
+    const Parameters parameters = StagePresets(options).of(*find_stage("contrast"));
+    return std::pair(parameters[0], parameters[1]);
+  };
+  EXPECT_EQ(clip("0.5"), (std::pair<std::int64_t, std::int64_t>{500'000, 500'000}));
+  EXPECT_EQ(clip("0.000001,99.999999"), (std::pair<std::int64_t, std::int64_t>{1, 99'999'999}));
+  EXPECT_EQ(clip("7,0"), (std::pair<std::int64_t, std::int64_t>{7'000'000, 0}));
+  for (const char* text : {"", ",", "1,", ",1", "1,2,3", "100", ".5", "5.", "1.2.3", "+1", "nan", " 1"})
+    EXPECT_THROW((void)clip(text), Error) << text;
 }
 
 }  // namespace

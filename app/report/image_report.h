@@ -31,9 +31,9 @@ struct ReportRow {
 struct ContrastRange {
   std::string label;  // of the contrast step
   int plane = 0;
-  bool of_one_plane = false;  // else of all
   int lo = 0;
   int hi = 0;
+  bool of_one_plane = false;  // else of all
 };
 
 struct ImageReport {

@@ -33,7 +33,7 @@ std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int 
         RungLaunch with_grid{launch, block, blocks};
         if (rung.needs_npp) with_grid.npp = npp().functions();
         std::size_t bytes = 0;
-        if (rung.scratch_bytes != nullptr) bytes = rung.scratch_bytes(device.in.shape, with_grid);
+        if (rung.scratch_bytes != nullptr) bytes = rung.scratch_bytes(device.in.type, with_grid);
         DeviceBuffer scratch;
         scratch.reserve(bytes + kTail);
         IMGPIPE_CUDA(cudaMemset(scratch.data(), 0xCD, bytes + kTail));
