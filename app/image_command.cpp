@@ -22,9 +22,9 @@
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
 #include "pipeline/compare.h"
-#include "pipeline/owned_frame.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/image_job.h"
+#include "pipeline/owned_frame.h"
 
 namespace imgpipe {
 namespace {
@@ -97,7 +97,8 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
     if (!makes_picture(plan.steps[i])) continue;
     std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
     // What some file systems do not take.
-    std::ranges::replace_if(name, [](char c) { return c == '#' || c == ':'; }, '-');
+    std::ranges::replace_if(
+        name, [](char c) { return c == '#' || c == ':'; }, '-');
     files.push_back({i, (std::filesystem::path(folder) / name).string()});
   }
   return files;

@@ -1,4 +1,5 @@
-// What the functions of a stage are called with. Kernels include this; the table of stages is kernels/stage.h.
+// What the functions of a stage are called with. Kernels include this; the table of stages is
+// kernels/stage.h.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 #include "pipeline/buffers.h"
-#include "kernels/stage.h"
 
 #include <algorithm>
+
+#include "kernels/stage.h"
 
 namespace imgpipe {
 namespace {
@@ -91,7 +92,8 @@ Shape Buffer::plane() const {
 }
 
 std::int64_t Buffer::bytes() const {
-  if (holds == Holds::counts) return type.bins() * type.color_channels * static_cast<std::int64_t>(sizeof(std::uint64_t));
+  if (holds == Holds::counts)
+    return type.bins() * type.color_channels * static_cast<std::int64_t>(sizeof(std::uint64_t));
   return planes() * plane().bytes();
 }
 

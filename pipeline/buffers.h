@@ -1,5 +1,5 @@
-// The plan's memory: everything that its steps make and read, with its size and how long it lives. Engines and
-// estimates ask here; no engine has rules of its own about alpha, histograms or what may be freed.
+// The plan's memory: everything that its steps make and read, with its size and how long it lives. Engines
+// and estimates ask here; no engine has rules of its own about alpha, histograms or what may be freed.
 //
 //   work          gray          hist       contrast      merge
 //   pixels    0 --------> 1 ----------------------> 3 ----------> 5
@@ -31,8 +31,8 @@ enum class FusedSteps { as_one, as_parts };
 struct Buffer {
   enum class Holds { pixels, alpha, counts };
   Holds holds = Holds::pixels;
-  FrameType type;              // the frame that it is a part of
-  std::size_t made_at = 0;     // times
+  FrameType type;           // the frame that it is a part of
+  std::size_t made_at = 0;  // times
   std::size_t last_read_at = 0;
 
   // Planes, and what each is: of an interleaved frame one with all channels, alpha included. Of counts: none.
@@ -64,18 +64,19 @@ struct Buffers {
 };
 [[nodiscard]] Buffers buffers_of(const Plan& plan, const std::vector<Work>& works, const Keep& keep = {});
 
-// Places for buffers that live one after the other: two that live at one time never have the same. Counts get none:
-// they are small, and every histogram is kept.
+// Places for buffers that live one after the other: two that live at one time never have the same. Counts get
+// none: they are small, and every histogram is kept.
 struct Places {
   std::vector<std::optional<std::size_t>> place;  // by buffer; the decoded image and counts have none
   std::vector<std::vector<std::size_t>> buffers;  // by place
 };
 [[nodiscard]] Places places_of(const Buffers& buffers);
 
-// The planes of a frame, as stages are called with them: of pixels, then alpha where it has a plane of its own.
+// The planes of a frame, as stages are called with them: of pixels, then alpha where it has a plane of its
+// own.
 template <class Byte, class Where, class PlaneOf>
-[[nodiscard]] Frame<Byte, Where> frame_of(const Buffers& buffers, std::size_t pixels, std::optional<std::size_t> alpha,
-                                         const PlaneOf& plane) {
+[[nodiscard]] Frame<Byte, Where> frame_of(const Buffers& buffers, std::size_t pixels,
+                                          std::optional<std::size_t> alpha, const PlaneOf& plane) {
   const Buffer& buffer = buffers.buffers[pixels];
   Frame<Byte, Where> frame{buffer.type, {}};
   // Alpha that is not handed on does not belong to the frame.

@@ -37,13 +37,13 @@ struct Job {
 
 struct Outcome {
   std::exception_ptr error;  // set: beside it there is only the timeline, as far as the job came
-  ConstHostView pixels;   // the finished image, of shape plan.output; its memory is in `memory` or `source`
-  EncodedFile file;       // with a writer: the finished image encoded, as far as no sink took it
+  ConstHostView pixels;  // the finished image, of shape plan.output; its memory is in `memory` or `source`
+  EncodedFile file;      // with a writer: the finished image encoded, as far as no sink took it
   Plan plan;
   Timeline timeline;
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none
   Image source;                                        // with keep_source: the decoded image
-  std::vector<Frame<const std::byte, Host>> outputs;      // with keep_outputs, by step; empty for statistics
+  std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
   std::vector<Image> memory;                           // behind pixels and outputs
   std::vector<std::string> warnings;                   // the reader's
 };

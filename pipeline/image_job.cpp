@@ -83,7 +83,8 @@ void ImageJob::decode(std::pmr::memory_resource* memory) {
 
 void ImageJob::encode(HostThreads& threads) {
   encoded_ = naming(files_.output_name, [&] {
-    return encode_image(std::as_const(image_.pixels).untyped_view(), *writer_, threads, image_.timeline, sink_);
+    return encode_image(std::as_const(image_.pixels).untyped_view(), *writer_, threads, image_.timeline,
+                        sink_);
   });
   image_.pixels = Image();
 }

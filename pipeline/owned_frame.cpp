@@ -26,7 +26,8 @@ OwnedFrame make_frame(const FrameType& type) {
     return frame;
   }
   const Shape plane{type.width, type.height, 1, type.sample};
-  for (std::size_t c = 0; c < static_cast<std::size_t>(type.color_channels); ++c) frame.images[c] = Image(plane);
+  for (std::size_t c = 0; c < static_cast<std::size_t>(type.color_channels); ++c)
+    frame.images[c] = Image(plane);
   if (type.alpha) frame.images[kAlphaPlane] = Image(plane);
   return frame;
 }

@@ -23,8 +23,9 @@ bool works_on(const Stage& stage, SampleType sample) {
 
 void check_size(const std::string& label, const FrameType& out) {
   if (out.width >= 1 && out.height >= 1 && out.width <= kMostSide && out.height <= kMostSide) return;
-  throw Error(ErrorKind::usage, label + " makes " + std::to_string(out.width) + "x" + std::to_string(out.height) +
-                                    " pixels; a side has 1 to " + std::to_string(kMostSide));
+  throw Error(ErrorKind::usage, label + " makes " + std::to_string(out.width) + "x" +
+                                    std::to_string(out.height) + " pixels; a side has 1 to " +
+                                    std::to_string(kMostSide));
 }
 
 std::shared_ptr<const std::vector<std::byte>> prepare(const Stage& stage, const FrameType& in,
@@ -42,8 +43,7 @@ class PlanBuilder {
 
   void add_selected(const StageRequest& request) {
     const Stage& stage = *request.stage;
-    const std::string_view why =
-        stage.needless == nullptr ? "" : stage.needless(frame_, request.parameters);
+    const std::string_view why = stage.needless == nullptr ? "" : stage.needless(frame_, request.parameters);
     if (!why.empty()) {
       plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
       return;
@@ -109,7 +109,8 @@ void fuse_steps(Plan& plan) {
   std::vector<std::size_t> now_at;  // by step of before
   for (Step& step : plan.steps) {
     if (step.counted_by) step.counted_by = now_at[*step.counted_by];
-    const Stage* both = fused.empty() || !fused.back().parts.empty() ? nullptr : fused_stage(fused.back(), step);
+    const Stage* both =
+        fused.empty() || !fused.back().parts.empty() ? nullptr : fused_stage(fused.back(), step);
     if (both == nullptr) {
       fused.push_back(std::move(step));
     } else {

@@ -22,9 +22,9 @@ struct Step {
   // Unique in the plan: the name, "#2" if the stage runs again, what was not preset, "*" if implicit.
   std::string label{};
   FrameType in{};
-  FrameType out{};                          // what the next step gets
-  std::optional<std::size_t> counted_by{};  // the step whose histogram it reads
-  std::vector<Step> parts{};                // of a fused step: the two that it stands for
+  FrameType out{};                                           // what the next step gets
+  std::optional<std::size_t> counted_by{};                   // the step whose histogram it reads
+  std::vector<Step> parts{};                                 // of a fused step: the two that it stands for
   std::shared_ptr<const std::vector<std::byte>> prepared{};  // the stage's table, if it has one
 
   [[nodiscard]] const StageFunctions& functions() const;
@@ -41,9 +41,9 @@ struct Plan {
 //   - a step that would change nothing is left out;
 //   - a step that reads a histogram gets a hist* where the frame that it gets is not counted yet;
 //   - split* and merge* go where a stage, or the output file, needs the other layout.
-// Every step's types follow from the one before; the last one's is the image's to be written. With `fuse`, neighbours
-// that the table has a fused stage for become one step. Throws Error(usage) where a stage cannot work on samples of
-// this type, or makes an image without pixels or with sides of 2^31 and more.
+// Every step's types follow from the one before; the last one's is the image's to be written. With `fuse`,
+// neighbours that the table has a fused stage for become one step. Throws Error(usage) where a stage cannot
+// work on samples of this type, or makes an image without pixels or with sides of 2^31 and more.
 [[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false);
 
 // The shape that make_plan() ends in, for the output format to be judged before any work.

@@ -101,7 +101,8 @@ class StepText {
     const std::string_view name = parts_.front();
     stage_ = find_stage(name);
     if (stage_ == nullptr || !stage_->selectable) {
-      const std::string problem = name.empty() ? "a stage name is missing" : "unknown stage '" + printable(name) + "'";
+      const std::string problem =
+          name.empty() ? "a stage name is missing" : "unknown stage '" + printable(name) + "'";
       refuse("--stages", problem + "; the stages are " + selectable_names());
     }
     where_ = "--stages: " + std::string(name);
@@ -125,10 +126,12 @@ class StepText {
     if (equals != std::string_view::npos) {
       const std::string_view name = text.substr(0, equals);
       next = static_cast<std::size_t>(std::ranges::find(rows, name, &Parameter::name) - rows.begin());
-      if (next == rows.size()) refuse(where_, "there is no parameter '" + printable(name) + "'; " + its_parameters());
+      if (next == rows.size())
+        refuse(where_, "there is no parameter '" + printable(name) + "'; " + its_parameters());
       text.remove_prefix(equals + 1);
     }
-    if (next == rows.size()) refuse(where_, "'" + printable(text) + "' is one value too many; " + its_parameters());
+    if (next == rows.size())
+      refuse(where_, "'" + printable(text) + "' is one value too many; " + its_parameters());
     const Parameter& row = rows[next];
     if (given_[next]) refuse(where_, std::string(row.name) + " is given twice");
     given_[next] = true;
@@ -151,7 +154,8 @@ class StepText {
         by_position = false;
         continue;
       }
-      request_.said += ":" + (by_position ? "" : std::string(rows[i].name) + "=") + value_text(rows[i], values[i]);
+      request_.said +=
+          ":" + (by_position ? "" : std::string(rows[i].name) + "=") + value_text(rows[i], values[i]);
     }
     if (stage_->problem == nullptr) return;
     const std::string_view problem = stage_->problem(request_.parameters);
@@ -188,13 +192,15 @@ StagePresets::StagePresets(std::span<const OptionValue> options) {
         changed = true;
         const std::vector<std::string_view> texts = parts_of(given.text, ',');
         std::size_t used = 0;
-        for (std::size_t k = i; k < stage.parameters.size() && (k == i || stage.parameters[k].like_previous); ++k) {
+        for (std::size_t k = i; k < stage.parameters.size() && (k == i || stage.parameters[k].like_previous);
+             ++k) {
           of.parameters.values[k] = used < texts.size()
                                         ? parse_value("--" + given.option, stage.parameters[k], texts[used++])
                                         : of.parameters.values[k - 1];
         }
         if (used < texts.size())
-          refuse("--" + given.option, "'" + printable(given.text) + "' is " + std::to_string(texts.size()) + " values");
+          refuse("--" + given.option,
+                 "'" + printable(given.text) + "' is " + std::to_string(texts.size()) + " values");
       }
     }
     if (changed) changed_.push_back(of);
@@ -213,14 +219,16 @@ std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets
 }
 
 std::string value_text(const Parameter& parameter, std::int64_t value) {
-  if (parameter.kind == Parameter::Kind::choice) return std::string(parameter.words[static_cast<std::size_t>(value)]);
+  if (parameter.kind == Parameter::Kind::choice)
+    return std::string(parameter.words[static_cast<std::size_t>(value)]);
   if (value < 0) return std::string(parameter.words[static_cast<std::size_t>(-1 - value)]);
   return number_text(parameter, value);
 }
 
 std::string allowed_values(const Parameter& parameter) {
   if (parameter.kind == Parameter::Kind::choice) return joined(parameter.words);
-  std::string text = number_text(parameter, parameter.least) + " to " + number_text(parameter, parameter.most);
+  std::string text =
+      number_text(parameter, parameter.least) + " to " + number_text(parameter, parameter.most);
   if (parameter.kind == Parameter::Kind::decimal) text += " with at most 6 decimals";
   if (!parameter.words.empty()) text += ", or " + joined(parameter.words);
   return text;

@@ -21,8 +21,8 @@ struct Stage;
 // What runs where --stages is not given.
 inline constexpr std::string_view kDefaultStages = "gray,hist,contrast,smooth";
 
-// An option of the command line that presets a parameter: {"clip", "0.5,2"}. What stands behind a comma presets the
-// parameter behind it, if that one is Parameter::like_previous.
+// An option of the command line that presets a parameter: {"clip", "0.5,2"}. What stands behind a comma
+// presets the parameter behind it, if that one is Parameter::like_previous.
 struct OptionValue {
   std::string option;
   std::string text;
@@ -33,7 +33,8 @@ class StagePresets {
  public:
   // The stages' own.
   StagePresets() = default;
-  // Throws Error(usage) for a text that the parameter does not take. Options that preset no parameter are passed over.
+  // Throws Error(usage) for a text that the parameter does not take. Options that preset no parameter are
+  // passed over.
   explicit StagePresets(std::span<const OptionValue> options);
 
   [[nodiscard]] Parameters of(const Stage& stage) const;
@@ -53,8 +54,8 @@ struct StageRequest {
   std::string said;  // what was not preset, as the list has it: ":gauss"; empty: nothing
 };
 
-// The steps in the order given; repeats are allowed. Throws Error(usage) that names what is allowed, for an empty list
-// or name, a stage or parameter that there is not, a value that is not allowed or missing.
+// The steps in the order given; repeats are allowed. Throws Error(usage) that names what is allowed, for an
+// empty list or name, a stage or parameter that there is not, a value that is not allowed or missing.
 [[nodiscard]] std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets = {});
 
 // A value as the list takes it: "gauss", "0.5".

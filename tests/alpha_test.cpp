@@ -43,12 +43,13 @@ std::vector<Steps> singles_pairs_and_triples() {
 
 std::string names_of(const Steps& steps) {
   std::string names;
-  for (const StageRequest& step : steps) names += (names.empty() ? "" : ",") + std::string(step.stage->name) + step.said;
+  for (const StageRequest& step : steps)
+    names += (names.empty() ? "" : ",") + std::string(step.stage->name) + step.said;
   return names;
 }
 
-// What a list does to alpha: the steps that work on all planes alike. Those that work on colour leave it alone, and gray
-// and changes of layout move it.
+// What a list does to alpha: the steps that work on all planes alike. Those that work on colour leave it
+// alone, and gray and changes of layout move it.
 Steps of_alpha(const Steps& steps) {
   Steps left;
   for (const StageRequest& step : steps) {
@@ -110,8 +111,7 @@ struct Way {
 };
 constexpr Way kWays[] = {{"in strips", false, 32}, {"in rows", false, 0}, {"kept", true, 0}};
 
-Image run(Engine& engine, const Image& image, const Steps& steps, const Way& way,
-          bool fuse) {
+Image run(Engine& engine, const Image& image, const Steps& steps, const Way& way, bool fuse) {
   Job job;
   job.plan = make_plan(steps, image.shape(), fuse);
   const Shape shape = job.plan.output;
@@ -138,8 +138,8 @@ Image alpha_of(const Image& image) {
   return out;
 }
 
-// Every list of steps over an image of so many channels: the colour of the image without alpha, and the alpha that went
-// in, changed only by what changes every plane.
+// Every list of steps over an image of so many channels: the colour of the image without alpha, and the alpha
+// that went in, changed only by what changes every plane.
 void expect_alpha_carried(Engine& engine, Shape shape) {
   const Image image = noise(shape);
   const bool alpha = shape.has_alpha();
@@ -147,7 +147,8 @@ void expect_alpha_carried(Engine& engine, Shape shape) {
   for (const Steps& steps : singles_pairs_and_triples()) {
     const Image opaque = alpha ? without_alpha(image) : noise(shape);
     const Image expected = run(*reference, opaque, steps, kWays[2], false);
-    const Image expected_alpha = alpha ? run(*reference, alpha_of(image), of_alpha(steps), kWays[2], false) : Image();
+    const Image expected_alpha =
+        alpha ? run(*reference, alpha_of(image), of_alpha(steps), kWays[2], false) : Image();
     for (const Way& way : kWays) {
       for (const bool fuse : {false, true}) {
         SCOPED_TRACE(names_of(steps) + " " + way.name + (fuse ? " fused" : ""));

@@ -99,8 +99,8 @@ TEST(CpuEngine, EveryOptionAndBorder) {
     for (const std::string border : {"shrink", "replicate", "reflect"}) {
       for (const std::string stretch : {"joint", "each"}) {
         const std::string luma = stretch == "joint" ? "bt709" : "opencv";
-        expect_equal_files(image, {"contrast:1:3:" + stretch + ",smooth:" + window + ":" + border + ",gray:" + luma +
-                                       ",smooth:border=" + border,
+        expect_equal_files(image, {"contrast:1:3:" + stretch + ",smooth:" + window + ":" + border +
+                                       ",gray:" + luma + ",smooth:border=" + border,
                                    Format::png, false, true});
         if (HasFatalFailure()) return;
       }

@@ -97,8 +97,8 @@ TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
       const std::string luma = window == "box" ? "bt601" : window == "triangle" ? "bt709" : "opencv";
       const std::string contrast = border == "shrink" ? "contrast" : "contrast:1.234567:0";
       expect_equal(*cuda, image,
-                   {"gray:" + luma + ",hist," + contrast + (border == "reflect" ? ":stretch=each" : "") + ",smooth:" +
-                        window + ":" + border,
+                   {"gray:" + luma + ",hist," + contrast + (border == "reflect" ? ":stretch=each" : "") +
+                        ",smooth:" + window + ":" + border,
                     border == "replicate", 0, false});
       if (HasFatalFailure()) return;
     }

@@ -123,7 +123,8 @@ TEST_P(Engines, ColourPlanesAreWorkedOnOneByOne) {
     for (std::int64_t i = 0; i < 17 * 12; ++i) plane.view().data[i] = image.view().data[3 * i + c];
     const Outcome alone = run(plane, "contrast:stretch=each,smooth");
     for (std::int64_t i = 0; i < 17 * 12; ++i)
-      ASSERT_EQ(together.pixels.as<Sample>().data[3 * i + c], alone.pixels.as<Sample>().data[i]) << c << " " << i;
+      ASSERT_EQ(together.pixels.as<Sample>().data[3 * i + c], alone.pixels.as<Sample>().data[i])
+          << c << " " << i;
   }
 }
 
@@ -131,9 +132,11 @@ TEST_P(Engines, StagesThatChangeNothingGiveTheImageBack) {
   for (const int channels : {1, 2, 3, 4}) {
     const Image image = make_image({6, 5, channels});
     for (const bool keep : {false, true}) {
-      EXPECT_EQ(first_difference(image.view(), run(image, "hist", 0, keep).pixels.as<Sample>()), "") << channels;
+      EXPECT_EQ(first_difference(image.view(), run(image, "hist", 0, keep).pixels.as<Sample>()), "")
+          << channels;
       if (channels <= 2) {
-        EXPECT_EQ(first_difference(image.view(), run(image, "gray", 0, keep).pixels.as<Sample>()), "") << channels;
+        EXPECT_EQ(first_difference(image.view(), run(image, "gray", 0, keep).pixels.as<Sample>()), "")
+            << channels;
       }
     }
   }
@@ -168,7 +171,8 @@ TEST_P(Engines, KeptOutputsAreEachStepsOwn) {
     const Outcome prefix = run(image, stages);
     const ConstHostPlane grey = kept.outputs[step].plane<Sample>(0);
     for (std::int64_t y = 0; y < 10; ++y) {
-      for (std::int64_t x = 0; x < 21; ++x) ASSERT_EQ(grey.row(y)[x], prefix.pixels.as<Sample>().row(y)[2 * x]) << stages;
+      for (std::int64_t x = 0; x < 21; ++x)
+        ASSERT_EQ(grey.row(y)[x], prefix.pixels.as<Sample>().row(y)[2 * x]) << stages;
     }
   }
 }

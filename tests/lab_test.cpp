@@ -1,5 +1,4 @@
 // The lab itself: it catches what is wrong and times only what is right; its numbers, tables and plots.
-#include "kernels/stage.h"
 #include "pipeline/lab/lab.h"
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "images/error.h"
 #include "images/synth.h"
 #include "kernels/lab/ladders.h"
+#include "kernels/stage.h"
 #include "pipeline/lab/lab_transfer.h"
 #include "pipeline/lab/npp_library.h"
 #include "tests/support/cuda_backend.h"

@@ -98,7 +98,7 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
                "x" + std::to_string(config.blocks) + " shares " + std::to_string(config.shares));
   const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
   const FrameType shape{size.width, size.height, rgb ? 3 : 1, false,
-                         rgb ? Layout::interleaved : Layout::planar};
+                        rgb ? Layout::interleaved : Layout::planar};
   GuardedFrame in(shape, 5, 3);
   fill(in.view(), content, seed);
   const FrameType out_shape = output_type(stage, shape, presets(stage.parameters));

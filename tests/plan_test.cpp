@@ -1,4 +1,3 @@
-#include "kernels/stage.h"
 #include "pipeline/plan.h"
 
 #include <optional>
@@ -7,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "images/error.h"
+#include "kernels/stage.h"
 #include "tests/support/golden.h"
 
 namespace imgpipe::test {
@@ -101,7 +101,8 @@ TEST(Plan, TypesFollowForEveryListOfThree) {
   for (const StageRequest& first : steps) {
     for (const StageRequest& second : steps) {
       for (const StageRequest& third : steps) {
-        for (const Shape& input : {kGrey, kGreyAlpha, kRgb, kRgba}) expect_types_follow({first, second, third}, input);
+        for (const Shape& input : {kGrey, kGreyAlpha, kRgb, kRgba})
+          expect_types_follow({first, second, third}, input);
       }
     }
   }
@@ -126,7 +127,8 @@ TEST(Plan, FusesNeighboursOnRequest) {
 }
 
 TEST(Plan, LabelsSayWhatWasNotPreset) {
-  EXPECT_EQ(labels("smooth,smooth:gauss,smooth:border=reflect", kGrey), "smooth smooth#2:gauss smooth#3:border=reflect");
+  EXPECT_EQ(labels("smooth,smooth:gauss,smooth:border=reflect", kGrey),
+            "smooth smooth#2:gauss smooth#3:border=reflect");
   EXPECT_EQ(labels("smooth:window=gauss:border=reflect", kGrey), "smooth:gauss:reflect");
   EXPECT_EQ(labels("smooth:box:shrink,gray:bt601", kRgb), "split* smooth merge* gray");
   EXPECT_EQ(labels("hist,contrast:0.50", kGrey), "hist contrast:0.5");
@@ -146,7 +148,8 @@ TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
   EXPECT_EQ(values(0), (std::vector<std::int64_t>{2, 0, 0}));
   EXPECT_EQ(values(1), (std::vector<std::int64_t>{0, 0, 0}));
   EXPECT_EQ(values(2), (std::vector<std::int64_t>{1'000'000, 2'000'000, 1}));
-  EXPECT_EQ(values(3), (std::vector<std::int64_t>{500'000, 500'000, 1})) << "what is said of clip is said of clip-high";
+  EXPECT_EQ(values(3), (std::vector<std::int64_t>{500'000, 500'000, 1}))
+      << "what is said of clip is said of clip-high";
   EXPECT_EQ(values(4), (std::vector<std::int64_t>{1'000'000, 3'000'000, 1}));
   EXPECT_EQ(steps[0].said, "") << "what an option presets is preset";
   EXPECT_EQ(steps[1].said, ":box");
@@ -159,12 +162,14 @@ TEST(Plan, RefusesWrongParameters) {
       {"smooth:", "--stages: smooth: window: '' is none of box, triangle, gauss"},
       {"smooth:size=5", "--stages: smooth: there is no parameter 'size'; its parameters are window, border"},
       {"smooth:box:window=box", "--stages: smooth: window is given twice"},
-      {"smooth:box:shrink:1", "--stages: smooth: '1' is one value too many; its parameters are window, border"},
+      {"smooth:box:shrink:1",
+       "--stages: smooth: '1' is one value too many; its parameters are window, border"},
       {"gray:=bt601", "--stages: gray: there is no parameter ''; its parameter is luma"},
       {"hist:256", "--stages: hist: '256': it takes no parameters"},
       {"contrast:100", "--stages: contrast: clip: '100' is not 0 to 99.999999 with at most 6 decimals"},
       {"contrast:clip=-1", "--stages: contrast: clip: '-1' is not 0 to 99.999999 with at most 6 decimals"},
-      {"contrast:0.1234567", "--stages: contrast: clip: '0.1234567' is not 0 to 99.999999 with at most 6 decimals"},
+      {"contrast:0.1234567",
+       "--stages: contrast: clip: '0.1234567' is not 0 to 99.999999 with at most 6 decimals"},
       {"contrast:1e1", "--stages: contrast: clip: '1e1' is not 0 to 99.999999 with at most 6 decimals"},
       {"contrast:0.", "--stages: contrast: clip: '0.' is not 0 to 99.999999 with at most 6 decimals"}};
   for (const auto& [text, reason] : wrong) {
@@ -219,7 +224,8 @@ TEST(Plan, RefusesWhatIsNoStage) {
       ADD_FAILURE() << "accepted '" << text << "'";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
-      EXPECT_NE(std::string(error.what()).find("the stages are gray, hist, contrast, smooth"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("the stages are gray, hist, contrast, smooth"),
+                std::string::npos);
     }
   }
 }

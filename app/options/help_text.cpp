@@ -63,6 +63,13 @@ std::string help_lines(const std::vector<HelpLine>& lines, std::size_t width) {
   return out;
 }
 
+std::vector<HelpLine> lines_of(const std::vector<UsageRow>& rows) {
+  std::vector<HelpLine> lines;
+  lines.reserve(rows.size());
+  for (const UsageRow& row : rows) lines.push_back({"  " + row.call, row.summary});
+  return lines;
+}
+
 // "  -q, --quiet", "      --stages LIST".
 HelpLine line_of(const OptionRow& row) {
   const std::string flags = row.flags;
@@ -92,15 +99,14 @@ int help_width() {
 }
 
 std::string help_text(const std::string& description, const std::vector<UsageRow>& usage,
-                      const std::vector<OptionRow>& options, int width) {
+                      const std::vector<OptionRow>& options, int width, const HelpTable& table) {
   const auto columns = static_cast<std::size_t>(width);
   std::string out;
   add_words(out, description, 0, 0, columns);
   out += "\nUsage:\n";
+  out += help_lines(lines_of(usage), columns);
+  if (!table.title.empty()) out += "\n" + table.title + ":\n" + help_lines(lines_of(table.rows), columns);
   std::vector<HelpLine> lines;
-  lines.reserve(usage.size());
-  for (const UsageRow& row : usage) lines.push_back({"  " + row.call, row.summary});
-  out += help_lines(lines, columns);
   // Groups in the order in which they first come.
   std::vector<std::string> groups;
   for (const OptionRow& row : options) {

@@ -8,11 +8,6 @@
 
 namespace imgpipe {
 
-struct UsageRow {
-  std::string call;     // "imgpipe INPUT OUTPUT [options]"
-  std::string summary;  // may be empty
-};
-
 // Columns for help: the environment's COLUMNS, else the width of the terminal that stdout is, else 80; from
 // kLeastHelpWidth (narrower columns break words) to kMostHelpWidth (longer lines are hard to read).
 inline constexpr int kLeastHelpWidth = 40;
@@ -21,6 +16,7 @@ inline constexpr int kMostHelpWidth = 120;
 
 // No line is longer than `width`, but for a single word that is.
 [[nodiscard]] std::string help_text(const std::string& description, const std::vector<UsageRow>& usage,
-                                    const std::vector<OptionRow>& options, int width);
+                                    const std::vector<OptionRow>& options, int width,
+                                    const HelpTable& table = {});
 
 }  // namespace imgpipe

@@ -86,7 +86,7 @@ bool Parser::parse(const std::vector<std::string>& arguments, PrintText& answer)
   } catch (const cxxopts::exceptions::exception& error) {
     usage(printable(error.what()) + "; see --help");
   }
-  if (has("help")) answer.text = help_text(description_, usage_, rows_, help_width());
+  if (has("help")) answer.text = help_text(description_, usage_, rows_, help_width(), table_);
   if (has("version")) answer.text = version_text();
   if (!answer.text.empty()) return false;
   if (!library_->result.unmatched().empty() && !more_allowed_)

@@ -49,6 +49,7 @@ class Parser {
   Parser& operator=(const Parser&) = delete;
 
   void set_usage(std::vector<UsageRow> usage) { usage_ = std::move(usage); }
+  void set_help_table(HelpTable table) { table_ = std::move(table); }
 
   // False when the text of --help or --version is the answer; it is then in `answer`.
   bool parse(const std::vector<std::string>& arguments, PrintText& answer);
@@ -79,6 +80,7 @@ class Parser {
   std::string description_;
   std::vector<OptionRow> rows_;
   std::vector<UsageRow> usage_;
+  HelpTable table_;
   bool more_allowed_ = false;
   std::string optional_with_;
 };

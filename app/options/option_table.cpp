@@ -5,44 +5,13 @@
 #include "images/codecs/codec.h"
 #include "images/synth.h"
 #include "kernels/stage.h"
-#include "pipeline/stage_list.h"
 #include "pipeline/plan.h"
+#include "pipeline/stage_list.h"
 
 namespace imgpipe {
 namespace {
 
 constexpr const char* kBatchGroup = "Batch";
-
-// "contrast:clip:clip-high:stretch (min/max stretch)".
-std::string stage_help(const Stage& stage) {
-  std::string text(stage.name);
-  for (const Parameter& parameter : stage.parameters) text += ":" + std::string(parameter.name);
-  return text + " (" + std::string(stage.summary) + ")";
-}
-
-// Of the parameters that no option of their own tells about.
-std::string parameter_help() {
-  std::string text;
-  for (const Stage& stage : stage_table()) {
-    for (const Parameter& parameter : stage.parameters) {
-      if (!parameter.option.empty()) continue;
-      text += " " + std::string(parameter.name) + " of " + std::string(stage.name) + ": " +
-              std::string(parameter.help) + ", " + allowed_values(parameter) + ".";
-    }
-  }
-  return text;
-}
-
-std::string stages_help() {
-  std::string help =
-      "Steps in order, repeats allowed, each NAME, NAME:VALUE or NAME:PARAMETER=VALUE:... A value without a name is "
-      "that of the first parameter, or the next. Stages:";
-  for (const Stage& stage : stage_table()) {
-    if (stage.selectable) help += " " + stage_help(stage) + ",";
-  }
-  help.back() = '.';
-  return help + parameter_help() + " Default: " + std::string(kDefaultStages);
-}
 
 std::vector<OptionRow> encode_rows() {
   std::vector<OptionRow> rows{
@@ -109,6 +78,23 @@ std::vector<ParameterOption> make_parameter_options() {
 
 }  // namespace
 
+HelpTable stage_help() {
+  HelpTable table{"Stages, with their parameters", {}};
+  for (const Stage& stage : stage_table()) {
+    if (!stage.selectable) continue;
+    std::string call(stage.name);
+    for (const Parameter& parameter : stage.parameters) call += ":" + std::string(parameter.name);
+    table.rows.push_back({call, std::string(stage.summary)});
+    for (const Parameter& parameter : stage.parameters) {
+      const bool told = !parameter.option.empty();
+      table.rows.push_back({"  " + std::string(parameter.name),
+                            told ? "as --" + std::string(parameter.option) + ", for this step"
+                                 : std::string(parameter.help) + ": " + allowed_values(parameter)});
+    }
+  }
+  return table;
+}
+
 const std::vector<ParameterOption>& parameter_options() {
   static const std::vector<ParameterOption> options = make_parameter_options();
   return options;
@@ -158,9 +144,13 @@ std::vector<OptionRow> batch_rows() {
 }
 
 std::vector<OptionRow> process_rows() {
-  std::vector<OptionRow> rows{{"What to do", "stages", "LIST", nullptr, stages_help()}};
+  std::vector<OptionRow> rows{
+      {"What to do", "stages", "LIST", kDefaultStages.data(),
+       "Steps in order, repeats allowed: NAME, NAME:VALUE or NAME:PARAMETER=VALUE:... A value "
+       "without a name is that of the first parameter, or of the next"}};
   for (const ParameterOption& option : parameter_options())
-    rows.push_back({"What to do", option.name.c_str(), option.value.c_str(), option.preset.c_str(), option.help});
+    rows.push_back(
+        {"What to do", option.name.c_str(), option.value.c_str(), option.preset.c_str(), option.help});
   const std::vector<OptionRow> others{
       {"Where", "device", "NAME", "auto",
        "auto, cuda (a batch takes as many as it needs), cuda:N, cuda:N,M (a batch), cpu or reference"},

@@ -6,6 +6,17 @@
 
 namespace imgpipe {
 
+struct UsageRow {
+  std::string call;     // "imgpipe INPUT OUTPUT [options]"
+  std::string summary;  // may be empty
+};
+
+// What is told between the calls and the options.
+struct HelpTable {
+  std::string title;           // empty: there is none
+  std::vector<UsageRow> rows;  // a call that begins with spaces belongs to the one before
+};
+
 struct OptionRow {
   const char* group;
   const char* flags;   // "q,quiet"
@@ -21,6 +32,8 @@ struct ParameterOption {
   std::string preset;  // as the option takes it: "0,0"
   std::string help;
 };
+// The stages and their parameters, for --help.
+[[nodiscard]] HelpTable stage_help();
 // All of them, in the order of the stage table.
 [[nodiscard]] const std::vector<ParameterOption>& parameter_options();
 

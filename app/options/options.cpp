@@ -93,6 +93,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
        {"imgpipe devices [--json]", "what this machine offers"}});
   parser.allow_more();
   parser.need_fewer_with("files-from");
+  parser.set_help_table(stage_help());
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   ProcessOptions options;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/pixel.h"
 #include "app/report/image_report.h"
+#include "kernels/pixel.h"
 
 namespace imgpipe {
 

@@ -84,10 +84,10 @@ CudaStatus hist_npp(const StageCall<Device>& call, const RungLaunch& launch) {
 }
 
 CudaStatus smooth_npp(const StageCall<Device>& call, const RungLaunch& launch) {
-  return status_of(launch.npp->box(call.in.plane<Sample>(0).data, step_of(call.in.plane<Sample>(0)), size_of(call.in.type),
-                                   {0, 0}, call.out.plane<Sample>(0).data, step_of(call.out.plane<Sample>(0)),
-                                   size_of(call.in.type), {kTaps, kTaps}, {kRadius, kRadius},
-                                   NPP_BORDER_REPLICATE, context_of(launch)));
+  return status_of(launch.npp->box(call.in.plane<Sample>(0).data, step_of(call.in.plane<Sample>(0)),
+                                   size_of(call.in.type), {0, 0}, call.out.plane<Sample>(0).data,
+                                   step_of(call.out.plane<Sample>(0)), size_of(call.in.type), {kTaps, kTaps},
+                                   {kRadius, kRadius}, NPP_BORDER_REPLICATE, context_of(launch)));
 }
 
 }  // namespace imgpipe

@@ -1,10 +1,12 @@
 #include "kernels/lab/rung.h"
+
 #include "kernels/stage.h"
 
 namespace imgpipe {
 
 bool is_production(const Rung& rung, const Stage& stage) {
-  return (rung.cpu != nullptr && rung.cpu == stage.u8.cpu) || (rung.cuda != nullptr && rung.cuda == stage.u8.cuda);
+  return (rung.cpu != nullptr && rung.cpu == stage.u8.cpu) ||
+         (rung.cuda != nullptr && rung.cuda == stage.u8.cuda);
 }
 
 bool counts_apart(const Rung& rung, const Stage& stage) {

@@ -2,8 +2,8 @@
 // out: one grey plane.
 #pragma once
 
-#include "kernels/smooth/smooth.h"
 #include "kernels/lab/rung.h"
+#include "kernels/smooth/smooth.h"
 
 namespace imgpipe {
 

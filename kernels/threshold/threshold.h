@@ -29,9 +29,9 @@ struct ThresholdParameters {
 [[nodiscard]] bool threshold_reads_histogram(const Parameters& parameters);
 
 // ---- Otsu's arithmetic ------------------------------------------------------------------------------
-// IEEE doubles, each operation rounded by itself, in the order of OpenCV's own code (modules/imgproc/src/
-// thresh.cpp): values that part a histogram equally well are told apart by these roundings alone, so any
-// other arithmetic makes other pictures.
+// IEEE doubles, each operation rounded by itself, in the order of OpenCV's own code (its function
+// getThreshVal_Otsu): values that part a histogram equally well are told apart by these roundings alone, so
+// any other arithmetic makes other pictures.
 
 #ifdef __CUDA_ARCH__  // nvcc would make one instruction of a product and a sum
 __device__ inline double rounded_sum(double a, double b) {

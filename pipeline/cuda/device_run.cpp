@@ -1,8 +1,9 @@
 #include "pipeline/cuda/device_run.h"
-#include "kernels/stage.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "kernels/stage.h"
 
 namespace imgpipe {
 namespace {
@@ -13,7 +14,8 @@ std::size_t bytes_on_device(const Buffer& buffer) {
 
 }  // namespace
 
-DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs, std::string track)
+DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
+                     std::string track)
     : context_(context),
       plan_(plan),
       times_(context, timeline, std::move(track)),
@@ -41,7 +43,8 @@ void DeviceRun::take_memory() {
   while (context_.histograms.size() < plan_.steps.size()) context_.histograms.emplace_back();
   for (std::size_t i = 0; i < works_.size(); ++i) {
     if (buffers_.works[i].counts_out)
-      context_.histograms[i].reserve(static_cast<std::size_t>(buffers_.buffers[*buffers_.works[i].counts_out].bytes()));
+      context_.histograms[i].reserve(
+          static_cast<std::size_t>(buffers_.buffers[*buffers_.works[i].counts_out].bytes()));
   }
 }
 
@@ -52,8 +55,8 @@ void DeviceRun::prepare() {
     const auto& table = works_[i].step->prepared;
     if (!table) continue;
     context_.prepared[i].reserve(table->size());
-    IMGPIPE_CUDA(cudaMemcpyAsync(context_.prepared[i].data(), table->data(), table->size(), cudaMemcpyHostToDevice,
-                                 context_.stream.get()));
+    IMGPIPE_CUDA(cudaMemcpyAsync(context_.prepared[i].data(), table->data(), table->size(),
+                                 cudaMemcpyHostToDevice, context_.stream.get()));
   }
 }
 
@@ -110,7 +113,8 @@ void DeviceRun::launch(int pass) {
     IMGPIPE_CUDA(static_cast<cudaError_t>(
         step.functions().cuda(calls_[i], {context_.stream.get(), context_.multiprocessors})));
     const std::size_t after = times_.mark();
-    times_.interval(step.label, SpanKind::kernel, bytes_moved(*step.stage, step.in, step.out), pass, before, after);
+    times_.interval(step.label, SpanKind::kernel, bytes_moved(*step.stage, step.in, step.out), pass, before,
+                    after);
     before = after;
   }
 }

@@ -1,5 +1,5 @@
-// One image's way through device memory: upload, steps, download, queued on one stream. The engine and the lanes of a
-// batch both go this way.
+// One image's way through device memory: upload, steps, download, queued on one stream. The engine and the
+// lanes of a batch both go this way.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ namespace imgpipe {
 
 class DeviceRun {
  public:
-  // Takes device memory for all of the plan; what an earlier run of the context had is then gone. Spans go to the
-  // timeline, on `track`. With `keep_outputs` every step writes memory of its own; without, memory that nothing reads
-  // any more. Throws Error(memory) when the device has no room, Error(device), as all here.
+  // Takes device memory for all of the plan; what an earlier run of the context had is then gone. Spans go to
+  // the timeline, on `track`. With `keep_outputs` every step writes memory of its own; without, memory that
+  // nothing reads any more. Throws Error(memory) when the device has no room, Error(device), as all here.
   DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
             std::string track = kDeviceTrack);
 

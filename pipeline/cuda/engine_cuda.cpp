@@ -21,8 +21,8 @@
 #include "pipeline/cuda/uploader.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
-#include "pipeline/owned_frame.h"
 #include "pipeline/host/bands.h"
+#include "pipeline/owned_frame.h"
 
 namespace imgpipe {
 namespace {
@@ -110,8 +110,8 @@ class CudaEngine final : public Engine {
   static std::deque<Image> decode_early(const CudaEngine& engine, Job& job, Timeline& timeline,
                                         const Shape& shape, std::int64_t& decoded) {
     std::deque<Image> early;
-    const std::int64_t rows_each = std::clamp<std::int64_t>(
-        static_cast<std::int64_t>(kChunkBytes) / shape.row_bytes(), 1, shape.height);
+    const std::int64_t rows_each =
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(kChunkBytes) / shape.row_bytes(), 1, shape.height);
     while (decoded < shape.height && !engine.context_is_ready()) {
       const std::int64_t rows = std::min(rows_each, shape.height - decoded);
       const auto span = timeline.span("decode", SpanKind::host, rows * shape.row_bytes());
@@ -175,7 +175,8 @@ class CudaEngine final : public Engine {
     if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, timeline, job.sink);
   }
 
-  static void run_passes(const Job& job, Outcome& outcome, DeviceRun& run, Uploader& uploader, Image& result) {
+  static void run_passes(const Job& job, Outcome& outcome, DeviceRun& run, Uploader& uploader,
+                         Image& result) {
     const int first = job.repeat > 0 ? kWarmUpPass : 0;
     const int passes = std::max(1, job.repeat);
     // Uploads, then the resident work, then downloads: each is timed against its own kind, so that no stage

@@ -53,7 +53,8 @@ class CudaLane final : public Lane {
     Context& context = slot.context;
     const Range range("image");
     try {
-      slot.run.emplace(context, image.plan, image.timeline, false, name() + " slot " + std::to_string(number + 1));
+      slot.run.emplace(context, image.plan, image.timeline, false,
+                       name() + " slot " + std::to_string(number + 1));
       image.pixels = Image(image.plan.output, pinned_.get());
       pinned_->pin(image.source.untyped_view().data);
       pinned_->pin(image.pixels.untyped_view().data);

@@ -20,15 +20,16 @@ class Uploader {
       : run_(run), pass_(pass) {
     const auto span = timeline.span("pin", SpanKind::host);
     const Shape target = run.source().shape();
-    chunk_rows_ =
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(kChunkBytes) / target.row_bytes(), 1, target.height);
+    chunk_rows_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(kChunkBytes) / target.row_bytes(), 1,
+                                           target.height);
     if (whole) {
       whole_ = Image(target, &pinned);
       return;
     }
     const std::int64_t chunks = (target.height + chunk_rows_ - 1) / chunk_rows_;
     for (std::size_t i = 0; i < kRingChunks && static_cast<std::int64_t>(i) < chunks; ++i) {
-      ring_.push_back({Image({target.width, chunk_rows_, target.channels, target.sample}, &pinned), kNotUsed});
+      ring_.push_back(
+          {Image({target.width, chunk_rows_, target.channels, target.sample}, &pinned), kNotUsed});
     }
   }
 

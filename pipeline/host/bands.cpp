@@ -17,7 +17,10 @@ namespace {
 class BandPass {
  public:
   BandPass(const ChainJob& job, HostThreads& threads)
-      : job_(job), plan_(job.plan), threads_(threads), bands_(job.plan, job.chain, job.writer, threads.count()) {
+      : job_(job),
+        plan_(job.plan),
+        threads_(threads),
+        bands_(job.plan, job.chain, job.writer, threads.count()) {
     decodes_whole_ = job.reader != nullptr && plan_.is_whole(0, job.chain);
   }
 
@@ -40,9 +43,9 @@ class BandPass {
   // One band on its way, with the memory that it needs; used for one band after the other.
   struct Slot {
     RowRange band;
-    std::vector<RowRange> rows;  // by buffer
-    int thread = 0;              // that is at it
-    std::vector<Held> held;      // by buffer
+    std::vector<RowRange> rows;                      // by buffer
+    int thread = 0;                                  // that is at it
+    std::vector<Held> held;                          // by buffer
     std::vector<std::vector<std::uint64_t>> counts;  // by work of the chain
     ConstHostView result;                            // the band as the writer takes it
     std::vector<Span> spans;
@@ -77,7 +80,8 @@ class BandPass {
     return true;
   }
 
-  // Reads on to the end of the rows that the band needs, the last one to the end of the image: a file is judged whole.
+  // Reads on to the end of the rows that the band needs, the last one to the end of the image: a file is
+  // judged whole.
   void read(Slot& slot, bool last) {
     const std::int64_t end = last ? plan_.plan.input.height : std::max(slot.rows[0].end, read_);
     if (decodes_whole_) {
@@ -134,8 +138,7 @@ class BandPass {
     const WorkBuffers& uses = plan_.buffers.works[i];
     const RowRange own = bands_.own(slot.band, step.in.height);
     const RowRange out = uses.pixels_out ? slot.rows[*uses.pixels_out] : own;
-    const RowRange in =
-        uses.pixels_out ? rows_needed(stage, step.in, step.parameters, out) : own;
+    const RowRange in = uses.pixels_out ? rows_needed(stage, step.in, step.parameters, out) : own;
     StageCall<Host> call;
     call.parameters = step.parameters;
     if (step.prepared)
@@ -150,16 +153,18 @@ class BandPass {
           plan_.buffers, *uses.pixels_out, uses.alpha_out,
           [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
     }
-    const std::int64_t bytes =
-        bytes_moved(stage, step.in, step.out) / step.out.height * bands_.own(slot.band, step.out.height).count();
-    timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes,
-          [&] { step.functions().cpu(call, {out.first, out.end, in.first, out.first}); });
+    const std::int64_t bytes = bytes_moved(stage, step.in, step.out) / step.out.height *
+                               bands_.own(slot.band, step.out.height).count();
+    timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
+      step.functions().cpu(call, {out.first, out.end, in.first, out.first});
+    });
     if (uses.pixels_out) keep(slot, *uses.pixels_out);
     if (uses.alpha_out) keep(slot, *uses.alpha_out);
   }
 
   // Rows that are there already: made by this band, read for it, or in a whole image.
-  [[nodiscard]] ConstHostView rows_of(const Slot& slot, std::size_t buffer, int plane, const RowRange& rows) const {
+  [[nodiscard]] ConstHostView rows_of(const Slot& slot, std::size_t buffer, int plane,
+                                      const RowRange& rows) const {
     const Held& held = slot.held[buffer];
     const Image& image = held.planes[static_cast<std::size_t>(plane)];
     const bool is_held = !image.empty() && !bands_.in_place(buffer, slot.rows[buffer], slot.band);
@@ -169,7 +174,8 @@ class BandPass {
 
   // Where a work writes these rows.
   [[nodiscard]] HostView target_of(Slot& slot, std::size_t buffer, int plane, const RowRange& rows) {
-    if (bands_.in_place(buffer, rows, slot.band)) return job_.whole.plane(buffer, plane).rows(rows.first, rows.count());
+    if (bands_.in_place(buffer, rows, slot.band))
+      return job_.whole.plane(buffer, plane).rows(rows.first, rows.count());
     Held& held = slot.held[buffer];
     Image& image = held.planes[static_cast<std::size_t>(plane)];
     if (image.empty()) image = Image(shape_of_rows(buffer, bands_.held_rows()[buffer]));
@@ -206,7 +212,8 @@ class BandPass {
     slot.thread = thread;
     if (job_.writer == nullptr) return;
     if (!bands_.strips()) {
-      timed(slot, "encode", SpanKind::host, slot.result.bytes(), [&] { job_.writer->write_rows(slot.result); });
+      timed(slot, "encode", SpanKind::host, slot.result.bytes(),
+            [&] { job_.writer->write_rows(slot.result); });
     }
     if (job_.sink) hand_on(slot);
   }

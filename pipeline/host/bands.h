@@ -4,8 +4,8 @@
 //   or whole images            in buffers of the cache's     or the writer: strips, or rows
 //                              size                          in order
 //
-// One band after the other is taken from the reader; several are then on their way at once, each on one thread from its
-// first work to its strip of the file.
+// One band after the other is taken from the reader; several are then on their way at once, each on one
+// thread from its first work to its strip of the file.
 #pragma once
 
 #include <vector>
@@ -21,8 +21,8 @@ namespace imgpipe {
 struct ChainJob {
   const ChainedPlan& plan;
   const Chain& chain;
-  Reader* reader;        // of the chain that decodes, unless its image is in `whole`; not yet read from
-  Writer* writer;        // of the last chain of a streamed plan; not yet written to; finish() is left to the caller
+  Reader* reader;  // of the chain that decodes, unless its image is in `whole`; not yet read from
+  Writer* writer;  // of the last chain of a streamed plan; not yet written to; finish() is left to the caller
   const ByteSink& sink;  // takes what the writer has finished, behind each band; may be empty
   WholeBuffers& whole;   // holds what the chain reads of earlier ones, and what later ones read of it
   std::vector<std::vector<std::uint64_t>>& histograms;  // by step; those of the chain's works are overwritten
@@ -30,19 +30,19 @@ struct ChainJob {
   int pass = 0;
 };
 
-// Runs the chain over the whole image. Rethrows what reader, writer or memory throw; nothing more is then to be had from
-// either.
+// Runs the chain over the whole image. Rethrows what reader, writer or memory throw; nothing more is then to
+// be had from either.
 void run_chain(const ChainJob& job, HostThreads& threads);
 
-// Encodes an image, strip by strip where the writer has strips. Its time goes to the row "encode". With a sink the file
-// goes there, in the row "write", and nothing is returned.
-[[nodiscard]] EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& threads, Timeline& timeline,
-                                       const ByteSink& sink = {});
+// Encodes an image, strip by strip where the writer has strips. Its time goes to the row "encode". With a
+// sink the file goes there, in the row "write", and nothing is returned.
+[[nodiscard]] EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& threads,
+                                       Timeline& timeline, const ByteSink& sink = {});
 // The end of a file whose rows are all written; part of encode_image().
 [[nodiscard]] EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink);
 
-// Whether a file is worth handing on as it is made. One that is smaller is held until it is whole: nothing is then begun
-// for an image that fails.
+// Whether a file is worth handing on as it is made. One that is smaller is held until it is whole: nothing is
+// then begun for an image that fails.
 [[nodiscard]] bool is_large_file(const Writer& writer);
 
 }  // namespace imgpipe

@@ -1,16 +1,17 @@
 #include "pipeline/host/chains.h"
-#include "kernels/stage.h"
 
 #include <algorithm>
+
+#include "kernels/stage.h"
 
 namespace imgpipe {
 namespace {
 
 // Rows that neighbouring bands of a chain may both make. Each smooth adds two above and two below.
 constexpr std::int64_t kMostOverlap = 16;
-// Bytes of the widest row that a band holds, over all its rows: half of a core's second cache of today, so that a stage
-// finds what the one before it wrote. 8773x5352 RGB on a 2-core Xeon with 2 MiB a core: 256 KiB and 1 MiB cost 2 to 5 %
-// more.
+// Bytes of the widest row that a band holds, over all its rows: half of a core's second cache of today, so
+// that a stage finds what the one before it wrote. 8773x5352 RGB on a 2-core Xeon with 2 MiB a core: 256 KiB
+// and 1 MiB cost 2 to 5 % more.
 constexpr std::int64_t kBandBytes = std::int64_t{1} << 19;
 // JPEG gives rows in groups of 8 or 16, and every band of a chain that smooths makes 4 rows twice.
 constexpr std::int64_t kBandRowsMultiple = 16;
@@ -35,7 +36,8 @@ std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, b
   for (std::size_t i = 0; i < works.size(); ++i) {
     const std::int64_t more = overlap_of(*works[i].step);
     const auto counts = buffers.works[i].counts_in;
-    bool ends = (counts && buffers.buffers[*counts].made_at > chains.back().first) || overlap + more > kMostOverlap;
+    bool ends =
+        (counts && buffers.buffers[*counts].made_at > chains.back().first) || overlap + more > kMostOverlap;
     if (!streamed) ends = chains.size() == 1 || works[i - 1].index != works[i].index;
     if (ends) {
       chains.push_back({.first = i, .end = i});
@@ -59,7 +61,8 @@ RowRange hull(const RowRange& a, const RowRange& b) {
 std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, int threads) {
   // Small images: something to do for every thread.
   const std::int64_t share = std::max<std::int64_t>(1, height / (std::int64_t{2} * threads));
-  const std::int64_t rows = std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, kBandBytes / bytes_a_row));
+  const std::int64_t rows =
+      std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, kBandBytes / bytes_a_row));
   const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
   return whole * bytes_a_row <= kMostBandBytes ? whole : rows;
 }
@@ -89,9 +92,9 @@ bool ChainedPlan::is_whole(std::size_t buffer, const Chain& chain) const {
 BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads)
     : plan_(plan), chain_(chain), to_writer_(chain.last && writer != nullptr && plan.streamed) {
   const FrameType source = plan.buffers.buffers[0].type;
-  height_ = to_writer_                    ? plan.plan.output.height
+  height_ = to_writer_                ? plan.plan.output.height
             : chain.end > chain.first ? plan.works[chain.end - 1].step->out.height
-                                          : source.height;
+                                      : source.height;
   // Of the largest of its frames, for each row of the last.
   std::int64_t bytes = 1;
   const auto weigh = [&](const FrameType& type) {
@@ -113,8 +116,12 @@ RowRange BandPlan::band(std::int64_t i) const {
 
 std::vector<RowRange> BandPlan::rows_of(const RowRange& band) const {
   std::vector<RowRange> rows(plan_.buffers.buffers.size());
-  const auto need = [&](std::size_t buffer, const RowRange& range) { rows[buffer] = hull(rows[buffer], range); };
-  const auto need_own = [&](std::size_t buffer) { need(buffer, own(band, plan_.buffers.buffers[buffer].type.height)); };
+  const auto need = [&](std::size_t buffer, const RowRange& range) {
+    rows[buffer] = hull(rows[buffer], range);
+  };
+  const auto need_own = [&](std::size_t buffer) {
+    need(buffer, own(band, plan_.buffers.buffers[buffer].type.height));
+  };
   if (to_writer_) need_own(plan_.buffers.result);
   for (std::size_t i = chain_.end; i-- > chain_.first;) {
     const Step& step = *plan_.works[i].step;

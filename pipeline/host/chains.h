@@ -1,10 +1,11 @@
 // The works of a plan in chains, and the bands of rows that a chain is cut into.
 //
-//   gray,hist,contrast,smooth of an RGB file    reader -> gray -> hist -> grey image -> contrast -> smooth -> writer
+//   gray,hist,contrast,smooth of an RGB file    reader -> gray -> hist -> grey image -> contrast -> smooth ->
+//   writer
 //
-// A chain ends where the next work needs a whole image before it: contrast needs the histogram of what is still being
-// decoded. A band goes from the first work of a chain to the last one on one thread. Which rows a work makes for a band
-// follows from the rows that the works behind it need of it:
+// A chain ends where the next work needs a whole image before it: contrast needs the histogram of what is
+// still being decoded. A band goes from the first work of a chain to the last one on one thread. Which rows a
+// work makes for a band follows from the rows that the works behind it need of it:
 //
 //   band of the chain's last frame        first ............ end
 //   smooth needs of contrast           first-2 ............ end+2
@@ -32,8 +33,8 @@ struct ChainedPlan {
   ChainedPlan(const Plan& plan, bool streamed, const Keep& keep);
 
   const Plan& plan;
-  // As long as can be, the first of them fed by the reader; else one chain for every step, behind an empty one that
-  // decodes.
+  // As long as can be, the first of them fed by the reader; else one chain for every step, behind an empty
+  // one that decodes.
   bool streamed;
   std::vector<Work> works;
   Buffers buffers;
@@ -64,8 +65,8 @@ class BandPlan {
   }
   // By buffer: the rows of it that a band makes or reads. Empty for what the chain does not touch.
   [[nodiscard]] std::vector<RowRange> rows_of(const RowRange& band) const;
-  // By buffer: the most rows that any band holds of what it makes; 0 where it makes it in a whole image, or not at all.
-  // Of the decoded image with the rows between this band's and the last one's.
+  // By buffer: the most rows that any band holds of what it makes; 0 where it makes it in a whole image, or
+  // not at all. Of the decoded image with the rows between this band's and the last one's.
   [[nodiscard]] const std::vector<std::int64_t>& held_rows() const { return held_rows_; }
   // Whether a band writes its rows of a buffer straight into the whole image.
   [[nodiscard]] bool in_place(std::size_t buffer, const RowRange& rows, const RowRange& band) const;

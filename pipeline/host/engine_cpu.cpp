@@ -1,5 +1,5 @@
-// The engine without a GPU: the plan's works in chains that each run band by band (pipeline/host/chains.h). For reports
-// by stage (--cpu, --repeat, --keep-stages) every step is a chain.
+// The engine without a GPU: the plan's works in chains that each run band by band (pipeline/host/chains.h).
+// For reports by stage (--cpu, --repeat, --keep-stages) every step is a chain.
 #include <algorithm>
 #include <utility>
 
@@ -14,16 +14,16 @@ namespace {
 
 // Nothing is kept but the file.
 bool is_streamed(const MemoryQuestion& question) {
-  return question.writer != nullptr && question.repeat == 0 && !question.keep_source && !question.keep_outputs &&
-         !question.keep_pixels;
+  return question.writer != nullptr && question.repeat == 0 && !question.keep_source &&
+         !question.keep_outputs && !question.keep_pixels;
 }
 
 Keep keep_of(const MemoryQuestion& question) {
   return {.source = question.keep_source, .outputs = question.keep_outputs};
 }
 
-// What is held at one time: while a chain runs, the whole images that it or a later one reads, its bands, and who gives
-// and who takes the rows; then what is encoded.
+// What is held at one time: while a chain runs, the whole images that it or a later one reads, its bands, and
+// who gives and who takes the rows; then what is encoded.
 class ChainsMemory {
  public:
   explicit ChainsMemory(const MemoryQuestion& question)
@@ -33,7 +33,7 @@ class ChainsMemory {
     for (const Chain& chain : plan_.chains) add_chain(chain);
     if (!plan_.streamed) {
       const MemoryNeed writer = writer_need(question_);
-      add(whole_bytes(plan_.works.size() + 1, plan_.works.size() + 1), 0, writer);
+      add(whole_bytes(plan_.works.size(), plan_.works.size() + 1) + prepared_, 0, writer);
       bands_ = std::max(bands_, writer.most_bands);
     }
     need_.most_bands = bands_;
@@ -50,8 +50,8 @@ class ChainsMemory {
     bands_ = std::max(bands_, most_bands(bands.bands() * bands.rows(), bands.rows()));
   }
 
-  // Buffers that are held as a whole while works at these times run: made before their end, and read by a later chain
-  // than the one that makes them, now or later. With repeat all stay.
+  // Buffers that are held as a whole while works at these times run: made before their end, and read by a
+  // later chain than the one that makes them, now or later. With repeat all stay.
   [[nodiscard]] std::int64_t whole_bytes(std::size_t first, std::size_t end) const {
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < plan_.buffers.buffers.size(); ++i) {
@@ -100,7 +100,8 @@ class CpuRun {
     job_.reader.reset();
     const int passes = std::max(1, job_.repeat);
     for (int pass = job_.repeat > 0 ? kWarmUpPass : 0; pass < passes; ++pass) {
-      for (std::size_t i = 1; i < plan_.chains.size(); ++i) run_one(plan_.chains[i], pass, pass + 1 == passes);
+      for (std::size_t i = 1; i < plan_.chains.size(); ++i)
+        run_one(plan_.chains[i], pass, pass + 1 == passes);
     }
     finish();
   }
@@ -133,7 +134,8 @@ class CpuRun {
       for (std::size_t i = 0; i < plan_.works.size(); ++i) {
         const Work& work = plan_.works[i];
         outcome_.outputs.resize(work.index + 1);
-        if (work.step->stage->writes_pixels) outcome_.outputs[work.index] = whole_.frame(plan_.buffers.works[i]);
+        if (work.step->stage->writes_pixels)
+          outcome_.outputs[work.index] = whole_.frame(plan_.buffers.works[i]);
       }
     }
     outcome_.pixels = std::as_const(whole_).plane(plan_.buffers.result, 0);

@@ -20,8 +20,8 @@ struct WholePlan {
   Buffers buffers;
 };
 
-// Runs the works as often as asked: every one writes the same buffers each time, so that only the first pass meets
-// memory that the system has yet to provide.
+// Runs the works as often as asked: every one writes the same buffers each time, so that only the first pass
+// meets memory that the system has yet to provide.
 class ReferenceRun {
  public:
   ReferenceRun(Outcome& outcome, const Keep& keep)
@@ -37,8 +37,9 @@ class ReferenceRun {
       const Step& step = *plan_.works[i].step;
       const StageCall<Host> call = call_of(i);
       {
-        const auto span = outcome_.timeline.span(outcome_.plan.steps[plan_.works[i].index].label, SpanKind::kernel,
-                                                 bytes_moved(*step.stage, step.in, step.out), pass);
+        const auto span =
+            outcome_.timeline.span(outcome_.plan.steps[plan_.works[i].index].label, SpanKind::kernel,
+                                   bytes_moved(*step.stage, step.in, step.out), pass);
         step.functions().reference(call);
       }
       for (std::size_t b = 0; last && b < plan_.buffers.buffers.size(); ++b) {
@@ -52,7 +53,8 @@ class ReferenceRun {
     for (std::size_t i = 0; keep_outputs && i < plan_.works.size(); ++i) {
       const Work& work = plan_.works[i];
       outcome_.outputs.resize(work.index + 1);
-      if (work.step->stage->writes_pixels) outcome_.outputs[work.index] = whole_.frame(plan_.buffers.works[i]);
+      if (work.step->stage->writes_pixels)
+        outcome_.outputs[work.index] = whole_.frame(plan_.buffers.works[i]);
     }
     outcome_.pixels = std::as_const(whole_).plane(plan_.buffers.result, 0);
     if (keep_source || plan_.buffers.result == 0) outcome_.source = whole_.take(0);
@@ -65,8 +67,11 @@ class ReferenceRun {
     const WorkBuffers& uses = plan_.buffers.works[i];
     StageCall<Host> call;
     call.parameters = step.parameters;
-    if (step.prepared) call.prepared = {step.prepared->data(), static_cast<std::int64_t>(step.prepared->size())};
-    const auto read = [this](std::size_t buffer, int plane) { return std::as_const(whole_).plane(buffer, plane); };
+    if (step.prepared)
+      call.prepared = {step.prepared->data(), static_cast<std::int64_t>(step.prepared->size())};
+    const auto read = [this](std::size_t buffer, int plane) {
+      return std::as_const(whole_).plane(buffer, plane);
+    };
     call.in = frame_of<const std::byte, Host>(plan_.buffers, uses.pixels_in, uses.alpha_in, read);
     if (uses.counts_in) call.histogram = histogram(*step.counted_by, step.in);
     if (uses.counts_out) {
@@ -77,8 +82,9 @@ class ReferenceRun {
     if (uses.pixels_out) {
       whole_.make(*uses.pixels_out);
       if (uses.alpha_out) whole_.make(*uses.alpha_out);
-      call.out = frame_of<std::byte, Host>(plan_.buffers, *uses.pixels_out, uses.alpha_out,
-                                     [this](std::size_t buffer, int plane) { return whole_.plane(buffer, plane); });
+      call.out = frame_of<std::byte, Host>(
+          plan_.buffers, *uses.pixels_out, uses.alpha_out,
+          [this](std::size_t buffer, int plane) { return whole_.plane(buffer, plane); });
     }
     return call;
   }

@@ -3,8 +3,8 @@
 //
 // Not oneTBB (2021.8 to 2022.0): it starts its threads when work comes, some of them from each other, and
 // where pthread_create fails, or a new thread finds no memory, it throws inside a function that is noexcept,
-// which ends the process ("FIXME - consider more graceful recovery", rml_thread_monitor.h). No setting of it
-// prevents that, and a trial beforehand promises nothing where other processes have the same limit.
+// which ends the process ("FIXME - consider more graceful recovery", in its monitor of threads). No setting
+// of it prevents that, and a trial beforehand promises nothing where other processes have the same limit.
 #pragma once
 
 #include <condition_variable>

@@ -26,7 +26,7 @@ ConstHostView WholeBuffers::plane(std::size_t buffer, int i) const {
 
 Frame<const std::byte, Host> WholeBuffers::frame(const WorkBuffers& uses) const {
   return frame_of<const std::byte, Host>(buffers_, uses.pixels, uses.alpha,
-                                   [this](std::size_t buffer, int i) { return plane(buffer, i); });
+                                         [this](std::size_t buffer, int i) { return plane(buffer, i); });
 }
 
 std::vector<Image> WholeBuffers::take_all() {

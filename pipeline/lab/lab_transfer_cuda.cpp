@@ -10,8 +10,8 @@
 #include "kernels/stage.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_memory.h"
-#include "pipeline/cuda/uploader.h"
 #include "pipeline/cuda/pinned_memory.h"
+#include "pipeline/cuda/uploader.h"
 #include "pipeline/lab/lab_transfer.h"
 
 namespace imgpipe {
