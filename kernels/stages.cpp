@@ -7,6 +7,7 @@
 #include "kernels/hist/hist.h"
 #include "kernels/invert/invert.h"
 #include "kernels/layout/layout.h"
+#include "kernels/resize/resize.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/stage.h"
 #include "kernels/threshold/threshold.h"
@@ -61,6 +62,17 @@ constexpr std::array kStages{
           .prepared_bytes = gamma_prepared_bytes,
           .prepare = gamma_prepare,
           .u8 = IMGPIPE_FUNCTIONS(gamma)},
+    Stage{.name = "resize",
+          .summary = "another size",
+          .parameters = kResizeParameters,
+          .color_only = false,
+          .problem = resize_problem,
+          .needless = resize_needless,
+          .output = resize_output,
+          .needs = resize_needs,
+          .prepared_bytes = resize_prepared_bytes,
+          .prepare = resize_prepare,
+          .u8 = IMGPIPE_FUNCTIONS(resize)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,

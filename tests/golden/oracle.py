@@ -13,6 +13,7 @@ Standard library only. Rounding is half up; every division is of non-negative in
 """
 import json
 import os
+import struct
 import sys
 from decimal import Decimal
 from fractions import Fraction
@@ -143,6 +144,54 @@ def gamma(planes, value):
     return [[[table[v] for v in row] for row in p] for p in planes]
 
 
+def single(value):
+    """Rounded to a float of 32 bits. A product of two of them is exact before that."""
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def shares(n, m, method):
+    """For each of m places, the input places of n that it is made of, with their weights."""
+    step, rows = n / m, []
+    centre = step * 0.5
+    for x in range(m):
+        if method == "nearest":
+            rows.append([(min(int(centre), n - 1), 1)])
+            centre += step
+        elif method == "linear":
+            place = (1.0 / (m / n)) * (x + 0.5) - 0.5
+            left = place.__floor__()
+            share = round((place - left) * 256)  # halves to even
+            rows.append([(min(max(left, 0), n - 1), 256 - share), (min(max(left + 1, 0), n - 1), share)])
+        else:
+            edges = [(max(Fraction(x * n, m), i), min(Fraction((x + 1) * n, m), i + 1)) for i in range(n)]
+            rows.append([(i, end - start) for i, (start, end) in enumerate(edges) if end > start])
+    return rows
+
+
+def resize_plane(plane, width, height, method):
+    h, w = len(plane), len(plane[0])
+    down, across = shares(h, height, method), shares(w, width, method)
+    sums = [[sum(plane[j][i] * a * b for j, a in rows for i, b in columns) for columns in across] for rows in down]
+    if method == "nearest":
+        return sums
+    if method == "linear":
+        return [[half_up(Fraction(v, 65536)) for v in row] for row in sums]
+    pixels = Fraction(w * h, width * height)
+    if w % width == 0 and h % height == 0 and (w, h) != (2 * width, 2 * height):
+        return [[round(single(int(v) * single(1 / int(pixels)))) for v in row] for row in sums]  # halves to even
+    return [[half_up(v / pixels) for v in row] for row in sums]
+
+
+def resize(planes, width="0", height="0", method="linear", fit="exact"):
+    h, w = len(planes[0]), len(planes[0][0])
+    width, height = int(width), int(height)
+    proportional = lambda side, by, of: max(1, half_up(Fraction(side * by, of)))
+    if fit == "inside" and width and height:
+        width, height = (width, 0) if Fraction(width, w) <= Fraction(height, h) else (0, height)
+    width, height = width or proportional(w, height, h), height or proportional(h, width, w)
+    return planes if (width, height) == (w, h) else [resize_plane(p, width, height, method) for p in planes]
+
+
 # The stages by name: what they do, and their telling cases. One row each.
 STAGES = {
     "gray": (gray, list(LUMA)),
@@ -153,6 +202,8 @@ STAGES = {
     "invert": (invert, [""]),
     # The second and the third come as near to a half as any: at 228 and at 141.
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
+    "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
+                        "1:1:area", "13:11"]),
 }
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each"]

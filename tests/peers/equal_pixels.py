@@ -30,6 +30,31 @@ def imgpipe(program, source, folder, *options):
         return image.tobytes()
 
 
+def resized(program, source, folder, width, height, method):
+    return imgpipe(program, source, folder, "--luma", "opencv", "--stages", f"gray,resize:{width}:{height}:{method}")
+
+
+# Up and down, by awkward factors, and one side that opens on half a pixel everywhere.
+def new_sizes(width, height):
+    return [(width * 2 // 3 + 1, height // 5 + 1), (width + 97, height * 2 + 1), (256, 100)]
+
+
+def opencv_resize_checks(program, source, folder, gray):
+    height, width = gray.shape
+    exact = [("linear", cv2.INTER_LINEAR_EXACT)]
+    if int(cv2.__version__.split(".")[0]) >= 5:
+        exact.append(("nearest", cv2.INTER_NEAREST_EXACT))
+    for method, number in exact:
+        for w, h in new_sizes(width, height):
+            yield (f"cv2.resize {method} {w}x{h}", resized(program, source, folder, w, h, method),
+                   cv2.resize(gray, (w, h), interpolation=number).tobytes())
+    for across, down in ((2, 2), (2, 1), (3, 3), (4, 2), (5, 5), (16, 16)):
+        if width % across + height % down == 0:
+            w, h = width // across, height // down
+            yield (f"cv2.resize area {w}x{h}", resized(program, source, folder, w, h, "area"),
+                   cv2.resize(gray, (w, h), interpolation=cv2.INTER_AREA).tobytes())
+
+
 def opencv_checks(program, source, folder):
     bgr = cv2.imread(source, cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
     gray = cv2.cvtColor(bgr, cv2.COLOR_BGR2GRAY)
@@ -38,6 +63,14 @@ def opencv_checks(program, source, folder):
     yield "cv2.blur 5x5", imgpipe(program, source, folder, *smooth), cv2.blur(gray, (5, 5)).tobytes()
     yield ("cv2.GaussianBlur 5x5", imgpipe(program, source, folder, *smooth, "--window", "gauss"),
            cv2.GaussianBlur(gray, (5, 5), 0).tobytes())
+    yield from opencv_resize_checks(program, source, folder, gray)
+
+
+def pillow_checks(program, source, folder, grey):
+    yield "Pillow convert('L')", imgpipe(program, source, folder, "--stages", "gray"), grey.tobytes()
+    for w, h in new_sizes(*grey.size):
+        yield (f"Pillow NEAREST {w}x{h}", imgpipe(program, source, folder, "--stages", f"gray,resize:{w}:{h}:nearest"),
+               grey.resize((w, h), Image.NEAREST).tobytes())
 
 
 def main():
@@ -45,12 +78,14 @@ def main():
     failed = compared = 0
     if cv2 is None:
         print("SKIPPED: the OpenCV checks; OpenCV is not installed")
+    elif int(cv2.__version__.split(".")[0]) < 5:
+        print("SKIPPED: cv2.resize nearest; before 5.0 its step has 16 bits")
     with tempfile.TemporaryDirectory() as folder:
         for source in sources:
             with Image.open(source) as image:
-                expected = image.convert("L").tobytes()
+                grey = image.convert("L")
                 color = image.mode == "RGB"
-            checks = [("Pillow convert('L')", imgpipe(program, source, folder, "--stages", "gray"), expected)]
+            checks = list(pillow_checks(program, source, folder, grey))
             # OpenCV makes three equal channels of a grey file, whose luma is rounded back: compare colour only.
             if cv2 is not None and color:
                 checks += opencv_checks(program, source, folder)

@@ -1,6 +1,9 @@
 #include "tests/support/oracle.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <map>
 
 namespace imgpipe::test {
 
@@ -92,6 +95,75 @@ Grid oracle_smooth(const Grid& plane, const std::string& window, const std::stri
         }
       }
       out[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] = (2 * sum + n) / (2 * n);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+// How many parts of each input place the output places get.
+using Weights = std::vector<std::map<std::int64_t, std::int64_t>>;
+
+// n places to m.
+Weights resize_weights(std::int64_t n, std::int64_t m, const std::string& method) {
+  Weights weights(static_cast<std::size_t>(m));
+  const double step = static_cast<double>(n) / static_cast<double>(m);
+  double centre = 0.5 * step;
+  for (std::int64_t x = 0; x < m; ++x) {
+    auto& to = weights[static_cast<std::size_t>(x)];
+    if (method == "nearest") {
+      to[std::min(static_cast<std::int64_t>(std::floor(centre)), n - 1)] = 1;
+      centre += step;
+    } else if (method == "linear") {
+      const double shrink = 1.0 / (static_cast<double>(m) / static_cast<double>(n));
+      volatile double place = static_cast<double>(x) + 0.5;
+      place = place * shrink;  // volatile: each rounded by itself
+      place = place - 0.5;
+      const auto left = static_cast<std::int64_t>(std::floor(place));
+      const auto parts = static_cast<std::int64_t>(std::nearbyint((place - static_cast<double>(left)) * 256));
+      to[std::clamp<std::int64_t>(left, 0, n - 1)] += 256 - parts;
+      to[std::clamp<std::int64_t>(left + 1, 0, n - 1)] += parts;
+    } else {
+      // Both in n * m equal parts: n for each output place, m for each input place.
+      for (std::int64_t part = x * n; part < (x + 1) * n; ++part) ++to[part / m];
+    }
+  }
+  return weights;
+}
+
+std::int64_t resize_rounded(std::int64_t sum, std::int64_t n_x, std::int64_t m_x, std::int64_t n_y,
+                            std::int64_t m_y, const std::string& method) {
+  if (method == "nearest") return sum;
+  if (method == "linear") return (sum + 32768) / 65536;
+  const std::int64_t parts = n_x * n_y;
+  const std::int64_t pixels = n_x / m_x * (n_y / m_y);
+  const bool two_by_two = n_x == 2 * m_x && n_y == 2 * m_y;
+  if (n_x % m_x != 0 || n_y % m_y != 0 || two_by_two || pixels > 1 << 23)
+    return (2 * sum + parts) / (2 * parts);
+  // The product of two floats is exact in a double; then it is rounded once.
+  const float one = 1.0F / static_cast<float>(pixels);
+  const double exact = static_cast<double>(static_cast<float>(sum / (m_x * m_y))) * static_cast<double>(one);
+  return static_cast<std::int64_t>(std::nearbyint(static_cast<float>(exact)));
+}
+
+}  // namespace
+
+Grid oracle_resize(const Grid& plane, std::int64_t width, std::int64_t height, const std::string& method) {
+  const auto in_height = static_cast<std::int64_t>(plane.size());
+  const auto in_width = static_cast<std::int64_t>(plane[0].size());
+  const Weights across = resize_weights(in_width, width, method);
+  const Weights down = resize_weights(in_height, height, method);
+  Grid out;
+  for (const auto& rows : down) {
+    out.emplace_back();
+    for (const auto& columns : across) {
+      std::int64_t sum = 0;
+      for (const auto& [y, row_weight] : rows) {
+        for (const auto& [x, weight] : columns)
+          sum += row_weight * weight * plane[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
+      }
+      out.back().push_back(resize_rounded(sum, in_width, width, in_height, height, method));
     }
   }
   return out;

@@ -22,5 +22,8 @@ struct OracleRange {
                                        std::int64_t high_micro);
 [[nodiscard]] Grid oracle_stretch(const Grid& plane, OracleRange range);
 [[nodiscard]] Grid oracle_smooth(const Grid& plane, const std::string& window, const std::string& border);
+// method: linear, area, nearest.
+[[nodiscard]] Grid oracle_resize(const Grid& plane, std::int64_t width, std::int64_t height,
+                                 const std::string& method);
 
 }  // namespace imgpipe::test

@@ -1,0 +1,171 @@
+// Where the pixels of a resized row or column come from (docs/pixels.md). Both axes of an image are alike and
+// apart.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/pixel.h"
+
+namespace imgpipe {
+
+// n input pixels become m output pixels; either from 1.
+struct ResizeAxis {
+  std::int64_t in = 1, out = 1;
+};
+
+// ---- nearest ----------------------------------------------------------------------------------------
+
+// How far the centres of the output's pixels lie apart, in input pixels.
+[[nodiscard]] inline double nearest_step(const ResizeAxis& axis) {
+  return static_cast<double>(axis.in) / static_cast<double>(axis.out);
+}
+
+// The input pixel that holds a centre. What the sum of steps has gained by rounding may be beyond the end.
+[[nodiscard]] inline std::int64_t nearest_source(const ResizeAxis& axis, double centre) {
+  const auto source = static_cast<std::int64_t>(centre);
+  return source < axis.in ? source : axis.in - 1;
+}
+
+// ---- linear -----------------------------------------------------------------------------------------
+
+inline constexpr int kLinearBits = 8;
+inline constexpr int kLinearOne = 1 << kLinearBits;
+
+// (kLinearOne - share) parts of pixel `source` and `share` of the one behind it, which is there if share > 0.
+struct LinearSource {
+  std::int64_t source = 0;
+  int share = 0;  // 0..kLinearOne - 1
+};
+
+// Half way goes to the even number; 0 <= value.
+[[nodiscard]] inline int half_to_even(double value) {
+  const double below = std::floor(value);
+  const double rest = value - below;
+  const int whole = static_cast<int>(below);
+  return rest > 0.5 || (rest == 0.5 && whole % 2 == 1) ? whole + 1 : whole;
+}
+
+// Pixel x of the output. In doubles, as OpenCV does it, each operation rounded by itself: a product that is
+// fused with the difference after it would move weights that lie half way.
+[[nodiscard]] inline LinearSource linear_source(const ResizeAxis& axis, std::int64_t x) {
+  const double enlargement = static_cast<double>(axis.out) / static_cast<double>(axis.in);
+  const volatile double centre = 1.0 / enlargement * (static_cast<double>(x) + 0.5);
+  const double place = centre - 0.5;
+  const double below = std::floor(place);
+  if (below < 0 || axis.in == 1) return {0, 0};
+  const auto source = static_cast<std::int64_t>(below);
+  if (source >= axis.in - 1) return {axis.in - 1, 0};
+  const int share = half_to_even((place - below) * kLinearOne);
+  return share == kLinearOne ? LinearSource{source + 1, 0} : LinearSource{source, share};
+}
+
+// Of four pixels' sum, each weighed along both axes.
+IMGPIPE_HOST_DEVICE constexpr Sample linear_rounded(std::uint32_t sum) {
+  return static_cast<Sample>((sum + (1U << (2 * kLinearBits - 1))) >> (2 * kLinearBits));
+}
+
+// ---- area -------------------------------------------------------------------------------------------
+
+// Lengths in a unit in which all pixels' edges are whole: out / gcd(in, out) of it are an input pixel,
+// in / gcd(in, out) an output pixel.
+struct AreaUnits {
+  std::int64_t in_pixel = 1, out_pixel = 1;
+};
+
+[[nodiscard]] constexpr AreaUnits area_units(const ResizeAxis& axis) {
+  std::int64_t a = axis.in;
+  std::int64_t b = axis.out;
+  while (b != 0) {
+    const std::int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return {axis.out / a, axis.in / a};
+}
+
+// How much of input pixel i output pixel x covers.
+[[nodiscard]] constexpr std::int64_t area_covered(const AreaUnits& units, std::int64_t x, std::int64_t i) {
+  const std::int64_t from =
+      x * units.out_pixel > i * units.in_pixel ? x * units.out_pixel : i * units.in_pixel;
+  const std::int64_t out_end = (x + 1) * units.out_pixel;
+  const std::int64_t in_end = (i + 1) * units.in_pixel;
+  return (out_end < in_end ? out_end : in_end) - from;
+}
+
+// How a mean is rounded. By whole factors (`whole`) as OpenCV does it: a block of 2x2 half up, any other by a
+// product in floats, half to even; if its counters hold the sum. All other means are exact, half up.
+struct AreaMean {
+  std::uint64_t units = 1;  // covered by an output pixel: the sum is at most kMaxSample times that
+  bool whole = false;
+  float factor = 1;  // of whole: 1 / units
+};
+
+inline constexpr std::uint64_t kMostWholeUnits = std::uint64_t{1} << 23;
+
+[[nodiscard]] constexpr AreaMean area_mean(const AreaUnits& across, const AreaUnits& down) {
+  const auto units =
+      static_cast<std::uint64_t>(across.out_pixel) * static_cast<std::uint64_t>(down.out_pixel);
+  const bool square_of_two = across.out_pixel == 2 && down.out_pixel == 2;
+  const bool whole = across.in_pixel == 1 && down.in_pixel == 1 && !square_of_two && units <= kMostWholeUnits;
+  return {units, whole, 1.0F / static_cast<float>(units)};
+}
+
+// Half up. Sum holds kMaxSample * units + units / 2.
+template <class Sum>
+IMGPIPE_HOST_DEVICE constexpr Sample exact_mean(Sum sum, Sum units) {
+  return static_cast<Sample>((sum + units / 2) / units);
+}
+
+// sum * factor in floats, half to even: the product's fraction taken apart in integers, all of it where it
+// matters (from 1/4 on).
+IMGPIPE_HOST_DEVICE constexpr Sample whole_mean(std::int32_t sum, float factor) {
+  constexpr int kBits = 40;
+  const float product = static_cast<float>(sum) * factor;
+  const auto fine = static_cast<std::int64_t>(product * static_cast<float>(std::int64_t{1} << kBits));
+  const std::int64_t odd = fine >> kBits & 1;
+  return static_cast<Sample>((fine + (std::int64_t{1} << (kBits - 1)) - 1 + odd) >> kBits);
+}
+
+template <class Sum>
+IMGPIPE_HOST_DEVICE constexpr Sample rounded_mean(Sum sum, const AreaMean& mean) {
+  return mean.whole ? whole_mean(static_cast<std::int32_t>(sum), mean.factor)
+                    : exact_mean(sum, static_cast<Sum>(mean.units));
+}
+
+static_assert(exact_mean(2, 4) == 1 && exact_mean(1, 4) == 0 && exact_mean(255 * 35, 35) == 255);
+static_assert(exact_mean(17, 35) == 0 && exact_mean(18, 35) == 1);  // 17.5 is half of 35
+static_assert(whole_mean(4, 0.125F) == 0 && whole_mean(12, 0.125F) == 2 && whole_mean(5, 0.125F) == 1);
+static_assert(whole_mean(255 * 9, 1.0F / 9) == 255 && whole_mean(4, 1.0F / 9) == 0);
+static_assert(area_units({6, 4}).in_pixel == 2 && area_units({6, 4}).out_pixel == 3);
+static_assert(area_covered({2, 3}, 0, 0) == 2 && area_covered({2, 3}, 0, 1) == 1 &&
+              area_covered({2, 3}, 1, 1) == 1);
+static_assert(linear_rounded(255U << 16) == 255 && linear_rounded(32767) == 0 && linear_rounded(32768) == 1);
+
+// ---- tables -----------------------------------------------------------------------------------------
+
+// What prepare() makes of an axis; entry i is output pixel i's. Of `area` it is what lies at that pixel's
+// first edge, and there is one entry more, for the end: `share` units of pixel `source` lie before the edge.
+struct AxisTable {
+  const std::int32_t* source = nullptr;
+  const std::int32_t* share = nullptr;  // nearest: 0
+};
+
+// Whole vectors of four, so that each array starts on 16 bytes if the first one does.
+[[nodiscard]] constexpr std::int64_t axis_entries(std::int64_t out) {
+  return (out + 1 + 3) / 4 * 4;
+}
+
+// Both axes' tables one behind the other, across first.
+struct ResizeTables {
+  AxisTable across, down;
+};
+
+[[nodiscard]] inline ResizeTables resize_tables(const std::int32_t* from, std::int64_t out_width,
+                                                std::int64_t out_height) {
+  const std::int64_t width = axis_entries(out_width);
+  const std::int64_t height = axis_entries(out_height);
+  return {{from, from + width}, {from + 2 * width, from + 2 * width + height}};
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,233 @@
+// resize on a CUDA device: every output pixel by itself, out of the tables that prepare() made.
+//
+// linear and nearest: a thread makes four neighbours of a row, one store; what it reads lies close together
+// and is read again by its neighbours, out of the caches. area: a thread makes a pixel; where a pixel covers
+// many columns a warp makes it, its lanes side by side along the rows that it covers.
+#include <algorithm>
+
+#include "kernels/device_rows.cuh"
+#include "kernels/resize/resize.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kPixels = 4;  // of a thread's store
+constexpr int kPlanes = 4;
+constexpr unsigned kMostBlocksDown = 65535;  // CUDA C++ Programming Guide: a grid's y
+// Columns that a pixel covers from which on a warp makes it.
+constexpr std::int64_t kWarpColumns = 16;
+
+// The planes of a frame in the order of its channels, for blockIdx.z to pick from.
+struct ResizePlanes {
+  Plane<const Sample, Device> in[kPlanes];
+  Plane<Sample, Device> out[kPlanes];
+};
+
+ResizePlanes planes_of(const StageCall<Device>& call) {
+  ResizePlanes planes{};
+  for (int c = 0; c < call.out.type.channels(); ++c) {
+    const std::size_t plane = plane_of_channel(call.out.type, c);
+    planes.in[c] = call.in.plane<Sample>(plane);
+    planes.out[c] = call.out.plane<Sample>(plane);
+  }
+  return planes;
+}
+
+// Chosen, not indexed: see plane_of_block().
+template <class P>
+__device__ __forceinline__ P block_plane(const P (&planes)[kPlanes]) {
+  return blockIdx.z == 0 ? planes[0] : blockIdx.z == 1 ? planes[1] : blockIdx.z == 2 ? planes[2] : planes[3];
+}
+
+// ---- linear, nearest --------------------------------------------------------------------------------
+
+__device__ __forceinline__ int4 load_entries(const std::int32_t* at) {
+  return __ldg(reinterpret_cast<const int4*>(at));
+}
+
+// The value of a place between two columns, times 256.
+__device__ __forceinline__ std::uint32_t blended(const Sample* row, int source, int share) {
+  const int left = __ldg(row + source);
+  const int right = __ldg(row + source + (share > 0 ? 1 : 0));
+  return static_cast<std::uint32_t>((left << kLinearBits) + (right - left) * share);
+}
+
+__device__ __forceinline__ std::uint32_t linear_at(const Sample* upper, const Sample* lower, int source,
+                                                   int share, std::uint32_t down_share) {
+  return linear_rounded((kLinearOne - down_share) * blended(upper, source, share) +
+                        down_share * blended(lower, source, share));
+}
+
+// Writes four pixels, or the first `count` where the row ends sooner: padding is never written.
+__device__ __forceinline__ void store_pixels(Sample* to, const std::uint32_t (&values)[kPixels],
+                                             std::int64_t count) {
+  if (count >= kPixels) {
+    *reinterpret_cast<std::uint32_t*>(to) = pack_bytes<0>(values[0], values[1], values[2], values[3]);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < kPixels; ++k) {
+    if (k < count) to[k] = static_cast<Sample>(values[k]);
+  }
+}
+
+// A warp has 128 pixels of a row, a block kThreads / 32 rows; the grid strides over rows. The tables' last
+// vector is whole: axis_entries().
+template <bool Linear>
+__global__ __launch_bounds__(kThreads) void pick_kernel(ResizePlanes planes, ResizeTables tables) {
+  const Plane<const Sample, Device> in = block_plane(planes.in);
+  const Plane<Sample, Device> out = block_plane(planes.out);
+  const std::int64_t x =
+      (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * std::int64_t{kPixels};
+  if (x >= out.width) return;
+  const int4 source = load_entries(tables.across.source + x);
+  const int4 share = Linear ? load_entries(tables.across.share + x) : int4{};
+  constexpr unsigned kRows = kThreads / kWarpLanes;
+  for (std::int64_t y = std::int64_t{blockIdx.y} * kRows + threadIdx.x / kWarpLanes; y < out.height;
+       y += std::int64_t{gridDim.y} * kRows) {
+    const int from = __ldg(tables.down.source + y);
+    const Sample* upper = in.row(from);
+    std::uint32_t values[kPixels];
+    if (Linear) {
+      const auto down_share = static_cast<std::uint32_t>(__ldg(tables.down.share + y));
+      const Sample* lower = down_share > 0 ? in.row(from + 1) : upper;
+      values[0] = linear_at(upper, lower, source.x, share.x, down_share);
+      values[1] = linear_at(upper, lower, source.y, share.y, down_share);
+      values[2] = linear_at(upper, lower, source.z, share.z, down_share);
+      values[3] = linear_at(upper, lower, source.w, share.w, down_share);
+    } else {
+      values[0] = __ldg(upper + source.x);
+      values[1] = __ldg(upper + source.y);
+      values[2] = __ldg(upper + source.z);
+      values[3] = __ldg(upper + source.w);
+    }
+    store_pixels(out.row(y) + x, values, out.width - x);
+  }
+}
+
+template <bool Linear>
+void launch_pick(const StageCall<Device>& call, const ResizeTables& tables, const CudaLaunch& launch) {
+  const FrameType& type = call.out.type;
+  constexpr std::int64_t kColumns = kWarpLanes * kPixels;
+  constexpr std::int64_t kRows = kThreads / kWarpLanes;
+  const dim3 grid(
+      static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
+      static_cast<unsigned>(std::min<std::int64_t>((type.height + kRows - 1) / kRows, kMostBlocksDown)),
+      static_cast<unsigned>(type.channels()));
+  pick_kernel<Linear><<<grid, kThreads, 0, launch.stream>>>(planes_of(call), tables);
+}
+
+// ---- area -------------------------------------------------------------------------------------------
+
+// The input that an output pixel covers on an axis, and how much of it: all of each pixel in units, but of
+// the first and the last.
+struct Cover {
+  std::int64_t first, last;  // both inside
+  std::uint32_t first_weight, last_weight, weight;
+
+  __device__ Cover(const AxisTable& table, std::int64_t at, std::uint32_t in_pixel)
+      : first(__ldg(table.source + at)), last(__ldg(table.source + at + 1)), weight(in_pixel) {
+    const auto before = static_cast<std::uint32_t>(__ldg(table.share + at));
+    const auto after = static_cast<std::uint32_t>(__ldg(table.share + at + 1));
+    first_weight = (first == last ? after : in_pixel) - before;
+    last_weight = after;
+    if (after == 0) {  // the last edge is a pixel's first
+      --last;
+      last_weight = in_pixel;
+    }
+    if (first == last) last_weight = first_weight;
+  }
+  __device__ std::uint32_t weight_of(std::int64_t i) const {
+    return i == first ? first_weight : i == last ? last_weight : weight;
+  }
+};
+
+// A lane's part of the sum over the pixels covered: columns lane, lane + Lanes, ... from the first one.
+template <int Lanes, class Sum>
+__device__ __forceinline__ Sum covered_sum(const Plane<const Sample, Device>& in, const Cover& across,
+                                           const Cover& down, unsigned lane) {
+  Sum sum = 0;
+  for (std::int64_t y = down.first; y <= down.last; ++y) {
+    const Sample* row = in.row(y);
+    Sum row_sum = 0;
+    for (std::int64_t x = across.first + lane; x <= across.last; x += Lanes)
+      row_sum += static_cast<Sum>(across.weight_of(x)) * __ldg(row + x);
+    sum += row_sum * down.weight_of(y);
+  }
+  return sum;
+}
+
+// Lanes threads, 1 or a warp, make a pixel: kThreads / Lanes pixels of a row a block. Sum holds
+// kMaxSample * mean.units.
+template <int Lanes, class Sum>
+__global__ __launch_bounds__(kThreads) void area_kernel(ResizePlanes planes, ResizeTables tables,
+                                                        std::uint32_t across_unit, std::uint32_t down_unit,
+                                                        AreaMean mean) {
+  const Plane<const Sample, Device> in = block_plane(planes.in);
+  const Plane<Sample, Device> out = block_plane(planes.out);
+  const unsigned lane = threadIdx.x % Lanes;
+  const std::int64_t x = std::int64_t{blockIdx.x} * (kThreads / Lanes) + threadIdx.x / Lanes;
+  if (x >= out.width) return;  // whole warps, where a warp makes a pixel
+  const Cover across(tables.across, x, across_unit);
+  for (std::int64_t y = blockIdx.y; y < out.height; y += gridDim.y) {
+    const Cover down(tables.down, y, down_unit);
+    Sum sum = covered_sum<Lanes, Sum>(in, across, down, lane);
+#pragma unroll
+    for (int distance = Lanes / 2; distance > 0; distance /= 2)
+      sum += __shfl_down_sync(0xFFFFFFFFU, sum, static_cast<unsigned>(distance));
+    if (lane == 0) out.row(y)[x] = rounded_mean(sum, mean);
+  }
+}
+
+template <int Lanes, class Sum>
+void launch_area(const StageCall<Device>& call, const ResizeTables& tables, const AreaUnits& across,
+                 const AreaUnits& down, const CudaLaunch& launch) {
+  const FrameType& type = call.out.type;
+  constexpr std::int64_t kColumns = kThreads / Lanes;
+  const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
+                  static_cast<unsigned>(std::min<std::int64_t>(type.height, kMostBlocksDown)),
+                  static_cast<unsigned>(type.channels()));
+  area_kernel<Lanes, Sum><<<grid, kThreads, 0, launch.stream>>>(
+      planes_of(call), tables, static_cast<std::uint32_t>(across.in_pixel),
+      static_cast<std::uint32_t>(down.in_pixel), area_mean(across, down));
+}
+
+void launch_area(const StageCall<Device>& call, const ResizeTables& tables, const CudaLaunch& launch) {
+  const AreaUnits across = area_units({call.in.type.width, call.out.type.width});
+  const AreaUnits down = area_units({call.in.type.height, call.out.type.height});
+  const bool wide = across.out_pixel / across.in_pixel >= kWarpColumns;
+  // What 32 bits hold, weights and all.
+  const bool small = area_mean(across, down).units <= kMostWholeUnits;
+  using Long = unsigned long long;
+  if (wide && small) {
+    launch_area<kWarpLanes, std::uint32_t>(call, tables, across, down, launch);
+  } else if (wide) {
+    launch_area<kWarpLanes, Long>(call, tables, across, down, launch);
+  } else if (small) {
+    launch_area<1, std::uint32_t>(call, tables, across, down, launch);
+  } else {
+    launch_area<1, Long>(call, tables, across, down, launch);
+  }
+}
+
+}  // namespace
+
+CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const ResizeTables tables =
+      resize_tables(call.prepared.as<std::int32_t>(), call.out.type.width, call.out.type.height);
+  switch (ResizeParameters(call.parameters).method) {
+    case ResizeMethod::linear:
+      launch_pick<true>(call, tables, launch);
+      break;
+    case ResizeMethod::area:
+      launch_area(call, tables, launch);
+      break;
+    case ResizeMethod::nearest:
+      launch_pick<false>(call, tables, launch);
+      break;
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace imgpipe

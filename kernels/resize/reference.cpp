@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <limits>
+
+#include "kernels/resize/resize.h"
+
+namespace imgpipe {
+namespace {
+
+// ---- sizes ------------------------------------------------------------------------------------------
+
+constexpr std::int64_t kMostSide = std::numeric_limits<std::int32_t>::max();
+
+// side * to / from, rounded half up, without passing 64 bits: all are below 2^31.
+std::int64_t in_proportion(std::int64_t side, std::int64_t to, std::int64_t from) {
+  return std::clamp<std::int64_t>((2 * side * to + from) / (2 * from), 1, kMostSide);
+}
+
+// ---- one axis ---------------------------------------------------------------------------------------
+
+ResizeAxis rows_of(const FrameType& in, const Parameters& parameters) {
+  return {in.height, resize_output(in, parameters).height};
+}
+
+// The input pixels that output pixels first..end-1 need, and few more; 0 <= first < end <= axis.out. The sum of so many steps is off by less than a margin that is 1 in every real image; to add them up would take as long
+// as the image is high, for each band.
+RowRange nearest_needs(const ResizeAxis& axis, const RowRange& out) {
+  const double step = nearest_step(axis);
+  const double most_off = static_cast<double>(out.end) * static_cast<double>(axis.in) * 0x1p-52;
+  const std::int64_t margin = 1 + static_cast<std::int64_t>(most_off);
+  const auto source = [&](std::int64_t y) { return static_cast<std::int64_t>((static_cast<double>(y) + 0.5) * step); };
+  return {std::max<std::int64_t>(0, source(out.first) - margin),
+          std::min<std::int64_t>(axis.in, source(out.end - 1) + 1 + margin)};
+}
+
+RowRange linear_needs(const ResizeAxis& axis, const RowRange& out) {
+  const LinearSource last = linear_source(axis, out.end - 1);
+  return {linear_source(axis, out.first).source, last.source + (last.share > 0 ? 2 : 1)};
+}
+
+RowRange area_needs(const ResizeAxis& axis, const RowRange& out) {
+  const AreaUnits units = area_units(axis);
+  const std::int64_t end = out.end * units.out_pixel;
+  return {out.first * units.out_pixel / units.in_pixel, (end + units.in_pixel - 1) / units.in_pixel};
+}
+
+void prepare_axis(const ResizeAxis& axis, ResizeMethod method, std::int32_t* source, std::int32_t* share) {
+  std::fill_n(source, axis_entries(axis.out), 0);
+  std::fill_n(share, axis_entries(axis.out), 0);
+  const double step = nearest_step(axis);
+  double centre = step / 2;
+  const AreaUnits units = area_units(axis);
+  for (std::int64_t x = 0; x < axis.out; ++x, centre += step) {
+    LinearSource from;
+    if (method == ResizeMethod::nearest) from.source = nearest_source(axis, centre);
+    if (method == ResizeMethod::linear) from = linear_source(axis, x);
+    if (method == ResizeMethod::area) {
+      from.source = x * units.out_pixel / units.in_pixel;
+      from.share = static_cast<int>(x * units.out_pixel % units.in_pixel);
+    }
+    source[x] = static_cast<std::int32_t>(from.source);
+    share[x] = from.share;
+  }
+  if (method == ResizeMethod::area) source[axis.out] = static_cast<std::int32_t>(axis.in);
+}
+
+// ---- one pixel --------------------------------------------------------------------------------------
+
+Sample linear_pixel(const ConstHostPlane& in, const LinearSource& across, const LinearSource& down) {
+  const std::int64_t right = across.source + (across.share > 0 ? 1 : 0);
+  const std::int64_t below = down.source + (down.share > 0 ? 1 : 0);
+  const auto row_value = [&](std::int64_t y) {
+    return static_cast<std::uint32_t>((kLinearOne - across.share) * in.row(y)[across.source] +
+                                      across.share * in.row(y)[right]);
+  };
+  return linear_rounded(static_cast<std::uint32_t>(kLinearOne - down.share) * row_value(down.source) +
+                        static_cast<std::uint32_t>(down.share) * row_value(below));
+}
+
+Sample area_pixel(const ConstHostPlane& in, std::int64_t x, std::int64_t y, const AreaUnits& across,
+                  const AreaUnits& down) {
+  std::uint64_t sum = 0;
+  for (std::int64_t j = y * down.out_pixel / down.in_pixel; j * down.in_pixel < (y + 1) * down.out_pixel;
+       ++j) {
+    for (std::int64_t i = x * across.out_pixel / across.in_pixel;
+         i * across.in_pixel < (x + 1) * across.out_pixel; ++i) {
+      sum += static_cast<std::uint64_t>(in.row(j)[i] * area_covered(across, x, i) * area_covered(down, y, j));
+    }
+  }
+  return rounded_mean(sum, area_mean(across, down));
+}
+
+void resize_plane(const ConstHostPlane& in, const HostPlane& out, ResizeMethod method,
+                  const ResizeTables& tables) {
+  const AreaUnits across = area_units({in.width, out.width});
+  const AreaUnits down = area_units({in.height, out.height});
+  for (std::int64_t y = 0; y < out.height; ++y) {
+    const LinearSource from_y{tables.down.source[y], tables.down.share[y]};
+    for (std::int64_t x = 0; x < out.width; ++x) {
+      const LinearSource from_x{tables.across.source[x], tables.across.share[x]};
+      switch (method) {
+        case ResizeMethod::linear:
+          out.row(y)[x] = linear_pixel(in, from_x, from_y);
+          break;
+        case ResizeMethod::area:
+          out.row(y)[x] = area_pixel(in, x, y, across, down);
+          break;
+        case ResizeMethod::nearest:
+          out.row(y)[x] = in.row(from_y.source)[from_x.source];
+          break;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view resize_problem(const Parameters& parameters) {
+  const ResizeParameters wanted(parameters);
+  return wanted.width == 0 && wanted.height == 0 ? "it needs a width, a height or both" : "";
+}
+
+std::string_view resize_needless(const FrameType& in, const Parameters& parameters) {
+  const FrameType out = resize_output(in, parameters);
+  return out.width == in.width && out.height == in.height ? "the image has that size already" : "";
+}
+
+FrameType resize_output(const FrameType& in, const Parameters& parameters) {
+  const ResizeParameters wanted(parameters);
+  FrameType out = in;
+  out.width = wanted.width;
+  out.height = wanted.height;
+  const bool both = wanted.width > 0 && wanted.height > 0;
+  if (both && wanted.fit == ResizeFit::exact) return out;
+  // The side that the other follows.
+  const bool by_width = both ? wanted.width * in.height <= wanted.height * in.width : wanted.width > 0;
+  if (by_width) {
+    out.height = in_proportion(in.height, wanted.width, in.width);
+  } else {
+    out.width = in_proportion(in.width, wanted.height, in.height);
+  }
+  return out;
+}
+
+RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out) {
+  const ResizeAxis axis = rows_of(in, parameters);
+  if (out.count() <= 0) {
+    const std::int64_t at =
+        out.first < axis.out ? resize_needs(in, parameters, {out.first, out.first + 1}).first : axis.in;
+    return {at, at};
+  }
+  switch (ResizeParameters(parameters).method) {
+    case ResizeMethod::linear:
+      return linear_needs(axis, out);
+    case ResizeMethod::area:
+      return area_needs(axis, out);
+    case ResizeMethod::nearest:
+      break;
+  }
+  return nearest_needs(axis, out);
+}
+
+std::int64_t resize_prepared_bytes(const FrameType& in, const Parameters& parameters) {
+  const FrameType out = resize_output(in, parameters);
+  return 2 * (axis_entries(out.width) + axis_entries(out.height)) *
+         static_cast<std::int64_t>(sizeof(std::int32_t));
+}
+
+void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
+  const FrameType out = resize_output(in, parameters);
+  const ResizeMethod method = ResizeParameters(parameters).method;
+  auto* across = reinterpret_cast<std::int32_t*>(to);
+  std::int32_t* down = across + 2 * axis_entries(out.width);
+  prepare_axis({in.width, out.width}, method, across, across + axis_entries(out.width));
+  prepare_axis({in.height, out.height}, method, down, down + axis_entries(out.height));
+}
+
+void resize_reference(const StageCall<Host>& call) {
+  const ResizeParameters parameters(call.parameters);
+  const FrameType& type = call.out.type;
+  const ResizeTables tables = resize_tables(call.prepared.as<std::int32_t>(), type.width, type.height);
+  for (int c = 0; c < type.channels(); ++c) {
+    const std::size_t plane = plane_of_channel(type, c);
+    resize_plane(call.in.plane<Sample>(plane), call.out.plane<Sample>(plane), parameters.method, tables);
+  }
+}
+
+}  // namespace imgpipe

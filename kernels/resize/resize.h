@@ -1,0 +1,83 @@
+// Another size: each output pixel from the input pixels around the same place. Pixels are squares; input and
+// output cover the same rectangle; both axes are treated alike. With n input and m output pixels on an axis:
+//
+//   nearest   pixel floor(c(x)) of the input, c(0) = s / 2, c(x) = c(x - 1) + s, s = n / m in doubles:
+//   Pillow's
+//             NEAREST (ImagingTransformAffine in Geometry.c) and, from version 5.0, OpenCV's
+//             INTER_NEAREST_EXACT (resizeNN_bitexact). But for what the sum of doubles loses where c(x) is
+//             whole, that is floor((2x + 1) n / 2m).
+//   linear    OpenCV's INTER_LINEAR_EXACT (resize_bitExact with interpolationLinear): with
+//             p = (x + 1/2) / (m / n) - 1/2 in doubles, share = 256 (p - floor(p)) rounded half to even,
+//             value = (256 - share) v[floor(p)] + share v[floor(p) + 1]; the first or last pixel alone where
+//             p is beyond its centre. Both axes' products are summed exactly and rounded half up, once.
+//   area      the mean of what the output pixel covers, exact and rounded half up:
+//             sum of v * covered width * covered height / (n_x n_y), lengths in 1/m of an input pixel. Where
+//             both n are multiples of m it is rounded as OpenCV's INTER_AREA (resizeAreaFast_) does it:
+//             2x2: (sum + 2) >> 2, else float(sum) * (1.f / pixels) to nearest, half to even.
+//             Enlarging is the same mean, so that whole factors repeat pixels.
+#pragma once
+
+#include <array>
+
+#include "kernels/resize/axis.h"
+#include "kernels/stage.h"
+
+namespace imgpipe {
+
+enum class ResizeMethod : std::uint8_t { linear, area, nearest };
+// inside: in the input's proportions, as large as fits.
+enum class ResizeFit : std::uint8_t { exact, inside };
+
+inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};
+inline constexpr std::array<std::string_view, 2> kResizeFitNames{"exact", "inside"};
+inline constexpr std::int64_t kMostResizeSide = 1'000'000;
+inline constexpr std::array kResizeParameters{
+    Parameter{.name = "width",
+              .help = "Pixels; 0: in proportion to the height",
+              .kind = Parameter::Kind::integer,
+              .most = kMostResizeSide},
+    Parameter{.name = "height",
+              .help = "Rows; 0: in proportion to the width",
+              .kind = Parameter::Kind::integer,
+              .most = kMostResizeSide},
+    Parameter{.name = "method",
+              .help = "New pixels: linear (between four), area (mean of what is covered), nearest",
+              .words = kResizeMethodNames},
+    Parameter{.name = "fit",
+              .help = "exact: width x height; inside: the largest that fits there in the image's proportions",
+              .words = kResizeFitNames},
+};
+struct ResizeParameters {
+  explicit constexpr ResizeParameters(const Parameters& values)
+      : width(values[0]),
+        height(values[1]),
+        method(values.as<ResizeMethod>(2)),
+        fit(values.as<ResizeFit>(3)) {}
+  std::int64_t width, height;
+  ResizeMethod method;
+  ResizeFit fit;
+};
+
+// At least one side must be given.
+[[nodiscard]] std::string_view resize_problem(const Parameters& parameters);
+// An image that has the size stays as it is.
+[[nodiscard]] std::string_view resize_needless(const FrameType& in, const Parameters& parameters);
+// The new size. A side in proportion is rounded half up, at least 1 and below 2^31.
+[[nodiscard]] FrameType resize_output(const FrameType& in, const Parameters& parameters);
+// The rows that the output's rows are made of, and no others.
+[[nodiscard]] RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out);
+
+// A table for each axis, 8 bytes an output column or row.
+[[nodiscard]] std::int64_t resize_prepared_bytes(const FrameType& in, const Parameters& parameters);
+void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+
+// in, out: planar, of any size from 1x1, sides below 2^31; alpha is a plane like the others.
+void resize_reference(const StageCall<Host>& call);
+
+// The same in SIMD. `in` holds the rows that resize_needs() says.
+void resize_cpu(const StageCall<Host>& call, const Band& band);
+
+// The same on a CUDA device; planes as kernels/cuda_launch.h asks.
+CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
+}  // namespace imgpipe
