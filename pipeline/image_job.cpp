@@ -33,7 +33,9 @@ void ImageJob::open() {
 }
 
 void ImageJob::make_plan() {
-  image_.plan = imgpipe::make_plan(settings_.stages, header_.shape, settings_.fuse);
+  naming(files_.input_name, [&] {
+    image_.plan = imgpipe::make_plan(settings_.stages, header_.shape, settings_.fuse, settings_.decode.max_pixels);
+  });
 }
 
 void ImageJob::make_output() {

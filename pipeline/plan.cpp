@@ -21,11 +21,12 @@ bool works_on(const Stage& stage, SampleType sample) {
   return functions(stage, sample).reference != nullptr;
 }
 
-void check_size(const std::string& label, const FrameType& out) {
-  if (out.width >= 1 && out.height >= 1 && out.width <= kMostSide && out.height <= kMostSide) return;
-  throw Error(ErrorKind::usage, label + " makes " + std::to_string(out.width) + "x" +
-                                    std::to_string(out.height) + " pixels; a side has 1 to " +
-                                    std::to_string(kMostSide));
+void check_size(const std::string& label, const FrameType& out, std::int64_t most_pixels) {
+  const std::string makes = label + " makes " + std::to_string(out.width) + "x" + std::to_string(out.height) + " pixels";
+  if (out.width < 1 || out.height < 1 || out.width > kMostSide || out.height > kMostSide)
+    throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMostSide));
+  if (out.pixels() > most_pixels)
+    throw Error(ErrorKind::input, makes + ", more than --max-pixels " + std::to_string(most_pixels));
 }
 
 std::shared_ptr<const std::vector<std::byte>> prepare(const Stage& stage, const FrameType& in,
@@ -39,7 +40,10 @@ std::shared_ptr<const std::vector<std::byte>> prepare(const Stage& stage, const 
 
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const Shape& input) : frame_(frame_type_of(input)) { plan_.input = input; }
+  PlanBuilder(const Shape& input, std::int64_t most_pixels)
+      : frame_(frame_type_of(input)), most_pixels_(most_pixels) {
+    plan_.input = input;
+  }
 
   void add_selected(const StageRequest& request) {
     const Stage& stage = *request.stage;
@@ -82,7 +86,7 @@ class PlanBuilder {
       throw Error(ErrorKind::usage, std::string(stage.name) + " takes images of 8 bits a sample only");
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
-    check_size(step.label, step.out);
+    if (stage.writes_pixels) check_size(step.label, step.out, most_pixels_);
     step.prepared = prepare(stage, frame_, step.parameters);
     if (reads_histogram(stage, step.parameters)) step.counted_by = counted_by_;
     if (stage.writes_pixels) counted_by_.reset();
@@ -93,6 +97,7 @@ class PlanBuilder {
 
   Plan plan_;
   FrameType frame_;
+  const std::int64_t most_pixels_;
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
 
@@ -136,8 +141,8 @@ const StageFunctions& Step::functions() const {
   return imgpipe::functions(*stage, in.sample);
 }
 
-Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse) {
-  PlanBuilder builder(input);
+Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse, std::int64_t most_pixels) {
+  PlanBuilder builder(input, most_pixels);
   for (const StageRequest& request : stages) builder.add_selected(request);
   Plan plan = builder.finish();
   if (fuse) fuse_steps(plan);

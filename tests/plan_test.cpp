@@ -197,6 +197,22 @@ TEST(Plan, RefusesSamplesThatAStageHasNoFunctionsFor) {
   }
 }
 
+TEST(Plan, RefusesImagesThatAreTooLarge) {
+  const auto refused = [](const char* stages, const Shape& input, std::int64_t most) {
+    try {
+      (void)make_plan(parse_stages(stages), input, false, most);
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refused("resize:100:100", kRgb, 10'000), "");
+  EXPECT_EQ(refused("resize:100:101", kRgb, 10'000),
+            "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
+  EXPECT_EQ(refused("resize:100:101,resize:1:1", kRgb, 10'000),
+            "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
+}
+
 // Every row of every stage can be said and is read back.
 TEST(Plan, EveryParameterIsComplete) {
   for (const Stage& stage : stage_table()) {
