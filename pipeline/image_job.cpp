@@ -34,7 +34,8 @@ void ImageJob::open() {
 
 void ImageJob::make_plan() {
   naming(files_.input_name, [&] {
-    image_.plan = imgpipe::make_plan(settings_.stages, header_.shape, settings_.fuse, settings_.decode.max_pixels);
+    image_.plan =
+        imgpipe::make_plan(settings_.stages, header_.shape, settings_.fuse, settings_.decode.max_pixels);
   });
 }
 

@@ -22,7 +22,8 @@ bool works_on(const Stage& stage, SampleType sample) {
 }
 
 void check_size(const std::string& label, const FrameType& out, std::int64_t most_pixels) {
-  const std::string makes = label + " makes " + std::to_string(out.width) + "x" + std::to_string(out.height) + " pixels";
+  const std::string makes =
+      label + " makes " + std::to_string(out.width) + "x" + std::to_string(out.height) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMostSide || out.height > kMostSide)
     throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMostSide));
   if (out.pixels() > most_pixels)
@@ -141,7 +142,8 @@ const StageFunctions& Step::functions() const {
   return imgpipe::functions(*stage, in.sample);
 }
 
-Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse, std::int64_t most_pixels) {
+Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse,
+               std::int64_t most_pixels) {
   PlanBuilder builder(input, most_pixels);
   for (const StageRequest& request : stages) builder.add_selected(request);
   Plan plan = builder.finish();

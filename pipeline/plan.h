@@ -45,8 +45,8 @@ struct Plan {
 //   - split* and merge* go where a stage, or the output file, needs the other layout.
 // Every step's types follow from the one before; the last one's is the image's to be written. With `fuse`,
 // neighbours that the table has a fused stage for become one step. Throws Error(usage) where a stage cannot
-// work on samples of this type, or makes an image without pixels or with sides of 2^31 and more, Error(input) where it makes one of more
-// than `most_pixels`.
+// work on samples of this type, or makes an image without pixels or with sides of 2^31 and more, Error(input)
+// where it makes one of more than `most_pixels`.
 [[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false,
                              std::int64_t most_pixels = std::numeric_limits<std::int64_t>::max());
 

@@ -110,24 +110,30 @@ std::string time_text(double ms) {
   return number(ms, ms < 10 ? 4 : ms < 1000 ? 2 : 1);
 }
 
-std::string table_line(const std::array<std::string, 8>& cells, bool compared) {
-  constexpr std::array<std::size_t, 8> kWidths{20, 12, 10, 9, 8, 13, 11, 0};
-  std::string line = " " + padded(cells[0], kWidths[0], true);
+struct TableLook {
+  std::size_t name_width = 20;  // more where a step's label is longer
+  bool compared = false, color = false;
+};
+
+std::string table_line(const std::array<std::string, 8>& cells, const TableLook& look) {
+  constexpr std::array<std::size_t, 8> kWidths{0, 12, 10, 9, 8, 13, 11, 0};
+  const bool compared = look.compared;
+  std::string line = " " + padded(cells[0], look.name_width, true);
   for (std::size_t i = 1; i < (compared ? 7U : 5U); ++i) line += padded(cells[i], kWidths[i]);
   if (compared && !cells[7].empty()) line += "  " + cells[7];
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
-std::string table_row(const ReportRow& row, bool compared, bool color) {
+std::string table_row(const ReportRow& row, const TableLook& look) {
   std::string comparison = row.comparison;
-  if (color && !comparison.empty())
+  if (look.color && !comparison.empty())
     comparison = (comparison == "identical" ? "\x1b[32m" : "\x1b[1;31m") + comparison + "\x1b[0m";
   return table_line(
       {row.name, time_text(row.time_ms), row.bytes > 0 ? number(static_cast<double>(row.bytes) / 1e6, 2) : "",
        optional_number(row.gb_per_s, 2), row.copy_share ? number(*row.copy_share * 100, 1) + "%" : "",
        row.reference_ms ? time_text(*row.reference_ms) : "", optional_number(row.speed_up(), 2, "x"),
        comparison},
-      compared);
+      look);
 }
 
 // What --repeat makes of the times.
@@ -203,11 +209,13 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
     if (range.of_one_plane) out += ", plane " + std::to_string(range.plane);
     out += range.hi <= range.lo ? " (nothing to stretch)\n" : "\n";
   }
-  out += "\n" + table_line({"", "time ms", "MB", "GB/s", "of copy", "reference ms", "speed-up", "compared"},
-                           report.compared);
-  for (const ReportRow& row : report.rows) out += table_row(row, report.compared, color);
+  TableLook look{.compared = report.compared, .color = color};
+  for (const ReportRow& row : report.rows) look.name_width = std::max(look.name_width, row.name.size());
+  out += "\n" +
+         table_line({"", "time ms", "MB", "GB/s", "of copy", "reference ms", "speed-up", "compared"}, look);
+  for (const ReportRow& row : report.rows) out += table_row(row, look);
   out += "\n";
-  for (const ReportRow& row : report.totals) out += table_row(row, report.compared, color);
+  for (const ReportRow& row : report.totals) out += table_row(row, look);
   return out;
 }
 

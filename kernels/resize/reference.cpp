@@ -21,13 +21,16 @@ ResizeAxis rows_of(const FrameType& in, const Parameters& parameters) {
   return {in.height, resize_output(in, parameters).height};
 }
 
-// The input pixels that output pixels first..end-1 need, and few more; 0 <= first < end <= axis.out. The sum of so many steps is off by less than a margin that is 1 in every real image; to add them up would take as long
-// as the image is high, for each band.
+// The input pixels that output pixels first..end-1 need, and few more; 0 <= first < end <= axis.out. The sum
+// of so many steps is off by less than a margin that is 1 in every real image; to add them up would take as
+// long as the image is high, for each band.
 RowRange nearest_needs(const ResizeAxis& axis, const RowRange& out) {
   const double step = nearest_step(axis);
   const double most_off = static_cast<double>(out.end) * static_cast<double>(axis.in) * 0x1p-52;
   const std::int64_t margin = 1 + static_cast<std::int64_t>(most_off);
-  const auto source = [&](std::int64_t y) { return static_cast<std::int64_t>((static_cast<double>(y) + 0.5) * step); };
+  const auto source = [&](std::int64_t y) {
+    return static_cast<std::int64_t>((static_cast<double>(y) + 0.5) * step);
+  };
   return {std::max<std::int64_t>(0, source(out.first) - margin),
           std::min<std::int64_t>(axis.in, source(out.end - 1) + 1 + margin)};
 }
