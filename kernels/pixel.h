@@ -1,5 +1,5 @@
 // What the arithmetic of single pixels shares. Each stage's own stands in its folder, once for host and
-// device, in integers only; rounding is half up. Loops, tiles and vectors stand elsewhere and are never
+// device, in integers wherever they do; rounding is half up unless the stage says otherwise. Loops, tiles and vectors stand elsewhere and are never
 // shared between the reference and the rest.
 #pragma once
 

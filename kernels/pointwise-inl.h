@@ -12,7 +12,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include "kernels/stage.h"
+#include "kernels/stage_call.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

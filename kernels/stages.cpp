@@ -90,16 +90,13 @@ constexpr std::array kStages{
           .selectable = false,
           .counts = true,
           .color_only = false,
-          .in = kMixed,
           .fuses = {"gray", "hist"},
-          .output = gray_output,
           .u8 = {.cuda = IMGPIPE_ON_CUDA(gray_hist_cuda)}},
     Stage{.name = "contrast+smooth",
           .summary = "contrast and smooth in one pass",
           .selectable = false,
           .fuses = {"contrast", "smooth"},
           .reads_histogram = contrast_reads_histogram,
-          .needs = smooth_needs,
           .u8 = {.cuda = IMGPIPE_ON_CUDA(contrast_smooth_cuda)}},
 };
 

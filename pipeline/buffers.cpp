@@ -105,7 +105,6 @@ Places places_of(const Buffers& all) {
   Places places;
   std::vector<std::size_t> free_after;  // by place: when its last buffer was last read
   for (std::size_t i = 0; i < all.buffers.size(); ++i) {
-    places.place.emplace_back();
     const Buffer& buffer = all.buffers[i];
     if (i == 0 || buffer.holds == Buffer::Holds::counts) continue;
     // A work must not write what it reads.
@@ -117,7 +116,6 @@ Places places_of(const Buffers& all) {
     }
     free_after[place] = buffer.last_read_at;
     places.buffers[place].push_back(i);
-    places.place[i] = place;
   }
   return places;
 }

@@ -67,8 +67,7 @@ struct Buffers {
 // Places for buffers that live one after the other: two that live at one time never have the same. Counts get
 // none: they are small, and every histogram is kept.
 struct Places {
-  std::vector<std::optional<std::size_t>> place;  // by buffer; the decoded image and counts have none
-  std::vector<std::vector<std::size_t>> buffers;  // by place
+  std::vector<std::vector<std::size_t>> buffers;  // by place; the decoded image and counts have none
 };
 [[nodiscard]] Places places_of(const Buffers& buffers);
 

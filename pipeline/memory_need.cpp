@@ -34,7 +34,8 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
   const std::int64_t source = question.plan.input.bytes();
   const std::int64_t result = question.plan.output.bytes();
   const MemoryNeed writer = writer_need(question);
-  return {std::max({source + question.reader.working_bytes(true), source + result, result + writer.bytes}),
+  return {prepared_bytes_of(question.plan) +
+              std::max({source + question.reader.working_bytes(true), source + result, result + writer.bytes}),
           writer.band_bytes, writer.most_bands};
 }
 
@@ -50,6 +51,9 @@ std::int64_t prepared_bytes_of(const Plan& plan) {
   std::int64_t bytes = 0;
   for (const Step& step : plan.steps) {
     if (step.prepared) bytes += static_cast<std::int64_t>(step.prepared->size());
+    for (const Step& part : step.parts) {
+      if (part.prepared) bytes += static_cast<std::int64_t>(part.prepared->size());
+    }
   }
   return bytes;
 }

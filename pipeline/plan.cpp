@@ -151,8 +151,4 @@ Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fu
   return plan;
 }
 
-Shape planned_output(std::span<const StageRequest> stages, const Shape& input) {
-  return make_plan(stages, input).output;
-}
-
 }  // namespace imgpipe

@@ -50,7 +50,4 @@ struct Plan {
 [[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false,
                              std::int64_t most_pixels = std::numeric_limits<std::int64_t>::max());
 
-// The shape that make_plan() ends in, for the output format to be judged before any work.
-[[nodiscard]] Shape planned_output(std::span<const StageRequest> stages, const Shape& input);
-
 }  // namespace imgpipe

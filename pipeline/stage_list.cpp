@@ -144,13 +144,14 @@ class StepText {
     const std::span<const Parameter> rows = stage_->parameters;
     std::array<std::int64_t, kMostParameters>& values = request_.parameters.values;
     bool by_position = true;
+    bool previous_said = false;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (rows[i].required && !given_[i])
         refuse(where_, std::string(rows[i].name) + " is missing: " + allowed_values(rows[i]));
-      const bool follows = rows[i].like_previous && given_[i - 1];
-      const std::int64_t expected = follows ? values[i - 1] : presets_.values[i];
-      if (!given_[i]) values[i] = expected;
-      if (values[i] == expected && !rows[i].required) {
+      if (!given_[i] && rows[i].like_previous && given_[i - 1]) values[i] = values[i - 1];
+      const bool follows = rows[i].like_previous && previous_said;
+      previous_said = rows[i].required || values[i] != (follows ? values[i - 1] : presets_.values[i]);
+      if (!previous_said) {
         by_position = false;
         continue;
       }

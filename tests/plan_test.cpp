@@ -56,11 +56,11 @@ TEST(Plan, AlphaIsCarried) {
   EXPECT_EQ(labels("gray", kRgba), "gray merge*");
   EXPECT_EQ(labels("smooth", kGreyAlpha), "split* smooth merge*");
   for (const char* stages : {"gray", "hist", "contrast", "smooth", "gray,hist,contrast,smooth"}) {
-    EXPECT_TRUE(planned_output(parse_stages(stages), kRgba).has_alpha()) << stages;
-    EXPECT_TRUE(planned_output(parse_stages(stages), kGreyAlpha).has_alpha()) << stages;
-    EXPECT_FALSE(planned_output(parse_stages(stages), kRgb).has_alpha()) << stages;
+    EXPECT_TRUE(make_plan(parse_stages(stages), kRgba).output.has_alpha()) << stages;
+    EXPECT_TRUE(make_plan(parse_stages(stages), kGreyAlpha).output.has_alpha()) << stages;
+    EXPECT_FALSE(make_plan(parse_stages(stages), kRgb).output.has_alpha()) << stages;
   }
-  EXPECT_EQ(planned_output(parse_stages("gray"), kRgba), kGreyAlpha);
+  EXPECT_EQ(make_plan(parse_stages("gray"), kRgba).output, kGreyAlpha);
 }
 
 // Every stage of the table, with the first of its golden cases.
@@ -153,6 +153,7 @@ TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
   EXPECT_EQ(values(4), (std::vector<std::int64_t>{1'000'000, 3'000'000, 1}));
   EXPECT_EQ(steps[0].said, "") << "what an option presets is preset";
   EXPECT_EQ(steps[1].said, ":box");
+  EXPECT_EQ(parse_stages("contrast:1", presets).at(0).said, ":clip-high=1") << "and the preset is 2";
 }
 
 // One line that says what is allowed.

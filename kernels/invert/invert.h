@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/pixel.h"
-#include "kernels/stage.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
 

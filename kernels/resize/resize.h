@@ -20,7 +20,7 @@
 #include <array>
 
 #include "kernels/resize/axis.h"
-#include "kernels/stage.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
 

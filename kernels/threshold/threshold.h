@@ -6,7 +6,7 @@
 #include <array>
 
 #include "kernels/pixel.h"
-#include "kernels/stage.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
 

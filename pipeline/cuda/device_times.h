@@ -43,6 +43,7 @@ struct Context {
   void release_memory() noexcept {
     source.release();
     for (DeviceBuffer& place : places) place.release();
+    for (DeviceBuffer& table : prepared) table.release();
   }
 };
 

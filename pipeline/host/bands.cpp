@@ -153,13 +153,19 @@ class BandPass {
           plan_.buffers, *uses.pixels_out, uses.alpha_out,
           [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
     }
-    const std::int64_t bytes = bytes_moved(stage, step.in, step.out) / step.out.height *
-                               bands_.own(slot.band, step.out.height).count();
+    const std::int64_t bytes = share_of(bytes_moved(stage, step.in, step.out), slot.band, step.out.height);
     timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
       step.functions().cpu(call, {out.first, out.end, in.first, out.first});
     });
     if (uses.pixels_out) keep(slot, *uses.pixels_out);
     if (uses.alpha_out) keep(slot, *uses.alpha_out);
+  }
+
+  // A band's share of so many bytes of a frame; all bands' add up to them.
+  [[nodiscard]] std::int64_t share_of(std::int64_t bytes, const RowRange& band, std::int64_t rows) const {
+    const RowRange own = bands_.own(band, rows);
+    const std::int64_t rest = bytes % rows;
+    return bytes / rows * own.count() + rest * own.end / rows - rest * own.first / rows;
   }
 
   // Rows that are there already: made by this band, read for it, or in a whole image.

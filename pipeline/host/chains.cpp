@@ -30,21 +30,27 @@ std::int64_t overlap_of(const Step& step) {
   return std::max<std::int64_t>(0, upper.end - lower.first);
 }
 
+// Neighbouring bands make the rows twice that both need, and for them all the rows that those come from: cheap in frames
+// of one height, dear behind a frame that was much taller.
 std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, bool streamed) {
   std::vector<Chain> chains(1);
   std::int64_t overlap = 0;
+  std::int64_t tallest = buffers.buffers[0].type.height;  // of the chain
   for (std::size_t i = 0; i < works.size(); ++i) {
     const std::int64_t more = overlap_of(*works[i].step);
     const auto counts = buffers.works[i].counts_in;
-    bool ends =
-        (counts && buffers.buffers[*counts].made_at > chains.back().first) || overlap + more > kMostOverlap;
+    const std::int64_t height = works[i].step->in.height;
+    bool ends = (counts && buffers.buffers[*counts].made_at > chains.back().first) ||
+                overlap + more > kMostOverlap || (more > 0 && tallest > 2 * height);
     if (!streamed) ends = chains.size() == 1 || works[i - 1].index != works[i].index;
     if (ends) {
       chains.push_back({.first = i, .end = i});
       overlap = 0;
+      tallest = height;
     }
     chains.back().end = i + 1;
     overlap += more;
+    tallest = std::max(tallest, works[i].step->out.height);
   }
   chains.front().decodes = true;
   chains.back().last = true;
@@ -97,7 +103,9 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
                                       : source.height;
   // Of the largest of its frames, for each row of the last.
   std::int64_t bytes = 1;
+  std::int64_t tallest = height_;
   const auto weigh = [&](const FrameType& type) {
+    tallest = std::max(tallest, type.height);
     bytes = std::max(bytes, row_bytes(type) * ((type.height + height_ - 1) / height_));
   };
   if (chain.decodes) weigh(source);
@@ -105,7 +113,10 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
     weigh(plan.works[i].step->in);
     weigh(plan.works[i].step->out);
   }
-  strips_ = to_writer_ && writer->strip_rows() > 0;
+  // A strip of a small image may stand for all of a large one: such bands are smaller, and the writer makes its strips of
+  // them.
+  strips_ = to_writer_ && writer->strip_rows() > 0 &&
+            (tallest <= height_ || writer->strip_rows() * bytes <= kMostBandBytes);
   rows_ = strips_ ? writer->strip_rows() : rows_of_a_band(height_, bytes, threads);
   find_held_rows();
 }

@@ -20,7 +20,6 @@ class WholeBuffers {
   void set_view(std::size_t buffer, const ConstHostView& view) { held_[buffer].foreign = view; }
   void free(std::size_t buffer) { held_[buffer] = {}; }
 
-  [[nodiscard]] bool holds(std::size_t buffer) const;
   // Plane i of a buffer that is held; a foreign one is only read.
   [[nodiscard]] HostView plane(std::size_t buffer, int i);
   [[nodiscard]] ConstHostView plane(std::size_t buffer, int i) const;
@@ -32,6 +31,8 @@ class WholeBuffers {
   [[nodiscard]] std::vector<Image> take_all();
 
  private:
+  [[nodiscard]] bool holds(std::size_t buffer) const;
+
   struct Held {
     std::array<Image, 3> images;
     ConstHostView foreign;

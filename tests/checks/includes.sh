@@ -31,7 +31,7 @@ forbid '#include "tests/' 'the product does not include its tests' "${app[@]}"
 forbid '#include "\.\.?/' 'paths are written from the top of the tree' \
   "${images[@]}" "${kernels[@]}" "${pipeline[@]}" "${app[@]}"
 forbid '#include <(iostream|cstdio|thread|mutex)>' 'kernels neither print nor synchronise' "${kernels[@]}"
-forbid 'cudaMalloc|cudaFree|cudaHostAlloc|dlopen|thread_local|\bstatic [^c]' \
+forbid 'cudaMalloc|cudaFree|cudaHostAlloc|dlopen|thread_local|\bstatic [^c(]*[=;]' \
   'kernels, the lab'\''s too, neither allocate nor keep state' "${kernels[@]}"
 forbid '#include <cxxopts' 'cxxopts is for app/options/option_parser.cpp (and its version)' \
   $(sources | grep -vE '^app/(options/option_parser|version)\.cpp$')

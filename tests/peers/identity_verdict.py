@@ -58,7 +58,9 @@ RULES = [
     ("options", "reports list the steps with their parameters, and options as they were given",
      r"file .*\.json", without_parameters),
     ("clip", "what --clip takes is said by the row of the parameter", r"stderr",
-     lambda text: re.sub(r"(--clip: '.*' is ).*", r"\1#", text)),
+     lambda text: re.sub(r"--clip: '.*' is .*", "--clip: #", text)),
+    ("stages", "there are more stages", r"stderr",
+     lambda text: re.sub(r"(the stages are gray, hist, contrast, smooth).*", r"\1", text)),
     ("fused", "the reference does a fused step's parts one after the other, and counts the bytes of both, as cpu does",
      r"stdout|stderr|file .*\.(?:json|csv)", without_fused_bytes),
 ]
