@@ -64,7 +64,7 @@ struct ResizeParameters {
 [[nodiscard]] std::string_view resize_needless(const FrameType& in, const Parameters& parameters);
 // The new size. A side in proportion is rounded half up, at least 1 and below 2^31.
 [[nodiscard]] FrameType resize_output(const FrameType& in, const Parameters& parameters);
-// The rows that the output's rows are made of, and no others.
+// The rows that the output's rows are made of; of nearest one or two more.
 [[nodiscard]] RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
 // A table for each axis, 8 bytes an output column or row.

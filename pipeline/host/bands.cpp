@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -35,17 +36,13 @@ class BandPass {
   }
 
  private:
-  // A band's rows of a buffer, unless it writes them in place.
-  struct Held {
-    std::array<Image, 3> planes;
-    std::int64_t top = 0;  // the image's row that they begin with
-  };
   // One band on its way, with the memory that it needs; used for one band after the other.
   struct Slot {
     RowRange band;
     std::vector<RowRange> rows;                      // by buffer
     int thread = 0;                                  // that is at it
-    std::vector<Held> held;                          // by buffer
+    std::vector<std::array<Image, 3>> places;        // BandPlan::places()
+    std::vector<std::int64_t> tops;                  // by buffer: the image's row that its place begins with
     std::vector<std::vector<std::uint64_t>> counts;  // by work of the chain
     ConstHostView result;                            // the band as the writer takes it
     std::vector<Span> spans;
@@ -73,7 +70,8 @@ class BandPass {
     slot.thread = thread;
     slot.band = bands_.band(next_);
     slot.rows = bands_.rows_of(slot.band);
-    slot.held.resize(plan_.buffers.buffers.size());
+    slot.places.resize(bands_.places().size());
+    slot.tops.resize(slot.rows.size());
     if (job_.reader != nullptr) read(slot, next_ + 1 == bands_.bands());
     ++next_;
     last_read_ = &slot;
@@ -89,12 +87,10 @@ class BandPass {
       read_ = end;
       return;
     }
-    Held& held = slot.held[0];
-    Image& image = held.planes[0];
-    if (image.empty()) image = Image(shape_of_rows(0, bands_.held_rows()[0]));
+    Image& image = place(slot, 0, 0);
     const std::int64_t top = slot.rows[0].count() == 0 ? read_ : std::min(slot.rows[0].first, read_);
     keep_rows_of_before(image.untyped_view(), top);
-    held.top = top;
+    slot.tops[0] = top;
     read_rows(slot, image.untyped_view().rows(read_ - top, end - read_));
     read_ = end;
   }
@@ -102,10 +98,10 @@ class BandPass {
   // Rows from `top` on that the band before has read and this one needs too. Its memory may be the same.
   void keep_rows_of_before(const HostView& to, std::int64_t top) const {
     if (top == read_) return;
-    const Held& before = last_read_->held[0];
-    const ConstHostView from = before.planes[0].untyped_view();
+    const ConstHostView from = last_read_->places[*bands_.place_of(0)][0].untyped_view();
+    const std::int64_t from_top = last_read_->tops[0];
     for (std::int64_t y = top; y < read_; ++y) {
-      std::memmove(to.row(y - top), from.row(y - before.top), static_cast<std::size_t>(to.row_bytes()));
+      std::memmove(to.row(y - top), from.row(y - from_top), static_cast<std::size_t>(to.row_bytes()));
     }
   }
 
@@ -114,10 +110,12 @@ class BandPass {
     timed(slot, "decode", SpanKind::host, rows.bytes(), [&] { job_.reader->read_rows(rows); });
   }
 
-  [[nodiscard]] Shape shape_of_rows(std::size_t buffer, std::int64_t rows) const {
-    Shape shape = plan_.buffers.buffers[buffer].plane();
-    shape.height = rows;
-    return shape;
+  // Plane i of the place that a band has for a buffer.
+  [[nodiscard]] Image& place(Slot& slot, std::size_t buffer, int i) const {
+    const std::size_t place = *bands_.place_of(buffer);
+    Image& image = slot.places[place][static_cast<std::size_t>(i)];
+    if (image.empty()) image = Image(bands_.places()[place].plane);
+    return image;
   }
 
   // ---- working, several bands at once ------------------------------------------------------------------
@@ -171,10 +169,13 @@ class BandPass {
   // Rows that are there already: made by this band, read for it, or in a whole image.
   [[nodiscard]] ConstHostView rows_of(const Slot& slot, std::size_t buffer, int plane,
                                       const RowRange& rows) const {
-    const Held& held = slot.held[buffer];
-    const Image& image = held.planes[static_cast<std::size_t>(plane)];
-    const bool is_held = !image.empty() && !bands_.in_place(buffer, slot.rows[buffer], slot.band);
-    if (is_held) return image.untyped_view().rows(rows.first - held.top, rows.count());
+    const std::optional<std::size_t> place = bands_.place_of(buffer);
+    const bool in_band =
+        place && !slot.places[*place][0].empty();  // not where an image is there in place of a reader
+    if (in_band && !bands_.in_place(buffer, slot.rows[buffer], slot.band)) {
+      const Image& image = slot.places[*place][static_cast<std::size_t>(plane)];
+      return image.untyped_view().rows(rows.first - slot.tops[buffer], rows.count());
+    }
     return std::as_const(job_.whole).plane(buffer, plane).rows(rows.first, rows.count());
   }
 
@@ -182,10 +183,8 @@ class BandPass {
   [[nodiscard]] HostView target_of(Slot& slot, std::size_t buffer, int plane, const RowRange& rows) {
     if (bands_.in_place(buffer, rows, slot.band))
       return job_.whole.plane(buffer, plane).rows(rows.first, rows.count());
-    Held& held = slot.held[buffer];
-    Image& image = held.planes[static_cast<std::size_t>(plane)];
-    if (image.empty()) image = Image(shape_of_rows(buffer, bands_.held_rows()[buffer]));
-    held.top = rows.first;
+    Image& image = place(slot, buffer, plane);
+    slot.tops[buffer] = rows.first;
     return image.untyped_view().rows(0, rows.count());
   }
 

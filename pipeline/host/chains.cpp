@@ -30,8 +30,8 @@ std::int64_t overlap_of(const Step& step) {
   return std::max<std::int64_t>(0, upper.end - lower.first);
 }
 
-// Neighbouring bands make the rows twice that both need, and for them all the rows that those come from: cheap in frames
-// of one height, dear behind a frame that was much taller.
+// Neighbouring bands make the rows twice that both need, and for them all the rows that those come from:
+// cheap in frames of one height, dear behind a frame that was much taller, or before one that will be.
 std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, bool streamed) {
   std::vector<Chain> chains(1);
   std::int64_t overlap = 0;
@@ -41,7 +41,8 @@ std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, b
     const auto counts = buffers.works[i].counts_in;
     const std::int64_t height = works[i].step->in.height;
     bool ends = (counts && buffers.buffers[*counts].made_at > chains.back().first) ||
-                overlap + more > kMostOverlap || (more > 0 && tallest > 2 * height);
+                overlap + more > kMostOverlap || (more > 0 && tallest > 2 * height) ||
+                works[i].step->out.height > 2 * height;
     if (!streamed) ends = chains.size() == 1 || works[i - 1].index != works[i].index;
     if (ends) {
       chains.push_back({.first = i, .end = i});
@@ -109,16 +110,13 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
     bytes = std::max(bytes, row_bytes(type) * ((type.height + height_ - 1) / height_));
   };
   if (chain.decodes) weigh(source);
-  for (std::size_t i = chain.first; i < chain.end; ++i) {
-    weigh(plan.works[i].step->in);
-    weigh(plan.works[i].step->out);
-  }
-  // A strip of a small image may stand for all of a large one: such bands are smaller, and the writer makes its strips of
-  // them.
+  for (std::size_t i = chain.first; i < chain.end; ++i) weigh(plan.works[i].step->out);
+  // A strip of a small image may stand for all of a large one: such bands are smaller, and the writer makes
+  // its strips of them.
   strips_ = to_writer_ && writer->strip_rows() > 0 &&
             (tallest <= height_ || writer->strip_rows() * bytes <= kMostBandBytes);
   rows_ = strips_ ? writer->strip_rows() : rows_of_a_band(height_, bytes, threads);
-  find_held_rows();
+  find_places();
 }
 
 RowRange BandPlan::band(std::int64_t i) const {
@@ -158,8 +156,9 @@ bool BandPlan::in_place(std::size_t buffer, const RowRange& rows, const RowRange
   return plan_.is_whole(buffer, chain_) && rows == own(band, plan_.buffers.buffers[buffer].type.height);
 }
 
-void BandPlan::find_held_rows() {
-  held_rows_.resize(plan_.buffers.buffers.size());
+// By buffer: the most rows that any band holds of what it makes.
+std::vector<std::int64_t> BandPlan::most_rows_held() const {
+  std::vector<std::int64_t> held(plan_.buffers.buffers.size());
   std::int64_t read = 0;  // rows of the decoded image
   for (std::int64_t i = 0; i < bands(); ++i) {
     const RowRange at = band(i);
@@ -175,17 +174,43 @@ void BandPlan::find_held_rows() {
       } else if (in_place(buffer, rows[buffer], at)) {
         continue;
       }
-      held_rows_[buffer] = std::max(held_rows_[buffer], rows[buffer].count());
+      held[buffer] = std::max(held[buffer], rows[buffer].count());
     }
+  }
+  return held;
+}
+
+void BandPlan::find_places() {
+  const std::vector<std::int64_t> held = most_rows_held();
+  place_of_.resize(held.size());
+  std::vector<std::size_t> free_after;  // by place: when its last buffer was last read
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (held[i] == 0) continue;
+    const Buffer& buffer = plan_.buffers.buffers[i];
+    Shape plane = buffer.plane();
+    plane.height = held[i];
+    const auto fits = [&](std::size_t place) {
+      Shape wanted = places_[place].plane;
+      wanted.height = plane.height;
+      return free_after[place] < buffer.made_at && wanted == plane &&
+             places_[place].planes == buffer.planes();
+    };
+    std::size_t place = 0;
+    while (place < places_.size() && !fits(place)) ++place;
+    if (place == places_.size()) {
+      places_.push_back({plane, buffer.planes()});
+      free_after.push_back(0);
+    }
+    places_[place].plane.height = std::max(places_[place].plane.height, plane.height);
+    // What is read of the decoded image stays for the band behind.
+    free_after[place] = i == 0 ? plan_.works.size() + 1 : buffer.last_read_at;
+    place_of_[i] = place;
   }
 }
 
 std::int64_t BandPlan::band_bytes() const {
   std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < held_rows_.size(); ++i) {
-    const Buffer& buffer = plan_.buffers.buffers[i];
-    bytes += held_rows_[i] * buffer.planes() * buffer.plane().row_bytes();
-  }
+  for (const Place& place : places_) bytes += place.planes * place.plane.bytes();
   return bytes;
 }
 

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "images/codecs/codec.h"
@@ -65,23 +66,32 @@ class BandPlan {
   }
   // By buffer: the rows of it that a band makes or reads. Empty for what the chain does not touch.
   [[nodiscard]] std::vector<RowRange> rows_of(const RowRange& band) const;
-  // By buffer: the most rows that any band holds of what it makes; 0 where it makes it in a whole image, or
-  // not at all. Of the decoded image with the rows between this band's and the last one's.
-  [[nodiscard]] const std::vector<std::int64_t>& held_rows() const { return held_rows_; }
+  // Memory of a band, used for one buffer after the other: planes of one shape, as high as the most rows that
+  // any band holds of any of them.
+  struct Place {
+    Shape plane;
+    int planes = 1;
+  };
+  [[nodiscard]] const std::vector<Place>& places() const { return places_; }
+  // Where a band holds its rows of a buffer; none where it makes them in a whole image, or not at all. The
+  // decoded image has a place of its own, with the rows between this band's and the last one's.
+  [[nodiscard]] std::optional<std::size_t> place_of(std::size_t buffer) const { return place_of_[buffer]; }
   // Whether a band writes its rows of a buffer straight into the whole image.
   [[nodiscard]] bool in_place(std::size_t buffer, const RowRange& rows, const RowRange& band) const;
   // Bytes that one band holds.
   [[nodiscard]] std::int64_t band_bytes() const;
 
  private:
-  void find_held_rows();
+  [[nodiscard]] std::vector<std::int64_t> most_rows_held() const;
+  void find_places();
 
   const ChainedPlan& plan_;
   const Chain chain_;
   bool to_writer_ = false;
   bool strips_ = false;
   std::int64_t height_ = 1, rows_ = 1;
-  std::vector<std::int64_t> held_rows_;
+  std::vector<Place> places_;
+  std::vector<std::optional<std::size_t>> place_of_;  // by buffer
 };
 
 }  // namespace imgpipe

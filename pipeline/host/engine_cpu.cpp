@@ -48,7 +48,8 @@ class ChainsMemory {
     add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader, bands.band_bytes(),
         to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
     // Strips are the same for any number of threads.
-    bands_ = std::max(bands_, bands.strips() ? bands.bands() : most_bands(bands.bands() * bands.rows(), bands.rows()));
+    bands_ = std::max(
+        bands_, bands.strips() ? bands.bands() : most_bands(bands.bands() * bands.rows(), bands.rows()));
   }
 
   // Buffers that are held as a whole while works at these times run: made before their end, and read by a
