@@ -89,7 +89,7 @@ HelpTable stage_help() {
       const bool told = !parameter.option.empty();
       table.rows.push_back({"  " + std::string(parameter.name),
                             told ? "as --" + std::string(parameter.option) + ", for this step"
-                                 : std::string(parameter.help) + ": " + allowed_values(parameter)});
+                                 : std::string(parameter.help) + " [" + allowed_values(parameter) + "]"});
     }
   }
   return table;
@@ -169,7 +169,7 @@ std::vector<OptionRow> process_rows() {
       {"Compare and report", "repeat", "N", "0",
        "Kernel and transfer times: medians of N runs after a warm-up"},
       {"Compare and report", "histogram", "FILE", nullptr,
-       "Histogram before and after, as .csv, .json or .svg"},
+       "Histogram before and after, as .csv, .json or .svg; needs hist or contrast among the stages"},
       {"Compare and report", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
       {"Input", "max-pixels", "N", "268435456", "Refuse larger images"},
       {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},

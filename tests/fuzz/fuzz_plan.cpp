@@ -1,25 +1,72 @@
-// Any text as a stage list; the first bytes choose the image's shape.
+// Lists of steps: any text, and lists that are made of the table's own names, words and numbers; the first
+// bytes choose which, and the image's shape.
+#include <string>
 #include <string_view>
 
 #include "images/error.h"
+#include "kernels/stage.h"
 #include "pipeline/plan.h"
 #include "tests/fuzz/fuzz_target.h"
 
+namespace imgpipe {
+namespace {
+
+// Gives the bytes one by one, zeros behind them.
+struct Bytes {
+  const unsigned char* data;
+  std::size_t size;
+  std::size_t at = 0;
+  std::size_t next() { return at < size ? data[at++] : 0; }
+};
+
+std::string value_from(Bytes& bytes, const Parameter& row) {
+  const std::size_t choice = bytes.next();
+  if (!row.words.empty() && choice % 4 != 0) return std::string(row.words[choice % row.words.size()]);
+  std::string text = std::to_string(bytes.next() * bytes.next());
+  if (choice % 8 == 0) text += "." + std::to_string(bytes.next());
+  return text;
+}
+
+std::string list_from(Bytes& bytes) {
+  std::string list;
+  for (std::size_t steps = 1 + bytes.next() % 6; steps > 0; --steps) {
+    const Stage& stage = stage_table()[bytes.next() % stage_table().size()];
+    list += (list.empty() ? "" : ",") + std::string(stage.name);
+    for (const Parameter& row : stage.parameters) {
+      const std::size_t how = bytes.next() % 4;
+      if (how == 0) continue;
+      list += ":" + (how == 1 ? std::string(row.name) + "=" : "") + value_from(bytes, row);
+    }
+  }
+  return list;
+}
+
+void check(std::string_view list, const Shape& shape) {
+  const Plan plan = make_plan(parse_stages(list), shape, false, std::int64_t{1} << 24);
+  FrameType type = frame_type_of(shape);
+  for (const Step& step : plan.steps) {
+    if (step.in != type) __builtin_trap();
+    const RowRange rows = rows_needed(*step.stage, step.in, step.parameters, {0, step.out.height});
+    if (rows.first < 0 || rows.end > step.in.height || rows.count() < 1) __builtin_trap();
+    type = step.out;
+  }
+  if (plan.output != shape_of(type)) __builtin_trap();
+}
+
+}  // namespace
+}  // namespace imgpipe
+
 IMGPIPE_FUZZ_TARGET(fuzz_plan) {
   using namespace imgpipe;
-  if (size < 3) return 0;
+  if (size < 4) return 0;
   const Shape shape{data[0] + 1, data[1] + 1, data[2] % 4 + 1};
+  Bytes bytes{data + 4, size - 4};
   try {
-    const auto stages = parse_stages({reinterpret_cast<const char*>(data) + 3, size - 3});
-    const Plan plan = make_plan(stages, shape);
-    FrameType type = frame_type_of(shape);
-    for (const Step& step : plan.steps) {
-      if (step.in != type) __builtin_trap();
-      type = step.out;
-    }
-    if (plan.output.channels != type.channels()) __builtin_trap();
+    check(
+        data[3] % 2 == 0 ? std::string(reinterpret_cast<const char*>(data) + 4, size - 4) : list_from(bytes),
+        shape);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::usage) __builtin_trap();
+    if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::input) __builtin_trap();
   }
   return 0;
 }
