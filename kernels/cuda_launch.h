@@ -14,8 +14,8 @@ struct CudaLaunch {
 using CudaStatus = int;
 
 // What every CUDA stage asks of its planes: the first sample and the stride on 16-byte boundaries, and each
-// row readable (not writable) up to the next multiple of kDeviceRowPixels pixels. pipeline/cuda/device_memory.h makes such
-// planes.
+// row readable (not writable) up to the next multiple of kDeviceRowPixels pixels.
+// pipeline/cuda/device_memory.h makes such planes.
 inline constexpr int kDeviceRowPixels = 16;
 
 }  // namespace imgpipe

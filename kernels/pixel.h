@@ -1,6 +1,6 @@
 // What the arithmetic of single pixels shares. Each stage's own stands in its folder, once for host and
-// device, in integers wherever they do; rounding is half up unless the stage says otherwise. Loops, tiles and vectors stand elsewhere and are never
-// shared between the reference and the rest.
+// device, in integers wherever they do; rounding is half up unless the stage says otherwise. Loops, tiles and
+// vectors stand elsewhere and are never shared between the reference and the rest.
 #pragma once
 
 #include "images/plane.h"

@@ -34,8 +34,8 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
   const std::int64_t source = question.plan.input.bytes();
   const std::int64_t result = question.plan.output.bytes();
   const MemoryNeed writer = writer_need(question);
-  return {prepared_bytes_of(question.plan) +
-              std::max({source + question.reader.working_bytes(true), source + result, result + writer.bytes}),
+  return {prepared_bytes_of(question.plan) + std::max({source + question.reader.working_bytes(true),
+                                                       source + result, result + writer.bytes}),
           writer.band_bytes, writer.most_bands};
 }
 

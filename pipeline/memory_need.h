@@ -38,8 +38,8 @@ struct MemoryNeed {
   return threads <= 1 ? 1 : threads + 2;
 }
 
-// A bound of the memory of an image's bands, in bands of one thread, which have `band_rows` rows: several threads' are as
-// large or smaller, but each has rows around it.
+// A bound of the memory of an image's bands, in bands of one thread, which have `band_rows` rows: several
+// threads' are as large or smaller, but each has rows around it.
 [[nodiscard]] constexpr std::int64_t most_bands(std::int64_t rows, std::int64_t band_rows) {
   return 2 * (rows / band_rows + 1) + 2;
 }

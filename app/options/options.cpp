@@ -82,7 +82,8 @@ void take_paths(const Parser& parser, ProcessOptions& options) {
 }
 
 Command parse_process(const std::vector<std::string>& arguments) {
-  Parser parser("imgpipe", "Grayscale, histogram, contrast, smoothing, threshold, gamma, resizing and more, exact to the byte.",
+  Parser parser("imgpipe",
+                "Grayscale, histogram, contrast, smoothing, threshold, resizing and more, exact to the byte.",
                 process_rows(), {"input", "output"});
   parser.set_usage(
       {{"imgpipe INPUT OUTPUT [options]",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every file in Highway is built for every instruction set that the others are built for, plain blocks of 128 bits among
-them. Asks the objects, not the settings.
+"""Every file in Highway is built for every instruction set that the others are built for, plain blocks of 128 bits
+among them. Asks the objects, not the settings.
 
     simd_targets.py NM OBJECTS_FOLDER    exit 1 unless it is so
 """
