@@ -129,7 +129,7 @@ constexpr std::array kCodecs{
           .find_mark = find_netpbm_mark},
 };
 
-constexpr FormatInfo info_of(const Codec& codec) {
+FormatInfo info_of(const Codec& codec) {
   return {.format = codec.format,
           .name = codec.name,
           .endings = codec.endings,
@@ -139,11 +139,15 @@ constexpr FormatInfo info_of(const Codec& codec) {
           .holds_color = codec.holds.rgb || codec.holds.rgba};
 }
 
-constexpr auto kInfos = [] {
-  std::array<FormatInfo, kCodecs.size()> infos{};
-  std::ranges::transform(kCodecs, infos.begin(), info_of);
-  return infos;
-}();
+// Not constexpr: with -fsanitize=undefined GCC takes no address of a function for a constant (GCC bug 71962).
+const std::array<FormatInfo, kCodecs.size()>& infos() {
+  static const auto all = [] {
+    std::array<FormatInfo, kCodecs.size()> made{};
+    std::ranges::transform(kCodecs, made.begin(), info_of);
+    return made;
+  }();
+  return all;
+}
 
 constexpr bool in_the_order_of_format() {
   for (std::size_t i = 0; i < kCodecs.size(); ++i)
@@ -176,16 +180,16 @@ const Codec* codec_by_content(Bytes beginning) {
 }
 
 std::span<const FormatInfo> format_table() {
-  return kInfos;
+  return infos();
 }
 
 const FormatInfo& format_info(Format format) {
-  return kInfos[static_cast<std::size_t>(format)];
+  return infos()[static_cast<std::size_t>(format)];
 }
 
 std::optional<Format> format_by_name(std::string_view name) {
   const std::string wanted = lower(name);
-  for (const FormatInfo& info : kInfos) {
+  for (const FormatInfo& info : infos()) {
     if (std::ranges::find(info.endings, wanted) != info.endings.end() || info.name == wanted) {
       return info.format;
     }
