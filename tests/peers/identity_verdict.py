@@ -44,7 +44,7 @@ def without_parameters(text):
 
 
 def without_fused_bytes(text):
-    text = re.sub(r"^((?:gray\+hist|contrast\+smooth)\S*) [\d.]+ ", r"\1 # ", text, flags=re.MULTILINE)
+    text = re.sub(r"^((?:gray\+hist|contrast\+smooth)\S* \S+) [\d.]+ ", r"\1 # ", text, flags=re.MULTILINE)
     text = re.sub(r"^((?:gray\+hist|contrast\+smooth)\S*,kernel,\S*?,)\d+", r"\1#", text, flags=re.MULTILINE)
     return re.sub(r'("name": "(?:gray\+hist|contrast\+smooth)\S*",\s*"kind": "kernel",\s*"bytes": )\d+', r"\1#", text)
 
