@@ -113,9 +113,9 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   for (std::size_t i = chain.first; i < chain.end; ++i) weigh(plan.works[i].step->out);
   // A strip of a small image may stand for all of a large one: such bands are smaller, and the writer makes
   // its strips of them.
-  strips_ = to_writer_ && writer->strip_rows() > 0 &&
-            (tallest <= height_ || writer->strip_rows() * bytes <= kMostBandBytes);
-  rows_ = strips_ ? writer->strip_rows() : rows_of_a_band(height_, bytes, threads);
+  const std::int64_t strip = to_writer_ && writer != nullptr ? writer->strip_rows() : 0;
+  strips_ = strip > 0 && (tallest <= height_ || strip * bytes <= kMostBandBytes);
+  rows_ = strips_ ? strip : rows_of_a_band(height_, bytes, threads);
   find_places();
 }
 
