@@ -143,6 +143,29 @@ void Reader::read_rows(HostView rows) {
   if (rows_given_ == shape.height) finish();
 }
 
+void Reader::begin_band(std::int64_t first, std::int64_t rows) {
+  if (first < band_first_ || first > rows_given_ || rows < 0 || first + rows > header_.shape.height)
+    throw Error(ErrorKind::usage, "begin_band: the rows do not follow the last band");
+  begin_next_band(first, rows);
+  band_first_ = first;
+  rows_given_ = std::max(rows_given_, first + rows);
+}
+
+void Reader::read_band(std::int64_t first, HostView rows) {
+  const Shape& shape = header_.shape;
+  if (rows.width != shape.width || rows.channels != shape.channels || rows.sample != shape.sample)
+    throw Error(ErrorKind::usage, "read_band: the rows do not fit the image");
+  read_begun_band(first, rows);
+}
+
+void Reader::begin_next_band(std::int64_t, std::int64_t) {
+  throw Error(ErrorKind::usage, "begin_band: this format is read row by row");
+}
+
+void Reader::read_begun_band(std::int64_t, HostView) {
+  throw Error(ErrorKind::usage, "read_band: this format is read row by row");
+}
+
 void WholeImageReader::read_next_rows(HostView rows) {
   if (rows.height == header_.shape.height) {
     decode(rows);

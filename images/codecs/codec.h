@@ -45,7 +45,8 @@ struct FormatInfo {
 // 16-bit samples and ignores maxval) and for BMP, TGA, GIF and PSD (it gives wrong pixels for some), and our
 // own writers for BMP and TGA (the same bytes as stb_image_write's, in a third of the memory). `stb` forces
 // stb_image and stb_image_write wherever they know the format.
-enum class CodecChoice { automatic, stb };
+// `turbo` leaves every JPEG to libjpeg-turbo, without our own decoder (images/codecs/jpeg/baseline_reader.h).
+enum class CodecChoice { automatic, stb, turbo };
 
 inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
 
@@ -102,6 +103,22 @@ class Reader {
   // asked before the first row, with all else that the image takes (check_available()).
   void read_rows(HostView rows);
 
+  // Where several threads at once can make the rows, bands can take the place of read_rows(); never both:
+  //   begin_band()  for one band after the other, by one thread at a time. A band begins where the one before
+  //                 it does or below, and no lower than its end: both may have rows in common.
+  //   read_band()   for each that was begun, once, from any thread, while others are in it. It may work on
+  //                 other bands too, and wait for threads that are in it with bands that were begun earlier.
+  // The last band ends with the image. Once one of them has thrown, all throw.
+  [[nodiscard]] virtual bool has_bands() const noexcept { return false; }
+  void begin_band(std::int64_t first, std::int64_t rows);
+  void read_band(std::int64_t first, HostView rows);
+  // What each band takes that was begun and is not read yet, beside working_bytes().
+  [[nodiscard]] virtual std::int64_t band_bytes(std::int64_t /*rows*/) const { return 0; }
+
+  // Who makes the rows at present, where that is not the format's library: for the report ("parallel"). Of a
+  // damaged file the library may take over on the way. From any thread.
+  [[nodiscard]] virtual std::string_view decoder() const noexcept { return {}; }
+
   // The most bytes that it will hold at one time, beside the file and the rows that it fills: by the header,
   // before it holds them. `whole`: all rows are asked for in one call. Zero where nothing of it grows with
   // the image.
@@ -118,12 +135,16 @@ class Reader {
   // `rows` have the samples that header().shape says.
   virtual void read_next_rows(HostView rows) = 0;
   virtual void finish() {}
+  // As begin_band() and read_band(). The second checks the rest of the file with the last row by itself.
+  virtual void begin_next_band(std::int64_t first, std::int64_t rows);
+  virtual void read_begun_band(std::int64_t first, HostView rows);
 
   ImageHeader header_;
   std::vector<std::string> warnings_;
 
  private:
   std::int64_t rows_given_ = 0;
+  std::int64_t band_first_ = 0;  // of the band that was begun last
 };
 
 // Opens an image: tells the format by content, reads the header and judges it (size against max_pixels).

@@ -43,7 +43,7 @@ const Codec* streaming_codec(std::span<const std::byte> beginning) {
 std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
   constexpr std::size_t kSignatureBytes = 32;  // more than any format needs to be told
   // What is no regular file is not opened: a FIFO would lose its writer.
-  if (options.codec != CodecChoice::automatic || file_size_bytes(path) <= kSmallBytes) return std::nullopt;
+  if (options.codec == CodecChoice::stb || file_size_bytes(path) <= kSmallBytes) return std::nullopt;
   auto file =
       std::make_unique<FileDescriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat info {};
