@@ -15,8 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include <hwy/base.h>
+
 #include "images/codecs/jpeg/entropy_decoder.h"
 #include "images/codecs/jpeg/jpeg_codec.h"
+#include "images/codecs/jpeg/library_check.h"
 #include "images/codecs/jpeg/sample_rows.h"
 #include "images/codecs/jpeg/scan_pieces.h"
 #include "images/error.h"
@@ -406,7 +409,7 @@ void BaselineReader::library_rows(std::int64_t first, const HostView& rows) {
 
 }  // namespace
 
-std::unique_ptr<Reader> open_baseline_jpeg(std::unique_ptr<LibraryJpeg> library, std::size_t piece_bytes) {
+std::unique_ptr<Reader> make_baseline_reader(std::unique_ptr<LibraryJpeg> library, std::size_t piece_bytes) {
   const std::optional<BaselineScan> scan = library->baseline();
   if (!scan) return library;
   auto reader = std::make_unique<BaselineReader>(std::move(library), *scan, piece_bytes);
@@ -416,8 +419,12 @@ std::unique_ptr<Reader> open_baseline_jpeg(std::unique_ptr<LibraryJpeg> library,
 
 std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
   std::unique_ptr<LibraryJpeg> library = open_library_jpeg(file, options);
-  if (options.codec == CodecChoice::turbo) return library;
-  return open_baseline_jpeg(std::move(library), kPieceBytes);
+  // Elsewhere the library's code wraps and saturates in other places where coefficients leave their range.
+  constexpr bool kSameArithmetic = HWY_ARCH_X86 != 0;
+  if (!kSameArithmetic || options.codec == CodecChoice::turbo) return library;
+  const std::optional<BaselineScan> scan = library->baseline();
+  if (!scan || !library_agrees(scan->sampling)) return library;
+  return make_baseline_reader(std::move(library), kPieceBytes);
 }
 
 }  // namespace imgpipe

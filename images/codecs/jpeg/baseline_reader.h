@@ -14,12 +14,14 @@
 #include <memory>
 
 #include "images/codecs/jpeg/library_jpeg.h"
+#include "images/codecs/jpeg/scan_pieces.h"
 
 namespace imgpipe {
 
 // A reader of the image that `library` has opened: itself where our decoder does not take the image.
-// `piece_bytes`: of the scan, for each thread at a time.
-[[nodiscard]] std::unique_ptr<Reader> open_baseline_jpeg(std::unique_ptr<LibraryJpeg> library,
-                                                         std::size_t piece_bytes);
+// `piece_bytes`: of the scan, for each thread at a time; other than kPieceBytes for tests. Does not ask
+// whether the library agrees (images/codecs/jpeg/library_check.h), as open_jpeg() does.
+[[nodiscard]] std::unique_ptr<Reader> make_baseline_reader(std::unique_ptr<LibraryJpeg> library,
+                                                           std::size_t piece_bytes);
 
 }  // namespace imgpipe

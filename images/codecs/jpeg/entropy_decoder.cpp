@@ -61,11 +61,7 @@ class BitWindow {
     bits_ <<= count;
     count_ -= count;
   }
-  HWY_INLINE std::uint32_t take(int count) {  // 1..31
-    const auto value = static_cast<std::uint32_t>(bits_ >> (64 - count));
-    skip(count);
-    return value;
-  }
+  [[nodiscard]] HWY_INLINE std::uint64_t bits() const { return bits_; }
   [[nodiscard]] HWY_INLINE std::int64_t position() const { return (next_ - base_) * 8 - count_; }
 
  private:
@@ -75,19 +71,30 @@ class BitWindow {
   int count_ = 0;
 };
 
-// A symbol that the table of entries does not hold whole. Its bits are taken; -1: no code.
-HWY_NOINLINE int long_symbol(const HuffmanDecoder& decoder, BitWindow& window) {
-  const std::uint32_t bits = window.peek<kLongestCode>();
+// A symbol that the table of entries does not hold whole.
+struct LongSymbol {
+  int symbol = -1;  // none: no code begins like this
+  int value = 0;    // of `size` bits behind the code
+  int bits = 0;     // of both
+};
+
+// By value: a window whose address is known would not stay in registers.
+HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t bits, int size_mask) {
+  const auto first = static_cast<std::uint32_t>(bits >> (64 - kLongestCode));
   std::size_t length = 1;
-  while (length <= kLongestCode && bits >= decoder.ends[length]) ++length;
-  if (length > kLongestCode) return -1;
-  const auto code = static_cast<std::int32_t>(bits >> (kLongestCode - length));
-  window.skip(static_cast<int>(length));
-  return decoder.symbols[static_cast<std::size_t>(code + decoder.first_symbols[length])];
+  while (length <= kLongestCode && first >= decoder.ends[length]) ++length;
+  if (length > kLongestCode) return {};
+  const auto code = static_cast<std::int32_t>(first >> (kLongestCode - length));
+  LongSymbol found{.symbol = decoder.symbols[static_cast<std::size_t>(code + decoder.first_symbols[length])]};
+  const int size = found.symbol & size_mask;
+  if (size > 0) found.value = extended_value(static_cast<std::uint32_t>(bits << length >> (64 - size)), size);
+  found.bits = static_cast<int>(length) + size;
+  return found;
 }
 
 // The difference of a block's DC coefficient to the last one's. False: damaged.
 HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std::int32_t& difference) {
+  constexpr int kDcSizes = 15;
   window.fill_for_symbol();
   const HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
   if (HWY_LIKELY((entry & 0xFF) != 0)) {
@@ -95,21 +102,21 @@ HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std:
     difference = static_cast<std::int32_t>(entry) >> 16;
     return true;
   }
-  const int size = long_symbol(decoder, window);
-  if (size < 0) return false;
-  difference = size == 0 ? 0 : extended_value(window.take(size), size);
-  return true;
+  const LongSymbol found = long_symbol(decoder, window.bits(), kDcSizes);
+  window.skip(found.bits);
+  difference = found.value;
+  return found.symbol >= 0;
 }
 
 // The entry of a symbol that takes more bits than the table looks at; 0: damaged.
-HWY_NOINLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& window) {
-  const int symbol = long_symbol(decoder, window);
-  if (symbol < 0) return 0;
-  const int size = symbol & 15;
-  const int run = symbol >> 4;
-  if (size == 0) return static_cast<HuffmanEntry>(run == 15 ? 16 : kEndOfBlock) << 8;
-  const auto value = static_cast<std::uint32_t>(extended_value(window.take(size), size));
-  return value << 16 | static_cast<std::uint32_t>(run + 1) << 8;
+HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& window) {
+  const LongSymbol found = long_symbol(decoder, window.bits(), 15);
+  if (found.symbol < 0) return 0;
+  window.skip(found.bits);
+  const int run = found.symbol >> 4;
+  const bool has_value = (found.symbol & 15) != 0;
+  const int skipped = has_value ? run + 1 : run == 15 ? 16 : kEndOfBlock;
+  return static_cast<std::uint32_t>(found.value) << 16 | static_cast<std::uint32_t>(skipped) << 8;
 }
 
 // A block's other coefficients; there is room for 64. nullptr: damaged.
