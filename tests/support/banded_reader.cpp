@@ -75,6 +75,7 @@ void BandedReader::read_begun_band(std::int64_t first, HostView rows) {
   lock.lock();
   switched_ = switched_ || first + rows.height > ways_.switches_at;
   log_.bands[band].done = true;
+  if (log_.complete(header_.shape.height)) warnings_ = {"all was read"};
   changed_.notify_all();
 }
 
