@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "images/error.h"
-#include "images/image.h"
 
 namespace imgpipe::test {
 
@@ -55,6 +54,8 @@ void BandedReader::begin_next_band(std::int64_t first, std::int64_t rows) {
   wait_a_while();
   const std::lock_guard lock(mutex_);
   beginning_ = false;
+  if (ways_.working_bytes > 0 && working_.empty()) working_ = Image({ways_.working_bytes, 1, 1});
+  if (ways_.bytes_a_row > 0) held_.emplace(first, Image({ways_.bytes_a_row, rows, 1}));
   log_.bands.push_back({first, rows});
 }
 
@@ -75,6 +76,7 @@ void BandedReader::read_begun_band(std::int64_t first, HostView rows) {
   lock.lock();
   switched_ = switched_ || first + rows.height > ways_.switches_at;
   log_.bands[band].done = true;
+  if (const auto held = held_.find(first); held != held_.end()) held_.erase(held);
   if (log_.complete(header_.shape.height)) warnings_ = {"all was read"};
   changed_.notify_all();
 }

@@ -4,12 +4,14 @@
 #include <condition_variable>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "images/codecs/codec.h"
+#include "images/image.h"
 
 namespace imgpipe::test {
 
@@ -19,8 +21,8 @@ struct BandedWays {
   std::int64_t switches_at = std::numeric_limits<std::int64_t>::max();  // with this row its decoder changes
   bool waits_for_earlier = false;  // a band waits until all that were begun before it are read
   std::uint64_t seed = 0;          // of the waits in between; 0: none
-  std::int64_t working_bytes = 0;  // as Reader's
-  std::int64_t bytes_a_row = 0;    // of band_bytes()
+  std::int64_t working_bytes = 0;  // it takes these with its first band,
+  std::int64_t bytes_a_row = 0;    // and these for each row of a band, from its beginning until it is read
 };
 
 struct BandedLog {
@@ -66,6 +68,9 @@ class BandedReader final : public Reader {
   [[nodiscard]] bool earlier_are_done(std::size_t band) const;
   [[noreturn]] void fail();
 
+  // The bands that are begun and not read yet: what each takes, by where it begins.
+  std::multimap<std::int64_t, Image> held_;
+  Image working_;
   const ConstHostView image_;
   const BandedWays ways_;
   BandedLog& log_;
