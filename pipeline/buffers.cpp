@@ -92,8 +92,7 @@ Shape Buffer::plane() const {
 }
 
 std::int64_t Buffer::bytes() const {
-  if (holds == Holds::counts)
-    return type.bins() * type.color_channels * static_cast<std::int64_t>(sizeof(std::uint64_t));
+  if (holds == Holds::counts) return static_cast<std::int64_t>(counters(type) * sizeof(std::uint64_t));
   return planes() * plane().bytes();
 }
 

@@ -93,8 +93,7 @@ Frame<Byte, Device> DeviceRun::frame(std::size_t pixels, std::optional<std::size
 
 Histogram<Device> DeviceRun::histogram(std::size_t step) const {
   const FrameType& type = works_[step].step->out;
-  return {static_cast<std::uint64_t*>(context_.histograms[step].data()), type.bins(), type.color_channels,
-          type.bins(), 1};
+  return histogram_view<Device>(static_cast<std::uint64_t*>(context_.histograms[step].data()), type);
 }
 
 std::size_t DeviceRun::upload(const ConstHostView& rows, std::int64_t first, int pass) {

@@ -202,13 +202,13 @@ class BandPass {
     slot.counts.resize(job_.chain.end - job_.chain.first);
     const FrameType& type = plan_.works[work].step->out;
     std::vector<std::uint64_t>& counts = slot.counts[work - job_.chain.first];
-    counts.resize(static_cast<std::size_t>(type.bins() * type.color_channels));
-    return {counts.data(), type.bins(), type.color_channels, type.bins(), 1};
+    counts.resize(counters(type));
+    return histogram_view<Host>(counts.data(), type);
   }
 
   [[nodiscard]] Histogram<Host> complete_counts(std::size_t buffer, std::size_t step) const {
     const FrameType& type = plan_.buffers.buffers[buffer].type;
-    return {job_.histograms[step].data(), type.bins(), type.color_channels, type.bins(), 1};
+    return histogram_view<Host>(job_.histograms[step].data(), type);
   }
 
   // ---- writing, one band after the other ---------------------------------------------------------------
@@ -237,7 +237,7 @@ class BandPass {
       if (!plan_.buffers.works[i].counts_out) continue;
       const FrameType& type = plan_.works[i].step->out;
       std::vector<std::uint64_t>& counts = job_.histograms[plan_.works[i].index];
-      counts.assign(static_cast<std::size_t>(type.bins() * type.color_channels), 0);
+      counts.assign(counters(type), 0);
       for (const Slot& slot : slots_) {
         if (slot.counts.empty()) continue;
         const std::vector<std::uint64_t>& more = slot.counts[i - job_.chain.first];

@@ -75,8 +75,7 @@ class ReferenceRun {
     call.in = frame_of<const std::byte, Host>(plan_.buffers, uses.pixels_in, uses.alpha_in, read);
     if (uses.counts_in) call.histogram = histogram(*step.counted_by, step.in);
     if (uses.counts_out) {
-      outcome_.histograms[plan_.works[i].index].resize(
-          static_cast<std::size_t>(step.out.bins() * step.out.color_channels));
+      outcome_.histograms[plan_.works[i].index].resize(counters(step.out));
       call.histogram = histogram(plan_.works[i].index, step.out);
     }
     if (uses.pixels_out) {
@@ -90,7 +89,7 @@ class ReferenceRun {
   }
 
   [[nodiscard]] Histogram<Host> histogram(std::size_t step, const FrameType& type) {
-    return {outcome_.histograms[step].data(), type.bins(), type.color_channels, type.bins(), 1};
+    return histogram_view<Host>(outcome_.histograms[step].data(), type);
   }
 
   Outcome& outcome_;

@@ -55,8 +55,8 @@ class CudaLab final : public LabDevice {
     call.in.planes[0] = plane(set, false);
     call.out.type = subject().out_type();
     if (!subject().expected.empty()) call.out.planes[0] = plane(set, true);
-    const auto planes = static_cast<std::int64_t>(subject().counts.size()) / kBins;
-    call.histogram = {static_cast<std::uint64_t*>(counts_.data()), kBins, planes, kBins, 1};
+    call.histogram =
+        histogram_view<Device>(static_cast<std::uint64_t*>(counts_.data()), subject().counted_type());
     return call;
   }
 
