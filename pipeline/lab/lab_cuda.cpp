@@ -45,8 +45,8 @@ class CudaLab final : public LabDevice {
   // Set `i`: the input's plane, then the output's.
   [[nodiscard]] Plane<Sample, Device> plane(std::size_t set, bool output) const {
     const Shape shape = output ? subject().expected.shape() : subject().in.shape();
-    auto* base = static_cast<Sample*>(sets_.data()) + set * set_bytes_ + (output ? in_bytes_ : 0);
-    return {base, shape.width, shape.height, device_stride(shape.width, shape.channels), shape.channels};
+    auto* base = static_cast<std::byte*>(sets_.data()) + set * set_bytes_ + (output ? in_bytes_ : 0);
+    return DeviceView(base, shape, device_stride_bytes(shape)).as<Sample>();
   }
 
   [[nodiscard]] StageCall<Device> call_of(std::size_t set) const {
@@ -72,9 +72,7 @@ class CudaLab final : public LabDevice {
 
   void prepare() override {
     const auto bytes_of = [](const Image& image) {
-      if (image.empty()) return std::size_t{0};
-      const Shape& shape = image.shape();
-      return rounded(static_cast<std::size_t>(device_stride(shape.width, shape.channels) * shape.height));
+      return image.empty() ? 0 : rounded(static_cast<std::size_t>(device_bytes(image.shape())));
     };
     in_bytes_ = bytes_of(subject().in);
     set_bytes_ = in_bytes_ + bytes_of(subject().expected);
