@@ -7,6 +7,7 @@
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/host/whole_buffers.h"
+#include "pipeline/stage_calls.h"
 
 namespace imgpipe {
 namespace {
@@ -42,8 +43,8 @@ class ReferenceRun {
                                    bytes_moved(*step.stage, step.in, step.out), pass);
         step.functions().reference(call);
       }
-      for (std::size_t b = 0; last && b < plan_.buffers.buffers.size(); ++b) {
-        if (plan_.buffers.buffers[b].last_read_at <= i + 1) whole_.free(b);
+      for (std::size_t b = 0; last && b < plan_.buffers.size(); ++b) {
+        if (plan_.buffers[b].last_read_at <= i + 1) whole_.free(b);
       }
     }
   }
@@ -63,33 +64,16 @@ class ReferenceRun {
 
  private:
   StageCall<Host> call_of(std::size_t i) {
-    const Step& step = *plan_.works[i].step;
+    const Work& work = plan_.works[i];
     const WorkBuffers& uses = plan_.buffers.works[i];
-    StageCall<Host> call;
-    call.parameters = step.parameters;
-    if (step.prepared)
-      call.prepared = {step.prepared->data(), static_cast<std::int64_t>(step.prepared->size())};
-    const auto read = [this](std::size_t buffer, int plane) {
-      return std::as_const(whole_).plane(buffer, plane);
-    };
-    call.in = frame_of<const std::byte, Host>(plan_.buffers, uses.pixels_in, uses.alpha_in, read);
-    if (uses.counts_in) call.histogram = histogram(*step.counted_by, step.in);
-    if (uses.counts_out) {
-      outcome_.histograms[plan_.works[i].index].resize(counters(step.out));
-      call.histogram = histogram(plan_.works[i].index, step.out);
-    }
-    if (uses.pixels_out) {
-      whole_.make(*uses.pixels_out);
-      if (uses.alpha_out) whole_.make(*uses.alpha_out);
-      call.out = frame_of<std::byte, Host>(
-          plan_.buffers, *uses.pixels_out, uses.alpha_out,
-          [this](std::size_t buffer, int plane) { return whole_.plane(buffer, plane); });
-    }
-    return call;
-  }
-
-  [[nodiscard]] Histogram<Host> histogram(std::size_t step, const FrameType& type) {
-    return histogram_view<Host>(outcome_.histograms[step].data(), type);
+    if (uses.counts_out) outcome_.histograms[work.index].resize(counters(work.step->out));
+    if (uses.pixels_out) whole_.make(*uses.pixels_out);
+    if (uses.alpha_out) whole_.make(*uses.alpha_out);
+    return stage_call<Host>(
+        plan_.works, plan_.buffers, i, host_table(*work.step),
+        [this](std::size_t buffer, int plane) { return std::as_const(whole_).plane(buffer, plane); },
+        [this](std::size_t step) { return outcome_.histograms[step].data(); },
+        [this](std::size_t buffer, int plane) { return whole_.plane(buffer, plane); });
   }
 
   Outcome& outcome_;

@@ -6,7 +6,7 @@ namespace imgpipe {
 
 void WholeBuffers::make(std::size_t buffer) {
   if (holds(buffer)) return;
-  const Buffer& wanted = buffers_.buffers[buffer];
+  const Buffer& wanted = buffers_[buffer];
   for (int i = 0; i < wanted.planes(); ++i)
     held_[buffer].images[static_cast<std::size_t>(i)] = Image(wanted.plane());
 }

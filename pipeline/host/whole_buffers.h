@@ -11,7 +11,7 @@ namespace imgpipe {
 
 class WholeBuffers {
  public:
-  explicit WholeBuffers(const Buffers& buffers) : buffers_(buffers), held_(buffers.buffers.size()) {}
+  explicit WholeBuffers(const Buffers& buffers) : buffers_(buffers), held_(buffers.size()) {}
 
   // Makes the planes of a buffer, unless they are there. Throws as Image does.
   void make(std::size_t buffer);
