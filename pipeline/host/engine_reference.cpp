@@ -49,18 +49,7 @@ class ReferenceRun {
     }
   }
 
-  // Hands what is kept over to the outcome.
-  void finish(bool keep_source, bool keep_outputs) {
-    for (std::size_t i = 0; keep_outputs && i < plan_.works.size(); ++i) {
-      const Work& work = plan_.works[i];
-      outcome_.outputs.resize(work.index + 1);
-      if (work.step->stage->writes_pixels)
-        outcome_.outputs[work.index] = whole_.frame(plan_.buffers.works[i]);
-    }
-    outcome_.pixels = std::as_const(whole_).plane(plan_.buffers.result, 0);
-    if (keep_source || plan_.buffers.result == 0) outcome_.source = whole_.take(0);
-    outcome_.memory = whole_.take_all();
-  }
+  void finish(const Keep& keep) { whole_.give_to(outcome_, plan_.works, keep); }
 
  private:
   StageCall<Host> call_of(std::size_t i) {
@@ -108,7 +97,8 @@ class ReferenceEngine final : public Engine {
  protected:
   [[nodiscard]] int threads() const override { return threads_.count(); }
   void execute(Job& job, Outcome& outcome) override {
-    ReferenceRun run(outcome, {.source = job.keep_source, .outputs = job.keep_outputs});
+    const Keep keep{.source = job.keep_source, .outputs = job.keep_outputs};
+    ReferenceRun run(outcome, keep);
     {
       const auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.bytes());
       Image source(outcome.plan.input);
@@ -120,7 +110,7 @@ class ReferenceEngine final : public Engine {
     if (job.repeat > 0) run.run(kWarmUpPass, false);
     const int passes = std::max(1, job.repeat);
     for (int pass = 0; pass < passes; ++pass) run.run(pass, pass + 1 == passes);
-    run.finish(job.keep_source, job.keep_outputs);
+    run.finish(keep);
     if (job.writer)
       outcome.file = encode_image(outcome.pixels, *job.writer, threads_, outcome.timeline, job.sink);
   }
