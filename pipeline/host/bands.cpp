@@ -164,8 +164,8 @@ class BandPass {
   [[nodiscard]] ConstHostView rows_of(const Slot& slot, std::size_t buffer, int plane,
                                       const RowRange& rows) const {
     const std::optional<std::size_t> place = bands_.place_of(buffer);
-    const bool in_band =
-        place && !slot.places[*place][0].empty();  // not where an image is there in place of a reader
+    // Not where an image is there in place of a reader.
+    const bool in_band = place && !slot.places[*place][0].empty();
     if (in_band && !bands_.in_place(buffer, slot.rows[buffer], slot.band)) {
       const Image& image = slot.places[*place][static_cast<std::size_t>(plane)];
       return image.untyped_view().rows(rows.first - slot.tops[buffer], rows.count());
