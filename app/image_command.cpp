@@ -165,7 +165,7 @@ Counts count_image(const ConstHostView& pixels) {
     run_reference("split", {.in = frame, .out = planar.view()});
     frame = std::as_const(planar).view();
   }
-  Counts counts{std::vector<std::uint64_t>(counters(frame.type))};
+  Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample};
   run_reference("hist", {.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
   return counts;
 }
@@ -180,7 +180,7 @@ void write_histogram(const ProcessOptions& options, const Outcome& outcome,
                shape_text(outcome.plan.input);
   pair.before_label = counted_image(outcome.plan, before);
   pair.after_label = "the finished image";
-  pair.before.values = outcome.histograms[before];
+  pair.before = {outcome.histograms[before], outcome.plan.steps[before].in.sample};
   pair.after = count_image(outcome.pixels);
   for (const ContrastRange& range : ranges) {
     if (reads != outcome.plan.steps.end() && range.label == reads->label) pair.ranges.push_back(range);
