@@ -143,8 +143,7 @@ std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
     if (!is_contrast(step)) continue;
     const ContrastParameters parameters(step.parameters);
     const int planes = step.in.color_channels;
-    const std::int64_t bins = step.in.bins();
-    const Histogram<Host> counts{outcome.histograms[*step.counted_by].data(), bins, planes, bins, 1};
+    const auto counts = histogram_view<Host>(outcome.histograms[*step.counted_by].data(), step.in);
     const bool each = parameters.stretch == Stretch::each;
     const int different = each ? planes : 1;
     for (int c = 0; c < different; ++c) {
@@ -166,10 +165,8 @@ Counts count_image(const ConstHostView& pixels) {
     run_reference("split", {.in = frame, .out = planar.view()});
     frame = std::as_const(planar).view();
   }
-  const std::int64_t bins = frame.type.bins();
-  const int planes = frame.type.color_channels;
-  Counts counts{std::vector<std::uint64_t>(static_cast<std::size_t>(bins * planes))};
-  run_reference("hist", {.in = frame, .histogram = {counts.values.data(), bins, planes, bins, 1}});
+  Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample};
+  run_reference("hist", {.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
   return counts;
 }
 
@@ -183,7 +180,7 @@ void write_histogram(const ProcessOptions& options, const Outcome& outcome,
                shape_text(outcome.plan.input);
   pair.before_label = counted_image(outcome.plan, before);
   pair.after_label = "the finished image";
-  pair.before.values = outcome.histograms[before];
+  pair.before = {outcome.histograms[before], outcome.plan.steps[before].in.sample};
   pair.after = count_image(outcome.pixels);
   for (const ContrastRange& range : ranges) {
     if (reads != outcome.plan.steps.end() && range.label == reads->label) pair.ranges.push_back(range);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace imgpipe {
@@ -31,6 +32,9 @@ inline constexpr SampleType sample_type_of = sizeof(T) == 2 ? SampleType::u16 : 
 // Where memory lives, as a type: a view of device memory cannot be handed to host code.
 struct Host {};
 struct Device {};
+
+// Pixels of a width or height, of any image.
+inline constexpr std::int64_t kMostSide = std::numeric_limits<std::int32_t>::max();
 
 // Width and height in pixels, channels per pixel (1 grey, 2 grey+alpha, 3 RGB, 4 RGBA).
 struct Shape {

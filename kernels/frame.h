@@ -85,4 +85,14 @@ struct Frame {
 template <class Where>
 using Histogram = Plane<std::uint64_t, Where>;
 
+// How many counters the histogram of a frame has, all rows together.
+[[nodiscard]] constexpr std::size_t counters(const FrameType& type) {
+  return static_cast<std::size_t>(type.bins() * type.color_channels);
+}
+// They lie one behind the other, row after row.
+template <class Where>
+[[nodiscard]] constexpr Histogram<Where> histogram_view(std::uint64_t* counts, const FrameType& type) {
+  return {counts, type.bins(), type.color_channels, type.bins(), 1};
+}
+
 }  // namespace imgpipe

@@ -28,8 +28,8 @@ struct Stage {
   std::span<const Parameter> parameters = {};
   bool selectable = true;     // by --stages; the others are put in by the plan
   bool writes_pixels = true;  // makes a frame; else the next step gets the one that this one got
-  bool counts =
-      false;  // writes a histogram of the frame that it gets, or, if it writes pixels, that it makes
+  // Writes a histogram of the frame that it gets, or, if it writes pixels, that it makes.
+  bool counts = false;
   // Reads and writes colour planes only, of the same size: alpha goes past it untouched, and is in neither
   // frame.
   bool color_only = true;

@@ -92,8 +92,7 @@ Shape Buffer::plane() const {
 }
 
 std::int64_t Buffer::bytes() const {
-  if (holds == Holds::counts)
-    return type.bins() * type.color_channels * static_cast<std::int64_t>(sizeof(std::uint64_t));
+  if (holds == Holds::counts) return static_cast<std::int64_t>(counters(type) * sizeof(std::uint64_t));
   return planes() * plane().bytes();
 }
 
@@ -101,21 +100,21 @@ Buffers buffers_of(const Plan& plan, const std::vector<Work>& works, const Keep&
   return Analysis(plan, works, keep).result();
 }
 
-Places places_of(const Buffers& all) {
-  Places places;
+std::vector<std::vector<std::size_t>> places_of(const Buffers& buffers) {
+  std::vector<std::vector<std::size_t>> places;
   std::vector<std::size_t> free_after;  // by place: when its last buffer was last read
-  for (std::size_t i = 0; i < all.buffers.size(); ++i) {
-    const Buffer& buffer = all.buffers[i];
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const Buffer& buffer = buffers[i];
     if (i == 0 || buffer.holds == Buffer::Holds::counts) continue;
     // A work must not write what it reads.
     std::size_t place = 0;
     while (place < free_after.size() && free_after[place] >= buffer.made_at) ++place;
     if (place == free_after.size()) {
       free_after.push_back(0);
-      places.buffers.emplace_back();
+      places.emplace_back();
     }
     free_after[place] = buffer.last_read_at;
-    places.buffers[place].push_back(i);
+    places[place].push_back(i);
   }
   return places;
 }

@@ -61,22 +61,23 @@ struct Buffers {
   std::vector<Buffer> buffers;     // the decoded image first
   std::vector<WorkBuffers> works;  // by work
   std::size_t result = 0;          // the finished image, one plane
+
+  [[nodiscard]] const Buffer& operator[](std::size_t i) const { return buffers[i]; }
+  [[nodiscard]] std::size_t size() const { return buffers.size(); }
 };
 [[nodiscard]] Buffers buffers_of(const Plan& plan, const std::vector<Work>& works, const Keep& keep = {});
 
-// Places for buffers that live one after the other: two that live at one time never have the same. Counts get
-// none: they are small, and every histogram is kept.
-struct Places {
-  std::vector<std::vector<std::size_t>> buffers;  // by place; the decoded image and counts have none
-};
-[[nodiscard]] Places places_of(const Buffers& buffers);
+// Places for buffers that live one after the other, and for each the buffers that it is for: two that live at
+// one time never have the same. The decoded image has none, and counts have none: they are small, and every
+// histogram is kept.
+[[nodiscard]] std::vector<std::vector<std::size_t>> places_of(const Buffers& buffers);
 
 // The planes of a frame, as stages are called with them: of pixels, then alpha where it has a plane of its
 // own.
 template <class Byte, class Where, class PlaneOf>
 [[nodiscard]] Frame<Byte, Where> frame_of(const Buffers& buffers, std::size_t pixels,
                                           std::optional<std::size_t> alpha, const PlaneOf& plane) {
-  const Buffer& buffer = buffers.buffers[pixels];
+  const Buffer& buffer = buffers[pixels];
   Frame<Byte, Where> frame{buffer.type, {}};
   // Alpha that is not handed on does not belong to the frame.
   if (buffer.type.layout == Layout::planar) frame.type.alpha = alpha.has_value();

@@ -29,8 +29,8 @@ struct Job {
   int repeat = 0;             // 0: run once; N: a warm-up pass, then N passes over the same input
   bool keep_source = false;   // give the decoded image back
   bool keep_outputs = false;  // give every step's output back
-  bool keep_pixels =
-      true;  // give the finished image back; without it and with a writer it need never exist as a whole
+  // Give the finished image back; without it and with a writer it need never exist as a whole.
+  bool keep_pixels = true;
   std::unique_ptr<Writer> writer;  // encodes the finished image, if given
   ByteSink sink;                   // with a writer: where the file goes, if given
 };

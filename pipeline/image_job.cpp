@@ -74,9 +74,10 @@ Outcome ImageJob::run(Engine& engine, Job wishes) {
 
 void ImageJob::decode(std::pmr::memory_resource* memory) {
   naming(files_.input_name, [&] {
+    const std::int64_t bytes = image_.plan.input.bytes();
+    check_available(bytes + reader_->working_bytes(true));
     image_.source = Image(image_.plan.input, memory);
-    const auto span = image_.timeline.span("decode", SpanKind::host, image_.plan.input.bytes());
-    check_available(reader_->working_bytes(true));
+    const auto span = image_.timeline.span("decode", SpanKind::host, bytes);
     reader_->read_rows(image_.source.untyped_view());
   });
   damage_ = reader_->warnings();

@@ -1,7 +1,6 @@
 #include "pipeline/plan.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "images/error.h"
@@ -9,8 +8,6 @@
 
 namespace imgpipe {
 namespace {
-
-constexpr std::int64_t kMostSide = std::numeric_limits<std::int32_t>::max();
 
 const Stage& stage_named(std::string_view name) {
   return *find_stage(name);

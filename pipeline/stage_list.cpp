@@ -177,31 +177,31 @@ class StepText {
   std::array<bool, kMostParameters> given_{};
 };
 
+// Presets the parameter `first` and those behind it that are like it, which may have values of their own.
+void preset(Parameters& parameters, std::span<const Parameter> rows, std::size_t first,
+            const OptionValue& given) {
+  const std::string option = "--" + given.option;
+  const std::vector<std::string_view> texts = parts_of(given.text, ',');
+  std::size_t used = 0;
+  for (std::size_t i = first; i < rows.size() && (i == first || rows[i].like_previous); ++i) {
+    parameters.values[i] =
+        used < texts.size() ? parse_value(option, rows[i], texts[used++]) : parameters.values[i - 1];
+  }
+  if (used < texts.size())
+    refuse(option, "'" + printable(given.text) + "' is " + std::to_string(texts.size()) + " values");
+}
+
 }  // namespace
 
 StagePresets::StagePresets(std::span<const OptionValue> options) {
   for (const Stage& stage : stage_table()) {
-    OfStage of;
-    of.stage = &stage;
-    of.parameters = presets(stage.parameters);
+    OfStage of{&stage, presets(stage.parameters)};
     bool changed = false;
     for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
-      const Parameter& row = stage.parameters[i];
-      if (row.option.empty()) continue;
       for (const OptionValue& given : options) {
-        if (given.option != row.option) continue;
+        if (given.option.empty() || given.option != stage.parameters[i].option) continue;
+        preset(of.parameters, stage.parameters, i, given);
         changed = true;
-        const std::vector<std::string_view> texts = parts_of(given.text, ',');
-        std::size_t used = 0;
-        for (std::size_t k = i; k < stage.parameters.size() && (k == i || stage.parameters[k].like_previous);
-             ++k) {
-          of.parameters.values[k] = used < texts.size()
-                                        ? parse_value("--" + given.option, stage.parameters[k], texts[used++])
-                                        : of.parameters.values[k - 1];
-        }
-        if (used < texts.size())
-          refuse("--" + given.option,
-                 "'" + printable(given.text) + "' is " + std::to_string(texts.size()) + " values");
       }
     }
     if (changed) changed_.push_back(of);

@@ -365,8 +365,8 @@ TEST(BmpCorpus, FoundFilesHaveTheirColors) {
   EXPECT_EQ(first_difference(decode(load(*corpus() / "other/bmp_reference_png/pal8.png")).view(),
                              decode(found("pal8os2sp.bmp")).view()),
             "");
-  const Image one_bit =
-      decode(found("os2_1.bmp"));  // rows of 01010101, palette 0B3C64 309799 as blue, green, red
+  // Rows of 01010101, palette 0B3C64 309799 as blue, green, red.
+  const Image one_bit = decode(found("os2_1.bmp"));
   for (int i = 0; i < 32; ++i) {
     const Values color = i % 2 == 0 ? Values{0x64, 0x3C, 0x0B} : Values{0x99, 0x97, 0x30};
     for (int c = 0; c < 3; ++c) EXPECT_EQ(one_bit.view().data[3 * i + c], color[static_cast<std::size_t>(c)]);

@@ -1,5 +1,6 @@
 // The drawings, read back as text: what is named is drawn, what is drawn is whole, and no label hides
 // another.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -152,6 +153,24 @@ TEST(HistogramPlot, APlaneIsNamedWhereOnlyItWasStretched) {
       histogram_svg(histogram_of(3, {{"contrast", 0, 9, 9}, {"contrast", 1, 3, 200}, {"contrast", 2, 9, 9}}));
   EXPECT_TRUE(holds_text(svg, "G lo 3") && holds_text(svg, "G hi 200"));
   EXPECT_EQ(svg.find("lo 9"), std::string::npos);
+}
+
+TEST(HistogramPlot, SixteenBitsShareTheBarsOfEight) {
+  HistogramPair pair = histogram_of(1, {{"contrast", 0, 0, 65535}});
+  for (Counts* counts : {&pair.before, &pair.after}) {
+    counts->sample = SampleType::u16;
+    counts->values.assign(65536, 0);
+    counts->values[256] = counts->values[511] = 1;
+  }
+  const std::string svg = histogram_svg(pair);
+  EXPECT_TRUE(holds_text(svg, "0") && holds_text(svg, "32768") && holds_text(svg, "65535"));
+  EXPECT_FALSE(holds_text(svg, "255"));
+  EXPECT_NE(svg.find("d=\"M73 276.0V76.0h3V276.0z\""), std::string::npos)
+      << "two pixels are the most of a bar";
+  EXPECT_NE(svg.find("x1=\"838.0\""), std::string::npos) << "the last value, right at the end";
+  const std::string csv = histogram_text(pair, "h.csv");
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 65536);
+  EXPECT_NE(csv.find("\n511,1,1\n"), std::string::npos);
 }
 
 TEST(HistogramPlot, TicksCountWholePixelsAndTitlesFit) {

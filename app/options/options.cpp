@@ -193,9 +193,8 @@ std::int64_t parse_memory(const std::string& text) {
 Shape parse_size(const std::string& text) {
   const std::size_t cross = text.find('x');
   if (cross == std::string::npos) usage("--size: '" + printable(text) + "' is not of the form 640x480");
-  constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
-  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMaxSide),
-          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMaxSide), 3};
+  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMostSide),
+          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMostSide), 3};
 }
 
 Command parse_command(const std::vector<std::string>& arguments) {

@@ -19,7 +19,7 @@ std::string histogram_csv(const HistogramPair& pair) {
   for (const std::string& name : plane_names(pair.before)) out += ",before_" + name;
   for (const std::string& name : plane_names(pair.after)) out += ",after_" + name;
   out += "\n";
-  for (int bin = 0; bin < kBins; ++bin) {
+  for (int bin = 0; bin < pair.before.bins(); ++bin) {
     out += std::to_string(bin);
     for (const Counts* counts : {&pair.before, &pair.after}) {
       for (int plane = 0; plane < counts->planes(); ++plane)
@@ -35,14 +35,14 @@ Json counts_json(const Counts& counts, const std::string& label) {
   const std::vector<std::string> names = plane_names(counts);
   for (int plane = 0; plane < counts.planes(); ++plane) {
     Json values = Json::array();
-    for (int bin = 0; bin < kBins; ++bin) values.push_back(counts.at(plane, bin));
+    for (int bin = 0; bin < counts.bins(); ++bin) values.push_back(counts.at(plane, bin));
     json["counts"][names[static_cast<std::size_t>(plane)]] = values;
   }
   return json;
 }
 
 std::string histogram_json(const HistogramPair& pair) {
-  Json json{{"imgpipe", build_info().version}, {"title", pair.title}, {"bins", kBins}};
+  Json json{{"imgpipe", build_info().version}, {"title", pair.title}, {"bins", pair.before.bins()}};
   json["contrast"] = Json::array();
   for (const ContrastRange& range : pair.ranges) {
     json["contrast"].push_back(

@@ -6,17 +6,19 @@
 #include <vector>
 
 #include "app/report/image_report.h"
-#include "kernels/pixel.h"
+#include "images/plane.h"
 
 namespace imgpipe {
 
-// The counts of one image: kBins for each colour plane, plane after plane.
+// The counts of one image: of each colour plane one for every value of its samples, plane after plane.
 struct Counts {
   std::vector<std::uint64_t> values;
+  SampleType sample = SampleType::u8;
 
-  [[nodiscard]] int planes() const { return static_cast<int>(values.size()) / kBins; }
+  [[nodiscard]] int bins() const { return max_sample(sample) + 1; }
+  [[nodiscard]] int planes() const { return static_cast<int>(values.size()) / bins(); }
   [[nodiscard]] std::uint64_t at(int plane, int bin) const {
-    return values[static_cast<std::size_t>(plane * kBins + bin)];
+    return values[static_cast<std::size_t>(plane * bins() + bin)];
   }
 };
 
@@ -25,7 +27,7 @@ struct HistogramPair {
   std::string before_label;  // which image was counted
   std::string after_label;
   Counts before;
-  Counts after;
+  Counts after;                       // of samples of the same type
   std::vector<ContrastRange> ranges;  // marked in `before`; empty where nothing was stretched
 };
 

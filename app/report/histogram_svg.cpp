@@ -12,10 +12,12 @@
 namespace imgpipe {
 namespace {
 
-// The drawing, in pixels of the SVG: two panels of 256 bars, one above the other.
+// The drawing, in pixels of the SVG: two panels of bars, one above the other. A bar is a value of 8 bits, or
+// the 256 values of 16 bits that begin with it.
+constexpr int kBars = 256;
 constexpr int kLeft = 70;
 constexpr int kBarWidth = 3;
-constexpr int kPlotWidth = kBins * kBarWidth;
+constexpr int kPlotWidth = kBars * kBarWidth;
 constexpr int kPlotHeight = 200;
 constexpr int kPanelTop[2] = {76, 358};
 constexpr int kWidth = kLeft + kPlotWidth + 30;
@@ -49,8 +51,11 @@ class Panel {
  public:
   Panel(const Counts& counts, int top, const std::string& title)
       : counts_(counts), bottom_(top + kPlotHeight), title_(title) {
-    top_count_ =
-        round_up(static_cast<double>(std::max<std::uint64_t>(1, *std::ranges::max_element(counts.values))));
+    std::uint64_t most = 1;
+    for (int plane = 0; plane < counts.planes(); ++plane) {
+      for (int bar = 0; bar < kBars; ++bar) most = std::max(most, count_of(plane, bar));
+    }
+    top_count_ = round_up(static_cast<double>(most));
   }
 
   [[nodiscard]] std::string draw() const {
@@ -67,7 +72,8 @@ class Panel {
           bars(plane, color ? kPlaneColors[static_cast<std::size_t>(plane)] : "#3b4252", color ? "0.5" : "1");
     }
     out += line(kLeft, bottom_, kLeft + kPlotWidth, bottom_, "class=\"axis\"");
-    for (const int value : {0, 32, 64, 96, 128, 160, 192, 224, 255}) {
+    for (int eighth = 0; eighth <= 8; ++eighth) {
+      const int value = std::min(counts_.bins() * eighth / 8, counts_.bins() - 1);
       const double x = center_of(value);
       out += line(x, bottom_, x, bottom_ + 5, "class=\"axis\"");
       out += text_at(x, bottom_ + 19, "class=\"tick\" text-anchor=\"middle\"", std::to_string(value));
@@ -102,17 +108,25 @@ class Panel {
   }
 
  private:
-  [[nodiscard]] static double center_of(int value) { return kLeft + kBarWidth * (value + 0.5); }
+  [[nodiscard]] double center_of(int value) const {
+    return kLeft + kPlotWidth * (value + 0.5) / counts_.bins();
+  }
+  [[nodiscard]] std::uint64_t count_of(int plane, int bar) const {
+    const int values = counts_.bins() / kBars;
+    std::uint64_t count = 0;
+    for (int i = 0; i < values; ++i) count += counts_.at(plane, bar * values + i);
+    return count;
+  }
   [[nodiscard]] double height_of(double count) const {
     return bottom_ - kPlotHeight * std::sqrt(count / top_count_);
   }
 
   [[nodiscard]] std::string bars(int plane, const std::string& color, const std::string& opacity) const {
     std::string path = "<path fill=\"" + color + "\" fill-opacity=\"" + opacity + "\" d=\"";
-    for (int bin = 0; bin < kBins; ++bin) {
-      const auto count = static_cast<double>(counts_.at(plane, bin));
+    for (int bar = 0; bar < kBars; ++bar) {
+      const auto count = static_cast<double>(count_of(plane, bar));
       if (count == 0) continue;
-      path += "M" + std::to_string(kLeft + bin * kBarWidth) + " " + coordinate(bottom_) + "V" +
+      path += "M" + std::to_string(kLeft + bar * kBarWidth) + " " + coordinate(bottom_) + "V" +
               coordinate(std::min(height_of(count), bottom_ - 1.0)) + "h" + std::to_string(kBarWidth) + "V" +
               coordinate(bottom_) + "z";
     }

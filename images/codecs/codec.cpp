@@ -1,7 +1,6 @@
 #include "images/codecs/codec.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "images/codecs/codec_table.h"
@@ -187,11 +186,10 @@ ConstHostPlane as_8_bit(ConstHostView rows) {
 }
 
 void check_header(const Shape& shape, const DecodeOptions& options) {
-  constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
   const std::string size = size_text(shape);
   if (shape.width < 1 || shape.height < 1)
     throw Error(ErrorKind::input, "an image of no pixels (" + size + ")");
-  if (shape.width > kMaxSide || shape.height > kMaxSide || shape.pixels() > options.max_pixels) {
+  if (shape.width > kMostSide || shape.height > kMostSide || shape.pixels() > options.max_pixels) {
     throw Error(ErrorKind::input, "too large: " + size + " pixels, more than --max-pixels " +
                                       std::to_string(options.max_pixels));
   }

@@ -9,8 +9,8 @@ namespace {
 // a warp, two vectors loaded and then counted: 22.4 to 22.7. Cleared by a kernel behind which this one is
 // launched early (griddepcontrol): 18.1, rejected, because it is for compute capability 9.0 on.
 constexpr int kThreads = 1024;
-constexpr int kBlocksPerMultiprocessor =
-    2;  // 2048 threads; more, smaller blocks clear and flush more counters
+// 2048 threads; more, smaller blocks clear and flush more counters.
+constexpr int kBlocksPerMultiprocessor = 2;
 
 // Plane blockIdx.z. A lane counts 16 adjacent pixels while the next 16 are on their way; shared memory:
 // kSharedCounters words (32 KiB). Barriers: counters are cleared before the first count, and complete before

@@ -3,7 +3,8 @@
 //   linear    a row of the input is blended along itself once, into 16 bits a pixel, and kept until the next
 //             row of the output; two such rows make a row of the output, a vector at a time.
 //   area      rows are summed along columns first, a vector at a time; then columns, once a row of the
-//   output. nearest   picked; a row that comes from the same row as the one above is a copy of it.
+//             output.
+//   nearest   picked; a row that comes from the same row as the one above is a copy of it.
 //
 // Halving both sides is the same for linear and area, and all vectors.
 #include <algorithm>

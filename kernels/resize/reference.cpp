@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "kernels/resize/resize.h"
 
@@ -7,8 +6,6 @@ namespace imgpipe {
 namespace {
 
 // ---- sizes ------------------------------------------------------------------------------------------
-
-constexpr std::int64_t kMostSide = std::numeric_limits<std::int32_t>::max();
 
 // side * to / from, rounded half up, without passing 64 bits: all are below 2^31.
 std::int64_t in_proportion(std::int64_t side, std::int64_t to, std::int64_t from) {

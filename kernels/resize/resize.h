@@ -2,8 +2,7 @@
 // output cover the same rectangle; both axes are treated alike. With n input and m output pixels on an axis:
 //
 //   nearest   pixel floor(c(x)) of the input, c(0) = s / 2, c(x) = c(x - 1) + s, s = n / m in doubles:
-//   Pillow's
-//             NEAREST (ImagingTransformAffine in Geometry.c) and, from version 5.0, OpenCV's
+//             Pillow's NEAREST (ImagingTransformAffine in Geometry.c) and, from version 5.0, OpenCV's
 //             INTER_NEAREST_EXACT (resizeNN_bitexact). But for what the sum of doubles loses where c(x) is
 //             whole, that is floor((2x + 1) n / 2m).
 //   linear    OpenCV's INTER_LINEAR_EXACT (resize_bitExact with interpolationLinear): with

@@ -11,11 +11,12 @@
 //
 // replicate and reflect make up the sums of the two columns beyond either end. With shrink those are zero,
 // rows beyond the image too, and the two outermost columns are divided by what they hold, one by one.
-#include <algorithm>
-#include <cstring>
 //
 // One thread of a Xeon (Sapphire Rapids), AVX3, 47 MP, 2026-11-20: 8.5 ms (out of the caches 6.4); without
 // the prefetch of the next row 12.5; chunks of 2048 columns 10.0, of 1024 14.5.
+#include <algorithm>
+#include <cstring>
+
 #include "kernels/smooth/smooth.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -35,8 +35,8 @@ static_assert(kStripRows % kTaps == 0);
 // The pixels whose window lies inside and whose neighbours a thread may load in aligned words: columns
 // x0..x1-1 in whole groups of 8, rows y0..y1-1. All others are the border's.
 Interior interior_of(const FrameType& shape) {
-  const std::int64_t groups =
-      (shape.width - kRadius) / kColumns - 1;  // from column 8 to at least 2 before the end
+  // From column 8 to at least 2 before the end.
+  const std::int64_t groups = (shape.width - kRadius) / kColumns - 1;
   if (groups < 1 || shape.height <= 2 * kRadius) return {0, 0, shape.height, shape.height};
   return {kColumns, kColumns + groups * kColumns, kRadius, shape.height - kRadius};
 }

@@ -1,7 +1,8 @@
 // The threads that drive a batch's lanes: one of each lane launches, one waits for what is done.
 //
-//   push() --> queue --> launcher of whichever lane has a free slot --> slot --> collector -->
-//   events.finished
+//   push() --> queue --> launcher of whichever lane has a free slot --> slot
+//                                                                         |
+//                                    events.finished <-- collector <------+
 #pragma once
 
 #include <chrono>

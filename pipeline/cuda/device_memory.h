@@ -21,10 +21,6 @@ inline std::int64_t device_stride_bytes(const Shape& shape) {
   const std::int64_t row = pixels * shape.channels * sample_bytes(shape.sample);
   return (row + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
 }
-// Samples of 8 bits from one row to the next.
-inline std::int64_t device_stride(std::int64_t width, int channels) {
-  return device_stride_bytes({width, 1, channels});
-}
 inline std::int64_t device_bytes(const Shape& shape) {
   return device_stride_bytes(shape) * shape.height;
 }

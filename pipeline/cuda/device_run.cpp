@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/stage.h"
+#include "pipeline/stage_calls.h"
 
 namespace imgpipe {
 namespace {
@@ -27,24 +28,23 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
 }
 
 void DeviceRun::take_memory() {
-  memory_.resize(buffers_.buffers.size());
-  context_.source.reserve(bytes_on_device(buffers_.buffers[0]));
+  memory_.resize(buffers_.size());
+  context_.source.reserve(bytes_on_device(buffers_[0]));
   memory_[0] = &context_.source;
   source_ = plane(0, 0);
-  const Places places = places_of(buffers_);
-  while (context_.places.size() < places.buffers.size()) context_.places.emplace_back();
-  for (std::size_t place = 0; place < places.buffers.size(); ++place) {
+  const std::vector<std::vector<std::size_t>> places = places_of(buffers_);
+  while (context_.places.size() < places.size()) context_.places.emplace_back();
+  for (std::size_t place = 0; place < places.size(); ++place) {
     std::size_t most = 0;
-    for (const std::size_t buffer : places.buffers[place])
-      most = std::max(most, bytes_on_device(buffers_.buffers[buffer]));
+    for (const std::size_t buffer : places[place]) most = std::max(most, bytes_on_device(buffers_[buffer]));
     context_.places[place].reserve(most);
-    for (const std::size_t buffer : places.buffers[place]) memory_[buffer] = &context_.places[place];
+    for (const std::size_t buffer : places[place]) memory_[buffer] = &context_.places[place];
   }
   while (context_.histograms.size() < plan_.steps.size()) context_.histograms.emplace_back();
   for (std::size_t i = 0; i < works_.size(); ++i) {
     if (buffers_.works[i].counts_out)
       context_.histograms[i].reserve(
-          static_cast<std::size_t>(buffers_.buffers[*buffers_.works[i].counts_out].bytes()));
+          static_cast<std::size_t>(buffers_[*buffers_.works[i].counts_out].bytes()));
   }
 }
 
@@ -61,40 +61,20 @@ void DeviceRun::prepare() {
 }
 
 void DeviceRun::make_calls() {
+  const auto plane_of = [this](std::size_t buffer, int i) { return plane(buffer, i); };
+  const auto counts_of = [this](std::size_t step) {
+    return static_cast<std::uint64_t*>(context_.histograms[step].data());
+  };
   for (std::size_t i = 0; i < works_.size(); ++i) {
-    const Step& step = *works_[i].step;
-    const WorkBuffers& uses = buffers_.works[i];
-    StageCall<Device> call;
-    call.parameters = step.parameters;
-    if (!step.parts.empty()) call.second = step.parts[1].parameters;
-    if (step.prepared) {
-      call.prepared = {static_cast<const std::byte*>(context_.prepared[i].data()),
-                       static_cast<std::int64_t>(step.prepared->size())};
-    }
-    call.in = frame<const std::byte>(uses.pixels_in, uses.alpha_in);
-    if (uses.counts_in) call.histogram = histogram(*step.counted_by);
-    if (uses.counts_out) call.histogram = histogram(i);
-    if (uses.pixels_out) call.out = frame<std::byte>(*uses.pixels_out, uses.alpha_out);
-    calls_.push_back(call);
+    calls_.push_back(
+        stage_call<Device>(works_, buffers_, i, context_.prepared[i].data(), plane_of, counts_of, plane_of));
   }
 }
 
 DeviceView DeviceRun::plane(std::size_t buffer, int i) const {
-  const Shape shape = buffers_.buffers[buffer].plane();
+  const Shape shape = buffers_[buffer].plane();
   return {static_cast<std::byte*>(memory_[buffer]->data()) + i * device_bytes(shape), shape,
           device_stride_bytes(shape)};
-}
-
-template <class Byte>
-Frame<Byte, Device> DeviceRun::frame(std::size_t pixels, std::optional<std::size_t> alpha) const {
-  return frame_of<Byte, Device>(buffers_, pixels, alpha,
-                                [this](std::size_t buffer, int i) { return plane(buffer, i); });
-}
-
-Histogram<Device> DeviceRun::histogram(std::size_t step) const {
-  const FrameType& type = works_[step].step->out;
-  return {static_cast<std::uint64_t*>(context_.histograms[step].data()), type.bins(), type.color_channels,
-          type.bins(), 1};
 }
 
 std::size_t DeviceRun::upload(const ConstHostView& rows, std::int64_t first, int pass) {
@@ -138,9 +118,11 @@ void DeviceRun::download_histograms(std::vector<std::vector<std::uint64_t>>& to)
 
 std::vector<Frame<const std::byte, Device>> DeviceRun::outputs() const {
   std::vector<Frame<const std::byte, Device>> all(works_.size());
+  const auto plane_of = [this](std::size_t buffer, int i) { return plane(buffer, i); };
   for (std::size_t i = 0; i < works_.size(); ++i) {
     const WorkBuffers& uses = buffers_.works[i];
-    if (uses.pixels_out) all[i] = frame<const std::byte>(uses.pixels, uses.alpha);
+    if (!uses.pixels_out) continue;
+    all[i] = frame_of<const std::byte, Device>(buffers_, uses.pixels, uses.alpha, plane_of);
   }
   return all;
 }

@@ -43,9 +43,6 @@ class DeviceRun {
   void prepare();
   void make_calls();
   [[nodiscard]] DeviceView plane(std::size_t buffer, int i) const;
-  template <class Byte>
-  [[nodiscard]] Frame<Byte, Device> frame(std::size_t pixels, std::optional<std::size_t> alpha) const;
-  [[nodiscard]] Histogram<Device> histogram(std::size_t step) const;
 
   Context& context_;
   const Plan& plan_;

@@ -11,6 +11,7 @@
 #include "pipeline/decode_row.h"
 #include "pipeline/host/ordered_run.h"
 #include "pipeline/memory_need.h"
+#include "pipeline/stage_calls.h"
 
 namespace imgpipe {
 namespace {
@@ -164,26 +165,19 @@ class BandPass {
     const RowRange own = bands_.own(slot.band, step.in.height);
     const RowRange out = uses.pixels_out ? slot.rows[*uses.pixels_out] : own;
     const RowRange in = uses.pixels_out ? rows_needed(stage, step.in, step.parameters, out) : own;
-    StageCall<Host> call;
-    call.parameters = step.parameters;
-    if (step.prepared)
-      call.prepared = {step.prepared->data(), static_cast<std::int64_t>(step.prepared->size())};
-    call.in = frame_of<const std::byte, Host>(
-        plan_.buffers, uses.pixels_in, uses.alpha_in,
-        [&](std::size_t buffer, int plane) { return rows_of(slot, buffer, plane, in); });
-    if (uses.counts_in) call.histogram = complete_counts(*uses.counts_in, *step.counted_by);
-    if (uses.counts_out) call.histogram = own_counts(slot, i);
-    if (uses.pixels_out) {
-      call.out = frame_of<std::byte, Host>(
-          plan_.buffers, *uses.pixels_out, uses.alpha_out,
-          [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
-    }
+    const auto call = stage_call<Host>(
+        plan_.works, plan_.buffers, i, host_table(step),
+        [&](std::size_t buffer, int plane) { return rows_of(slot, buffer, plane, in); },
+        [&](std::size_t counted) {
+          return uses.counts_out ? own_counts(slot, i) : job_.histograms[counted].data();
+        },
+        [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
     const std::int64_t bytes = share_of(bytes_moved(stage, step.in, step.out), slot.band, step.out.height);
     timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
       step.functions().cpu(call, {out.first, out.end, in.first, out.first});
     });
-    if (uses.pixels_out) keep(slot, *uses.pixels_out);
-    if (uses.alpha_out) keep(slot, *uses.alpha_out);
+    if (uses.pixels_out) copy_to_whole(slot, *uses.pixels_out);
+    if (uses.alpha_out) copy_to_whole(slot, *uses.alpha_out);
   }
 
   // A band's share of so many bytes of a frame; all bands' add up to them.
@@ -197,8 +191,8 @@ class BandPass {
   [[nodiscard]] ConstHostView rows_of(const Slot& slot, std::size_t buffer, int plane,
                                       const RowRange& rows) const {
     const std::optional<std::size_t> place = bands_.place_of(buffer);
-    const bool in_band =
-        place && !slot.places[*place][0].empty();  // not where an image is there in place of a reader
+    // Not where an image is there in place of a reader.
+    const bool in_band = place && !slot.places[*place][0].empty();
     if (in_band && !bands_.in_place(buffer, slot.rows[buffer], slot.band)) {
       const Image& image = slot.places[*place][static_cast<std::size_t>(plane)];
       return image.untyped_view().rows(rows.first - slot.tops[buffer], rows.count());
@@ -216,26 +210,20 @@ class BandPass {
   }
 
   // Brings the band's own rows into the whole image, where it has made them beside others.
-  void keep(Slot& slot, std::size_t buffer) const {
+  void copy_to_whole(Slot& slot, std::size_t buffer) const {
     if (!plan_.is_whole(buffer, job_.chain) || bands_.in_place(buffer, slot.rows[buffer], slot.band)) return;
-    const RowRange own = bands_.own(slot.band, plan_.buffers.buffers[buffer].type.height);
-    for (int i = 0; i < plan_.buffers.buffers[buffer].planes(); ++i) {
+    const RowRange own = bands_.own(slot.band, plan_.buffers[buffer].type.height);
+    for (int i = 0; i < plan_.buffers[buffer].planes(); ++i) {
       copy_pixels(rows_of(slot, buffer, i, own), job_.whole.plane(buffer, i).rows(own.first, own.count()));
     }
   }
 
   // This slot's own counters; gather() adds them up.
-  [[nodiscard]] Histogram<Host> own_counts(Slot& slot, std::size_t work) const {
+  [[nodiscard]] std::uint64_t* own_counts(Slot& slot, std::size_t work) const {
     slot.counts.resize(job_.chain.end - job_.chain.first);
-    const FrameType& type = plan_.works[work].step->out;
     std::vector<std::uint64_t>& counts = slot.counts[work - job_.chain.first];
-    counts.resize(static_cast<std::size_t>(type.bins() * type.color_channels));
-    return {counts.data(), type.bins(), type.color_channels, type.bins(), 1};
-  }
-
-  [[nodiscard]] Histogram<Host> complete_counts(std::size_t buffer, std::size_t step) const {
-    const FrameType& type = plan_.buffers.buffers[buffer].type;
-    return {job_.histograms[step].data(), type.bins(), type.color_channels, type.bins(), 1};
+    counts.resize(counters(plan_.works[work].step->out));
+    return counts.data();
   }
 
   // ---- writing, one band after the other ---------------------------------------------------------------
@@ -262,9 +250,8 @@ class BandPass {
   void gather() {
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) {
       if (!plan_.buffers.works[i].counts_out) continue;
-      const FrameType& type = plan_.works[i].step->out;
       std::vector<std::uint64_t>& counts = job_.histograms[plan_.works[i].index];
-      counts.assign(static_cast<std::size_t>(type.bins() * type.color_channels), 0);
+      counts.assign(counters(plan_.works[i].step->out), 0);
       for (const Slot& slot : slots_) {
         if (slot.counts.empty()) continue;
         const std::vector<std::uint64_t>& more = slot.counts[i - job_.chain.first];
@@ -291,7 +278,7 @@ class BandPass {
 }  // namespace
 
 void run_chain(const ChainJob& job, HostThreads& threads) {
-  for (std::size_t i = 0; i < job.plan.buffers.buffers.size(); ++i) {
+  for (std::size_t i = 0; i < job.plan.buffers.size(); ++i) {
     if (job.plan.made_in(i, job.chain) && job.plan.is_whole(i, job.chain)) job.whole.make(i);
   }
   BandPass(job, threads).run();

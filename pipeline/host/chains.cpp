@@ -35,14 +35,13 @@ std::int64_t overlap_of(const Step& step) {
 std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, bool streamed) {
   std::vector<Chain> chains(1);
   std::int64_t overlap = 0;
-  std::int64_t tallest = buffers.buffers[0].type.height;  // of the chain
+  std::int64_t tallest = buffers[0].type.height;  // of the chain
   for (std::size_t i = 0; i < works.size(); ++i) {
     const std::int64_t more = overlap_of(*works[i].step);
     const auto counts = buffers.works[i].counts_in;
     const std::int64_t height = works[i].step->in.height;
-    bool ends = (counts && buffers.buffers[*counts].made_at > chains.back().first) ||
-                overlap + more > kMostOverlap || (more > 0 && tallest > 2 * height) ||
-                works[i].step->out.height > 2 * height;
+    bool ends = (counts && buffers[*counts].made_at > chains.back().first) || overlap + more > kMostOverlap ||
+                (more > 0 && tallest > 2 * height) || works[i].step->out.height > 2 * height;
     if (!streamed) ends = chains.size() == 1 || works[i - 1].index != works[i].index;
     if (ends) {
       chains.push_back({.first = i, .end = i});
@@ -88,17 +87,17 @@ std::size_t ChainedPlan::end_time(const Chain& chain) const {
 }
 
 bool ChainedPlan::made_in(std::size_t buffer, const Chain& chain) const {
-  const std::size_t made = buffers.buffers[buffer].made_at;
+  const std::size_t made = buffers[buffer].made_at;
   return made == 0 ? chain.decodes : made > chain.first && made <= chain.end;
 }
 
 bool ChainedPlan::is_whole(std::size_t buffer, const Chain& chain) const {
-  return buffers.buffers[buffer].last_read_at > end_time(chain);
+  return buffers[buffer].last_read_at > end_time(chain);
 }
 
 BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads)
     : plan_(plan), chain_(chain), to_writer_(chain.last && writer != nullptr && plan.streamed) {
-  const FrameType source = plan.buffers.buffers[0].type;
+  const FrameType source = plan.buffers[0].type;
   height_ = to_writer_                ? plan.plan.output.height
             : chain.end > chain.first ? plan.works[chain.end - 1].step->out.height
                                       : source.height;
@@ -124,12 +123,12 @@ RowRange BandPlan::band(std::int64_t i) const {
 }
 
 std::vector<RowRange> BandPlan::rows_of(const RowRange& band) const {
-  std::vector<RowRange> rows(plan_.buffers.buffers.size());
+  std::vector<RowRange> rows(plan_.buffers.size());
   const auto need = [&](std::size_t buffer, const RowRange& range) {
     rows[buffer] = hull(rows[buffer], range);
   };
   const auto need_own = [&](std::size_t buffer) {
-    need(buffer, own(band, plan_.buffers.buffers[buffer].type.height));
+    need(buffer, own(band, plan_.buffers[buffer].type.height));
   };
   if (to_writer_) need_own(plan_.buffers.result);
   for (std::size_t i = chain_.end; i-- > chain_.first;) {
@@ -153,12 +152,12 @@ std::vector<RowRange> BandPlan::rows_of(const RowRange& band) const {
 }
 
 bool BandPlan::in_place(std::size_t buffer, const RowRange& rows, const RowRange& band) const {
-  return plan_.is_whole(buffer, chain_) && rows == own(band, plan_.buffers.buffers[buffer].type.height);
+  return plan_.is_whole(buffer, chain_) && rows == own(band, plan_.buffers[buffer].type.height);
 }
 
 // By buffer: the most rows that any band holds of what it makes.
 std::vector<std::int64_t> BandPlan::most_rows_held() {
-  std::vector<std::int64_t> held(plan_.buffers.buffers.size());
+  std::vector<std::int64_t> held(plan_.buffers.size());
   std::int64_t read = 0;  // rows of the decoded image
   for (std::int64_t i = 0; i < bands(); ++i) {
     const RowRange at = band(i);
@@ -168,7 +167,7 @@ std::vector<std::int64_t> BandPlan::most_rows_held() {
       if (buffer == 0) {
         if (rows[0].count() == 0) rows[0] = {read, read};
         rows[0].first = std::min(rows[0].first, read);
-        rows[0].end = i + 1 == bands() ? plan_.buffers.buffers[0].type.height : std::max(rows[0].end, read);
+        rows[0].end = i + 1 == bands() ? plan_.buffers[0].type.height : std::max(rows[0].end, read);
         read = rows[0].end;
         rows_read_ = std::max(rows_read_, rows[0].count());
         if (plan_.is_whole(0, chain_)) continue;
@@ -187,7 +186,7 @@ void BandPlan::find_places() {
   std::vector<std::size_t> free_after;  // by place: when its last buffer was last read
   for (std::size_t i = 0; i < held.size(); ++i) {
     if (held[i] == 0) continue;
-    const Buffer& buffer = plan_.buffers.buffers[i];
+    const Buffer& buffer = plan_.buffers[i];
     Shape plane = buffer.plane();
     plane.height = held[i];
     const auto fits = [&](std::size_t place) {

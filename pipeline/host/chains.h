@@ -1,7 +1,8 @@
 // The works of a plan in chains, and the bands of rows that a chain is cut into.
 //
-//   gray,hist,contrast,smooth of an RGB file    reader -> gray -> hist -> grey image -> contrast -> smooth ->
-//   writer
+//   gray,hist,contrast,smooth of an RGB file
+//
+//     reader -> gray -> hist -> grey image -> contrast -> smooth -> writer
 //
 // A chain ends where the next work needs a whole image before it: contrast needs the histogram of what is
 // still being decoded. A band goes from the first work of a chain to the last one on one thread. Which rows a

@@ -123,8 +123,8 @@ class CpuRun {
                .pass = pass},
               threads_);
     if (!last) return;
-    for (std::size_t i = 0; i < plan_.buffers.buffers.size(); ++i) {
-      if (plan_.buffers.buffers[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      if (plan_.buffers[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
     }
   }
 
@@ -133,17 +133,7 @@ class CpuRun {
       outcome_.file = finish_file(*job_.writer, outcome_.timeline, job_.sink);
       return;
     }
-    if (job_.keep_outputs) {
-      for (std::size_t i = 0; i < plan_.works.size(); ++i) {
-        const Work& work = plan_.works[i];
-        outcome_.outputs.resize(work.index + 1);
-        if (work.step->stage->writes_pixels)
-          outcome_.outputs[work.index] = whole_.frame(plan_.buffers.works[i]);
-      }
-    }
-    outcome_.pixels = std::as_const(whole_).plane(plan_.buffers.result, 0);
-    if (job_.keep_source || plan_.buffers.result == 0) outcome_.source = whole_.take(0);
-    outcome_.memory = whole_.take_all();
+    whole_.give_to(outcome_, plan_.works, {.source = job_.keep_source, .outputs = job_.keep_outputs});
     if (job_.writer)
       outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
   }

@@ -7,6 +7,7 @@
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/host/whole_buffers.h"
+#include "pipeline/stage_calls.h"
 
 namespace imgpipe {
 namespace {
@@ -42,55 +43,26 @@ class ReferenceRun {
                                    bytes_moved(*step.stage, step.in, step.out), pass);
         step.functions().reference(call);
       }
-      for (std::size_t b = 0; last && b < plan_.buffers.buffers.size(); ++b) {
-        if (plan_.buffers.buffers[b].last_read_at <= i + 1) whole_.free(b);
+      for (std::size_t b = 0; last && b < plan_.buffers.size(); ++b) {
+        if (plan_.buffers[b].last_read_at <= i + 1) whole_.free(b);
       }
     }
   }
 
-  // Hands what is kept over to the outcome.
-  void finish(bool keep_source, bool keep_outputs) {
-    for (std::size_t i = 0; keep_outputs && i < plan_.works.size(); ++i) {
-      const Work& work = plan_.works[i];
-      outcome_.outputs.resize(work.index + 1);
-      if (work.step->stage->writes_pixels)
-        outcome_.outputs[work.index] = whole_.frame(plan_.buffers.works[i]);
-    }
-    outcome_.pixels = std::as_const(whole_).plane(plan_.buffers.result, 0);
-    if (keep_source || plan_.buffers.result == 0) outcome_.source = whole_.take(0);
-    outcome_.memory = whole_.take_all();
-  }
+  void finish(const Keep& keep) { whole_.give_to(outcome_, plan_.works, keep); }
 
  private:
   StageCall<Host> call_of(std::size_t i) {
-    const Step& step = *plan_.works[i].step;
+    const Work& work = plan_.works[i];
     const WorkBuffers& uses = plan_.buffers.works[i];
-    StageCall<Host> call;
-    call.parameters = step.parameters;
-    if (step.prepared)
-      call.prepared = {step.prepared->data(), static_cast<std::int64_t>(step.prepared->size())};
-    const auto read = [this](std::size_t buffer, int plane) {
-      return std::as_const(whole_).plane(buffer, plane);
-    };
-    call.in = frame_of<const std::byte, Host>(plan_.buffers, uses.pixels_in, uses.alpha_in, read);
-    if (uses.counts_in) call.histogram = histogram(*step.counted_by, step.in);
-    if (uses.counts_out) {
-      outcome_.histograms[plan_.works[i].index].resize(
-          static_cast<std::size_t>(step.out.bins() * step.out.color_channels));
-      call.histogram = histogram(plan_.works[i].index, step.out);
-    }
-    if (uses.pixels_out) {
-      whole_.make(*uses.pixels_out);
-      if (uses.alpha_out) whole_.make(*uses.alpha_out);
-      call.out = frame_of<std::byte, Host>(
-          plan_.buffers, *uses.pixels_out, uses.alpha_out,
-          [this](std::size_t buffer, int plane) { return whole_.plane(buffer, plane); });
-    }
-    return call;
-  }
-
-  [[nodiscard]] Histogram<Host> histogram(std::size_t step, const FrameType& type) {
-    return {outcome_.histograms[step].data(), type.bins(), type.color_channels, type.bins(), 1};
+    if (uses.counts_out) outcome_.histograms[work.index].resize(counters(work.step->out));
+    if (uses.pixels_out) whole_.make(*uses.pixels_out);
+    if (uses.alpha_out) whole_.make(*uses.alpha_out);
+    return stage_call<Host>(
+        plan_.works, plan_.buffers, i, host_table(*work.step),
+        [this](std::size_t buffer, int plane) { return std::as_const(whole_).plane(buffer, plane); },
+        [this](std::size_t step) { return outcome_.histograms[step].data(); },
+        [this](std::size_t buffer, int plane) { return whole_.plane(buffer, plane); });
   }
 
   Outcome& outcome_;
@@ -125,7 +97,8 @@ class ReferenceEngine final : public Engine {
  protected:
   [[nodiscard]] int threads() const override { return threads_.count(); }
   void execute(Job& job, Outcome& outcome) override {
-    ReferenceRun run(outcome, {.source = job.keep_source, .outputs = job.keep_outputs});
+    const Keep keep{.source = job.keep_source, .outputs = job.keep_outputs};
+    ReferenceRun run(outcome, keep);
     {
       const auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.bytes());
       Image source(outcome.plan.input);
@@ -137,7 +110,7 @@ class ReferenceEngine final : public Engine {
     if (job.repeat > 0) run.run(kWarmUpPass, false);
     const int passes = std::max(1, job.repeat);
     for (int pass = 0; pass < passes; ++pass) run.run(pass, pass + 1 == passes);
-    run.finish(job.keep_source, job.keep_outputs);
+    run.finish(keep);
     if (job.writer)
       outcome.file = encode_image(outcome.pixels, *job.writer, threads_, outcome.timeline, job.sink);
   }

@@ -9,9 +9,11 @@
 
 namespace imgpipe {
 
+struct Outcome;
+
 class WholeBuffers {
  public:
-  explicit WholeBuffers(const Buffers& buffers) : buffers_(buffers), held_(buffers.buffers.size()) {}
+  explicit WholeBuffers(const Buffers& buffers) : buffers_(buffers), held_(buffers.size()) {}
 
   // Makes the planes of a buffer, unless they are there. Throws as Image does.
   void make(std::size_t buffer);
@@ -23,15 +25,15 @@ class WholeBuffers {
   // Plane i of a buffer that is held; a foreign one is only read.
   [[nodiscard]] HostView plane(std::size_t buffer, int i);
   [[nodiscard]] ConstHostView plane(std::size_t buffer, int i) const;
-  // The frame behind a work, all its planes.
-  [[nodiscard]] Frame<const std::byte, Host> frame(const WorkBuffers& uses) const;
-  // Gives an image away.
-  [[nodiscard]] Image take(std::size_t buffer) { return std::move(held_[buffer].images[0]); }
-  // Gives all images away; views of them stay right.
-  [[nodiscard]] std::vector<Image> take_all();
+  // Gives everything away, behind the last work: the finished pixels, and what is kept, are the outcome's.
+  void give_to(Outcome& outcome, const std::vector<Work>& works, const Keep& keep);
 
  private:
   [[nodiscard]] bool holds(std::size_t buffer) const;
+  // The frame behind a work, all its planes.
+  [[nodiscard]] Frame<const std::byte, Host> frame(const WorkBuffers& uses) const;
+  // Gives all images away; views of them stay right.
+  [[nodiscard]] std::vector<Image> take_all();
 
   struct Held {
     std::array<Image, 3> images;

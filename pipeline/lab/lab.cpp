@@ -13,14 +13,11 @@
 namespace imgpipe {
 namespace {
 
-Histogram<Host> histogram_of(std::vector<std::uint64_t>& counts) {
-  return {counts.data(), kBins, static_cast<std::int64_t>(counts.size()) / kBins, kBins, 1};
-}
-
 std::vector<std::uint64_t> counts_of(const ConstHostPlane& plane) {
   const FrameType shape{plane.width, plane.height, 1, false, Layout::planar};
-  std::vector<std::uint64_t> counts(kBins);
-  find_stage("hist")->u8.reference({.in = {shape, {plane, {}, {}, {}}}, .histogram = histogram_of(counts)});
+  std::vector<std::uint64_t> counts(counters(shape));
+  find_stage("hist")->u8.reference(
+      {.in = {shape, {plane, {}, {}, {}}}, .histogram = histogram_view<Host>(counts.data(), shape)});
   return counts;
 }
 
@@ -72,6 +69,10 @@ FrameType LabSubject::out_type() const {
   return output_type(*stage, in_type(), presets(stage->parameters));
 }
 
+FrameType LabSubject::counted_type() const {
+  return stage->writes_pixels ? out_type() : in_type();
+}
+
 std::int64_t LabSubject::bytes() const {
   return bytes_moved(*stage, in_type(), out_type());
 }
@@ -94,7 +95,7 @@ LabSubject make_subject(const Stage& stage, Image in) {
   subject.expected = Image({shape.width, shape.height, 1});
   stage.u8.reference({.in = {subject.in_type(), {pixels, {}, {}, {}}},
                       .out = {subject.out_type(), {subject.expected.view(), {}, {}, {}}},
-                      .histogram = histogram_of(subject.counts),
+                      .histogram = histogram_view<Host>(subject.counts.data(), subject.counted_type()),
                       .parameters = presets(stage.parameters)});
   if (shape.channels == 3) subject.counts = counts_of(std::as_const(subject.expected).view());
   return subject;

@@ -22,11 +22,13 @@ struct LabSubject {
   const Stage* stage = nullptr;
   Image in;        // interleaved RGB, or one grey plane
   Image expected;  // of stages that write pixels
-  // hist: the right counts, kBins a plane. contrast: those of `in`. gray: those of `expected`.
+  // hist: the right counts, plane after plane. contrast: those of `in`. gray: those of `expected`.
   std::vector<std::uint64_t> counts;
 
   [[nodiscard]] FrameType in_type() const;
   [[nodiscard]] FrameType out_type() const;
+  // The frame that `counts` are of.
+  [[nodiscard]] FrameType counted_type() const;
   // Bytes that the stage must read and write, each sample once.
   [[nodiscard]] std::int64_t bytes() const;
 };

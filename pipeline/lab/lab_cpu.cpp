@@ -106,10 +106,9 @@ class CpuLab final : public LabDevice {
   }
 
   void run_once(const Rung& rung, ConstHostPlane in, HostPlane out, std::vector<std::uint64_t>& counts) {
-    const auto planes = static_cast<std::int64_t>(counts.size()) / kBins;
     const StageCall<Host> call{.in = {subject().in_type(), {in, {}, {}, {}}},
                                .out = {subject().out_type(), {out, {}, {}, {}}},
-                               .histogram = {counts.data(), kBins, planes, kBins, 1},
+                               .histogram = histogram_view<Host>(counts.data(), subject().counted_type()),
                                .parameters = presets(subject().stage->parameters)};
     if (subject().stage->counts) std::ranges::fill(counts, 0);
     if (rung.kind() == RungKind::reference) {

@@ -45,8 +45,8 @@ class CudaLab final : public LabDevice {
   // Set `i`: the input's plane, then the output's.
   [[nodiscard]] Plane<Sample, Device> plane(std::size_t set, bool output) const {
     const Shape shape = output ? subject().expected.shape() : subject().in.shape();
-    auto* base = static_cast<Sample*>(sets_.data()) + set * set_bytes_ + (output ? in_bytes_ : 0);
-    return {base, shape.width, shape.height, device_stride(shape.width, shape.channels), shape.channels};
+    auto* base = static_cast<std::byte*>(sets_.data()) + set * set_bytes_ + (output ? in_bytes_ : 0);
+    return DeviceView(base, shape, device_stride_bytes(shape)).as<Sample>();
   }
 
   [[nodiscard]] StageCall<Device> call_of(std::size_t set) const {
@@ -55,8 +55,8 @@ class CudaLab final : public LabDevice {
     call.in.planes[0] = plane(set, false);
     call.out.type = subject().out_type();
     if (!subject().expected.empty()) call.out.planes[0] = plane(set, true);
-    const auto planes = static_cast<std::int64_t>(subject().counts.size()) / kBins;
-    call.histogram = {static_cast<std::uint64_t*>(counts_.data()), kBins, planes, kBins, 1};
+    call.histogram =
+        histogram_view<Device>(static_cast<std::uint64_t*>(counts_.data()), subject().counted_type());
     return call;
   }
 
@@ -72,9 +72,7 @@ class CudaLab final : public LabDevice {
 
   void prepare() override {
     const auto bytes_of = [](const Image& image) {
-      if (image.empty()) return std::size_t{0};
-      const Shape& shape = image.shape();
-      return rounded(static_cast<std::size_t>(device_stride(shape.width, shape.channels) * shape.height));
+      return image.empty() ? 0 : rounded(static_cast<std::size_t>(device_bytes(image.shape())));
     };
     in_bytes_ = bytes_of(subject().in);
     set_bytes_ = in_bytes_ + bytes_of(subject().expected);

@@ -61,7 +61,7 @@ class CudaTransferLab final : public TransferLab {
     copy_pixels(subject_.in.view(), pinned_rgb_.view());
     rgb_memory_.reserve(plane_bytes(shape));
     grey_memory_.reserve(plane_bytes(grey));
-    flat_.reserve(static_cast<std::size_t>(shape.samples()));
+    flat_.reserve(static_cast<std::size_t>(shape.bytes()));
     rgb_ = plane_in(rgb_memory_, shape);
     grey_ = plane_in(grey_memory_, grey);
   }
@@ -84,12 +84,9 @@ class CudaTransferLab final : public TransferLab {
   }
 
  private:
-  static std::size_t plane_bytes(const Shape& shape) {
-    return static_cast<std::size_t>(device_stride(shape.width, shape.channels) * shape.height);
-  }
+  static std::size_t plane_bytes(const Shape& shape) { return static_cast<std::size_t>(device_bytes(shape)); }
   static Plane<Sample, Device> plane_in(const DeviceBuffer& memory, const Shape& shape) {
-    return {static_cast<Sample*>(memory.data()), shape.width, shape.height,
-            device_stride(shape.width, shape.channels), shape.channels};
+    return DeviceView(static_cast<std::byte*>(memory.data()), shape, device_stride_bytes(shape)).as<Sample>();
   }
   [[nodiscard]] const Stream& stream(std::size_t i = 0) const { return *streams_[i]; }
   void wait() const {
@@ -98,8 +95,7 @@ class CudaTransferLab final : public TransferLab {
 
   // An unpadded image in device memory.
   [[nodiscard]] Plane<Sample, Device> flat(const Shape& shape) const {
-    return {static_cast<Sample*>(flat_.data()), shape.width, shape.height, shape.width * shape.channels,
-            shape.channels};
+    return DeviceView(static_cast<std::byte*>(flat_.data()), shape, shape.row_bytes()).as<Sample>();
   }
 
   void gray(const Plane<Sample, Device>& from, const Plane<Sample, Device>& to, const Stream& on) {
@@ -113,8 +109,8 @@ class CudaTransferLab final : public TransferLab {
   // The image from ordinary memory, a chunk filled by the host while another is on its way.
   void up_ring() {
     const ConstHostPlane from = subject_.in.view();
-    const std::int64_t rows =
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(kChunkBytes) / from.row_samples(), 1, from.height);
+    const std::int64_t rows = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(kChunkBytes) / from.shape().row_bytes(), 1, from.height);
     std::size_t slot = 0;
     for (std::int64_t first = 0; first < from.height; first += rows, slot = (slot + 1) % kRingChunks) {
       const std::int64_t count = std::min(rows, from.height - first);
@@ -136,7 +132,7 @@ class CudaTransferLab final : public TransferLab {
   // Bands in turn on the streams: up, gray, down.
   void round_chunked() {
     const ConstHostPlane from = std::as_const(pinned_rgb_).view();
-    const std::int64_t rows = std::clamp<std::int64_t>(kBandBytes / from.row_samples(), 1, from.height);
+    const std::int64_t rows = std::clamp<std::int64_t>(kBandBytes / from.shape().row_bytes(), 1, from.height);
     std::size_t on = 0;
     for (std::int64_t first = 0; first < from.height; first += rows, on = (on + 1) % kStreams) {
       const std::int64_t count = std::min(rows, from.height - first);
@@ -148,7 +144,7 @@ class CudaTransferLab final : public TransferLab {
 
   // Makes the memory, has it touched once by `use`, and gives it back.
   void make(Transfer kind, const std::function<void(void*)>& use = {}) {
-    const auto bytes = static_cast<std::size_t>(subject_.in.shape().samples());
+    const auto bytes = static_cast<std::size_t>(subject_.in.shape().bytes());
     void* memory = nullptr;
     if (kind == Transfer::make_device) {
       IMGPIPE_CUDA(cudaMalloc(&memory, bytes));
@@ -199,12 +195,13 @@ class CudaTransferLab final : public TransferLab {
     }
   }
 
-  void copy_flat_up(const ConstHostPlane& from) {
-    IMGPIPE_CUDA(cudaMemcpyAsync(flat_.data(), from.data, static_cast<std::size_t>(from.height * from.stride),
+  void copy_flat_up(const ConstHostView& from) {
+    IMGPIPE_CUDA(cudaMemcpyAsync(flat_.data(), from.data,
+                                 static_cast<std::size_t>(from.height * from.stride_bytes),
                                  cudaMemcpyHostToDevice, stream().get()));
   }
   void copy_flat_down(const HostPlane& to, const Shape& shape) {
-    IMGPIPE_CUDA(cudaMemcpyAsync(to.data, flat_.data(), static_cast<std::size_t>(shape.samples()),
+    IMGPIPE_CUDA(cudaMemcpyAsync(to.data, flat_.data(), static_cast<std::size_t>(shape.bytes()),
                                  cudaMemcpyDeviceToHost, stream().get()));
   }
 
@@ -214,7 +211,7 @@ class CudaTransferLab final : public TransferLab {
     const ConstHostPlane right_grey = subject_.expected.view();
     if (kind >= Transfer::make_device) {
       bool holds = false;
-      const auto bytes = static_cast<std::size_t>(shape.samples());
+      const auto bytes = static_cast<std::size_t>(shape.bytes());
       make(kind, [&](void* memory) {
         Sample last = 0;
         IMGPIPE_CUDA(cudaMemsetAsync(memory, 0x5A, bytes, stream().get()));
@@ -228,10 +225,10 @@ class CudaTransferLab final : public TransferLab {
     const bool goes_up = kind <= Transfer::up_pinned_2d;
     const bool goes_down = kind >= Transfer::down_pageable && kind <= Transfer::down_pinned_2d;
     const Plane<Sample, Device> flat_grey = flat({shape.width, shape.height, 1});
-    for (const HostPlane& plane : {pinned_grey_.view(), pageable_grey_.view()})
-      std::memset(plane.data, 0xA5, static_cast<std::size_t>(plane.height * plane.stride));
+    for (const HostView& grey : {pinned_grey_.untyped_view(), pageable_grey_.untyped_view()})
+      std::memset(grey.data, 0xA5, static_cast<std::size_t>(grey.height * grey.stride_bytes));
     IMGPIPE_CUDA(cudaMemset(rgb_memory_.data(), 0xA5, plane_bytes(shape)));
-    if (goes_up) IMGPIPE_CUDA(cudaMemset(flat_.data(), 0xA5, static_cast<std::size_t>(shape.samples())));
+    if (goes_up) IMGPIPE_CUDA(cudaMemset(flat_.data(), 0xA5, static_cast<std::size_t>(shape.bytes())));
     if (goes_down) {
       copy_to_device(grey_, right_grey, stream());
       copy_to_device(flat_grey, right_grey, stream());
@@ -252,7 +249,8 @@ class CudaTransferLab final : public TransferLab {
   static std::string difference(const ConstHostPlane& right, const ConstHostPlane& got) {
     std::int64_t rows = 0;
     for (std::int64_t y = 0; y < right.height; ++y) {
-      if (std::memcmp(right.row(y), got.row(y), static_cast<std::size_t>(right.row_samples())) != 0) ++rows;
+      if (std::memcmp(right.row(y), got.row(y), static_cast<std::size_t>(right.shape().row_bytes())) != 0)
+        ++rows;
     }
     return rows == 0 ? "" : std::to_string(rows) + (rows == 1 ? " row differs" : " rows differ");
   }

@@ -22,11 +22,11 @@ Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<c
   Made made{OwnFrame(stage.writes_pixels ? out : FrameType{}), {}};
   const std::vector<std::byte> table = prepared_table(stage, in.type, parameters);
   if (reads_histogram(stage, parameters)) made.counts = counts_of(in);
-  if (stage.counts) made.counts.resize(static_cast<std::size_t>(out.bins() * out.color_channels));
+  if (stage.counts) made.counts.resize(counters(out));
   StageCall<Host> call{};
   call.in = in;
   if (stage.writes_pixels) call.out = made.frame.view();
-  call.histogram = {made.counts.data(), out.bins(), out.color_channels, out.bins(), 1};
+  call.histogram = histogram_view<Host>(made.counts.data(), out);
   call.parameters = parameters;
   call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
   stage.u8.reference(call);
