@@ -1,0 +1,276 @@
+#include "images/codecs/jpeg/baseline_reference.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "images/codecs/jpeg/jpeg_arithmetic.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr unsigned kMarkerPrefix = 0xFF;
+constexpr unsigned kFirstRestart = 0xD0;
+constexpr unsigned kEndOfImage = 0xD9;
+constexpr int kRestarts = 8;  // they are counted modulo this
+
+// ---- bits and codes (T.81, F.2.2) -------------------------------------------------------------------
+
+class Bits {
+ public:
+  explicit Bits(std::span<const std::byte> data) : data_(data) {}
+
+  // The next bit (NEXTBIT), or nothing where a marker stands or the file ends.
+  std::optional<int> next() {
+    if (left_ == 0) {
+      if (at_ >= data_.size()) return std::nullopt;
+      if (byte(at_) == kMarkerPrefix) {
+        // A zero is stuffed behind a data byte that looks like a marker's first.
+        if (at_ + 1 >= data_.size() || byte(at_ + 1) != 0) return std::nullopt;
+        current_ = kMarkerPrefix;
+        at_ += 2;
+      } else {
+        current_ = byte(at_++);
+      }
+      left_ = 8;
+    }
+    --left_;
+    return static_cast<int>(current_ >> left_ & 1);
+  }
+
+  // The next `count` bits as a number, the first one highest (RECEIVE).
+  std::optional<int> receive(int count) {
+    int value = 0;
+    for (int i = 0; i < count; ++i) {
+      const std::optional<int> bit = next();
+      if (!bit) return std::nullopt;
+      value = value * 2 + *bit;
+    }
+    return value;
+  }
+
+  // Leaves the rest of the byte and takes the marker that must stand there; any number of 0xFF may stand
+  // before it (T.81, B.1.1.2).
+  bool take_marker(unsigned code) {
+    left_ = 0;
+    if (at_ >= data_.size() || byte(at_) != kMarkerPrefix) return false;
+    while (at_ < data_.size() && byte(at_) == kMarkerPrefix) ++at_;
+    return at_ < data_.size() && byte(at_++) == code;
+  }
+
+ private:
+  [[nodiscard]] unsigned byte(std::size_t i) const { return std::to_integer<unsigned>(data_[i]); }
+
+  std::span<const std::byte> data_;
+  std::size_t at_ = 0;    // the next byte
+  unsigned current_ = 0;  // the byte whose lower bits are next
+  int left_ = 0;          // how many of them
+};
+
+// What the next code stands for (DECODE). Codes of one length follow one another; the first of a length is
+// the one behind the last of the length before, with a zero appended (T.81, C.2).
+std::optional<int> next_symbol(Bits& bits, const HuffmanCodes& codes) {
+  int code = 0;
+  int first = 0;
+  std::size_t symbol_of_first = 0;
+  for (std::size_t length = 1; length < codes.counts.size(); ++length) {
+    const std::optional<int> bit = bits.next();
+    if (!bit) return std::nullopt;
+    code = code * 2 + *bit;
+    const int place = code - first;
+    if (place < codes.counts[length]) {
+      const std::size_t symbol = symbol_of_first + static_cast<std::size_t>(place);
+      if (symbol >= codes.symbols.size()) return std::nullopt;
+      return codes.symbols[symbol];
+    }
+    first = (first + codes.counts[length]) * 2;
+    symbol_of_first += codes.counts[length];
+  }
+  return std::nullopt;
+}
+
+// A number of `size` bits, the lower half of which stands for negative ones (EXTEND).
+std::optional<int> next_number(Bits& bits, int size) {
+  const std::optional<int> value = bits.receive(size);
+  if (!value || size == 0) return value;
+  return *value < 1 << (size - 1) ? *value - (1 << size) + 1 : *value;
+}
+
+// ---- blocks -----------------------------------------------------------------------------------------
+
+constexpr int kMostBits = 15;  // of a DC difference, and of an AC coefficient
+
+// In zigzag order.
+using Block = std::array<std::int16_t, kBlockSamples>;
+
+// The AC coefficients of a block. False where something is not in order.
+bool read_ac(Bits& bits, const HuffmanCodes& codes, Block& block) {
+  for (std::size_t place = 1; place < kBlockSamples; ++place) {
+    const std::optional<int> symbol = next_symbol(bits, codes);
+    if (!symbol) return false;
+    const int zeros = *symbol >> 4;
+    const int size = *symbol & 15;
+    if (size == 0 && zeros != 15) return true;  // end of block
+    place += static_cast<std::size_t>(zeros);
+    if (size == 0) {
+      // 16 zeros: a coefficient must follow.
+      if (place + 1 >= kBlockSamples) return false;
+      continue;
+    }
+    if (place >= kBlockSamples) return false;
+    const std::optional<int> value = next_number(bits, size);
+    if (!value) return false;
+    block[place] = static_cast<std::int16_t>(*value);
+  }
+  return true;
+}
+
+// A block; `dc` is the DC coefficient of the component's block before and becomes this one's.
+bool read_block(Bits& bits, const BaselineScan& scan, const ScanComponent& component, std::int64_t& dc,
+                Block& block) {
+  const auto codes = static_cast<std::size_t>(component.dc_codes);
+  const std::optional<int> size = next_symbol(bits, scan.dc_codes[codes]);
+  if (!size || *size > kMostBits) return false;
+  const std::optional<int> difference = next_number(bits, *size);
+  if (!difference) return false;
+  dc += *difference;
+  if (dc < INT32_MIN || dc > INT32_MAX) return false;
+  block[0] = wrapped_16(static_cast<std::int32_t>(dc));
+  return read_ac(bits, scan.ac_codes[static_cast<std::size_t>(component.ac_codes)], block);
+}
+
+std::array<std::uint8_t, kBlockSamples> samples_of(const Block& block, const ScanComponent& component) {
+  std::array<std::int16_t, kBlockSamples> values{};
+  bool flat = true;
+  for (std::size_t i = 0; i < kBlockSamples; ++i) {
+    values[kZigzag[i]] = dequantised(block[i], component.steps[i]);
+    if (kZigzag[i] >= kBlockSide && block[i] != 0) flat = false;
+  }
+  return inverse_dct(values, flat);
+}
+
+// ---- planes -----------------------------------------------------------------------------------------
+
+// The samples of a component, whole MCUs.
+class Samples {
+ public:
+  Samples(const BaselineScan& scan, const ScanComponent& component)
+      : width_(component.width),
+        height_(component.height),
+        stride_(scan.mcus_across * component.across * kBlockSide),
+        samples_(static_cast<std::size_t>(stride_ * scan.mcu_rows * component.down * kBlockSide)) {}
+
+  // The one nearest to x, y of those that stand for pixels.
+  [[nodiscard]] int at(std::int64_t x, std::int64_t y) const {
+    x = std::clamp<std::int64_t>(x, 0, width_ - 1);
+    y = std::clamp<std::int64_t>(y, 0, height_ - 1);
+    return samples_[static_cast<std::size_t>(y * stride_ + x)];
+  }
+  void set_block(std::int64_t across, std::int64_t down,
+                 const std::array<std::uint8_t, kBlockSamples>& block) {
+    for (std::int64_t y = 0; y < kBlockSide; ++y) {
+      std::copy_n(block.begin() + y * kBlockSide, kBlockSide,
+                  samples_.begin() + (down * kBlockSide + y) * stride_ + across * kBlockSide);
+    }
+  }
+  [[nodiscard]] std::int64_t width() const { return width_; }
+
+ private:
+  std::int64_t width_, height_, stride_;
+  std::vector<std::uint8_t> samples_;
+};
+
+bool read_mcu(Bits& bits, const BaselineScan& scan, std::int64_t mcu, std::array<std::int64_t, 3>& dc,
+              std::vector<Samples>& planes) {
+  for (std::size_t c = 0; c < planes.size(); ++c) {
+    const ScanComponent& component = scan.component[c];
+    for (std::int64_t down = 0; down < component.down; ++down) {
+      for (std::int64_t across = 0; across < component.across; ++across) {
+        Block block{};
+        if (!read_block(bits, scan, component, dc[c], block)) return false;
+        planes[c].set_block(mcu % scan.mcus_across * component.across + across,
+                            mcu / scan.mcus_across * component.down + down, samples_of(block, component));
+      }
+    }
+  }
+  return true;
+}
+
+bool read_scan(const BaselineScan& scan, std::vector<Samples>& planes) {
+  Bits bits(scan.data);
+  std::array<std::int64_t, 3> dc{};
+  for (std::int64_t mcu = 0; mcu < scan.mcus(); ++mcu) {
+    if (scan.restart_interval > 0 && mcu > 0 && mcu % scan.restart_interval == 0) {
+      const std::int64_t restart = (mcu / scan.restart_interval - 1) % kRestarts;
+      if (!bits.take_marker(kFirstRestart + static_cast<unsigned>(restart))) return false;
+      dc = {};
+    }
+    if (!read_mcu(bits, scan, mcu, dc, planes)) return false;
+  }
+  return bits.take_marker(kEndOfImage);
+}
+
+// ---- pixels -----------------------------------------------------------------------------------------
+
+// What stands for the pixel x, y in a colour plane.
+int colour_at(const Samples& plane, Sampling sampling, std::int64_t x, std::int64_t y) {
+  const std::int64_t column = x / 2;
+  const std::int64_t row = y / 2;
+  const std::int64_t far = y % 2 == 0 ? row - 1 : row + 1;
+  const bool left = x % 2 == 0;
+  const bool repeated = plane.width() <= kMostRepeated;
+  const auto sum = [&](std::int64_t at) { return column_sum(plane.at(at, row), plane.at(at, far)); };
+  switch (sampling) {
+    case Sampling::s422:
+      if (repeated) return plane.at(column, y);
+      return left ? upsampled_left(plane.at(column - 1, y), plane.at(column, y))
+                  : upsampled_right(plane.at(column, y), plane.at(column + 1, y));
+    case Sampling::s420:
+      if (repeated) return plane.at(column, row);
+      return left ? upsampled_left_of_sums(sum(column - 1), sum(column))
+                  : upsampled_right_of_sums(sum(column), sum(column + 1));
+    case Sampling::s440:
+      return y % 2 == 0 ? upsampled_upper(plane.at(x, far), plane.at(x, row))
+                        : upsampled_lower(plane.at(x, row), plane.at(x, far));
+    case Sampling::s444:
+    case Sampling::grey:
+      break;
+  }
+  return plane.at(x, y);
+}
+
+void write_pixels(const BaselineScan& scan, const std::vector<Samples>& planes, HostPlane image) {
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    Sample* pixel = image.row(y);
+    for (std::int64_t x = 0; x < image.width; ++x, pixel += image.channels) {
+      const int luma = planes[0].at(x, y);
+      if (planes.size() == 1) {
+        *pixel = static_cast<Sample>(luma);
+        continue;
+      }
+      const int cb = colour_at(planes[1], scan.sampling, x, y);
+      const int cr = colour_at(planes[2], scan.sampling, x, y);
+      pixel[0] = red_of(luma, cr);
+      pixel[1] = green_of(luma, cb, cr);
+      pixel[2] = blue_of(luma, cb);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Image> decode_baseline_reference(const BaselineScan& scan) {
+  std::vector<Samples> planes;
+  for (int c = 0; c < scan.components; ++c) {
+    planes.emplace_back(scan, scan.component[static_cast<std::size_t>(c)]);
+  }
+  if (!read_scan(scan, planes)) return std::nullopt;
+  Image image({scan.width, scan.height, scan.components});
+  write_pixels(scan, planes, image.view());
+  return image;
+}
+
+}  // namespace imgpipe

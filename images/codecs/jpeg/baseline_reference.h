@@ -1,0 +1,18 @@
+// The decoder of one baseline scan written to be read, bit by bit and plane by plane. What decodes faster is
+// compared with it; the program itself never runs it.
+#pragma once
+
+#include <optional>
+
+#include "images/codecs/jpeg/baseline_scan.h"
+#include "images/image.h"
+
+namespace imgpipe {
+
+// The picture, grey or RGB, equal to libjpeg-turbo's to the bit (jpeg_arithmetic.h). Nothing where the data
+// is not in perfect order (T.81, F.2): a code that stands for nothing or for what cannot be, a coefficient
+// behind the 64th, data that ends early, a byte or more left over before a marker, a restart marker that is
+// missing or not the next one, no EOI behind the last MCU. Throws Error(memory).
+[[nodiscard]] std::optional<Image> decode_baseline_reference(const BaselineScan& scan);
+
+}  // namespace imgpipe
