@@ -3,13 +3,8 @@
 // vectors stand elsewhere and are never shared between the reference and the rest.
 #pragma once
 
+#include "images/host_device.h"
 #include "images/plane.h"
-
-#ifdef __CUDACC__
-#define IMGPIPE_HOST_DEVICE __host__ __device__
-#else
-#define IMGPIPE_HOST_DEVICE
-#endif
 
 namespace imgpipe {
 

@@ -8,11 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include "images/codecs/codec_parts.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
 #include "images/memory/block_pool.h"
 #include "images/synth.h"
 #include "pipeline/engine.h"
+#include "tests/support/banded_reader.h"
 #include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
@@ -111,6 +113,43 @@ INSTANTIATE_TEST_SUITE_P(
       for (char& c : name) c = c == ',' ? '_' : c;
       return name;
     });
+
+// A decoder that works on several bands holds something for each of them.
+TEST(MemoryNeed, OfAReaderWithBandsCountsEveryBandOnItsWay) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
+  const Image image = synthesize(parse_pattern("noise"), {811, 2407, 3}, 1);
+  const BandedWays ways{.seed = 3, .working_bytes = 3'000'000, .bytes_a_row = 4 * 3 * 811};
+  for (const bool turned : {false, true}) {
+    const Orientation orientation = turned ? Orientation::rotate_90 : Orientation::upright;
+    for (const char* stages : {"gray,smooth", "hist", "resize:0:1500", "resize:0:90"}) {
+      for (const int threads : {1, 2, 7}) {
+        for (const bool source : {false, true}) {
+          BandedLog log;
+          Job job;
+          job.reader = std::make_unique<BandedReader>(image.untyped_view(), ways, log, orientation);
+          if (turned)
+            job.reader = make_oriented_reader(std::move(job.reader), std::pmr::new_delete_resource());
+          job.plan = plan_of(stages, job.reader->header().shape);
+          job.writer = make_writer(Format::bmp, job.plan.output);
+          job.keep_source = job.keep_pixels = source;
+          const auto engine = make_cpu_engine(threads);
+          const MemoryNeed need =
+              engine->memory_need({job.plan, *job.reader, job.writer.get(), false, 0, source, false, source});
+          block_pool().keep_within(BlockPool::kUsualBytes);
+          const std::int64_t before = block_pool().use().in_use;
+          const Outcome outcome = engine->run(std::move(job));
+          ASSERT_FALSE(outcome.error);
+          const std::int64_t taken = block_pool().use().peak - before;
+          const std::string what = std::string(stages) + (turned ? " turned " : " ") +
+                                   std::to_string(threads) + (source ? " keeps its source" : "");
+          // Every block is of whole pages, and there are several a band.
+          EXPECT_LE(taken, need.with_threads(threads) + (std::int64_t{256} << 10)) << what;
+          EXPECT_GE(taken, need.bytes / 2) << what;
+        }
+      }
+    }
+  }
+}
 
 TEST(MemoryNeed, ThreadsAreAsManyAsThereIsMemoryFor) {
   const MemoryNeed need{100, 10};

@@ -3,7 +3,13 @@
 // Rows that are mirrored from left to right are turned where they come. All other orientations may need the
 // last stored row for the first one given: stored rows are read in strips, each of which is put in its place
 // in the one image turned, which is the caller's where it asks for all rows at once.
+//
+// Where the stored rows come in bands, threads that are given bands of a turned image first turn all of it
+// together: each takes the next strip, reads and turns it, until there is none.
 #include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
@@ -27,22 +33,48 @@ class MirroringReader final : public Reader {
   [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
     return stored_->library_bytes(whole);
   }
+  [[nodiscard]] bool has_bands() const noexcept override { return stored_->has_bands(); }
+  [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
+    return stored_->band_bytes(rows);
+  }
+  [[nodiscard]] std::string_view decoder() const noexcept override { return stored_->decoder(); }
 
  protected:
   void read_next_rows(HostView rows) override {
     stored_->read_rows(rows);
-    for (std::int64_t y = 0; y < rows.height; ++y) mirror(rows.row(y), rows.width, pixel_bytes(rows.shape()));
+    mirror_all(rows);
   }
 
   void finish() override { warnings_ = stored_->warnings(); }
 
+  void begin_next_band(std::int64_t first, std::int64_t rows) override {
+    {
+      const std::lock_guard lock(mutex_);
+      ++bands_begun_;
+    }
+    stored_->begin_band(first, rows);
+  }
+
+  void read_begun_band(std::int64_t first, HostView rows) override {
+    stored_->read_band(first, rows);
+    mirror_all(rows);
+    const std::lock_guard lock(mutex_);
+    if (--bands_begun_ == 0) warnings_ = stored_->warnings();
+  }
+
  private:
+  static void mirror_all(const HostView& rows) {
+    for (std::int64_t y = 0; y < rows.height; ++y) mirror(rows.row(y), rows.width, pixel_bytes(rows.shape()));
+  }
+
   static void mirror(std::byte* row, std::int64_t width, std::int64_t pixel) {
     for (std::int64_t left = 0, right = width - 1; left < right; ++left, --right)
       std::swap_ranges(row + left * pixel, row + (left + 1) * pixel, row + right * pixel);
   }
 
   std::unique_ptr<Reader> stored_;
+  std::mutex mutex_;
+  int bands_begun_ = 0;  // and not read yet: nobody is in the stored reader where there are none
 };
 
 class TurningReader final : public WholeImageReader {
@@ -57,6 +89,13 @@ class TurningReader final : public WholeImageReader {
     return stored_->working_bytes(false) + strip_shape().bytes() + WholeImageReader::working_bytes(whole);
   }
   [[nodiscard]] std::int64_t library_bytes(bool) const override { return stored_->library_bytes(false); }
+  [[nodiscard]] bool has_bands() const noexcept override { return stored_->has_bands(); }
+  // Whoever reads a band has a strip.
+  [[nodiscard]] std::int64_t band_bytes(std::int64_t) const override {
+    const Shape strip = strip_shape();
+    return strip.bytes() + stored_->band_bytes(strip.height);
+  }
+  [[nodiscard]] std::string_view decoder() const noexcept override { return stored_->decoder(); }
 
  protected:
   void decode(HostView whole) override {
@@ -66,12 +105,67 @@ class TurningReader final : public WholeImageReader {
       const HostView rows =
           strip.untyped_view().rows(0, std::min(strip.shape().height, stored.height - first));
       stored_->read_rows(rows);
-      orient_pixels(rows, place_of(first, rows.height, whole), header_.orientation);
+      turn(first, rows, whole);
     }
     warnings_ = stored_->warnings();
   }
 
+  void begin_next_band(std::int64_t, std::int64_t) override {}  // any of them needs all strips
+
+  void read_begun_band(std::int64_t first, HostView rows) override {
+    turn_together();
+    copy_pixels(std::as_const(turned_).untyped_view().rows(first, rows.height), rows);
+  }
+
  private:
+  // ---- on every thread that reads a band ---------------------------------------------------------------
+
+  // Takes part until the image is turned; rethrows what has stopped any of the threads.
+  void turn_together() {
+    Image strip;
+    std::unique_lock lock(mutex_);
+    while (!error_ && !is_turned()) {
+      if (next_row_ == stored_->header().shape.height) {
+        changed_.wait(lock);  // for those that are at the last strips
+        continue;
+      }
+      try {
+        turn_next(strip, lock);
+      } catch (...) {
+        if (!lock.owns_lock()) lock.lock();
+        if (!error_) error_ = std::current_exception();
+      }
+    }
+    changed_.notify_all();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  // Under mutex_, which it leaves while it reads and turns.
+  void turn_next(Image& strip, std::unique_lock<std::mutex>& lock) {
+    if (turned_.empty()) turned_ = Image(header_.shape, memory());
+    if (strip.empty()) strip = Image(strip_shape(), memory());
+    const std::int64_t first = next_row_;
+    const HostView rows =
+        strip.untyped_view().rows(0, std::min(strip.shape().height, stored_->header().shape.height - first));
+    stored_->begin_band(first, rows.height);
+    next_row_ += rows.height;
+    lock.unlock();
+    stored_->read_band(first, rows);
+    turn(first, rows, turned_.untyped_view());
+    lock.lock();
+    rows_turned_ += rows.height;
+    if (is_turned()) warnings_ = stored_->warnings();
+  }
+
+  [[nodiscard]] bool is_turned() const { return rows_turned_ == stored_->header().shape.height; }
+
+  // ------------------------------------------------------------------------------------------------------
+
+  // Puts the stored rows from `first` on in their place.
+  void turn(std::int64_t first, const HostView& rows, const HostView& whole) const {
+    orient_pixels(rows, place_of(first, rows.height, whole), header_.orientation);
+  }
+
   // So many rows that what they become of a column fills whole cache lines, and that they stay in the second
   // cache while they are turned.
   [[nodiscard]] Shape strip_shape() const {
@@ -96,6 +190,12 @@ class TurningReader final : public WholeImageReader {
   }
 
   std::unique_ptr<Reader> stored_;
+  // Of bands.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Image turned_;
+  std::int64_t next_row_ = 0, rows_turned_ = 0;  // of the stored image
+  std::exception_ptr error_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/stage.h"
+#include "pipeline/decode_row.h"
 #include "pipeline/host/ordered_run.h"
 #include "pipeline/memory_need.h"
 
@@ -23,6 +24,7 @@ class BandPass {
         threads_(threads),
         bands_(job.plan, job.chain, job.writer, threads.count()) {
     decodes_whole_ = job.reader != nullptr && plan_.is_whole(0, job.chain);
+    reads_at_once_ = job.reader != nullptr && job.reader->has_bands();
   }
 
   void run() {
@@ -40,6 +42,9 @@ class BandPass {
   struct Slot {
     RowRange band;
     std::vector<RowRange> rows;                      // by buffer
+    HostView reads;                                  // rows that are begun at the reader, to be read yet
+    std::int64_t reads_from = 0;                     // the first of them in the image
+    std::int64_t new_bytes = 0;                      // of them: those that no band before reads
     int thread = 0;                                  // that is at it
     std::vector<std::array<Image, 3>> places;        // BandPlan::places()
     std::vector<std::int64_t> tops;                  // by buffer: the image's row that its place begins with
@@ -79,19 +84,22 @@ class BandPass {
   }
 
   // Reads on to the end of the rows that the band needs, the last one to the end of the image: a file is
-  // judged whole.
+  // judged whole. At a reader with bands that is only begun here. Then neighbours both read the rows that
+  // they share: the one before may not have them yet. Of a whole image they share none: a later chain reads
+  // its pixels, and this one at most counts them, each band its own.
   void read(Slot& slot, bool last) {
     const std::int64_t end = last ? plan_.plan.input.height : std::max(slot.rows[0].end, read_);
     if (decodes_whole_) {
-      read_rows(slot, job_.whole.plane(0, 0).rows(read_, end - read_));
+      read_rows(slot, read_, job_.whole.plane(0, 0).rows(read_, end - read_));
       read_ = end;
       return;
     }
     Image& image = place(slot, 0, 0);
     const std::int64_t top = slot.rows[0].count() == 0 ? read_ : std::min(slot.rows[0].first, read_);
-    keep_rows_of_before(image.untyped_view(), top);
+    if (!reads_at_once_) keep_rows_of_before(image.untyped_view(), top);
     slot.tops[0] = top;
-    read_rows(slot, image.untyped_view().rows(read_ - top, end - read_));
+    const std::int64_t from = reads_at_once_ ? top : read_;
+    read_rows(slot, from, image.untyped_view().rows(from - top, end - from));
     read_ = end;
   }
 
@@ -105,9 +113,25 @@ class BandPass {
     }
   }
 
-  void read_rows(Slot& slot, const HostView& rows) {
+  // The image's rows from `first` on.
+  void read_rows(Slot& slot, std::int64_t first, const HostView& rows) {
+    slot.reads = {};
     if (rows.height == 0) return;
-    timed(slot, "decode", SpanKind::host, rows.bytes(), [&] { job_.reader->read_rows(rows); });
+    if (reads_at_once_) {
+      job_.reader->begin_band(first, rows.height);
+      slot.reads_from = first;
+      slot.reads = rows;
+      slot.new_bytes = (first + rows.height - read_) * rows.row_bytes();
+      return;
+    }
+    decode(slot, rows.bytes(), [&] { job_.reader->read_rows(rows); });
+  }
+
+  // Counts as whoever has decoded when it is done.
+  template <class Action>
+  void decode(Slot& slot, std::int64_t bytes, const Action& action) {
+    timed(slot, "decode", SpanKind::host, bytes, action);
+    slot.spans.back().name = decode_row(*job_.reader);
   }
 
   // Plane i of the place that a band has for a buffer.
@@ -122,6 +146,9 @@ class BandPass {
 
   void process(Slot& slot, int thread) {
     slot.thread = thread;
+    if (slot.reads.height > 0) {
+      decode(slot, slot.new_bytes, [&] { job_.reader->read_band(slot.reads_from, slot.reads); });
+    }
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) do_work(slot, i);
     if (job_.writer == nullptr) return;
     slot.result = rows_of(slot, plan_.buffers.result, 0, slot.band);
@@ -254,6 +281,7 @@ class BandPass {
   HostThreads& threads_;
   const BandPlan bands_;
   bool decodes_whole_ = false;
+  bool reads_at_once_ = false;       // each band on its own thread
   std::int64_t next_ = 0;            // band
   std::int64_t read_ = 0;            // rows
   const Slot* last_read_ = nullptr;  // the band before

@@ -5,7 +5,8 @@
 //                              size                          in order
 //
 // One band after the other is taken from the reader; several are then on their way at once, each on one
-// thread from its first work to its strip of the file.
+// thread from its first work to its strip of the file. A reader that gives bands to several threads is read
+// on that thread too: in their order they are only begun.
 #pragma once
 
 #include <vector>

@@ -157,7 +157,7 @@ bool BandPlan::in_place(std::size_t buffer, const RowRange& rows, const RowRange
 }
 
 // By buffer: the most rows that any band holds of what it makes.
-std::vector<std::int64_t> BandPlan::most_rows_held() const {
+std::vector<std::int64_t> BandPlan::most_rows_held() {
   std::vector<std::int64_t> held(plan_.buffers.buffers.size());
   std::int64_t read = 0;  // rows of the decoded image
   for (std::int64_t i = 0; i < bands(); ++i) {
@@ -166,11 +166,12 @@ std::vector<std::int64_t> BandPlan::most_rows_held() const {
     for (std::size_t buffer = 0; buffer < rows.size(); ++buffer) {
       if (!plan_.made_in(buffer, chain_)) continue;
       if (buffer == 0) {
-        if (plan_.is_whole(0, chain_)) continue;
         if (rows[0].count() == 0) rows[0] = {read, read};
         rows[0].first = std::min(rows[0].first, read);
         rows[0].end = i + 1 == bands() ? plan_.buffers.buffers[0].type.height : std::max(rows[0].end, read);
         read = rows[0].end;
+        rows_read_ = std::max(rows_read_, rows[0].count());
+        if (plan_.is_whole(0, chain_)) continue;
       } else if (in_place(buffer, rows[buffer], at)) {
         continue;
       }

@@ -78,11 +78,13 @@ class BandPlan {
   [[nodiscard]] std::optional<std::size_t> place_of(std::size_t buffer) const { return place_of_[buffer]; }
   // Whether a band writes its rows of a buffer straight into the whole image.
   [[nodiscard]] bool in_place(std::size_t buffer, const RowRange& rows, const RowRange& band) const;
+  // The most rows that any band reads of the decoded image: all that it needs of it.
+  [[nodiscard]] std::int64_t rows_read() const { return rows_read_; }
   // Bytes that one band holds.
   [[nodiscard]] std::int64_t band_bytes() const;
 
  private:
-  [[nodiscard]] std::vector<std::int64_t> most_rows_held() const;
+  [[nodiscard]] std::vector<std::int64_t> most_rows_held();
   void find_places();
 
   const ChainedPlan& plan_;
@@ -90,6 +92,7 @@ class BandPlan {
   bool to_writer_ = false;
   bool strips_ = false;
   std::int64_t height_ = 1, rows_ = 1;
+  std::int64_t rows_read_ = 0;
   std::vector<Place> places_;
   std::vector<std::optional<std::size_t>> place_of_;  // by buffer
 };

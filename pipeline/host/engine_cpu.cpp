@@ -45,7 +45,8 @@ class ChainsMemory {
     const bool to_writer = plan_.streamed && chain.last;
     const BandPlan bands(plan_, chain, to_writer ? question_.writer : nullptr, 1);
     const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
-    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader, bands.band_bytes(),
+    const std::int64_t read = chain.decodes ? question_.reader.band_bytes(bands.rows_read()) : 0;
+    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader, bands.band_bytes() + read,
         to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
     // Strips are the same for any number of threads.
     bands_ = std::max(

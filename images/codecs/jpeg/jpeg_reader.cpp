@@ -2,9 +2,11 @@
 //
 // libjpeg reports errors by calling error_exit, which must not return: it jumps back into the function of
 // this file that called the library. Those functions hold no object with a destructor.
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include <jpeglib.h>
 
@@ -13,6 +15,7 @@
 #include "images/codecs/jpeg/jpeg_codec.h"
 #include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/codecs/jpeg/jpeg_segments.h"
+#include "images/codecs/jpeg/library_jpeg.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -72,7 +75,7 @@ void cmyk_to_rgb(const JSAMPLE* in, Sample* out, std::int64_t width, bool invert
   }
 }
 
-class JpegReader final : public Reader {
+class JpegReader final : public LibraryJpeg {
  public:
   // libjpeg keeps no segment for us: it would walk all those that it has kept for each further one.
   JpegReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), facts_(read_jpeg_facts(bytes)) {
@@ -104,6 +107,18 @@ class JpegReader final : public Reader {
   // Coefficients; without them it holds few rows.
   [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
     return header_.progressive ? working_bytes(whole) : 0;
+  }
+
+  [[nodiscard]] std::optional<BaselineScan> baseline() const override;
+
+  // Of a file with Exif, which is a camera's, what follows may be some maker's own; else it is none of the
+  // picture's.
+  [[nodiscard]] std::string judge_behind_end(Bytes behind) const override {
+    const Bytes more = without_padding(behind);
+    if (more.empty() || is_known_appendix(more, facts_)) return "";
+    std::string what = following_bytes(behind.size(), format_by_content(more).has_value());
+    if (errors_.strict && facts_.exif.empty()) throw Error(ErrorKind::input, "JPEG: " + what);
+    return what;
   }
 
  protected:
@@ -232,17 +247,13 @@ class JpegReader final : public Reader {
     return true;
   }
 
-  // Behind the end of the picture. Padding and what cameras append there is as it should be. Of a file with
-  // Exif, which is a camera's, it may be some maker's own; else it is none of the picture's.
+  // Behind the end of the picture.
   void judge_what_follows() {
     const auto* next = reinterpret_cast<const std::byte*>(decoder_.src->next_input_byte);
     const std::size_t count = decoder_.src->bytes_in_buffer;
     if (bytes_.data() + bytes_.size() != next + count) return;  // libjpeg made up an end marker
-    const Bytes behind = without_padding(bytes_.last(count));
-    if (behind.empty() || is_known_appendix(behind, facts_)) return;
-    const std::string what = following_bytes(count, format_by_content(behind).has_value());
-    if (errors_.strict && facts_.exif.empty()) throw Error(ErrorKind::input, "JPEG: " + what);
-    warnings_.push_back(what);
+    std::string warning = judge_behind_end(bytes_.last(count));
+    if (!warning.empty()) warnings_.push_back(std::move(warning));
   }
 
   Bytes bytes_;
@@ -254,10 +265,104 @@ class JpegReader final : public Reader {
   bool started_ = false;
 };
 
+// The planes' sampling, against the luma plane; nothing for others than we know.
+std::optional<Sampling> sampling_of(std::span<const jpeg_component_info> components) {
+  if (components.size() == 1) return Sampling::grey;
+  const auto is_single = [](const jpeg_component_info& c) {
+    return c.h_samp_factor == 1 && c.v_samp_factor == 1;
+  };
+  if (components.size() != 3 || !is_single(components[1]) || !is_single(components[2])) return std::nullopt;
+  const int across = components[0].h_samp_factor;
+  const int down = components[0].v_samp_factor;
+  if (across == 1 && down == 1) return Sampling::s444;
+  if (across == 2 && down == 1) return Sampling::s422;
+  if (across == 2 && down == 2) return Sampling::s420;
+  if (across == 1 && down == 2) return Sampling::s440;
+  return std::nullopt;
+}
+
+HuffmanCodes codes_of(const JHUFF_TBL& table) {
+  HuffmanCodes codes;
+  std::copy_n(table.bits, codes.counts.size(), codes.counts.begin());
+  std::copy_n(table.huffval, codes.symbols.size(), codes.symbols.begin());
+  return codes;
+}
+
+bool has_known_tables(const jpeg_decompress_struct& decoder, const jpeg_component_info& component) {
+  const auto known = [](const auto& tables, int number) {
+    return number >= 0 && number < NUM_HUFF_TBLS && tables[number] != nullptr;
+  };
+  return known(decoder.quant_tbl_ptrs, component.quant_tbl_no) &&
+         known(decoder.dc_huff_tbl_ptrs, component.dc_tbl_no) &&
+         known(decoder.ac_huff_tbl_ptrs, component.ac_tbl_no);
+}
+
+ScanComponent scan_component(const jpeg_decompress_struct& decoder, const jpeg_component_info& component) {
+  ScanComponent made;
+  made.width = component.downsampled_width;
+  made.height = component.downsampled_height;
+  made.dc_codes = component.dc_tbl_no;
+  made.ac_codes = component.ac_tbl_no;
+  const JQUANT_TBL& steps = *decoder.quant_tbl_ptrs[component.quant_tbl_no];
+  for (std::size_t i = 0; i < made.steps.size(); ++i) made.steps[i] = steps.quantval[kZigzag[i]];
+  return made;
+}
+
+// Whether the whole image is in one scan, its components in order, every coefficient in full.
+bool is_one_sequential_scan(const jpeg_decompress_struct& decoder) {
+  const bool colors = decoder.jpeg_color_space == JCS_GRAYSCALE ? decoder.num_components == 1
+                                                                : decoder.jpeg_color_space == JCS_YCbCr;
+  bool in_order = decoder.comps_in_scan == decoder.num_components;
+  for (int i = 0; in_order && i < decoder.comps_in_scan; ++i)
+    in_order = decoder.cur_comp_info[i] == decoder.comp_info + i;
+  return colors && in_order && decoder.data_precision == BITS_IN_JSAMPLE && decoder.progressive_mode == 0 &&
+         decoder.arith_code == 0 && decoder.Ss == 0 && decoder.Se == DCTSIZE2 - 1 && decoder.Ah == 0 &&
+         decoder.Al == 0;
+}
+
+void lay_out_mcus(BaselineScan& scan) {
+  if (scan.sampling == Sampling::s422 || scan.sampling == Sampling::s420) scan.component[0].across = 2;
+  if (scan.sampling == Sampling::s440 || scan.sampling == Sampling::s420) scan.component[0].down = 2;
+  scan.mcu_width = kBlockSide * scan.component[0].across;
+  scan.mcu_height = kBlockSide * scan.component[0].down;
+  scan.mcus_across = (scan.width + scan.mcu_width - 1) / scan.mcu_width;
+  scan.mcu_rows = (scan.height + scan.mcu_height - 1) / scan.mcu_height;
+  scan.blocks_in_mcu = 0;
+  for (int c = 0; c < scan.components; ++c) {
+    const ScanComponent& component = scan.component[static_cast<std::size_t>(c)];
+    for (int i = 0; i < component.across * component.down; ++i)
+      scan.component_of_block[static_cast<std::size_t>(scan.blocks_in_mcu++)] = static_cast<std::uint8_t>(c);
+  }
+}
+
+std::optional<BaselineScan> JpegReader::baseline() const {
+  if (!is_one_sequential_scan(decoder_) || errors_.base.num_warnings > 0) return std::nullopt;
+  const std::optional<Sampling> sampling = sampling_of(components());
+  if (!sampling) return std::nullopt;
+  BaselineScan scan;
+  scan.width = decoder_.image_width;
+  scan.height = decoder_.image_height;
+  scan.sampling = *sampling;
+  scan.components = decoder_.num_components;
+  for (std::size_t c = 0; c < components().size(); ++c) {
+    const jpeg_component_info& component = components()[c];
+    if (!has_known_tables(decoder_, component)) return std::nullopt;
+    scan.component[c] = scan_component(decoder_, component);
+    const auto dc = static_cast<std::size_t>(component.dc_tbl_no);
+    const auto ac = static_cast<std::size_t>(component.ac_tbl_no);
+    scan.dc_codes[dc] = codes_of(*decoder_.dc_huff_tbl_ptrs[dc]);
+    scan.ac_codes[ac] = codes_of(*decoder_.ac_huff_tbl_ptrs[ac]);
+  }
+  scan.restart_interval = decoder_.restart_interval;
+  lay_out_mcus(scan);
+  scan.data = bytes_.last(decoder_.src->bytes_in_buffer);
+  return scan;
+}
+
 }  // namespace
 
-std::unique_ptr<Reader> open_jpeg(Bytes bytes, const DecodeOptions& options) {
-  return std::make_unique<JpegReader>(bytes, options);
+std::unique_ptr<LibraryJpeg> open_library_jpeg(Bytes file, const DecodeOptions& options) {
+  return std::make_unique<JpegReader>(file, options);
 }
 
 std::vector<std::string> jpeg_libraries() {

@@ -1,0 +1,430 @@
+#include "images/codecs/jpeg/baseline_reader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <iterator>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hwy/base.h>
+
+#include "images/codecs/jpeg/entropy_decoder.h"
+#include "images/codecs/jpeg/jpeg_codec.h"
+#include "images/codecs/jpeg/library_check.h"
+#include "images/codecs/jpeg/sample_rows.h"
+#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/error.h"
+#include "images/image.h"
+
+namespace imgpipe {
+namespace {
+
+// Rows of MCUs first..end-1.
+struct McuRows {
+  std::int64_t first = 0, end = 0;
+};
+
+struct Band {
+  std::int64_t first = 0, rows = 0;
+  McuRows needs;
+  bool given = false;  // to a thread that reads it
+  bool done = false;
+};
+
+struct McuRow {
+  enum class State { pending, in_work, ready };
+  State state = State::pending;
+  int bands = 0;  // that were begun and still need it
+  std::unique_ptr<std::uint8_t[]> samples;
+};
+
+// The state of one image that threads share; every member but the constants is used under its mutex.
+class BaselineReader final : public Reader {
+ public:
+  BaselineReader(std::unique_ptr<LibraryJpeg> library, const BaselineScan& scan, std::size_t piece_bytes)
+      : library_(std::move(library)), scan_(scan), pieces_(scan_, tables_, piece_bytes), layout_(scan_) {
+    header_ = library_->header();
+  }
+
+  // False: for the library.
+  [[nodiscard]] bool make_tables() { return tables_.make(scan_); }
+  [[nodiscard]] std::unique_ptr<LibraryJpeg> take_library() { return std::move(library_); }
+
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    // What read_rows() asks itself for at a time.
+    return library_->working_bytes(whole) + std::int64_t{sizeof(*this)} + 3 * pieces_.most_piece_bytes() +
+           band_bytes(rows_at_once());
+  }
+  [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
+    return library_->library_bytes(whole);
+  }
+
+  [[nodiscard]] bool has_bands() const noexcept override { return true; }
+  [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
+    const std::int64_t mcu_rows = std::min(scan_.mcu_rows, rows / scan_.mcu_height + 4);
+    const std::int64_t blocks = mcu_rows * scan_.mcus_across * scan_.blocks_in_mcu;
+    const std::int64_t block_bytes =
+        std::int64_t{sizeof(CoefficientBlock)} + kBlockSamples * std::int64_t{sizeof(Coefficient)};
+    const std::int64_t coefficients = std::min(blocks * block_bytes, most_list_bytes());
+    // The rows themselves once more: where the library takes over, the last band is kept.
+    return mcu_rows * layout_.bytes() + coefficients + pieces_.most_piece_bytes() +
+           rows * header_.shape.row_bytes();
+  }
+  [[nodiscard]] std::string_view decoder() const noexcept override {
+    return by_library_.load(std::memory_order_relaxed) ? std::string_view() : "parallel";
+  }
+
+ protected:
+  void read_next_rows(HostView rows) override {
+    for (std::int64_t y = 0; y < rows.height;) {
+      const std::int64_t count = std::min(rows_at_once(), rows.height - y);
+      begin_next_band(next_row_, count);
+      read_begun_band(next_row_, rows.rows(y, count));
+      y += count;
+      next_row_ += count;
+    }
+  }
+
+  void begin_next_band(std::int64_t first, std::int64_t rows) override;
+  void read_begun_band(std::int64_t first, HostView rows) override;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  using McuRowMap = std::map<std::int64_t, McuRow>;
+
+  [[nodiscard]] std::int64_t rows_at_once() const { return std::int64_t{4} * scan_.mcu_height; }
+  [[nodiscard]] std::int64_t blocks_in_row() const { return scan_.mcus_across * scan_.blocks_in_mcu; }
+  // Of everything that the file's bits can hold.
+  [[nodiscard]] std::int64_t most_list_bytes() const {
+    const auto bits = static_cast<std::int64_t>(scan_.data.size()) * 8;
+    const std::int64_t blocks =
+        std::min(scan_.mcus(), bits / tables_.least_mcu_bits + 1) * scan_.blocks_in_mcu;
+    return blocks * std::int64_t{sizeof(CoefficientBlock)} +
+           bits / tables_.least_coefficient_bits * std::int64_t{sizeof(Coefficient)};
+  }
+  // Colour samples of the rows above and below are mixed in.
+  [[nodiscard]] std::int64_t rows_around() const {
+    return scan_.sampling == Sampling::s420 || scan_.sampling == Sampling::s440 ? 1 : 0;
+  }
+  [[nodiscard]] McuRows needed(std::int64_t first, std::int64_t rows) const {
+    if (rows == 0) return {};
+    const std::int64_t above = std::max<std::int64_t>(first - rows_around(), 0);
+    const std::int64_t below = std::min(first + rows - 1 + rows_around(), scan_.height - 1);
+    return {above / scan_.mcu_height, below / scan_.mcu_height + 1};
+  }
+
+  // ---- with the lock, which they leave while they work ---------------------------------------------------
+
+  [[nodiscard]] Band& take_band(std::int64_t first, std::int64_t rows);
+  [[nodiscard]] bool are_ready(const McuRows& rows) const;
+  [[nodiscard]] bool reconstruct_one(Lock& lock, const McuRows& rows);
+  [[nodiscard]] bool decode_one(Lock& lock);
+  void join_pieces(Lock& lock);
+  void drop_old_blocks();
+  McuRowMap::iterator drop(McuRowMap::iterator row);
+  void end_band(Band& band);
+  void read_by_library(Lock& lock, const Band& band, const HostView& rows);
+  void check_end(Lock& lock);
+
+  // ---- without it ----------------------------------------------------------------------------------------
+
+  void make_rows(std::int64_t first, const HostView& rows, std::span<std::uint8_t* const> mcu_rows,
+                 std::int64_t first_mcu_row) const;
+  void library_rows(std::int64_t first, const HostView& rows);
+
+  std::unique_ptr<LibraryJpeg> library_;
+  const BaselineScan scan_;
+  EntropyTables tables_;
+  ScanPieces pieces_;
+  const SampleLayout layout_;
+  std::int64_t next_row_ = 0;  // of read_rows()
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<Band> bands_;            // that were begun, from the first one that is not done
+  std::int64_t lowest_mcu_row_ = 0;  // that a band which is not begun yet may need
+  McuRowMap mcu_rows_;               // those that bands need
+  std::vector<std::unique_ptr<std::uint8_t[]>> free_samples_;
+
+  struct Claimed {
+    PieceRange range;
+    std::shared_ptr<Piece> piece;  // once it is decoded
+  };
+  std::deque<Claimed> claimed_;  // in order, and not joined yet
+  bool joining_ = false;
+  std::deque<TrueBlocks> blocks_;  // those that are still needed
+  std::int64_t true_blocks_ = 0;   // so many are known
+
+  std::atomic<bool> by_library_{false};
+  std::exception_ptr error_;  // that all bands end with
+  std::int64_t library_row_ = 0;
+  Image last_rows_;  // that the library gave, and where they begin
+  std::int64_t last_first_ = 0;
+};
+
+void BaselineReader::begin_next_band(std::int64_t first, std::int64_t rows) {
+  const Lock lock(mutex_);
+  const Band band{.first = first, .rows = rows, .needs = needed(first, rows)};
+  for (std::int64_t row = band.needs.first; row < band.needs.end; ++row) ++mcu_rows_[row].bands;
+  bands_.push_back(band);
+  lowest_mcu_row_ = needed(first, 1).first;
+  for (auto row = mcu_rows_.begin(); row != mcu_rows_.end() && row->first < lowest_mcu_row_;)
+    row = row->second.bands == 0 ? drop(row) : std::next(row);
+}
+
+BaselineReader::McuRowMap::iterator BaselineReader::drop(McuRowMap::iterator row) {
+  if (row->second.samples) free_samples_.push_back(std::move(row->second.samples));
+  return mcu_rows_.erase(row);
+}
+
+Band& BaselineReader::take_band(std::int64_t first, std::int64_t rows) {
+  const auto band = std::ranges::find_if(
+      bands_, [&](const Band& one) { return !one.given && one.first == first && one.rows == rows; });
+  if (band == bands_.end()) throw Error(ErrorKind::usage, "read_band: that band was not begun");
+  band->given = true;
+  return *band;
+}
+
+void BaselineReader::read_begun_band(std::int64_t first, HostView rows) {
+  Lock lock(mutex_);
+  Band& band = take_band(first, rows.height);
+  try {
+    while (!by_library_ && !error_ && !are_ready(band.needs)) {
+      if (reconstruct_one(lock, band.needs)) continue;
+      if (true_blocks_ < band.needs.end * blocks_in_row() && decode_one(lock)) continue;
+      changed_.wait(lock);
+    }
+    if (!by_library_ && !error_) {
+      std::vector<std::uint8_t*> samples;
+      for (std::int64_t row = band.needs.first; row < band.needs.end; ++row)
+        samples.push_back(mcu_rows_.at(row).samples.get());
+      lock.unlock();
+      make_rows(first, rows, samples, band.needs.first);
+      lock.lock();
+      if (first + rows.height == scan_.height) check_end(lock);  // may find that it is the library's
+    }
+    if (by_library_ && !error_) read_by_library(lock, band, rows);
+    if (error_) std::rethrow_exception(error_);
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    if (!error_) error_ = std::current_exception();
+    changed_.notify_all();
+    throw;
+  }
+  end_band(band);
+}
+
+bool BaselineReader::are_ready(const McuRows& rows) const {
+  for (std::int64_t row = rows.first; row < rows.end; ++row) {
+    if (mcu_rows_.at(row).state != McuRow::State::ready) return false;
+  }
+  return true;
+}
+
+// Makes the samples of one of these rows. False: there is none whose blocks are known and that nobody is at.
+bool BaselineReader::reconstruct_one(Lock& lock, const McuRows& rows) {
+  const std::int64_t known = true_blocks_ / blocks_in_row();
+  for (std::int64_t number = rows.first; number < std::min(rows.end, known); ++number) {
+    McuRow& row = mcu_rows_.at(number);
+    if (row.state != McuRow::State::pending) continue;
+    row.state = McuRow::State::in_work;
+    if (!free_samples_.empty()) {
+      row.samples = std::move(free_samples_.back());
+      free_samples_.pop_back();
+    }
+    std::vector<TrueBlocks> parts;  // with them, what they are of stays
+    const std::int64_t first = number * blocks_in_row();
+    const std::int64_t end = first + blocks_in_row();
+    std::ranges::copy_if(blocks_, std::back_inserter(parts),
+                         [&](const TrueBlocks& part) { return part.first < end && part.end() > first; });
+    lock.unlock();
+    if (!row.samples)
+      row.samples = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(layout_.bytes()));
+    std::vector<BlockRun> runs;
+    for (const TrueBlocks& part : parts) {
+      const std::int64_t from = std::max(first, part.first);
+      runs.push_back(part.run(from, std::min(end, part.end()) - from, from - first));
+    }
+    layout_.reconstruct(runs, row.samples.get());
+    lock.lock();
+    row.state = McuRow::State::ready;
+    drop_old_blocks();
+    changed_.notify_all();
+    return true;
+  }
+  return false;
+}
+
+// Blocks in front of the first row whose samples are still to be made. Every row is needed by some band.
+void BaselineReader::drop_old_blocks() {
+  std::int64_t oldest = lowest_mcu_row_;
+  for (const auto& [number, row] : mcu_rows_) {
+    if (row.state == McuRow::State::ready) {
+      oldest = std::max(oldest, number + 1);
+      continue;
+    }
+    oldest = number;
+    break;
+  }
+  while (!blocks_.empty() && blocks_.front().end() <= oldest * blocks_in_row()) blocks_.pop_front();
+}
+
+// Decodes the next piece and joins what can be joined. False: there is none to be decoded now.
+bool BaselineReader::decode_one(Lock& lock) {
+  if (claimed_.size() > bands_.size() + 1) return false;  // what waits for its turn takes memory
+  std::optional<PieceRange> range = pieces_.next();
+  if (!range) {
+    // More is needed than there is.
+    if (!claimed_.empty() || joining_) return false;
+    by_library_ = true;
+    changed_.notify_all();
+    return true;
+  }
+  const bool is_true = claimed_.empty() && !joining_;
+  if (is_true && range->start == PieceStart::guess) range->start = PieceStart::truth;
+  const TrueState truth = is_true ? pieces_.truth() : TrueState();
+  claimed_.push_back({.range = *range, .piece = {}});
+  Claimed& mine = claimed_.back();
+  lock.unlock();
+  std::shared_ptr<Piece> piece = pieces_.decode(*range, truth);
+  lock.lock();
+  mine.piece = std::move(piece);
+  join_pieces(lock);
+  return true;
+}
+
+// One thread at a time joins, so that the others can go on.
+void BaselineReader::join_pieces(Lock& lock) {
+  if (joining_) return;
+  joining_ = true;
+  while (!by_library_ && !error_ && !claimed_.empty() && claimed_.front().piece) {
+    const std::shared_ptr<Piece> piece = std::move(claimed_.front().piece);
+    lock.unlock();
+    std::vector<TrueBlocks> more;
+    const bool in_order = pieces_.join(piece, more);
+    lock.lock();
+    claimed_.pop_front();
+    if (!in_order) by_library_ = true;
+    for (TrueBlocks& blocks : more) {
+      true_blocks_ = blocks.end();
+      blocks_.push_back(std::move(blocks));
+    }
+    changed_.notify_all();
+  }
+  joining_ = false;
+}
+
+// With the last row: the end marker is in its place, and what follows it may.
+void BaselineReader::check_end(Lock& lock) {
+  while (!by_library_ && !error_) {
+    if (!joining_ && pieces_.is_complete()) {
+      const Bytes behind = scan_.data.subspan(pieces_.behind_end());
+      if (std::string warning = library_->judge_behind_end(behind); !warning.empty())
+        warnings_.push_back(std::move(warning));
+      return;
+    }
+    if (!decode_one(lock)) changed_.wait(lock);
+  }
+}
+
+void BaselineReader::end_band(Band& band) {
+  for (std::int64_t number = band.needs.first; number < band.needs.end; ++number) {
+    const auto row = mcu_rows_.find(number);
+    if (--row->second.bands == 0 && number < lowest_mcu_row_) drop(row);
+  }
+  band.done = true;
+  while (!bands_.empty() && bands_.front().done) bands_.pop_front();
+  changed_.notify_all();
+}
+
+void BaselineReader::make_rows(std::int64_t first, const HostView& rows,
+                               std::span<std::uint8_t* const> mcu_rows, std::int64_t first_mcu_row) const {
+  // Row y of a plane that has `down` blocks in an MCU.
+  const auto sample_row = [&](int c, std::int64_t y) {
+    const std::int64_t in_mcu = std::int64_t{scan_.component[static_cast<std::size_t>(c)].down} * kBlockSide;
+    return layout_.row(mcu_rows[static_cast<std::size_t>(y / in_mcu - first_mcu_row)], c, y % in_mcu);
+  };
+  for (std::int64_t i = 0; i < rows.height; ++i) {
+    const std::int64_t y = first + i;
+    auto* out = reinterpret_cast<std::uint8_t*>(rows.row(i));
+    const std::uint8_t* luma = sample_row(0, y);
+    if (scan_.sampling == Sampling::grey) {
+      std::memcpy(out, luma, static_cast<std::size_t>(scan_.width));
+      continue;
+    }
+    const bool halved = rows_around() > 0;
+    const std::int64_t near = halved ? y / 2 : y;
+    const bool lower = halved && y % 2 != 0;
+    const std::int64_t far =
+        halved ? std::clamp<std::int64_t>(near + (lower ? 1 : -1), 0, scan_.component[1].height - 1) : near;
+    make_rgb_row(scan_.sampling,
+                 {.y = luma,
+                  .cb_near = sample_row(1, near),
+                  .cb_far = sample_row(1, far),
+                  .cr_near = sample_row(2, near),
+                  .cr_far = sample_row(2, far),
+                  .lower = lower},
+                 scan_.width, out);
+  }
+}
+
+// ---- by the library: rows in order, band after band -------------------------------------------------------
+
+void BaselineReader::read_by_library(Lock& lock, const Band& band, const HostView& rows) {
+  changed_.wait(lock, [&] { return error_ || &bands_.front() == &band; });
+  if (error_) return;
+  lock.unlock();
+  library_rows(band.first, rows);
+  lock.lock();
+  if (band.first + band.rows == scan_.height) warnings_ = library_->warnings();
+}
+
+void BaselineReader::library_rows(std::int64_t first, const HostView& rows) {
+  const std::int64_t end = first + rows.height;
+  if (library_row_ < first) {
+    // Rows that were given before.
+    Image row({scan_.width, 1, header_.shape.channels, header_.shape.sample});
+    for (; library_row_ < first; ++library_row_) library_->read_rows(row.untyped_view());
+  }
+  const std::int64_t known = std::min(library_row_, end) - first;
+  copy_pixels(std::as_const(last_rows_).untyped_view().rows(first - last_first_, known), rows.rows(0, known));
+  if (end <= library_row_) return;
+  library_->read_rows(rows.rows(known, rows.height - known));
+  library_row_ = end;
+  last_rows_ = Image();
+  if (end == scan_.height) return;
+  last_rows_ = Image(rows.shape());
+  copy_pixels(rows, last_rows_.untyped_view());
+  last_first_ = first;
+}
+
+}  // namespace
+
+std::unique_ptr<Reader> make_baseline_reader(std::unique_ptr<LibraryJpeg> library, std::size_t piece_bytes) {
+  const std::optional<BaselineScan> scan = library->baseline();
+  if (!scan) return library;
+  auto reader = std::make_unique<BaselineReader>(std::move(library), *scan, piece_bytes);
+  if (!reader->make_tables()) return reader->take_library();
+  return reader;
+}
+
+std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
+  std::unique_ptr<LibraryJpeg> library = open_library_jpeg(file, options);
+  // Elsewhere the library's code wraps and saturates in other places where coefficients leave their range.
+  constexpr bool kSameArithmetic = HWY_ARCH_X86 != 0;
+  if (!kSameArithmetic || options.codec == CodecChoice::turbo) return library;
+  const std::optional<BaselineScan> scan = library->baseline();
+  if (!scan || !library_agrees(scan->sampling)) return library;
+  return make_baseline_reader(std::move(library), kPieceBytes);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,228 @@
+// Built for each instruction set: from AVX2 on shifts by a variable take one instruction (BMI2).
+#include "images/codecs/jpeg/entropy_decoder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "images/codecs/jpeg/entropy_decoder.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef IMGPIPE_ENTROPY_BATCH
+#define IMGPIPE_ENTROPY_BATCH
+namespace imgpipe {
+namespace {
+
+// Blocks that there is room for.
+struct EntropyBatch {
+  CoefficientBlock* blocks;
+  Coefficient* coefficients;  // 64 for each block
+  std::int64_t count;         // of blocks that are wanted; then of those that were made
+  std::uint32_t made;         // coefficients of the list before these; then with them
+  std::uint32_t* starts;      // nullptr: not wanted
+};
+
+}  // namespace
+}  // namespace imgpipe
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+// The next bits, the first of them the highest. At least 56 are there behind fill().
+class BitWindow {
+ public:
+  HWY_INLINE BitWindow(const std::uint8_t* bytes, std::int64_t bit) : base_(bytes), next_(bytes + bit / 8) {
+    fill();
+    skip(static_cast<int>(bit % 8));
+  }
+
+  // Bits behind the first count_ of bits_ are as they will be: they are put there again.
+  HWY_INLINE void fill() {
+    std::uint64_t more;
+    std::memcpy(&more, next_, sizeof more);
+    if constexpr (std::endian::native == std::endian::little) more = __builtin_bswap64(more);
+    bits_ |= more >> count_;
+    next_ += (63 - count_) >> 3;
+    count_ |= 56;
+  }
+  HWY_INLINE void fill_for_symbol() {
+    if (HWY_UNLIKELY(count_ < 32)) fill();
+  }
+  template <int Count>
+  [[nodiscard]] HWY_INLINE std::uint32_t peek() const {
+    return static_cast<std::uint32_t>(bits_ >> (64 - Count));
+  }
+  HWY_INLINE void skip(int count) {
+    bits_ <<= count;
+    count_ -= count;
+  }
+  [[nodiscard]] HWY_INLINE std::uint64_t bits() const { return bits_; }
+  [[nodiscard]] HWY_INLINE std::int64_t position() const { return (next_ - base_) * 8 - count_; }
+
+ private:
+  const std::uint8_t* base_;
+  const std::uint8_t* next_;
+  std::uint64_t bits_ = 0;
+  int count_ = 0;
+};
+
+// A symbol that the table of entries does not hold whole.
+struct LongSymbol {
+  int symbol = -1;  // none: no code begins like this
+  int value = 0;    // of `size` bits behind the code
+  int bits = 0;     // of both
+};
+
+// By value: a window whose address is known would not stay in registers.
+HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t bits, int size_mask) {
+  const auto first = static_cast<std::uint32_t>(bits >> (64 - kLongestCode));
+  std::size_t length = 1;
+  while (length <= kLongestCode && first >= decoder.ends[length]) ++length;
+  if (length > kLongestCode) return {};
+  const auto code = static_cast<std::int32_t>(first >> (kLongestCode - length));
+  LongSymbol found{.symbol = decoder.symbols[static_cast<std::size_t>(code + decoder.first_symbols[length])]};
+  const int size = found.symbol & size_mask;
+  if (size > 0) found.value = extended_value(static_cast<std::uint32_t>(bits << length >> (64 - size)), size);
+  found.bits = static_cast<int>(length) + size;
+  return found;
+}
+
+// The difference of a block's DC coefficient to the last one's. False: damaged.
+HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std::int32_t& difference) {
+  constexpr int kDcSizes = 15;
+  window.fill_for_symbol();
+  const HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
+  if (HWY_LIKELY((entry & 0xFF) != 0)) {
+    window.skip(static_cast<int>(entry & 0xFF));
+    difference = static_cast<std::int32_t>(entry) >> 16;
+    return true;
+  }
+  const LongSymbol found = long_symbol(decoder, window.bits(), kDcSizes);
+  window.skip(found.bits);
+  difference = found.value;
+  return found.symbol >= 0;
+}
+
+// The entry of a symbol that takes more bits than the table looks at; 0: damaged.
+HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& window) {
+  const LongSymbol found = long_symbol(decoder, window.bits(), 15);
+  if (found.symbol < 0) return 0;
+  window.skip(found.bits);
+  const int run = found.symbol >> 4;
+  const bool has_value = (found.symbol & 15) != 0;
+  const int skipped = has_value ? run + 1 : run == 15 ? 16 : kEndOfBlock;
+  return static_cast<std::uint32_t>(found.value) << 16 | static_cast<std::uint32_t>(skipped) << 8;
+}
+
+// A block's other coefficients; there is room for 64. nullptr: damaged.
+HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& window, Coefficient* out) {
+  std::uint32_t place = 0;
+  do {
+    window.fill_for_symbol();
+    HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
+    if (HWY_LIKELY((entry & 0xFF) != 0)) {
+      window.skip(static_cast<int>(entry & 0xFF));
+    } else {
+      entry = long_ac_entry(decoder, window);
+      if (entry == 0) return nullptr;
+    }
+    place += entry >> 8 & 0xFF;
+    *out = (entry & 0xFFFF0000U) | place;
+    out += entry >= 0x10000U ? 1 : 0;
+  } while (place < kBlockSamples - 1);
+  return place == kBlockSamples - 1 || place >= kEndOfBlock ? out : nullptr;
+}
+
+// Everything in local variables: the window stays in registers.
+EntropyEnd decode_batch(const EntropyTables& tables, const std::uint8_t* bytes, std::int64_t end_bit,
+                        EntropyState& state, EntropyBatch& batch) {
+  BitWindow window(bytes, state.bit);
+  Coefficient* out = batch.coefficients;
+  std::int64_t made = 0;
+  EntropyEnd end = EntropyEnd::limit;
+  std::int64_t bit = state.bit;
+  for (; made < batch.count && bit < end_bit; ++made) {
+    const auto block = static_cast<std::size_t>(state.block);
+    if (batch.starts != nullptr) batch.starts[made] = static_cast<std::uint32_t>(bit);
+    std::int32_t difference = 0;
+    const bool has_dc = decode_dc(*tables.dc_of_block[block], window, difference);
+    Coefficient* const behind = has_dc ? decode_ac(*tables.ac_of_block[block], window, out) : nullptr;
+    if (behind == nullptr) {
+      end = EntropyEnd::damaged;
+      break;
+    }
+    out = behind;
+    std::int32_t& dc = state.dc[tables.component_of_block[block]];
+    // Sums of a damaged file may pass every bound; only the lower 16 bits count.
+    dc = static_cast<std::int32_t>(static_cast<std::uint32_t>(dc) + static_cast<std::uint32_t>(difference));
+    batch.blocks[made] = {batch.made + static_cast<std::uint32_t>(out - batch.coefficients), dc};
+    state.block = state.block + 1 == tables.blocks_in_mcu ? 0 : state.block + 1;
+    bit = window.position();
+  }
+  state.bit = bit;
+  batch.count = made;
+  batch.made += static_cast<std::uint32_t>(out - batch.coefficients);
+  return end;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace imgpipe {
+
+HWY_EXPORT(decode_batch);
+
+bool EntropyTables::make(const BaselineScan& scan) {
+  blocks_in_mcu = scan.blocks_in_mcu;
+  component_of_block = scan.component_of_block;
+  std::array<bool, 4> dc_made{}, ac_made{};
+  least_coefficient_bits = 2 * kLongestCode;
+  least_mcu_bits = 0;
+  for (int block = 0; block < blocks_in_mcu; ++block) {
+    const ScanComponent& component = scan.component[component_of_block[static_cast<std::size_t>(block)]];
+    const auto d = static_cast<std::size_t>(component.dc_codes);
+    const auto a = static_cast<std::size_t>(component.ac_codes);
+    if (!dc_made[d] && !make_huffman_decoder(scan.dc_codes[d], HuffmanKind::dc, dc[d])) return false;
+    if (!ac_made[a] && !make_huffman_decoder(scan.ac_codes[a], HuffmanKind::ac, ac[a])) return false;
+    dc_made[d] = true;
+    ac_made[a] = true;
+    dc_of_block[static_cast<std::size_t>(block)] = &dc[d];
+    ac_of_block[static_cast<std::size_t>(block)] = &ac[a];
+    least_coefficient_bits = std::min(least_coefficient_bits, ac[a].least_bits);
+    least_mcu_bits += dc[d].least_bits + ac[a].least_bits;
+  }
+  return true;
+}
+
+EntropyEnd decode_blocks(const EntropyTables& tables, const std::uint8_t* bytes, const EntropyLimits& limits,
+                         EntropyState& state, BlockList& out, std::span<std::uint32_t> starts) {
+  std::int64_t wanted = limits.blocks;
+  while (wanted > 0 && state.bit < limits.end_bit) {
+    const bool traced = !starts.empty();
+    std::int64_t count = std::min(wanted, kBatchBlocks);
+    if (traced) count = std::min(count, static_cast<std::int64_t>(starts.size()));
+    out.blocks.reserve(out.blocks.size() + static_cast<std::size_t>(count));
+    out.coefficients.reserve(out.coefficients.size() + static_cast<std::size_t>(count) * kBlockSamples);
+    EntropyBatch batch{out.blocks.data() + out.blocks.size(),
+                       out.coefficients.data() + out.coefficients.size(), count,
+                       static_cast<std::uint32_t>(out.coefficients.size()), traced ? starts.data() : nullptr};
+    const EntropyEnd end = HWY_DYNAMIC_DISPATCH(decode_batch)(tables, bytes, limits.end_bit, state, batch);
+    out.blocks.set_size(out.blocks.size() + static_cast<std::size_t>(batch.count));
+    out.coefficients.set_size(batch.made);
+    if (traced) starts = starts.subspan(static_cast<std::size_t>(batch.count));
+    wanted -= batch.count;
+    if (end == EntropyEnd::damaged) return end;
+  }
+  return EntropyEnd::limit;
+}
+
+}  // namespace imgpipe
+#endif

@@ -1,0 +1,65 @@
+#include "images/codecs/jpeg/huffman_decoder.h"
+
+#include <algorithm>
+
+namespace imgpipe {
+namespace {
+
+constexpr int kMostDcSize = 15;  // libjpeg's limit
+
+struct Symbol {
+  int skip = 0;  // in zigzag order
+  int size = 0;  // bits of the value that follow
+};
+
+Symbol symbol_of(unsigned symbol, HuffmanKind kind) {
+  if (kind == HuffmanKind::dc) return {0, static_cast<int>(symbol)};
+  const int run = static_cast<int>(symbol >> 4);
+  const int size = static_cast<int>(symbol & 15);
+  if (size > 0) return {run + 1, size};
+  return {run == 15 ? 16 : kEndOfBlock,
+          0};  // like libjpeg: every other symbol without a value ends the block
+}
+
+HuffmanEntry entry_of(const Symbol& symbol, int value, int bits) {
+  return static_cast<std::uint32_t>(value) << 16 | static_cast<std::uint32_t>(symbol.skip) << 8 |
+         static_cast<std::uint32_t>(bits);
+}
+
+// All entries that begin with this code and a value behind it, where both fit.
+void fill_entries(std::uint32_t code, int length, const Symbol& symbol, HuffmanDecoder& decoder) {
+  const int bits = length + symbol.size;
+  if (bits > kLookupBits) return;
+  const int free_bits = kLookupBits - bits;
+  HuffmanEntry* out = decoder.entries.data() + (std::size_t{code} << (kLookupBits - length));
+  for (std::uint32_t value = 0; value < 1U << symbol.size; ++value) {
+    const int extended = symbol.size == 0 ? 0 : extended_value(value, symbol.size);
+    out = std::fill_n(out, std::size_t{1} << free_bits, entry_of(symbol, extended, bits));
+  }
+}
+
+}  // namespace
+
+bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDecoder& decoder) {
+  decoder.entries.fill(0);
+  decoder.symbols = codes.symbols;
+  decoder.least_bits = 2 * kLongestCode;
+  std::uint32_t code = 0;
+  std::size_t next = 0;
+  for (int length = 1; length <= kLongestCode; ++length, code <<= 1) {
+    const std::size_t count = codes.counts[static_cast<std::size_t>(length)];
+    if (next + count > codes.symbols.size() || code + count > std::uint32_t{1} << length) return false;
+    decoder.first_symbols[static_cast<std::size_t>(length)] =
+        static_cast<std::int32_t>(next) - static_cast<std::int32_t>(code);
+    for (std::size_t i = 0; i < count; ++i, ++code, ++next) {
+      if (kind == HuffmanKind::dc && codes.symbols[next] > kMostDcSize) return false;
+      const Symbol symbol = symbol_of(codes.symbols[next], kind);
+      decoder.least_bits = std::min(decoder.least_bits, length + symbol.size);
+      if (length <= kLookupBits) fill_entries(code, length, symbol, decoder);
+    }
+    decoder.ends[static_cast<std::size_t>(length)] = code << (kLongestCode - length);
+  }
+  return true;
+}
+
+}  // namespace imgpipe

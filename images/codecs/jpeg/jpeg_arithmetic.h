@@ -1,0 +1,174 @@
+// The arithmetic that makes samples and pixels of a JPEG's coefficients, one value or eight at a time, in
+// integers: that of libjpeg-turbo 2.1.5's x86 SIMD code (jidctint-*, jdsample-*, jdcolext-*), to the bit.
+// Where a damaged file's coefficients leave their range, that code wraps and saturates 16 bits;
+// libjpeg-turbo's C code (jidctint.c) does not, and differs there.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "images/codecs/jpeg/baseline_scan.h"
+#include "images/host_device.h"
+
+namespace imgpipe {
+
+IMGPIPE_HOST_DEVICE constexpr std::int16_t wrapped_16(std::int32_t v) {
+  return static_cast<std::int16_t>(static_cast<std::uint32_t>(v) & 0xFFFF);
+}
+
+IMGPIPE_HOST_DEVICE constexpr std::int16_t saturated_16(std::int32_t v) {
+  if (v < INT16_MIN) return INT16_MIN;
+  return v > INT16_MAX ? INT16_MAX : static_cast<std::int16_t>(v);
+}
+
+IMGPIPE_HOST_DEVICE constexpr std::uint8_t saturated_8(std::int32_t v) {
+  if (v < 0) return 0;
+  return v > UINT8_MAX ? UINT8_MAX : static_cast<std::uint8_t>(v);
+}
+
+// ---- dequantisation (T.81, A.3.4) --------------------------------------------------------------------
+
+IMGPIPE_HOST_DEVICE constexpr std::int16_t dequantised(std::int16_t coefficient, std::uint16_t step) {
+  return wrapped_16(static_cast<std::int32_t>(coefficient) * step);
+}
+
+// ---- inverse DCT, "islow" (jidctint: Loeffler, Ligtenberg, Moschytz, 1989) -----------------------------
+
+// Its constants with 13 bits behind the point, by their values.
+namespace dct {
+inline constexpr int k0_298631336 = 2446;
+inline constexpr int k0_390180644 = 3196;
+inline constexpr int k0_541196100 = 4433;
+inline constexpr int k0_765366865 = 6270;
+inline constexpr int k0_899976223 = 7373;
+inline constexpr int k1_175875602 = 9633;
+inline constexpr int k1_501321110 = 12299;
+inline constexpr int k1_847759065 = 15137;
+inline constexpr int k1_961570560 = 16069;
+inline constexpr int k2_053119869 = 16819;
+inline constexpr int k2_562915447 = 20995;
+inline constexpr int k3_072711026 = 25172;
+inline constexpr int kConstantBits = 13;
+inline constexpr int kColumnBits = 2;  // that the columns' results keep behind the point
+inline constexpr int kColumnShift = kConstantBits - kColumnBits;
+inline constexpr int kRowShift = kConstantBits + kColumnBits + 3;
+}  // namespace dct
+
+using Eight = std::array<std::int16_t, kBlockSide>;
+
+// One pass over eight values: a column (kShift is dct::kColumnShift), then a row of what that gave
+// (dct::kRowShift). No sum leaves 32 bits, whatever the values.
+template <int kShift>
+IMGPIPE_HOST_DEVICE constexpr Eight inverse_dct_pass(const Eight& x) {
+  using namespace dct;
+  const std::int32_t round = 1 << (kShift - 1);
+  const std::int32_t t0 = wrapped_16(x[0] + x[4]) * (1 << kConstantBits);
+  const std::int32_t t1 = wrapped_16(x[0] - x[4]) * (1 << kConstantBits);
+  const std::int32_t t2 = x[2] * k0_541196100 + x[6] * (k0_541196100 - k1_847759065);
+  const std::int32_t t3 = x[2] * (k0_541196100 + k0_765366865) + x[6] * k0_541196100;
+  const std::int32_t z3 = wrapped_16(x[7] + x[3]);
+  const std::int32_t z4 = wrapped_16(x[5] + x[1]);
+  const std::int32_t s3 = z3 * (k1_175875602 - k1_961570560) + z4 * k1_175875602;
+  const std::int32_t s4 = z3 * k1_175875602 + z4 * (k1_175875602 - k0_390180644);
+  const std::array<std::int32_t, 4> even{t0 + t3, t1 + t2, t1 - t2, t0 - t3};
+  const std::array<std::int32_t, 4> odd{
+      x[1] * (k1_501321110 - k0_899976223) - x[7] * k0_899976223 + s4,
+      x[3] * (k3_072711026 - k2_562915447) - x[5] * k2_562915447 + s3,
+      x[5] * (k2_053119869 - k2_562915447) - x[3] * k2_562915447 + s4,
+      x[7] * (k0_298631336 - k0_899976223) - x[1] * k0_899976223 + s3,
+  };
+  Eight out{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    out[i] = saturated_16((even[i] + odd[i] + round) >> kShift);
+    out[7 - i] = saturated_16((even[i] - odd[i] + round) >> kShift);
+  }
+  return out;
+}
+
+// What libjpeg-turbo takes in place of the pass over the columns where rows 1 to 7 of the block hold no
+// coefficient: the same, but for values out of range.
+IMGPIPE_HOST_DEVICE constexpr std::int16_t flat_column(std::int16_t x0) {
+  return wrapped_16(x0 * (1 << dct::kColumnBits));
+}
+
+IMGPIPE_HOST_DEVICE constexpr std::uint8_t level_shifted(std::int16_t v) {
+  return saturated_8(v + 128);
+}
+
+// Every sample of a block that holds nothing but its DC coefficient, dequantised.
+IMGPIPE_HOST_DEVICE constexpr std::uint8_t constant_sample(std::int16_t dc) {
+  const int half = 1 << (dct::kColumnBits + 2);
+  return level_shifted(static_cast<std::int16_t>((flat_column(dc) + half) >> (dct::kColumnBits + 3)));
+}
+
+// The samples of a block, both row by row. `flat_columns`: rows 1 to 7 hold no coefficient (before they are
+// dequantised: a product can wrap to 0).
+IMGPIPE_HOST_DEVICE constexpr std::array<std::uint8_t, kBlockSamples> inverse_dct(
+    const std::array<std::int16_t, kBlockSamples>& dequantised_block, bool flat_columns) {
+  std::array<Eight, kBlockSide> columns{};
+  for (std::size_t x = 0; x < kBlockSide; ++x) {
+    for (std::size_t y = 0; y < kBlockSide; ++y) columns[x][y] = dequantised_block[y * kBlockSide + x];
+    if (flat_columns) {
+      const std::int16_t value = flat_column(columns[x][0]);
+      for (std::int16_t& v : columns[x]) v = value;
+    } else {
+      columns[x] = inverse_dct_pass<dct::kColumnShift>(columns[x]);
+    }
+  }
+  std::array<std::uint8_t, kBlockSamples> samples{};
+  for (std::size_t y = 0; y < kBlockSide; ++y) {
+    Eight row{};
+    for (std::size_t x = 0; x < kBlockSide; ++x) row[x] = columns[x][y];
+    row = inverse_dct_pass<dct::kRowShift>(row);
+    for (std::size_t x = 0; x < kBlockSide; ++x) samples[y * kBlockSide + x] = level_shifted(row[x]);
+  }
+  return samples;
+}
+
+// ---- "fancy" upsampling (jdsample: triangle filter) ----------------------------------------------------
+
+// A colour plane of so few samples across is repeated where it has half the columns.
+inline constexpr std::int64_t kMostRepeated = 2;
+
+// Half the columns: the left and the right pixel of a sample `a`, `before` and `after` being its neighbours,
+// `a` itself where there is none.
+IMGPIPE_HOST_DEVICE constexpr int upsampled_left(int before, int a) {
+  return (3 * a + before + 1) >> 2;
+}
+IMGPIPE_HOST_DEVICE constexpr int upsampled_right(int a, int after) {
+  return (3 * a + after + 2) >> 2;
+}
+
+// Half the rows: the upper and the lower pixel of a sample, with the sample above or below it.
+IMGPIPE_HOST_DEVICE constexpr int upsampled_upper(int above, int a) {
+  return (3 * a + above + 1) >> 2;
+}
+IMGPIPE_HOST_DEVICE constexpr int upsampled_lower(int a, int below) {
+  return (3 * a + below + 2) >> 2;
+}
+
+// Half of both: first a sum of the row that the pixel lies in and of the row next to it, then as above.
+IMGPIPE_HOST_DEVICE constexpr int column_sum(int near, int far) {
+  return 3 * near + far;
+}
+IMGPIPE_HOST_DEVICE constexpr int upsampled_left_of_sums(int before, int sum) {
+  return (3 * sum + before + 8) >> 4;
+}
+IMGPIPE_HOST_DEVICE constexpr int upsampled_right_of_sums(int sum, int after) {
+  return (3 * sum + after + 7) >> 4;
+}
+
+// ---- YCbCr to RGB (jdcolor; JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344 Cb - 0.714 Cr, B = Y + 1.772 Cb)
+// ----
+
+IMGPIPE_HOST_DEVICE constexpr std::uint8_t red_of(int y, int cr) {
+  return saturated_8(y + ((91881 * (cr - 128) + 32768) >> 16));
+}
+IMGPIPE_HOST_DEVICE constexpr std::uint8_t green_of(int y, int cb, int cr) {
+  return saturated_8(y + ((-22554 * (cb - 128) - 46802 * (cr - 128) + 32768) >> 16));
+}
+IMGPIPE_HOST_DEVICE constexpr std::uint8_t blue_of(int y, int cb) {
+  return saturated_8(y + ((116130 * (cb - 128) + 32768) >> 16));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,41 @@
+// A growing array whose elements are not filled before they are written.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+namespace imgpipe {
+
+template <class T>
+requires std::is_trivially_copyable_v<T>
+class RawBuffer {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] T* data() noexcept { return data_.get(); }
+  [[nodiscard]] const T* data() const noexcept { return data_.get(); }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
+
+  // Room for so many in all; what is there stays.
+  void reserve(std::size_t count) {
+    if (count <= capacity_) return;
+    const std::size_t room = std::max(count, capacity_ + capacity_ / 2);
+    auto larger = std::make_unique_for_overwrite<T[]>(room);
+    if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_ * sizeof(T));
+    data_ = std::move(larger);
+    capacity_ = room;
+  }
+  // `count` of them have been written; at most capacity().
+  void set_size(std::size_t count) noexcept { size_ = count; }
+  void clear() noexcept { size_ = 0; }
+
+ private:
+  std::unique_ptr<T[]> data_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,50 @@
+#include "images/codecs/jpeg/sample_rows.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::int64_t kLine = 64;
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+SampleLayout::SampleLayout(const BaselineScan& scan) : scan_(scan) {
+  for (int i = 0; i < scan.components; ++i) {
+    const auto c = static_cast<std::size_t>(i);
+    const ScanComponent& component = scan.component[c];
+    begin_[c] = bytes_ + kSampleMargin;
+    // An odd number of cache lines: the rows of a block do not all fall into the same set.
+    stride_[c] = rounded_up(scan.mcus_across * component.across * kBlockSide + 2 * kSampleMargin, kLine);
+    if (stride_[c] / kLine % 2 == 0) stride_[c] += kLine;
+    bytes_ += stride_[c] * component.down * kBlockSide;
+  }
+}
+
+void SampleLayout::reconstruct(std::span<const BlockRun> runs, std::uint8_t* memory) const {
+  std::array<BlockTarget, 6> targets{};
+  std::size_t next = 0;
+  for (int c = 0; c < scan_.components; ++c) {
+    const ScanComponent& component = scan_.component[static_cast<std::size_t>(c)];
+    const std::int64_t stride = stride_[static_cast<std::size_t>(c)];
+    for (int i = 0; i < component.across * component.down; ++i) {
+      const int x = i % component.across * kBlockSide;
+      const int y = i / component.across * kBlockSide;
+      targets[next++] = {.steps = component.steps.data(),
+                         .component = c,
+                         .samples = row(memory, c, y) + x,
+                         .stride = stride,
+                         .mcu_step = std::int64_t{component.across} * kBlockSide};
+    }
+  }
+  for (const BlockRun& run : runs) reconstruct_blocks(std::span(targets).first(next), run);
+  for (int c = 1; c < scan_.components; ++c) {
+    const ScanComponent& component = scan_.component[static_cast<std::size_t>(c)];
+    for (std::int64_t y = 0; y < std::int64_t{component.down} * kBlockSide; ++y)
+      fill_edges(row(memory, c, y), component.width);
+  }
+}
+
+}  // namespace imgpipe

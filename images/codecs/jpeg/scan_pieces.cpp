@@ -1,0 +1,369 @@
+#include "images/codecs/jpeg/scan_pieces.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kTracedBlocks = 4096;
+constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
+constexpr int kRestartNumbers = 8;
+constexpr unsigned kFirstRestart = 0xD0;  // T.81, table B.1
+constexpr unsigned kEndOfImage = 0xD9;
+
+using Data = std::span<const std::byte>;
+
+unsigned byte_at(Data data, std::size_t at) {
+  return at < data.size() ? std::to_integer<unsigned>(data[at]) : 0;
+}
+
+// The next 0xFF in [at, end), or end.
+std::size_t find_ff(Data data, std::size_t at, std::size_t end) {
+  const void* found = at < end ? std::memchr(data.data() + at, 0xFF, end - at) : nullptr;
+  return found == nullptr ? end
+                          : static_cast<std::size_t>(static_cast<const std::byte*>(found) - data.data());
+}
+
+bool is_restart(unsigned code) {
+  return code >= kFirstRestart && code < kFirstRestart + kRestartNumbers;
+}
+
+// Appends bytes of the scan without stuffing, from `at` up to `end` or a marker, but no more than `most`.
+// Returns where it stopped: at `end` or behind, at a marker's 0xFF, or where `most` were full.
+std::size_t append_unstuffed(Data data, std::size_t at, std::size_t end, std::size_t most,
+                             RawBuffer<std::uint8_t>& out) {
+  most += out.size();
+  while (at < end && out.size() < most) {
+    const std::size_t ff = find_ff(data, at, std::min(end, at + (most - out.size())));
+    std::memcpy(out.data() + out.size(), data.data() + at, ff - at);
+    out.set_size(out.size() + (ff - at));
+    at = ff;
+    if (at == end || out.size() == most || byte_at(data, at) != 0xFF) continue;
+    if (at + 1 >= data.size() || byte_at(data, at + 1) != 0) return at;
+    out[out.size()] = 0xFF;
+    out.set_size(out.size() + 1);
+    at += 2;
+  }
+  return at;
+}
+
+std::int64_t bits_of(const RawBuffer<std::uint8_t>& bytes) {
+  return static_cast<std::int64_t>(bytes.size()) * 8;
+}
+
+// The DC coefficients before block `from` of a list that began with zeros.
+std::array<std::int32_t, 3> dc_before(const EntropyTables& tables, const BlockList& list, std::size_t from,
+                                      int block_of_from) {
+  std::array<std::int32_t, 3> dc{};
+  std::array<bool, 3> found{};
+  int block = block_of_from;
+  for (int i = 1; i <= tables.blocks_in_mcu && from >= static_cast<std::size_t>(i); ++i) {
+    block = block == 0 ? tables.blocks_in_mcu - 1 : block - 1;
+    const std::size_t component = tables.component_of_block[static_cast<std::size_t>(block)];
+    if (!found[component]) dc[component] = list.blocks[from - static_cast<std::size_t>(i)].dc;
+    found[component] = true;
+  }
+  return dc;
+}
+
+// Wraps: of damaged files only the lower bits count.
+std::int32_t plus(std::int32_t a, std::int32_t b) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+std::int32_t minus(std::int32_t a, std::int32_t b) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
+}
+
+}  // namespace
+
+BlockRun TrueBlocks::run(std::int64_t number, std::int64_t blocks, std::int64_t place) const {
+  const std::size_t at = from + static_cast<std::size_t>(number - first);
+  return {.first = place,
+          .blocks = {list->blocks.data() + at, static_cast<std::size_t>(blocks)},
+          .coefficients = list->coefficients.data(),
+          .begin = at == 0 ? 0 : list->blocks[at - 1].end,
+          .dc_base = dc_base};
+}
+
+ScanPieces::ScanPieces(const BaselineScan& scan, const EntropyTables& tables, std::size_t piece_bytes)
+    : scan_(scan), tables_(tables), piece_bytes_(piece_bytes) {}
+
+// ---- cutting ----------------------------------------------------------------------------------------------
+
+// Where the piece behind one that begins at `at` begins: behind the first restart marker that the following
+// piece_bytes_ have, if they have one, else after so many bytes, between a 0xFF and the byte behind it never.
+std::size_t ScanPieces::start_behind(std::size_t at, bool& restart) const {
+  const Data data = scan_.data;
+  restart = false;
+  if (data.size() - at <= piece_bytes_) return data.size();
+  std::size_t cut = at + piece_bytes_;
+  while (cut < data.size() && byte_at(data, cut - 1) == 0xFF) ++cut;
+  if (scan_.restart_interval == 0) return cut;
+  const std::size_t end = std::min(data.size(), cut + piece_bytes_);
+  for (std::size_t ff = find_ff(data, cut, end); ff < end; ff = find_ff(data, ff + 1, end)) {
+    if (!is_restart(byte_at(data, ff + 1))) continue;
+    restart = true;
+    return std::min(ff + 2, data.size());
+  }
+  return cut;
+}
+
+std::optional<PieceRange> ScanPieces::next() {
+  if (no_more_ || next_begin_ >= scan_.data.size()) return std::nullopt;
+  PieceRange range{
+      .begin = next_begin_, .end = 0, .start = next_is_restart_ ? PieceStart::restart : PieceStart::guess};
+  range.end = start_behind(range.begin, next_is_restart_);
+  next_begin_ = range.end;
+  return range;
+}
+
+void ScanPieces::unstuff(Piece& piece) const {
+  const Data data = scan_.data;
+  RawBuffer<std::uint8_t>& bytes = piece.bytes;
+  bytes.reserve(piece.range.end - piece.range.begin + kMostBlockBytes + kEntropyMargin);
+  std::size_t at = piece.range.begin;
+  for (;;) {
+    at = append_unstuffed(data, at, piece.range.end, kEndless, bytes);
+    if (at >= piece.range.end) break;
+    const unsigned code = byte_at(data, at + 1);
+    const bool restart = scan_.restart_interval > 0 && is_restart(code);
+    piece.marker = static_cast<int>(restart ? code - kFirstRestart : code);
+    piece.ends_in = restart ? PieceEnd::restart_marker : PieceEnd::other_marker;
+    at = std::min(at + 2, data.size());
+    piece.behind_marker = at;
+    if (!restart || at >= piece.range.end) break;
+    piece.restarts.push_back({bits_of(bytes), piece.marker});
+    piece.ends_in = PieceEnd::next_piece;
+  }
+  piece.end_bit = bits_of(bytes);
+  if (piece.ends_in == PieceEnd::next_piece) {
+    if (at >= data.size()) {
+      piece.ends_in = PieceEnd::other_marker;  // that is not there
+      piece.marker = 0;
+      piece.behind_marker = data.size();
+    } else {
+      (void)append_unstuffed(data, at, data.size(), kMostBlockBytes, bytes);
+    }
+  }
+  piece.known_end_bit = bits_of(bytes);
+  std::memset(bytes.data() + bytes.size(), 0, kEntropyMargin);
+}
+
+// ---- decoding ---------------------------------------------------------------------------------------------
+
+std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueState& truth) const {
+  auto piece = std::make_shared<Piece>();
+  piece->range = range;
+  unstuff(*piece);
+  reserve(piece->list, range.end - range.begin);
+  const std::int64_t interval = scan_.restart_interval > 0 ? interval_blocks() : kEndless;
+  switch (range.start) {
+    case PieceStart::truth:
+      decode_codes(*piece, truth.entropy,
+                   scan_.restart_interval > 0 ? interval - truth.blocks_in_interval : kEndless);
+      break;
+    case PieceStart::restart:
+      decode_codes(*piece, {}, interval);
+      break;
+    case PieceStart::guess:
+      piece->starts.resize(kTracedBlocks);
+      decode_codes(*piece, {}, kEndless);
+      piece->starts.resize(std::min(piece->starts.size(), piece->list.blocks.size()));
+      break;
+  }
+  return piece;
+}
+
+// Room for what photographs of this file's density have; more where it is not enough.
+void ScanPieces::reserve(BlockList& list, std::size_t bytes) const {
+  const auto share = static_cast<double>(bytes) / static_cast<double>(scan_.data.size());
+  const double blocks = std::min(1.25 * share, 1.0) * static_cast<double>(all_blocks());
+  list.blocks.reserve(static_cast<std::size_t>(blocks) + kBatchBlocks);
+  list.coefficients.reserve(bytes + bytes / 2 + kBatchBlocks * kBlockSamples);
+}
+
+// From the state to the piece's end. How many blocks the last part has that ends in a marker is not known
+// here: as many whole MCUs as leave fewer than 8 bits before it; finish() goes on from there.
+void ScanPieces::decode_codes(Piece& piece, EntropyState state, std::int64_t interval_left) const {
+  std::size_t blocks_at_restart = 0;
+  int last_number = -1;
+  for (const Restart& restart : piece.restarts) {
+    const bool in_order =
+        decode_up_to(piece, restart.bit, interval_left, state) &&
+        piece.list.blocks.size() - blocks_at_restart == static_cast<std::size_t>(interval_left) &&
+        state.block == 0 && restart.bit - state.bit < 8 &&
+        (last_number < 0 || restart.number == (last_number + 1) % kRestartNumbers);
+    if (!in_order) {
+      piece.damaged = true;
+      piece.end = state;
+      return;
+    }
+    state = {.bit = restart.bit};
+    interval_left = interval_blocks();
+    blocks_at_restart = piece.list.blocks.size();
+    last_number = restart.number;
+  }
+  if (piece.ends_in == PieceEnd::next_piece) {
+    piece.damaged = !decode_up_to(piece, piece.end_bit, interval_left, state) || state.bit < piece.end_bit ||
+                    state.bit > piece.known_end_bit;
+  } else {
+    piece.damaged = !decode_up_to(piece, piece.end_bit - 7, interval_left, state);
+    while (!piece.damaged && state.block != 0 && state.bit < piece.end_bit)
+      piece.damaged = !decode_up_to(piece, piece.end_bit, 1, state);
+    piece.damaged = piece.damaged || state.bit > piece.end_bit;
+  }
+  piece.blocks_behind_restart = static_cast<std::int64_t>(piece.list.blocks.size() - blocks_at_restart);
+  piece.end = state;
+}
+
+bool ScanPieces::decode_up_to(Piece& piece, std::int64_t bit, std::int64_t blocks,
+                              EntropyState& state) const {
+  const std::size_t traced = std::min(piece.list.blocks.size(), piece.starts.size());
+  return decode_blocks(tables_, piece.bytes.data(), {blocks, bit}, state, piece.list,
+                       std::span(piece.starts).subspan(traced)) == EntropyEnd::limit;
+}
+
+// ---- joining ----------------------------------------------------------------------------------------------
+
+std::int64_t ScanPieces::left_in_interval() const {
+  const std::int64_t left = all_blocks() - truth_.blocks;
+  return scan_.restart_interval == 0 ? left : std::min(left, interval_blocks() - truth_.blocks_in_interval);
+}
+
+void ScanPieces::add(BlockList list, std::vector<TrueBlocks>& out) {
+  const std::size_t count = list.blocks.size();
+  if (count == 0) return;
+  out.push_back({.first = truth_.blocks,
+                 .list = std::make_shared<const BlockList>(std::move(list)),
+                 .from = 0,
+                 .count = count,
+                 .dc_base = {}});
+  truth_.blocks += static_cast<std::int64_t>(count);
+  truth_.blocks_in_interval += static_cast<std::int64_t>(count);
+}
+
+// Decodes from the truth on until it is in step with the guess: `from` is the guess's block that follows.
+// Where that does not happen, up to the piece's end; `from` is then none of its blocks. False: damaged.
+bool ScanPieces::find_join(const Piece& piece, std::int64_t most, BlockList& bridge, std::size_t& from) {
+  EntropyState& state = truth_.entropy;
+  from = 0;
+  const std::size_t traced = piece.starts.size();
+  for (;;) {
+    while (from < traced && static_cast<std::int64_t>(piece.starts[from]) < state.bit) ++from;
+    const bool in_step =
+        from < traced && static_cast<std::int64_t>(piece.starts[from]) == state.bit &&
+        static_cast<int>(from % static_cast<std::size_t>(tables_.blocks_in_mcu)) == state.block;
+    if (in_step) return true;
+    const bool lost = from >= traced;
+    if (lost) from = piece.list.blocks.size();
+    const std::int64_t left = most - static_cast<std::int64_t>(bridge.blocks.size());
+    if (left == 0 || state.bit >= piece.end_bit) {
+      from = piece.list.blocks.size();
+      return true;
+    }
+    const EntropyEnd end =
+        decode_blocks(tables_, piece.bytes.data(), {lost ? left : 1, piece.end_bit}, state, bridge, {});
+    if (end == EntropyEnd::damaged || state.bit > piece.known_end_bit) return false;
+  }
+}
+
+// The piece's blocks from `from` on are true.
+bool ScanPieces::adopt(const std::shared_ptr<Piece>& piece, std::size_t from, std::vector<TrueBlocks>& out) {
+  const std::size_t count = piece->list.blocks.size() - from;
+  if (count == 0 && piece->range.start == PieceStart::guess) return true;
+  TrueBlocks blocks{.first = truth_.blocks, .list = {}, .from = from, .count = count, .dc_base = {}};
+  if (piece->range.start == PieceStart::guess) {
+    const std::array<std::int32_t, 3> before = dc_before(tables_, piece->list, from, truth_.entropy.block);
+    for (std::size_t c = 0; c < before.size(); ++c)
+      blocks.dc_base[c] = minus(truth_.entropy.dc[c], before[c]);
+  }
+  truth_.entropy = piece->end;
+  for (std::size_t c = 0; c < 3; ++c)
+    truth_.entropy.dc[c] = plus(piece->end.dc[c], piece->restarts.empty() ? blocks.dc_base[c] : 0);
+  truth_.blocks += static_cast<std::int64_t>(count);
+  if (piece->restarts.empty()) {
+    truth_.blocks_in_interval += static_cast<std::int64_t>(count);
+  } else {
+    if (piece->restarts.front().number != truth_.next_restart) return false;
+    truth_.next_restart = (piece->restarts.back().number + 1) % kRestartNumbers;
+    truth_.blocks_in_interval = piece->blocks_behind_restart;
+  }
+  if (piece->damaged || left_in_interval() < 0) return false;
+  blocks.list = std::shared_ptr<const BlockList>(piece, &piece->list);
+  if (count > 0) out.push_back(std::move(blocks));
+  return true;
+}
+
+// What the piece has left before the marker that ends it.
+bool ScanPieces::finish(const Piece& piece, std::vector<TrueBlocks>& out) {
+  EntropyState& state = truth_.entropy;
+  if (piece.ends_in == PieceEnd::next_piece) {
+    const bool at_end = all_blocks() == truth_.blocks && piece.end_bit - state.bit < 8;
+    if (state.bit < piece.end_bit && !at_end) return false;
+    state.bit -= piece.end_bit;
+    return true;
+  }
+  if (const std::int64_t left = left_in_interval(); left > 0) {
+    if (state.bit < 0) return false;
+    BlockList rest;
+    const EntropyEnd end = decode_blocks(tables_, piece.bytes.data(), {left, piece.end_bit}, state, rest, {});
+    if (end == EntropyEnd::damaged || static_cast<std::int64_t>(rest.blocks.size()) < left) return false;
+    add(std::move(rest), out);
+  }
+  if (state.bit > piece.end_bit || piece.end_bit - state.bit >= 8) return false;
+  if (piece.ends_in == PieceEnd::other_marker) {
+    complete_ = truth_.blocks == all_blocks() && piece.marker == static_cast<int>(kEndOfImage);
+    behind_end_ = piece.behind_marker;
+    return complete_;
+  }
+  if (piece.marker != truth_.next_restart || truth_.blocks == all_blocks()) return false;
+  truth_.next_restart = (truth_.next_restart + 1) % kRestartNumbers;
+  truth_.blocks_in_interval = 0;
+  state = {};
+  return true;
+}
+
+bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlocks>& out) {
+  if (piece->ends_in == PieceEnd::other_marker) no_more_ = true;
+  std::size_t from = 0;
+  switch (piece->range.start) {
+    case PieceStart::truth:
+      break;
+    case PieceStart::restart:
+      if (truth_.entropy.bit != 0 || truth_.entropy.block != 0 || truth_.blocks_in_interval != 0)
+        return false;
+      break;
+    case PieceStart::guess: {
+      BlockList bridge;
+      if (truth_.entropy.bit < 0) {
+        from = piece->list.blocks.size();  // all blocks are there
+      } else if (!find_join(*piece, left_in_interval(), bridge, from)) {
+        return false;
+      }
+      add(std::move(bridge), out);
+      break;
+    }
+  }
+  return adopt(piece, from, out) && finish(*piece, out);
+}
+
+std::int64_t ScanPieces::most_piece_bytes() const {
+  // A piece that ends behind a restart marker may be twice as long.
+  const auto bytes = static_cast<std::int64_t>(
+      std::min(scan_.data.size(), piece_bytes_ * (scan_.restart_interval > 0 ? 2 : 1) + 2));
+  const std::int64_t bits = 8 * (bytes + kMostBlockBytes);
+  const std::int64_t blocks =
+      std::min(all_blocks(), (bits / tables_.least_mcu_bits + 1) * scan_.blocks_in_mcu);
+  const std::int64_t coefficients = std::min(64 * blocks, bits / tables_.least_coefficient_bits);
+  const std::int64_t list = (5 * blocks / 4 + kBatchBlocks) * std::int64_t{sizeof(CoefficientBlock)} +
+                            (std::max(coefficients, 3 * bytes / 2) + kBatchBlocks * kBlockSamples) *
+                                std::int64_t{sizeof(Coefficient)};
+  // Lists grow by half: the old one beside the new one.
+  return 5 * list / 2 + bytes + kMostBlockBytes + kEntropyMargin + std::int64_t{sizeof(Piece)} +
+         static_cast<std::int64_t>(kTracedBlocks * sizeof(std::uint32_t));
+}
+
+}  // namespace imgpipe

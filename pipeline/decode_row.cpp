@@ -1,0 +1,21 @@
+#include "pipeline/decode_row.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::string_view kDecode = "decode";
+constexpr std::string_view kDecodeBy = "decode (";
+
+}  // namespace
+
+std::string decode_row(const Reader& reader) {
+  const std::string_view decoder = reader.decoder();
+  if (decoder.empty()) return std::string(kDecode);
+  return std::string(kDecodeBy).append(decoder) + ")";
+}
+
+bool is_decode_row(std::string_view name) {
+  return name == kDecode || name.starts_with(kDecodeBy);
+}
+
+}  // namespace imgpipe
