@@ -6,12 +6,16 @@
 
 #include "images/codecs/codec.h"
 #include "images/synth.h"
+#include "tests/support/coded_jpegs.h"
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
+#include "tests/support/made_jpegs.h"
 #include "tests/support/psd_file.h"
+#include "tests/support/sanitizers.h"
 
 int fuzz_decode(const std::uint8_t* data, std::size_t size);
 int fuzz_exif(const std::uint8_t* data, std::size_t size);
+int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
 int fuzz_options(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
 
@@ -94,6 +98,18 @@ TEST(FuzzReplay, Exif) {
         std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0\0\0\0\0", 26)}) {
     const auto bytes = std::as_bytes(std::span(text));
     replay_bent(fuzz_exif, {bytes.begin(), bytes.end()}, 20'000, random);
+  }
+}
+
+TEST(FuzzReplay, JpegPair) {
+  std::mt19937 random(6);
+  for (std::uint64_t seed = 0; seed < (kSanitized ? 10 : 60); ++seed) {
+    Bytes file = seed % 2 == 0 ? make_jpeg(random_jpeg(seed)) : random_coded_jpeg(seed).file;
+    for (const int choice : {0, 5, 6, 13, 255}) {
+      file.push_back(static_cast<std::byte>(choice));  // how it is read
+      replay_bent(fuzz_jpeg_pair, file, 20, random);
+      file.pop_back();
+    }
   }
 }
 

@@ -1,0 +1,38 @@
+// Our own decoder of JPEG against libjpeg-turbo: any difference of verdict, message, warnings or pixels ends
+// the process. The last byte of the input is none of the file's: it says how the file is read.
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+
+#include "images/codecs/codec.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/support/jpeg_pair.h"
+
+IMGPIPE_FUZZ_TARGET(fuzz_jpeg_pair) {
+  using namespace imgpipe;
+  using namespace imgpipe::test;
+  if (size < 4 || data[0] != 0xFF || data[1] != 0xD8) return 0;
+  const auto file = std::as_bytes(std::span(data, size - 1));
+  const unsigned choice = data[size - 1];
+  const bool lenient = (choice & 1) != 0;
+  static constexpr std::array<Reading, 8> kReadings{
+      {{},
+       {5},
+       {8, 1},
+       {7, 1, 2},
+       {16, 1, 4},
+       {1, 1},
+       {.rows = 6, .threads = 1, .common = 1, .backwards = true},
+       {.rows = 19, .threads = 1, .backwards = true}}};
+  Reading reading = kReadings[choice >> 1 & 7];
+  if (choice >> 4 == 15) reading = {8, 2, 1};
+  constexpr std::int64_t kMaxPixels = 1 << 14;
+  const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, lenient, kMaxPixels));
+  const JpegOutcome got = read_jpeg(file, jpeg_options(CodecChoice::automatic, lenient, kMaxPixels), reading);
+  const std::string what = difference(expected, got);
+  if (what.empty()) return 0;
+  std::fprintf(stderr, "%s, %s: %s\n", lenient ? "lenient" : "strict", text_of(reading).c_str(),
+               what.c_str());
+  __builtin_trap();
+}
