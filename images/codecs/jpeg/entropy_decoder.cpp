@@ -36,10 +36,8 @@ namespace {
 // The next bits, the first of them the highest. At least 56 are there behind fill().
 class BitWindow {
  public:
-  HWY_INLINE BitWindow(const std::uint8_t* bytes, std::int64_t bit) : base_(bytes), next_(bytes + bit / 8) {
-    fill();
-    skip(static_cast<int>(bit % 8));
-  }
+  HWY_INLINE BitWindow(const std::uint8_t* bytes, std::int64_t bit) : base_(bytes) { go_to(bit); }
+  HWY_INLINE void back(int count) { go_to(position() - count); }
 
   // Bits behind the first count_ of bits_ are as they will be: they are put there again.
   HWY_INLINE void fill() {
@@ -49,9 +47,6 @@ class BitWindow {
     bits_ |= more >> count_;
     next_ += (63 - count_) >> 3;
     count_ |= 56;
-  }
-  HWY_INLINE void fill_for_symbol() {
-    if (HWY_UNLIKELY(count_ < 32)) fill();
   }
   template <int Count>
   [[nodiscard]] HWY_INLINE std::uint32_t peek() const {
@@ -65,8 +60,16 @@ class BitWindow {
   [[nodiscard]] HWY_INLINE std::int64_t position() const { return (next_ - base_) * 8 - count_; }
 
  private:
+  HWY_INLINE void go_to(std::int64_t bit) {
+    next_ = base_ + bit / 8;
+    bits_ = 0;
+    count_ = 0;
+    fill();
+    skip(static_cast<int>(bit % 8));
+  }
+
   const std::uint8_t* base_;
-  const std::uint8_t* next_;
+  const std::uint8_t* next_ = nullptr;
   std::uint64_t bits_ = 0;
   int count_ = 0;
 };
@@ -79,63 +82,80 @@ struct LongSymbol {
 };
 
 // By value: a window whose address is known would not stay in registers.
-HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t bits, int size_mask) {
+// The size of a DC value is 15 at the most too.
+HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t bits) {
   const auto first = static_cast<std::uint32_t>(bits >> (64 - kLongestCode));
   std::size_t length = 1;
   while (length <= kLongestCode && first >= decoder.ends[length]) ++length;
   if (length > kLongestCode) return {};
   const auto code = static_cast<std::int32_t>(first >> (kLongestCode - length));
   LongSymbol found{.symbol = decoder.symbols[static_cast<std::size_t>(code + decoder.first_symbols[length])]};
-  const int size = found.symbol & size_mask;
+  const int size = found.symbol & 15;
   if (size > 0) found.value = extended_value(static_cast<std::uint32_t>(bits << length >> (64 - size)), size);
   found.bits = static_cast<int>(length) + size;
   return found;
 }
 
-// The difference of a block's DC coefficient to the last one's. False: damaged.
+// The difference of a block's DC coefficient to the last one's. False: damaged. Takes at most kLookupBits of
+// the window, or fills it.
 HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std::int32_t& difference) {
-  constexpr int kDcSizes = 15;
-  window.fill_for_symbol();
   const HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
-  if (HWY_LIKELY((entry & 0xFF) != 0)) {
-    window.skip(static_cast<int>(entry & 0xFF));
+  if (HWY_LIKELY((entry & kEntryBits) != 0)) {
+    window.skip(static_cast<int>(entry & kEntryBits));
     difference = static_cast<std::int32_t>(entry) >> 16;
     return true;
   }
-  const LongSymbol found = long_symbol(decoder, window.bits(), kDcSizes);
+  const LongSymbol found = long_symbol(decoder, window.bits());
   window.skip(found.bits);
+  window.fill();
   difference = found.value;
   return found.symbol >= 0;
 }
 
-// The entry of a symbol that takes more bits than the table looks at; 0: damaged.
+// The entry of a symbol that takes more bits than the table looks at; damaged codes end the block with the
+// place kDamagedPlace.
 HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& window) {
-  const LongSymbol found = long_symbol(decoder, window.bits(), 15);
-  if (found.symbol < 0) return 0;
+  const LongSymbol found = long_symbol(decoder, window.bits());
+  if (found.symbol < 0) return kDamagedPlace << 8;
   window.skip(found.bits);
+  window.fill();
   const int run = found.symbol >> 4;
   const bool has_value = (found.symbol & 15) != 0;
   const int skipped = has_value ? run + 1 : run == 15 ? 16 : kEndOfBlock;
   return static_cast<std::uint32_t>(found.value) << 16 | static_cast<std::uint32_t>(skipped) << 8;
 }
 
-// A block's other coefficients; there is room for 64. nullptr: damaged.
+// One coefficient or more zeros. False: it was the block's last. At most kLookupBits of the window are taken,
+// or it is filled; of 31 bits that are there all are looked at.
+HWY_INLINE bool decode_coefficient(const HuffmanDecoder& decoder, BitWindow& window, std::uint32_t& place,
+                                   Coefficient*& out) {
+  HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
+  if (HWY_LIKELY((entry & kEntryBits) != 0)) {
+    window.skip(static_cast<int>(entry & kEntryBits));
+  } else {
+    entry = long_ac_entry(decoder, window);
+  }
+  place += entry >> 8 & 0xFF;
+  *out = (entry & 0xFFFF0000U) | place;
+  out += entry >= 0x10000U ? 1 : 0;
+  place |= (entry & kEntryEnds) << 1;
+  return place < kBlockSamples - 1;
+}
+
+// A block's other coefficients; there is room for 64. nullptr: damaged. There are 46 bits or more in the
+// window, and then again. Without conditions: whether the window runs short is hard to predict.
 HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& window, Coefficient* out) {
   std::uint32_t place = 0;
-  do {
-    window.fill_for_symbol();
-    HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
-    if (HWY_LIKELY((entry & 0xFF) != 0)) {
-      window.skip(static_cast<int>(entry & 0xFF));
-    } else {
-      entry = long_ac_entry(decoder, window);
-      if (entry == 0) return nullptr;
-    }
-    place += entry >> 8 & 0xFF;
-    *out = (entry & 0xFFFF0000U) | place;
-    out += entry >= 0x10000U ? 1 : 0;
-  } while (place < kBlockSamples - 1);
-  return place == kBlockSamples - 1 || place >= kEndOfBlock ? out : nullptr;
+  for (;;) {
+    if (!decode_coefficient(decoder, window, place, out)) break;
+    if (!decode_coefficient(decoder, window, place, out)) break;
+    window.fill();
+    if (!decode_coefficient(decoder, window, place, out)) break;
+  }
+  // The last of 64 coefficients has no end behind it: what looked like one belongs to the next block.
+  if (HWY_UNLIKELY(place == (kEndOfBlock | (kBlockSamples - 1)))) window.back(decoder.end_bits);
+  const bool whole = place == kBlockSamples - 1 || (place >= kEndOfBlock && place < kDamagedPlace);
+  return whole ? out : nullptr;
 }
 
 // Everything in local variables: the window stays in registers.
@@ -150,6 +170,7 @@ EntropyEnd decode_batch(const EntropyTables& tables, const std::uint8_t* bytes, 
     const auto block = static_cast<std::size_t>(state.block);
     if (batch.starts != nullptr) batch.starts[made] = static_cast<std::uint32_t>(bit);
     std::int32_t difference = 0;
+    window.fill();
     const bool has_dc = decode_dc(*tables.dc_of_block[block], window, difference);
     Coefficient* const behind = has_dc ? decode_ac(*tables.ac_of_block[block], window, out) : nullptr;
     if (behind == nullptr) {

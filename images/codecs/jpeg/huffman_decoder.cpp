@@ -38,12 +38,33 @@ void fill_entries(std::uint32_t code, int length, const Symbol& symbol, HuffmanD
   }
 }
 
+// Where a value leaves room for the code of the block's end and that follows, both are one entry.
+void add_ends(HuffmanDecoder& decoder) {
+  const auto is_end = [&](HuffmanEntry entry) {
+    return (entry >> 8 & 0xFF) == kEndOfBlock &&
+           (entry & kEntryBits) == static_cast<std::uint32_t>(decoder.end_bits);
+  };
+  const auto entries = decoder.entries;  // before
+  constexpr std::size_t kMask = (std::size_t{1} << kLookupBits) - 1;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const HuffmanEntry entry = entries[i];
+    const std::uint32_t bits = entry & kEntryBits;
+    if (bits == 0 || entry < 0x10000U) continue;
+    // Zeros stand for what is not known yet: the code must not reach into them.
+    const HuffmanEntry next = entries[(i << bits) & kMask];
+    const std::uint32_t next_bits = next & kEntryBits;
+    if (!is_end(next) || bits + next_bits > kLookupBits) continue;
+    decoder.entries[i] = (entry & ~kEntryBits) | kEntryEnds | (bits + next_bits);
+  }
+}
+
 }  // namespace
 
 bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDecoder& decoder) {
   decoder.entries.fill(0);
   decoder.symbols = codes.symbols;
   decoder.least_bits = 2 * kLongestCode;
+  decoder.end_bits = 0;
   std::uint32_t code = 0;
   std::size_t next = 0;
   for (int length = 1; length <= kLongestCode; ++length, code <<= 1) {
@@ -54,11 +75,13 @@ bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDe
     for (std::size_t i = 0; i < count; ++i, ++code, ++next) {
       if (kind == HuffmanKind::dc && codes.symbols[next] > kMostDcSize) return false;
       const Symbol symbol = symbol_of(codes.symbols[next], kind);
+      if (codes.symbols[next] == 0) decoder.end_bits = length;
       decoder.least_bits = std::min(decoder.least_bits, length + symbol.size);
       if (length <= kLookupBits) fill_entries(code, length, symbol, decoder);
     }
     decoder.ends[static_cast<std::size_t>(length)] = code << (kLongestCode - length);
   }
+  if (kind == HuffmanKind::ac) add_ends(decoder);
   return true;
 }
 

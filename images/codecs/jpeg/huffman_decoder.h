@@ -12,12 +12,16 @@ namespace imgpipe {
 // What kLookupBits bits begin with:
 //
 //   bits 31..16  the value; 0: none, at the end of a block and of 16 zeros
-//   bits 15..8   how far the place in zigzag order goes on; kEndOfBlock or more at the end of a block
-//   bits 7..0    bits of code and value together; 0: they are more than kLookupBits, or no code
+//   bits 15..8   how far the place in zigzag order goes on; kEndOfBlock at the end of a block
+//   bit 6        the block ends behind the value: the code that says so is counted in
+//   bits 5..0    bits of code and value together; 0: they are more than kLookupBits, or no code
 using HuffmanEntry = std::uint32_t;
 
 inline constexpr int kLookupBits = 10;
-inline constexpr int kEndOfBlock = 128;
+inline constexpr std::uint32_t kEntryBits = 0x3F;
+inline constexpr std::uint32_t kEntryEnds = 0x40;
+// Places behind the last one: the block has ended; no code.
+inline constexpr int kEndOfBlock = 0x80, kDamagedPlace = 0xC0;
 inline constexpr int kLongestCode = 16;
 
 struct HuffmanDecoder {
@@ -29,6 +33,7 @@ struct HuffmanDecoder {
   std::array<std::uint8_t, 256> symbols{};
   // The fewest bits that a coefficient takes with its code, and a code without one. For bounds of memory.
   int least_bits = 1;
+  int end_bits = 0;  // AC: of the code for the end of a block; 0: there is none
 };
 
 enum class HuffmanKind { dc, ac };
