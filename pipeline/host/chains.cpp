@@ -157,7 +157,7 @@ bool BandPlan::in_place(std::size_t buffer, const RowRange& rows, const RowRange
 
 // By buffer: the most rows that any band holds of what it makes.
 std::vector<std::int64_t> BandPlan::most_rows_held() const {
-  std::vector<std::int64_t> held(plan_.buffers.size());
+  std::vector<std::int64_t> held(plan_.buffers.buffers.size());
   std::int64_t read = 0;  // rows of the decoded image
   for (std::int64_t i = 0; i < bands(); ++i) {
     const RowRange at = band(i);
