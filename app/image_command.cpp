@@ -22,6 +22,7 @@
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
 #include "pipeline/compare.h"
+#include "pipeline/decode_row.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/image_job.h"
 #include "pipeline/owned_frame.h"
@@ -313,10 +314,11 @@ class ImageRun {
   }
 
   void open_input() {
-    const auto span = image_.timeline().span("decode", SpanKind::host);
+    auto span = image_.timeline().span("decode", SpanKind::host);
     PendingInput input(options_.input, options_.decode, InputKind::any);
     image_.read(input);
     image_.open();
+    span.set_name(decode_row(image_.reader()));
     facts_.input = image_.header();
     facts_.input_bytes = image_.input_bytes();
   }

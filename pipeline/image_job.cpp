@@ -5,6 +5,7 @@
 
 #include "images/error.h"
 #include "images/memory/available_memory.h"
+#include "pipeline/decode_row.h"
 
 namespace imgpipe {
 
@@ -75,9 +76,10 @@ Outcome ImageJob::run(Engine& engine, Job wishes) {
 void ImageJob::decode(std::pmr::memory_resource* memory) {
   naming(files_.input_name, [&] {
     image_.source = Image(image_.plan.input, memory);
-    const auto span = image_.timeline.span("decode", SpanKind::host, image_.plan.input.bytes());
+    auto span = image_.timeline.span("decode", SpanKind::host, image_.plan.input.bytes());
     check_available(reader_->working_bytes(true));
     reader_->read_rows(image_.source.untyped_view());
+    span.set_name(decode_row(*reader_));
   });
   damage_ = reader_->warnings();
   reader_.reset();

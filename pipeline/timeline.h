@@ -46,6 +46,7 @@ class Timeline {
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
     void set_bytes(std::int64_t bytes) { span_.bytes = bytes; }
+    void set_name(std::string name) { span_.name = std::move(name); }
 
    private:
     Timeline& timeline_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/stage.h"
+#include "pipeline/decode_row.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
@@ -127,9 +128,10 @@ class ReferenceEngine final : public Engine {
   void execute(Job& job, Outcome& outcome) override {
     ReferenceRun run(outcome, {.source = job.keep_source, .outputs = job.keep_outputs});
     {
-      const auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.bytes());
+      auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.bytes());
       Image source(outcome.plan.input);
       job.reader->read_rows(source.untyped_view());
+      span.set_name(decode_row(*job.reader));
       outcome.warnings = job.reader->warnings();
       job.reader.reset();
       run.set_source(std::move(source));
