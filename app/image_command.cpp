@@ -315,9 +315,9 @@ class ImageRun {
     PendingInput input(options_.input, options_.decode, InputKind::any);
     image_.read(input);
     image_.open();
+    span.set_name(decode_row(image_.reader()));
     facts_.input = image_.header();
     facts_.input_bytes = image_.input_bytes();
-    span.set_name(decode_row(image_.reader()));
   }
 
   // What of the results depends on the plan.

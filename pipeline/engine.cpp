@@ -5,6 +5,7 @@
 
 #include "images/error.h"
 #include "images/memory/available_memory.h"
+#include "pipeline/host/chunk_reading.h"
 
 namespace imgpipe {
 namespace {
@@ -33,9 +34,17 @@ MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
   if (question.repeat > 0 || question.keep_source) kept += source;
   if (question.keep_outputs) kept += bytes_of_steps(question.plan);
   const MemoryNeed writer = writer_need(question);
-  return {kept + source + question.plan.output.bytes() +
-              std::max(question.reader.working_bytes(false), writer.bytes),
-          writer.band_bytes, writer.most_bands};
+  MemoryNeed reader{.bytes = question.reader.working_bytes(false)};
+  if (question.reader.has_bands()) {
+    const std::int64_t rows = chunk_band_rows(question.plan.input);
+    reader.band_bytes = question.reader.band_bytes(rows);
+    reader.bytes += reader.band_bytes;
+    reader.most_bands = question.plan.input.height / rows + 1;
+  }
+  // It reads before it writes.
+  return {kept + source + question.plan.output.bytes() + std::max(reader.bytes, writer.bytes),
+          std::max(reader.band_bytes, writer.band_bytes),
+          reader.band_bytes == 0 ? writer.most_bands : std::max(reader.most_bands, writer.most_bands)};
 }
 
 Outcome Engine::run(Job job) {

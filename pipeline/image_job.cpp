@@ -5,6 +5,7 @@
 
 #include "images/error.h"
 #include "images/memory/available_memory.h"
+#include "pipeline/decode_row.h"
 
 namespace imgpipe {
 
@@ -77,8 +78,9 @@ void ImageJob::decode(std::pmr::memory_resource* memory) {
     const std::int64_t bytes = image_.plan.input.bytes();
     check_available(bytes + reader_->working_bytes(true));
     image_.source = Image(image_.plan.input, memory);
-    const auto span = image_.timeline.span("decode", SpanKind::host, bytes);
+    auto span = image_.timeline.span("decode", SpanKind::host, bytes);
     reader_->read_rows(image_.source.untyped_view());
+    span.set_name(decode_row(*reader_));
   });
   damage_ = reader_->warnings();
   reader_.reset();

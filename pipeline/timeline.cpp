@@ -15,6 +15,11 @@ Timeline::Running::~Running() {
   }
 }
 
+std::string Timeline::track_of(int thread, int threads) const {
+  if (threads == 1) return track_;
+  return (track_ == "host" ? "" : track_ + " ") + "cpu " + std::to_string(thread);
+}
+
 std::int64_t Timeline::union_ns() const {
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
   intervals.reserve(spans_.size());

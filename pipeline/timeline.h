@@ -58,6 +58,8 @@ class Timeline {
   }
 
   [[nodiscard]] const std::string& track() const { return track_; }
+  // Of one of several threads that share the work: "cpu 2", and whose where several images have theirs.
+  [[nodiscard]] std::string track_of(int thread, int threads) const;
   // The track of the spans to come: who goes on with the work.
   void set_track(std::string track) { track_ = std::move(track); }
   void add(Span span) { spans_.push_back(std::move(span)); }

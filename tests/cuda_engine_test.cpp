@@ -10,6 +10,7 @@
 #include "pipeline/compare.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "tests/support/banded_reader.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
 
@@ -23,6 +24,12 @@ namespace {
 Image make_image(Shape shape, const std::string& content = "noise") {
   Image image(shape);
   fill({frame_type_of(shape), {image.view(), {}, {}, {}}}, content, 9);
+  return image;
+}
+
+Image copy_of(const ConstHostView& view) {
+  Image image(view.shape());
+  copy_pixels(view, image.untyped_view());
   return image;
 }
 
@@ -105,6 +112,36 @@ TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
   }
   expect_equal(*cuda, image, {"contrast,smooth", false, 0, true});
   expect_equal(*cuda, image, {"gray,hist,contrast,smooth", true, 3, true});
+}
+
+// A reader with bands is decoded by all threads of the engine: into chunks that go up in order, into the
+// whole image, and before the context is there.
+TEST(CudaEngine, BandsOfAReaderGoUpFromEveryThread) {
+  IMGPIPE_NEED_CUDA();
+  const Image photo = synthesize(parse_pattern("photo"), {2711, 4133, 3}, 5);
+  for (const int threads : {1, 2, 7, 16}) {
+    const std::unique_ptr<Engine> cuda = make_cuda_engine(0, threads);
+    for (const Wish& wish : {Wish{.keep = false}, Wish{.keep = true}, Wish{.repeat = 2, .keep = false}}) {
+      for (const std::int64_t height : {4133, 1, 17, 2000}) {
+        const Image image = copy_of(std::as_const(photo).untyped_view().rows(0, height));
+        const Outcome expected = run(*make_reference_engine(), image, wish);
+        BandedLog log;
+        Job job;
+        job.reader = std::make_unique<BandedReader>(
+            image.untyped_view(), BandedWays{.waits_for_earlier = threads == 2, .seed = 5}, log);
+        job.plan = make_plan(parse_stages(wish.stages), image.shape());
+        job.repeat = wish.repeat;
+        job.keep_source = wish.keep;
+        const Outcome got = cuda->run(std::move(job));
+        if (got.error) std::rethrow_exception(got.error);
+        SCOPED_TRACE("threads " + std::to_string(threads) + " height " + std::to_string(height));
+        ASSERT_EQ(log.faults, std::vector<std::string>());
+        ASSERT_TRUE(log.complete(height));
+        ASSERT_EQ(first_difference(expected.pixels.as<Sample>(), got.pixels.as<Sample>()), "");
+        ASSERT_EQ(expected.histograms, got.histograms);
+      }
+    }
+  }
 }
 
 TEST(CudaEngine, RepeatedRunsAndPassesAreEqual) {

@@ -174,7 +174,9 @@ std::vector<OptionRow> process_rows() {
       {"Input", "max-pixels", "N", "268435456", "Refuse larger images"},
       {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
       {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
-      {"Input", "codec", "NAME", "auto", "auto, or stb: stb_image and stb_image_write wherever they can"},
+      {"Input", "codec", "NAME", "auto",
+       "auto; turbo: JPEG by libjpeg-turbo alone, without the decoder for several threads, which gives the "
+       "same pixels; stb: stb_image and stb_image_write wherever they can"},
   };
   rows.insert(rows.end(), others.begin(), others.end());
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));

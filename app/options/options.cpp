@@ -20,8 +20,8 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, CodecChoice>, 2> kCodecs{
-    {{"auto", CodecChoice::automatic}, {"stb", CodecChoice::stb}}};
+constexpr std::array<std::pair<std::string_view, CodecChoice>, 3> kCodecs{
+    {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
 
 std::optional<Format> format_of(const Parser& parser) {
   if (!parser.has("format")) return std::nullopt;
@@ -165,6 +165,10 @@ Command parse_devices(const std::vector<std::string>& arguments) {
 // A decimal percentage, exactly, in millionths.
 
 }  // namespace
+
+std::string_view codec_name(CodecChoice codec) {
+  return std::ranges::find(kCodecs, codec, &std::pair<std::string_view, CodecChoice>::second)->first;
+}
 
 std::int64_t parse_memory(const std::string& text) {
   constexpr std::string_view kUnits = "KMGT";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/files/replaceable.h"
@@ -101,6 +102,8 @@ struct PrintText {
 
 // "512M": a whole number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it. At least 64 MiB.
 [[nodiscard]] std::int64_t parse_memory(const std::string& text);
+// As --codec takes it.
+[[nodiscard]] std::string_view codec_name(CodecChoice codec);
 // "640x480": both at least 1, at most 2^31-1.
 [[nodiscard]] Shape parse_size(const std::string& text);
 

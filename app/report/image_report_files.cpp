@@ -68,7 +68,7 @@ Json options_json(const ProcessOptions& options) {
   json["repeat"] = options.repeat;
   json["lenient"] = options.decode.lenient;
   json["orient"] = options.decode.orient;
-  json["codec"] = options.decode.codec == CodecChoice::stb ? "stb" : "auto";
+  json["codec"] = codec_name(options.decode.codec);
   json["max_pixels"] = options.decode.max_pixels;
   json["quality"] = options.encode.quality;
   json["png_level"] = options.encode.png_level;

@@ -16,6 +16,7 @@
 #include "pipeline/batch/batch_queue.h"
 #include "pipeline/batch/batch_threads.h"
 #include "pipeline/batch/output_folders.h"
+#include "pipeline/decode_row.h"
 #include "pipeline/error_of.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/host/scarce_memory.h"
@@ -160,8 +161,9 @@ class Batch::Work {
     if (!read(entry)) return;
     ImageJob& image = *entry->job;
     {
-      const auto span = image.timeline().span(part_name(Part::decode), SpanKind::host);
+      auto span = image.timeline().span(part_name(Part::decode), SpanKind::host);
       image.open();
+      span.set_name(decode_row(image.reader()));
     }
     entry->result.header = image.header();
     entry->result.input_bytes = image.input_bytes();

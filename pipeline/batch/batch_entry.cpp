@@ -5,11 +5,14 @@
 #include <optional>
 #include <string>
 
+#include "pipeline/decode_row.h"
+
 namespace imgpipe {
 namespace {
 
 std::optional<Part> part_of(const Span& span) {
   if (span.kind == SpanKind::kernel) return Part::kernels;
+  if (is_decode_row(span.name)) return Part::decode;  // whoever decodes
   for (std::size_t i = 0; i < kParts; ++i) {
     if (span.name == part_name(static_cast<Part>(i))) return static_cast<Part>(i);
   }

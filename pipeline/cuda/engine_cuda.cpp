@@ -1,12 +1,13 @@
 // The CUDA engine: one upload, the stages in device memory on one stream, one download.
 //
-//   calling thread   decode rows -> chunk -> decode rows -> chunk -> ...        queue stages      wait
+//   host threads     decode rows -> chunk -> decode rows -> chunk -> ...        queue stages      wait
 //   stream                          upload         upload            ...  upload | stages | download
 //   another thread   context (first job only)
 //
-// Rows are decoded into a ring of pinned chunks that go up while the next are decoded. Until the context is
-// there, rows go to ordinary memory and follow through the ring. Nothing synchronises between the first
-// upload and the download.
+// Rows are decoded into a ring of pinned chunks that go up while the next are decoded: on the calling thread,
+// or on all of the engine's where the reader gives bands to several (pipeline/host/chunk_reading.h). Until
+// the context is there, rows go to ordinary memory and follow through the ring. Nothing synchronises between
+// the first upload and the download.
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
@@ -22,6 +23,7 @@
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
+#include "pipeline/host/chunk_reading.h"
 #include "pipeline/owned_frame.h"
 
 namespace imgpipe {
@@ -58,6 +60,7 @@ class CudaEngine final : public Engine {
   }
 
  protected:
+  [[nodiscard]] int threads() const override { return threads_.count(); }
   void execute(Job& job, Outcome& outcome) override {
     try {
       if (broken_) std::rethrow_exception(broken_);
@@ -106,20 +109,30 @@ class CudaEngine final : public Engine {
     return *context_;
   }
 
-  // Rows that are decoded before the context is there.
-  static std::deque<Image> decode_early(const CudaEngine& engine, Job& job, Timeline& timeline,
-                                        const Shape& shape, std::int64_t& decoded) {
+  // Rows that are decoded before the context is there; `decoded`: how many.
+  std::deque<Image> decode_early(Job& job, Timeline& timeline, const Shape& shape, std::int64_t& decoded) {
     std::deque<Image> early;
-    const std::int64_t rows_each =
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(kChunkBytes) / shape.row_bytes(), 1, shape.height);
-    while (decoded < shape.height && !engine.context_is_ready()) {
-      const std::int64_t rows = std::min(rows_each, shape.height - decoded);
-      const auto span = timeline.span("decode", SpanKind::host, rows * shape.row_bytes());
+    const auto next = [&](std::int64_t, std::int64_t rows) {
+      if (context_is_ready()) return HostView();
       early.emplace_back(Shape{shape.width, rows, shape.channels, shape.sample});
-      job.reader->read_rows(early.back().untyped_view());
-      decoded += rows;
-    }
+      return early.back().untyped_view();
+    };
+    const auto filled = [](const HostView&, std::int64_t) {};
+    decoded = read_chunks(*job.reader, 0, threads_, timeline, {next, filled});
     return early;
+  }
+
+  // The rows from `first` on, each chunk on its way to the device when it is there.
+  void decode_and_upload(Job& job, Timeline& timeline, Uploader& uploader, std::int64_t first) {
+    const auto next = [&](std::int64_t row, std::int64_t rows) {
+      IMGPIPE_CUDA(cudaSetDevice(index_));  // of this thread
+      return uploader.next_chunk(row, rows);
+    };
+    const auto filled = [&](const HostView& chunk, std::int64_t row) {
+      IMGPIPE_CUDA(cudaSetDevice(index_));
+      uploader.send(chunk, row);
+    };
+    (void)read_chunks(*job.reader, first, threads_, timeline, {next, filled});
   }
 
   void run_image(Job& job, Outcome& outcome) {
@@ -127,7 +140,7 @@ class CudaEngine final : public Engine {
     Timeline& timeline = outcome.timeline;
     const Shape shape = outcome.plan.input;
     std::int64_t decoded = 0;
-    std::deque<Image> early = decode_early(*this, job, timeline, shape, decoded);
+    std::deque<Image> early = decode_early(job, timeline, shape, decoded);
     Context& context = this->context(timeline);
     std::optional<DeviceRun> run;
     {
@@ -154,16 +167,7 @@ class CudaEngine final : public Engine {
       uploader.send(chunk, sent);
       sent += rows.shape().height;
     }
-    while (decoded < shape.height) {
-      const std::int64_t rows = std::min(uploader.chunk_rows(), shape.height - decoded);
-      const HostView chunk = uploader.next_chunk(decoded, rows);
-      {
-        const auto span = timeline.span("decode", SpanKind::host, rows * shape.row_bytes());
-        job.reader->read_rows(chunk);
-      }
-      uploader.send(chunk, decoded);
-      decoded += rows;
-    }
+    decode_and_upload(job, timeline, uploader, decoded);
     outcome.warnings = job.reader->warnings();
     job.reader.reset();
     run_passes(job, outcome, *run, uploader, result);

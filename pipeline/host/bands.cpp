@@ -59,13 +59,8 @@ class BandPass {
   void timed(Slot& slot, const std::string& name, SpanKind kind, std::int64_t bytes, const Action& action) {
     const std::int64_t start = job_.timeline.now_ns();
     action();
-    slot.spans.push_back({name, track(slot.thread), kind, start, job_.timeline.now_ns(), bytes, job_.pass});
-  }
-
-  [[nodiscard]] std::string track(int thread) const {
-    const std::string& whose = job_.timeline.track();
-    if (threads_.count() == 1) return whose;
-    return (whose == "host" ? "" : whose + " ") + "cpu " + std::to_string(thread);
+    slot.spans.push_back({name, job_.timeline.track_of(slot.thread, threads_.count()), kind, start,
+                          job_.timeline.now_ns(), bytes, job_.pass});
   }
 
   // ---- reading, one band after the other ---------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/stage.h"
+#include "pipeline/decode_row.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
@@ -100,9 +101,10 @@ class ReferenceEngine final : public Engine {
     const Keep keep{.source = job.keep_source, .outputs = job.keep_outputs};
     ReferenceRun run(outcome, keep);
     {
-      const auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.bytes());
+      auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.bytes());
       Image source(outcome.plan.input);
       job.reader->read_rows(source.untyped_view());
+      span.set_name(decode_row(*job.reader));
       outcome.warnings = job.reader->warnings();
       job.reader.reset();
       run.set_source(std::move(source));

@@ -61,6 +61,8 @@ RULES = [
      lambda text: re.sub(r"--clip: '.*' is .*", "--clip: #", text)),
     ("stages", "there are more stages", r"stderr",
      lambda text: re.sub(r"(the stages are gray, hist, contrast, smooth).*", r"\1", text)),
+    ("decoder", "the row of decoding says which decoder ran", r"stdout|file .*\.(?:json|csv)",
+     lambda text: text.replace("decode (parallel)", "decode")),
     ("fused", "the reference does a fused step's parts one after the other, and counts the bytes of both, as cpu does",
      r"stdout|stderr|file .*\.(?:json|csv)", without_fused_bytes),
 ]
