@@ -249,11 +249,10 @@ HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* en
     add(end - 1);
     return;
   }
-  const Coefficient* const last_four = end - 4;
-  for (const Coefficient* c = begin;; c += 4) {
-    c = std::min(c, last_four);
+  for (int i = 0; i < 4; ++i) add(begin + i);
+  for (int i = 0; i < 4; ++i) add(end - 4 + i);
+  for (const Coefficient* c = begin + 4; c < end - 4; c += 4) {
     for (int i = 0; i < 4; ++i) add(c + i);
-    if (c == last_four) return;
   }
 }
 
