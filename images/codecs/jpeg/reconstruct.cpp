@@ -1,7 +1,9 @@
 #include "images/codecs/jpeg/reconstruct.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "images/codecs/jpeg/jpeg_arithmetic.h"
 
@@ -107,11 +109,13 @@ HWY_INLINE void transpose(V16 (&v)[kBlockSide]) {
   for (int i = 0; i < 3; ++i) shuffle(v);
 }
 
-// level_shifted(), in the lower half of each lane; the upper half is 0.
+// level_shifted() for -8192 to 8191, which is all that the pass over rows gives: 32 bits less kRowShift.
 HWY_INLINE V16 level_shifted_of(V16 v) {
   const D16 d;
-  const V16 least = hn::Set(d, -128);
-  return hn::Add(hn::Min(hn::Max(v, least), hn::Set(d, 127)), hn::Set(d, 128));
+  const hn::RebindToUnsigned<D16> unsigned_d;
+  constexpr std::int16_t kLeast = 0x7F00;  // 255 more is the most that 16 bits take
+  const V16 most_cut = hn::SaturatedAdd(v, hn::Set(d, kLeast + 128));
+  return hn::BitCast(d, hn::SaturatedSub(hn::BitCast(unsigned_d, most_cut), hn::Set(unsigned_d, kLeast)));
 }
 
 // Columns of results to rows of samples: two rows of each block in a vector.
@@ -130,13 +134,20 @@ constexpr std::size_t kBlocks = 1;
 
 #endif
 
+// A block on its way: its AC coefficients, and where its samples go.
+struct Slot {
+  const Coefficient* begin = nullptr;
+  const Coefficient* end = nullptr;
+  std::uint8_t* samples = nullptr;
+  std::int64_t stride = 0;
+};
+
 // Blocks that are transformed together.
 struct Batch {
   // Dequantised, rows of all the blocks side by side. All 0 while count is 0.
   alignas(64) std::int16_t values[kBlocks * kBlockSamples] = {};
-  std::uint8_t* samples[kBlocks] = {};
-  std::int64_t strides[kBlocks] = {};
-  unsigned places[kBlocks] = {};  // of all the AC coefficients in the block, by "or"
+  alignas(64) std::uint8_t done[kBlocks * kBlockSamples];  // samples on their way to where they go
+  Slot slots[kBlocks];
   std::size_t count = 0;
 };
 
@@ -151,16 +162,24 @@ constexpr auto kValuePlaces = [] {
   return places;
 }();
 
+// Whether no coefficient stands below the first row. Their values are no help: a product can wrap to 0.
+bool has_flat_columns(const Slot& slot) {
+  return std::all_of(slot.begin, slot.end, [](Coefficient c) {
+    return kZigzag[static_cast<std::size_t>(place_of(c))] < kBlockSide;
+  });
+}
+
 void transform_plainly(Batch& batch) {
   for (std::size_t b = 0; b < batch.count; ++b) {
+    const Slot& slot = batch.slots[b];
     std::array<std::int16_t, kBlockSamples> values{};
     for (std::size_t y = 0; y < kBlockSide; ++y) {
       std::memcpy(&values[y * kBlockSide], batch.values + (y * kBlocks + b) * kBlockSide, sizeof(Eight));
     }
-    const auto samples = inverse_dct(values, batch.places[b] < kBlockSide);
+    const auto samples = inverse_dct(values, has_flat_columns(slot));
     for (std::size_t y = 0; y < kBlockSide; ++y) {
-      std::memcpy(batch.samples[b] + static_cast<std::int64_t>(y) * batch.strides[b],
-                  &samples[y * kBlockSide], kBlockSide);
+      std::memcpy(slot.samples + static_cast<std::int64_t>(y) * slot.stride, &samples[y * kBlockSide],
+                  kBlockSide);
     }
   }
   std::memset(batch.values, 0, sizeof batch.values);
@@ -186,16 +205,15 @@ void transform(Batch& batch) {
   V16 rows[kBlockSide / 2];
   samples_of(x, rows);
   constexpr std::size_t kRowPair = 2 * kBlockSide;
-  alignas(64) std::uint8_t samples[kBlocks * kBlockSamples];
   for (std::size_t i = 0; i < kBlockSide / 2; ++i) {
     hn::Store(hn::BitCast(hn::Repartition<std::uint8_t, D16>(), rows[i]),
-              hn::Repartition<std::uint8_t, D16>(), samples + i * kRowPair * kBlocks);
+              hn::Repartition<std::uint8_t, D16>(), batch.done + i * kRowPair * kBlocks);
   }
   for (std::size_t b = 0; b < batch.count; ++b) {
-    std::uint8_t* to = batch.samples[b];
-    const std::int64_t stride = batch.strides[b];
+    std::uint8_t* to = batch.slots[b].samples;
+    const std::int64_t stride = batch.slots[b].stride;
     for (std::size_t i = 0; i < kBlockSide / 2; ++i, to += 2 * stride) {
-      const std::uint8_t* pair = samples + (i * kBlocks + b) * kRowPair;
+      const std::uint8_t* pair = batch.done + (i * kBlocks + b) * kRowPair;
       std::memcpy(to, pair, kBlockSide);
       std::memcpy(to + stride, pair + kBlockSide, kBlockSide);
     }
@@ -215,42 +233,66 @@ void fill_block(std::uint8_t sample, std::uint8_t* to, std::int64_t stride) {
   for (int y = 0; y < kBlockSide; ++y, to += stride) std::memset(to, sample, kBlockSide);
 }
 
+// Writes the dequantised AC coefficients, of which there is at least one. They are taken in fours, the last
+// four from the end backwards, some of them twice: how many there are cannot be foretold, and a wrong guess
+// of the processor takes as long as several of them.
+HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* end, const std::uint16_t* steps,
+                                 std::int16_t* values) {
+  const auto add = [&](const Coefficient* c) {
+    const auto place = static_cast<std::size_t>(place_of(*c));
+    values[kValuePlaces[place]] = dequantised(value_of(*c), steps[place]);
+  };
+  const auto count = end - begin;
+  if (count < 4) {
+    add(begin);
+    add(begin + count / 2);
+    add(end - 1);
+    return;
+  }
+  for (int i = 0; i < 4; ++i) add(begin + i);
+  for (int i = 0; i < 4; ++i) add(end - 4 + i);
+  for (const Coefficient* c = begin + 4; c < end - 4; c += 4) {
+    for (int i = 0; i < 4; ++i) add(c + i);
+  }
+}
+
 void reconstruct(std::span<const BlockTarget> targets, const BlockRun& run) {
-  Batch batch;
+  // One is filled while the writes to the other one get to where vectors can be read from at once.
+  Batch batches[2];
+  Batch* filled = &batches[0];
+  Batch* waiting = &batches[1];
   const auto in_mcu = static_cast<std::int64_t>(targets.size());
   std::int64_t mcu = run.first / in_mcu;
-  std::size_t of_mcu = static_cast<std::size_t>(run.first % in_mcu);
-  const Coefficient* coefficient = run.coefficients + run.begin;
+  const BlockTarget* target = targets.data() + run.first % in_mcu;
+  const BlockTarget* const behind = targets.data() + targets.size();
+  const Coefficient* begin = run.coefficients + run.begin;
   for (const CoefficientBlock& block : run.blocks) {
-    const BlockTarget& target = targets[of_mcu];
-    const auto base = static_cast<std::uint32_t>(run.dc_base[static_cast<std::size_t>(target.component)]);
+    const auto base = static_cast<std::uint32_t>(run.dc_base[static_cast<std::size_t>(target->component)]);
     const auto sum = static_cast<std::int32_t>(base + static_cast<std::uint32_t>(block.dc));
-    const std::int16_t dc = dequantised(wrapped_16(sum), target.steps[0]);
-    std::uint8_t* const samples = target.samples + mcu * target.mcu_step;
+    const std::int16_t dc = dequantised(wrapped_16(sum), target->steps[0]);
+    std::uint8_t* const samples = target->samples + mcu * target->mcu_step;
     const Coefficient* const end = run.coefficients + block.end;
-    if (coefficient == end) {
-      fill_block(constant_sample(dc), samples, target.stride);
+    if (begin == end) {
+      fill_block(constant_sample(dc), samples, target->stride);
     } else {
-      const std::size_t b = batch.count++;
-      std::int16_t* const values = batch.values + b * kBlockSide;
-      batch.samples[b] = samples;
-      batch.strides[b] = target.stride;
+      const std::size_t b = filled->count++;
+      filled->slots[b] = {begin, end, samples, target->stride};
+      std::int16_t* const values = filled->values + b * kBlockSide;
       values[0] = dc;
-      unsigned places = 0;
-      for (; coefficient != end; ++coefficient) {
-        const auto place = static_cast<std::size_t>(place_of(*coefficient));
-        values[kValuePlaces[place]] = dequantised(value_of(*coefficient), target.steps[place]);
-        places |= kZigzag[place];
+      add_coefficients(begin, end, target->steps, values);
+      begin = end;
+      if (b + 1 == kBlocks) {
+        std::swap(filled, waiting);
+        if (filled->count > 0) transform(*filled);
       }
-      batch.places[b] = places;
-      if (batch.count == kBlocks) transform(batch);
     }
-    if (++of_mcu == targets.size()) {
-      of_mcu = 0;
+    if (++target == behind) {
+      target = targets.data();
       ++mcu;
     }
   }
-  if (batch.count > 0) transform(batch);
+  if (waiting->count > 0) transform(*waiting);
+  if (filled->count > 0) transform(*filled);
 }
 
 }  // namespace

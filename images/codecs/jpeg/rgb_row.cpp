@@ -25,16 +25,23 @@ using DHalf16 = hn::Half<D16>;
 using V8 = hn::Vec<D8>;
 using V16 = hn::Vec<D16>;
 
+constexpr std::int64_t kPixels = hn::MaxLanes(D8());  // in a vector of bytes
+constexpr std::int64_t kHalf = kPixels / 2;
+
 // Of the pixels of a vector of bytes: those in even places and those in odd ones.
 struct EvenOdd {
   V16 even, odd;
 };
 
+HWY_INLINE V16 set(int v) {
+  return hn::Set(D16(), static_cast<std::int16_t>(v));
+}
+
 HWY_INLINE EvenOdd split(const std::uint8_t* from) {
-  const D16 d;
-  const V16 both = hn::BitCast(d, hn::LoadU(D8(), from));
-  const hn::Repartition<std::uint16_t, D8> unsigned_d;
-  return {hn::And(both, hn::Set(d, 0xFF)), hn::BitCast(d, hn::ShiftRight<8>(hn::BitCast(unsigned_d, both)))};
+  const hn::RebindToUnsigned<D16> unsigned_d;
+  const auto both = hn::BitCast(unsigned_d, hn::LoadU(D8(), from));
+  return {hn::BitCast(D16(), hn::And(both, hn::Set(unsigned_d, 0xFF))),
+          hn::BitCast(D16(), hn::ShiftRight<8>(both))};
 }
 
 HWY_INLINE V16 widened(const std::uint8_t* from) {
@@ -42,51 +49,83 @@ HWY_INLINE V16 widened(const std::uint8_t* from) {
 }
 
 HWY_INLINE V16 tripled(V16 v) {
-  return hn::Add(hn::Add(v, v), v);
+  return hn::Mul(v, set(3));
 }
 
-HWY_INLINE V16 sums(const std::uint8_t* near, const std::uint8_t* far) {
-  return hn::Add(tripled(widened(near)), widened(far));
-}
-
-// (v + bias) / 2^kShift - 128: samples of colour without their offset.
+// v / 2^kShift, rounded half up.
 template <int kShift>
-HWY_INLINE V16 centred(V16 v, int bias) {
-  return hn::ShiftRight<kShift>(
-      hn::Add(v, hn::Set(D16(), static_cast<std::int16_t>(bias - (128 << kShift)))));
+HWY_INLINE V16 shifted(V16 v) {
+  return hn::MulFixedPoint15(v, set(1 << (15 - kShift)));
 }
 
-// The colour of the pixels from x on, less 128.
+// ---- upsampling -------------------------------------------------------------------------------------
+
+// Pieces of a row that lie in the first cache.
+constexpr std::int64_t kPiecePixels = 1024;
+
+// Samples of a plane that has half the columns, on their way from one row or two: less 128, with the bits
+// behind the point that a sum of two rows has. One more at either end, and what whole vectors write.
+struct Piece {
+  alignas(64) std::int16_t v[kPiecePixels / 2 + 2 + 2 * kHalf];
+};
+
+// From the sample before `at` on, for `pixels` pixels.
 template <Sampling kSampling>
-HWY_INLINE EvenOdd colour(const std::uint8_t* near, const std::uint8_t* far, bool lower, std::int64_t x) {
-  if constexpr (kSampling == Sampling::s422) {
-    const std::uint8_t* const at = near + x / 2;
-    const V16 a = tripled(widened(at));
-    return {centred<2>(hn::Add(a, widened(at - 1)), 1), centred<2>(hn::Add(a, widened(at + 1)), 2)};
-  } else if constexpr (kSampling == Sampling::s420) {
-    const std::uint8_t* const n = near + x / 2;
-    const std::uint8_t* const f = far + x / 2;
-    const V16 a = tripled(sums(n, f));
-    return {centred<4>(hn::Add(a, sums(n - 1, f - 1)), 8), centred<4>(hn::Add(a, sums(n + 1, f + 1)), 7)};
-  } else if constexpr (kSampling == Sampling::s440) {
-    const EvenOdd a = split(near + x);
-    const EvenOdd b = split(far + x);
-    const int bias = lower ? 2 : 1;
-    return {centred<2>(hn::Add(tripled(a.even), b.even), bias),
-            centred<2>(hn::Add(tripled(a.odd), b.odd), bias)};
-  } else {
-    const EvenOdd a = split(near + x);
-    return {centred<0>(a.even, 0), centred<0>(a.odd, 0)};
+HWY_INLINE void fill_piece(const std::uint8_t* near, const std::uint8_t* far, std::int64_t at,
+                           std::int64_t pixels, Piece& piece) {
+  const D16 d;
+  const std::int64_t count = (pixels + 1) / 2 + 2;
+  for (std::int64_t i = 0; i < count; i += kHalf) {
+    V16 v = widened(near + at - 1 + i);
+    if constexpr (kSampling == Sampling::s420) {
+      v = hn::Sub(hn::Add(tripled(v), widened(far + at - 1 + i)), set(4 * 128));
+    } else {
+      v = hn::Sub(v, set(128));
+    }
+    hn::Store(v, d, piece.v + i);
   }
 }
 
-// (-22554 Cb + 18734 Cr + 32768) >> 16: 0.344 Cb + 0.714 Cr less one Cr, which leaves factors of 16 bits.
+// The colour of a vector of pixels, less 128: of a piece, from the sample with the number i on.
+template <Sampling kSampling>
+HWY_INLINE EvenOdd colour_of(const Piece& piece, std::int64_t i) {
+  const D16 d;
+  const V16 before = hn::Load(d, piece.v + i);
+  const V16 a = tripled(hn::LoadU(d, piece.v + i + 1));
+  const V16 after = hn::LoadU(d, piece.v + i + 2);
+  const V16 one = set(1);
+  if constexpr (kSampling == Sampling::s420) {
+    return {shifted<4>(hn::Add(a, before)), shifted<4>(hn::Sub(hn::Add(a, after), one))};
+  } else {
+    return {shifted<2>(hn::Sub(hn::Add(a, before), one)), shifted<2>(hn::Add(a, after))};
+  }
+}
+
+// The same of planes that have all the columns.
+template <Sampling kSampling>
+HWY_INLINE EvenOdd colour_of(const std::uint8_t* near, const std::uint8_t* far, bool lower) {
+  const EvenOdd a = split(near);
+  if constexpr (kSampling == Sampling::s440) {
+    const EvenOdd b = split(far);
+    const V16 less = set(4 * 128 + (lower ? 0 : 1));
+    return {shifted<2>(hn::Sub(hn::Add(tripled(a.even), b.even), less)),
+            shifted<2>(hn::Sub(hn::Add(tripled(a.odd), b.odd), less))};
+  } else {
+    return {hn::Sub(a.even, set(128)), hn::Sub(a.odd, set(128))};
+  }
+}
+
+// ---- colour -----------------------------------------------------------------------------------------
+
+// (-11277 Cb - 23401 Cr + 16384) >> 15, of the doubles of both.
 HWY_INLINE V16 green_part(V16 cb, V16 cr) {
   const D16 d;
   const D32 d32;
   const auto round = hn::Set(d32, 32768);
 #if HWY_ARCH_X86
-  const V16 by = hn::BitCast(d, hn::Set(d32, static_cast<std::int32_t>(18734U << 16 | (-22554 & 0xFFFF))));
+  const auto factors =
+      static_cast<std::uint32_t>(-23401) << 16 | (static_cast<std::uint32_t>(-11277) & 0xFFFF);
+  const V16 by = hn::BitCast(d, hn::Set(d32, static_cast<std::int32_t>(factors)));
   const auto sum = [&](V16 pairs) HWY_ATTR {
     auto sum1 = hn::Zero(d32);
     const auto sum0 = hn::ReorderWidenMulAccumulate(d32, pairs, by, round, sum1);
@@ -96,8 +135,8 @@ HWY_INLINE V16 green_part(V16 cb, V16 cr) {
 #else
   const DHalf16 half;
   const auto sum = [&](auto b, auto r) HWY_ATTR {
-    const auto products = hn::Sub(hn::Mul(hn::PromoteTo(d32, r), hn::Set(d32, 18734)),
-                                  hn::Mul(hn::PromoteTo(d32, b), hn::Set(d32, 22554)));
+    const auto products = hn::Add(hn::Mul(hn::PromoteTo(d32, r), hn::Set(d32, -23401)),
+                                  hn::Mul(hn::PromoteTo(d32, b), hn::Set(d32, -11277)));
     return hn::DemoteTo(half, hn::ShiftRight<16>(hn::Add(products, round)));
   };
   return hn::Combine(d, sum(hn::UpperHalf(half, cb), hn::UpperHalf(half, cr)),
@@ -105,57 +144,79 @@ HWY_INLINE V16 green_part(V16 cb, V16 cr) {
 #endif
 }
 
-// v * factor / 2^15, rounded half up.
-HWY_INLINE V16 times(V16 v, int factor) {
-  return hn::MulFixedPoint15(v, hn::Set(D16(), static_cast<std::int16_t>(factor)));
-}
-
 struct Colours {
   V16 red, green, blue;
 };
 
-// red_of(), green_of() and blue_of() without the saturation. Colour less 128. 13173 / 2^15 rounds every Cr as
-// 26345 / 2^16 does.
-HWY_INLINE Colours colours_of(V16 y, V16 cb, V16 cr) {
-  return {hn::Add(hn::Add(y, cr), times(cr, 13173)), hn::Add(hn::Sub(y, cr), green_part(cb, cr)),
-          hn::Add(hn::Add(y, hn::Add(cb, cb)), times(cb, -7471))};
+// What is added to Y. The products are of 16 bits with 15 behind the point, rounded half up; their factors
+// round every Cb and Cr as the longer ones of red_of() and blue_of() do.
+HWY_INLINE Colours colours_of(V16 cb, V16 cr) {
+  const V16 cb2 = hn::Add(cb, cb);
+  const V16 cr2 = hn::Add(cr, cr);
+  return {hn::MulFixedPoint15(cr2, set(22971)), green_part(cb2, cr2), hn::MulFixedPoint15(cb2, set(29033))};
 }
 
-HWY_INLINE V8 joined(V16 even, V16 odd) {
-  const D16 d;
-  const V16 least = hn::Zero(d);
-  const V16 most = hn::Set(d, 255);
-  const V16 first = hn::Min(hn::Max(even, least), most);
-  const V16 second = hn::Min(hn::Max(odd, least), most);
-  return hn::BitCast(D8(), hn::Or(first, hn::ShiftLeft<8>(second)));
+// 255 more is the most that 16 bits take, so sums are cut there.
+constexpr int kLeast = 0x7F00;
+
+// Sums of luma (kLeast more) and what colour adds, as bytes.
+HWY_INLINE V8 joined(const EvenOdd& luma, V16 even, V16 odd) {
+  const hn::RebindToUnsigned<D16> unsigned_d;
+  const auto cut = [&](V16 y, V16 v) HWY_ATTR {
+    const auto sum = hn::BitCast(unsigned_d, hn::SaturatedAdd(y, v));
+    return hn::SaturatedSub(sum, hn::Set(unsigned_d, kLeast));
+  };
+  return hn::BitCast(D8(), hn::Or(cut(luma.even, even), hn::ShiftLeft<8>(cut(luma.odd, odd))));
 }
 
-// A vector of pixels, the luma of which stands at y.
-template <Sampling kSampling>
-HWY_INLINE void write_pixels(const SampleRows& rows, const std::uint8_t* y, std::int64_t x,
-                             std::uint8_t* rgb) {
-  const EvenOdd luma = split(y);
-  const EvenOdd cb = colour<kSampling>(rows.cb_near, rows.cb_far, rows.lower, x);
-  const EvenOdd cr = colour<kSampling>(rows.cr_near, rows.cr_far, rows.lower, x);
-  const Colours even = colours_of(luma.even, cb.even, cr.even);
-  const Colours odd = colours_of(luma.odd, cb.odd, cr.odd);
-  hn::StoreInterleaved3(joined(even.red, odd.red), joined(even.green, odd.green), joined(even.blue, odd.blue),
-                        D8(), rgb);
+HWY_INLINE void write_pixels(const std::uint8_t* y, const EvenOdd& cb, const EvenOdd& cr, std::uint8_t* rgb) {
+  EvenOdd luma = split(y);
+  luma.even = hn::Or(luma.even, set(kLeast));
+  luma.odd = hn::Or(luma.odd, set(kLeast));
+  const Colours even = colours_of(cb.even, cr.even);
+  const Colours odd = colours_of(cb.odd, cr.odd);
+  hn::StoreInterleaved3(joined(luma, even.red, odd.red), joined(luma, even.green, odd.green),
+                        joined(luma, even.blue, odd.blue), D8(), rgb);
+}
+
+// Calls write(x, y, rgb) for one vector of pixels after the other, the luma of which stands at y; the rest of
+// a row goes through memory of its own.
+template <class Write>
+HWY_INLINE void for_each_vector(const std::uint8_t* y, std::int64_t width, std::uint8_t* rgb,
+                                const Write& write) {
+  std::int64_t x = 0;
+  for (; x + kPixels <= width; x += kPixels) write(x, y + x, rgb + 3 * x);
+  if (x == width) return;
+  const auto rest = static_cast<std::size_t>(width - x);
+  HWY_ALIGN std::uint8_t last[kPixels] = {};
+  HWY_ALIGN std::uint8_t pixels[3 * kPixels];
+  std::memcpy(last, y + x, rest);
+  write(x, last, pixels);
+  std::memcpy(rgb + 3 * x, pixels, 3 * rest);
 }
 
 template <Sampling kSampling>
 void write_row(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
-  const D8 d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  std::int64_t x = 0;
-  for (; x + lanes <= width; x += lanes) write_pixels<kSampling>(rows, rows.y + x, x, rgb + 3 * x);
-  if (x == width) return;
-  const auto rest = static_cast<std::size_t>(width - x);
-  HWY_ALIGN std::uint8_t y[hn::MaxLanes(d)] = {};
-  HWY_ALIGN std::uint8_t pixels[3 * hn::MaxLanes(d)];
-  std::memcpy(y, rows.y + x, rest);
-  write_pixels<kSampling>(rows, y, x, pixels);
-  std::memcpy(rgb + 3 * x, pixels, 3 * rest);
+  for_each_vector(rows.y, width, rgb, [&](std::int64_t x, const std::uint8_t* y, std::uint8_t* to) HWY_ATTR {
+    const std::int64_t far = kSampling == Sampling::s440 ? x : 0;
+    write_pixels(y, colour_of<kSampling>(rows.cb_near + x, rows.cb_far + far, rows.lower),
+                 colour_of<kSampling>(rows.cr_near + x, rows.cr_far + far, rows.lower), to);
+  });
+}
+
+template <Sampling kSampling>
+void write_row_in_pieces(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
+  Piece cb;
+  Piece cr;
+  for (std::int64_t begin = 0; begin < width; begin += kPiecePixels) {
+    const std::int64_t pixels = std::min(kPiecePixels, width - begin);
+    fill_piece<kSampling>(rows.cb_near, rows.cb_far, begin / 2, pixels, cb);
+    fill_piece<kSampling>(rows.cr_near, rows.cr_far, begin / 2, pixels, cr);
+    for_each_vector(rows.y + begin, pixels, rgb + 3 * begin,
+                    [&](std::int64_t x, const std::uint8_t* y, std::uint8_t* to) HWY_ATTR {
+                      write_pixels(y, colour_of<kSampling>(cb, x / 2), colour_of<kSampling>(cr, x / 2), to);
+                    });
+  }
 }
 
 // Where the colour planes are too narrow to be interpolated.
@@ -174,9 +235,9 @@ void rgb_row(Sampling sampling, const SampleRows& rows, std::int64_t width, std:
   if (half_as_wide && (width + 1) / 2 <= kMostRepeated) return write_repeated(rows, width, rgb);
   switch (sampling) {
     case Sampling::s422:
-      return write_row<Sampling::s422>(rows, width, rgb);
+      return write_row_in_pieces<Sampling::s422>(rows, width, rgb);
     case Sampling::s420:
-      return write_row<Sampling::s420>(rows, width, rgb);
+      return write_row_in_pieces<Sampling::s420>(rows, width, rgb);
     case Sampling::s440:
       return write_row<Sampling::s440>(rows, width, rgb);
     case Sampling::s444:
