@@ -41,7 +41,8 @@ std::size_t encode(ConstHostPlane image, const EncodeOptions& options) {
 
 void measure(const std::string& name, int rounds, const EncodeOptions& options) {
   const Image image = read_image(name);
-  const auto samples = static_cast<double>(image.shape().width * image.shape().channels * image.shape().height);
+  const auto samples =
+      static_cast<double>(image.shape().width * image.shape().channels * image.shape().height);
   const std::size_t bytes = encode(image.view(), options);
   std::vector<double> times;
   for (int round = 0; round < rounds; ++round) {

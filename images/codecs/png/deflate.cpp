@@ -66,21 +66,6 @@ struct StripDeflater::State {
     return std::min(strip_bytes + strip_bytes / 8 + kMoreRoom, kMostAtOnce);
   }
 
-  // A strip's first bytes, as they are, in a stored block (RFC 1951, 3.2.4): 5 bytes and themselves.
-  std::size_t store(std::span<const std::byte> bytes, bool last) {
-    const auto length = static_cast<std::uint16_t>(bytes.size());
-    const std::uint16_t complement = static_cast<std::uint16_t>(~length);
-    const std::span<unsigned char> space = room(0, 5 + bytes.size());
-    space[0] = last ? 1 : 0;
-    space[1] = static_cast<unsigned char>(length);
-    space[2] = static_cast<unsigned char>(length >> 8);
-    space[3] = static_cast<unsigned char>(complement);
-    space[4] = static_cast<unsigned char>(complement >> 8);
-    std::ranges::transform(bytes, space.begin() + 5,
-                           [](std::byte b) { return std::to_integer<unsigned char>(b); });
-    return 5 + bytes.size();
-  }
-
   // ISA-L 2.30, at the start of a stream without history, hashes what a register holds (an address) in place
   // of the third byte, so that its output depends on where the stream lies in memory. So the first bytes are
   // stored, and are the history of the others.
@@ -88,7 +73,8 @@ struct StripDeflater::State {
     std::size_t next_room = first_room(strip.size());
     const std::span<const std::byte> head = strip.first(std::min(strip.size(), kStoredBytes));
     strip = strip.subspan(head.size());
-    std::size_t made = store(head, last && strip.empty());
+    std::size_t made = stored_bytes(head.size());
+    write_stored({chars(head.data()), head.size()}, last && strip.empty(), room(0, made).data());
     if (strip.empty()) return made;
     isal_deflate_init(isal.get());
     isal->level = static_cast<std::uint32_t>(level);
@@ -121,7 +107,7 @@ struct StripDeflater::State {
   std::size_t compress_huffman(std::span<const std::byte> bytes, bool last) {
     const std::span strip(chars(bytes.data()), bytes.size());
     const StripBlock block(count_tokens(strip));
-    const std::size_t stored = stored_bytes(strip.size(), last);
+    const std::size_t stored = stored_bytes(strip.size());
     const std::size_t least = std::min(block.bytes(last), stored);
     const StripRepeats repeats = find_repeats(strip, block.lengths());
     if (tries_matches(strip.size(), block.bytes(last), repeats)) {
@@ -199,7 +185,7 @@ StripDeflater& StripDeflater::operator=(StripDeflater&&) noexcept = default;
 
 std::span<const std::byte> StripDeflater::compress(std::span<const std::byte> strip, bool last) {
   try {
-    const std::size_t made = state_->level == kHuffmanLevel     ? state_->compress_huffman(strip, last)
+    const std::size_t made = state_->level == kHuffmanLevel    ? state_->compress_huffman(strip, last)
                              : state_->level <= kLastIsalLevel ? state_->compress_isal(strip, last)
                                                                : state_->compress_zlib(strip, last);
     return std::span<const std::byte>(state_->out).first(made);

@@ -100,28 +100,24 @@ void StripBlock::write(std::span<const std::uint8_t> strip, bool last, std::uint
   if (!last) std::memcpy(end, &kFlush, kFlushBytes);
 }
 
-std::size_t stored_bytes(std::size_t strip_bytes, bool last) {
-  const std::size_t blocks = std::max<std::size_t>(1, (strip_bytes + kMostStored - 1) / kMostStored);
-  return strip_bytes + blocks * kStoredHeader + (last ? 0 : kStoredHeader);
+std::size_t stored_bytes(std::size_t strip_bytes) {
+  return strip_bytes +
+         kStoredHeader * std::max<std::size_t>(1, (strip_bytes + kMostStored - 1) / kMostStored);
 }
 
 void write_stored(std::span<const std::uint8_t> strip, bool last, std::uint8_t* out) {
-  const auto header = [&](std::size_t bytes, bool final_block) {
-    BitPacker packer(out);
-    packer.put(final_block ? 1 : 0, 8);
-    packer.put(bytes, 16);
-    packer.put(~bytes & kMostStored, 16);
-    packer.flush();
-    out += kStoredHeader;
-  };
   do {
     const auto piece = strip.first(std::min(strip.size(), kMostStored));
     strip = strip.subspan(piece.size());
-    header(piece.size(), last && strip.empty());
-    std::copy(piece.begin(), piece.end(), out);
-    out += piece.size();
+    const unsigned length = static_cast<unsigned>(piece.size());
+    const unsigned other = ~length;
+    *out++ = last && strip.empty() ? 1 : 0;
+    for (const unsigned number : {length, other}) {
+      *out++ = static_cast<std::uint8_t>(number);
+      *out++ = static_cast<std::uint8_t>(number >> 8);
+    }
+    out = std::copy(piece.begin(), piece.end(), out);
   } while (!strip.empty());
-  if (!last) header(0, false);
 }
 
 }  // namespace imgpipe

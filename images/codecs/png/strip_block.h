@@ -46,8 +46,8 @@ class StripBlock {
   std::uint64_t bits_ = 0;
 };
 
-// As stored blocks (RFC 1951, 3.2.4), with the same end.
-[[nodiscard]] std::size_t stored_bytes(std::size_t strip_bytes, bool last);
+// As stored blocks (RFC 1951, 3.2.4), which end on a byte without more.
+[[nodiscard]] std::size_t stored_bytes(std::size_t strip_bytes);
 void write_stored(std::span<const std::uint8_t> strip, bool last, std::uint8_t* out);
 
 }  // namespace imgpipe

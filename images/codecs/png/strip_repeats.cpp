@@ -31,8 +31,8 @@ std::size_t least_key(const std::uint8_t* cell) {
     for (std::size_t offset = 0; offset < 4; ++offset) {
       const auto word = hn::BitCast(d, hn::LoadU(d8, cell + at + offset));
       const auto key = hn::AndNot(hn::Mul(word, multiplier), of_key);
-      least = hn::Min(least,
-                      hn::Or(key, hn::Add(position, hn::Set(d, static_cast<std::uint32_t>(at + offset)))));
+      least =
+          hn::Min(least, hn::Or(key, hn::Add(position, hn::Set(d, static_cast<std::uint32_t>(at + offset)))));
     }
   }
   return hn::GetLane(hn::MinOfLanes(d, least)) & (kRepeatCell - 1);

@@ -16,12 +16,12 @@ struct StripRepeats {
 // One position is taken from each cell of kRepeatCell bytes, the first cell at the strip's first byte; a last
 // one that has not kLongestWindow bytes behind it is left out. It is that of the least key; the key of p:
 // the little-endian number of 32 bits at p times 2654435761, mod 2^32, every bit turned over, the last 9 bits
-// replaced by p - the cell's start. So equal content gives equal positions wherever it stands, and the flattest (zeros) comes last.
-// From there on a window has as many bytes as are needed for literals of kWindowBits bits or more, by
-// `lengths`, the code lengths of the strip's 256 literals; where kLongestWindow bytes do not suffice it is
-// none.
-// Two windows are the same if their hashes of 64 bits are: of a window filled up with zeros to four
-// little-endian words, s = its bytes, then for each word s = ((s xor word) * kWindowMultiplier) xor (s >> 29).
+// replaced by p - the cell's start. So equal content gives equal positions wherever it stands, and the
+// flattest (zeros) comes last. From there on a window has as many bytes as are needed for literals of
+// kWindowBits bits or more, by `lengths`, the code lengths of the strip's 256 literals; where kLongestWindow
+// bytes do not suffice it is none. Two windows are the same if their hashes of 64 bits are: of a window
+// filled up with zeros to four little-endian words, s = its bytes, then for each word s = ((s xor word) *
+// kWindowMultiplier) xor (s >> 29).
 [[nodiscard]] StripRepeats find_repeats(std::span<const std::uint8_t> strip,
                                         std::span<const std::uint8_t> lengths);
 // What that allocates for a strip of so many bytes.
