@@ -1,5 +1,5 @@
-// ISA-L for speed (levels 0 to 3), zlib for size (4 to 9): libdeflate, which would be faster there, cannot
-// end a piece in a flush.
+// ISA-L for speed (levels 0 to 3; at level 1 for what has matches only), zlib for size (4 to 9): libdeflate,
+// which would be faster there, cannot end a piece in a flush.
 #include "images/codecs/png/deflate.h"
 
 #include <algorithm>
@@ -8,12 +8,15 @@
 #include <isa-l.h>
 #include <zlib.h>
 
+#include "images/codecs/png/strip_block.h"
+#include "images/codecs/png/strip_rule.h"
 #include "images/error.h"
 
 namespace imgpipe {
 namespace {
 
 constexpr int kLastIsalLevel = ISAL_DEF_MAX_LEVEL;
+constexpr int kHuffmanLevel = 1;  // strip_rule.h
 // Both libraries count what they are given in 32 bits.
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
 constexpr std::size_t kStoredBytes = 32;
@@ -33,10 +36,9 @@ std::size_t level_buffer_bytes(int level) {
 
 struct StripDeflater::State {
   explicit State(int chosen_level) : level(chosen_level) {
+    if (level == kHuffmanLevel) return;  // ISA-L with the first strip that is for it
     if (level <= kLastIsalLevel) {
-      isal = std::make_unique<isal_zstream>();
-      // Not filled: the library clears what it looks at, for each strip; all of it is 300 KB.
-      level_buffer = std::make_unique_for_overwrite<std::uint8_t[]>(level_buffer_bytes(level));
+      make_isal();
     } else if (deflateInit2(&zlib, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
                Z_OK) {
       throw std::bad_alloc();
@@ -48,6 +50,12 @@ struct StripDeflater::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
+  void make_isal() {
+    isal = std::make_unique<isal_zstream>();
+    // Not filled: the library clears what it looks at, for each strip; all of it is 300 KB.
+    level_buffer = std::make_unique_for_overwrite<std::uint8_t[]>(level_buffer_bytes(level));
+  }
+
   // Room behind the `made` bytes: for all of a strip and more at first, for a little each time that was not
   // enough. What ISA-L makes depends on where its room ends, so that follows from the strip alone.
   std::span<unsigned char> room(std::size_t made, std::size_t bytes) {
@@ -58,21 +66,6 @@ struct StripDeflater::State {
     return std::min(strip_bytes + strip_bytes / 8 + kMoreRoom, kMostAtOnce);
   }
 
-  // A strip's first bytes, as they are, in a stored block (RFC 1951, 3.2.4): 5 bytes and themselves.
-  std::size_t store(std::span<const std::byte> bytes, bool last) {
-    const auto length = static_cast<std::uint16_t>(bytes.size());
-    const std::uint16_t complement = static_cast<std::uint16_t>(~length);
-    const std::span<unsigned char> space = room(0, 5 + bytes.size());
-    space[0] = last ? 1 : 0;
-    space[1] = static_cast<unsigned char>(length);
-    space[2] = static_cast<unsigned char>(length >> 8);
-    space[3] = static_cast<unsigned char>(complement);
-    space[4] = static_cast<unsigned char>(complement >> 8);
-    std::ranges::transform(bytes, space.begin() + 5,
-                           [](std::byte b) { return std::to_integer<unsigned char>(b); });
-    return 5 + bytes.size();
-  }
-
   // ISA-L 2.30, at the start of a stream without history, hashes what a register holds (an address) in place
   // of the third byte, so that its output depends on where the stream lies in memory. So the first bytes are
   // stored, and are the history of the others.
@@ -80,7 +73,8 @@ struct StripDeflater::State {
     std::size_t next_room = first_room(strip.size());
     const std::span<const std::byte> head = strip.first(std::min(strip.size(), kStoredBytes));
     strip = strip.subspan(head.size());
-    std::size_t made = store(head, last && strip.empty());
+    std::size_t made = stored_bytes(head.size());
+    write_stored({chars(head.data()), head.size()}, last && strip.empty(), room(0, made).data());
     if (strip.empty()) return made;
     isal_deflate_init(isal.get());
     isal->level = static_cast<std::uint32_t>(level);
@@ -107,6 +101,27 @@ struct StripDeflater::State {
       } while (isal->avail_out == 0);
     }
     return made;
+  }
+
+  // By the rule of strip_rule.h.
+  std::size_t compress_huffman(std::span<const std::byte> bytes, bool last) {
+    const std::span strip(chars(bytes.data()), bytes.size());
+    const StripBlock block(count_tokens(strip));
+    const std::size_t stored = stored_bytes(strip.size());
+    const std::size_t least = std::min(block.bytes(last), stored);
+    const StripRepeats repeats = find_repeats(strip, block.lengths());
+    if (tries_matches(strip.size(), block.bytes(last), repeats)) {
+      if (isal == nullptr) make_isal();
+      const std::size_t made = compress_isal(bytes, last);
+      if (made < least) return made;
+    }
+    std::uint8_t* space = room(0, std::max(first_room(strip.size()), least + StripBlock::kSlack)).data();
+    if (stored == least) {
+      write_stored(strip, last, space);
+    } else {
+      block.write(strip, last, space);
+    }
+    return least;
   }
 
   std::size_t compress_zlib(std::span<const std::byte> strip, bool last) {
@@ -154,8 +169,9 @@ std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
   const std::int64_t library =
       isal ? static_cast<std::int64_t>(sizeof(isal_zstream) + level_buffer_bytes(level)) : kZlibBytes;
   const auto room = static_cast<std::int64_t>(State::first_room(static_cast<std::size_t>(strip_bytes)));
+  const std::int64_t repeats = level == kHuffmanLevel ? repeats_working_bytes(strip_bytes) : 0;
   // Where that is not enough it grows: the old room beside one of twice its size.
-  return library + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
+  return library + repeats + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
 }
 
 std::int64_t most_compressed_bytes(std::int64_t strip_bytes, int level) {
@@ -169,8 +185,9 @@ StripDeflater& StripDeflater::operator=(StripDeflater&&) noexcept = default;
 
 std::span<const std::byte> StripDeflater::compress(std::span<const std::byte> strip, bool last) {
   try {
-    const std::size_t made = state_->level <= kLastIsalLevel ? state_->compress_isal(strip, last)
-                                                             : state_->compress_zlib(strip, last);
+    const std::size_t made = state_->level == kHuffmanLevel    ? state_->compress_huffman(strip, last)
+                             : state_->level <= kLastIsalLevel ? state_->compress_isal(strip, last)
+                                                               : state_->compress_zlib(strip, last);
     return std::span<const std::byte>(state_->out).first(made);
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::memory, "not enough memory to compress");

@@ -1,0 +1,93 @@
+#include "images/codecs/png/huffman_code.h"
+
+#include <algorithm>
+
+namespace imgpipe {
+namespace {
+
+// How many leaves of Huffman's tree there are at each depth, all that are deeper than `most` counted there.
+// `weights`: of two leaves or more, ascending.
+std::array<std::uint32_t, kMostCodeBits + 1> leaves_by_depth(std::span<const std::uint64_t> weights,
+                                                             std::size_t most) {
+  const std::size_t leaves = weights.size();
+  std::array<std::uint64_t, kMostHuffmanSymbols> joined;
+  std::array<std::uint16_t, 2 * kMostHuffmanSymbols> parent;  // joined nodes stand behind the leaves
+  std::size_t next_leaf = 0;
+  std::size_t next_joined = 0;
+  for (std::size_t made = 0; made + 1 < leaves; ++made) {
+    const auto take = [&] {
+      const bool leaf =
+          next_leaf < leaves && (next_joined == made || weights[next_leaf] <= joined[next_joined]);
+      const std::size_t node = leaf ? next_leaf : leaves + next_joined;
+      parent[node] = static_cast<std::uint16_t>(leaves + made);
+      return leaf ? weights[next_leaf++] : joined[next_joined++];
+    };
+    const std::uint64_t first = take();
+    joined[made] = first + take();
+  }
+  std::array<std::uint16_t, 2 * kMostHuffmanSymbols> depth;
+  std::array<std::uint32_t, kMostCodeBits + 1> count{};
+  const std::size_t root = 2 * leaves - 2;
+  depth[root] = 0;
+  for (std::size_t node = root; node-- > 0;) {
+    depth[node] = static_cast<std::uint16_t>(depth[parent[node]] + 1);
+    if (node < leaves) ++count[std::min<std::size_t>(depth[node], most)];
+  }
+  return count;
+}
+
+void mend_over_full(std::span<std::uint32_t> count, std::size_t most) {
+  std::uint64_t used = 0;  // in units of 2^-most
+  for (std::size_t bits = 1; bits <= most; ++bits) used += std::uint64_t{count[bits]} << (most - bits);
+  for (; used > std::uint64_t{1} << most; --used) {
+    std::size_t bits = most - 1;
+    while (count[bits] == 0) --bits;
+    --count[bits];
+    count[bits + 1] += 2;
+    --count[most];
+  }
+}
+
+}  // namespace
+
+void huffman_lengths(std::span<const std::uint32_t> counts, unsigned most_bits,
+                     std::span<std::uint8_t> lengths) {
+  constexpr unsigned kSymbolBits = 16;
+  std::array<std::uint64_t, kMostHuffmanSymbols> order;  // count, then symbol
+  std::size_t leaves = 0;
+  for (std::size_t symbol = 0; symbol < counts.size(); ++symbol) {
+    lengths[symbol] = 0;
+    if (counts[symbol] != 0) order[leaves++] = std::uint64_t{counts[symbol]} << kSymbolBits | symbol;
+  }
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(leaves));
+  const auto symbol_of = [&](std::size_t leaf) { return order[leaf] & ((1U << kSymbolBits) - 1); };
+  if (leaves == 1) lengths[symbol_of(0)] = 1;
+  if (leaves < 2) return;
+  std::array<std::uint64_t, kMostHuffmanSymbols> weights;
+  for (std::size_t leaf = 0; leaf < leaves; ++leaf) weights[leaf] = order[leaf] >> kSymbolBits;
+  auto count = leaves_by_depth(std::span(weights).first(leaves), most_bits);
+  mend_over_full(count, most_bits);
+  std::size_t leaf = 0;
+  for (unsigned bits = most_bits; bits > 0; --bits) {
+    for (std::uint32_t i = 0; i < count[bits]; ++i)
+      lengths[symbol_of(leaf++)] = static_cast<std::uint8_t>(bits);
+  }
+}
+
+void huffman_codes(std::span<const std::uint8_t> lengths, std::span<std::uint16_t> codes) {
+  std::array<std::uint32_t, kMostCodeBits + 2> next{};  // by length
+  for (const std::uint8_t length : lengths) {
+    if (length != 0) ++next[length + 1U];
+  }
+  for (std::size_t bits = 1; bits < next.size(); ++bits) next[bits] = (next[bits] + next[bits - 1]) << 1;
+  for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol) {
+    const unsigned length = lengths[symbol];
+    if (length == 0) continue;
+    std::uint32_t code = next[length]++;
+    std::uint32_t turned = 0;
+    for (unsigned bit = 0; bit < length; ++bit, code >>= 1) turned = turned << 1 | (code & 1);
+    codes[symbol] = static_cast<std::uint16_t>(turned);
+  }
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,123 @@
+#include "images/codecs/png/strip_repeats.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "images/codecs/png/strip_repeats.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D32 = hn::CappedTag<std::uint32_t, 16>;
+
+// The position of the least key in the cell, counted from its start; 3 bytes behind the cell are read.
+std::size_t least_key(const std::uint8_t* cell) {
+  const D32 d;
+  const hn::Repartition<std::uint8_t, D32> d8;
+  const std::size_t step = 4 * hn::Lanes(d);
+  const auto multiplier = hn::Set(d, 2654435761U);
+  const auto of_key = hn::Set(d, ~std::uint32_t{kRepeatCell - 1});
+  auto least = hn::Set(d, ~std::uint32_t{0});
+  auto position = hn::ShiftLeft<2>(hn::Iota(d, 0));
+  for (std::size_t at = 0; at < kRepeatCell; at += step) {
+    for (std::size_t offset = 0; offset < 4; ++offset) {
+      const auto word = hn::BitCast(d, hn::LoadU(d8, cell + at + offset));
+      const auto key = hn::AndNot(hn::Mul(word, multiplier), of_key);
+      least =
+          hn::Min(least, hn::Or(key, hn::Add(position, hn::Set(d, static_cast<std::uint32_t>(at + offset)))));
+    }
+  }
+  return hn::GetLane(hn::MinOfLanes(d, least)) & (kRepeatCell - 1);
+}
+
+void least_keys(const std::uint8_t* strip, std::span<std::uint16_t> positions) {
+  for (std::uint16_t& position : positions) {
+    position = static_cast<std::uint16_t>(least_key(strip));
+    strip += kRepeatCell;
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace imgpipe {
+namespace {
+
+HWY_EXPORT(least_keys);
+
+// The number of bytes of the window at `from`, 0 for none.
+std::size_t window_bytes(const std::uint8_t* from, std::span<const std::uint8_t> lengths) {
+  unsigned bits = 0;
+  for (std::size_t bytes = 1; bytes <= kLongestWindow; ++bytes) {
+    bits += lengths[from[bytes - 1]];
+    if (bits >= kWindowBits) return bytes;
+  }
+  return 0;
+}
+
+std::uint64_t window_hash(const std::uint8_t* from, std::size_t bytes) {
+  std::array<std::uint64_t, kLongestWindow / 8> words{};
+  std::memcpy(words.data(), from, bytes);
+  std::uint64_t sum = bytes;
+  for (const std::uint64_t word : words) sum = (sum ^ word) * kWindowMultiplier ^ sum >> 29;
+  return sum;
+}
+
+// Numbers seen, as a hash table at least twice the size that they can fill.
+class SeenSet {
+ public:
+  explicit SeenSet(std::size_t most) : places_(std::bit_ceil(2 * most)) {}
+  // False if it is there already. 0 is never there.
+  bool add(std::uint64_t number) {
+    if (number == 0) return true;
+    for (std::uint64_t at = number >> 20;; ++at) {
+      std::uint64_t& place = places_[at & (places_.size() - 1)];
+      if (place == number) return false;
+      if (place != 0) continue;
+      place = number;
+      return true;
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t> places_;
+};
+
+}  // namespace
+
+StripRepeats find_repeats(std::span<const std::uint8_t> strip, std::span<const std::uint8_t> lengths) {
+  StripRepeats found;
+  if (strip.size() < kRepeatCell + kLongestWindow) return found;
+  const std::size_t cells = (strip.size() - kLongestWindow) / kRepeatCell;
+  std::vector<std::uint16_t> positions(cells);
+  HWY_DYNAMIC_DISPATCH(least_keys)(strip.data(), positions);
+  SeenSet seen(cells);
+  for (std::size_t cell = 0; cell < cells; ++cell) {
+    const std::uint8_t* from = strip.data() + cell * kRepeatCell + positions[cell];
+    const std::size_t bytes = window_bytes(from, lengths);
+    if (bytes == 0) continue;
+    ++found.windows;
+    if (!seen.add(window_hash(from, bytes))) ++found.repeated;
+  }
+  return found;
+}
+
+std::int64_t repeats_working_bytes(std::int64_t strip_bytes) {
+  const auto cells = static_cast<std::uint64_t>(strip_bytes) / kRepeatCell + 1;
+  return static_cast<std::int64_t>(cells * sizeof(std::uint16_t) +
+                                   std::bit_ceil(2 * cells) * sizeof(std::uint64_t));
+}
+
+}  // namespace imgpipe
+#endif

@@ -1,0 +1,45 @@
+// The tokens of a strip (strip_rule.h): literals, and runs as copies at distance 1, counted and packed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "images/codecs/png/bit_packer.h"
+#include "images/codecs/png/huffman_code.h"
+
+namespace imgpipe {
+
+constexpr std::size_t kEndOfBlock = 256;
+
+// Runs of so many bytes and more are copies.
+constexpr std::size_t kLeastRun = 8;
+constexpr std::size_t kLeastCopy = 3;
+constexpr std::size_t kLongestCopy = 258;
+
+// A length's symbol, 257..285, and what stands behind its code (RFC 1951, 3.2.5).
+struct LengthSymbol {
+  std::uint16_t symbol = 0;
+  std::uint8_t extra_bits = 0;
+  std::uint8_t extra = 0;
+};
+// `length`: 3..258.
+[[nodiscard]] LengthSymbol length_symbol(std::size_t length);
+
+struct StripCounts {
+  std::array<std::uint32_t, kMostHuffmanSymbols> symbols{};  // literals and lengths; the end is not counted
+  std::uint64_t copies = 0;
+  std::uint64_t copied_bytes = 0;
+  std::uint64_t extra_bits = 0;  // behind the lengths' codes
+};
+
+[[nodiscard]] StripCounts count_tokens(std::span<const std::uint8_t> strip);
+
+// Codes of literals and lengths as the packer looks them up: the code above 8 bits that say how long it is.
+using PackTable = std::array<std::uint32_t, kMostHuffmanSymbols>;
+
+// All tokens of the strip, without the end.
+void pack_tokens(std::span<const std::uint8_t> strip, const PackTable& table, BitPacker& out);
+
+}  // namespace imgpipe
