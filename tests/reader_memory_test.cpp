@@ -1,5 +1,6 @@
 // What readers hold, counted byte for byte: nothing that grows with the image when they are opened, no more
 // than they say then, and not much less.
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 
