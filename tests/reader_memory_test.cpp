@@ -1,5 +1,6 @@
 // What readers hold, counted byte for byte: nothing that grows with the image when they are opened, no more
 // than they say then, and not much less.
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 
@@ -74,7 +75,8 @@ Bytes make_gif(bool transparent) {
   gif.height = 500;
   if (transparent) gif.transparent = 3;
   Indices pixels;
-  for (int i = 0; i < gif.width * gif.height; ++i) pixels.push_back(i * i % 3);
+  for (int i = 0; i < gif.width * gif.height; ++i)
+    pixels.push_back(static_cast<int>(std::int64_t{i} * i % 3));
   return make_gif(gif, pixels, {});
 }
 
