@@ -276,7 +276,7 @@ TEST(JpegReconstruct, RowsOnEveryTarget) {
     use_simd(target);
     Random random(11);
     for (const Sampling sampling : {Sampling::s444, Sampling::s422, Sampling::s420, Sampling::s440}) {
-      for (std::int64_t width = 1; width <= 200; ++width) {
+      for (std::int64_t width = 1; width <= 2100; width += width < 200 || width % 1024 > 1020 ? 1 : 67) {
         for (int i = 0; i < 4; ++i) {
           compare_row(sampling, width, i % 2 == 1, random);
           if (HasFatalFailure()) return;

@@ -264,6 +264,7 @@ void write_pixels(const BaselineScan& scan, const std::vector<Samples>& planes, 
 
 std::optional<Image> decode_baseline_reference(const BaselineScan& scan) {
   std::vector<Samples> planes;
+  planes.reserve(static_cast<std::size_t>(scan.components));
   for (int c = 0; c < scan.components; ++c) {
     planes.emplace_back(scan, scan.component[static_cast<std::size_t>(c)]);
   }
