@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "images/codecs/jpeg/baseline_reader.h"
 #include "images/error.h"
 
 namespace imgpipe::test {
@@ -91,6 +93,14 @@ class Bands {
   std::string reason_;
 };
 
+std::unique_ptr<Reader> open(std::span<const std::byte> file, const DecodeOptions& options,
+                             std::size_t piece_bytes) {
+  std::unique_ptr<Reader> reader = open_reader(file, options);
+  const bool is_ours = reader->header().format == Format::jpeg && options.codec == CodecChoice::automatic;
+  if (piece_bytes == 0 || !is_ours || reader->header().orientation != Orientation::upright) return reader;
+  return make_baseline_reader(open_library_jpeg(file, options), piece_bytes);
+}
+
 void read_bands(Reader& reader, const Reading& reading, HostPlane image) {
   Bands bands(reader, reading, image);
   std::vector<std::thread> threads;
@@ -128,13 +138,14 @@ std::string text_of(const Reading& reading) {
   if (reading.threads > 0) text += " by " + std::to_string(reading.threads) + " threads";
   if (reading.common > 0) text += ", " + std::to_string(reading.common) + " in common";
   if (reading.backwards) text += ", backwards";
+  if (reading.piece_bytes > 0) text += ", pieces of " + std::to_string(reading.piece_bytes) + " bytes";
   return text;
 }
 
 JpegOutcome read_jpeg(std::span<const std::byte> file, const DecodeOptions& options, const Reading& reading) {
   JpegOutcome outcome;
   try {
-    const auto reader = open_reader(file, options);
+    const std::unique_ptr<Reader> reader = open(file, options, reading.piece_bytes);
     outcome.opened = true;
     outcome.header = reader->header();
     outcome.decoder = reader->decoder();

@@ -15,10 +15,11 @@ namespace imgpipe::test {
 
 // How the rows are asked for.
 struct Reading {
-  std::int64_t rows = 0;    // at a time; 0: all
-  int threads = 0;          // in bands from so many; 0: by read_rows()
-  std::int64_t common = 0;  // rows that a band has in common with the one before
-  bool backwards = false;   // one thread that begins three bands and reads the last one first
+  std::int64_t rows = 0;        // at a time; 0: all
+  int threads = 0;              // in bands from so many; 0: by read_rows()
+  std::int64_t common = 0;      // rows that a band has in common with the one before
+  bool backwards = false;       // one thread that begins three bands and reads the last one first
+  std::size_t piece_bytes = 0;  // of our own decoder, as make_baseline_reader() takes it; 0: as usual
 };
 [[nodiscard]] std::string text_of(const Reading& reading);
 

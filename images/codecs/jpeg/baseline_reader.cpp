@@ -139,7 +139,7 @@ class BaselineReader final : public Reader {
 
   void make_rows(std::int64_t first, const HostView& rows, std::span<std::uint8_t* const> mcu_rows,
                  std::int64_t first_mcu_row) const;
-  void library_rows(std::int64_t first, const HostView& rows);
+  void library_rows(std::int64_t first, const HostView& rows, std::int64_t lowest);
 
   std::unique_ptr<LibraryJpeg> library_;
   const BaselineScan scan_;
@@ -166,9 +166,10 @@ class BaselineReader final : public Reader {
 
   std::atomic<bool> by_library_{false};
   std::exception_ptr error_;  // that all bands end with
-  std::int64_t library_row_ = 0;
-  Image last_rows_;  // that the library gave, and where they begin
-  std::int64_t last_first_ = 0;
+  bool library_in_work_ = false;
+  std::int64_t lowest_row_ = 0;     // that a band which is not begun yet may need
+  std::int64_t library_row_ = 0;    // so many rows has the library given
+  std::deque<Image> library_rows_;  // the last ones of them: those that bands need
 };
 
 void BaselineReader::begin_next_band(std::int64_t first, std::int64_t rows) {
@@ -176,6 +177,7 @@ void BaselineReader::begin_next_band(std::int64_t first, std::int64_t rows) {
   const Band band{.first = first, .rows = rows, .needs = needed(first, rows)};
   for (std::int64_t row = band.needs.first; row < band.needs.end; ++row) ++mcu_rows_[row].bands;
   bands_.push_back(band);
+  lowest_row_ = first;
   lowest_mcu_row_ = needed(first, 1).first;
   for (auto row = mcu_rows_.begin(); row != mcu_rows_.end() && row->first < lowest_mcu_row_;)
     row = row->second.bands == 0 ? drop(row) : std::next(row);
@@ -377,34 +379,36 @@ void BaselineReader::make_rows(std::int64_t first, const HostView& rows,
   }
 }
 
-// ---- by the library: rows in order, band after band -------------------------------------------------------
+// ---- by the library: rows in order, by one thread at a time -----------------------------------------------
 
+// Of bands that were begun before and that nobody reads yet the rows are kept.
 void BaselineReader::read_by_library(Lock& lock, const Band& band, const HostView& rows) {
-  changed_.wait(lock, [&] { return error_ || &bands_.front() == &band; });
+  changed_.wait(lock, [&] { return error_ || !library_in_work_; });
   if (error_) return;
+  library_in_work_ = true;
+  std::int64_t lowest = lowest_row_;
+  for (const Band& one : bands_) lowest = one.done ? lowest : std::min(lowest, one.first);
   lock.unlock();
-  library_rows(band.first, rows);
+  library_rows(band.first, rows, lowest);
   lock.lock();
+  library_in_work_ = false;
   if (band.first + band.rows == scan_.height) warnings_ = library_->warnings();
 }
 
-void BaselineReader::library_rows(std::int64_t first, const HostView& rows) {
-  const std::int64_t end = first + rows.height;
-  if (library_row_ < first) {
-    // Rows that were given before.
-    Image row({scan_.width, 1, header_.shape.channels, header_.shape.sample});
-    for (; library_row_ < first; ++library_row_) library_->read_rows(row.untyped_view());
+// `lowest`: the first row that any band needs.
+void BaselineReader::library_rows(std::int64_t first, const HostView& rows, std::int64_t lowest) {
+  const auto kept_from = [&] { return library_row_ - static_cast<std::int64_t>(library_rows_.size()); };
+  while (!library_rows_.empty() && kept_from() < lowest) library_rows_.pop_front();
+  while (library_row_ < first + rows.height) {
+    if (library_row_ > lowest || library_rows_.empty())
+      library_rows_.emplace_back(Shape{scan_.width, 1, header_.shape.channels, header_.shape.sample});
+    library_->read_rows(library_rows_.back().untyped_view());
+    ++library_row_;
   }
-  const std::int64_t known = std::min(library_row_, end) - first;
-  copy_pixels(std::as_const(last_rows_).untyped_view().rows(first - last_first_, known), rows.rows(0, known));
-  if (end <= library_row_) return;
-  library_->read_rows(rows.rows(known, rows.height - known));
-  library_row_ = end;
-  last_rows_ = Image();
-  if (end == scan_.height) return;
-  last_rows_ = Image(rows.shape());
-  copy_pixels(rows, last_rows_.untyped_view());
-  last_first_ = first;
+  for (std::int64_t y = 0; y < rows.height; ++y) {
+    const Image& row = library_rows_[static_cast<std::size_t>(first + y - kept_from())];
+    copy_pixels(row.untyped_view(), rows.rows(y, 1));
+  }
 }
 
 }  // namespace

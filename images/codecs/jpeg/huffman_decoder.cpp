@@ -69,7 +69,9 @@ bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDe
   std::size_t next = 0;
   for (int length = 1; length <= kLongestCode; ++length, code <<= 1) {
     const std::size_t count = codes.counts[static_cast<std::size_t>(length)];
-    if (next + count > codes.symbols.size() || code + count > std::uint32_t{1} << length) return false;
+    // No code is all ones.
+    if (next + count > codes.symbols.size() || (count > 0 && code + count >= std::uint32_t{1} << length))
+      return false;
     decoder.first_symbols[static_cast<std::size_t>(length)] =
         static_cast<std::int32_t>(next) - static_cast<std::int32_t>(code);
     for (std::size_t i = 0; i < count; ++i, ++code, ++next) {

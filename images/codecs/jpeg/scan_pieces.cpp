@@ -194,7 +194,7 @@ void ScanPieces::decode_codes(Piece& piece, EntropyState state, std::int64_t int
     const bool in_order =
         decode_up_to(piece, restart.bit, interval_left, state) &&
         piece.list.blocks.size() - blocks_at_restart == static_cast<std::size_t>(interval_left) &&
-        state.block == 0 && restart.bit - state.bit < 8 &&
+        state.block == 0 && state.bit <= restart.bit && restart.bit - state.bit < 8 &&
         (last_number < 0 || restart.number == (last_number + 1) % kRestartNumbers);
     if (!in_order) {
       piece.damaged = true;
