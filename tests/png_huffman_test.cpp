@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
@@ -19,6 +20,7 @@
 #include "images/codecs/png/huffman_code.h"
 #include "images/codecs/png/inflate.h"
 #include "images/codecs/png/strip_block.h"
+#include "images/codecs/png/strip_repeats.h"
 #include "images/codecs/png/strip_rule.h"
 #include "images/image.h"
 #include "images/simd.h"
@@ -112,8 +114,8 @@ TEST(HuffmanCode, IsCompleteAndTheBestOrNearlySo) {
       ++limited;
       ASSERT_GE(bits, best);
       // Extreme: a few symbols, each with as many as all before it.
-      const bool extreme = i % 6 == 1 || i % 6 == 4 || most == 7;
-      ASSERT_LE(static_cast<double>(bits), static_cast<double>(best) * (extreme ? 1.03 : 1.0005)) << i;
+      const bool extreme = i % 6 == 1 || i % 6 == 4;
+      ASSERT_LE(static_cast<double>(bits), static_cast<double>(best) * (most == 7 ? 1.1 : extreme ? 1.03 : 1.001)) << i;
     }
   }
   EXPECT_GT(limited, 20);
@@ -199,8 +201,12 @@ void check_block(const Bytes& strip, const std::string& name) {
   for (const bool last : {false, true}) {
     const std::size_t bytes = block.bytes(last);
     Bytes out(bytes + StripBlock::kSlack + 16, 0xC7);
-    block.write(strip, last, out.data());
+    block.write(strip, last, nullptr, out.data());
     ASSERT_TRUE(std::all_of(out.end() - 16, out.end(), [](std::uint8_t b) { return b == 0xC7; })) << name;
+    Bytes by_pairs(out.size(), 0xC7);
+    const auto pairs = std::make_unique<PairTable>();
+    block.write(strip, last, pairs.get(), by_pairs.data());
+    ASSERT_TRUE(by_pairs == out) << name;
     ASSERT_TRUE(raw_inflated(std::as_bytes(std::span(out).first(bytes)), strip.size()) == strip) << name;
     Bytes stored(stored_bytes(strip.size()) + 16, 0xC7);
     write_stored(strip, last, stored.data());
@@ -358,15 +364,14 @@ TEST(PngHuffman, TheRuleKnowsWhatHasMatches) {
 // Photographs are not to pay for ISA-L: asked of the rule, not of what came out.
 TEST(PngHuffman, WindowsOfPhotographsDoNotRepeat) {
   const auto tried = [](const Bytes& strip) {
-    const StripBlock block(count_tokens(strip));
-    const StripRepeats repeats = find_repeats(strip, block.lengths());
-    return tries_matches(strip.size(), block.bytes(false), repeats);
+    return tries_matches(strip, StripBlock(count_tokens(strip)));
   };
   for (const int spread : {1, 2, 6, 20, 60}) EXPECT_FALSE(tried(photo_like(524288, 9, spread))) << spread;
   EXPECT_FALSE(tried(noise(524288, 9)));
   EXPECT_TRUE(tried(text_like(524288, 9)));
   EXPECT_TRUE(tried(photo_like(kAlwaysTried - 1, 9)));
   EXPECT_FALSE(tried(photo_like(kAlwaysTried, 9)));
+  EXPECT_FALSE(tried(Bytes(524288, 0)));
   EXPECT_EQ(find_repeats(Bytes(kRepeatCell + kLongestWindow - 1, 1), std::array<std::uint8_t, 256>{}).windows,
             0U);
 }
@@ -402,9 +407,9 @@ TEST(PngHuffman, BytesArePinned) {
     return crc32_of(made);
   };
   EXPECT_EQ(crc(photo_like(524288, 1)), 2791257220U);
-  EXPECT_EQ(crc(photo_like(524288, 2, 1)), 2536709941U);
+  EXPECT_EQ(crc(photo_like(524288, 2, 1)), 1192636457U);
   EXPECT_EQ(crc(Bytes(524288, 0)), 2504679266U);
-  EXPECT_EQ(crc(fibonacci_like(26)), 1370623335U);
+  EXPECT_EQ(crc(fibonacci_like(26)), 1757635783U);
 }
 
 // ---- files --------------------------------------------------------------------------------------------

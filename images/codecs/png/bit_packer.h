@@ -11,7 +11,7 @@ namespace imgpipe {
 class BitPacker {
  public:
   // What may be put between two flushes.
-  static constexpr unsigned kMostAtOnce = 57;
+  static constexpr unsigned kMostAtOnce = 56;
 
   explicit BitPacker(std::uint8_t* out) : out_(out) {}
 

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "images/codecs/png/strip_block.h"
+#include "images/codecs/png/strip_repeats.h"
 #include "images/codecs/png/strip_rule.h"
 #include "images/error.h"
 
@@ -109,8 +110,7 @@ struct StripDeflater::State {
     const StripBlock block(count_tokens(strip));
     const std::size_t stored = stored_bytes(strip.size());
     const std::size_t least = std::min(block.bytes(last), stored);
-    const StripRepeats repeats = find_repeats(strip, block.lengths());
-    if (tries_matches(strip.size(), block.bytes(last), repeats)) {
+    if (tries_matches(strip, block)) {
       if (isal == nullptr) make_isal();
       const std::size_t made = compress_isal(bytes, last);
       if (made < least) return made;
@@ -119,7 +119,8 @@ struct StripDeflater::State {
     if (stored == least) {
       write_stored(strip, last, space);
     } else {
-      block.write(strip, last, space);
+      if (pairs == nullptr) pairs = std::make_unique_for_overwrite<PairTable>();
+      block.write(strip, last, pairs.get(), space);
     }
     return least;
   }
@@ -150,6 +151,7 @@ struct StripDeflater::State {
   int level;
   std::unique_ptr<isal_zstream> isal;
   std::unique_ptr<std::uint8_t[]> level_buffer;
+  std::unique_ptr<PairTable> pairs;
   z_stream zlib{};
   std::vector<std::byte> out;
 };
@@ -169,9 +171,12 @@ std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
   const std::int64_t library =
       isal ? static_cast<std::int64_t>(sizeof(isal_zstream) + level_buffer_bytes(level)) : kZlibBytes;
   const auto room = static_cast<std::int64_t>(State::first_room(static_cast<std::size_t>(strip_bytes)));
-  const std::int64_t repeats = level == kHuffmanLevel ? repeats_working_bytes(strip_bytes) : 0;
+  const std::int64_t own =
+      level == kHuffmanLevel
+          ? static_cast<std::int64_t>(sizeof(PairTable)) + repeats_working_bytes(strip_bytes)
+          : 0;
   // Where that is not enough it grows: the old room beside one of twice its size.
-  return library + repeats + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
+  return library + own + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
 }
 
 std::int64_t most_compressed_bytes(std::int64_t strip_bytes, int level) {

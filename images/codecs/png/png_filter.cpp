@@ -58,7 +58,8 @@ HWY_INLINE V8 residual(const Neighbours& n) {
 // Absolute values of the first `count` signed bytes, summed in groups of eight.
 HWY_INLINE auto magnitudes(V8 v, std::size_t count) {
   const D8 d;
-  const V8 magnitude = hn::Min(v, hn::Sub(hn::Zero(d), v));
+  const hn::RebindToSigned<D8> di;
+  const V8 magnitude = hn::BitCast(d, hn::Abs(hn::BitCast(di, v)));  // -128 becomes 128
   return hn::SumsOf8(count == hn::Lanes(d) ? magnitude : hn::IfThenElseZero(hn::FirstN(d, count), magnitude));
 }
 

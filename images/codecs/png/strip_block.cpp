@@ -74,7 +74,8 @@ std::size_t StripBlock::bytes(bool last) const {
   return static_cast<std::size_t>(last ? (bits_ + 7) / 8 : (bits_ + 3 + 7) / 8 + kFlushBytes);
 }
 
-void StripBlock::write(std::span<const std::uint8_t> strip, bool last, std::uint8_t* out) const {
+void StripBlock::write(std::span<const std::uint8_t> strip, bool last, PairTable* pairs,
+                       std::uint8_t* out) const {
   BitPacker packer(out);
   packer.put(last ? 1 : 0, 1);
   packer.put(2, 2);  // dynamic codes
@@ -93,7 +94,7 @@ void StripBlock::write(std::span<const std::uint8_t> strip, bool last, std::uint
   PackTable table;
   for (std::size_t symbol = 0; symbol < table.size(); ++symbol)
     table[symbol] = std::uint32_t{codes[symbol]} << 8 | lengths_[symbol];
-  pack_tokens(strip, table, packer);
+  pack_tokens(strip, table, pairs, packer);
   packer.put_now(codes[kEndOfBlock], lengths_[kEndOfBlock]);
   if (!last) packer.put_now(0, 3);
   std::uint8_t* end = packer.fill_byte();

@@ -18,8 +18,8 @@ class StripBlock {
   // With the end: of the stream for the last strip, else of a full flush.
   [[nodiscard]] std::size_t bytes(bool last) const;
 
-  // Writes that many bytes, and up to kSlack more, to `out`.
-  void write(std::span<const std::uint8_t> strip, bool last, std::uint8_t* out) const;
+  // Writes that many bytes, and up to kSlack more, to `out`. `pairs`: room to work in, or nullptr.
+  void write(std::span<const std::uint8_t> strip, bool last, PairTable* pairs, std::uint8_t* out) const;
   static constexpr std::size_t kSlack = 8;
 
   // The lengths of the codes of literals, lengths and the end.

@@ -41,7 +41,7 @@ std::size_t least_key(const std::uint8_t* cell) {
 void least_keys(const std::uint8_t* strip, std::span<std::uint16_t> positions) {
   for (std::uint16_t& position : positions) {
     position = static_cast<std::uint16_t>(least_key(strip));
-    strip += kRepeatCell;
+    strip += kCellStep;
   }
 }
 
@@ -99,12 +99,12 @@ class SeenSet {
 StripRepeats find_repeats(std::span<const std::uint8_t> strip, std::span<const std::uint8_t> lengths) {
   StripRepeats found;
   if (strip.size() < kRepeatCell + kLongestWindow) return found;
-  const std::size_t cells = (strip.size() - kLongestWindow) / kRepeatCell;
+  const std::size_t cells = (strip.size() - kRepeatCell - kLongestWindow) / kCellStep + 1;
   std::vector<std::uint16_t> positions(cells);
   HWY_DYNAMIC_DISPATCH(least_keys)(strip.data(), positions);
   SeenSet seen(cells);
   for (std::size_t cell = 0; cell < cells; ++cell) {
-    const std::uint8_t* from = strip.data() + cell * kRepeatCell + positions[cell];
+    const std::uint8_t* from = strip.data() + cell * kCellStep + positions[cell];
     const std::size_t bytes = window_bytes(from, lengths);
     if (bytes == 0) continue;
     ++found.windows;
@@ -114,7 +114,7 @@ StripRepeats find_repeats(std::span<const std::uint8_t> strip, std::span<const s
 }
 
 std::int64_t repeats_working_bytes(std::int64_t strip_bytes) {
-  const auto cells = static_cast<std::uint64_t>(strip_bytes) / kRepeatCell + 1;
+  const auto cells = static_cast<std::uint64_t>(strip_bytes) / kCellStep + 1;
   return static_cast<std::int64_t>(cells * sizeof(std::uint16_t) +
                                    std::bit_ceil(2 * cells) * sizeof(std::uint64_t));
 }

@@ -5,7 +5,7 @@
 // Huffman code and without matches but runs (RFC 1951, 3.2.7), or stored blocks, or what ISA-L makes of it.
 //
 // Tokens. A run is a longest stretch of bytes that each equal the byte before them; it never holds the
-//   strip's first byte. Runs of 8 bytes and more are copies at distance 1: of 258 bytes while there are as
+//   strip's first byte. Runs of 16 bytes and more are copies at distance 1: of 258 bytes while there are as
 //   many, then of the rest, which are literals where they are fewer than 3. All else is literals.
 // Codes. Of literals and lengths: huffman_lengths() of how often each occurs, the end of the block once, of
 // 15
@@ -25,25 +25,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
-#include "images/codecs/png/strip_repeats.h"
+#include "images/codecs/png/strip_block.h"
 
 namespace imgpipe {
 
 // Smaller strips are quickly tried; a Huffman code's description is much of them.
 constexpr std::size_t kAlwaysTried = 32768;
+// Where the block has one byte of so many it is runs and little else: of a constant strip ISA-L makes 1/170.
+constexpr std::size_t kAllRuns = 256;
 
-// Whether ISA-L is to try a strip that became `block_bytes` of Huffman codes. Measured on photographs,
-// drawings, scans, screenshots and palettes: against one code a strip ISA-L loses 30 % without matches at 1
-// bit a byte, 10 % at 3, nothing at 6, and wins about as much as the share of the strip's windows that
-// repeat. Photographs hardly have any; text of a screen repeats nine in ten.
-[[nodiscard]] constexpr bool tries_matches(std::size_t strip_bytes, std::size_t block_bytes,
-                                           const StripRepeats& repeats) {
-  if (strip_bytes < kAlwaysTried) return true;
-  const std::size_t bits_a_byte = 8 * block_bytes / strip_bytes;
-  constexpr std::uint64_t kOneOf[] = {4, 4, 12, 24, 48};  // windows that must repeat, by bits a byte
-  const std::uint64_t one_of = bits_a_byte < 5 ? kOneOf[bits_a_byte] : 256;
-  return repeats.repeated != 0 && repeats.repeated * one_of >= repeats.windows;
-}
+// Whether ISA-L is to try a strip, `block_bytes` as a block that is not the last: a small one; never one of runs
+// alone; else one of which enough windows repeat (strip_repeats.h): one of 4 where the block has less than 2 bits
+// for a byte of the strip, of 12 below 3 bits, of 24 below 4, of 48 below 5, of 256 above.
+// Measured on photographs, drawings, scans, screenshots and palettes: against one code a strip ISA-L loses 30 %
+// without matches at 1 bit a byte, 10 % at 3, nothing at 6, and wins about as much as the share of windows that
+// repeat. Of photographs hardly any do; of a screen's text nine in ten.
+[[nodiscard]] bool tries_matches(std::span<const std::uint8_t> strip, const StripBlock& block);
 
 }  // namespace imgpipe

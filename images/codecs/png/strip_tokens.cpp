@@ -50,9 +50,8 @@ HWY_INLINE void for_each_run(std::span<const std::uint8_t> strip, const Use& use
     close(at + leading);
     const auto trailing = static_cast<unsigned>(std::countl_one(equal));
     std::uint64_t starts = equal & equal >> 1;  // where kLeastRun ones in a row are
-    static_assert(kLeastRun == 8);
-    starts &= starts >> 2;
-    starts &= starts >> 4;
+    static_assert(kLeastRun == 16);
+    for (const unsigned ones : {2U, 4U, 8U}) starts &= starts >> ones;
     starts &= ~std::uint64_t{0} << leading;
     while (starts != 0) {
       const auto first = static_cast<unsigned>(std::countr_zero(starts));
@@ -90,24 +89,26 @@ HWY_INLINE void for_each_token(std::span<const std::uint8_t> strip, const Litera
   literals(done, strip.size() - done);
 }
 
-// Four tables: one symbol twice in a row would wait for its own count.
+// Eight tables: a count that follows on itself at once would wait for it.
 class Tally {
  public:
   HWY_INLINE void add(const std::uint8_t* bytes, std::size_t count) {
-    for (; count >= 8; bytes += 8, count -= 8) {
+    for (; count >= kTables; bytes += kTables, count -= kTables) {
       std::uint64_t word;
       std::memcpy(&word, bytes, sizeof(word));
-      for (std::size_t i = 0; i < 8; ++i) ++tables_[i % 4][word >> 8 * i & 255];
+      for (std::size_t i = 0; i < kTables; ++i) ++tables_[i][word >> 8 * i & 255];
     }
-    for (; count > 0; ++bytes, --count) ++tables_[0][*bytes];
+    for (std::size_t i = 0; i < count; ++i) ++tables_[i][bytes[i]];
   }
   void sum(std::uint32_t* symbols) const {
-    for (std::size_t v = 0; v < 256; ++v)
-      symbols[v] = tables_[0][v] + tables_[1][v] + tables_[2][v] + tables_[3][v];
+    for (const auto& table : tables_) {
+      for (std::size_t v = 0; v < 256; ++v) symbols[v] += table[v];
+    }
   }
 
  private:
-  std::uint32_t tables_[4][256] = {};
+  static constexpr std::size_t kTables = 8;
+  std::uint32_t tables_[kTables][256] = {};
 };
 
 void count_all(std::span<const std::uint8_t> strip, StripCounts& counts) {
@@ -124,8 +125,8 @@ void count_all(std::span<const std::uint8_t> strip, StripCounts& counts) {
   tally.sum(counts.symbols.data());
 }
 
-// Codes of four symbols or more that follow one another, joined before they are put: the lengths are added up
-// in the lowest 8 bits.
+// Codes of symbols that follow one another, as one: the lengths are added up in the lowest bits of `bits`, of
+// which a shift looks at six.
 struct Joined {
   std::uint64_t code;
   std::uint32_t bits;
@@ -134,36 +135,88 @@ HWY_INLINE Joined join(Joined first, Joined second) {
   return {first.code | second.code << (first.bits & 63), first.bits + second.bits};
 }
 
-HWY_INLINE void pack_literals(const std::uint8_t* bytes, std::size_t count, const PackTable& table,
-                              BitPacker& out) {
-  BitPacker packer = out;  // in registers
-  const auto entry = [&](std::size_t i) {
-    const std::uint32_t found = table[bytes[i]];
-    return Joined{found >> 8, found};
-  };
-  for (; count >= 4; bytes += 4, count -= 4) {
-    const Joined first = join(entry(0), entry(1));
-    const Joined second = join(entry(2), entry(3));
-    const Joined four = join(first, second);
-    const unsigned bits = four.bits & 255;
-    if (HWY_LIKELY(bits <= BitPacker::kMostAtOnce)) {
-      packer.put_now(four.code, bits);
-    } else {
-      packer.put_now(first.code, first.bits & 255);
-      packer.put_now(second.code, second.bits & 255);
+// A pair's entry: its code above 6 bits that say how long it is, or kLongPair for one that has no room.
+constexpr unsigned kPairBits = 6;
+constexpr std::uint32_t kLongPair = 63;
+constexpr std::size_t kLeastPairs = std::size_t{1} << 17;  // bytes of a strip for which pairs are worth it
+
+// The second literal is the high byte. Pairs with a literal that does not occur are left as they are.
+void fill_pairs(const PackTable& table, PairTable& pairs) {
+  const hn::CappedTag<std::uint32_t, 16> d;
+  const auto byte = hn::Set(d, 255);
+  for (std::size_t second = 0; second < 256; ++second) {
+    const auto code = hn::Set(d, table[second] >> 8);
+    const auto bits = hn::Set(d, table[second] & 255);
+    if ((table[second] & 255) == 0) continue;
+    for (std::size_t first = 0; first < 256; first += hn::Lanes(d)) {
+      const auto entry = hn::LoadU(d, table.data() + first);
+      const auto first_bits = hn::And(entry, byte);
+      const auto both_bits = hn::Add(first_bits, bits);
+      const auto both = hn::Or(hn::ShiftRight<8>(entry), hn::Shl(code, first_bits));
+      const auto fits = hn::Lt(both_bits, hn::Set(d, 32 - kPairBits + 1));
+      const auto pair = hn::Or(hn::ShiftLeft<kPairBits>(both), both_bits);
+      hn::StoreU(hn::IfThenElse(fits, pair, hn::Set(d, kLongPair)), d, pairs.data() + 256 * second + first);
     }
   }
-  for (; count > 0; ++bytes, --count) {
-    const Joined one = entry(0);
-    packer.put_now(one.code, one.bits & 255);
-  }
-  out = packer;
 }
 
-void pack_all(std::span<const std::uint8_t> strip, const PackTable& table, BitPacker& out) {
+class LiteralPacker {
+ public:
+  HWY_INLINE LiteralPacker(const PackTable& table, const PairTable* pairs) : table_(table), pairs_(pairs) {}
+
+  HWY_INLINE void pack(const std::uint8_t* bytes, std::size_t count, BitPacker& out) const {
+    BitPacker packer = out;  // in registers
+    if (pairs_ != nullptr) {
+      for (; count >= 8; bytes += 8, count -= 8) {
+        const Joined all = join(join(pair(bytes), pair(bytes + 2)), join(pair(bytes + 4), pair(bytes + 6)));
+        put_eight(all, bytes, packer);
+      }
+    } else {
+      for (; count >= 8; bytes += 8, count -= 8) put_eight(join(four(bytes), four(bytes + 4)), bytes, packer);
+    }
+    if (count >= 4) {
+      put(join(one(bytes), one(bytes + 1)), packer);
+      put(join(one(bytes + 2), one(bytes + 3)), packer);
+      bytes += 4;
+      count -= 4;
+    }
+    for (; count > 0; ++bytes, --count) put(one(bytes), packer);
+    out = packer;
+  }
+
+ private:
+  HWY_INLINE Joined one(const std::uint8_t* byte) const {
+    const std::uint32_t entry = table_[*byte];
+    return {entry >> 8, entry & 255};
+  }
+  HWY_INLINE Joined four(const std::uint8_t* bytes) const {
+    return join(join(one(bytes), one(bytes + 1)), join(one(bytes + 2), one(bytes + 3)));
+  }
+  HWY_INLINE Joined pair(const std::uint8_t* bytes) const {
+    std::uint16_t both;
+    std::memcpy(&both, bytes, sizeof(both));
+    const std::uint32_t entry = (*pairs_)[both];
+    return {entry >> kPairBits, entry & ((1U << kPairBits) - 1)};
+  }
+  HWY_INLINE static void put(Joined joined, BitPacker& packer) { packer.put_now(joined.code, joined.bits); }
+  // `all`: what the eight bytes are together, where that is no more than is put at once.
+  HWY_INLINE void put_eight(Joined all, const std::uint8_t* bytes, BitPacker& packer) const {
+    static_assert(kLongPair > BitPacker::kMostAtOnce);
+    if (HWY_LIKELY(all.bits <= BitPacker::kMostAtOnce)) return put(all, packer);
+    for (std::size_t i = 0; i < 8; i += 2) put(join(one(bytes + i), one(bytes + i + 1)), packer);
+  }
+
+  const PackTable& table_;
+  const PairTable* pairs_;
+};
+
+void pack_all(std::span<const std::uint8_t> strip, const PackTable& table, PairTable* pairs, BitPacker& out) {
+  if (strip.size() < kLeastPairs) pairs = nullptr;
+  if (pairs != nullptr) fill_pairs(table, *pairs);
+  const LiteralPacker literals(table, pairs);
   for_each_token(
       strip,
-      [&](std::size_t first, std::size_t bytes) { pack_literals(strip.data() + first, bytes, table, out); },
+      [&](std::size_t first, std::size_t bytes) { literals.pack(strip.data() + first, bytes, out); },
       [&](std::size_t length) {
         const LengthSymbol symbol = length_symbol(length);
         out.put(table[symbol.symbol] >> 8, table[symbol.symbol] & 255);
@@ -199,8 +252,9 @@ StripCounts count_tokens(std::span<const std::uint8_t> strip) {
   return counts;
 }
 
-void pack_tokens(std::span<const std::uint8_t> strip, const PackTable& table, BitPacker& out) {
-  HWY_DYNAMIC_DISPATCH(pack_all)(strip, table, out);
+void pack_tokens(std::span<const std::uint8_t> strip, const PackTable& table, PairTable* pairs,
+                 BitPacker& out) {
+  HWY_DYNAMIC_DISPATCH(pack_all)(strip, table, pairs, out);
 }
 
 }  // namespace imgpipe

@@ -13,8 +13,8 @@ namespace imgpipe {
 
 constexpr std::size_t kEndOfBlock = 256;
 
-// Runs of so many bytes and more are copies.
-constexpr std::size_t kLeastRun = 8;
+// Runs of so many bytes and more are copies: shorter ones save little, and cost time.
+constexpr std::size_t kLeastRun = 16;
 constexpr std::size_t kLeastCopy = 3;
 constexpr std::size_t kLongestCopy = 258;
 
@@ -38,8 +38,11 @@ struct StripCounts {
 
 // Codes of literals and lengths as the packer looks them up: the code above 8 bits that say how long it is.
 using PackTable = std::array<std::uint32_t, kMostHuffmanSymbols>;
+// Room for the codes of every two literals in a row, with which long strips are packed.
+using PairTable = std::array<std::uint32_t, 65536>;
 
-// All tokens of the strip, without the end.
-void pack_tokens(std::span<const std::uint8_t> strip, const PackTable& table, BitPacker& out);
+// All tokens of the strip, without the end. The bytes do not depend on whether there is room for pairs.
+void pack_tokens(std::span<const std::uint8_t> strip, const PackTable& table, PairTable* pairs,
+                 BitPacker& out);
 
 }  // namespace imgpipe
