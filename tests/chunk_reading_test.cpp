@@ -2,6 +2,7 @@
 // promised, from any row on.
 #include "pipeline/host/chunk_reading.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -15,16 +16,25 @@
 #include "images/error.h"
 #include "pipeline/engine.h"
 #include "tests/support/banded_reader.h"
-#include "tests/support/images.h"
 #include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
 
+// Large ones, made and compared in no time: chunks are of a fixed size.
 Image make_image(const Shape& shape) {
   Image image(shape);
-  fill({frame_type_of(shape), {image.view(), {}, {}, {}}}, "ramp", 5);
+  const HostView all = image.untyped_view();
+  for (std::int64_t y = 0; y < shape.height; ++y) {
+    std::memset(all.row(y), static_cast<int>(y % 251), static_cast<std::size_t>(all.row_bytes()));
+    std::memcpy(all.row(y), &y, static_cast<std::size_t>(std::min<std::int64_t>(8, all.row_bytes())));
+  }
   return image;
+}
+
+bool are_equal(const Image& a, const Image& b) {
+  return std::memcmp(a.untyped_view().data, b.untyped_view().data,
+                     static_cast<std::size_t>(a.shape().bytes())) == 0;
 }
 
 // A ring of chunks as a device has it, whose contents go to an image.
@@ -79,7 +89,7 @@ class Ring {
 const std::vector<Shape>& shapes() {
   // One chunk, and several with a part of one; rows of which a chunk holds one or two.
   static const std::vector<Shape> all{{1, 1, 1},       {700, 500, 3},     {3000, 4133, 1},
-                                      {2711, 3500, 3}, {5'000'000, 5, 1}, {9'000'000, 4, 1}};
+                                      {2711, 2700, 3}, {5'000'000, 4, 1}, {9'000'000, 3, 1}};
   return all;
 }
 
@@ -87,6 +97,7 @@ TEST(ChunkReading, EveryRowArrivesInItsOrder) {
   for (const Shape& shape : shapes()) {
     const Image image = make_image(shape);
     for (const int threads : {1, 2, 7, 20}) {
+      if (kSanitized && threads % 2 == 0) continue;
       HostThreads host(threads);
       for (const std::int64_t stops_at : {std::int64_t{0}, shape.height / 2, shape.height}) {
         for (const bool by_bands : {true, false}) {
@@ -107,7 +118,7 @@ TEST(ChunkReading, EveryRowArrivesInItsOrder) {
           ASSERT_EQ(log.faults, std::vector<std::string>());
           ASSERT_EQ(log.complete(shape.height), by_bands);
           ASSERT_EQ(ring.faults(), 0);
-          ASSERT_EQ(first_difference(image.view(), ring.uploaded().view()), "");
+          ASSERT_TRUE(are_equal(image, ring.uploaded()));
           std::int64_t bytes = 0;
           for (const Span& span : timeline.spans()) {
             bytes += span.bytes;

@@ -120,6 +120,7 @@ TEST(ReaderBands, AwkwardSizesWithWaitsAndEveryWriter) {
       for (const Format format : {Format::png, Format::bmp, Format::jpeg}) {
         Ask ask{stages};
         ask.format = format;
+        if (kSanitized && shape.pixels() > 10'000) continue;
         if (shape.width > 1000 && (format == Format::bmp || stages.starts_with("smooth,"))) continue;
         const Outcome expected = run_by_rows(image, ask);
         if (expected.error) continue;  // a size that this writer does not take
@@ -134,6 +135,7 @@ TEST(ReaderBands, AwkwardSizesWithWaitsAndEveryWriter) {
 
 TEST(ReaderBands, StagedKeptAndRepeatedRunsReadIntoTheWholeImage) {
   for (const Shape& shape : {Shape{1, 1, 4}, Shape{33, 70, 3}, Shape{700, 601, 3}, Shape{90, 333, 2}}) {
+    if (kSanitized && shape.width > 100) continue;
     const Image image = make_image(shape);
     for (const std::string& stages : plans()) {
       for (const int repeat : {0, 2}) {
@@ -168,7 +170,7 @@ TEST(ReaderBands, AGreyImageThatIsReadTwice) {
 // Otherwise nothing is gained: with as many threads as there are several bands are read at one time, and by
 // more than one of them.
 TEST(ReaderBands, SeveralThreadsReadAtOnce) {
-  const Image image = make_image({2000, 1600, 3});
+  const Image image = make_image({2000, 800, 3});
   int at_once = 0;
   for (int i = 0; i < 20 && at_once < 2; ++i) {
     BandedLog log;
