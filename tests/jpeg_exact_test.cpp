@@ -178,6 +178,22 @@ TEST(JpegDecoder, LeavesEverythingWhenTurboIsForced) {
   }
 }
 
+// Other threads are at what cameras append before the end of the image is seen.
+TEST(JpegDecoder, StaysWhereMuchIsBehindTheImage) {
+  Bytes file = make_jpeg({.width = 800, .height = 600, .quality = 85, .content = JpegContent::noise});
+  file.resize(file.size() + 400'000);
+  const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, false, kMaxPixels));
+  ASSERT_EQ(expected.reason, "");
+  for (int round = 0; round < (kSanitized ? 3 : 20); ++round) {
+    for (const int threads : {2, 8}) {
+      const JpegOutcome got = read_jpeg(file, jpeg_options(CodecChoice::automatic, false, kMaxPixels),
+                                        {.rows = 16, .threads = threads});
+      ASSERT_EQ(difference(expected, got), "");
+      ASSERT_EQ(got.last_decoder, "parallel") << threads << " threads, round " << round;
+    }
+  }
+}
+
 // A reader may go with bands begun, and with rows left.
 TEST(JpegDecoder, MayBeLeftInTheMiddle) {
   const Bytes file = make_jpeg({.width = 300, .height = 200, .content = JpegContent::noise});

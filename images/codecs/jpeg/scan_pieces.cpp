@@ -327,6 +327,7 @@ bool ScanPieces::finish(const Piece& piece, std::vector<TrueBlocks>& out) {
 }
 
 bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlocks>& out) {
+  if (complete_) return true;  // it was claimed before the end was seen, and is none of the image's
   if (piece->ends_in == PieceEnd::other_marker) no_more_ = true;
   std::size_t from = 0;
   switch (piece->range.start) {
