@@ -115,7 +115,10 @@ TEST(HuffmanCode, IsCompleteAndTheBestOrNearlySo) {
       ASSERT_GE(bits, best);
       // Extreme: a few symbols, each with as many as all before it.
       const bool extreme = i % 6 == 1 || i % 6 == 4;
-      ASSERT_LE(static_cast<double>(bits), static_cast<double>(best) * (most == 7 ? 1.1 : extreme ? 1.03 : 1.001)) << i;
+      ASSERT_LE(static_cast<double>(bits), static_cast<double>(best) * (most == 7 ? 1.1
+                                                                        : extreme ? 1.03
+                                                                                  : 1.001))
+          << i;
     }
   }
   EXPECT_GT(limited, 20);
@@ -363,9 +366,7 @@ TEST(PngHuffman, TheRuleKnowsWhatHasMatches) {
 
 // Photographs are not to pay for ISA-L: asked of the rule, not of what came out.
 TEST(PngHuffman, WindowsOfPhotographsDoNotRepeat) {
-  const auto tried = [](const Bytes& strip) {
-    return tries_matches(strip, StripBlock(count_tokens(strip)));
-  };
+  const auto tried = [](const Bytes& strip) { return tries_matches(strip, StripBlock(count_tokens(strip))); };
   for (const int spread : {1, 2, 6, 20, 60}) EXPECT_FALSE(tried(photo_like(524288, 9, spread))) << spread;
   EXPECT_FALSE(tried(noise(524288, 9)));
   EXPECT_TRUE(tried(text_like(524288, 9)));

@@ -169,7 +169,7 @@ enum class Mark {
 
 struct EncodeOptions {
   int quality = 90;   // JPEG, 1..100
-  int png_level = 1;  // 0 fastest .. 9 smallest: ISA-L's levels 0 to 3, zlib's 4 to 9
+  int png_level = 1;  // 1: png/strip_rule.h; 0, 2, 3: ISA-L's levels; 4 to 9: zlib's, 9 the smallest
   CodecChoice codec = CodecChoice::automatic;
   Mark mark = Mark::none;  // that the file is to carry
 };

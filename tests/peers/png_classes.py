@@ -66,7 +66,8 @@ def line_art(seed):
     image = Image.new("L", size, 255)
     draw = ImageDraw.Draw(image)
     for _ in range(60 + 40 * (seed % 4)):
-        points = [(chance.randrange(size[0]), chance.randrange(size[1])) for _ in range(chance.choice([2, 2, 3, 4]))]
+        corners = chance.choice([2, 2, 3, 4])
+        points = [(chance.randrange(size[0]), chance.randrange(size[1])) for _ in range(corners)]
         draw.line(points, 0, chance.randrange(1, 5) * scale)
         x, y, r = chance.randrange(size[0]), chance.randrange(size[1]), chance.randrange(5, 260) * scale
         draw.arc([x - r, y - r, x + r, y + r], chance.randrange(360), chance.randrange(360), 0, 2 * scale)
@@ -142,7 +143,8 @@ def pattern(seed):
 def photographs(corpus):
     for path in sorted((corpus / "photos").glob("*")):
         image = Image.open(path)
-        yield path.stem + path.suffix.replace(".", "_"), image.convert("RGB" if image.mode not in ("L", "RGB") else image.mode)
+        mode = image.mode if image.mode in ("L", "RGB") else "RGB"
+        yield path.stem + path.suffix.replace(".", "_"), image.convert(mode)
 
 
 def save(image, folder, name):
@@ -180,7 +182,8 @@ def main():
         noise = noise_of(large.size, 2.5, index)
         save(add(large.convert("L"), noise), out / "photo_grey", name + "_large")
         if image.mode == "RGB":
-            save(Image.merge("RGB", [add(band, noise) for band in large.split()]), out / "photo_rgb", name + "_large")
+            bands = [add(band, noise_of(large.size, 2.5, 100 * index + i)) for i, band in enumerate(large.split())]
+            save(Image.merge("RGB", bands), out / "photo_rgb", name + "_large")
         for kind, base in (("smooth", name), ("smooth", name + "_large")):
             (out / kind).mkdir(parents=True, exist_ok=True)
             source = out / "photo_grey" / f"{base}.pgm"

@@ -61,7 +61,7 @@ class BaselineReader final : public Reader {
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     // What read_rows() asks itself for at a time.
-    return library_->working_bytes(whole) + std::int64_t{sizeof(*this)} + 3 * pieces_.most_piece_bytes() +
+    return library_->working_bytes(whole) + std::int64_t{sizeof(*this)} + pieces_.most_piece_bytes() +
            band_bytes(rows_at_once());
   }
   [[nodiscard]] std::int64_t library_bytes(bool whole) const override {

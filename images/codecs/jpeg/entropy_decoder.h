@@ -21,7 +21,7 @@ inline constexpr std::int64_t kMostBlockBytes = 248;
 inline constexpr std::int64_t kEntropyMargin = 2 * kMostBlockBytes + 16;
 
 // Lists grow for so many blocks at a time.
-inline constexpr std::int64_t kBatchBlocks = 256;
+inline constexpr std::int64_t kBatchBlocks = 64;
 
 // What the blocks of an MCU are decoded by.
 struct EntropyTables {

@@ -60,8 +60,17 @@ struct StripDeflater::State {
   // Room behind the `made` bytes: for all of a strip and more at first, for a little each time that was not
   // enough. What ISA-L makes depends on where its room ends, so that follows from the strip alone.
   std::span<unsigned char> room(std::size_t made, std::size_t bytes) {
-    if (out.size() < made + bytes) out.resize(made + bytes);
-    return {reinterpret_cast<unsigned char*>(out.data()) + made, bytes};
+    if (out_bytes < made + bytes) {
+      if (made == 0) {  // what is there goes before more comes
+        out.reset();
+        out_bytes = 0;
+      }
+      auto more = std::make_unique_for_overwrite<std::byte[]>(made + bytes);
+      std::copy_n(out.get(), made, more.get());
+      out = std::move(more);
+      out_bytes = made + bytes;
+    }
+    return {reinterpret_cast<unsigned char*>(out.get()) + made, bytes};
   }
   static std::size_t first_room(std::size_t strip_bytes) {
     return std::min(strip_bytes + strip_bytes / 8 + kMoreRoom, kMostAtOnce);
@@ -115,7 +124,9 @@ struct StripDeflater::State {
       const std::size_t made = compress_isal(bytes, last);
       if (made < least) return made;
     }
-    std::uint8_t* space = room(0, std::max(first_room(strip.size()), least + StripBlock::kSlack)).data();
+    // Pages that are not written are not there: no more than that, in steps.
+    std::uint8_t* space =
+        room(0, (least + StripBlock::kSlack + kMoreRoom - 1) / kMoreRoom * kMoreRoom).data();
     if (stored == least) {
       write_stored(strip, last, space);
     } else {
@@ -153,7 +164,8 @@ struct StripDeflater::State {
   std::unique_ptr<std::uint8_t[]> level_buffer;
   std::unique_ptr<PairTable> pairs;
   z_stream zlib{};
-  std::vector<std::byte> out;
+  std::unique_ptr<std::byte[]> out;
+  std::size_t out_bytes = 0;
 };
 
 StripDeflater::StripDeflater(int level) {
@@ -171,10 +183,9 @@ std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
   const std::int64_t library =
       isal ? static_cast<std::int64_t>(sizeof(isal_zstream) + level_buffer_bytes(level)) : kZlibBytes;
   const auto room = static_cast<std::int64_t>(State::first_room(static_cast<std::size_t>(strip_bytes)));
-  const std::int64_t own =
-      level == kHuffmanLevel
-          ? static_cast<std::int64_t>(sizeof(PairTable)) + repeats_working_bytes(strip_bytes)
-          : 0;
+  const std::int64_t own = level == kHuffmanLevel ? static_cast<std::int64_t>(sizeof(PairTable)) +
+                                                        repeats_working_bytes(strip_bytes)
+                                                  : 0;
   // Where that is not enough it grows: the old room beside one of twice its size.
   return library + own + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
 }
@@ -193,7 +204,7 @@ std::span<const std::byte> StripDeflater::compress(std::span<const std::byte> st
     const std::size_t made = state_->level == kHuffmanLevel    ? state_->compress_huffman(strip, last)
                              : state_->level <= kLastIsalLevel ? state_->compress_isal(strip, last)
                                                                : state_->compress_zlib(strip, last);
-    return std::span<const std::byte>(state_->out).first(made);
+    return {state_->out.get(), made};
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::memory, "not enough memory to compress");
   }

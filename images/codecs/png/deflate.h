@@ -16,7 +16,7 @@ namespace imgpipe {
 // level alone. One thread uses it at a time.
 class StripDeflater {
  public:
-  // 0..3: ISA-L's levels; 4..9: zlib's. Throws Error(memory).
+  // 1: by the rule of strip_rule.h; 0, 2, 3: ISA-L's levels; 4..9: zlib's. Throws Error(memory).
   explicit StripDeflater(int level);
   ~StripDeflater();
   StripDeflater(StripDeflater&&) noexcept;

@@ -19,15 +19,18 @@ struct StripRepeats {
   std::uint32_t repeated = 0;
 };
 
-// Cells of kRepeatCell bytes are looked at, one every kCellStep bytes from the strip's first on, the last that has
-// kLongestWindow bytes behind it in the strip.
-// Of each a position p is taken, that of the least key: the little-endian number of 32 bits at p, times
+// Cells of kRepeatCell bytes are looked at, one every kCellStep bytes from the strip's first on, the last
+// that has kLongestWindow bytes behind it in the strip. Of each a position p is taken, that of the least key:
+// the little-endian number of 32 bits at p, times
 //   2654435761 mod 2^32, every bit turned over, the last 9 bits replaced by p - the cell's start. So equal
 //   content gives equal positions wherever it stands, and the flattest (zeros) comes last.
-// A window begins there and has as many bytes as are needed for literals of kWindowBits bits or more, by `lengths`,
+// A window begins there and has as many bytes as are needed for literals of kWindowBits bits or more, by
+// `lengths`,
 //   the code lengths of the strip's 256 literals; where kLongestWindow bytes do not suffice it is none.
-// Windows are the same if their hashes are: of a window filled up with zeros to four little-endian words, s = its
-//   bytes, then for each word s = ((s xor word) * kWindowMultiplier) xor (s >> 29), all mod 2^64; the hash is s.
+// Windows are the same if their hashes are: of a window filled up with zeros to four little-endian words, s =
+// its
+//   bytes, then for each word s = ((s xor word) * kWindowMultiplier) xor (s >> 29), all mod 2^64; the hash is
+//   s.
 [[nodiscard]] StripRepeats find_repeats(std::span<const std::uint8_t> strip,
                                         std::span<const std::uint8_t> lengths);
 // What that allocates for a strip of so many bytes.

@@ -36,12 +36,12 @@ constexpr std::size_t kAlwaysTried = 32768;
 // Where the block has one byte of so many it is runs and little else: of a constant strip ISA-L makes 1/170.
 constexpr std::size_t kAllRuns = 256;
 
-// Whether ISA-L is to try a strip, `block_bytes` as a block that is not the last: a small one; never one of runs
-// alone; else one of which enough windows repeat (strip_repeats.h): one of 4 where the block has less than 2 bits
-// for a byte of the strip, of 12 below 3 bits, of 24 below 4, of 48 below 5, of 256 above.
-// Measured on photographs, drawings, scans, screenshots and palettes: against one code a strip ISA-L loses 30 %
-// without matches at 1 bit a byte, 10 % at 3, nothing at 6, and wins about as much as the share of windows that
-// repeat. Of photographs hardly any do; of a screen's text nine in ten.
+// Whether ISA-L is to try a strip, `block_bytes` as a block that is not the last: a small one; never one of
+// runs alone; else one of which enough windows repeat (strip_repeats.h): one of 4 where the block has less
+// than 2 bits for a byte of the strip, of 12 below 3 bits, of 24 below 4, of 48 below 5, of 256 above.
+// Measured on photographs, drawings, scans, screenshots and palettes: against one code a strip ISA-L loses 30
+// % without matches at 1 bit a byte, 10 % at 3, nothing at 6, and wins about as much as the share of windows
+// that repeat. Of photographs hardly any do; of a screen's text nine in ten.
 [[nodiscard]] bool tries_matches(std::span<const std::uint8_t> strip, const StripBlock& block);
 
 }  // namespace imgpipe

@@ -72,13 +72,15 @@ HWY_INLINE void for_each_run(std::span<const std::uint8_t> strip, const Use& use
   close(strip.size());
 }
 
-// Calls literals(first, bytes) and copy(length), which are all of the strip in its order.
+// Calls literals(first, bytes, readable) and copy(length), which are all of the strip in its order.
+// `readable`: eight bytes and more of the strip follow on the literals.
 template <class Literals, class Copy>
 HWY_INLINE void for_each_token(std::span<const std::uint8_t> strip, const Literals& literals,
                                const Copy& copy) {
   std::size_t done = 0;
   for_each_run(strip, [&](std::size_t first, std::size_t bytes) {
-    literals(done, first - done);
+    static_assert(kLeastRun >= 8);
+    literals(done, first - done, true);
     for (; bytes >= kLongestCopy; bytes -= kLongestCopy, first += kLongestCopy) copy(kLongestCopy);
     if (bytes >= kLeastCopy) {
       copy(bytes);
@@ -86,19 +88,23 @@ HWY_INLINE void for_each_token(std::span<const std::uint8_t> strip, const Litera
     }
     done = first;
   });
-  literals(done, strip.size() - done);
+  literals(done, strip.size() - done, false);
 }
 
 // Eight tables: a count that follows on itself at once would wait for it.
 class Tally {
  public:
-  HWY_INLINE void add(const std::uint8_t* bytes, std::size_t count) {
+  HWY_INLINE void add(const std::uint8_t* bytes, std::size_t count, bool readable) {
     for (; count >= kTables; bytes += kTables, count -= kTables) {
       std::uint64_t word;
       std::memcpy(&word, bytes, sizeof(word));
       for (std::size_t i = 0; i < kTables; ++i) ++tables_[i][word >> 8 * i & 255];
     }
-    for (std::size_t i = 0; i < count; ++i) ++tables_[i][bytes[i]];
+    if (readable) {  // no branch by how many are left, which cannot be foretold
+      for (std::size_t i = 0; i < kTables; ++i) tables_[i][bytes[i]] += i < count ? 1 : 0;
+    } else {
+      for (std::size_t i = 0; i < count; ++i) ++tables_[i][bytes[i]];
+    }
   }
   void sum(std::uint32_t* symbols) const {
     for (const auto& table : tables_) {
@@ -114,7 +120,10 @@ class Tally {
 void count_all(std::span<const std::uint8_t> strip, StripCounts& counts) {
   Tally tally;
   for_each_token(
-      strip, [&](std::size_t first, std::size_t bytes) { tally.add(strip.data() + first, bytes); },
+      strip,
+      [&](std::size_t first, std::size_t bytes, bool readable) {
+        tally.add(strip.data() + first, bytes, readable);
+      },
       [&](std::size_t length) {
         const LengthSymbol symbol = length_symbol(length);
         ++counts.symbols[symbol.symbol];
@@ -164,7 +173,7 @@ class LiteralPacker {
  public:
   HWY_INLINE LiteralPacker(const PackTable& table, const PairTable* pairs) : table_(table), pairs_(pairs) {}
 
-  HWY_INLINE void pack(const std::uint8_t* bytes, std::size_t count, BitPacker& out) const {
+  HWY_INLINE void pack(const std::uint8_t* bytes, std::size_t count, bool readable, BitPacker& out) const {
     BitPacker packer = out;  // in registers
     if (pairs_ != nullptr) {
       for (; count >= 8; bytes += 8, count -= 8) {
@@ -174,19 +183,25 @@ class LiteralPacker {
     } else {
       for (; count >= 8; bytes += 8, count -= 8) put_eight(join(four(bytes), four(bytes + 4)), bytes, packer);
     }
-    if (count >= 4) {
-      put(join(one(bytes), one(bytes + 1)), packer);
-      put(join(one(bytes + 2), one(bytes + 3)), packer);
-      bytes += 4;
-      count -= 4;
+    if (readable) {  // no branch by how many are left, which cannot be foretold
+      for (std::size_t i = 0; i < 8; i += 4) {
+        put(join(one_of(bytes, i, count), one_of(bytes, i + 1, count)), packer);
+        put(join(one_of(bytes, i + 2, count), one_of(bytes, i + 3, count)), packer);
+      }
+    } else {
+      for (; count > 0; ++bytes, --count) put(one(bytes), packer);
     }
-    for (; count > 0; ++bytes, --count) put(one(bytes), packer);
     out = packer;
   }
 
  private:
   HWY_INLINE Joined one(const std::uint8_t* byte) const {
     const std::uint32_t entry = table_[*byte];
+    return {entry >> 8, entry & 255};
+  }
+  // Nothing where there are no more than i.
+  HWY_INLINE Joined one_of(const std::uint8_t* bytes, std::size_t i, std::size_t count) const {
+    const std::uint32_t entry = table_[bytes[i]] & (i < count ? ~0U : 0U);
     return {entry >> 8, entry & 255};
   }
   HWY_INLINE Joined four(const std::uint8_t* bytes) const {
@@ -216,7 +231,9 @@ void pack_all(std::span<const std::uint8_t> strip, const PackTable& table, PairT
   const LiteralPacker literals(table, pairs);
   for_each_token(
       strip,
-      [&](std::size_t first, std::size_t bytes) { literals.pack(strip.data() + first, bytes, out); },
+      [&](std::size_t first, std::size_t bytes, bool readable) {
+        literals.pack(strip.data() + first, bytes, readable, out);
+      },
       [&](std::size_t length) {
         const LengthSymbol symbol = length_symbol(length);
         out.put(table[symbol.symbol] >> 8, table[symbol.symbol] & 255);
