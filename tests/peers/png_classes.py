@@ -48,7 +48,8 @@ def screenshot(seed):
     for _ in range(3 + seed % 4):
         left, top = chance.randrange(0, width - 520), chance.randrange(50, height - 330)
         right, bottom = left + chance.randrange(400, 900), top + chance.randrange(250, 600)
-        draw.rounded_rectangle([left, top, right, bottom], 9, (40, 44, 52) if dark else (255, 255, 255), (120, 120, 130))
+        paper = (40, 44, 52) if dark else (255, 255, 255)
+        draw.rounded_rectangle([left, top, right, bottom], 9, paper, (120, 120, 130))
         draw.rectangle([left + 1, top + 9, right - 1, top + 30], (82, 110, 180))
         face = font(chance.choice([12, 14, 16]), chance.choice(["DejaVuSans", "DejaVuSansMono", "DejaVuSerif"]))
         text_lines(draw, (left + 12, top + 38, right - 8, bottom), face, ink, chance)

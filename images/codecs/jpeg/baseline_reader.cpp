@@ -282,7 +282,7 @@ void BaselineReader::drop_old_blocks() {
 
 // Decodes the next piece and joins what can be joined. False: there is none to be decoded now.
 bool BaselineReader::decode_one(Lock& lock) {
-  if (claimed_.size() > bands_.size() + 1) return false;  // what waits for its turn takes memory
+  if (claimed_.size() > bands_.size()) return false;  // what waits for its turn takes memory
   std::optional<PieceRange> range = pieces_.next();
   if (!range) {
     // More is needed than there is.

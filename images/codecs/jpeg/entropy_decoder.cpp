@@ -230,8 +230,9 @@ EntropyEnd decode_blocks(const EntropyTables& tables, const std::uint8_t* bytes,
     const bool traced = !starts.empty();
     std::int64_t count = std::min(wanted, kBatchBlocks);
     if (traced) count = std::min(count, static_cast<std::int64_t>(starts.size()));
-    out.blocks.reserve(out.blocks.size() + static_cast<std::size_t>(count));
-    out.coefficients.reserve(out.coefficients.size() + static_cast<std::size_t>(count) * kBlockSamples);
+    out.blocks.reserve(out.blocks.size() + static_cast<std::size_t>(count), out.most_blocks);
+    out.coefficients.reserve(out.coefficients.size() + static_cast<std::size_t>(count) * kBlockSamples,
+                             out.most_coefficients);
     EntropyBatch batch{out.blocks.data() + out.blocks.size(),
                        out.coefficients.data() + out.coefficients.size(), count,
                        static_cast<std::uint32_t>(out.coefficients.size()), traced ? starts.data() : nullptr};

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -43,6 +44,9 @@ struct EntropyTables {
 struct BlockList {
   RawBuffer<CoefficientBlock> blocks;
   RawBuffer<Coefficient> coefficients;
+  // They grow no further than to this for what may come; where more comes they do.
+  std::size_t most_blocks = std::numeric_limits<std::size_t>::max();
+  std::size_t most_coefficients = std::numeric_limits<std::size_t>::max();
 };
 
 // A place between two blocks.

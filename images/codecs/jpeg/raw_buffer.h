@@ -20,10 +20,10 @@ class RawBuffer {
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
 
-  // Room for so many in all; what is there stays.
-  void reserve(std::size_t count) {
+  // Room for so many in all, and for some more unless that is beyond `most`; what is there stays.
+  void reserve(std::size_t count, std::size_t most) {
     if (count <= capacity_) return;
-    const std::size_t room = std::max(count, capacity_ + capacity_ / 2);
+    const std::size_t room = std::max(count, std::min(capacity_ + capacity_ / 2, most));
     auto larger = std::make_unique_for_overwrite<T[]>(room);
     if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_ * sizeof(T));
     data_ = std::move(larger);

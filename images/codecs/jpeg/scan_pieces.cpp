@@ -123,7 +123,8 @@ std::optional<PieceRange> ScanPieces::next() {
 void ScanPieces::unstuff(Piece& piece) const {
   const Data data = scan_.data;
   RawBuffer<std::uint8_t>& bytes = piece.bytes;
-  bytes.reserve(piece.range.end - piece.range.begin + kMostBlockBytes + kEntropyMargin);
+  const std::size_t room = piece.range.end - piece.range.begin + kMostBlockBytes + kEntropyMargin;
+  bytes.reserve(room, room);
   std::size_t at = piece.range.begin;
   for (;;) {
     at = append_unstuffed(data, at, piece.range.end, kEndless, bytes);
@@ -177,12 +178,23 @@ std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueSta
   return piece;
 }
 
-// Room for what photographs of this file's density have; more where it is not enough.
+// Room for what photographs of this file's density have, and for all where that is little.
+ScanPieces::ListSizes ScanPieces::first_sizes(std::size_t bytes) const {
+  constexpr std::size_t kLittle = std::size_t{1} << 15;
+  const ListSizes most = most_sizes(bytes);
+  const double share = 1.25 * static_cast<double>(bytes) / static_cast<double>(scan_.data.size());
+  const auto blocks = static_cast<std::size_t>(share * static_cast<double>(all_blocks()));
+  return {std::min(std::max(blocks, kLittle), most.blocks),
+          std::min(std::max(bytes + bytes / 2, kLittle), most.coefficients)};
+}
+
 void ScanPieces::reserve(BlockList& list, std::size_t bytes) const {
-  const auto share = static_cast<double>(bytes) / static_cast<double>(scan_.data.size());
-  const double blocks = std::min(1.25 * share, 1.0) * static_cast<double>(all_blocks());
-  list.blocks.reserve(static_cast<std::size_t>(blocks) + kBatchBlocks);
-  list.coefficients.reserve(bytes + bytes / 2 + kBatchBlocks * kBlockSamples);
+  const ListSizes first = first_sizes(bytes);
+  const ListSizes most = most_sizes(bytes);
+  list.most_blocks = most.blocks;
+  list.most_coefficients = most.coefficients;
+  list.blocks.reserve(first.blocks, most.blocks);
+  list.coefficients.reserve(first.coefficients, most.coefficients);
 }
 
 // From the state to the piece's end. How many blocks the last part has that ends in a marker is not known
@@ -351,20 +363,29 @@ bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlock
   return adopt(piece, from, out) && finish(*piece, out);
 }
 
-std::int64_t ScanPieces::most_piece_bytes() const {
-  // A piece that ends behind a restart marker may be twice as long.
-  const auto bytes = static_cast<std::int64_t>(
-      std::min(scan_.data.size(), piece_bytes_ * (scan_.restart_interval > 0 ? 2 : 1) + 2));
-  const std::int64_t bits = 8 * (bytes + kMostBlockBytes);
+// Of so many bytes of the scan.
+ScanPieces::ListSizes ScanPieces::most_sizes(std::size_t bytes) const {
+  const std::int64_t bits = 8 * (static_cast<std::int64_t>(bytes) + kMostBlockBytes);
   const std::int64_t blocks =
       std::min(all_blocks(), (bits / tables_.least_mcu_bits + 1) * scan_.blocks_in_mcu);
   const std::int64_t coefficients = std::min(64 * blocks, bits / tables_.least_coefficient_bits);
-  const std::int64_t list = (5 * blocks / 4 + kBatchBlocks) * std::int64_t{sizeof(CoefficientBlock)} +
-                            (std::max(coefficients, 3 * bytes / 2) + kBatchBlocks * kBlockSamples) *
-                                std::int64_t{sizeof(Coefficient)};
-  // Lists grow by half: the old one beside the new one.
-  return 5 * list / 2 + bytes + kMostBlockBytes + kEntropyMargin + std::int64_t{sizeof(Piece)} +
-         static_cast<std::int64_t>(kTracedBlocks * sizeof(std::uint32_t));
+  return {static_cast<std::size_t>(blocks + kBatchBlocks),
+          static_cast<std::size_t>(coefficients + kBatchBlocks * kBlockSamples)};
+}
+
+std::int64_t ScanPieces::most_piece_bytes() const {
+  // A piece that ends behind a restart marker may be twice as long.
+  const std::size_t bytes =
+      std::min(scan_.data.size(), piece_bytes_ * (scan_.restart_interval > 0 ? 2 : 1) + 2);
+  const ListSizes most = most_sizes(bytes);
+  const ListSizes first = first_sizes(bytes);
+  // Where a list grows the old one is there beside the new one.
+  const std::size_t blocks = first.blocks < most.blocks ? 2 * most.blocks : most.blocks;
+  const std::size_t coefficients =
+      first.coefficients < most.coefficients ? 2 * most.coefficients : most.coefficients;
+  return static_cast<std::int64_t>(blocks * sizeof(CoefficientBlock) + coefficients * sizeof(Coefficient) +
+                                   bytes + sizeof(Piece) + kTracedBlocks * sizeof(std::uint32_t)) +
+         kMostBlockBytes + kEntropyMargin;
 }
 
 }  // namespace imgpipe

@@ -115,6 +115,11 @@ class ScanPieces {
  private:
   [[nodiscard]] std::size_t start_behind(std::size_t at, bool& restart) const;
   void unstuff(Piece& piece) const;
+  struct ListSizes {
+    std::size_t blocks = 0, coefficients = 0;
+  };
+  [[nodiscard]] ListSizes most_sizes(std::size_t bytes) const;
+  [[nodiscard]] ListSizes first_sizes(std::size_t bytes) const;
   void reserve(BlockList& list, std::size_t bytes) const;
   void decode_codes(Piece& piece, EntropyState state, std::int64_t interval_left) const;
   [[nodiscard]] bool decode_up_to(Piece& piece, std::int64_t bit, std::int64_t blocks,
