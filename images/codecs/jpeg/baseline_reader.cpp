@@ -70,7 +70,7 @@ class BaselineReader final : public Reader {
 
   [[nodiscard]] bool has_bands() const noexcept override { return true; }
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
-    const std::int64_t mcu_rows = std::min(scan_.mcu_rows, rows / scan_.mcu_height + 4);
+    const std::int64_t mcu_rows = std::min(scan_.mcu_rows, most_mcu_rows(rows));
     const std::int64_t blocks = mcu_rows * scan_.mcus_across * scan_.blocks_in_mcu;
     const std::int64_t block_bytes =
         std::int64_t{sizeof(CoefficientBlock)} + kBlockSamples * std::int64_t{sizeof(Coefficient)};
@@ -101,7 +101,7 @@ class BaselineReader final : public Reader {
   using Lock = std::unique_lock<std::mutex>;
   using McuRowMap = std::map<std::int64_t, McuRow>;
 
-  [[nodiscard]] std::int64_t rows_at_once() const { return std::int64_t{4} * scan_.mcu_height; }
+  [[nodiscard]] std::int64_t rows_at_once() const { return scan_.mcu_height; }
   [[nodiscard]] std::int64_t blocks_in_row() const { return scan_.mcus_across * scan_.blocks_in_mcu; }
   // Of everything that the file's bits can hold.
   [[nodiscard]] std::int64_t most_list_bytes() const {
@@ -110,6 +110,10 @@ class BaselineReader final : public Reader {
         std::min(scan_.mcus(), bits / tables_.least_mcu_bits + 1) * scan_.blocks_in_mcu;
     return blocks * std::int64_t{sizeof(CoefficientBlock)} +
            bits / tables_.least_coefficient_bits * std::int64_t{sizeof(Coefficient)};
+  }
+  // That so many rows can need.
+  [[nodiscard]] std::int64_t most_mcu_rows(std::int64_t rows) const {
+    return (rows + 2 * rows_around() + scan_.mcu_height - 2) / scan_.mcu_height + 1;
   }
   // Colour samples of the rows above and below are mixed in.
   [[nodiscard]] std::int64_t rows_around() const {

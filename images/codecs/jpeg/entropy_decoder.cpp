@@ -217,7 +217,7 @@ bool EntropyTables::make(const BaselineScan& scan) {
     ac_made[a] = true;
     dc_of_block[static_cast<std::size_t>(block)] = &dc[d];
     ac_of_block[static_cast<std::size_t>(block)] = &ac[a];
-    least_coefficient_bits = std::min(least_coefficient_bits, ac[a].least_bits);
+    least_coefficient_bits = std::min(least_coefficient_bits, ac[a].least_value_bits);
     least_mcu_bits += dc[d].least_bits + ac[a].least_bits;
   }
   return true;

@@ -63,7 +63,7 @@ void add_ends(HuffmanDecoder& decoder) {
 bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDecoder& decoder) {
   decoder.entries.fill(0);
   decoder.symbols = codes.symbols;
-  decoder.least_bits = 2 * kLongestCode;
+  decoder.least_bits = decoder.least_value_bits = 2 * kLongestCode;
   decoder.end_bits = 0;
   std::uint32_t code = 0;
   std::size_t next = 0;
@@ -79,6 +79,8 @@ bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDe
       const Symbol symbol = symbol_of(codes.symbols[next], kind);
       if (codes.symbols[next] == 0) decoder.end_bits = length;
       decoder.least_bits = std::min(decoder.least_bits, length + symbol.size);
+      if (symbol.size > 0)
+        decoder.least_value_bits = std::min(decoder.least_value_bits, length + symbol.size);
       if (length <= kLookupBits) fill_entries(code, length, symbol, decoder);
     }
     decoder.ends[static_cast<std::size_t>(length)] = code << (kLongestCode - length);

@@ -31,8 +31,8 @@ struct HuffmanDecoder {
   std::array<std::uint32_t, kLongestCode + 1> ends{};
   std::array<std::int32_t, kLongestCode + 1> first_symbols{};
   std::array<std::uint8_t, 256> symbols{};
-  // The fewest bits that a coefficient takes with its code, and a code without one. For bounds of memory.
-  int least_bits = 1;
+  // The fewest bits that a symbol takes, and one with a value. For bounds of memory.
+  int least_bits = 1, least_value_bits = 2;
   int end_bits = 0;  // AC: of the code for the end of a block; 0: there is none
 };
 

@@ -180,7 +180,7 @@ std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueSta
 
 // Room for what photographs of this file's density have, and for all where that is little.
 ScanPieces::ListSizes ScanPieces::first_sizes(std::size_t bytes) const {
-  constexpr std::size_t kLittle = std::size_t{1} << 15;
+  constexpr std::size_t kLittle = std::size_t{1} << 16;
   const ListSizes most = most_sizes(bytes);
   const double share = 1.25 * static_cast<double>(bytes) / static_cast<double>(scan_.data.size());
   const auto blocks = static_cast<std::size_t>(share * static_cast<double>(all_blocks()));
