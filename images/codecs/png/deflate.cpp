@@ -130,7 +130,8 @@ struct StripDeflater::State {
     if (stored == least) {
       write_stored(strip, last, space);
     } else {
-      if (pairs == nullptr) pairs = std::make_unique_for_overwrite<PairTable>();
+      if (pairs == nullptr && strip.size() >= kLeastPairs)
+        pairs = std::make_unique_for_overwrite<PairTable>();
       block.write(strip, last, pairs.get(), space);
     }
     return least;
@@ -183,9 +184,11 @@ std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
   const std::int64_t library =
       isal ? static_cast<std::int64_t>(sizeof(isal_zstream) + level_buffer_bytes(level)) : kZlibBytes;
   const auto room = static_cast<std::int64_t>(State::first_room(static_cast<std::size_t>(strip_bytes)));
-  const std::int64_t own = level == kHuffmanLevel ? static_cast<std::int64_t>(sizeof(PairTable)) +
-                                                        repeats_working_bytes(strip_bytes)
-                                                  : 0;
+  std::int64_t own = 0;
+  if (level == kHuffmanLevel) {
+    own = repeats_working_bytes(strip_bytes);
+    if (strip_bytes >= static_cast<std::int64_t>(kLeastPairs)) own += sizeof(PairTable);
+  }
   // Where that is not enough it grows: the old room beside one of twice its size.
   return library + own + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
 }

@@ -147,7 +147,6 @@ HWY_INLINE Joined join(Joined first, Joined second) {
 // A pair's entry: its code above 6 bits that say how long it is, or kLongPair for one that has no room.
 constexpr unsigned kPairBits = 6;
 constexpr std::uint32_t kLongPair = 63;
-constexpr std::size_t kLeastPairs = std::size_t{1} << 17;  // bytes of a strip for which pairs are worth it
 
 // The second literal is the high byte. Pairs with a literal that does not occur are left as they are.
 void fill_pairs(const PackTable& table, PairTable& pairs) {

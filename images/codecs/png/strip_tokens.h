@@ -38,8 +38,10 @@ struct StripCounts {
 
 // Codes of literals and lengths as the packer looks them up: the code above 8 bits that say how long it is.
 using PackTable = std::array<std::uint32_t, kMostHuffmanSymbols>;
-// Room for the codes of every two literals in a row, with which long strips are packed.
+// Room for the codes of every two literals in a row, with which strips of kLeastPairs bytes and more are
+// packed.
 using PairTable = std::array<std::uint32_t, 65536>;
+constexpr std::size_t kLeastPairs = std::size_t{1} << 17;
 
 // All tokens of the strip, without the end. The bytes do not depend on whether there is room for pairs.
 void pack_tokens(std::span<const std::uint8_t> strip, const PackTable& table, PairTable* pairs,
