@@ -1,7 +1,6 @@
 // The batch by itself: whatever the jobs, lanes, faults and memory, every image that can be done is done, to
 // the byte, and everything else is said.
 #include "pipeline/batch/batch.h"
-#include "pipeline/decode_row.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +16,7 @@
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/synth.h"
+#include "pipeline/decode_row.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"
 

@@ -20,6 +20,7 @@
 #include "images/codecs/jpeg/entropy_decoder.h"
 #include "images/codecs/jpeg/jpeg_codec.h"
 #include "images/codecs/jpeg/library_check.h"
+#include "images/codecs/jpeg/library_rows.h"
 #include "images/codecs/jpeg/sample_rows.h"
 #include "images/codecs/jpeg/scan_pieces.h"
 #include "images/error.h"
@@ -51,7 +52,11 @@ struct McuRow {
 class BaselineReader final : public Reader {
  public:
   BaselineReader(std::unique_ptr<LibraryJpeg> library, const BaselineScan& scan, std::size_t piece_bytes)
-      : library_(std::move(library)), scan_(scan), pieces_(scan_, tables_, piece_bytes), layout_(scan_) {
+      : library_(std::move(library)),
+        scan_(scan),
+        pieces_(scan_, tables_, piece_bytes),
+        layout_(scan_),
+        library_rows_(*library_) {
     header_ = library_->header();
   }
 
@@ -61,8 +66,7 @@ class BaselineReader final : public Reader {
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     // What read_rows() asks itself for at a time.
-    return library_->working_bytes(whole) + std::int64_t{sizeof(*this)} + pieces_.most_piece_bytes() +
-           band_bytes(rows_at_once());
+    return library_->working_bytes(whole) + std::int64_t{sizeof(*this)} + band_bytes(rows_at_once());
   }
   [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
     return library_->library_bytes(whole);
@@ -74,9 +78,11 @@ class BaselineReader final : public Reader {
     const std::int64_t blocks = mcu_rows * scan_.mcus_across * scan_.blocks_in_mcu;
     const std::int64_t block_bytes =
         std::int64_t{sizeof(CoefficientBlock)} + kBlockSamples * std::int64_t{sizeof(Coefficient)};
-    const std::int64_t coefficients = std::min(blocks * block_bytes, most_list_bytes());
-    // The rows themselves once more: where the library takes over, the last band is kept.
-    return mcu_rows * layout_.bytes() + coefficients + pieces_.most_piece_bytes() +
+    // Lists have room for up to half as much again as they hold.
+    const std::int64_t coefficients = std::min(blocks * block_bytes, most_list_bytes()) / 2 * 3;
+    // A piece that is being decoded, and one that only part of is needed. Where the library takes over, the
+    // rows themselves once more.
+    return mcu_rows * layout_.bytes() + coefficients + 2 * pieces_.most_piece_bytes() +
            rows * header_.shape.row_bytes();
   }
   [[nodiscard]] std::string_view decoder() const noexcept override {
@@ -113,16 +119,12 @@ class BaselineReader final : public Reader {
   }
   // That so many rows can need.
   [[nodiscard]] std::int64_t most_mcu_rows(std::int64_t rows) const {
-    return (rows + 2 * rows_around() + scan_.mcu_height - 2) / scan_.mcu_height + 1;
-  }
-  // Colour samples of the rows above and below are mixed in.
-  [[nodiscard]] std::int64_t rows_around() const {
-    return scan_.sampling == Sampling::s420 || scan_.sampling == Sampling::s440 ? 1 : 0;
+    return (rows + 2 * scan_.rows_around() + scan_.mcu_height - 2) / scan_.mcu_height + 1;
   }
   [[nodiscard]] McuRows needed(std::int64_t first, std::int64_t rows) const {
     if (rows == 0) return {};
-    const std::int64_t above = std::max<std::int64_t>(first - rows_around(), 0);
-    const std::int64_t below = std::min(first + rows - 1 + rows_around(), scan_.height - 1);
+    const std::int64_t above = std::max<std::int64_t>(first - scan_.rows_around(), 0);
+    const std::int64_t below = std::min(first + rows - 1 + scan_.rows_around(), scan_.height - 1);
     return {above / scan_.mcu_height, below / scan_.mcu_height + 1};
   }
 
@@ -133,17 +135,12 @@ class BaselineReader final : public Reader {
   [[nodiscard]] bool reconstruct_one(Lock& lock, const McuRows& rows);
   [[nodiscard]] bool decode_one(Lock& lock);
   void join_pieces(Lock& lock);
-  void drop_old_blocks();
+  void hand_over();
+  void drop_blocks_of(std::int64_t row);
   McuRowMap::iterator drop(McuRowMap::iterator row);
   void end_band(Band& band);
   void read_by_library(Lock& lock, const Band& band, const HostView& rows);
   void check_end(Lock& lock);
-
-  // ---- without it ----------------------------------------------------------------------------------------
-
-  void make_rows(std::int64_t first, const HostView& rows, std::span<std::uint8_t* const> mcu_rows,
-                 std::int64_t first_mcu_row) const;
-  void library_rows(std::int64_t first, const HostView& rows, std::int64_t lowest);
 
   std::unique_ptr<LibraryJpeg> library_;
   const BaselineScan scan_;
@@ -155,6 +152,7 @@ class BaselineReader final : public Reader {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Band> bands_;            // that were begun, from the first one that is not done
+  std::size_t open_bands_ = 0;       // of them are not done
   std::int64_t lowest_mcu_row_ = 0;  // that a band which is not begun yet may need
   McuRowMap mcu_rows_;               // those that bands need
   std::vector<std::unique_ptr<std::uint8_t[]>> free_samples_;
@@ -165,15 +163,18 @@ class BaselineReader final : public Reader {
   };
   std::deque<Claimed> claimed_;  // in order, and not joined yet
   bool joining_ = false;
-  std::deque<TrueBlocks> blocks_;  // those that are still needed
-  std::int64_t true_blocks_ = 0;   // so many are known
+  struct NeededBlocks {
+    TrueBlocks blocks;
+    std::int64_t rows_left = 0;  // of MCUs that have some of them and no samples yet
+  };
+  std::list<NeededBlocks> blocks_;  // in order
+  std::int64_t true_blocks_ = 0;    // so many are known
 
   std::atomic<bool> by_library_{false};
   std::exception_ptr error_;  // that all bands end with
   bool library_in_work_ = false;
-  std::int64_t lowest_row_ = 0;     // that a band which is not begun yet may need
-  std::int64_t library_row_ = 0;    // so many rows has the library given
-  std::deque<Image> library_rows_;  // the last ones of them: those that bands need
+  LibraryRows library_rows_;     // by one thread at a time, without the lock
+  std::int64_t lowest_row_ = 0;  // that a band which is not begun yet may need
 };
 
 void BaselineReader::begin_next_band(std::int64_t first, std::int64_t rows) {
@@ -181,6 +182,7 @@ void BaselineReader::begin_next_band(std::int64_t first, std::int64_t rows) {
   const Band band{.first = first, .rows = rows, .needs = needed(first, rows)};
   for (std::int64_t row = band.needs.first; row < band.needs.end; ++row) ++mcu_rows_[row].bands;
   bands_.push_back(band);
+  ++open_bands_;
   lowest_row_ = first;
   lowest_mcu_row_ = needed(first, 1).first;
   for (auto row = mcu_rows_.begin(); row != mcu_rows_.end() && row->first < lowest_mcu_row_;)
@@ -214,7 +216,7 @@ void BaselineReader::read_begun_band(std::int64_t first, HostView rows) {
       for (std::int64_t row = band.needs.first; row < band.needs.end; ++row)
         samples.push_back(mcu_rows_.at(row).samples.get());
       lock.unlock();
-      make_rows(first, rows, samples, band.needs.first);
+      layout_.make_rows(first, rows, samples, band.needs.first);
       lock.lock();
       if (first + rows.height == scan_.height) check_end(lock);  // may find that it is the library's
     }
@@ -250,8 +252,9 @@ bool BaselineReader::reconstruct_one(Lock& lock, const McuRows& rows) {
     std::vector<TrueBlocks> parts;  // with them, what they are of stays
     const std::int64_t first = number * blocks_in_row();
     const std::int64_t end = first + blocks_in_row();
-    std::ranges::copy_if(blocks_, std::back_inserter(parts),
-                         [&](const TrueBlocks& part) { return part.first < end && part.end() > first; });
+    for (const NeededBlocks& one : blocks_) {
+      if (one.blocks.first < end && one.blocks.end() > first) parts.push_back(one.blocks);
+    }
     lock.unlock();
     if (!row.samples)
       row.samples = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(layout_.bytes()));
@@ -263,35 +266,37 @@ bool BaselineReader::reconstruct_one(Lock& lock, const McuRows& rows) {
     layout_.reconstruct(runs, row.samples.get());
     lock.lock();
     row.state = McuRow::State::ready;
-    drop_old_blocks();
+    drop_blocks_of(number);
     changed_.notify_all();
     return true;
   }
   return false;
 }
 
-// Blocks in front of the first row whose samples are still to be made. Every row is needed by some band.
-void BaselineReader::drop_old_blocks() {
-  std::int64_t oldest = lowest_mcu_row_;
-  for (const auto& [number, row] : mcu_rows_) {
-    if (row.state == McuRow::State::ready) {
-      oldest = std::max(oldest, number + 1);
-      continue;
-    }
-    oldest = number;
-    break;
-  }
-  while (!blocks_.empty() && blocks_.front().end() <= oldest * blocks_in_row()) blocks_.pop_front();
+// Blocks none of whose rows are left.
+void BaselineReader::drop_blocks_of(std::int64_t row) {
+  const std::int64_t first = row * blocks_in_row();
+  const std::int64_t end = first + blocks_in_row();
+  std::erase_if(blocks_, [&](NeededBlocks& one) {
+    return one.blocks.first < end && one.blocks.end() > first && --one.rows_left == 0;
+  });
+}
+
+// To the library, for all rows that are not given yet.
+void BaselineReader::hand_over() {
+  by_library_ = true;
+  blocks_.clear();
+  free_samples_.clear();
 }
 
 // Decodes the next piece and joins what can be joined. False: there is none to be decoded now.
 bool BaselineReader::decode_one(Lock& lock) {
-  if (claimed_.size() > bands_.size()) return false;  // what waits for its turn takes memory
+  if (claimed_.size() > open_bands_) return false;  // what waits for its turn takes memory
   std::optional<PieceRange> range = pieces_.next();
   if (!range) {
     // More is needed than there is.
     if (!claimed_.empty() || joining_) return false;
-    by_library_ = true;
+    hand_over();
     changed_.notify_all();
     return true;
   }
@@ -319,10 +324,11 @@ void BaselineReader::join_pieces(Lock& lock) {
     const bool in_order = pieces_.join(piece, more);
     lock.lock();
     claimed_.pop_front();
-    if (!in_order) by_library_ = true;
-    for (TrueBlocks& blocks : more) {
+    if (!in_order) hand_over();
+    for (TrueBlocks& blocks : in_order ? more : std::vector<TrueBlocks>()) {
       true_blocks_ = blocks.end();
-      blocks_.push_back(std::move(blocks));
+      const std::int64_t rows = (blocks.end() - 1) / blocks_in_row() - blocks.first / blocks_in_row() + 1;
+      blocks_.push_back({std::move(blocks), rows});
     }
     changed_.notify_all();
   }
@@ -348,71 +354,28 @@ void BaselineReader::end_band(Band& band) {
     if (--row->second.bands == 0 && number < lowest_mcu_row_) drop(row);
   }
   band.done = true;
+  --open_bands_;
   while (!bands_.empty() && bands_.front().done) bands_.pop_front();
   changed_.notify_all();
 }
 
-void BaselineReader::make_rows(std::int64_t first, const HostView& rows,
-                               std::span<std::uint8_t* const> mcu_rows, std::int64_t first_mcu_row) const {
-  // Row y of a plane that has `down` blocks in an MCU.
-  const auto sample_row = [&](int c, std::int64_t y) {
-    const std::int64_t in_mcu = std::int64_t{scan_.component[static_cast<std::size_t>(c)].down} * kBlockSide;
-    return layout_.row(mcu_rows[static_cast<std::size_t>(y / in_mcu - first_mcu_row)], c, y % in_mcu);
-  };
-  for (std::int64_t i = 0; i < rows.height; ++i) {
-    const std::int64_t y = first + i;
-    auto* out = reinterpret_cast<std::uint8_t*>(rows.row(i));
-    const std::uint8_t* luma = sample_row(0, y);
-    if (scan_.sampling == Sampling::grey) {
-      std::memcpy(out, luma, static_cast<std::size_t>(scan_.width));
-      continue;
-    }
-    const bool halved = rows_around() > 0;
-    const std::int64_t near = halved ? y / 2 : y;
-    const bool lower = halved && y % 2 != 0;
-    const std::int64_t far =
-        halved ? std::clamp<std::int64_t>(near + (lower ? 1 : -1), 0, scan_.component[1].height - 1) : near;
-    make_rgb_row(scan_.sampling,
-                 {.y = luma,
-                  .cb_near = sample_row(1, near),
-                  .cb_far = sample_row(1, far),
-                  .cr_near = sample_row(2, near),
-                  .cr_far = sample_row(2, far),
-                  .lower = lower},
-                 scan_.width, out);
-  }
-}
-
 // ---- by the library: rows in order, by one thread at a time -----------------------------------------------
 
-// Of bands that were begun before and that nobody reads yet the rows are kept.
+// In the order in which bands were begun; of those that nobody reads yet the rows are kept.
 void BaselineReader::read_by_library(Lock& lock, const Band& band, const HostView& rows) {
-  changed_.wait(lock, [&] { return error_ || !library_in_work_; });
+  const auto is_next = [&] {
+    return &*std::ranges::find_if(bands_, [](const Band& one) { return one.given && !one.done; }) == &band;
+  };
+  changed_.wait(lock, [&] { return error_ || (!library_in_work_ && is_next()); });
   if (error_) return;
   library_in_work_ = true;
   std::int64_t lowest = lowest_row_;
   for (const Band& one : bands_) lowest = one.done ? lowest : std::min(lowest, one.first);
   lock.unlock();
-  library_rows(band.first, rows, lowest);
+  library_rows_.give(band.first, rows, lowest);
   lock.lock();
   library_in_work_ = false;
   if (band.first + band.rows == scan_.height) warnings_ = library_->warnings();
-}
-
-// `lowest`: the first row that any band needs.
-void BaselineReader::library_rows(std::int64_t first, const HostView& rows, std::int64_t lowest) {
-  const auto kept_from = [&] { return library_row_ - static_cast<std::int64_t>(library_rows_.size()); };
-  while (!library_rows_.empty() && kept_from() < lowest) library_rows_.pop_front();
-  while (library_row_ < first + rows.height) {
-    if (library_row_ > lowest || library_rows_.empty())
-      library_rows_.emplace_back(Shape{scan_.width, 1, header_.shape.channels, header_.shape.sample});
-    library_->read_rows(library_rows_.back().untyped_view());
-    ++library_row_;
-  }
-  for (std::int64_t y = 0; y < rows.height; ++y) {
-    const Image& row = library_rows_[static_cast<std::size_t>(first + y - kept_from())];
-    copy_pixels(row.untyped_view(), rows.rows(y, 1));
-  }
 }
 
 }  // namespace

@@ -56,6 +56,10 @@ struct BaselineScan {
   std::span<const std::byte> data;
 
   [[nodiscard]] std::int64_t mcus() const { return mcus_across * mcu_rows; }
+  // Colour planes with half the rows: samples of the rows above and below are mixed in.
+  [[nodiscard]] std::int64_t rows_around() const {
+    return sampling == Sampling::s420 || sampling == Sampling::s440 ? 1 : 0;
+  }
 };
 
 }  // namespace imgpipe

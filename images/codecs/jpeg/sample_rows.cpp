@@ -1,5 +1,8 @@
 #include "images/codecs/jpeg/sample_rows.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace imgpipe {
 namespace {
 
@@ -44,6 +47,37 @@ void SampleLayout::reconstruct(std::span<const BlockRun> runs, std::uint8_t* mem
     const ScanComponent& component = scan_.component[static_cast<std::size_t>(c)];
     for (std::int64_t y = 0; y < std::int64_t{component.down} * kBlockSide; ++y)
       fill_edges(row(memory, c, y), component.width);
+  }
+}
+
+void SampleLayout::make_rows(std::int64_t first, const HostView& rows,
+                             std::span<std::uint8_t* const> mcu_rows, std::int64_t first_mcu_row) const {
+  // Row y of a plane that has `down` blocks in an MCU.
+  const auto sample_row = [&](int c, std::int64_t y) {
+    const std::int64_t in_mcu = std::int64_t{scan_.component[static_cast<std::size_t>(c)].down} * kBlockSide;
+    return row(mcu_rows[static_cast<std::size_t>(y / in_mcu - first_mcu_row)], c, y % in_mcu);
+  };
+  for (std::int64_t i = 0; i < rows.height; ++i) {
+    const std::int64_t y = first + i;
+    auto* out = reinterpret_cast<std::uint8_t*>(rows.row(i));
+    const std::uint8_t* luma = sample_row(0, y);
+    if (scan_.sampling == Sampling::grey) {
+      std::memcpy(out, luma, static_cast<std::size_t>(scan_.width));
+      continue;
+    }
+    const bool halved = scan_.rows_around() > 0;
+    const std::int64_t near = halved ? y / 2 : y;
+    const bool lower = halved && y % 2 != 0;
+    const std::int64_t far =
+        halved ? std::clamp<std::int64_t>(near + (lower ? 1 : -1), 0, scan_.component[1].height - 1) : near;
+    make_rgb_row(scan_.sampling,
+                 {.y = luma,
+                  .cb_near = sample_row(1, near),
+                  .cb_far = sample_row(1, far),
+                  .cr_near = sample_row(2, near),
+                  .cr_far = sample_row(2, far),
+                  .lower = lower},
+                 scan_.width, out);
   }
 }
 

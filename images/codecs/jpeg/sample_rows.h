@@ -1,15 +1,13 @@
 // The samples of one row of MCUs, all planes of it, and who still needs them.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "images/codecs/jpeg/baseline_scan.h"
 #include "images/codecs/jpeg/reconstruct.h"
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/plane.h"
 
 namespace imgpipe {
 
@@ -26,6 +24,10 @@ class SampleLayout {
   }
   // Samples of the blocks of a row of MCUs, which follow one another in `runs`; fills the edges.
   void reconstruct(std::span<const BlockRun> runs, std::uint8_t* memory) const;
+  // Pixels: `rows`, of which the first is row `first` of the image. `mcu_rows`: the samples from row
+  // `first_mcu_row` of MCUs on, as many as are needed, those around included.
+  void make_rows(std::int64_t first, const HostView& rows, std::span<std::uint8_t* const> mcu_rows,
+                 std::int64_t first_mcu_row) const;
 
  private:
   const BaselineScan& scan_;

@@ -175,17 +175,31 @@ std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueSta
       piece->starts.resize(std::min(piece->starts.size(), piece->list.blocks.size()));
       break;
   }
+  note_density(*piece);
   return piece;
 }
 
-// Room for what photographs of this file's density have, and for all where that is little.
+// Room for what this file's densest piece so far had, and some more.
 ScanPieces::ListSizes ScanPieces::first_sizes(std::size_t bytes) const {
-  constexpr std::size_t kLittle = std::size_t{1} << 16;
+  constexpr std::size_t kLittle = 4096;
   const ListSizes most = most_sizes(bytes);
-  const double share = 1.25 * static_cast<double>(bytes) / static_cast<double>(scan_.data.size());
-  const auto blocks = static_cast<std::size_t>(share * static_cast<double>(all_blocks()));
-  return {std::min(std::max(blocks, kLittle), most.blocks),
-          std::min(std::max(bytes + bytes / 2, kLittle), most.coefficients)};
+  const auto share = [bytes](std::uint32_t density) {
+    return bytes * density / kDensityBytes * 9 / 8 + kLittle;
+  };
+  return {std::min(share(block_density_.load(std::memory_order_relaxed)), most.blocks),
+          std::min(share(coefficient_density_.load(std::memory_order_relaxed)), most.coefficients)};
+}
+
+void ScanPieces::note_density(const Piece& piece) const {
+  const std::size_t bytes = std::max<std::size_t>(piece.bytes.size(), kDensityBytes);
+  const auto note = [bytes](std::atomic<std::uint32_t>& most, std::size_t count) {
+    const auto density = static_cast<std::uint32_t>(count * kDensityBytes / bytes);
+    std::uint32_t known = most.load(std::memory_order_relaxed);
+    while (known < density && !most.compare_exchange_weak(known, density, std::memory_order_relaxed)) {
+    }
+  };
+  note(block_density_, piece.list.blocks.size());
+  note(coefficient_density_, piece.list.coefficients.size());
 }
 
 void ScanPieces::reserve(BlockList& list, std::size_t bytes) const {
@@ -378,11 +392,9 @@ std::int64_t ScanPieces::most_piece_bytes() const {
   const std::size_t bytes =
       std::min(scan_.data.size(), piece_bytes_ * (scan_.restart_interval > 0 ? 2 : 1) + 2);
   const ListSizes most = most_sizes(bytes);
-  const ListSizes first = first_sizes(bytes);
-  // Where a list grows the old one is there beside the new one.
-  const std::size_t blocks = first.blocks < most.blocks ? 2 * most.blocks : most.blocks;
-  const std::size_t coefficients =
-      first.coefficients < most.coefficients ? 2 * most.coefficients : most.coefficients;
+  // Where a list grows the old one, of two thirds, is there beside the new one.
+  const std::size_t blocks = most.blocks / 3 * 5;
+  const std::size_t coefficients = most.coefficients / 3 * 5;
   return static_cast<std::int64_t>(blocks * sizeof(CoefficientBlock) + coefficients * sizeof(Coefficient) +
                                    bytes + sizeof(Piece) + kTracedBlocks * sizeof(std::uint32_t)) +
          kMostBlockBytes + kEntropyMargin;

@@ -90,8 +90,6 @@ class ScanPieces {
   ScanPieces(const BaselineScan& scan, const EntropyTables& tables, std::size_t piece_bytes);
 
   // ---- one at a time; next() also while join() is at work
-  // --------------------------------------------------
-
   // The next piece to be decoded; none behind the last one.
   [[nodiscard]] std::optional<PieceRange> next();
   // Every piece is joined in the order of next(), once it is decoded. What it adds goes to `out`. False: the
@@ -120,6 +118,7 @@ class ScanPieces {
   };
   [[nodiscard]] ListSizes most_sizes(std::size_t bytes) const;
   [[nodiscard]] ListSizes first_sizes(std::size_t bytes) const;
+  void note_density(const Piece& piece) const;
   void reserve(BlockList& list, std::size_t bytes) const;
   void decode_codes(Piece& piece, EntropyState state, std::int64_t interval_left) const;
   [[nodiscard]] bool decode_up_to(Piece& piece, std::int64_t bit, std::int64_t blocks,
@@ -136,6 +135,9 @@ class ScanPieces {
   const BaselineScan& scan_;
   const EntropyTables& tables_;
   const std::size_t piece_bytes_;
+  // The most blocks and coefficients that so many bytes of a piece had; at first as photographs have them.
+  static constexpr std::size_t kDensityBytes = 1024;
+  mutable std::atomic<std::uint32_t> block_density_{256}, coefficient_density_{1200};
   std::size_t next_begin_ = 0;
   bool next_is_restart_ = true;       // the scan's beginning is as good as one
   std::atomic<bool> no_more_{false};  // is found while others call next()

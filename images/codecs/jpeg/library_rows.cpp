@@ -1,0 +1,21 @@
+#include "images/codecs/jpeg/library_rows.h"
+
+namespace imgpipe {
+
+void LibraryRows::give(std::int64_t first, const HostView& rows, std::int64_t lowest) {
+  while (!kept_.empty() && kept_from() < lowest) kept_.pop_front();
+  Shape one = rows.shape();
+  one.height = 1;
+  while (next_ < first + rows.height) {
+    // A row that nobody needs is overwritten by the next one.
+    if (next_ > lowest || kept_.empty()) kept_.emplace_back(one);
+    library_.read_rows(kept_.back().untyped_view());
+    ++next_;
+  }
+  for (std::int64_t y = 0; y < rows.height; ++y) {
+    const Image& row = kept_[static_cast<std::size_t>(first + y - kept_from())];
+    copy_pixels(row.untyped_view(), rows.rows(y, 1));
+  }
+}
+
+}  // namespace imgpipe
