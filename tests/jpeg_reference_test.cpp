@@ -181,6 +181,10 @@ File make_wild(const Factors& factors, Size size, unsigned restart_interval, std
     arrays[c] = encoder.mem->request_virt_barray(common, JPOOL_IMAGE, TRUE, mcus_across * across,
                                                  mcu_rows * down, down);
   }
+#if JPEG_LIB_VERSION >= 70  // which can scale (Ubuntu's)
+  encoder.jpeg_width = encoder.image_width;
+  encoder.jpeg_height = encoder.image_height;
+#endif
   jpeg_write_coefficients(&encoder, arrays.data());
   for (std::size_t c = 0; c < static_cast<std::size_t>(factors.components); ++c) {
     const auto across = static_cast<JDIMENSION>(encoder.comp_info[c].h_samp_factor);

@@ -119,6 +119,10 @@ void write_coefficients(jpeg_compress_struct& encoder, const MadeJpeg& jpeg) {
         (*encoder.mem->request_virt_barray)(common, JPOOL_IMAGE, TRUE, sizes[c].first, sizes[c].second,
                                             static_cast<JDIMENSION>(component.v_samp_factor));
   }
+#if JPEG_LIB_VERSION >= 70  // which can scale (Ubuntu's)
+  encoder.jpeg_width = encoder.image_width;
+  encoder.jpeg_height = encoder.image_height;
+#endif
   jpeg_write_coefficients(&encoder, arrays.data());
   std::mt19937 random(static_cast<std::uint32_t>(jpeg.seed));
   for (std::size_t c = 0; c < static_cast<std::size_t>(encoder.num_components); ++c) {

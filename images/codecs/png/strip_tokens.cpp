@@ -72,39 +72,31 @@ HWY_INLINE void for_each_run(std::span<const std::uint8_t> strip, const Use& use
   close(strip.size());
 }
 
-// Calls literals(first, bytes, readable) and copy(length), which are all of the strip in its order.
-// `readable`: eight bytes and more of the strip follow on the literals.
-template <class Literals, class Copy>
-HWY_INLINE void for_each_token(std::span<const std::uint8_t> strip, const Literals& literals,
-                               const Copy& copy) {
-  std::size_t done = 0;
-  for_each_run(strip, [&](std::size_t first, std::size_t bytes) {
-    static_assert(kLeastRun >= 8);
-    literals(done, first - done, true);
-    for (; bytes >= kLongestCopy; bytes -= kLongestCopy, first += kLongestCopy) copy(kLongestCopy);
-    if (bytes >= kLeastCopy) {
-      copy(bytes);
-      first += bytes;
-    }
-    done = first;
-  });
-  literals(done, strip.size() - done, false);
+// Calls copy(length) for a run of so many bytes; returns how many of them these stand for.
+template <class Copy>
+HWY_INLINE std::size_t for_each_copy(std::size_t bytes, const Copy& copy) {
+  std::size_t left = bytes;
+  for (; left >= kLongestCopy; left -= kLongestCopy) copy(kLongestCopy);
+  if (left >= kLeastCopy) {
+    copy(left);
+    left = 0;
+  }
+  return bytes - left;
 }
 
-// Eight tables: a count that follows on itself at once would wait for it.
+// Tables take turns, as in kernels/hist/cpu.cpp: a count that follows on itself at once waits for it. Their
+// distance is no power of two, so that one value's counters do not look alike to the processor.
 class Tally {
  public:
-  HWY_INLINE void add(const std::uint8_t* bytes, std::size_t count, bool readable) {
+  HWY_INLINE void add(const std::uint8_t* bytes, std::size_t count) {
     for (; count >= kTables; bytes += kTables, count -= kTables) {
-      std::uint64_t word;
-      std::memcpy(&word, bytes, sizeof(word));
-      for (std::size_t i = 0; i < kTables; ++i) ++tables_[i][word >> 8 * i & 255];
+      for (std::size_t half = 0; half < kTables; half += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, bytes + half, sizeof(word));
+        for (std::size_t i = 0; i < 8; ++i, word >>= 8) ++tables_[half + i][word & 255];
+      }
     }
-    if (readable) {  // no branch by how many are left, which cannot be foretold
-      for (std::size_t i = 0; i < kTables; ++i) tables_[i][bytes[i]] += i < count ? 1 : 0;
-    } else {
-      for (std::size_t i = 0; i < count; ++i) ++tables_[i][bytes[i]];
-    }
+    for (std::size_t i = 0; i < count; ++i) ++tables_[0][bytes[i]];
   }
   void sum(std::uint32_t* symbols) const {
     for (const auto& table : tables_) {
@@ -113,25 +105,25 @@ class Tally {
   }
 
  private:
-  static constexpr std::size_t kTables = 8;
-  std::uint32_t tables_[kTables][256] = {};
+  static constexpr std::size_t kTables = 16;
+  std::uint32_t tables_[kTables][256 + 16] = {};
 };
 
+// All bytes as if they were literals, less those that copies stand for.
 void count_all(std::span<const std::uint8_t> strip, StripCounts& counts) {
   Tally tally;
-  for_each_token(
-      strip,
-      [&](std::size_t first, std::size_t bytes, bool readable) {
-        tally.add(strip.data() + first, bytes, readable);
-      },
-      [&](std::size_t length) {
-        const LengthSymbol symbol = length_symbol(length);
-        ++counts.symbols[symbol.symbol];
-        ++counts.copies;
-        counts.copied_bytes += length;
-        counts.extra_bits += symbol.extra_bits;
-      });
+  tally.add(strip.data(), strip.size());
   tally.sum(counts.symbols.data());
+  for_each_run(strip, [&](std::size_t first, std::size_t bytes) {
+    const std::size_t copied = for_each_copy(bytes, [&](std::size_t length) {
+      const LengthSymbol symbol = length_symbol(length);
+      ++counts.symbols[symbol.symbol];
+      ++counts.copies;
+      counts.extra_bits += symbol.extra_bits;
+    });
+    counts.symbols[strip[first]] -= static_cast<std::uint32_t>(copied);
+    counts.copied_bytes += copied;
+  });
 }
 
 // Codes of symbols that follow one another, as one: the lengths are added up in the lowest bits of `bits`, of
@@ -172,6 +164,7 @@ class LiteralPacker {
  public:
   HWY_INLINE LiteralPacker(const PackTable& table, const PairTable* pairs) : table_(table), pairs_(pairs) {}
 
+  // `readable`: eight bytes and more may be read behind these.
   HWY_INLINE void pack(const std::uint8_t* bytes, std::size_t count, bool readable, BitPacker& out) const {
     BitPacker packer = out;  // in registers
     if (pairs_ != nullptr) {
@@ -224,21 +217,38 @@ class LiteralPacker {
   const PairTable* pairs_;
 };
 
+// By length: the code of a copy, with what stands behind it.
+class CopyCodes {
+ public:
+  explicit CopyCodes(const PackTable& table) {
+    for (std::size_t length = kLeastCopy; length <= kLongestCopy; ++length) {
+      const LengthSymbol symbol = length_symbol(length);
+      const std::uint32_t entry = table[symbol.symbol];
+      const std::uint32_t bits = entry & 255;
+      // The one distance has the code 0, of one bit.
+      codes_[length] = {(entry >> 8) | std::uint64_t{symbol.extra} << bits, bits + symbol.extra_bits + 1};
+    }
+  }
+  HWY_INLINE void pack(std::size_t length, BitPacker& out) const {
+    out.put_now(codes_[length].code, codes_[length].bits);
+  }
+
+ private:
+  Joined codes_[kLongestCopy + 1] = {};
+};
+
 void pack_all(std::span<const std::uint8_t> strip, const PackTable& table, PairTable* pairs, BitPacker& out) {
   if (strip.size() < kLeastPairs) pairs = nullptr;
   if (pairs != nullptr) fill_pairs(table, *pairs);
   const LiteralPacker literals(table, pairs);
-  for_each_token(
-      strip,
-      [&](std::size_t first, std::size_t bytes, bool readable) {
-        literals.pack(strip.data() + first, bytes, readable, out);
-      },
-      [&](std::size_t length) {
-        const LengthSymbol symbol = length_symbol(length);
-        out.put(table[symbol.symbol] >> 8, table[symbol.symbol] & 255);
-        out.put(symbol.extra, symbol.extra_bits + 1U);  // the one distance has the code 0
-        out.flush();
-      });
+  const CopyCodes copies(table);
+  std::size_t done = 0;
+  for_each_run(strip, [&](std::size_t first, std::size_t bytes) {
+    static_assert(kLeastRun >= 8);  // can be read behind the literals
+    literals.pack(strip.data() + done, first - done, true, out);
+    done = first + for_each_copy(bytes, [&](std::size_t length) { copies.pack(length, out); });
+  });
+  literals.pack(strip.data() + done, strip.size() - done, false, out);
 }
 
 }  // namespace
