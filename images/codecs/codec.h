@@ -40,12 +40,12 @@ struct FormatInfo {
 // By content alone: signatures, and for TGA (which has none) a header that is valid in every field.
 [[nodiscard]] std::optional<Format> format_by_content(std::span<const std::byte> bytes);
 
-// Which library decodes and encodes: `automatic` is libjpeg-turbo for JPEG; for PNG libpng, and our own
-// writer over ISA-L and zlib; our own readers for the Netpbm formats (stb_image 2.27 swaps the bytes of
-// 16-bit samples and ignores maxval) and for BMP, TGA, GIF and PSD (it gives wrong pixels for some), and our
-// own writers for BMP and TGA (the same bytes as stb_image_write's, in a third of the memory). `stb` forces
-// stb_image and stb_image_write wherever they know the format.
-// `turbo` leaves every JPEG to libjpeg-turbo, without our own decoder (images/codecs/jpeg/baseline_reader.h).
+// Who decodes and encodes. `automatic`: for JPEG libjpeg-turbo, and our own decoder where that gives the same
+// (images/codecs/jpeg/baseline_reader.h); for PNG libpng, and our own writer over our own coder, ISA-L and
+// zlib; our own readers for the Netpbm formats (stb_image 2.27 swaps the bytes of 16-bit samples and ignores
+// maxval) and for BMP, TGA, GIF and PSD (it gives wrong pixels for some), and our own writers for BMP and TGA
+// (the same bytes as stb_image_write's, in a third of the memory). `stb` forces stb_image and stb_image_write
+// wherever they know the format. `turbo` leaves every JPEG to libjpeg-turbo.
 enum class CodecChoice { automatic, stb, turbo };
 
 inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
