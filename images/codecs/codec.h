@@ -112,7 +112,8 @@ class Reader {
   [[nodiscard]] virtual bool has_bands() const noexcept { return false; }
   void begin_band(std::int64_t first, std::int64_t rows);
   void read_band(std::int64_t first, HostView rows);
-  // What each band takes that was begun and is not read yet, beside working_bytes().
+  // What each band takes that was begun and is not read yet, beside working_bytes(). Bands that are read
+  // while one that was begun earlier is not yet may count too.
   [[nodiscard]] virtual std::int64_t band_bytes(std::int64_t /*rows*/) const { return 0; }
 
   // Who makes the rows at present, where that is not the format's library: for the report ("parallel"). Of a

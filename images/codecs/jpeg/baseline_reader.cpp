@@ -15,11 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <hwy/base.h>
-
 #include "images/codecs/jpeg/entropy_decoder.h"
-#include "images/codecs/jpeg/jpeg_codec.h"
-#include "images/codecs/jpeg/library_check.h"
 #include "images/codecs/jpeg/library_rows.h"
 #include "images/codecs/jpeg/sample_rows.h"
 #include "images/codecs/jpeg/scan_pieces.h"
@@ -163,6 +159,7 @@ class BaselineReader final : public Reader {
   };
   std::deque<Claimed> claimed_;  // in order, and not joined yet
   bool joining_ = false;
+  bool end_judged_ = false;
   struct NeededBlocks {
     TrueBlocks blocks;
     std::int64_t rows_left = 0;  // of MCUs that have some of them and no samples yet
@@ -287,6 +284,7 @@ void BaselineReader::hand_over() {
   by_library_ = true;
   blocks_.clear();
   free_samples_.clear();
+  for (Claimed& one : claimed_) one.piece.reset();
 }
 
 // Decodes the next piece and joins what can be joined. False: there is none to be decoded now.
@@ -338,7 +336,9 @@ void BaselineReader::join_pieces(Lock& lock) {
 // With the last row: the end marker is in its place, and what follows it may.
 void BaselineReader::check_end(Lock& lock) {
   while (!by_library_ && !error_) {
+    if (end_judged_) return;
     if (!joining_ && pieces_.is_complete()) {
+      end_judged_ = true;
       const Bytes behind = scan_.data.subspan(pieces_.behind_end());
       if (std::string warning = library_->judge_behind_end(behind); !warning.empty())
         warnings_.push_back(std::move(warning));
@@ -386,16 +386,6 @@ std::unique_ptr<Reader> make_baseline_reader(std::unique_ptr<LibraryJpeg> librar
   auto reader = std::make_unique<BaselineReader>(std::move(library), *scan, piece_bytes);
   if (!reader->make_tables()) return reader->take_library();
   return reader;
-}
-
-std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
-  std::unique_ptr<LibraryJpeg> library = open_library_jpeg(file, options);
-  // Elsewhere the library's code wraps and saturates in other places where coefficients leave their range.
-  constexpr bool kSameArithmetic = HWY_ARCH_X86 != 0;
-  if (!kSameArithmetic || options.codec == CodecChoice::turbo) return library;
-  const std::optional<BaselineScan> scan = library->baseline();
-  if (!scan || !library_agrees(scan->sampling)) return library;
-  return make_baseline_reader(std::move(library), kPieceBytes);
 }
 
 }  // namespace imgpipe

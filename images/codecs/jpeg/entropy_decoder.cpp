@@ -39,7 +39,7 @@ class BitWindow {
   HWY_INLINE BitWindow(const std::uint8_t* bytes, std::int64_t bit) : base_(bytes) { go_to(bit); }
   HWY_INLINE void back(int count) { go_to(position() - count); }
 
-  // Bits behind the first count_ of bits_ are as they will be: they are put there again.
+  // Bits of bits_ behind the first count_ may be set already: to what they are set to again.
   HWY_INLINE void fill() {
     std::uint64_t more;
     std::memcpy(&more, next_, sizeof more);
@@ -81,8 +81,8 @@ struct LongSymbol {
   int bits = 0;     // of both
 };
 
-// By value: a window whose address is known would not stay in registers.
-// The size of a DC value is 15 at the most too.
+// The size of a value is the symbol's lower half; a DC symbol, which is 15 at the most, is no more than that.
+// `bits` by value: a window whose address is known would not stay in registers.
 HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t bits) {
   const auto first = static_cast<std::uint32_t>(bits >> (64 - kLongestCode));
   std::size_t length = 1;
@@ -241,9 +241,15 @@ EntropyEnd decode_blocks(const EntropyTables& tables, const std::uint8_t* bytes,
     out.coefficients.set_size(batch.made);
     if (traced) starts = starts.subspan(static_cast<std::size_t>(batch.count));
     wanted -= batch.count;
-    if (end == EntropyEnd::damaged) return end;
+    if (end == EntropyEnd::damaged || !is_plain(state)) return EntropyEnd::damaged;
   }
   return EntropyEnd::limit;
+}
+
+bool is_plain(const EntropyState& state) {
+  constexpr std::int32_t kMost = std::int32_t{1}
+                                 << 29;  // one piece's sum upon another's stays within 32 bits
+  return std::ranges::all_of(state.dc, [](std::int32_t dc) { return dc > -kMost && dc < kMost; });
 }
 
 }  // namespace imgpipe

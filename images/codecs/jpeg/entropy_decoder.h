@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "images/codecs/jpeg/baseline_scan.h"
@@ -56,6 +55,10 @@ struct EntropyState {
   std::array<std::int32_t, 3> dc{};  // by component, of the last block
 };
 
+// Sums of DC differences that are far from the ends of 32 bits. Newer versions of libjpeg-turbo refuse those
+// that pass them, older ones wrap.
+[[nodiscard]] bool is_plain(const EntropyState& state);
+
 struct EntropyLimits {
   std::int64_t blocks = 0;   // decode no more than so many
   std::int64_t end_bit = 0;  // begin none at or behind this bit
@@ -63,7 +66,7 @@ struct EntropyLimits {
 
 enum class EntropyEnd {
   limit,    // as many blocks as wanted, or at end_bit
-  damaged,  // no code, or a block of more than 64 coefficients
+  damaged,  // no code, a block of more than 64 coefficients, or a DC coefficient beyond all reason
 };
 
 // Decodes blocks from `state` on and moves it behind the last one that is whole. `bytes`: entropy-coded data

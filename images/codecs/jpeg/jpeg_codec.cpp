@@ -1,8 +1,14 @@
 #include "images/codecs/jpeg/jpeg_codec.h"
 
+#include <optional>
 #include <string_view>
+#include <utility>
 
+#include <hwy/base.h>
+
+#include "images/codecs/jpeg/baseline_reader.h"
 #include "images/codecs/jpeg/jpeg_segments.h"
+#include "images/codecs/jpeg/library_check.h"
 #include "images/codecs/mark.h"
 #include "images/codecs/sniff.h"
 
@@ -17,6 +23,16 @@ bool is_jpeg(Bytes beginning) {
 FileClaim jpeg_claim(Bytes beginning) {
   const JpegFacts facts = read_jpeg_facts(beginning);
   return {.width = facts.width, .height = facts.height};
+}
+
+std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
+  std::unique_ptr<LibraryJpeg> library = open_library_jpeg(file, options);
+  // Elsewhere the library's code wraps and saturates in other places where coefficients leave their range.
+  constexpr bool kSameArithmetic = HWY_ARCH_X86 != 0;
+  if (!kSameArithmetic || options.codec == CodecChoice::turbo) return library;
+  const std::optional<BaselineScan> scan = library->baseline();
+  if (!scan || !library_agrees(scan->sampling)) return library;
+  return make_baseline_reader(std::move(library), kPieceBytes);
 }
 
 // A COM segment behind the JFIF header (ITU-T T.81, B.2.4.5).

@@ -35,22 +35,65 @@ struct ErrorState {
 
 void on_message(j_common_ptr, int) {}
 
-// What libjpeg allocates.
-struct EncodedImage {
-  unsigned char* bytes = nullptr;
-  unsigned long size = 0;
+// Room for the files; libjpeg takes other memory where it is not enough.
+using FileRoom = std::array<unsigned char, std::size_t{1} << 16>;
 
-  EncodedImage() = default;
-  ~EncodedImage() { std::free(bytes); }
-  EncodedImage(const EncodedImage&) = delete;
-  EncodedImage& operator=(const EncodedImage&) = delete;
+// What the two test images hold.
+enum class Content {
+  noise,    // in every sample
+  extreme,  // coefficients that leave 16 bits when they are dequantised
 };
 
-// Noise in every sample. No object with a destructor in here: libjpeg may jump back into it.
-bool try_encode(Sampling sampling, jpeg_compress_struct& encoder, ErrorState& errors, EncodedImage& file) {
+std::uint32_t next_noise(std::uint32_t& noise) {
+  noise = noise * 1664525 + 1013904223;  // Numerical Recipes
+  return noise >> 16;
+}
+
+void write_noise(jpeg_compress_struct& encoder) {
+  jpeg_start_compress(&encoder, TRUE);
+  std::uint32_t noise = 1;
+  for (JDIMENSION y = 0; y < kHeight; ++y) {
+    JSAMPLE row[std::size_t{kWidth} * 3];
+    for (JSAMPLE& sample : row) sample = static_cast<JSAMPLE>(next_noise(noise));
+    JSAMPROW rows[] = {row};
+    jpeg_write_scanlines(&encoder, rows, 1);
+  }
+}
+
+void write_extremes(jpeg_compress_struct& encoder) {
+  for (JQUANT_TBL* table : {encoder.quant_tbl_ptrs[0], encoder.quant_tbl_ptrs[1]}) {
+    for (UINT16& step : table->quantval) step = 4099;
+  }
+#if JPEG_LIB_VERSION >= 70  // which can scale
+  encoder.jpeg_width = kWidth;
+  encoder.jpeg_height = kHeight;
+#endif
+  constexpr JDIMENSION kBlocks = 8;  // more than each plane has across and down, in whole MCUs
+  jvirt_barray_ptr planes[3] = {};
+  for (int c = 0; c < encoder.num_components; ++c) {
+    planes[c] = encoder.mem->request_virt_barray(reinterpret_cast<j_common_ptr>(&encoder), JPOOL_IMAGE, TRUE,
+                                                 kBlocks, kBlocks, kBlocks);
+  }
+  jpeg_write_coefficients(&encoder, planes);
+  std::uint32_t noise = 1;
+  for (int c = 0; c < encoder.num_components; ++c) {
+    JBLOCKARRAY rows = encoder.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&encoder), planes[c], 0,
+                                                       kBlocks, TRUE);
+    for (std::size_t block = 0; block < std::size_t{kBlocks} * kBlocks; ++block) {
+      for (int i = 0; i < 5; ++i) {
+        const std::uint32_t place = next_noise(noise) % DCTSIZE2;
+        rows[block / kBlocks][block % kBlocks][place] = static_cast<JCOEF>(next_noise(noise) % 1001) - 500;
+      }
+    }
+  }
+}
+
+// No object with a destructor in here: libjpeg may jump back into it.
+bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encoder, ErrorState& errors,
+                unsigned char*& bytes, unsigned long& size) {
   if (setjmp(errors.jump) != 0) return false;
   jpeg_create_compress(&encoder);
-  jpeg_mem_dest(&encoder, &file.bytes, &file.size);
+  jpeg_mem_dest(&encoder, &bytes, &size);
   encoder.image_width = kWidth;
   encoder.image_height = kHeight;
   encoder.input_components = sampling == Sampling::grey ? 1 : 3;
@@ -61,30 +104,29 @@ bool try_encode(Sampling sampling, jpeg_compress_struct& encoder, ErrorState& er
   const bool half_height = sampling == Sampling::s440 || sampling == Sampling::s420;
   encoder.comp_info[0].h_samp_factor = half_width ? 2 : 1;
   encoder.comp_info[0].v_samp_factor = half_height ? 2 : 1;
-  jpeg_start_compress(&encoder, TRUE);
-  std::uint32_t noise = 1;
-  for (JDIMENSION y = 0; y < kHeight; ++y) {
-    JSAMPLE row[std::size_t{kWidth} * 3];
-    for (JSAMPLE& sample : row) {
-      noise = noise * 1664525 + 1013904223;  // Numerical Recipes
-      sample = static_cast<JSAMPLE>(noise >> 24);
-    }
-    JSAMPROW rows[] = {row};
-    jpeg_write_scanlines(&encoder, rows, 1);
+  if (content == Content::noise) {
+    write_noise(encoder);
+  } else {
+    write_extremes(encoder);
   }
   jpeg_finish_compress(&encoder);
   return true;
 }
 
-bool encode(Sampling sampling, EncodedImage& file) {
+// The file in `room`; empty where that did not go.
+Bytes encoded(Sampling sampling, Content content, FileRoom& room) {
   jpeg_compress_struct encoder{};
   ErrorState errors{};
   encoder.err = jpeg_std_error(&errors.base);
   errors.base.error_exit = on_error;
   errors.base.emit_message = on_message;
-  const bool made = try_encode(sampling, encoder, errors, file);
+  unsigned char* bytes = room.data();
+  unsigned long size = room.size();
+  const bool made = try_encode(sampling, content, encoder, errors, bytes, size);
   jpeg_destroy_compress(&encoder);
-  return made;
+  if (bytes == room.data()) return made ? std::as_bytes(std::span(room).first(size)) : Bytes();
+  if (made) std::free(bytes);
+  return {};
 }
 
 Image decoded(Reader& reader) {
@@ -93,15 +135,21 @@ Image decoded(Reader& reader) {
   return image;
 }
 
+bool is_equal(Bytes file) {
+  const Image theirs = decoded(*open_library_jpeg(file, {}));
+  const std::unique_ptr<Reader> reader = make_baseline_reader(open_library_jpeg(file, {}), kPieceBytes);
+  const Image ours = decoded(*reader);
+  return reader->has_bands() && std::memcmp(ours.view().data, theirs.view().data, ours.size_bytes()) == 0;
+}
+
 bool check(Sampling sampling) {
-  EncodedImage encoded;
-  if (!encode(sampling, encoded)) return false;
-  const Bytes file = std::as_bytes(std::span(encoded.bytes, encoded.size));
   try {
-    const Image theirs = decoded(*open_library_jpeg(file, {}));
-    const std::unique_ptr<Reader> reader = make_baseline_reader(open_library_jpeg(file, {}), kPieceBytes);
-    const Image ours = decoded(*reader);
-    return reader->has_bands() && std::memcmp(ours.view().data, theirs.view().data, ours.size_bytes()) == 0;
+    const auto room = std::make_unique<FileRoom>();
+    for (const Content content : {Content::noise, Content::extreme}) {
+      const Bytes file = encoded(sampling, content, *room);
+      if (file.empty() || !is_equal(file)) return false;
+    }
+    return true;
   } catch (const std::exception&) {
     return false;  // the library shall do what it can
   }

@@ -23,7 +23,8 @@ class RawBuffer {
   // Room for so many in all, and for some more unless that is beyond `most`; what is there stays.
   void reserve(std::size_t count, std::size_t most) {
     if (count <= capacity_) return;
-    const std::size_t room = std::max(count, std::min(capacity_ + capacity_ / 2, most));
+    const std::size_t more = capacity_ + capacity_ / 2;
+    const std::size_t room = std::max(count, count <= most ? std::min(more, most) : more);
     auto larger = std::make_unique_for_overwrite<T[]>(room);
     if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_ * sizeof(T));
     data_ = std::move(larger);

@@ -1,7 +1,6 @@
 #include "images/codecs/jpeg/scan_pieces.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -9,50 +8,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kTracedBlocks = 4096;
-constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
-constexpr int kRestartNumbers = 8;
-constexpr unsigned kFirstRestart = 0xD0;  // T.81, table B.1
 constexpr unsigned kEndOfImage = 0xD9;
-
-using Data = std::span<const std::byte>;
-
-unsigned byte_at(Data data, std::size_t at) {
-  return at < data.size() ? std::to_integer<unsigned>(data[at]) : 0;
-}
-
-// The next 0xFF in [at, end), or end.
-std::size_t find_ff(Data data, std::size_t at, std::size_t end) {
-  const void* found = at < end ? std::memchr(data.data() + at, 0xFF, end - at) : nullptr;
-  return found == nullptr ? end
-                          : static_cast<std::size_t>(static_cast<const std::byte*>(found) - data.data());
-}
-
-bool is_restart(unsigned code) {
-  return code >= kFirstRestart && code < kFirstRestart + kRestartNumbers;
-}
-
-// Appends bytes of the scan without stuffing, from `at` up to `end` or a marker, but no more than `most`.
-// Returns where it stopped: at `end` or behind, at a marker's 0xFF, or where `most` were full.
-std::size_t append_unstuffed(Data data, std::size_t at, std::size_t end, std::size_t most,
-                             RawBuffer<std::uint8_t>& out) {
-  most += out.size();
-  while (at < end && out.size() < most) {
-    const std::size_t ff = find_ff(data, at, std::min(end, at + (most - out.size())));
-    std::memcpy(out.data() + out.size(), data.data() + at, ff - at);
-    out.set_size(out.size() + (ff - at));
-    at = ff;
-    if (at == end || out.size() == most || byte_at(data, at) != 0xFF) continue;
-    if (at + 1 >= data.size() || byte_at(data, at + 1) != 0) return at;
-    out[out.size()] = 0xFF;
-    out.set_size(out.size() + 1);
-    at += 2;
-  }
-  return at;
-}
-
-std::int64_t bits_of(const RawBuffer<std::uint8_t>& bytes) {
-  return static_cast<std::int64_t>(bytes.size()) * 8;
-}
 
 // The DC coefficients before block `from` of a list that began with zeros.
 std::array<std::int32_t, 3> dc_before(const EntropyTables& tables, const BlockList& list, std::size_t from,
@@ -91,68 +47,6 @@ BlockRun TrueBlocks::run(std::int64_t number, std::int64_t blocks, std::int64_t 
 ScanPieces::ScanPieces(const BaselineScan& scan, const EntropyTables& tables, std::size_t piece_bytes)
     : scan_(scan), tables_(tables), piece_bytes_(piece_bytes) {}
 
-// ---- cutting ----------------------------------------------------------------------------------------------
-
-// Where the piece behind one that begins at `at` begins: behind the first restart marker that the following
-// piece_bytes_ have, if they have one, else after so many bytes, between a 0xFF and the byte behind it never.
-std::size_t ScanPieces::start_behind(std::size_t at, bool& restart) const {
-  const Data data = scan_.data;
-  restart = false;
-  if (data.size() - at <= piece_bytes_) return data.size();
-  std::size_t cut = at + piece_bytes_;
-  while (cut < data.size() && byte_at(data, cut - 1) == 0xFF) ++cut;
-  if (scan_.restart_interval == 0) return cut;
-  const std::size_t end = std::min(data.size(), cut + piece_bytes_);
-  for (std::size_t ff = find_ff(data, cut, end); ff < end; ff = find_ff(data, ff + 1, end)) {
-    if (!is_restart(byte_at(data, ff + 1))) continue;
-    restart = true;
-    return std::min(ff + 2, data.size());
-  }
-  return cut;
-}
-
-std::optional<PieceRange> ScanPieces::next() {
-  if (no_more_ || next_begin_ >= scan_.data.size()) return std::nullopt;
-  PieceRange range{
-      .begin = next_begin_, .end = 0, .start = next_is_restart_ ? PieceStart::restart : PieceStart::guess};
-  range.end = start_behind(range.begin, next_is_restart_);
-  next_begin_ = range.end;
-  return range;
-}
-
-void ScanPieces::unstuff(Piece& piece) const {
-  const Data data = scan_.data;
-  RawBuffer<std::uint8_t>& bytes = piece.bytes;
-  const std::size_t room = piece.range.end - piece.range.begin + kMostBlockBytes + kEntropyMargin;
-  bytes.reserve(room, room);
-  std::size_t at = piece.range.begin;
-  for (;;) {
-    at = append_unstuffed(data, at, piece.range.end, kEndless, bytes);
-    if (at >= piece.range.end) break;
-    const unsigned code = byte_at(data, at + 1);
-    const bool restart = scan_.restart_interval > 0 && is_restart(code);
-    piece.marker = static_cast<int>(restart ? code - kFirstRestart : code);
-    piece.ends_in = restart ? PieceEnd::restart_marker : PieceEnd::other_marker;
-    at = std::min(at + 2, data.size());
-    piece.behind_marker = at;
-    if (!restart || at >= piece.range.end) break;
-    piece.restarts.push_back({bits_of(bytes), piece.marker});
-    piece.ends_in = PieceEnd::next_piece;
-  }
-  piece.end_bit = bits_of(bytes);
-  if (piece.ends_in == PieceEnd::next_piece) {
-    if (at >= data.size()) {
-      piece.ends_in = PieceEnd::other_marker;  // that is not there
-      piece.marker = 0;
-      piece.behind_marker = data.size();
-    } else {
-      (void)append_unstuffed(data, at, data.size(), kMostBlockBytes, bytes);
-    }
-  }
-  piece.known_end_bit = bits_of(bytes);
-  std::memset(bytes.data() + bytes.size(), 0, kEntropyMargin);
-}
-
 // ---- decoding ---------------------------------------------------------------------------------------------
 
 std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueState& truth) const {
@@ -160,19 +54,22 @@ std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueSta
   piece->range = range;
   unstuff(*piece);
   reserve(piece->list, range.end - range.begin);
-  const std::int64_t interval = scan_.restart_interval > 0 ? interval_blocks() : kEndless;
+  const std::int64_t all = all_blocks();
+  const std::int64_t interval = scan_.restart_interval > 0 ? interval_blocks() : all;
   switch (range.start) {
-    case PieceStart::truth:
-      decode_codes(*piece, truth.entropy,
-                   scan_.restart_interval > 0 ? interval - truth.blocks_in_interval : kEndless);
+    case PieceStart::truth: {
+      // Behind the last block some bits of the last piece are left: nothing is decoded.
+      const std::int64_t left = truth.entropy.bit < 0 ? 0 : all - truth.blocks;
+      const std::int64_t in_interval =
+          scan_.restart_interval > 0 ? interval - truth.blocks_in_interval : left;
+      decode_codes(*piece, truth.entropy, std::min(left, in_interval));
       break;
+    }
     case PieceStart::restart:
       decode_codes(*piece, {}, interval);
       break;
     case PieceStart::guess:
-      piece->starts.resize(kTracedBlocks);
-      decode_codes(*piece, {}, kEndless);
-      piece->starts.resize(std::min(piece->starts.size(), piece->list.blocks.size()));
+      guess(*piece);
       break;
   }
   note_density(*piece);
@@ -209,6 +106,23 @@ void ScanPieces::reserve(BlockList& list, std::size_t bytes) const {
   list.most_coefficients = most.coefficients;
   list.blocks.reserve(first.blocks, most.blocks);
   list.coefficients.reserve(first.coefficients, most.coefficients);
+}
+
+// Until it has fallen into step a guess may meet what is no code: then the next one begins behind that.
+void ScanPieces::guess(Piece& piece) const {
+  constexpr int kGuesses = 16;
+  constexpr std::int64_t kLastGuess = 8 * 4096;  // bits; photographs are in step within 3,200 bytes
+  piece.starts.resize(kTracedBlocks);
+  EntropyState state;
+  for (int i = 0; i < kGuesses && state.bit < kLastGuess; ++i) {
+    piece.list.blocks.clear();
+    piece.list.coefficients.clear();
+    piece.damaged = false;
+    decode_codes(piece, state, all_blocks() + static_cast<std::int64_t>(kTracedBlocks));
+    if (!piece.damaged) break;
+    state = {.bit = (piece.end.bit / 8 + 2) * 8};
+  }
+  piece.starts.resize(std::min(piece.starts.size(), piece.list.blocks.size()));
 }
 
 // From the state to the piece's end. How many blocks the last part has that ends in a marker is not known
@@ -317,7 +231,7 @@ bool ScanPieces::adopt(const std::shared_ptr<Piece>& piece, std::size_t from, st
     truth_.next_restart = (piece->restarts.back().number + 1) % kRestartNumbers;
     truth_.blocks_in_interval = piece->blocks_behind_restart;
   }
-  if (piece->damaged || left_in_interval() < 0) return false;
+  if (piece->damaged || left_in_interval() < 0 || !is_plain(truth_.entropy)) return false;
   blocks.list = std::shared_ptr<const BlockList>(piece, &piece->list);
   if (count > 0) out.push_back(std::move(blocks));
   return true;
@@ -340,7 +254,7 @@ bool ScanPieces::finish(const Piece& piece, std::vector<TrueBlocks>& out) {
     add(std::move(rest), out);
   }
   if (state.bit > piece.end_bit || piece.end_bit - state.bit >= 8) return false;
-  if (piece.ends_in == PieceEnd::other_marker) {
+  if (piece.ends_in == PieceEnd::end) {
     complete_ = truth_.blocks == all_blocks() && piece.marker == static_cast<int>(kEndOfImage);
     behind_end_ = piece.behind_marker;
     return complete_;
@@ -354,7 +268,7 @@ bool ScanPieces::finish(const Piece& piece, std::vector<TrueBlocks>& out) {
 
 bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlocks>& out) {
   if (complete_) return true;  // it was claimed before the end was seen, and is none of the image's
-  if (piece->ends_in == PieceEnd::other_marker) no_more_ = true;
+  if (piece->ends_in == PieceEnd::end) no_more_ = true;
   std::size_t from = 0;
   switch (piece->range.start) {
     case PieceStart::truth:
@@ -380,8 +294,8 @@ bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlock
 // Of so many bytes of the scan.
 ScanPieces::ListSizes ScanPieces::most_sizes(std::size_t bytes) const {
   const std::int64_t bits = 8 * (static_cast<std::int64_t>(bytes) + kMostBlockBytes);
-  const std::int64_t blocks =
-      std::min(all_blocks(), (bits / tables_.least_mcu_bits + 1) * scan_.blocks_in_mcu);
+  const std::int64_t blocks = std::min(all_blocks() + static_cast<std::int64_t>(kTracedBlocks),
+                                       (bits / tables_.least_mcu_bits + 1) * scan_.blocks_in_mcu);
   const std::int64_t coefficients = std::min(64 * blocks, bits / tables_.least_coefficient_bits);
   return {static_cast<std::size_t>(blocks + kBatchBlocks),
           static_cast<std::size_t>(coefficients + kBatchBlocks * kBlockSamples)};

@@ -19,7 +19,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,12 +29,15 @@
 
 namespace imgpipe {
 
+inline constexpr int kRestartNumbers = 8;
+
 // Pieces of so many bytes lose little to guessing; smaller ones are for tests.
 inline constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
 
 enum class PieceStart { truth, restart, guess };
-// What stands behind a piece: the next one, a restart marker (and the next one), another marker or nothing.
-enum class PieceEnd { next_piece, restart_marker, other_marker };
+// What stands behind a piece: the next one, a restart marker (and the next one), or the end of the scan,
+// which is another marker or that of the data.
+enum class PieceEnd { next_piece, restart_marker, end };
 
 struct PieceRange {
   std::size_t begin = 0, end = 0;  // of the scan's data
@@ -93,7 +95,7 @@ class ScanPieces {
   // The next piece to be decoded; none behind the last one.
   [[nodiscard]] std::optional<PieceRange> next();
   // Every piece is joined in the order of next(), once it is decoded. What it adds goes to `out`. False: the
-  // scan is not in order. `piece` is of no more use.
+  // scan is not in order, and nothing can be joined any more.
   [[nodiscard]] bool join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlocks>& out);
   // Where the next piece to join begins, if it has not been decoded yet.
   [[nodiscard]] const TrueState& truth() const { return truth_; }
@@ -104,7 +106,7 @@ class ScanPieces {
 
   // ---- on any thread, at the same time ------------------------------------------------------------------
 
-  // `truth`: the state at its beginning, for PieceStart::truth.
+  // `truth`: the state at its beginning, for PieceStart::truth. Throws std::bad_alloc, as join() does.
   [[nodiscard]] std::shared_ptr<Piece> decode(const PieceRange& range, const TrueState& truth) const;
 
   // The most bytes that a piece holds.
@@ -119,6 +121,7 @@ class ScanPieces {
   [[nodiscard]] ListSizes most_sizes(std::size_t bytes) const;
   [[nodiscard]] ListSizes first_sizes(std::size_t bytes) const;
   void note_density(const Piece& piece) const;
+  void guess(Piece& piece) const;
   void reserve(BlockList& list, std::size_t bytes) const;
   void decode_codes(Piece& piece, EntropyState state, std::int64_t interval_left) const;
   [[nodiscard]] bool decode_up_to(Piece& piece, std::int64_t bit, std::int64_t blocks,

@@ -1,0 +1,114 @@
+// Where the pieces of a scan begin and end, and their bytes without stuffing.
+#include <algorithm>
+#include <cstring>
+
+#include "images/codecs/jpeg/scan_pieces.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr unsigned kFirstRestart = 0xD0;  // T.81, table B.1
+
+using Data = std::span<const std::byte>;
+
+unsigned byte_at(Data data, std::size_t at) {
+  return at < data.size() ? std::to_integer<unsigned>(data[at]) : 0;
+}
+
+// The next 0xFF in [at, end), or end.
+std::size_t find_ff(Data data, std::size_t at, std::size_t end) {
+  const void* found = at < end ? std::memchr(data.data() + at, 0xFF, end - at) : nullptr;
+  return found == nullptr ? end
+                          : static_cast<std::size_t>(static_cast<const std::byte*>(found) - data.data());
+}
+
+bool is_restart(unsigned code) {
+  return code >= kFirstRestart && code < kFirstRestart + kRestartNumbers;
+}
+
+// Appends bytes of the scan without stuffing, from `at` up to `end` or a marker, but no more than `most`.
+// Returns where it stopped: at `end` or behind, at a marker's 0xFF, or where `most` were full.
+std::size_t append_unstuffed(Data data, std::size_t at, std::size_t end, std::size_t most,
+                             RawBuffer<std::uint8_t>& out) {
+  most += out.size();
+  while (at < end && out.size() < most) {
+    const std::size_t ff = find_ff(data, at, std::min(end, at + (most - out.size())));
+    std::memcpy(out.data() + out.size(), data.data() + at, ff - at);
+    out.set_size(out.size() + (ff - at));
+    at = ff;
+    if (at == end || out.size() == most || byte_at(data, at) != 0xFF) continue;
+    if (at + 1 >= data.size() || byte_at(data, at + 1) != 0) return at;
+    out[out.size()] = 0xFF;
+    out.set_size(out.size() + 1);
+    at += 2;
+  }
+  return at;
+}
+
+std::int64_t bits_of(const RawBuffer<std::uint8_t>& bytes) {
+  return static_cast<std::int64_t>(bytes.size()) * 8;
+}
+
+}  // namespace
+
+// Where the piece behind one that begins at `at` begins: behind the first restart marker that the following
+// piece_bytes_ have, if they have one, else after so many bytes, between a 0xFF and the byte behind it never.
+std::size_t ScanPieces::start_behind(std::size_t at, bool& restart) const {
+  const Data data = scan_.data;
+  restart = false;
+  if (data.size() - at <= piece_bytes_) return data.size();
+  std::size_t cut = at + piece_bytes_;
+  if (byte_at(data, cut - 1) == 0xFF) ++cut;  // two in a row end a piece: they are for the library
+  if (scan_.restart_interval == 0) return cut;
+  const std::size_t end = std::min(data.size(), cut + piece_bytes_);
+  for (std::size_t ff = find_ff(data, cut, end); ff < end; ff = find_ff(data, ff + 1, end)) {
+    if (!is_restart(byte_at(data, ff + 1))) continue;
+    restart = true;
+    return std::min(ff + 2, data.size());
+  }
+  return cut;
+}
+
+std::optional<PieceRange> ScanPieces::next() {
+  if (no_more_ || next_begin_ >= scan_.data.size()) return std::nullopt;
+  PieceRange range{
+      .begin = next_begin_, .end = 0, .start = next_is_restart_ ? PieceStart::restart : PieceStart::guess};
+  range.end = start_behind(range.begin, next_is_restart_);
+  next_begin_ = range.end;
+  return range;
+}
+
+void ScanPieces::unstuff(Piece& piece) const {
+  const Data data = scan_.data;
+  RawBuffer<std::uint8_t>& bytes = piece.bytes;
+  const std::size_t room = piece.range.end - piece.range.begin + kMostBlockBytes + kEntropyMargin;
+  bytes.reserve(room, room);
+  std::size_t at = piece.range.begin;
+  for (;;) {
+    at = append_unstuffed(data, at, piece.range.end, bytes.capacity(), bytes);
+    if (at >= piece.range.end) break;
+    const unsigned code = byte_at(data, at + 1);
+    const bool restart = scan_.restart_interval > 0 && is_restart(code);
+    piece.marker = static_cast<int>(restart ? code - kFirstRestart : code);
+    piece.ends_in = restart ? PieceEnd::restart_marker : PieceEnd::end;
+    at = std::min(at + 2, data.size());
+    piece.behind_marker = at;
+    if (!restart || at >= piece.range.end) break;
+    piece.restarts.push_back({bits_of(bytes), piece.marker});
+    piece.ends_in = PieceEnd::next_piece;
+  }
+  piece.end_bit = bits_of(bytes);
+  if (piece.ends_in == PieceEnd::next_piece) {
+    if (at >= data.size()) {
+      piece.ends_in = PieceEnd::end;  // that is not there
+      piece.marker = 0;
+      piece.behind_marker = data.size();
+    } else {
+      (void)append_unstuffed(data, at, data.size(), kMostBlockBytes, bytes);
+    }
+  }
+  piece.known_end_bit = bits_of(bytes);
+  std::memset(bytes.data() + bytes.size(), 0, kEntropyMargin);
+}
+
+}  // namespace imgpipe
