@@ -47,12 +47,24 @@ MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
           reader.band_bytes == 0 ? writer.most_bands : std::max(reader.most_bands, writer.most_bands)};
 }
 
+void Engine::check_memory(Job& job, const Plan& plan) const {
+  const auto check = [&] {
+    check_available(memory_need(memory_question(job, plan)).with_threads(threads()));
+  };
+  try {
+    check();
+  } catch (const Error&) {
+    if (!job.reader->use_less_memory()) throw;
+    check();
+  }
+}
+
 Outcome Engine::run(Job job) {
   Outcome outcome;
   outcome.plan = std::move(job.plan);
   outcome.timeline = std::move(job.timeline);
   try {
-    check_available(memory_need(memory_question(job, outcome.plan)).with_threads(threads()));
+    check_memory(job, outcome.plan);
     execute(job, outcome);
   } catch (...) {
     Outcome failed;

@@ -88,6 +88,10 @@ class Engine {
   virtual void execute(Job& job, Outcome& outcome) = 0;
   // That share the work of an image.
   [[nodiscard]] virtual int threads() const { return 1; }
+
+ private:
+  // Throws Error(memory) where there is too little even for a reader that takes as little as it can.
+  void check_memory(Job& job, const Plan& plan) const;
 };
 
 // The sequential reference on the calling thread; `threads` encode.

@@ -105,6 +105,8 @@ class ImageJob {
   [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }            // of the file
   [[nodiscard]] std::int64_t held_input_bytes() const { return held_input_bytes_; }  // of it, in memory
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }          // that are written
+  // As Reader::use_less_memory(); between open() and the first row.
+  bool use_less_memory() { return reader_->use_less_memory(); }
   [[nodiscard]] const Reader& reader() const { return *reader_; }  // until run() or decode()
   [[nodiscard]] const Writer& writer() const { return *writer_; }
   // As far as is known: what the reader let pass first.

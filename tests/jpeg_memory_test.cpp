@@ -123,6 +123,25 @@ void expect_within_what_it_says(const Bytes& file, bool lenient, std::size_t thr
   EXPECT_LE(held_bytes() - before_all, 16 << 10) << "is left behind the reader";
 }
 
+// Where there is too little memory the library decodes, which needs less.
+TEST_P(JpegMemory, IsLessByTheLibrary) {
+  const Bytes file = make_jpeg(GetParam().jpeg);
+  const auto reader = open_reader(file);
+  const auto library = open_reader(file, {.codec = CodecChoice::turbo});
+  ASSERT_TRUE(reader->has_bands());
+  EXPECT_GT(reader->working_bytes(true), library->working_bytes(true));
+  EXPECT_TRUE(reader->use_less_memory());
+  EXPECT_FALSE(reader->use_less_memory());
+  EXPECT_FALSE(reader->has_bands());
+  EXPECT_EQ(reader->decoder(), "");
+  EXPECT_EQ(reader->working_bytes(true), library->working_bytes(true));
+  Image ours(reader->header().shape);
+  Image theirs(ours.shape());
+  reader->read_rows(ours.untyped_view());
+  library->read_rows(theirs.untyped_view());
+  EXPECT_EQ(std::memcmp(ours.view().data, theirs.view().data, ours.size_bytes()), 0);
+}
+
 TEST_P(JpegMemory, IsWithinWhatItSays) {
   const Bytes file = make_jpeg(GetParam().jpeg);
   for (const std::size_t threads : {1, 2, 3, 8}) expect_within_what_it_says(file, false, threads, 1);

@@ -272,8 +272,28 @@ TEST(PngHuffman, WindowsOfPhotographsDoNotRepeat) {
   EXPECT_TRUE(tried(photo_like(kAlwaysTried - 1, 9)));
   EXPECT_FALSE(tried(photo_like(kAlwaysTried, 9)));
   EXPECT_FALSE(tried(Bytes(524288, 0)));
-  EXPECT_EQ(find_repeats(Bytes(kRepeatCell + kLongestWindow - 1, 1), std::array<std::uint8_t, 256>{}).windows,
+  EXPECT_EQ(find_repeats(Bytes(kRepeatCell + kLongestWindow - 1, 1), std::array<std::uint8_t, 256>{},
+                         WindowPlace::least_key)
+                .windows,
             0U);
+}
+
+// Dots of any colour on white of no opacity: rare bytes, with the least keys, among a period of four; and
+// narrow images, with a short period of two bytes.
+TEST(PngHuffman, PeriodsAreForMatches) {
+  Bytes dots;
+  std::mt19937 random(3);
+  while (dots.size() < 524288) {
+    const bool dot = random() % 33 == 0;
+    for (int c = 0; c < 3; ++c) dots.push_back(static_cast<std::uint8_t>(dot ? random() : 255));
+    dots.push_back(dot ? 255 : 0);
+  }
+  EXPECT_EQ(check_strip(dots, "dots"), Kind::isal);
+  for (const std::size_t period : {3U, 5U, 10U, 17U}) {
+    Bytes narrow(524288, 0);
+    for (std::size_t i = 0; i < narrow.size(); i += period) narrow[i] = 2;
+    EXPECT_EQ(check_strip(narrow, "narrow"), Kind::isal) << period;
+  }
 }
 
 // ---- the same bytes everywhere ------------------------------------------------------------------------
@@ -288,7 +308,8 @@ TEST(PngHuffman, EveryTargetMakesTheSameBytes) {
       const std::vector<std::byte> bytes(made.begin(), made.end());
       const auto [place, first] = expected.try_emplace(name, bytes);
       EXPECT_TRUE(first || place->second == bytes) << target << " " << name;
-      const StripRepeats repeats = find_repeats(strip, StripBlock(count_tokens(strip)).lengths());
+      const StripRepeats repeats =
+          find_repeats(strip, StripBlock(count_tokens(strip)).lengths(), WindowPlace::least_key);
       const auto [count, new_count] = expected.try_emplace(
           name + " repeats", std::vector<std::byte>(repeats.windows + 2 * repeats.repeated));
       EXPECT_TRUE(new_count || count->second.size() == repeats.windows + 2 * repeats.repeated)

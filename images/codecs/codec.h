@@ -116,6 +116,9 @@ class Reader {
   // while one that was begun earlier is not yet may count too.
   [[nodiscard]] virtual std::int64_t band_bytes(std::int64_t /*rows*/) const { return 0; }
 
+  // Before the first row: from now on fewer bytes are needed, and more time. False where that cannot be had.
+  virtual bool use_less_memory() { return false; }
+
   // Who makes the rows at present, where that is not the format's library: for the report ("parallel"). Of a
   // damaged file the library may take over on the way. From any thread.
   [[nodiscard]] virtual std::string_view decoder() const noexcept { return {}; }

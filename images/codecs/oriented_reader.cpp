@@ -34,6 +34,7 @@ class MirroringReader final : public Reader {
     return stored_->library_bytes(whole);
   }
   [[nodiscard]] bool has_bands() const noexcept override { return stored_->has_bands(); }
+  bool use_less_memory() override { return stored_->use_less_memory(); }
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
     return stored_->band_bytes(rows);
   }
@@ -90,6 +91,7 @@ class TurningReader final : public WholeImageReader {
   }
   [[nodiscard]] std::int64_t library_bytes(bool) const override { return stored_->library_bytes(false); }
   [[nodiscard]] bool has_bands() const noexcept override { return stored_->has_bands(); }
+  bool use_less_memory() override { return stored_->use_less_memory(); }
   // Whoever reads a band has a strip.
   [[nodiscard]] std::int64_t band_bytes(std::int64_t) const override {
     const Shape strip = strip_shape();

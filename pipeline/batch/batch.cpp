@@ -173,6 +173,8 @@ class Batch::Work {
     keep_warnings(*entry);
     entry->to_lane = lanes_.take(*entry);
     entry->need = need_of(*entry, *measure_);
+    if (is_beyond_limit(entry->need.bytes) && image.use_less_memory())
+      entry->need = need_of(*entry, *measure_);
     entry->outside_bytes = outside_pool_bytes(*entry);
     refuse_beyond_limit(image, entry->need.bytes);
     queue_.park(std::move(entry));
@@ -197,9 +199,11 @@ class Batch::Work {
     return queue_.may_read(entry, file_bytes + opening, opening);
   }
 
+  [[nodiscard]] bool is_beyond_limit(std::int64_t bytes) const {
+    return settings_.memory_is_limit && bytes > settings_.memory_bytes;
+  }
   void refuse_beyond_limit(const ImageJob& image, std::int64_t bytes) const {
-    if (settings_.memory_is_limit && bytes > settings_.memory_bytes)
-      throw over_budget(image, bytes, settings_.memory_bytes);
+    if (is_beyond_limit(bytes)) throw over_budget(image, bytes, settings_.memory_bytes);
   }
 
   static Engine& engine_for(Worker& worker, int threads, const BatchSettings& settings) {

@@ -61,6 +61,7 @@ class BaselineReader final : public Reader {
   [[nodiscard]] std::unique_ptr<LibraryJpeg> take_library() { return std::move(library_); }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    if (!has_bands()) return library_->working_bytes(whole);
     // What read_rows() asks itself for at a time.
     return library_->working_bytes(whole) + std::int64_t{sizeof(*this)} + band_bytes(rows_at_once());
   }
@@ -68,7 +69,12 @@ class BaselineReader final : public Reader {
     return library_->library_bytes(whole);
   }
 
-  [[nodiscard]] bool has_bands() const noexcept override { return true; }
+  [[nodiscard]] bool has_bands() const noexcept override { return !without_bands_; }
+  // The library holds few rows.
+  bool use_less_memory() override {
+    by_library_ = true;
+    return !std::exchange(without_bands_, true);
+  }
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
     const std::int64_t mcu_rows = std::min(scan_.mcu_rows, most_mcu_rows(rows));
     const std::int64_t blocks = mcu_rows * scan_.mcus_across * scan_.blocks_in_mcu;
@@ -87,6 +93,7 @@ class BaselineReader final : public Reader {
 
  protected:
   void read_next_rows(HostView rows) override {
+    if (without_bands_) return library_->read_rows(rows);
     for (std::int64_t y = 0; y < rows.height;) {
       const std::int64_t count = std::min(rows_at_once(), rows.height - y);
       begin_next_band(next_row_, count);
@@ -96,6 +103,9 @@ class BaselineReader final : public Reader {
     }
   }
 
+  void finish() override {
+    if (without_bands_) warnings_ = library_->warnings();
+  }
   void begin_next_band(std::int64_t first, std::int64_t rows) override;
   void read_begun_band(std::int64_t first, HostView rows) override;
 
@@ -137,12 +147,14 @@ class BaselineReader final : public Reader {
   void end_band(Band& band);
   void read_by_library(Lock& lock, const Band& band, const HostView& rows);
   void check_end(Lock& lock);
+  void read_by_ourselves(Lock& lock, const Band& band, const HostView& rows);
 
   std::unique_ptr<LibraryJpeg> library_;
   const BaselineScan scan_;
   EntropyTables tables_;
   ScanPieces pieces_;
   const SampleLayout layout_;
+  bool without_bands_ = false;
   std::int64_t next_row_ = 0;  // of read_rows()
 
   std::mutex mutex_;
@@ -203,19 +215,12 @@ void BaselineReader::read_begun_band(std::int64_t first, HostView rows) {
   Lock lock(mutex_);
   Band& band = take_band(first, rows.height);
   try {
-    while (!by_library_ && !error_ && !are_ready(band.needs)) {
-      if (reconstruct_one(lock, band.needs)) continue;
-      if (true_blocks_ < band.needs.end * blocks_in_row() && decode_one(lock)) continue;
-      changed_.wait(lock);
-    }
-    if (!by_library_ && !error_) {
-      std::vector<std::uint8_t*> samples;
-      for (std::int64_t row = band.needs.first; row < band.needs.end; ++row)
-        samples.push_back(mcu_rows_.at(row).samples.get());
-      lock.unlock();
-      layout_.make_rows(first, rows, samples, band.needs.first);
-      lock.lock();
-      if (first + rows.height == scan_.height) check_end(lock);  // may find that it is the library's
+    try {
+      read_by_ourselves(lock, band, rows);
+    } catch (const std::bad_alloc&) {  // the library needs less
+      if (!lock.owns_lock()) lock.lock();
+      hand_over();
+      changed_.notify_all();
     }
     if (by_library_ && !error_) read_by_library(lock, band, rows);
     if (error_) std::rethrow_exception(error_);
@@ -226,6 +231,23 @@ void BaselineReader::read_begun_band(std::int64_t first, HostView rows) {
     throw;
   }
   end_band(band);
+}
+
+// Fills the rows, if it is not to be the library that does.
+void BaselineReader::read_by_ourselves(Lock& lock, const Band& band, const HostView& rows) {
+  while (!by_library_ && !error_ && !are_ready(band.needs)) {
+    if (reconstruct_one(lock, band.needs)) continue;
+    if (true_blocks_ < band.needs.end * blocks_in_row() && decode_one(lock)) continue;
+    changed_.wait(lock);
+  }
+  if (by_library_ || error_) return;
+  std::vector<std::uint8_t*> samples;
+  for (std::int64_t row = band.needs.first; row < band.needs.end; ++row)
+    samples.push_back(mcu_rows_.at(row).samples.get());
+  lock.unlock();
+  layout_.make_rows(band.first, rows, samples, band.needs.first);
+  lock.lock();
+  if (band.first + band.rows == scan_.height) check_end(lock);  // may find that it is the library's
 }
 
 bool BaselineReader::are_ready(const McuRows& rows) const {

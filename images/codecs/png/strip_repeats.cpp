@@ -1,5 +1,6 @@
 #include "images/codecs/png/strip_repeats.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -61,7 +62,9 @@ std::size_t window_bytes(const std::uint8_t* from, std::span<const std::uint8_t>
   unsigned bits = 0;
   for (std::size_t bytes = 1; bytes <= kLongestWindow; ++bytes) {
     bits += lengths[from[bytes - 1]];
-    if (bits >= kWindowBits) return bytes;
+    if (bits < kWindowBits) continue;
+    const bool is_run = std::all_of(from, from + bytes, [from](std::uint8_t byte) { return byte == *from; });
+    return is_run ? 0 : bytes;
   }
   return 0;
 }
@@ -96,12 +99,13 @@ class SeenSet {
 
 }  // namespace
 
-StripRepeats find_repeats(std::span<const std::uint8_t> strip, std::span<const std::uint8_t> lengths) {
+StripRepeats find_repeats(std::span<const std::uint8_t> strip, std::span<const std::uint8_t> lengths,
+                          WindowPlace place) {
   StripRepeats found;
   if (strip.size() < kRepeatCell + kLongestWindow) return found;
   const std::size_t cells = (strip.size() - kRepeatCell - kLongestWindow) / kCellStep + 1;
   std::vector<std::uint16_t> positions(cells);
-  HWY_DYNAMIC_DISPATCH(least_keys)(strip.data(), positions);
+  if (place == WindowPlace::least_key) HWY_DYNAMIC_DISPATCH(least_keys)(strip.data(), positions);
   SeenSet seen(cells);
   for (std::size_t cell = 0; cell < cells; ++cell) {
     const std::uint8_t* from = strip.data() + cell * kCellStep + positions[cell];

@@ -7,10 +7,9 @@
 // Tokens. A run is a longest stretch of bytes that each equal the byte before them; it never holds the
 //   strip's first byte. Runs of 16 bytes and more are copies at distance 1: of 258 bytes while there are as
 //   many, then of the rest, which are literals where they are fewer than 3. All else is literals.
-// Codes. Of literals and lengths: huffman_lengths() of how often each occurs, the end of the block once, of
-// 15
-//   bits at most. Of distances: one code of one bit, for distance 1, whether there are copies or not. The
-//   codes follow from their lengths (RFC 1951, 3.2.2).
+// Codes. Of literals and lengths: huffman_lengths() of how often each occurs, the end of the block once;
+//   at most 15 bits. Of distances: one code of one bit, for distance 1, whether there are copies or not.
+//   The codes follow from their lengths (RFC 1951, 3.2.2).
 // Header. HLIT ends with the last length that is not 0; HDIST is 0: one code. The lengths of both, in a row,
 //   are cut into stretches of equal ones. Of zeros: symbol 18 for up to 138 while 11 or more are left, then
 //   17 for 3 or more, then single ones. Of others: the first as it is, then symbol 16 for up to 6 while 3 or
@@ -37,11 +36,13 @@ constexpr std::size_t kAlwaysTried = 32768;
 constexpr std::size_t kAllRuns = 256;
 
 // Whether ISA-L is to try a strip, `block_bytes` as a block that is not the last: a small one; never one of
-// runs alone; else one of which enough windows repeat (strip_repeats.h): one of 4 where the block has less
-// than 2 bits for a byte of the strip, of 12 below 3 bits, of 24 below 4, of 48 below 5, of 256 above.
-// Measured on photographs, drawings, scans, screenshots and palettes: against one code a strip ISA-L loses 30
-// % without matches at 1 bit a byte, 10 % at 3, nothing at 6, and wins about as much as the share of windows
-// that repeat. Of photographs hardly any do; of a screen's text nine in ten.
+// runs alone; else one of which enough windows repeat (strip_repeats.h), in either place: one of 4 where the
+// block has less than 2 bits for a byte of the strip, of 12 below 3 bits, of 24 below 4, of 48 below 5, of
+// 256 above.
+//
+// Measured on photographs, drawings, scans, screenshots and palettes: against one code a strip ISA-L loses
+// 30 percent without matches at 1 bit a byte, 10 at 3, nothing at 6, and wins about as much as the share of
+// windows that repeat. Of photographs hardly any do; of a screen's text nine in ten.
 [[nodiscard]] bool tries_matches(std::span<const std::uint8_t> strip, const StripBlock& block);
 
 }  // namespace imgpipe
