@@ -1,6 +1,7 @@
 // What our own decoder of JPEG holds, counted byte for byte: never more than it says, from any number of
 // threads, of files that are in order and of such as the library has to take over; and nothing is left.
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <thread>
