@@ -111,7 +111,8 @@ void ScanPieces::reserve(BlockList& list, std::size_t bytes) const {
 // Until it has fallen into step a guess may meet what is no code: then the next one begins behind that.
 void ScanPieces::guess(Piece& piece) const {
   constexpr int kGuesses = 16;
-  constexpr std::int64_t kLastGuess = std::int64_t{8} * 4096;  // bits; photographs are in step within 3,200 bytes
+  constexpr std::int64_t kLastGuess =
+      std::int64_t{8} * 4096;  // bits; photographs are in step within 3,200 bytes
   piece.starts.resize(kTracedBlocks);
   EntropyState state;
   for (int i = 0; i < kGuesses && state.bit < kLastGuess; ++i) {
