@@ -111,6 +111,14 @@ void Writer::write_strip(std::int64_t, ConstHostView) {
   throw Error(ErrorKind::usage, "write_strip: this format is written row by row");
 }
 
+void Writer::give_strip(std::int64_t, const MadeStrip&) {
+  throw Error(ErrorKind::usage, "give_strip: the strips of this format are made by its writer");
+}
+
+void Writer::give_scan(std::span<const std::byte>) {
+  throw Error(ErrorKind::usage, "give_scan: the scan of this format is made by its writer");
+}
+
 std::int64_t Writer::working_bytes_when_taken(std::int64_t) const {
   return working_bytes();
 }
@@ -155,6 +163,10 @@ void Reader::read_band(std::int64_t first, HostView rows) {
   if (rows.width != shape.width || rows.channels != shape.channels || rows.sample != shape.sample)
     throw Error(ErrorKind::usage, "read_band: the rows do not fit the image");
   read_begun_band(first, rows);
+}
+
+void Reader::judge_end(std::size_t) {
+  throw Error(ErrorKind::usage, "judge_end: this format gives its rows only");
 }
 
 void Reader::begin_next_band(std::int64_t, std::int64_t) {

@@ -88,6 +88,8 @@ struct ImageHeader {
 // For the user, where more_images is set.
 inline constexpr const char* kMoreImagesWarning = "holds more than one image; the first is used";
 
+struct JpegScan;  // images/codecs/jpeg/jpeg_scan.h
+
 // Gives the rows of one image, top to bottom. The bytes it was opened on must outlive it.
 class Reader {
  public:
@@ -130,6 +132,13 @@ class Reader {
   // What of them a library takes from malloc(), where block_pool() does not see it, as far as that grows with
   // the image.
   [[nodiscard]] virtual std::int64_t library_bytes(bool whole) const;
+
+  // What a device needs to make the same pixels of a JPEG (kernels/jpeg/): nullptr where the rows are to be
+  // had from here only. It then takes the place of all rows; before the first.
+  [[nodiscard]] virtual const JpegScan* jpeg_scan() const noexcept { return nullptr; }
+  // With jpeg_scan(), when its pixels are made and in order: judges what stands behind the end marker,
+  // `behind_end` of the scan's data, as the last row does. Throws Error(input).
+  virtual void judge_end(std::size_t behind_end);
 
   // What was let pass, in the order seen: damage with --lenient, and unknown bytes behind a camera's JPEG.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
@@ -187,6 +196,15 @@ struct EncodedFile {
   [[nodiscard]] std::vector<std::byte> joined() const;
 };
 
+// What a device makes of an image's pixels in place of its writer (kernels/png/encoding.h,
+// kernels/jpeg/encoding.h).
+struct DeviceForm {
+  enum class Kind { none, png_strips, jpeg_scan };
+  Kind kind = Kind::none;
+  int quality = 90;            // of a JPEG
+  bool halved_colors = false;  // of a JPEG: 4:2:0
+};
+
 // Takes the rows of one image and ends in the file's bytes. Either all rows come top to bottom through
 // write_rows(), or, where strip_rows() is not 0, all come through write_strip().
 class Writer {
@@ -204,6 +222,20 @@ class Writer {
   // One strip whole: the rows from `first`, a multiple of strip_rows(), on. Strips may come in any order and
   // from several threads at once. Throws Error(usage) for rows that are no strip.
   virtual void write_strip(std::int64_t first, ConstHostView rows);
+
+  // What a device can make for this writer; `none`: it takes rows only.
+  [[nodiscard]] virtual DeviceForm device_form() const noexcept { return {}; }
+  // In place of write_strip(), of DeviceForm::png_strips: the strip as the device made it, the bytes of its
+  // block of deflate; or, with `filtered`, its filtered rows, which are then compressed here. `adler`: the
+  // Adler-32 of the filtered rows.
+  struct MadeStrip {
+    std::span<const std::byte> bytes;
+    std::uint32_t adler = 1;
+    bool filtered = false;
+  };
+  virtual void give_strip(std::int64_t first, const MadeStrip& strip);
+  // In place of write_rows(), of DeviceForm::jpeg_scan: all of the entropy-coded data, with stuffing.
+  virtual void give_scan(std::span<const std::byte> bytes);
 
   // The most bytes that it will hold at one time, the finished file among them: of any image of this shape,
   // noise too. Known before the first row.
