@@ -201,6 +201,8 @@ void say_plan(const Plan& plan) {
 struct Comparison {
   Outcome reference;
   std::vector<Difference> differences;
+  std::optional<Difference> decoded;  // against the format's library
+  double library_decode_ms = 0;
 };
 
 // --cpu: the sequential reference over the same decoded image. Its times are medians of at most 3 passes.
@@ -211,10 +213,20 @@ Comparison compare_with_reference(const ProcessOptions& options, const Outcome& 
   job.plan = outcome.plan;
   job.repeat = reference_passes(options.repeat);
   job.keep_outputs = true;
-  Comparison comparison{engine->run(std::move(job)), {}};
+  Comparison comparison{engine->run(std::move(job)), {}, {}};
   if (comparison.reference.error) std::rethrow_exception(comparison.reference.error);
   comparison.differences = compare_outcomes(outcome, comparison.reference);
   return comparison;
+}
+
+// The decoded image too, where another decoder than the format's library may have made it.
+void compare_decoded(const ImageJob& image, const Outcome& outcome, Comparison& comparison) {
+  Timeline timeline;
+  const Image decoded = image.decode_by_library(timeline);
+  if (decoded.empty()) return;
+  comparison.decoded = compare_frames(frame_of_image(std::as_const(outcome.source).untyped_view()),
+                                      frame_of_image(decoded.untyped_view()));
+  comparison.library_decode_ms = static_cast<double>(timeline.union_ns()) / 1e6;
 }
 
 class ImageRun {
@@ -263,6 +275,7 @@ class ImageRun {
     if (options_.compare) {
       comparison =
           naming(input_name(options_.input), [&] { return compare_with_reference(options_, outcome); });
+      compare_decoded(image_, outcome, comparison);
     }
     const bool wants_report = !options_.talk.quiet || !options_.report_files.empty();
     ImageReport report =
@@ -271,7 +284,9 @@ class ImageRun {
                            .wall_ms = wall_ms,
                            .copy_bandwidth = wants_report ? engine_->copy_bandwidth() : 0,
                            .reference = options_.compare ? &comparison.reference.timeline : nullptr,
-                           .differences = options_.compare ? &comparison.differences : nullptr});
+                           .differences = options_.compare ? &comparison.differences : nullptr,
+                           .decoded = comparison.decoded,
+                           .library_decode_ms = comparison.library_decode_ms});
     report.ranges = ranges;
     report.implementation = engine_->implementation();
     report.device_why = choice_.why;

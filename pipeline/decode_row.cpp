@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::string_view kDecode = "decode";
 constexpr std::string_view kDecodeBy = "decode (";
+constexpr std::string_view kDecodeAnd = "decode+";
 
 }  // namespace
 
@@ -15,7 +16,7 @@ std::string decode_row(const Reader& reader) {
 }
 
 bool is_decode_row(std::string_view name) {
-  return name == kDecode || name.starts_with(kDecodeBy);
+  return name == kDecode || name.starts_with(kDecodeBy) || name.starts_with(kDecodeAnd);
 }
 
 }  // namespace imgpipe

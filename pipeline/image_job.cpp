@@ -31,6 +31,7 @@ std::int64_t ImageJob::opening_bytes() const {
 void ImageJob::open() {
   naming(files_.input_name, [&] { reader_ = open_reader(input_, settings_.decode); });
   header_ = reader_->header();
+  decoded_by_library_ = reader_->decoder().empty();
 }
 
 void ImageJob::make_plan() {
@@ -46,6 +47,8 @@ void ImageJob::make_output() {
   naming(files_.output_name, [&] {
     output_shape_ = storable_shape(files_.format, shape);
     writer_ = make_writer(files_.format, shape, settings_.encode);
+    image_.coded.form = writer_->device_form();
+    image_.coded.strip_rows = writer_->strip_rows();
     output_ = std::make_unique<OutputFile>(files_.output);
     if (is_large_file(*writer_) && output_->is_replaced())
       sink_ = [this](std::span<const std::byte> bytes) { append(bytes); };
@@ -62,8 +65,9 @@ Outcome ImageJob::run(Engine& engine, Job wishes) {
   wishes.timeline = std::move(image_.timeline);
   wishes.writer = std::move(writer_);
   wishes.sink = sink_;
+  const bool keep_input = wishes.keep_source;
   Outcome outcome = engine.run(std::move(wishes));
-  input_ = InputFile();  // its reader has gone with the job
+  if (!keep_input) input_ = InputFile();  // its reader has gone with the job
   image_.timeline = std::move(outcome.timeline);
   naming(files_.input_name, files_.output_name, [&] {
     if (outcome.error) std::rethrow_exception(outcome.error);
@@ -71,6 +75,19 @@ Outcome ImageJob::run(Engine& engine, Job wishes) {
   damage_ = std::move(outcome.warnings);
   encoded_ = std::move(outcome.file);
   return outcome;
+}
+
+Image ImageJob::decode_by_library(Timeline& timeline) const {
+  return naming(files_.input_name, [&] {
+    DecodeOptions options = settings_.decode;
+    if (decoded_by_library_) return Image();
+    options.codec = CodecChoice::turbo;
+    const std::unique_ptr<Reader> reader = open_reader(input_, options);
+    Image image(reader->header().shape);
+    const auto span = timeline.span("decode", SpanKind::host, image.shape().bytes());
+    reader->read_rows(image.untyped_view());
+    return image;
+  });
 }
 
 void ImageJob::decode(std::pmr::memory_resource* memory) {
@@ -87,7 +104,28 @@ void ImageJob::decode(std::pmr::memory_resource* memory) {
   input_ = InputFile();
 }
 
+bool ImageJob::stage(std::pmr::memory_resource& memory) {
+  naming(files_.input_name, [&] {
+    const auto span = image_.timeline.span(kStagingRow, SpanKind::host, input_bytes_);
+    image_.coded.jpeg = stage_jpeg(*reader_, memory);
+  });
+  if (!image_.coded.jpeg) return false;
+  damage_ = reader_->warnings();
+  input_ = InputFile();  // its reader stays, for what it knows of the scan
+  return true;
+}
+
 void ImageJob::encode(HostThreads& threads) {
+  reader_.reset();
+  if (!image_.coded.made.parts.empty()) {
+    encoded_ = naming(files_.output_name, [&] {
+      const auto span = image_.timeline.span("encode", SpanKind::host,
+                                             static_cast<std::int64_t>(image_.coded.made.bytes.size_bytes()));
+      return file_of(image_.coded.made, *writer_);
+    });
+    image_.coded.made = {};
+    return;
+  }
   encoded_ = naming(files_.output_name, [&] {
     return encode_image(std::as_const(image_.pixels).untyped_view(), *writer_, threads, image_.timeline,
                         sink_);
@@ -125,6 +163,7 @@ void ImageJob::let_go() noexcept {
   input_ = {};
   image_.source = Image();
   image_.pixels = Image();
+  image_.coded = {};
   encoded_ = {};
   sink_ = {};
   output_.reset();

@@ -2,6 +2,7 @@
 //
 //   read --> open --> make_plan --> make_output --> run (engine)             --> write
 //                                               --> decode, a lane, encode   --> write
+//                                               --> stage, a lane             --> write
 #pragma once
 
 #include <cstdint>
@@ -78,6 +79,10 @@ class ImageJob {
   // nobody sees it before it is put in place.
   void make_output();
 
+  // Decodes the file once more, by the format's library; an empty image where that decodes it anyway. For
+  // comparisons: behind a run() with Job::keep_source, which keeps the input.
+  [[nodiscard]] Image decode_by_library(Timeline& timeline) const;
+
   // What is needed with an engine that is asked for no more than the file.
   [[nodiscard]] MemoryQuestion memory_question() const;
   // The whole way through an engine, from the first row to the last of the encoded file. `wishes`: what else
@@ -85,9 +90,11 @@ class ImageJob {
   // the input is given back.
   Outcome run(Engine& engine, Job wishes);
 
-  // The way through a lane: the decoded image goes to memory of `memory`, and the input is given back; the
-  // lane fills lane_image().pixels; they are encoded and given back.
+  // The way through a lane. The decoded image goes to memory of `memory`; or its file's scan does, for the
+  // lane to decode: false where that cannot be, and nothing was done. The input is given back. The lane makes
+  // lane_image().pixels, which are encoded and given back, or lane_image().coded.made.
   void decode(std::pmr::memory_resource* memory);
+  [[nodiscard]] bool stage(std::pmr::memory_resource& memory);
   [[nodiscard]] LaneImage& lane_image() { return image_; }
   void encode(HostThreads& threads);
 
@@ -122,6 +129,7 @@ class ImageJob {
   InputFile input_;  // the reader's
   std::unique_ptr<Reader> reader_;
   ImageHeader header_;
+  bool decoded_by_library_ = true;
   std::int64_t input_bytes_ = 0, held_input_bytes_ = 0, output_bytes_ = 0;
   LaneImage image_;  // its timeline is the job's
   Shape output_shape_{0, 0, 1};

@@ -10,8 +10,8 @@
 
 namespace imgpipe {
 
-// What a span's time counts as in the report's totals.
-enum class SpanKind { host, transfer, kernel };
+// What a span's time counts as in the report's totals. codec: decoding or encoding on a device.
+enum class SpanKind { host, transfer, kernel, codec };
 
 struct Span {
   std::string name;   // the row that it belongs to: decode, upload, a stage, download, encode, write

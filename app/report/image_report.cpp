@@ -6,6 +6,7 @@
 
 #include "app/report/text_columns.h"
 #include "images/text.h"
+#include "pipeline/decode_row.h"
 
 namespace imgpipe {
 namespace {
@@ -87,7 +88,8 @@ std::vector<ReportRow> make_totals(const ReportInput& input) {
   ReportRow moved{.name = "kernels + transfers", .kind = SpanKind::transfer};
   const auto is_kernel = [](const Span& span) { return span.kind == SpanKind::kernel; };
   kernels.time_ms = busy_ms(*input.timeline, is_kernel);
-  moved.time_ms = busy_ms(*input.timeline, [](const Span& span) { return span.kind != SpanKind::host; });
+  moved.time_ms = busy_ms(
+      *input.timeline, [&](const Span& span) { return is_kernel(span) || span.kind == SpanKind::transfer; });
   const PassTimes passes = pass_times(*input.timeline);
   ReportRow end_to_end{.name = "end to end",
                        .kind = SpanKind::host,
@@ -99,6 +101,17 @@ std::vector<ReportRow> make_totals(const ReportInput& input) {
     end_to_end.reference_ms = end_to_end.time_ms - passes.median_ms + reference_ms;
   }
   return {kernels, moved, end_to_end};
+}
+
+// What the format's library took for the rows that another decoder made.
+void compare_decoding(const ReportInput& input, ImageReport& report) {
+  if (!input.decoded) return;
+  for (ReportRow& row : report.rows) {
+    if (!is_decode_row(row.name) || row.name == kStagingRow) continue;
+    row.reference_ms = input.library_decode_ms;
+    row.comparison = input.decoded->text();
+  }
+  report.identical = report.identical && input.decoded->identical();
 }
 
 std::string optional_number(const std::optional<double>& value, int decimals, const char* unit = "") {
@@ -159,7 +172,8 @@ std::optional<double> ReportRow::speed_up() const {
 }
 
 std::string kind_name(SpanKind kind) {
-  return kind == SpanKind::kernel ? "kernel" : kind == SpanKind::transfer ? "transfer" : "host";
+  constexpr std::array<const char*, 4> kNames{"host", "transfer", "kernel", "codec"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::string shape_text(const Shape& shape) {
@@ -177,6 +191,7 @@ ImageReport make_image_report(const ReportInput& input) {
   report.copy_bandwidth_gb_s = input.copy_bandwidth / 1e9;
   if (input.reference != nullptr) {
     report.compared = true;
+    compare_decoding(input, report);
     for (std::size_t i = 0; i < input.plan->steps.size(); ++i) {
       const std::string& label = input.plan->steps[i].label;
       const auto row = std::ranges::find(report.rows, label, &ReportRow::name);

@@ -69,6 +69,9 @@ struct ReportInput {
   // With --cpu: the reference's timeline and the comparison by step.
   const Timeline* reference = nullptr;
   const std::vector<Difference>* differences = nullptr;
+  // Of the decoded image against what the format's library makes of the file, where another decoder made it.
+  std::optional<Difference> decoded{};
+  double library_decode_ms = 0;
 };
 
 // Passes of the reference for --repeat N.

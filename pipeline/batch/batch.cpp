@@ -227,7 +227,8 @@ class Batch::Work {
   }
 
   void decode(EntryPointer& entry) {
-    entry->job->decode(settings_.lane_memory.get());
+    if (!entry->lane_decodes || !entry->job->stage(*settings_.lane_memory))
+      entry->job->decode(settings_.lane_memory.get());
     keep_warnings(*entry);
     lanes_.hand_over(std::move(entry));
   }

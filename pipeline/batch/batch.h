@@ -1,13 +1,15 @@
 // Many images: several are read, decoded, worked on, encoded and written at the same time, within a budget of
 // memory. One that fails costs itself only.
 //
-//   workers                     lanes (devices)                     workers
+//   workers                     lanes (devices)                           workers
+//   read, stage   --queue-->  slot: decode, stages, encode    --queue-->  write
 //   read, decode  --queue-->  slot: upload, stages, download  --queue-->  encode, write
 //   read, decode, stages, encode, write: band by band, where an image goes to no lane
 //
-// Every worker takes what is ready to be encoded before it decodes another image. Without a lane an image
-// stays with one worker from its first row to its last, because handing it over would mean to hold it whole;
-// a worker has threads of its own for it only while there are fewer images than threads.
+// A lane takes JPEGs, and gives PNGs and JPEGs, as their files have them where it can; several images share
+// its launches. Every worker takes what is ready to be encoded before it decodes another image. Without a
+// lane an image stays with one worker from its first row to its last, because handing it over would mean to
+// hold it whole; a worker has threads of its own for it only while there are fewer images than threads.
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@ namespace imgpipe {
 namespace {
 
 std::optional<Part> part_of(const Span& span) {
-  if (span.kind == SpanKind::kernel) return Part::kernels;
+  if (span.kind == SpanKind::kernel || span.kind == SpanKind::codec) return Part::kernels;
   if (is_decode_row(span.name)) return Part::decode;  // whoever decodes
   for (std::size_t i = 0; i < kParts; ++i) {
     if (span.name == part_name(static_cast<Part>(i))) return static_cast<Part>(i);

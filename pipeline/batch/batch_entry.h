@@ -14,6 +14,7 @@ namespace imgpipe {
 struct BatchEntry {
   std::optional<ImageJob> job;  // from the moment that a worker opens it
   bool to_lane = false;
+  bool lane_decodes = false;       // and it goes there as its file has it
   bool lane_was_full = false;      // a worker does the stages that a lane was meant to do
   MemoryNeed need;                 // with its file
   std::int64_t outside_bytes = 0;  // of them, what may come from malloc

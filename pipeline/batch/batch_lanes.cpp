@@ -51,6 +51,14 @@ void BatchLanes::end() {
 }
 
 bool BatchLanes::take(BatchEntry& entry) {
+  if (!is_taken(entry, entry.lane_was_full)) return false;
+  const std::lock_guard lock(mutex_);
+  // Before they are found nobody knows what they can.
+  entry.lane_decodes = crew_ != nullptr && crew_->has_codecs() && !refused_.contains(entry.result.item);
+  return true;
+}
+
+bool BatchLanes::is_taken(const BatchEntry& entry, bool& lane_was_full) {
   const std::int64_t pixels = entry.result.header.shape.pixels();
   const std::size_t left = queue_.left();
   bool start = false;
@@ -66,8 +74,8 @@ bool BatchLanes::take(BatchEntry& entry) {
   }
   if (start) crew_->start();
   if (!crew_->ready()) return false;
-  entry.lane_was_full = crew_->waiting() >= crew_->slots();
-  return !entry.lane_was_full;
+  lane_was_full = crew_->waiting() >= 1;
+  return !lane_was_full;
 }
 
 void BatchLanes::hand_over(EntryPointer&& entry) {
@@ -124,6 +132,7 @@ LaneEvents BatchLanes::lane_events() {
   return {[this](EntryPointer entry, const std::string& lane) {
             or_fail(std::move(entry), [&](EntryPointer& own) {
               own->job->lane_image().source = Image();
+              own->job->lane_image().coded.jpeg.reset();
               own->result.device = lane;
               queue_.give_to_encode(std::move(own));
             });
@@ -131,6 +140,15 @@ LaneEvents BatchLanes::lane_events() {
           [this](EntryPointer entry, const Error& error) { events_.failed(std::move(entry), error); },
           [this](EntryPointer entry) {
             or_fail(std::move(entry), [&](EntryPointer& own) { queue_.begin_again(std::move(own)); });
+          },
+          [this](EntryPointer entry) {
+            or_fail(std::move(entry), [&](EntryPointer& own) {
+              {
+                const std::lock_guard lock(mutex_);
+                refused_.insert(own->result.item);
+              }
+              queue_.begin_again(std::move(own));
+            });
           },
           [this](const std::string& lane, const Error& error, bool last) { lane_broke(lane, error, last); },
           [this] { balance(); }};
@@ -140,7 +158,7 @@ LaneEvents BatchLanes::lane_events() {
 void BatchLanes::balance() {
   {
     const std::lock_guard lock(mutex_);
-    queue_.hold(usable_ && !settings_.host_helps && crew_->ready() && crew_->waiting() >= 2 * crew_->slots());
+    queue_.hold(usable_ && !settings_.host_helps && crew_->ready() && crew_->waiting() >= 2);
     if (!started_) return;
   }
   const std::chrono::nanoseconds lost = queue_.held_time() + std::chrono::nanoseconds(their_work_ns_);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ class BatchLanes {
   // Waits for what the lanes are at, when no worker is left.
   void end();
 
-  // Whether an image is to go to a lane; starts the lanes when that begins to pay.
+  // Whether an image is to go to a lane, and in what form; starts the lanes when that begins to pay.
   [[nodiscard]] bool take(BatchEntry& entry);
   // A decoded image goes to the lanes, when they are found, or begins again where none is left.
   void hand_over(EntryPointer&& entry);
@@ -50,6 +51,7 @@ class BatchLanes {
 
  private:
   [[nodiscard]] LaneEvents lane_events();
+  [[nodiscard]] bool is_taken(const BatchEntry& entry, bool& lane_was_full);
   template <class Action>
   void or_fail(EntryPointer entry, const Action& action);
   void give_to_crew(EntryPointer entry);
@@ -64,6 +66,7 @@ class BatchLanes {
   std::vector<std::string> notes_;
   bool finding_, usable_ = false, started_ = false;
   std::vector<EntryPointer> early_;  // decoded before the lanes were found
+  std::set<std::size_t> refused_;    // items that no lane decodes
   LaneOffer offer_;
   std::size_t opened_ = 0;
   double pixels_seen_ = 0;

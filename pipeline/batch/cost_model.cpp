@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "images/codecs/codec.h"
+#include "images/error.h"
 #include "images/synth.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
@@ -61,16 +62,28 @@ std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane
   LaneImage image;
   const auto reader = open_reader(jpeg);
   image.plan = usual_plan(reader->header().shape);
-  image.source = Image(image.plan.input, &memory);
-  reader->read_rows(image.source.view());
+  const auto writer = make_writer(Format::png, image.plan.output);
+  image.coded.form = writer->device_form();
+  image.coded.strip_rows = writer->strip_rows();
+  if (lane.has_codecs()) image.coded.jpeg = stage_jpeg(*reader, memory);
+  if (!image.coded.jpeg) {
+    image.source = Image(image.plan.input, &memory);
+    reader->read_rows(image.source.view());
+  }
   const double decoding = ns_since(start);
   const Clock::time_point launched = Clock::now();
-  lane.launch(0, image);
-  lane.finish(0, image);
+  LaneImage* const group[] = {&image};
+  lane.launch(0, group);
+  lane.finish(0, group);
   const double device = ns_since(launched);
+  if (image.error) throw Error(*image.error);
+  if (!image.coded.in_order) throw Error(ErrorKind::device, "the device does not decode what it should");
   const Clock::time_point finished = Clock::now();
-  const auto writer = make_writer(Format::png, image.plan.output);
-  (void)encode_image(std::as_const(image.pixels).view(), *writer, thread, image.timeline);
+  if (image.coded.made.parts.empty()) {
+    (void)encode_image(std::as_const(image.pixels).view(), *writer, thread, image.timeline);
+  } else {
+    (void)file_of(image.coded.made, *writer);
+  }
   return {decoding + ns_since(finished), device};
 }
 

@@ -1,14 +1,19 @@
-// A device in a batch: decoded images go in, finished ones come out, several on their way at the same time.
+// A device in a batch: images go in, decoded or as their files have them, and come out finished, as pixels or
+// encoded; several groups of them are on their way at the same time.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "images/error.h"
 #include "images/image.h"
+#include "pipeline/coded_image.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
 
@@ -18,8 +23,17 @@ namespace imgpipe {
 struct LaneImage {
   Plan plan;
   Timeline timeline;
-  Image source;  // decoded, of shape plan.input
-  Image pixels;  // finished, of shape plan.output; the lane makes it
+  Image source;                // decoded, of shape plan.input; or, where coded.jpeg is set, empty
+  CodedImage coded;            // what the lane is to decode and encode itself, and what it made
+  Image pixels;                // finished, of shape plan.output; the lane makes it where it makes no file
+  std::optional<Error> error;  // its own fault: there is no result
+};
+
+// The most that goes into one launch: so many images, of so many pixels together; one by itself may have
+// more.
+struct LaneLoad {
+  std::size_t images = 1;
+  std::int64_t pixels = 0;
 };
 
 // Two threads of a batch use a lane: one starts it and launches, the other finishes.
@@ -33,16 +47,20 @@ class Lane {
   [[nodiscard]] virtual std::string name() const = 0;
   // Of the processor; known after start().
   [[nodiscard]] virtual std::string device_name() const = 0;
-  // Images that can be on their way at once.
+  // Groups of images that can be on their way at once, and what is one.
   [[nodiscard]] virtual std::size_t slots() const = 0;
+  [[nodiscard]] virtual LaneLoad most() const { return {}; }
+  // Whether it decodes and encodes (LaneImage::coded).
+  [[nodiscard]] virtual bool has_codecs() const { return false; }
   // Makes the device ready, which may take a while. Throws Error(device).
   virtual void start() = 0;
-  // Queues all of an image's work on a slot that is free: what runs it goes on alone. `image` stays where it
-  // is until finish(). Throws Error(memory) when the device has no room (the slot is then free still),
+  // Queues all of these images' work on a slot that is free: what runs it goes on alone. They stay where they
+  // are until finish(). Throws Error(memory) when the device has no room (the slot is then free still),
   // Error(device) when it is of no more use.
-  virtual void launch(std::size_t slot, LaneImage& image) = 0;
-  // Waits for the image of a slot; result and timeline are then complete. Throws as launch().
-  virtual void finish(std::size_t slot, LaneImage& image) = 0;
+  virtual void launch(std::size_t slot, std::span<LaneImage* const> images) = 0;
+  // Waits for the images of a slot; results and timelines are then complete, but for images with an error,
+  // and for those whose coded.in_order is not. Throws as launch().
+  virtual void finish(std::size_t slot, std::span<LaneImage* const> images) = 0;
   // Frees what idle slots keep for the next image. Only while none is on its way.
   virtual void release_memory() = 0;
 

@@ -9,6 +9,13 @@
 #include "pipeline/host/scarce_memory.h"
 
 namespace imgpipe {
+namespace {
+
+std::int64_t pixels_of(const EntryPointer& image) {
+  return image->result.header.shape.pixels();
+}
+
+}  // namespace
 
 LaneCrew::LaneCrew(std::vector<std::unique_ptr<Lane>> lanes, std::chrono::nanoseconds patience,
                    LaneEvents events, ThreadStarter start_thread)
@@ -73,16 +80,25 @@ bool LaneCrew::push(EntryPointer& image) {
   return true;
 }
 
-std::size_t LaneCrew::waiting() const {
+double LaneCrew::waiting() const {
   const std::lock_guard lock(mutex_);
-  return queue_.size();
+  double images = 0;
+  double pixels = 0;  // that the slots hold
+  for (const Member& member : members_) {
+    if (!member.started) continue;
+    const LaneLoad most = member.lane->most();
+    const auto slots = static_cast<double>(member.lane->slots());
+    images += slots * static_cast<double>(most.images);
+    pixels += slots * static_cast<double>(most.pixels);
+  }
+  double waiting_pixels = 0;
+  for (const EntryPointer& image : queue_) waiting_pixels += static_cast<double>(pixels_of(image));
+  const double by_images = static_cast<double>(queue_.size()) / std::max(images, 1.0);
+  return pixels > 0 ? std::max(by_images, waiting_pixels / pixels) : by_images;
 }
 
-std::size_t LaneCrew::slots() const {
-  const std::lock_guard lock(mutex_);
-  std::size_t slots = 0;
-  for (const Member& member : members_) slots += member.started ? member.lane->slots() : 0;
-  return slots;
+bool LaneCrew::has_codecs() const {
+  return std::ranges::all_of(members_, [](const Member& member) { return member.lane->has_codecs(); });
 }
 
 bool LaneCrew::ready() const {
@@ -111,12 +127,11 @@ void LaneCrew::launch_all(Member& member) {
     changed_.wait(lock,
                   [&] { return closing_ || member.broken || (!queue_.empty() && !member.free.empty()); });
     if (closing_ || member.broken) break;
-    EntryPointer image = std::move(queue_.front());
-    queue_.pop_front();
+    std::vector<EntryPointer> images = take_group(member.lane->most());
     const std::size_t slot = member.free.back();
     member.free.pop_back();
     lock.unlock();
-    launch_one(member, slot, std::move(image));
+    launch_group(member, slot, std::move(images));
     events_.changed();
     lock.lock();
   }
@@ -125,33 +140,56 @@ void LaneCrew::launch_all(Member& member) {
   changed_.notify_all();
 }
 
-void LaneCrew::launch_one(Member& member, std::size_t slot, EntryPointer image) {
-  std::optional<Error> error = error_of([&] { member.lane->launch(slot, image->job->lane_image()); });
+void LaneCrew::try_launch(Member& member, std::size_t slot, const std::vector<EntryPointer>& images) {
+  std::vector<LaneImage*> group;
+  for (const EntryPointer& image : images) group.push_back(&image->job->lane_image());
+  member.lane->launch(slot, group);
+}
+
+void LaneCrew::launch_group(Member& member, std::size_t slot, std::vector<EntryPointer> images) {
+  std::optional<Error> error = error_of([&] { try_launch(member, slot, images); });
   if (error && error->kind() == ErrorKind::memory) {
-    // What the other slots hold may be what is missing: once more with the device to itself.
+    // What the other slots hold may be what is missing: once more with the device to itself, then the first
+    // image alone.
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return member.running.empty(); });
+    for (; images.size() > 1; images.pop_back()) queue_.push_front(std::move(images.back()));
     lock.unlock();
     error = error_of([&] {
       member.lane->release_memory();
-      member.lane->launch(slot, image->job->lane_image());
+      try_launch(member, slot, images);
     });
   }
   if (!error) {
     {
       const std::lock_guard lock(mutex_);
-      member.running.push_back({slot, std::move(image)});
+      member.running.push_back({slot, std::move(images)});
     }
     changed_.notify_all();
     return;
   }
   give_back(member, slot);
-  if (error->kind() == ErrorKind::device) {
-    events_.returned(std::move(image));
-    break_lane(member, *error);
-  } else {
-    events_.failed(std::move(image), *error);
+  end_images(member, std::move(images), error);
+}
+
+// What a device has no room to decode is decoded elsewhere.
+void LaneCrew::end_images(Member& member, std::vector<EntryPointer> images,
+                          const std::optional<Error>& error) {
+  const bool is_broken = error && error->kind() == ErrorKind::device;
+  for (EntryPointer& image : images) {
+    const LaneImage& made = image->job->lane_image();
+    const std::optional<Error>& own = error ? error : made.error;
+    if (is_broken) {
+      events_.returned(std::move(image));
+    } else if (!made.coded.in_order || (own && own->kind() == ErrorKind::memory && made.coded.jpeg)) {
+      events_.refused(std::move(image));
+    } else if (own) {
+      events_.failed(std::move(image), *own);
+    } else {
+      events_.finished(std::move(image), member.lane->name());
+    }
   }
+  if (is_broken) break_lane(member, *error);
 }
 
 void LaneCrew::collect_all(Member& member) {
@@ -161,22 +199,18 @@ void LaneCrew::collect_all(Member& member) {
     if (member.running.empty()) return;
     Running& running = member.running.front();  // stays where it is: there is room for all
     lock.unlock();
-    const std::optional<Error> error =
-        error_of([&] { member.lane->finish(running.slot, running.image->job->lane_image()); });
+    const std::optional<Error> error = error_of([&] {
+      std::vector<LaneImage*> group;
+      for (const EntryPointer& image : running.images) group.push_back(&image->job->lane_image());
+      member.lane->finish(running.slot, group);
+    });
     lock.lock();
-    EntryPointer image = std::move(running.image);
+    std::vector<EntryPointer> images = std::move(running.images);
     member.free.push_back(running.slot);
     member.running.erase(member.running.begin());
     lock.unlock();
     changed_.notify_all();
-    if (!error) {
-      events_.finished(std::move(image), member.lane->name());
-    } else if (error->kind() == ErrorKind::device) {
-      events_.returned(std::move(image));
-      break_lane(member, *error);
-    } else {
-      events_.failed(std::move(image), *error);
-    }
+    end_images(member, std::move(images), error);
     lock.lock();
   }
 }
@@ -210,6 +244,19 @@ void LaneCrew::say(std::vector<Broken> broken) {
 }
 
 // ---- under mutex_ -----------------------------------------------------------------------------------
+
+// What waits, as far as it goes into one launch.
+std::vector<EntryPointer> LaneCrew::take_group(const LaneLoad& most) {
+  std::vector<EntryPointer> images;
+  std::int64_t pixels = 0;
+  while (!queue_.empty() && images.size() < std::max<std::size_t>(most.images, 1)) {
+    pixels += pixels_of(queue_.front());
+    if (!images.empty() && pixels > most.pixels) break;
+    images.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return images;
+}
 
 void LaneCrew::start_next(std::vector<Broken>& broken) {
   for (Member& member : members_) {

@@ -1,6 +1,6 @@
 // The threads that drive a batch's lanes: one of each lane launches, one waits for what is done.
 //
-//   push() --> queue --> launcher of whichever lane has a free slot --> slot
+//   push() --> queue --> launcher of whichever lane has a free slot --> slot: a group of images
 //                                                                         |
 //                                    events.finished <-- collector <------+
 #pragma once
@@ -24,11 +24,12 @@
 namespace imgpipe {
 
 // Called from the lanes' threads, and `broken` from callers of start() and lost() too; with no lock of the
-// crew held. Each image ends in exactly one of the first three.
+// crew held. Each image ends in exactly one of the first four.
 struct LaneEvents {
   std::function<void(EntryPointer, const std::string& lane)> finished;
   std::function<void(EntryPointer, const Error&)> failed;  // the image's own fault
   std::function<void(EntryPointer)> returned;              // not done: its lane broke
+  std::function<void(EntryPointer)> refused;  // not done: the device cannot decode it, or has no room to
   // A lane did not start or broke; `last`: none is left.
   std::function<void(const std::string& lane, const Error&, bool last)> broken;
   std::function<void()> changed;  // a lane became ready, or the queue shorter
@@ -56,9 +57,10 @@ class LaneCrew {
   void end();
   // Queues an image. False, and the image stays, when every lane is broken.
   [[nodiscard]] bool push(EntryPointer& image);
-  [[nodiscard]] std::size_t waiting() const;
-  // Of the lanes that are started.
-  [[nodiscard]] std::size_t slots() const;
+  // How often the slots of the lanes that are started could be filled with what waits.
+  [[nodiscard]] double waiting() const;
+  // All lanes take images as their files have them.
+  [[nodiscard]] bool has_codecs() const;
   // At least one lane takes images.
   [[nodiscard]] bool ready() const;
   // "cuda:0 (NVIDIA H200)", of the lanes that started.
@@ -67,7 +69,7 @@ class LaneCrew {
  private:
   struct Running {
     std::size_t slot;
-    EntryPointer image;
+    std::vector<EntryPointer> images;
   };
   struct Member {
     std::unique_ptr<Lane> lane;
@@ -91,7 +93,10 @@ class LaneCrew {
   void mark_broken(Member& member, const Error& error, std::vector<Broken>& broken);
   void say(std::vector<Broken> broken);
   void launch_all(Member& member);
-  void launch_one(Member& member, std::size_t slot, EntryPointer image);
+  [[nodiscard]] std::vector<EntryPointer> take_group(const LaneLoad& most);
+  void launch_group(Member& member, std::size_t slot, std::vector<EntryPointer> images);
+  void try_launch(Member& member, std::size_t slot, const std::vector<EntryPointer>& images);
+  void end_images(Member& member, std::vector<EntryPointer> images, const std::optional<Error>& error);
   void collect_all(Member& member);
   void break_lane(Member& member, const Error& error);
   void give_back(Member& member, std::size_t slot);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "images/image.h"
+#include "kernels/gray/luma.h"
 #include "kernels/stage_call.h"
 #include "pipeline/buffers.h"
 #include "pipeline/cuda/device_memory.h"
@@ -15,20 +16,35 @@ namespace imgpipe {
 
 class DeviceRun {
  public:
-  // Takes device memory for all of the plan; what an earlier run of the context had is then gone. Spans go to
-  // the timeline, on `track`. With `keep_outputs` every step writes memory of its own; without, memory that
-  // nothing reads any more. Throws Error(memory) when the device has no room, Error(device), as all here.
+  // Who decodes: the host, whose rows go up; or the device, which then does the work of the first steps too
+  // where the plan begins with gray, or hist, or leaves that apart.
+  enum class Decoded { on_host, with_first_steps, apart };
+  // Takes memory of the context's arena for all of the plan. Spans go to the timeline, on `track`. With
+  // `keep_outputs` every step writes memory of its own; without, memory that nothing reads any more. Throws
+  // Error(memory) when the device has no room, Error(device), as all here. `plan` and `timeline` stay.
   DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
-            std::string track = kDeviceTrack);
+            Decoded decoded = Decoded::on_host, std::string track = kDeviceTrack);
 
+  [[nodiscard]] Context& context() const { return context_; }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] DeviceTimes& times() { return times_; }
-  // Where the decoded image goes.
+  // Where the decoded image goes; empty where it is decoded to what a step makes of it.
   [[nodiscard]] const DeviceView& source() const { return source_; }
+  // Where a device that decodes puts what it makes. What it does of the steps launch() leaves out.
+  struct DecodedTo {
+    DeviceView pixels, grey;  // what is empty is not wanted
+    Luma luma = Luma::bt601;
+    std::uint64_t* counts = nullptr;
+    std::string row;  // of the report: "decode+gray+hist (cuda)"
+  };
+  [[nodiscard]] DecodedTo decoded_to() const;
 
   // Queues the upload of rows, the first of them row `first` of the image. Returns the mark behind it.
   std::size_t upload(const ConstHostView& rows, std::int64_t first, int pass);
   // Queues the steps.
   void launch(int pass);
+  // The finished image.
+  [[nodiscard]] ConstDeviceView result() const { return plane(buffers_.result, 0); }
   // Queues the download of the finished image.
   void download(const HostView& to, int pass);
   // Queues the download of every step's histogram, by step.
@@ -39,6 +55,8 @@ class DeviceRun {
   void give_spans() { times_.give_spans(); }
 
  private:
+  [[nodiscard]] std::byte* take(std::size_t bytes) { return context_.arena.take(bytes); }
+  [[nodiscard]] std::size_t decoded_steps() const;
   void take_memory();
   void prepare();
   void make_calls();
@@ -50,7 +68,10 @@ class DeviceRun {
   const std::vector<Work> works_;
   const Buffers buffers_;
   DeviceView source_;
-  std::vector<DeviceBuffer*> memory_;  // by buffer; nullptr for counts
+  const std::size_t first_call_;            // those before are the decoder's
+  std::vector<std::byte*> memory_;          // by buffer; nullptr for counts
+  std::vector<std::uint64_t*> histograms_;  // by step
+  std::vector<std::byte*> prepared_;        // by work
   std::vector<StageCall<Device>> calls_;
 };
 

@@ -1,7 +1,6 @@
 // A stream with what its images need, and when what was queued on it happened.
 #pragma once
 
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include "pipeline/cuda/cuda_api.h"
+#include "pipeline/cuda/device_arena.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/timeline.h"
 
@@ -26,75 +26,83 @@ class Range {
   Range& operator=(const Range&) = delete;
 };
 
-// A stream with what its images need, one after the other.
+// A stream with what its images need, one group of them after the other.
 struct Context {
   explicit Context(PinnedMemory& pinned_memory) : pinned(pinned_memory) {}
+
+  // Before a group's first call: what the one before it had is free again.
+  void begin() {
+    arena.reset();
+    used_events = 0;
+    base.record(stream);
+    base.wait();
+    base_time = Timeline::Clock::now();
+  }
+  // Marks the stream's present position; returns its number.
+  std::size_t mark() {
+    if (used_events == events.size()) events.emplace_back();
+    events[used_events].record(stream);
+    return used_events++;
+  }
+  void wait_for(std::size_t mark) const { events[mark].wait(); }
 
   int multiprocessors = 1;
   Stream stream;
   PinnedMemory& pinned;
-  Event base;                           // recorded at base_ns of every job's clock
-  std::vector<Event> events;            // reused; grows
-  DeviceBuffer source;                  // the decoded image
-  std::deque<DeviceBuffer> places;      // of what steps make
-  std::deque<DeviceBuffer> histograms;  // by step
-  std::deque<DeviceBuffer> prepared;    // by step
-
-  void release_memory() noexcept {
-    source.release();
-    for (DeviceBuffer& place : places) place.release();
-    for (DeviceBuffer& table : prepared) table.release();
-  }
+  Event base;  // recorded at base_time
+  Timeline::Clock::time_point base_time;
+  std::vector<Event> events;  // reused; grows
+  std::size_t used_events = 0;
+  DeviceArena arena;
 };
 
-// Intervals between events, to become spans when the device is done.
+// Intervals between a context's marks, to become spans of one image when the device is done.
 class DeviceTimes {
  public:
   DeviceTimes(Context& context, Timeline& timeline, std::string track = kDeviceTrack)
-      : context_(context), timeline_(timeline), track_(std::move(track)) {
-    context_.base.record(context_.stream);
-    context_.base.wait();
-    base_ns_ = timeline_.now_ns();
-  }
+      : context_(context), timeline_(timeline), track_(std::move(track)) {}
 
-  // Marks the stream's present position; returns its number.
-  std::size_t mark() {
-    if (used_ == context_.events.size()) context_.events.emplace_back();
-    context_.events[used_].record(context_.stream);
-    return used_++;
-  }
   void interval(std::string name, SpanKind kind, std::int64_t bytes, int pass, std::size_t first,
                 std::size_t last) {
-    intervals_.push_back({Span{std::move(name), track_, kind, 0, 0, bytes, pass}, first, last});
+    intervals_.push_back({Span{std::move(name), track_, kind, 0, 0, bytes, pass}, first, last, {}});
   }
-  void wait_for(std::size_t mark) const { context_.events[mark].wait(); }
+  // Of work that several images share: this one's part of it lies between these fractions of the time.
+  struct Share {
+    double from = 0, to = 1;
+  };
+  void share(std::string name, SpanKind kind, std::int64_t bytes, int pass, std::size_t first,
+             std::size_t last, Share part) {
+    intervals_.push_back({Span{std::move(name), track_, kind, 0, 0, bytes, pass}, first, last, part});
+  }
 
   // After everything marked has happened.
   void give_spans() {
     for (Interval& interval : intervals_) {
-      interval.span.start_ns = time_of(interval.first);
-      interval.span.end_ns = time_of(interval.last);
+      const std::int64_t first = time_of(interval.first);
+      const auto length = static_cast<double>(time_of(interval.last) - first);
+      interval.span.start_ns = first + static_cast<std::int64_t>(length * interval.part.from);
+      interval.span.end_ns = first + static_cast<std::int64_t>(length * interval.part.to);
       timeline_.add(interval.span);
     }
+    intervals_.clear();
   }
 
  private:
   struct Interval {
     Span span;
     std::size_t first, last;
+    Share part;
   };
 
   [[nodiscard]] std::int64_t time_of(std::size_t mark) const {
     float ms = 0;
     IMGPIPE_CUDA(cudaEventElapsedTime(&ms, context_.base.get(), context_.events[mark].get()));
-    return base_ns_ + static_cast<std::int64_t>(static_cast<double>(ms) * 1e6);
+    return timeline_.ns_at(context_.base_time) + static_cast<std::int64_t>(static_cast<double>(ms) * 1e6);
   }
 
   Context& context_;
   Timeline& timeline_;
   std::string track_;
-  std::int64_t base_ns_ = 0;
-  std::size_t used_ = 0;
   std::vector<Interval> intervals_;
 };
 

@@ -1,5 +1,10 @@
 // The CUDA engine: one upload, the stages in device memory on one stream, one download.
 //
+//   host             read the scan                                   the file's chunks
+//   stream                          upload | decode | stages | encode | download
+//
+// So an image goes whose file a device can decode. Of all others, and where it finds damage:
+//
 //   host threads     decode rows -> chunk -> decode rows -> chunk -> ...        queue stages      wait
 //   stream                          upload         upload            ...  upload | stages | download
 //   another thread   context (first job only)
@@ -17,9 +22,11 @@
 #include <utility>
 
 #include "images/error.h"
+#include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/uploader.h"
+#include "pipeline/decode_row.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
@@ -137,24 +144,58 @@ class CudaEngine final : public Engine {
 
   void run_image(Job& job, Outcome& outcome) {
     const Range range("image");
+    if (!run_coded(job, outcome)) run_decoded(job, outcome);
+  }
+
+  // What the device is to make of the finished image.
+  [[nodiscard]] static CodedImage coded_image(const Job& job) {
+    CodedImage image;
+    if (!job.writer) return image;
+    image.form = job.writer->device_form();
+    image.strip_rows = job.writer->strip_rows();
+    return image;
+  }
+
+  // The file's bytes go up, and the device decodes. False where that is not for it: nothing was done then.
+  bool run_coded(Job& job, Outcome& outcome) {
+    if (job.reader->jpeg_scan() == nullptr) return false;
     Timeline& timeline = outcome.timeline;
-    const Shape shape = outcome.plan.input;
-    std::int64_t decoded = 0;
-    std::deque<Image> early = decode_early(job, timeline, shape, decoded);
-    Context& context = this->context(timeline);
-    std::optional<DeviceRun> run;
+    CodedImage image = coded_image(job);
     {
-      const auto span = timeline.span("device memory", SpanKind::host);
-      run.emplace(context, outcome.plan, timeline, job.keep_outputs);
+      const auto span = timeline.span(kStagingRow, SpanKind::host);
+      image.jpeg = stage_jpeg(*job.reader, pinned_or_any());
     }
+    if (!image.jpeg) return false;
+    try {
+      Context& context = this->context(timeline);
+      // Each step has a row of its own where it is timed, or its output wanted.
+      const bool apart = job.repeat > 0 || job.keep_outputs || job.keep_source;
+      DeviceRun run = make_run(context, job, outcome,
+                               apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps);
+      CodedGroup codecs(context, {{&image, &run}});
+      codecs.upload();
+      if (!run_passes(job, outcome, {run, codecs, image, nullptr})) return false;
+      outcome.warnings = job.reader->warnings();
+      if (job.keep_source) outcome.source = downloaded(run.source());
+      end_image(job, outcome, run, image);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory) throw;
+      finish_queued();
+      return false;  // rows take less
+    }
+    return true;
+  }
+
+  // The host decodes, and rows go up.
+  void run_decoded(Job& job, Outcome& outcome) {
+    Timeline& timeline = outcome.timeline;
+    std::int64_t decoded = 0;
+    std::deque<Image> early = decode_early(job, timeline, outcome.plan.input, decoded);
+    Context& context = this->context(timeline);
+    DeviceRun run = make_run(context, job, outcome, DeviceRun::Decoded::on_host);
     const bool whole = job.repeat > 0 || job.keep_source;
     // With --repeat every pass uploads for itself; the chunks that come with decoding count as warm-up.
-    Uploader uploader(*run, context.pinned, timeline, whole, job.repeat > 0 ? kWarmUpPass : 0);
-    Image result;
-    {
-      const auto span = timeline.span("pin", SpanKind::host);
-      result = Image(outcome.plan.output, &context.pinned);
-    }
+    Uploader uploader(run, context.pinned, timeline, whole, job.repeat > 0 ? kWarmUpPass : 0);
     std::int64_t sent = 0;
     while (!early.empty()) {
       const auto span = timeline.span("staging", SpanKind::host, 2 * early.front().shape().bytes());
@@ -169,28 +210,98 @@ class CudaEngine final : public Engine {
     }
     decode_and_upload(job, timeline, uploader, decoded);
     outcome.warnings = job.reader->warnings();
-    job.reader.reset();
-    run_passes(job, outcome, *run, uploader, result);
-    if (job.keep_outputs) keep_outputs(outcome, *run);
+    CodedImage image = coded_image(job);
+    CodedGroup codecs(context, {{&image, &run}});
+    (void)run_passes(job, outcome, {run, codecs, image, &uploader});
     outcome.source = uploader.take_whole();
     if (!job.keep_source) outcome.source = Image();
-    outcome.pixels = std::as_const(result).untyped_view();
-    outcome.memory.push_back(std::move(result));
-    if (job.writer) outcome.file = encode_image(outcome.pixels, *job.writer, threads_, timeline, job.sink);
+    end_image(job, outcome, run, image);
   }
 
-  static void run_passes(const Job& job, Outcome& outcome, DeviceRun& run, Uploader& uploader,
-                         Image& result) {
+  DeviceRun make_run(Context& context, const Job& job, Outcome& outcome, DeviceRun::Decoded decoded) {
+    const auto span = outcome.timeline.span("device memory", SpanKind::host);
+    context.begin();
+    return {context, outcome.plan, outcome.timeline, job.keep_outputs, decoded};
+  }
+
+  // What is in device memory.
+  struct Resident {
+    DeviceRun& run;
+    CodedGroup& codecs;
+    CodedImage& image;
+    Uploader* uploader;  // where rows went up
+  };
+
+  // False where the device finds that what it decoded is not in order.
+  bool run_passes(const Job& job, Outcome& outcome, const Resident& on_device) {
+    auto& [run, codecs, image, uploader] = on_device;
     const int first = job.repeat > 0 ? kWarmUpPass : 0;
     const int passes = std::max(1, job.repeat);
+    codecs.prepare_encoding();
     // Uploads, then the resident work, then downloads: each is timed against its own kind, so that no stage
     // pays for the change from the copy engine to the multiprocessors.
-    for (int pass = first; pass < passes && job.repeat > 0; ++pass) uploader.send_again(pass);
-    for (int pass = first; pass < passes; ++pass) run.launch(pass);
-    for (int pass = first; pass < passes; ++pass) run.download(result.untyped_view(), pass);
+    for (int pass = first; uploader != nullptr && pass < passes && job.repeat > 0; ++pass)
+      uploader->send_again(pass);
+    for (int pass = first; pass < passes; ++pass) {
+      codecs.launch_decoding(pass);
+      run.launch(pass);
+      codecs.launch_encoding(pass);
+    }
+    codecs.queue_results();
+    const bool made = job.writer && image.form.kind != DeviceForm::Kind::none;
+    if (job.keep_pixels || !made) download(outcome, run, first, passes);
     run.download_histograms(outcome.histograms);
-    run.times().wait_for(run.times().mark());
+    run.context().wait_for(run.context().mark());
+    codecs.judge();
+    if (!image.in_order) {
+      outcome.memory.clear();
+      outcome.pixels = {};
+      return false;
+    }
+    if (made) {
+      codecs.collect(0);
+      if (image.made.parts.empty() && outcome.pixels.empty()) download(outcome, run, 0, 1);
+      run.context().wait_for(run.context().mark());
+    }
     run.give_spans();
+    return true;
+  }
+
+  static void download(Outcome& outcome, DeviceRun& run, int first, int passes) {
+    Image result;
+    {
+      const auto span = outcome.timeline.span("pin", SpanKind::host);
+      result = Image(outcome.plan.output, &run.context().pinned);
+    }
+    for (int pass = first; pass < passes; ++pass) run.download(result.untyped_view(), pass);
+    outcome.pixels = std::as_const(result).untyped_view();
+    outcome.memory.push_back(std::move(result));
+  }
+
+  // What else is wanted of the image, and its file.
+  void end_image(Job& job, Outcome& outcome, const DeviceRun& run, const CodedImage& image) {
+    if (job.keep_outputs) keep_outputs(outcome, run);
+    if (!job.writer) return;
+    if (image.made.parts.empty()) {
+      outcome.file = encode_image(outcome.pixels, *job.writer, threads_, outcome.timeline, job.sink);
+    } else {
+      const auto span = outcome.timeline.span("encode", SpanKind::host,
+                                              static_cast<std::int64_t>(image.made.bytes.size_bytes()));
+      outcome.file = file_of(image.made, *job.writer);
+    }
+  }
+
+  [[nodiscard]] Image downloaded(const ConstDeviceView& pixels) {
+    Image image(pixels.shape());
+    copy_to_host(image.untyped_view(), pixels, context_->stream);
+    IMGPIPE_CUDA(cudaStreamSynchronize(context_->stream.get()));
+    return image;
+  }
+
+  // While the context is being made nothing can be pinned.
+  std::pmr::memory_resource& pinned_or_any() {
+    return context_ != nullptr ? static_cast<std::pmr::memory_resource&>(pinned_)
+                               : *std::pmr::new_delete_resource();
   }
 
   // Every step's output, for --cpu and --keep-stages: copies of what lies in device memory.

@@ -1,18 +1,22 @@
-// A CUDA device as a lane: in each slot one image, on a stream of its own.
+// A CUDA device as a lane: in each slot one group of images, on a stream of its own.
 //
-//   slot 1   upload | stages | download            upload | stages | download
-//   slot 2          upload | stages | download            upload | ...
+//   slot 1   upload | decode | stages | encode | download            upload | ...
+//   slot 2            upload | decode | stages | encode | download            upload | ...
 //
-// The copy engines and the multiprocessors are three resources; with three images or more on their way each
-// can be busy with another one.
+// The copy engines and the multiprocessors are three resources; with three groups or more on their way each
+// can be busy with another one. Images of a group share the launches of the codecs: a JPEG of 8 megapixels
+// has too few pieces to fill the device, a thumbnail too little work for a launch.
 #include <cstdlib>
 #include <deque>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "images/error.h"
 #include "pipeline/batch/lane.h"
+#include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
@@ -35,6 +39,8 @@ class CudaLane final : public Lane {
   [[nodiscard]] std::string name() const override { return "cuda:" + std::to_string(index_); }
   [[nodiscard]] std::string device_name() const override { return device_name_; }
   [[nodiscard]] std::size_t slots() const override { return count_; }
+  [[nodiscard]] LaneLoad most() const override { return {kGroupImages, kGroupPixels}; }
+  [[nodiscard]] bool has_codecs() const override { return true; }
 
   void start() override {
     const CudaDevice device = find_cuda_device(index_);
@@ -47,56 +53,123 @@ class CudaLane final : public Lane {
     device_name_ = device.name;
   }
 
-  void launch(std::size_t number, LaneImage& image) override {
+  void launch(std::size_t number, std::span<LaneImage* const> images) override {
     IMGPIPE_CUDA(cudaSetDevice(index_));
     Slot& slot = slots_[number];
-    Context& context = slot.context;
-    const Range range("image");
+    const Range range("images");
     try {
-      slot.run.emplace(context, image.plan, image.timeline, false,
-                       name() + " slot " + std::to_string(number + 1));
-      image.pixels = Image(image.plan.output, pinned_.get());
-      pinned_->pin(image.source.untyped_view().data);
-      pinned_->pin(image.pixels.untyped_view().data);
-      (void)slot.run->upload(std::as_const(image.source).untyped_view(), 0, 0);
-      slot.run->launch(0);
-      slot.run->download(image.pixels.untyped_view(), 0);
-      slot.done.record(context.stream);
+      queue(slot, images, name() + " slot " + std::to_string(number + 1));
     } catch (...) {
-      (void)cudaStreamSynchronize(context.stream.get());
-      slot.run.reset();
+      (void)cudaStreamSynchronize(slot.context.stream.get());
+      slot.clear();
       throw;
     }
   }
 
-  void finish(std::size_t number, LaneImage& image) override {
+  void finish(std::size_t number, std::span<LaneImage* const> images) override {
     IMGPIPE_CUDA(cudaSetDevice(index_));
     Slot& slot = slots_[number];
     try {
       slot.done.wait();
-      slot.run->give_spans();
+      collect(slot, images);
+      for (DeviceRun& run : slot.runs) run.give_spans();
     } catch (...) {
       (void)cudaStreamSynchronize(slot.context.stream.get());
-      image.pixels = Image();  // whatever is in it did not come all the way
-      slot.run.reset();
+      // Whatever is in them did not come all the way.
+      for (LaneImage* const image : images) give_up(*image);
+      slot.clear();
       throw;
     }
-    slot.run.reset();
+    slot.clear();
   }
 
   void release_memory() override {
     IMGPIPE_CUDA(cudaSetDevice(index_));
-    for (Slot& slot : slots_) slot.context.release_memory();
+    for (Slot& slot : slots_) slot.context.arena.release();
   }
 
  private:
+  // Enough to fill a large device; more would only be waited for.
+  static constexpr std::size_t kGroupImages = 128;
+  static constexpr std::int64_t kGroupPixels = std::int64_t{64} << 20;
+
   struct Slot {
     explicit Slot(PinnedMemory& pinned) : context(pinned) {}
     Context context;
     // The thread that waits for it sleeps: a processor that spins is one that decodes nothing.
     Event done{cudaEventBlockingSync | cudaEventDisableTiming};
-    std::optional<DeviceRun> run;
+    std::deque<DeviceRun> runs;  // by image
+    std::optional<CodedGroup> codecs;
+
+    void clear() {
+      codecs.reset();
+      runs.clear();
+    }
   };
+
+  // From the first upload to what says how large the files are.
+  void queue(Slot& slot, std::span<LaneImage* const> images, const std::string& track) {
+    Context& context = slot.context;
+    context.begin();
+    std::vector<CodedGroup::Member> members;
+    for (LaneImage* const image : images) {
+      const auto decoded =
+          image->coded.jpeg ? DeviceRun::Decoded::with_first_steps : DeviceRun::Decoded::on_host;
+      slot.runs.emplace_back(context, image->plan, image->timeline, false, decoded, track);
+      members.push_back({&image->coded, &slot.runs.back()});
+    }
+    slot.codecs.emplace(context, std::move(members));
+    slot.codecs->upload();
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      if (images[i]->coded.jpeg) continue;
+      pinned_->pin(images[i]->source.untyped_view().data);
+      (void)slot.runs[i].upload(std::as_const(images[i]->source).untyped_view(), 0, 0);
+    }
+    slot.codecs->launch_decoding(0);
+    for (DeviceRun& run : slot.runs) run.launch(0);
+    slot.codecs->prepare_encoding();
+    slot.codecs->launch_encoding(0);
+    slot.codecs->queue_results();
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      if (images[i]->coded.form.kind == DeviceForm::Kind::none) download(slot.runs[i], *images[i]);
+    }
+    slot.done.record(context.stream);
+  }
+
+  void download(DeviceRun& run, LaneImage& image) {
+    image.pixels = Image(image.plan.output, pinned_.get());
+    pinned_->pin(image.pixels.untyped_view().data);
+    run.download(image.pixels.untyped_view(), 0);
+  }
+
+  // What could not be queued before its size was known.
+  void collect(Slot& slot, std::span<LaneImage* const> images) {
+    slot.codecs->judge();
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      LaneImage& image = *images[i];
+      if (!image.coded.in_order) {
+        give_up(image);
+      } else if (image.coded.form.kind != DeviceForm::Kind::none) {
+        try {
+          slot.codecs->collect(i);
+          if (image.coded.made.parts.empty()) download(slot.runs[i], image);
+        } catch (const Error& error) {
+          if (error.kind() == ErrorKind::device) throw;
+          image.error = error;
+        }
+      }
+    }
+    slot.done.record(slot.context.stream);
+    slot.done.wait();
+    for (LaneImage* const image : images) {
+      if (image->error) give_up(*image);
+    }
+  }
+
+  static void give_up(LaneImage& image) {
+    image.pixels = Image();
+    image.coded.made = {};
+  }
 
   int index_;
   std::size_t count_;

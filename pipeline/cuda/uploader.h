@@ -35,7 +35,7 @@ class Uploader {
     if (!whole_.empty()) return whole_.untyped_view().rows(first, rows);
     Slot& slot = ring_[next_slot_];
     next_slot_ = (next_slot_ + 1) % ring_.size();
-    if (slot.last_mark != kNotUsed) run_.times().wait_for(slot.last_mark);
+    if (slot.last_mark != kNotUsed) run_.context().wait_for(slot.last_mark);
     return slot.image.untyped_view().rows(0, rows);
   }
 

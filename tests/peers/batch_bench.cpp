@@ -59,9 +59,13 @@ class RecordingLane final : public Lane {
   [[nodiscard]] std::string device_name() const override { return lane_->device_name(); }
   [[nodiscard]] std::size_t slots() const override { return lane_->slots(); }
   void start() override { lane_->start(); }
-  void launch(std::size_t slot, LaneImage& image) override { lane_->launch(slot, image); }
-  void finish(std::size_t slot, LaneImage& image) override {
-    lane_->finish(slot, image);
+  void launch(std::size_t slot, std::span<LaneImage* const> images) override {
+    images.front()->coded.form = {};  // pixels
+    lane_->launch(slot, images);
+  }
+  void finish(std::size_t slot, std::span<LaneImage* const> images) override {
+    lane_->finish(slot, images);
+    const LaneImage& image = *images.front();
     Image copy(image.plan.output);
     copy_pixels(std::as_const(image.pixels).view(), copy.view());
     const std::lock_guard lock(results_.mutex);
@@ -95,8 +99,9 @@ class NullLane final : public Lane {
   [[nodiscard]] std::string device_name() const override { return "no kernels"; }
   [[nodiscard]] std::size_t slots() const override { return 4; }
   void start() override {}
-  void launch(std::size_t, LaneImage&) override {}
-  void finish(std::size_t, LaneImage& image) override {
+  void launch(std::size_t, std::span<LaneImage* const>) override {}
+  void finish(std::size_t, std::span<LaneImage* const> images) override {
+    LaneImage& image = *images.front();
     const std::lock_guard lock(results_.mutex);
     lender_.lend(results_.images.at(key_of(image.source)).view().data);
     image.pixels = Image(image.plan.output, &lender_);

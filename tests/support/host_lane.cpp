@@ -16,7 +16,8 @@ void HostLane::start() {
   if (faults_.start) throw Error(ErrorKind::device, "it does not start");
 }
 
-void HostLane::launch(std::size_t slot, LaneImage& image) {
+void HostLane::launch(std::size_t slot, std::span<LaneImage* const> images) {
+  const LaneImage& image = *images.front();
   ++launches_;
   if (faults_.breaks_in_launch > 0 && launches_ >= faults_.breaks_in_launch)
     throw Error(ErrorKind::device, "it broke");
@@ -28,7 +29,8 @@ void HostLane::launch(std::size_t slot, LaneImage& image) {
   number_[slot] = launches_;
 }
 
-void HostLane::finish(std::size_t slot, LaneImage& image) {
+void HostLane::finish(std::size_t slot, std::span<LaneImage* const> images) {
+  LaneImage& image = *images.front();
   if (faults_.breaks_in_finish > 0 && number_[slot] >= faults_.breaks_in_finish)
     throw Error(ErrorKind::device, "it broke");
   std::this_thread::sleep_for(std::chrono::milliseconds(faults_.image_ms));

@@ -32,8 +32,8 @@ class HostLane final : public Lane {
   [[nodiscard]] std::string device_name() const override { return "test"; }
   [[nodiscard]] std::size_t slots() const override { return used_.size(); }
   void start() override;
-  void launch(std::size_t slot, LaneImage& image) override;
-  void finish(std::size_t slot, LaneImage& image) override;
+  void launch(std::size_t slot, std::span<LaneImage* const> images) override;
+  void finish(std::size_t slot, std::span<LaneImage* const> images) override;
   void release_memory() override;
 
  private:

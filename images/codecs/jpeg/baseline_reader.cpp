@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "images/codecs/jpeg/entropy_decoder.h"
+#include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/library_rows.h"
 #include "images/codecs/jpeg/sample_rows.h"
 #include "images/codecs/jpeg/scan_pieces.h"
@@ -49,15 +49,15 @@ class BaselineReader final : public Reader {
  public:
   BaselineReader(std::unique_ptr<LibraryJpeg> library, const BaselineScan& scan, std::size_t piece_bytes)
       : library_(std::move(library)),
-        scan_(scan),
-        pieces_(scan_, tables_, piece_bytes),
+        jpeg_{.scan = scan, .tables = {}},
+        pieces_(scan_, jpeg_.tables, piece_bytes),
         layout_(scan_),
         library_rows_(*library_) {
     header_ = library_->header();
   }
 
   // False: for the library.
-  [[nodiscard]] bool make_tables() { return tables_.make(scan_); }
+  [[nodiscard]] bool make_tables() { return jpeg_.tables.make(scan_); }
   [[nodiscard]] std::unique_ptr<LibraryJpeg> take_library() { return std::move(library_); }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
@@ -86,6 +86,13 @@ class BaselineReader final : public Reader {
     // rows themselves once more.
     return mcu_rows * layout_.bytes() + coefficients + 2 * pieces_.most_piece_bytes() +
            rows * header_.shape.row_bytes();
+  }
+  [[nodiscard]] const JpegScan* jpeg_scan() const noexcept override {
+    return without_bands_ ? nullptr : &jpeg_;
+  }
+  void judge_end(std::size_t behind_end) override {
+    std::string warning = library_->judge_behind_end(scan_.data.subspan(behind_end));
+    if (!warning.empty()) warnings_.push_back(std::move(warning));
   }
   [[nodiscard]] std::string_view decoder() const noexcept override {
     return by_library_.load(std::memory_order_relaxed) ? std::string_view() : "parallel";
@@ -119,9 +126,9 @@ class BaselineReader final : public Reader {
   [[nodiscard]] std::int64_t most_list_bytes() const {
     const auto bits = static_cast<std::int64_t>(scan_.data.size()) * 8;
     const std::int64_t blocks =
-        std::min(scan_.mcus(), bits / tables_.least_mcu_bits + 1) * scan_.blocks_in_mcu;
+        std::min(scan_.mcus(), bits / jpeg_.tables.least_mcu_bits + 1) * scan_.blocks_in_mcu;
     return blocks * std::int64_t{sizeof(CoefficientBlock)} +
-           bits / tables_.least_coefficient_bits * std::int64_t{sizeof(Coefficient)};
+           bits / jpeg_.tables.least_coefficient_bits * std::int64_t{sizeof(Coefficient)};
   }
   // That so many rows can need.
   [[nodiscard]] std::int64_t most_mcu_rows(std::int64_t rows) const {
@@ -150,8 +157,8 @@ class BaselineReader final : public Reader {
   void read_by_ourselves(Lock& lock, const Band& band, const HostView& rows);
 
   std::unique_ptr<LibraryJpeg> library_;
-  const BaselineScan scan_;
-  EntropyTables tables_;
+  JpegScan jpeg_;
+  const BaselineScan& scan_ = jpeg_.scan;
   ScanPieces pieces_;
   const SampleLayout layout_;
   bool without_bands_ = false;
@@ -361,9 +368,7 @@ void BaselineReader::check_end(Lock& lock) {
     if (end_judged_) return;
     if (!joining_ && pieces_.is_complete()) {
       end_judged_ = true;
-      const Bytes behind = scan_.data.subspan(pieces_.behind_end());
-      if (std::string warning = library_->judge_behind_end(behind); !warning.empty())
-        warnings_.push_back(std::move(warning));
+      judge_end(pieces_.behind_end());
       return;
     }
     if (!decode_one(lock)) changed_.wait(lock);

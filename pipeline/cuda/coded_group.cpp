@@ -1,0 +1,203 @@
+#include "pipeline/cuda/coded_group.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr const char* kEncodeRow = "encode (cuda)";
+
+Plane<Sample, Device> samples_of(const DeviceView& view) {
+  return view.empty() ? Plane<Sample, Device>() : view.as<Sample>();
+}
+
+// What a file's bytes and pixels are together.
+std::int64_t bytes_decoded(const StagedJpeg& jpeg, const DeviceRun::DecodedTo& to) {
+  return static_cast<std::int64_t>(jpeg.scan.bytes) + (to.pixels.empty() ? 0 : to.pixels.bytes()) +
+         (to.grey.empty() ? 0 : to.grey.bytes());
+}
+
+}  // namespace
+
+CodedGroup::CodedGroup(Context& context, std::vector<Member> members)
+    : context_(context), members_(std::move(members)) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const CodedImage& image = *members_[i].image;
+    if (image.jpeg) decoded_.push_back(i);
+    if (image.form.kind == DeviceForm::Kind::png_strips) png_.push_back(i);
+    if (image.form.kind == DeviceForm::Kind::jpeg_scan) jpeg_.push_back(i);
+  }
+}
+
+Image CodedGroup::pinned_bytes(std::size_t bytes) {
+  Image block({static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1)), 1, 1}, &context_.pinned);
+  context_.pinned.pin(block.untyped_view().data);
+  return block;
+}
+
+// Takes a codec's memory and fills the part that the host knows.
+template <class Group>
+CodedGroup::Launches CodedGroup::make_launches(const Group& group) {
+  const GroupMemory& memory = group.memory();
+  Launches launches{context_.arena.take(memory.bytes), pinned_bytes(memory.upload_bytes),
+                    pinned_bytes(memory.results_bytes)};
+  group.write_upload(launches.tables.untyped_view().data);
+  IMGPIPE_CUDA(cudaMemcpyAsync(launches.memory, launches.tables.untyped_view().data, memory.upload_bytes,
+                               cudaMemcpyHostToDevice, context_.stream.get()));
+  return launches;
+}
+
+void CodedGroup::upload() {
+  if (decoded_.empty()) return;
+  std::vector<EntropyTask> entropy;
+  std::vector<ReconstructionTask> reconstruction;
+  for (const std::size_t i : decoded_) {
+    const StagedJpeg& jpeg = *members_[i].image->jpeg;
+    const BaselineScan& scan = jpeg.jpeg->scan;
+    const auto blocks = static_cast<std::size_t>(scan.mcus() * scan.blocks_in_mcu);
+    std::byte* const stream = context_.arena.take(jpeg.scan.bytes + kStreamMargin);
+    auto* const coefficients =
+        reinterpret_cast<std::int16_t*>(context_.arena.take(blocks * kBlockSamples * sizeof(std::int16_t)));
+    const DeviceRun::DecodedTo to = members_[i].run->decoded_to();
+    const std::byte* const from = jpeg.bytes.untyped_view().data;
+    context_.pinned.pin(from);
+    const std::size_t before = context_.mark();
+    IMGPIPE_CUDA(
+        cudaMemcpyAsync(stream, from, jpeg.scan.bytes, cudaMemcpyHostToDevice, context_.stream.get()));
+    members_[i].run->times().interval("upload", SpanKind::transfer,
+                                      static_cast<std::int64_t>(jpeg.scan.bytes), 0, before, context_.mark());
+    entropy.push_back({&scan, &jpeg.jpeg->tables, &jpeg.scan, stream, coefficients});
+    reconstruction.push_back(
+        {&scan, coefficients, samples_of(to.pixels), samples_of(to.grey), to.luma, to.counts});
+  }
+  entropy_.emplace(std::move(entropy));
+  entropy_launches_ = make_launches(*entropy_);
+  reconstruction_.emplace(std::move(reconstruction));
+  reconstruction_launches_ = make_launches(*reconstruction_);
+}
+
+// The time between two marks, cut into the images' parts by their pixels.
+void CodedGroup::add_shares(std::span<const std::size_t> members, const std::vector<std::string>& rows,
+                            int pass, std::size_t first, std::size_t last) {
+  double all = 0;
+  const auto pixels = [&](std::size_t i) {
+    return static_cast<double>(members_[i].run->plan().input.pixels());
+  };
+  for (const std::size_t i : members) all += pixels(i);
+  double before = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    DeviceRun& run = *members_[members[i]].run;
+    const double own = pixels(members[i]) / all;
+    const CodedImage& image = *members_[members[i]].image;
+    const std::int64_t bytes =
+        rows[i] == kEncodeRow ? run.plan().output.bytes() : bytes_decoded(*image.jpeg, run.decoded_to());
+    run.times().share(rows[i], SpanKind::codec, bytes, pass, first, last, {before, before + own});
+    before += own;
+  }
+}
+
+void CodedGroup::launch_decoding(int pass) {
+  if (decoded_.empty()) return;
+  const CudaLaunch launch{context_.stream.get(), context_.multiprocessors};
+  const std::size_t first = context_.mark();
+  IMGPIPE_CUDA(static_cast<cudaError_t>(entropy_->launch(entropy_launches_.memory, launch)));
+  IMGPIPE_CUDA(static_cast<cudaError_t>(reconstruction_->launch(reconstruction_launches_.memory, launch)));
+  const std::size_t last = context_.mark();
+  std::vector<std::string> rows;
+  for (const std::size_t i : decoded_) rows.push_back(members_[i].run->decoded_to().row);
+  add_shares(decoded_, rows, pass, first, last);
+}
+
+void CodedGroup::prepare_encoding() {
+  if (!png_.empty()) {
+    std::vector<PngEncodingTask> tasks;
+    for (const std::size_t i : png_)
+      tasks.push_back({members_[i].run->result().as<Sample>(), members_[i].image->strip_rows});
+    png_encoding_.emplace(std::move(tasks));
+    png_launches_ = make_launches(*png_encoding_);
+  }
+  if (!jpeg_.empty()) {
+    std::vector<JpegEncodingTask> tasks;
+    for (const std::size_t i : jpeg_) {
+      const DeviceForm& form = members_[i].image->form;
+      tasks.push_back({members_[i].run->result().as<Sample>(), form.quality, form.halved_colors});
+    }
+    jpeg_encoding_.emplace(std::move(tasks));
+    jpeg_launches_ = make_launches(*jpeg_encoding_);
+  }
+}
+
+void CodedGroup::launch_encoding(int pass) {
+  const CudaLaunch launch{context_.stream.get(), context_.multiprocessors};
+  const auto run = [&](const auto& encoding, const Launches& launches, std::span<const std::size_t> members) {
+    if (!encoding) return;
+    const std::size_t first = context_.mark();
+    IMGPIPE_CUDA(static_cast<cudaError_t>(encoding->launch(launches.memory, launch)));
+    add_shares(members, std::vector<std::string>(members.size(), kEncodeRow), pass, first, context_.mark());
+  };
+  run(png_encoding_, png_launches_, png_);
+  run(jpeg_encoding_, jpeg_launches_, jpeg_);
+}
+
+template <class Group>
+void CodedGroup::queue_results_of(const std::optional<Group>& group, Launches& launches) {
+  if (!group || group->memory().results_bytes == 0) return;
+  IMGPIPE_CUDA(cudaMemcpyAsync(launches.results.untyped_view().data,
+                               launches.memory + group->memory().results_offset,
+                               group->memory().results_bytes, cudaMemcpyDeviceToHost, context_.stream.get()));
+}
+
+void CodedGroup::queue_results() {
+  queue_results_of(entropy_, entropy_launches_);
+  queue_results_of(png_encoding_, png_launches_);
+  queue_results_of(jpeg_encoding_, jpeg_launches_);
+}
+
+void CodedGroup::judge() {
+  for (std::size_t i = 0; i < decoded_.size(); ++i) {
+    members_[decoded_[i]].image->in_order =
+        entropy_->in_order(i, entropy_launches_.results.untyped_view().data);
+  }
+}
+
+void CodedGroup::collect(std::size_t member) {
+  const auto place_in = [member](const std::vector<std::size_t>& members) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(members, member) - members.begin());
+  };
+  const DeviceForm::Kind kind = members_[member].image->form.kind;
+  if (kind == DeviceForm::Kind::png_strips) collect_png(place_in(png_), members_[member]);
+  if (kind == DeviceForm::Kind::jpeg_scan) collect_jpeg(place_in(jpeg_), members_[member]);
+}
+
+void CodedGroup::collect_png(std::size_t index, const Member& member) {
+  MadeFile& made = member.image->made;
+  const std::vector<PngEncoding::Strip> strips =
+      png_encoding_->strips(index, png_launches_.results.untyped_view().data);
+  const std::size_t first = strips.front().offset;
+  for (const PngEncoding::Strip& strip : strips)
+    made.parts.push_back({strip.offset - first, strip.bytes, strip.adler, strip.filtered});
+  download(made, png_launches_.memory + first, strips.back().offset + strips.back().bytes - first,
+           *member.run);
+}
+
+void CodedGroup::collect_jpeg(std::size_t index, const Member& member) {
+  const JpegEncoding::Scan scan = jpeg_encoding_->scan(index, jpeg_launches_.results.untyped_view().data);
+  if (scan.bytes == 0) return;  // the host encodes it
+  member.image->made.parts.push_back({.offset = 0, .bytes = scan.bytes});
+  download(member.image->made, jpeg_launches_.memory + scan.offset, scan.bytes, *member.run);
+}
+
+void CodedGroup::download(MadeFile& made, const std::byte* from, std::size_t bytes, DeviceRun& run) {
+  made.bytes = pinned_bytes(bytes);
+  const std::size_t before = context_.mark();
+  IMGPIPE_CUDA(cudaMemcpyAsync(made.bytes.untyped_view().data, from, bytes, cudaMemcpyDeviceToHost,
+                               context_.stream.get()));
+  run.times().interval("download", SpanKind::transfer, static_cast<std::int64_t>(bytes), 0, before,
+                       context_.mark());
+}
+
+}  // namespace imgpipe

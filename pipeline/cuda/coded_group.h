@@ -1,0 +1,76 @@
+// Decoding and encoding of several images on one stream, in the same launches.
+//
+//   upload scans | entropy decoding | reconstruction ->  (each image's steps)  -> PNG, JPEG encoding |
+//   results
+//                                                                               collect(): what was made |
+//                                                                               done
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/jpeg/encoding.h"
+#include "kernels/jpeg/entropy_decoding.h"
+#include "kernels/jpeg/reconstruction.h"
+#include "kernels/png/encoding.h"
+#include "pipeline/coded_image.h"
+#include "pipeline/cuda/device_run.h"
+
+namespace imgpipe {
+
+// The functions are called in this order, each once; those that launch as often as there are passes. All
+// throw Error(memory) or Error(device).
+class CodedGroup {
+ public:
+  struct Member {
+    CodedImage* image = nullptr;
+    DeviceRun* run = nullptr;  // of an image that the device decodes where image->jpeg is set
+  };
+
+  // What is referred to stays until the end.
+  CodedGroup(Context& context, std::vector<Member> members);
+
+  // Brings the scans up, and what the kernels need to know.
+  void upload();
+  void launch_decoding(int pass);
+  // Behind every image's steps: what the kernels need to know.
+  void prepare_encoding();
+  void launch_encoding(int pass);
+  // Queues the download of what was found, and of how large the files are.
+  void queue_results();
+  // When all of that is done: what was decoded and is not in order.
+  void judge();
+  // Then, of a member that is: queues the download of the file that was made, to the context's pinned memory.
+  // Nothing where none was made: its pixels are to be had.
+  void collect(std::size_t member);
+
+ private:
+  // A group of one codec: its memory on the device, and what of it the host has.
+  struct Launches {
+    std::byte* memory = nullptr;
+    Image tables, results;
+  };
+  template <class Group>
+  [[nodiscard]] Launches make_launches(const Group& group);
+  template <class Group>
+  void queue_results_of(const std::optional<Group>& group, Launches& launches);
+  [[nodiscard]] Image pinned_bytes(std::size_t bytes);
+  void add_shares(std::span<const std::size_t> members, const std::vector<std::string>& rows, int pass,
+                  std::size_t first, std::size_t last);
+  void collect_png(std::size_t index, const Member& member);
+  void collect_jpeg(std::size_t index, const Member& member);
+  void download(MadeFile& made, const std::byte* from, std::size_t bytes, DeviceRun& run);
+
+  Context& context_;
+  std::vector<Member> members_;
+  std::vector<std::size_t> decoded_, png_, jpeg_;  // of members_: who takes part
+  std::optional<EntropyDecoding> entropy_;
+  std::optional<JpegReconstruction> reconstruction_;
+  std::optional<PngEncoding> png_encoding_;
+  std::optional<JpegEncoding> jpeg_encoding_;
+  Launches entropy_launches_, reconstruction_launches_, png_launches_, jpeg_launches_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,52 @@
+#include "pipeline/cuda/device_arena.h"
+
+#include <algorithm>
+
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kBoundary = 256;
+// Small images share a block; a driver gives out 2 MB at least.
+constexpr std::size_t kLeastBlock = std::size_t{8} << 20;
+
+}  // namespace
+
+std::byte* DeviceArena::take(std::size_t bytes) {
+  bytes = (bytes + kBoundary - 1) / kBoundary * kBoundary;
+  if (blocks_.empty() || blocks_.back().bytes - blocks_.back().used < bytes) {
+    Block block;
+    block.bytes = std::max({bytes, next_bytes_, kLeastBlock});
+    try {
+      block.memory.reserve(block.bytes);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory || block.bytes == bytes) throw;
+      block.bytes = bytes;  // no more than that
+      block.memory.reserve(bytes);
+    }
+    blocks_.push_back(std::move(block));
+  }
+  Block& block = blocks_.back();
+  std::byte* const taken = static_cast<std::byte*>(block.memory.data()) + block.used;
+  block.used += bytes;
+  return taken;
+}
+
+void DeviceArena::reset() noexcept {
+  std::size_t bytes = 0;
+  for (Block& block : blocks_) {
+    bytes += block.bytes;
+    block.used = 0;
+  }
+  if (blocks_.size() < 2) return;
+  release();
+  next_bytes_ = bytes;
+}
+
+void DeviceArena::release() noexcept {
+  blocks_.clear();
+  next_bytes_ = 0;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,32 @@
+// Device memory for one group of images after the other.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+
+#include "pipeline/cuda/cuda_api.h"
+
+namespace imgpipe {
+
+// Taken in pieces, given back all together. Blocks stay for the next group; what took several comes in one
+// from then on, so that groups of about one size cost no call of the driver.
+class DeviceArena {
+ public:
+  // So many bytes on a 256-byte boundary, until reset(). Throws Error(memory) that names what was needed.
+  [[nodiscard]] std::byte* take(std::size_t bytes);
+  // Everything that was taken is free again. Nothing may work on it any more.
+  void reset() noexcept;
+  // Gives the blocks back to the device.
+  void release() noexcept;
+
+ private:
+  struct Block {
+    DeviceBuffer memory;
+    std::size_t bytes = 0, used = 0;
+  };
+
+  std::deque<Block> blocks_;
+  std::size_t next_bytes_ = 0;  // of the next block, at least
+};
+
+}  // namespace imgpipe
