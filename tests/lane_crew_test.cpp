@@ -35,7 +35,10 @@ struct Heard {
   std::atomic<int> broken{0}, last{0};
 
   LaneEvents events() {
-    return {[](EntryPointer, const std::string&) {}, [](EntryPointer, const Error&) {}, [](EntryPointer) {},
+    return {[](EntryPointer, const std::string&) {},
+            [](EntryPointer, const Error&) {},
+            [](EntryPointer) {},
+            [](EntryPointer) {},
             [this](const std::string&, const Error&, bool is_last) {
               ++broken;
               if (is_last) ++last;

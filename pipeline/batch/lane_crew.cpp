@@ -97,6 +97,13 @@ double LaneCrew::waiting() const {
   return pixels > 0 ? std::max(by_images, waiting_pixels / pixels) : by_images;
 }
 
+std::size_t LaneCrew::slots() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t slots = 0;
+  for (const Member& member : members_) slots += member.started ? member.lane->slots() : 0;
+  return slots;
+}
+
 bool LaneCrew::has_codecs() const {
   return std::ranges::all_of(members_, [](const Member& member) { return member.lane->has_codecs(); });
 }

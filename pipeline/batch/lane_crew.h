@@ -59,6 +59,8 @@ class LaneCrew {
   [[nodiscard]] bool push(EntryPointer& image);
   // How often the slots of the lanes that are started could be filled with what waits.
   [[nodiscard]] double waiting() const;
+  // Of the lanes that are started.
+  [[nodiscard]] std::size_t slots() const;
   // All lanes take images as their files have them.
   [[nodiscard]] bool has_codecs() const;
   // At least one lane takes images.
