@@ -20,7 +20,7 @@ struct ReconstructionTask {
   const std::int16_t* coefficients = nullptr;  // device, as EntropyTask has them
   // What the file holds: interleaved RGB, or one grey plane.
   Plane<Sample, Device> pixels{};
-  // Of a colour image: what the stage `gray` makes of the pixels.
+  // Of a colour image: what the stage `gray` makes of the pixels. Of a grey image: the same as `pixels`.
   Plane<Sample, Device> grey{};
   Luma luma = Luma::bt601;
   // The histogram of the one grey plane that is made, kBins counters, device; nullptr: not wanted.
@@ -39,6 +39,8 @@ class JpegReconstruction {
  private:
   std::vector<ReconstructionTask> tasks_;
   GroupMemory memory_;
+  std::uint64_t luma_items_ = 0, colour_items_ = 0;  // reconstruction_plan.h
+  bool any_counts_ = false;
 };
 
 }  // namespace imgpipe

@@ -142,14 +142,14 @@ bool read_block(Bits& bits, const BaselineScan& scan, const ScanComponent& compo
   return read_ac(bits, scan.ac_codes[static_cast<std::size_t>(component.ac_codes)], block);
 }
 
-std::array<std::uint8_t, kBlockSamples> samples_of(const Block& block, const ScanComponent& component) {
+// `block`: row by row.
+std::array<std::uint8_t, kBlockSamples> samples_of(std::span<const std::int16_t> block,
+                                                   const ScanComponent& component) {
   std::array<std::int16_t, kBlockSamples> values{};
-  bool flat = true;
-  for (std::size_t i = 0; i < kBlockSamples; ++i) {
-    values[kZigzag[i]] = dequantised(block[i], component.steps[i]);
-    if (kZigzag[i] >= kBlockSide && block[i] != 0) flat = false;
-  }
-  return inverse_dct(values, flat);
+  for (std::size_t i = 0; i < kBlockSamples; ++i)
+    values[kZigzag[i]] = dequantised(block[kZigzag[i]], component.steps[i]);
+  const auto below = block.subspan(kBlockSide);
+  return inverse_dct(values, std::ranges::all_of(below, [](std::int16_t v) { return v == 0; }));
 }
 
 // ---- planes -----------------------------------------------------------------------------------------
@@ -183,34 +183,39 @@ class Samples {
   std::vector<std::uint8_t> samples_;
 };
 
-bool read_mcu(Bits& bits, const BaselineScan& scan, std::int64_t mcu, std::array<std::int64_t, 3>& dc,
-              std::vector<Samples>& planes) {
-  for (std::size_t c = 0; c < planes.size(); ++c) {
+// Appends the blocks of an MCU, row by row.
+bool read_mcu(Bits& bits, const BaselineScan& scan, std::array<std::int64_t, 3>& dc,
+              std::vector<std::int16_t>& coefficients) {
+  for (std::size_t c = 0; c < static_cast<std::size_t>(scan.components); ++c) {
     const ScanComponent& component = scan.component[c];
-    for (std::int64_t down = 0; down < component.down; ++down) {
-      for (std::int64_t across = 0; across < component.across; ++across) {
-        Block block{};
-        if (!read_block(bits, scan, component, dc[c], block)) return false;
-        planes[c].set_block(mcu % scan.mcus_across * component.across + across,
-                            mcu / scan.mcus_across * component.down + down, samples_of(block, component));
-      }
+    for (int i = 0; i < component.down * component.across; ++i) {
+      Block block{};
+      if (!read_block(bits, scan, component, dc[c], block)) return false;
+      const std::size_t begin = coefficients.size();
+      coefficients.resize(begin + kBlockSamples);
+      for (std::size_t k = 0; k < kBlockSamples; ++k) coefficients[begin + kZigzag[k]] = block[k];
     }
   }
   return true;
 }
 
-bool read_scan(const BaselineScan& scan, std::vector<Samples>& planes) {
-  Bits bits(scan.data);
-  std::array<std::int64_t, 3> dc{};
+std::vector<Samples> make_planes(const BaselineScan& scan, std::span<const std::int16_t> coefficients) {
+  std::vector<Samples> planes;
+  planes.reserve(static_cast<std::size_t>(scan.components));
+  for (int c = 0; c < scan.components; ++c)
+    planes.emplace_back(scan, scan.component[static_cast<std::size_t>(c)]);
   for (std::int64_t mcu = 0; mcu < scan.mcus(); ++mcu) {
-    if (scan.restart_interval > 0 && mcu > 0 && mcu % scan.restart_interval == 0) {
-      const std::int64_t restart = (mcu / scan.restart_interval - 1) % kRestarts;
-      if (!bits.take_marker(kFirstRestart + static_cast<unsigned>(restart))) return false;
-      dc = {};
+    for (std::size_t c = 0; c < planes.size(); ++c) {
+      const ScanComponent& component = scan.component[c];
+      for (std::int64_t i = 0; i < std::int64_t{component.down} * component.across; ++i) {
+        planes[c].set_block(mcu % scan.mcus_across * component.across + i % component.across,
+                            mcu / scan.mcus_across * component.down + i / component.across,
+                            samples_of(coefficients.first(kBlockSamples), component));
+        coefficients = coefficients.subspan(kBlockSamples);
+      }
     }
-    if (!read_mcu(bits, scan, mcu, dc, planes)) return false;
   }
-  return bits.take_marker(kEndOfImage);
+  return planes;
 }
 
 // ---- pixels -----------------------------------------------------------------------------------------
@@ -262,16 +267,32 @@ void write_pixels(const BaselineScan& scan, const std::vector<Samples>& planes, 
 
 }  // namespace
 
-std::optional<Image> decode_baseline_reference(const BaselineScan& scan) {
-  std::vector<Samples> planes;
-  planes.reserve(static_cast<std::size_t>(scan.components));
-  for (int c = 0; c < scan.components; ++c) {
-    planes.emplace_back(scan, scan.component[static_cast<std::size_t>(c)]);
+std::optional<std::vector<std::int16_t>> read_coefficients_reference(const BaselineScan& scan) {
+  Bits bits(scan.data);
+  std::vector<std::int16_t> coefficients;
+  std::array<std::int64_t, 3> dc{};
+  for (std::int64_t mcu = 0; mcu < scan.mcus(); ++mcu) {
+    if (scan.restart_interval > 0 && mcu > 0 && mcu % scan.restart_interval == 0) {
+      const std::int64_t restart = (mcu / scan.restart_interval - 1) % kRestarts;
+      if (!bits.take_marker(kFirstRestart + static_cast<unsigned>(restart))) return std::nullopt;
+      dc = {};
+    }
+    if (!read_mcu(bits, scan, dc, coefficients)) return std::nullopt;
   }
-  if (!read_scan(scan, planes)) return std::nullopt;
+  if (!bits.take_marker(kEndOfImage)) return std::nullopt;
+  return coefficients;
+}
+
+Image reconstruct_reference(const BaselineScan& scan, std::span<const std::int16_t> coefficients) {
   Image image({scan.width, scan.height, scan.components});
-  write_pixels(scan, planes, image.view());
+  write_pixels(scan, make_planes(scan, coefficients), image.view());
   return image;
+}
+
+std::optional<Image> decode_baseline_reference(const BaselineScan& scan) {
+  const auto coefficients = read_coefficients_reference(scan);
+  if (!coefficients) return std::nullopt;
+  return reconstruct_reference(scan, *coefficients);
 }
 
 }  // namespace imgpipe

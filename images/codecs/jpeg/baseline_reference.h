@@ -2,7 +2,10 @@
 // compared with it; the program itself never runs it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "images/codecs/jpeg/baseline_scan.h"
 #include "images/image.h"
@@ -14,5 +17,11 @@ namespace imgpipe {
 // behind the 64th, data that ends early, a byte or more left over before a marker, a restart marker that is
 // missing or not the next one, no EOI behind the last MCU. Throws Error(memory).
 [[nodiscard]] std::optional<Image> decode_baseline_reference(const BaselineScan& scan);
+
+// Its two halves. Coefficients: kBlockSamples for each block in the order of the scan, row by row, not
+// dequantised.
+[[nodiscard]] std::optional<std::vector<std::int16_t>> read_coefficients_reference(const BaselineScan& scan);
+[[nodiscard]] Image reconstruct_reference(const BaselineScan& scan,
+                                          std::span<const std::int16_t> coefficients);
 
 }  // namespace imgpipe

@@ -1,0 +1,201 @@
+// Dequantisation and the inverse DCT of a block (images/codecs/jpeg/jpeg_arithmetic.h) for four threads that
+// have two columns of it each, and then two rows. For host and device.
+//
+// Eight blocks are transformed together, by the 32 lanes of a warp: lane / 4 is the block, `part` = lane % 4
+// the share in it.
+//
+//   columns   a lane has columns 2 part and 2 part + 1: 8 words, a row each, the left column in the lower
+//             half
+//   rows      a lane has rows part and part + 4: of each 4 words of two values, then 2 words of four samples
+//   vectors   the lanes of an even block and of the odd one behind it change rows with each other: a lane has
+//             16 samples, one row of both blocks (VectorPlace)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "images/codecs/jpeg/jpeg_arithmetic.h"
+#include "images/host_device.h"
+#include "kernels/jpeg/packed_words.h"
+
+namespace imgpipe {
+
+inline constexpr unsigned kBlockLanes = 4;        // threads of a block
+inline constexpr unsigned kTransformBlocks = 8;   // that a warp has at a time
+inline constexpr unsigned kTransformWords = 256;  // of 4 bytes, that they take between the passes
+
+// ---- passes ----------------------------------------------------------------------------------------------
+
+// A value of 16 bits in the upper half of a word: sums of such wrap as they have to.
+IMGPIPE_HOST_DEVICE constexpr std::int32_t lowered(std::uint32_t upper) {
+  return static_cast<std::int32_t>(upper) >> 16;
+}
+// The same, with dct::kConstantBits behind the point.
+IMGPIPE_HOST_DEVICE constexpr std::int32_t lowered_to_point(std::uint32_t upper) {
+  return static_cast<std::int32_t>(upper) >> (16 - dct::kConstantBits);
+}
+
+// What a pass over eight values begins with; the sums are wrapped.
+struct PassValues {
+  std::int32_t sum04 = 0, difference04 = 0;  // with dct::kConstantBits behind the point
+  std::int32_t x1 = 0, x2 = 0, x3 = 0, x5 = 0, x6 = 0, x7 = 0;
+  std::int32_t sum73 = 0, sum51 = 0;
+};
+
+// inverse_dct_pass() of jpeg_arithmetic.h without the saturation.
+template <int kShift>
+IMGPIPE_HOST_DEVICE constexpr void transform_eight(const PassValues& v, std::int32_t (&out)[kBlockSide]) {
+  using namespace dct;
+  constexpr std::int32_t kRound = 1 << (kShift - 1);
+  const std::int32_t t2 = v.x2 * k0_541196100 + v.x6 * (k0_541196100 - k1_847759065);
+  const std::int32_t t3 = v.x2 * (k0_541196100 + k0_765366865) + v.x6 * k0_541196100;
+  const std::int32_t s3 = v.sum73 * (k1_175875602 - k1_961570560) + v.sum51 * k1_175875602;
+  const std::int32_t s4 = v.sum73 * k1_175875602 + v.sum51 * (k1_175875602 - k0_390180644);
+  const std::int32_t t0 = v.sum04 + kRound;
+  const std::int32_t t1 = v.difference04 + kRound;
+  const std::int32_t even[4] = {t0 + t3, t1 + t2, t1 - t2, t0 - t3};
+  const std::int32_t odd[4] = {
+      v.x1 * (k1_501321110 - k0_899976223) - v.x7 * k0_899976223 + s4,
+      v.x3 * (k3_072711026 - k2_562915447) - v.x5 * k2_562915447 + s3,
+      v.x5 * (k2_053119869 - k2_562915447) - v.x3 * k2_562915447 + s4,
+      v.x7 * (k0_298631336 - k0_899976223) - v.x1 * k0_899976223 + s3,
+  };
+  for (int i = 0; i < 4; ++i) {
+    out[i] = (even[i] + odd[i]) >> kShift;
+    out[7 - i] = (even[i] - odd[i]) >> kShift;
+  }
+}
+
+IMGPIPE_HOST_DEVICE constexpr PassValues pass_values(const std::uint32_t (&upper)[kBlockSide]) {
+  return {lowered_to_point(upper[0] + upper[4]),
+          lowered_to_point(upper[0] - upper[4]),
+          lowered(upper[1]),
+          lowered(upper[2]),
+          lowered(upper[3]),
+          lowered(upper[5]),
+          lowered(upper[6]),
+          lowered(upper[7]),
+          lowered(upper[7] + upper[3]),
+          lowered(upper[5] + upper[1])};
+}
+
+// ---- columns ---------------------------------------------------------------------------------------------
+
+// The quantiser's steps of a lane's two columns.
+struct ColumnSteps {
+  std::uint32_t left[kBlockSide] = {};   // in the upper half
+  std::uint32_t right[kBlockSide] = {};  // in the lower one
+
+  // `steps`: of a block, row by row.
+  IMGPIPE_HOST_DEVICE constexpr void load(const std::uint16_t* steps, unsigned part) {
+    for (unsigned y = 0; y < kBlockSide; ++y) {
+      left[y] = static_cast<std::uint32_t>(steps[y * kBlockSide + 2 * part]) << 16;
+      right[y] = steps[y * kBlockSide + 2 * part + 1];
+    }
+  }
+};
+
+// Dequantised, wrapped to 16 bits, in the upper half.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_left(std::uint32_t pair, std::uint32_t step) {
+  return pair * step;
+}
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_right(std::uint32_t pair, std::uint32_t step) {
+  return (pair & 0xFFFF0000U) * step;
+}
+
+// The pass over two columns. Only the first kRows rows hold coefficients. `flat`: only the first one does;
+// where a block of libjpeg-turbo's is so, its DC coefficient times 4 wraps in place of being saturated, which
+// it does not once it has 14 bits.
+template <unsigned kRows>
+IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[kBlockSide],
+                                                  const ColumnSteps& steps, bool flat,
+                                                  std::uint32_t (&out)[kBlockSide]) {
+  std::uint32_t left[kBlockSide] = {};
+  std::uint32_t right[kBlockSide] = {};
+  for (unsigned y = 0; y < kRows; ++y) {
+    left[y] = dequantised_left(pairs[y], steps.left[y]);
+    right[y] = dequantised_right(pairs[y], steps.right[y]);
+  }
+  if (flat) {
+    left[0] = static_cast<std::uint32_t>(static_cast<std::int32_t>(left[0] << dct::kColumnBits) >>
+                                         dct::kColumnBits);
+    right[0] = static_cast<std::uint32_t>(static_cast<std::int32_t>(right[0] << dct::kColumnBits) >>
+                                          dct::kColumnBits);
+  }
+  std::int32_t a[kBlockSide] = {};
+  std::int32_t b[kBlockSide] = {};
+  transform_eight<dct::kColumnShift>(pass_values(left), a);
+  transform_eight<dct::kColumnShift>(pass_values(right), b);
+  for (unsigned y = 0; y < kBlockSide; ++y) out[y] = saturated_pair(a[y], b[y]);
+}
+
+// The same of a flat block: what every row has.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t flat_columns(std::uint32_t pair, const ColumnSteps& steps) {
+  const std::uint32_t left = dequantised_left(pair, steps.left[0]) << dct::kColumnBits;
+  const std::uint32_t right = dequantised_right(pair, steps.right[0]) << dct::kColumnBits;
+  return chosen_bytes(left, right, 0x7632);
+}
+
+// ---- between the passes ----------------------------------------------------------------------------------
+
+// Where a lane's columns of row y go, of kTransformWords, and where four words of a row lie side by side: so
+// that neither the 32 lanes that write a row nor the 8 that read 16 bytes each at a time meet in one bank.
+//
+//   word of row y, block b, columns 2p and 2p + 1 = 32 y + ((4 b + p) xor (8 (y mod 4)))
+IMGPIPE_HOST_DEVICE constexpr unsigned column_word(unsigned lane, unsigned y) {
+  return 32 * y + (lane ^ (8 * (y % 4)));
+}
+IMGPIPE_HOST_DEVICE constexpr unsigned row_word(unsigned block, unsigned y) {
+  return 32 * y + ((kBlockLanes * block) ^ (8 * (y % 4)));
+}
+
+// ---- rows ------------------------------------------------------------------------------------------------
+
+struct EightSamples {
+  std::uint32_t word[2] = {};
+};
+
+// The pass over a row of pairs, as the columns gave them.
+IMGPIPE_HOST_DEVICE inline EightSamples transform_row(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2,
+                                                      std::uint32_t w3) {
+  const std::uint32_t words[4] = {w0, w1, w2, w3};
+  std::uint32_t upper[kBlockSide] = {};
+  for (unsigned i = 0; i < 4; ++i) {
+    upper[2 * i] = words[i] << 16;
+    upper[2 * i + 1] = words[i] & 0xFFFF0000U;
+  }
+  std::int32_t v[kBlockSide] = {};
+  transform_eight<dct::kRowShift>(pass_values(upper), v);
+  constexpr std::uint32_t kLevel = 0x80808080U;  // to each byte 128 more
+  return {{saturated_four(v[0], v[1], v[2], v[3]) ^ kLevel, saturated_four(v[4], v[5], v[6], v[7]) ^ kLevel}};
+}
+
+// ---- vectors ---------------------------------------------------------------------------------------------
+
+// Which 16 samples of the eight blocks, a row of two of them, a lane has in the end.
+struct VectorPlace {
+  unsigned pair = 0;  // of blocks: 0..3
+  unsigned row = 0;
+};
+IMGPIPE_HOST_DEVICE constexpr VectorPlace vector_place(unsigned lane) {
+  return {lane / (2 * kBlockLanes), lane % kBlockLanes + (lane & kBlockLanes)};
+}
+// The lane with which rows are changed, and the one of two rows that is given away.
+IMGPIPE_HOST_DEVICE constexpr unsigned partner_lane(unsigned lane) {
+  return lane ^ kBlockLanes;
+}
+IMGPIPE_HOST_DEVICE constexpr bool gives_lower_row(unsigned lane) {
+  return (lane & kBlockLanes) == 0;
+}
+
+struct SampleVector {
+  std::uint32_t word[4] = {};
+};
+// `upper` and `lower`: the lane's rows part and part + 4; `got`: what the partner gave.
+IMGPIPE_HOST_DEVICE constexpr SampleVector joined_rows(unsigned lane, const EightSamples& upper,
+                                                       const EightSamples& lower, const EightSamples& got) {
+  if (gives_lower_row(lane)) return {{upper.word[0], upper.word[1], got.word[0], got.word[1]}};
+  return {{got.word[0], got.word[1], lower.word[0], lower.word[1]}};
+}
+
+}  // namespace imgpipe

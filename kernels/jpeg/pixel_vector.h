@@ -1,0 +1,178 @@
+// 16 pixels of a row from samples of luma and colour (images/codecs/jpeg/jpeg_arithmetic.h), Cb and Cr side
+// by side in words. For host and device.
+//
+// Colour planes lie interleaved: Cb Cr Cb Cr ... A `pair` is Cb and Cr of one sample or pixel in a word's
+// halves of 16 bits. Every sum stays below 4096, so that both are had by one addition or multiplication.
+#pragma once
+
+#include <cstdint>
+
+#include "images/codecs/jpeg/baseline_scan.h"
+#include "images/codecs/jpeg/jpeg_arithmetic.h"
+#include "images/host_device.h"
+#include "kernels/gray/luma.h"
+#include "kernels/jpeg/packed_words.h"
+
+namespace imgpipe {
+
+inline constexpr int kColourPixels = 16;  // of a vector
+
+// How a colour plane becomes as large as the picture.
+enum class Upsampling : std::uint8_t {
+  grey,      // there is none
+  none,      // 4:4:4
+  across,    // 4:2:2
+  both,      // 4:2:0
+  down,      // 4:4:0
+  repeated,  // 4:2:2 and 4:2:0 of at most kMostRepeated samples across
+};
+// Whether a vector has but 8 samples of colour.
+IMGPIPE_HOST_DEVICE constexpr bool halves_columns(Upsampling upsampling) {
+  return upsampling == Upsampling::across || upsampling == Upsampling::both ||
+         upsampling == Upsampling::repeated;
+}
+IMGPIPE_HOST_DEVICE constexpr bool mixes_rows(Upsampling upsampling) {
+  return upsampling == Upsampling::both || upsampling == Upsampling::down;
+}
+
+// ---- upsampling ------------------------------------------------------------------------------------------
+
+// The rows of a colour plane that a row of pixels is made of; `far` is `near` where there is none or beyond
+// the picture.
+struct ColourRows {
+  std::int64_t near = 0, far = 0;
+};
+// `halved`: the plane has half the rows.
+IMGPIPE_HOST_DEVICE constexpr ColourRows colour_rows(std::int64_t y, std::int64_t colour_height, bool halved,
+                                                     bool mixed) {
+  if (!halved) return {y, y};
+  const std::int64_t near = y / 2;
+  if (!mixed) return {near, near};
+  const std::int64_t far = y % 2 == 0 ? near - 1 : near + 1;
+  return {near, far < 0 || far >= colour_height ? near : far};
+}
+
+// Both halves of a word.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t both_halves(std::uint32_t v) {
+  return v << 16 | v;
+}
+
+// Pair 0 or 1 of a word of a colour plane.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t pair_of(std::uint32_t word, unsigned i) {
+  return chosen_bytes(word, 0, i == 0 ? 0x4140 : 0x4342);
+}
+
+// Cb of a pair: the lowest byte, whatever stands in bits 12 to 15. Cr: the upper half.
+IMGPIPE_HOST_DEVICE constexpr std::int32_t cb_of(std::uint32_t pair) {
+  return static_cast<std::int32_t>(pair & 0xFF);
+}
+IMGPIPE_HOST_DEVICE constexpr std::int32_t cr_of(std::uint32_t pair) {
+  return static_cast<std::int32_t>(pair >> 16);
+}
+
+// 8 samples of a row of a colour plane with half the columns, and one more at either end; beyond the picture
+// the first or last again.
+struct HalfRow {
+  std::uint32_t word[4] = {};
+  std::uint32_t before = 0, after = 0;  // pairs
+};
+
+IMGPIPE_HOST_DEVICE constexpr void upsample_across(const HalfRow& row,
+                                                   std::uint32_t (&pairs)[kColourPixels]) {
+  std::uint32_t before = row.before;
+  std::uint32_t a = pair_of(row.word[0], 0);
+  for (unsigned i = 0; i < kColourPixels / 2; ++i) {
+    const std::uint32_t after = i == 7 ? row.after : pair_of(row.word[(i + 1) / 2 % 4], (i + 1) % 2);
+    const std::uint32_t tripled = 3 * a + both_halves(1);
+    pairs[2 * i] = (tripled + before) >> 2;
+    pairs[2 * i + 1] = (tripled + after + both_halves(1)) >> 2;
+    before = a;
+    a = after;
+  }
+}
+
+IMGPIPE_HOST_DEVICE constexpr void upsample_both(const HalfRow& near, const HalfRow& far,
+                                                 std::uint32_t (&pairs)[kColourPixels]) {
+  std::uint32_t before = 3 * near.before + far.before;
+  std::uint32_t sum = 3 * pair_of(near.word[0], 0) + pair_of(far.word[0], 0);
+  for (unsigned i = 0; i < kColourPixels / 2; ++i) {
+    const unsigned next = i + 1;
+    const std::uint32_t after =
+        i == 7 ? 3 * near.after + far.after
+               : 3 * pair_of(near.word[next / 2 % 4], next % 2) + pair_of(far.word[next / 2 % 4], next % 2);
+    const std::uint32_t tripled = 3 * sum + both_halves(7);
+    pairs[2 * i] = (tripled + before + both_halves(1)) >> 4;
+    pairs[2 * i + 1] = (tripled + after) >> 4;
+    before = sum;
+    sum = after;
+  }
+}
+
+IMGPIPE_HOST_DEVICE constexpr void repeat_across(const std::uint32_t (&row)[4],
+                                                 std::uint32_t (&pairs)[kColourPixels]) {
+  for (unsigned i = 0; i < kColourPixels; ++i) pairs[i] = pair_of(row[i / 4], i / 2 % 2);
+}
+
+IMGPIPE_HOST_DEVICE constexpr void take_all(const std::uint32_t (&row)[8],
+                                            std::uint32_t (&pairs)[kColourPixels]) {
+  for (unsigned i = 0; i < kColourPixels; ++i) pairs[i] = pair_of(row[i / 2], i % 2);
+}
+
+// `lower`: of the two rows of pixels of a row of samples.
+IMGPIPE_HOST_DEVICE constexpr void upsample_down(const std::uint32_t (&near)[8],
+                                                 const std::uint32_t (&far)[8], bool lower,
+                                                 std::uint32_t (&pairs)[kColourPixels]) {
+  const std::uint32_t round = both_halves(lower ? 2 : 1);
+  for (unsigned i = 0; i < kColourPixels; ++i)
+    pairs[i] = (3 * pair_of(near[i / 2], i % 2) + pair_of(far[i / 2], i % 2) + round) >> 2;
+}
+
+// ---- colour ----------------------------------------------------------------------------------------------
+
+// The pixel of sample k of a word of luma: R, G and B in the three lower bytes; the highest means nothing. As
+// red_of(), green_of() and blue_of(), with 16 bits behind the point to the end.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t rgb_of(std::uint32_t luma, unsigned k, std::uint32_t pair) {
+  constexpr std::int32_t kHalf = 32768;
+  constexpr std::int32_t kWhite = 0xFFFFFF;
+  const auto y = static_cast<std::int32_t>(chosen_bytes(luma, 0, 0x4044 | k << 8));
+  const std::int32_t cb = cb_of(pair);
+  const std::int32_t cr = cr_of(pair);
+  const std::uint32_t red = added_and_cut(y + 91881 * cr, kHalf - 128 * 91881, kWhite);
+  const std::uint32_t green =
+      added_and_cut(y - 22554 * cb - 46802 * cr, kHalf + 128 * (22554 + 46802), kWhite);
+  const std::uint32_t blue = added_and_cut(y + 116130 * cb, kHalf - 128 * 116130, kWhite);
+  return chosen_bytes(chosen_bytes(red, green, 0x4462), blue, 0x4610);
+}
+
+// The luma's weights with 16 bits behind the point, cut into bytes: a word of the lower ones and one of the
+// upper ones.
+struct ByteWeights {
+  std::uint32_t lower = 0, upper = 0;
+};
+IMGPIPE_HOST_DEVICE constexpr ByteWeights byte_weights(Luma luma) {
+  const LumaWeights w = luma_weights(luma);
+  const std::uint32_t r = w.r << (16 - w.shift);
+  const std::uint32_t g = w.g << (16 - w.shift);
+  const std::uint32_t b = w.b << (16 - w.shift);
+  return {(r & 0xFF) | (g & 0xFF) << 8 | (b & 0xFF) << 16, r >> 8 | (g >> 8) << 8 | (b >> 8) << 16};
+}
+
+// luma_of() of a pixel, in byte 2.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t grey_of(std::uint32_t rgb, const ByteWeights& weights) {
+  return sum_of_byte_products(rgb, weights.lower, 32768) + (sum_of_byte_products(rgb, weights.upper, 0) << 8);
+}
+
+// Byte 2 of four words.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t third_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                                        std::uint32_t d) {
+  return chosen_bytes(chosen_bytes(a, b, 0x0062), chosen_bytes(c, d, 0x0062), 0x5410);
+}
+
+// Four pixels to 12 bytes.
+IMGPIPE_HOST_DEVICE constexpr void join_pixels(const std::uint32_t (&rgb)[4], std::uint32_t* words) {
+  words[0] = chosen_bytes(rgb[0], rgb[1], 0x4210);
+  words[1] = chosen_bytes(rgb[1], rgb[2], 0x5421);
+  words[2] = chosen_bytes(rgb[2], rgb[3], 0x6542);
+}
+
+}  // namespace imgpipe

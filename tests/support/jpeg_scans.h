@@ -1,0 +1,44 @@
+// Baseline scans without a file, and coefficients for them: what makes pixels of coefficients is tested with
+// these.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "images/codecs/jpeg/baseline_scan.h"
+
+namespace imgpipe::test {
+
+inline constexpr std::array<Sampling, 5> kSamplings{Sampling::grey, Sampling::s444, Sampling::s422,
+                                                    Sampling::s420, Sampling::s440};
+[[nodiscard]] std::string name_of(Sampling sampling);
+
+// Steps of the quantiser: 1 to `most_step`, those of Cb and Cr of their own.
+[[nodiscard]] BaselineScan make_scan(Sampling sampling, std::int64_t width, std::int64_t height,
+                                     int most_step, std::mt19937_64& random);
+
+[[nodiscard]] std::size_t coefficients_of(const BaselineScan& scan);
+
+enum class Coefficients {
+  photograph,  // fewer and smaller ones further behind
+  noise,       // all of them small
+  extreme,     // any 16 bits, mostly the largest
+  flat,        // the first row of a block alone
+  upper,       // the first four rows
+  constant,    // DC alone
+  mixed        // blocks, runs of blocks, of all kinds
+};
+inline constexpr std::array<Coefficients, 7> kCoefficients{
+    Coefficients::photograph, Coefficients::noise,    Coefficients::extreme, Coefficients::flat,
+    Coefficients::upper,      Coefficients::constant, Coefficients::mixed};
+[[nodiscard]] std::string name_of(Coefficients kind);
+
+[[nodiscard]] std::vector<std::int16_t> make_coefficients(const BaselineScan& scan, Coefficients kind,
+                                                          std::mt19937_64& random);
+
+}  // namespace imgpipe::test
