@@ -186,7 +186,8 @@ GroupView EntropyDecoding::view(std::byte* memory) const {
 bool EntropyDecoding::in_order(std::size_t image, const std::byte* results) const {
   std::uint32_t verdict = 0;
   std::memcpy(&verdict, results + image * sizeof verdict, sizeof verdict);
-  const bool decoded = std::ranges::any_of(images_, [image](const DeviceImage& one) { return one.number == image; });
+  const bool decoded =
+      std::ranges::any_of(images_, [image](const DeviceImage& one) { return one.number == image; });
   return decoded && verdict == kInOrder;
 }
 

@@ -43,7 +43,8 @@ __device__ std::uint32_t find_owner(const std::uint32_t* ends, std::uint32_t cou
 __device__ Tables load_tables(const GroupView& view, const DeviceImage& image, SymbolTable* shared) {
   const auto* from = reinterpret_cast<const uint4*>(view.tables + image.first_table);
   auto* to = reinterpret_cast<uint4*>(shared);
-  const std::uint32_t vectors = image.tables * static_cast<std::uint32_t>(sizeof(SymbolTable) / sizeof(uint4));
+  const std::uint32_t vectors =
+      image.tables * static_cast<std::uint32_t>(sizeof(SymbolTable) / sizeof(uint4));
   for (std::uint32_t i = threadIdx.x; i < vectors; i += blockDim.x) to[i] = __ldg(from + i);
   __syncthreads();
   return {shared, view.codes + image.first_table};
@@ -180,8 +181,7 @@ __device__ bool repair(const GroupView& view, const DeviceImage& image) {
   if (threadIdx.x == 0) left = kMostRepairs;
   for (; tile < image.tiles; tile = find_open_tile(view, image, tile + 1)) {
     if (threadIdx.x == 0) {
-      const PackedState state =
-          view.records[image.first_subsequence + tile * kTileSubsequences - 1].exit;
+      const PackedState state = view.records[image.first_subsequence + tile * kTileSubsequences - 1].exit;
       left -= decode_again(view, image, tables, tile, state, image.subsequences, left);
     }
     __syncthreads();
@@ -303,7 +303,9 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
     std::int16_t* to = nullptr;
     if (i < own.count && in_order) {
       const BlockKind kind = kind_of(image, block);
-      std::uint32_t dc = kind.component == 0 ? before.dc[0] : kind.component == 1 ? before.dc[1] : before.dc[2];
+      std::uint32_t dc = kind.component == 0   ? before.dc[0]
+                         : kind.component == 1 ? before.dc[1]
+                                               : before.dc[2];
       in_order = decode_block(kind, tables, window, subsequence.bits_left, dc, store);
       for (std::uint32_t c = 0; c < 3; ++c) before.dc[c] = kind.component == c ? dc : before.dc[c];
       block = block + 1 == image.blocks_in_mcu ? 0 : block + 1;
@@ -326,7 +328,8 @@ CudaStatus EntropyDecoding::launch(std::byte* memory, const CudaLaunch& launch) 
   if (table_blocks > 0) make_tables<<<table_blocks, kTableThreads, 0, launch.stream>>>(group);
   if (group.tile_count > 0) {
     synchronise<<<group.tile_count, kTileSubsequences, tables_bytes, launch.stream>>>(group);
-    if (group.bridge_count > 0) bridge<<<group.bridge_count, kBridgeThreads, tables_bytes, launch.stream>>>(group);
+    if (group.bridge_count > 0)
+      bridge<<<group.bridge_count, kBridgeThreads, tables_bytes, launch.stream>>>(group);
     join<<<group.image_count, kJoinThreads, tables_bytes, launch.stream>>>(group);
     write<<<group.tile_count, kTileSubsequences, tables_bytes, launch.stream>>>(group);
   }

@@ -106,11 +106,11 @@ struct GroupView {
   const DeviceSegment* segments;
   // work
   SymbolTable* tables;
-  Record* records;       // by subsequence
-  Sums* sums;            // by subsequence
-  TileEnd* tile_exits;   // by tile, before bridges
-  Sums* tile_sums;       // by tile, of the segment that it ends in
-  Sums* tile_bases;      // by tile, of the segment that it begins in: what is before it
+  Record* records;      // by subsequence
+  Sums* sums;           // by subsequence
+  TileEnd* tile_exits;  // by tile, before bridges
+  Sums* tile_sums;      // by tile, of the segment that it ends in
+  Sums* tile_bases;     // by tile, of the segment that it begins in: what is before it
   // results
   std::uint32_t* verdicts;  // by task
   std::uint32_t image_count, tile_count, bridge_count, table_count, task_count;

@@ -66,9 +66,15 @@ constexpr SymbolEntry symbol_entry(std::uint32_t bits, std::uint32_t size, std::
 // Any bits may be skipped: whoever comes here by the true way has no image.
 inline constexpr SymbolEntry kNoCodeEntry = symbol_entry(8, 0, kNoCode);
 
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t bits_of(std::uint32_t entry) { return entry & 31; }
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t size_of(std::uint32_t entry) { return entry >> 5 & 15; }
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t skip_of(std::uint32_t entry) { return entry >> 9; }
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t bits_of(std::uint32_t entry) {
+  return entry & 31;
+}
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t size_of(std::uint32_t entry) {
+  return entry >> 5 & 15;
+}
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t skip_of(std::uint32_t entry) {
+  return entry >> 9;
+}
 
 // What the code that `first` (16 bits) begins with means.
 IMGPIPE_HOST_DEVICE inline SymbolEntry find_symbol(const CodeLengths& codes, std::uint32_t first,

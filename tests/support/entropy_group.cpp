@@ -35,7 +35,8 @@ void add_blocks(const OpenJpeg& jpeg, const TrueBlocks& more, Coefficients& out)
         jpeg.scan.component_of_block[number % static_cast<std::size_t>(jpeg.scan.blocks_in_mcu)];
     values[0] = static_cast<std::int16_t>(run.dc_base[component] + block.dc);
     for (; at < block.end; ++at)
-      values[kZigzag[static_cast<std::size_t>(place_of(run.coefficients[at]))]] = value_of(run.coefficients[at]);
+      values[kZigzag[static_cast<std::size_t>(place_of(run.coefficients[at]))]] =
+          value_of(run.coefficients[at]);
     ++number;
   }
 }
@@ -170,7 +171,8 @@ class Emulation {
     }
   }
 
-  bool write_subsequence(const DeviceImage& image, std::uint32_t i, const Subsequence& subsequence, Sums before) {
+  bool write_subsequence(const DeviceImage& image, std::uint32_t i, const Subsequence& subsequence,
+                         Sums before) {
     const Record record = view_.records[image.first_subsequence + i];
     const OwnBlocks own =
         own_blocks(image, subsequence, before.blocks, view_.sums[image.first_subsequence + i].blocks);
@@ -213,7 +215,8 @@ GroupResult decode_emulated(std::span<const GroupImage> images) {
   std::vector<AlignedBytes> streams;
   GroupResult result;
   for (const GroupImage& image : images) {
-    const std::size_t blocks = static_cast<std::size_t>(image.jpeg->scan.mcus() * image.jpeg->scan.blocks_in_mcu);
+    const std::size_t blocks =
+        static_cast<std::size_t>(image.jpeg->scan.mcus() * image.jpeg->scan.blocks_in_mcu);
     result.emplace_back(blocks * kBlockSamples, kUnwritten);
     streams.emplace_back(image.staged->bytes.size());
     std::ranges::copy(image.staged->bytes, streams.back().data());
@@ -262,8 +265,8 @@ std::string compare_with_host(std::span<const std::vector<std::byte>> files, Gro
     if (!expected) return what + ": damaged, and taken";
     const auto at = std::ranges::mismatch(got[k], expected->values);
     if (at.in1 != got[k].end())
-      return what + ": coefficient " + std::to_string(at.in1 - got[k].begin()) + " is " + std::to_string(*at.in1) +
-             ", not " + std::to_string(*at.in2);
+      return what + ": coefficient " + std::to_string(at.in1 - got[k].begin()) + " is " +
+             std::to_string(*at.in1) + ", not " + std::to_string(*at.in2);
   }
   return "";
 }

@@ -65,8 +65,8 @@ std::optional<StagedScan> stage_scan(const BaselineScan& scan, std::span<std::by
   for (std::size_t at = 0;;) {
     std::byte* const begin = out;
     out = copy_unstuffed(data, at, out);
-    staged.segments.push_back({static_cast<std::uint32_t>(begin - to.data()),
-                               static_cast<std::uint32_t>(out - begin)});
+    staged.segments.push_back(
+        {static_cast<std::uint32_t>(begin - to.data()), static_cast<std::uint32_t>(out - begin)});
     std::byte* const behind = to.data() + aligned(static_cast<std::size_t>(out - to.data()));
     std::fill(out, behind, std::byte{0});
     out = behind;
