@@ -13,6 +13,7 @@
 #include "images/codecs/jpeg/staged_scan.h"
 #include "kernels/cuda_launch.h"
 #include "kernels/group_memory.h"
+#include "kernels/jpeg/entropy_layout.h"
 
 namespace imgpipe {
 
@@ -45,8 +46,22 @@ class EntropyDecoding {
   // than 8 bits left behind them, DC sums within bounds. Else its coefficients mean nothing.
   [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;
 
+  // What kernels and tests see of it.
+  [[nodiscard]] entropy::GroupView view(std::byte* memory) const;
+
  private:
+  struct Offsets {
+    std::size_t images = 0, tile_ends = 0, bridge_ends = 0, codes = 0, segments = 0;
+    std::size_t tables = 0, records = 0, sums = 0, tile_exits = 0, tile_sums = 0, tile_bases = 0;
+  };
+  void add_image(std::size_t task);
+  void lay_out();
+  void write_segments(const entropy::DeviceImage& image, entropy::DeviceSegment* to) const;
+
   std::vector<EntropyTask> tasks_;
+  std::vector<entropy::DeviceImage> images_;  // of the tasks that can be in order
+  std::uint32_t segments_ = 0, subsequences_ = 0, tiles_ = 0, bridges_ = 0, tables_ = 0, most_tables_ = 0;
+  Offsets offsets_;
   GroupMemory memory_;
 };
 
