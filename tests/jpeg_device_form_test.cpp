@@ -21,6 +21,8 @@ namespace {
 
 using File = std::vector<std::byte>;
 
+constexpr std::int64_t kMostJpegSide = 65500;
+
 Image make_image(Shape shape, const std::string& content) {
   Image image(shape);
   for (std::int64_t y = 0; y < shape.height; ++y) {
@@ -78,18 +80,20 @@ TEST(JpegDeviceForm, EqualForEveryShape) {
         for (std::int64_t width = 1; width <= 34; ++width)
           expect_equal({width, height, channels}, "noise", quality);
       }
-      for (const Size& size : awkward_sizes())
-        expect_equal({size.width, size.height, channels}, "two_valued", quality);
+      for (const Size& size : awkward_sizes()) {
+        if (size.width <= kMostJpegSide && size.height <= kMostJpegSide)
+          expect_equal({size.width, size.height, channels}, "two_valued", quality);
+      }
     }
   }
 }
 
 TEST(JpegDeviceForm, EqualForLongSides) {
   for (const int quality : {90, 95}) {
-    expect_equal({65500, 1, 3}, "noise", quality);
-    expect_equal({1, 65500, 3}, "noise", quality);
-    expect_equal({65500, 3, 1}, "ramp", quality);
-    expect_equal({2, 65500, 1}, "noise", quality);
+    expect_equal({kMostJpegSide, 1, 3}, "noise", quality);
+    expect_equal({1, kMostJpegSide, 3}, "noise", quality);
+    expect_equal({kMostJpegSide, 3, 1}, "ramp", quality);
+    expect_equal({2, kMostJpegSide, 1}, "noise", quality);
   }
 }
 
