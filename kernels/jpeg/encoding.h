@@ -9,6 +9,7 @@
 #include "images/plane.h"
 #include "kernels/cuda_launch.h"
 #include "kernels/group_memory.h"
+#include "kernels/jpeg/encoding_records.h"
 
 namespace imgpipe {
 
@@ -21,7 +22,7 @@ struct JpegEncodingTask {
 
 class JpegEncoding {
  public:
-  explicit JpegEncoding(std::vector<JpegEncodingTask> tasks);
+  explicit JpegEncoding(const std::vector<JpegEncodingTask>& tasks);
 
   [[nodiscard]] const GroupMemory& memory() const { return memory_; }
   void write_upload(std::byte* to) const;
@@ -35,7 +36,8 @@ class JpegEncoding {
   [[nodiscard]] Scan scan(std::size_t image, const std::byte* results) const;
 
  private:
-  std::vector<JpegEncodingTask> tasks_;
+  std::vector<JpegEncodingImage> images_;
+  JpegEncodingGroup group_;
   GroupMemory memory_;
 };
 

@@ -1,6 +1,11 @@
-// What libjpeg's errors mean. For the files that call it alone.
+// How libjpeg's errors come back, and what they mean. For the files that call it alone.
+//
+// libjpeg reports errors by calling error_exit, which must not return: it jumps back into the function that
+// called the library. Such a function begins with `if (setjmp(errors.jump) != 0) return false;` and holds no
+// object with a destructor.
 #pragma once
 
+#include <csetjmp>
 #include <cstddef>
 #include <cstdio>
 
@@ -11,9 +16,43 @@
 
 namespace imgpipe {
 
-// Whether the error that it called error_exit for was that it got no memory.
-[[nodiscard]] inline bool is_out_of_memory(const jpeg_error_mgr& errors) {
-  return errors.msg_code == JERR_OUT_OF_MEMORY;
+struct JpegErrors {
+  jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
+  std::jmp_buf jump;
+  bool strict;                          // a warning is an error
+  bool no_memory;                       // why it failed
+  char message[JMSG_LENGTH_MAX];        // why it failed, in libjpeg's words
+  char first_warning[JMSG_LENGTH_MAX];  // what was let pass first; base.num_warnings counts them
+};
+
+[[nodiscard]] inline JpegErrors& errors_of(j_common_ptr info) {
+  return *reinterpret_cast<JpegErrors*>(info->err);
+}
+
+[[noreturn]] inline void jump_out(j_common_ptr info) {
+  std::longjmp(errors_of(info).jump, 1);
+}
+
+[[noreturn]] inline void on_jpeg_error(j_common_ptr info) {
+  JpegErrors& errors = errors_of(info);
+  info->err->format_message(info, errors.message);
+  errors.no_memory = info->err->msg_code == JERR_OUT_OF_MEMORY;
+  jump_out(info);
+}
+
+inline void on_jpeg_message(j_common_ptr info, int level) {
+  if (level >= 0) return;  // a trace message
+  JpegErrors& errors = errors_of(info);
+  if (errors.strict) on_jpeg_error(info);
+  if (info->err->num_warnings++ == 0) info->err->format_message(info, errors.first_warning);
+}
+
+// What a jpeg_compress_struct or jpeg_decompress_struct takes as its `err`.
+[[nodiscard]] inline jpeg_error_mgr* error_manager(JpegErrors& errors) {
+  jpeg_std_error(&errors.base);
+  errors.base.error_exit = on_jpeg_error;
+  errors.base.emit_message = on_jpeg_message;
+  return &errors.base;
 }
 
 }  // namespace imgpipe

@@ -1,9 +1,6 @@
 // JPEG by libjpeg-turbo: baseline, progressive, every subsampling; grey, YCbCr, RGB, CMYK and YCCK.
-//
-// libjpeg reports errors by calling error_exit, which must not return: it jumps back into the function of
-// this file that called the library. Those functions hold no object with a destructor.
+// The functions that libjpeg jumps back into hold no object with a destructor (jpeg_errors.h).
 #include <algorithm>
-#include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -28,39 +25,11 @@ constexpr int kMaxScans = 500;
 constexpr std::int64_t kTableBytes = std::int64_t{128} << 10;
 constexpr std::int64_t kRowAlignment = 64;  // libjpeg-turbo rounds the rows of its buffers up to that
 
-struct ErrorState {
-  jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
-  std::jmp_buf jump;
-  bool strict;
-  bool no_memory;
-  char message[JMSG_LENGTH_MAX];        // why it failed
-  char first_warning[JMSG_LENGTH_MAX];  // lenient: what was let pass first
-};
-
-[[noreturn]] void jump_out(j_common_ptr info) {
-  auto* state = reinterpret_cast<ErrorState*>(info->err);
-  std::longjmp(state->jump, 1);
-}
-
-[[noreturn]] void on_error(j_common_ptr info) {
-  auto* state = reinterpret_cast<ErrorState*>(info->err);
-  info->err->format_message(info, state->message);
-  state->no_memory = is_out_of_memory(state->base);
-  jump_out(info);
-}
-
-void on_message(j_common_ptr info, int level) {
-  if (level >= 0) return;  // a trace message
-  auto* state = reinterpret_cast<ErrorState*>(info->err);
-  if (state->strict) on_error(info);
-  if (info->err->num_warnings++ == 0) info->err->format_message(info, state->first_warning);
-}
-
 void on_progress(j_common_ptr info) {
   auto* decoder = reinterpret_cast<j_decompress_ptr>(info);
   if (decoder->input_scan_number <= kMaxScans) return;
-  auto* state = reinterpret_cast<ErrorState*>(info->err);
-  std::snprintf(state->message, sizeof state->message, "more than %d progressive scans", kMaxScans);
+  JpegErrors& errors = errors_of(info);
+  std::snprintf(errors.message, sizeof errors.message, "more than %d progressive scans", kMaxScans);
   jump_out(info);
 }
 
@@ -79,9 +48,7 @@ class JpegReader final : public LibraryJpeg {
  public:
   // libjpeg keeps no segment for us: it would walk all those that it has kept for each further one.
   JpegReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), facts_(read_jpeg_facts(bytes)) {
-    decoder_.err = jpeg_std_error(&errors_.base);
-    errors_.base.error_exit = on_error;
-    errors_.base.emit_message = on_message;
+    decoder_.err = error_manager(errors_);
     errors_.strict = !options.lenient;
     progress_.progress_monitor = on_progress;
     // A constructor that throws runs no destructor, so what libjpeg holds is freed here.
@@ -259,7 +226,7 @@ class JpegReader final : public LibraryJpeg {
   Bytes bytes_;
   JpegFacts facts_;
   jpeg_decompress_struct decoder_{};
-  ErrorState errors_{};
+  JpegErrors errors_{};
   jpeg_progress_mgr progress_{};
   JSAMPLE* cmyk_row_ = nullptr;
   bool started_ = false;

@@ -1,11 +1,9 @@
 // JPEG by libjpeg-turbo: baseline, rows taken as they come.
 //
-// As in jpeg_reader.cpp, the functions that libjpeg jumps back into hold no object with a destructor.
+// The functions that libjpeg jumps back into hold no object with a destructor (jpeg_errors.h).
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <csetjmp>
-#include <cstdio>
 #include <iterator>
 #include <new>
 #include <string_view>
@@ -13,6 +11,7 @@
 #include <jpeglib.h>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/jpeg/encoder_check.h"
 #include "images/codecs/jpeg/jpeg_codec.h"
 #include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/codecs/mark.h"
@@ -25,20 +24,6 @@ namespace {
 // stb_image_write does too.
 constexpr int kLastHalvedQuality = 90;
 
-struct ErrorState {
-  jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
-  std::jmp_buf jump;
-  char message[JMSG_LENGTH_MAX];
-};
-
-[[noreturn]] void on_error(j_common_ptr info) {
-  auto* state = reinterpret_cast<ErrorState*>(info->err);
-  info->err->format_message(info, state->message);
-  std::longjmp(state->jump, 1);
-}
-
-void on_message(j_common_ptr, int) {}
-
 // Where the bytes go: parts of one size, the last cut short at the end.
 struct Parts {
   jpeg_destination_mgr base;  // first: libjpeg hands back a pointer to it
@@ -46,6 +31,7 @@ struct Parts {
   std::size_t part_bytes;
 };
 
+constexpr std::array kEnd{std::byte{0xFF}, std::byte{0xD9}};  // EOI
 constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
 // Its tables and what it allocates beyond them at a time, whatever the image's size; measured: 60 KiB.
 constexpr std::int64_t kTableBytes = std::int64_t{128} << 10;
@@ -81,9 +67,9 @@ boolean add_part(j_compress_ptr encoder) {
     added = false;
   }
   if (!added) {
-    auto* errors = reinterpret_cast<ErrorState*>(encoder->err);
-    std::snprintf(errors->message, sizeof errors->message, "not enough memory");
-    std::longjmp(errors->jump, 1);
+    auto* info = reinterpret_cast<j_common_ptr>(encoder);
+    errors_of(info).no_memory = true;
+    jump_out(info);
   }
   std::vector<std::byte>& part = parts->file->parts.back();
   parts->base.next_output_byte = reinterpret_cast<JOCTET*>(part.data());
@@ -103,15 +89,14 @@ void end_parts(j_compress_ptr encoder) {
 
 class JpegWriter final : public Writer {
  public:
-  JpegWriter(Shape shape, const EncodeOptions& options) : mark_(mark_text(options.mark)) {
-    encoder_.err = jpeg_std_error(&errors_.base);
-    errors_.base.error_exit = on_error;
-    errors_.base.emit_message = on_message;
+  JpegWriter(Shape shape, const EncodeOptions& options)
+      : quality_(options.quality), mark_(mark_text(options.mark)) {
+    encoder_.err = error_manager(errors_);
     parts_.base.init_destination = start_parts;
     parts_.base.empty_output_buffer = add_part;
     parts_.base.term_destination = end_parts;
     parts_.file = &file_;
-    if (!try_start(shape, options.quality)) {
+    if (!try_start(shape)) {
       jpeg_destroy_compress(&encoder_);
       fail();
     }
@@ -123,7 +108,33 @@ class JpegWriter final : public Writer {
   JpegWriter& operator=(const JpegWriter&) = delete;
 
   void write_rows(ConstHostView rows) override {
+    if (given_) throw Error(ErrorKind::usage, "write_rows: the scan of this JPEG was given");
     if (!try_write(as_8_bit(rows))) fail();
+  }
+
+  [[nodiscard]] DeviceForm device_form() const noexcept override {
+    const bool halved = halves_colors();
+    if (!library_encodes_alike(encoder_.input_components, halved)) return {};
+    return {DeviceForm::Kind::jpeg_scan, std::clamp(quality_, 1, 100), halved};
+  }
+
+  void give_scan(std::span<const std::byte> bytes) override {
+    if (started_) throw Error(ErrorKind::usage, "give_scan: this JPEG has begun");
+    if (!try_write_header()) fail();
+    end_parts(&encoder_);
+    given_ = true;
+    try {
+      std::vector<std::byte>& last = file_.parts.back();
+      std::vector<std::byte> part;
+      part.reserve(last.size() + bytes.size() + kEnd.size());
+      part.insert(part.end(), last.begin(), last.end());
+      part.insert(part.end(), bytes.begin(), bytes.end());
+      part.insert(part.end(), kEnd.begin(), kEnd.end());
+      last = std::move(part);
+    } catch (const std::bad_alloc&) {
+      errors_.no_memory = true;
+      fail();
+    }
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
@@ -145,13 +156,13 @@ class JpegWriter final : public Writer {
   }
 
   EncodedFile finish() override {
-    if (!try_finish()) fail();
+    if (!given_ && !try_finish()) fail();
     return std::move(file_);
   }
 
  private:
   [[noreturn]] void fail() const {
-    if (is_out_of_memory(errors_.base)) throw Error(ErrorKind::memory, "not enough memory");
+    if (errors_.no_memory) throw Error(ErrorKind::memory, "not enough memory");
     throw Error(ErrorKind::memory, "the JPEG encoder failed: " + std::string(errors_.message));
   }
 
@@ -188,7 +199,11 @@ class JpegWriter final : public Writer {
     return kPartBytes + kMostRows * columns * encoder_.num_components + kTableBytes;
   }
 
-  bool try_start(Shape shape, int quality) {
+  [[nodiscard]] bool halves_colors() const {
+    return encoder_.input_components == 3 && quality_ <= kLastHalvedQuality;
+  }
+
+  bool try_start(Shape shape) {
     if (setjmp(errors_.jump) != 0) return false;
     jpeg_create_compress(&encoder_);
     encoder_.dest = &parts_.base;
@@ -197,17 +212,16 @@ class JpegWriter final : public Writer {
     encoder_.input_components = shape.channels;
     encoder_.in_color_space = shape.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(&encoder_);  // halves the colour planes both ways
-    jpeg_set_quality(&encoder_, quality, TRUE);
+    jpeg_set_quality(&encoder_, quality_, TRUE);
     encoder_.dct_method = JDCT_ISLOW;
-    if (shape.channels == 3 && quality > kLastHalvedQuality) {
+    if (shape.channels == 3 && !halves_colors()) {
       encoder_.comp_info[0].h_samp_factor = 1;
       encoder_.comp_info[0].v_samp_factor = 1;
     }
     return true;
   }
 
-  bool try_write(ConstHostPlane rows) {
-    if (setjmp(errors_.jump) != 0) return false;
+  void start_file() {
     if (!started_) {
       jpeg_start_compress(&encoder_, TRUE);
       if (!mark_.empty()) {
@@ -216,6 +230,19 @@ class JpegWriter final : public Writer {
       }
     }
     started_ = true;
+  }
+
+  // Up to the scan: with the first call for rows, even for none, the library writes the last of it.
+  bool try_write_header() {
+    if (setjmp(errors_.jump) != 0) return false;
+    start_file();
+    jpeg_write_scanlines(&encoder_, nullptr, 0);
+    return true;
+  }
+
+  bool try_write(ConstHostPlane rows) {
+    if (setjmp(errors_.jump) != 0) return false;
+    start_file();
     for (std::int64_t y = 0; y < rows.height; ++y) {
       // The library takes its input through a pointer to non-const and does not write to it.
       auto* row = const_cast<JSAMPLE*>(rows.row(y));
@@ -230,12 +257,14 @@ class JpegWriter final : public Writer {
     return true;
   }
 
+  int quality_;
   jpeg_compress_struct encoder_{};
-  ErrorState errors_{};
+  JpegErrors errors_{};
   Parts parts_{};
   EncodedFile file_;
   std::string_view mark_;
   bool started_ = false;
+  bool given_ = false;  // a scan, in place of rows
 };
 
 }  // namespace

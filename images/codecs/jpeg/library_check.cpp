@@ -1,7 +1,6 @@
 #include "images/codecs/jpeg/library_check.h"
 
 #include <array>
-#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -17,23 +16,13 @@
 #include <jpeglib.h>
 
 #include "images/codecs/jpeg/baseline_reader.h"
+#include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/image.h"
 
 namespace imgpipe {
 namespace {
 
 constexpr JDIMENSION kWidth = 37, kHeight = 21;  // some MCUs, none whole at the edges
-
-struct ErrorState {
-  jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
-  std::jmp_buf jump;
-};
-
-[[noreturn]] void on_error(j_common_ptr info) {
-  std::longjmp(reinterpret_cast<ErrorState*>(info->err)->jump, 1);
-}
-
-void on_message(j_common_ptr, int) {}
 
 // Room for the files; libjpeg takes other memory where it is not enough.
 using FileRoom = std::array<unsigned char, std::size_t{1} << 16>;
@@ -89,7 +78,7 @@ void write_extremes(jpeg_compress_struct& encoder) {
 }
 
 // No object with a destructor in here: libjpeg may jump back into it.
-bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encoder, ErrorState& errors,
+bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encoder, JpegErrors& errors,
                 unsigned char*& bytes, unsigned long& size) {
   if (setjmp(errors.jump) != 0) return false;
   jpeg_create_compress(&encoder);
@@ -116,10 +105,8 @@ bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encode
 // The file in `room`; empty where that did not go.
 Bytes encoded(Sampling sampling, Content content, FileRoom& room) {
   jpeg_compress_struct encoder{};
-  ErrorState errors{};
-  encoder.err = jpeg_std_error(&errors.base);
-  errors.base.error_exit = on_error;
-  errors.base.emit_message = on_message;
+  JpegErrors errors{};
+  encoder.err = error_manager(errors);
   unsigned char* bytes = room.data();
   unsigned long size = room.size();
   const bool made = try_encode(sampling, content, encoder, errors, bytes, size);

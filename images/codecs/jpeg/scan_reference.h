@@ -1,0 +1,18 @@
+// The encoder of one baseline scan written to be read, block by block. What encodes faster is compared with
+// it, and libjpeg-turbo is: once, before a device takes its place.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "images/plane.h"
+
+namespace imgpipe {
+
+// The entropy-coded data, with stuffing, without markers, of a grey plane or interleaved RGB of 1 to 65,500
+// pixels a side: the bytes that libjpeg-turbo writes (islow DCT, standard tables, quality 1..100).
+// `halved_colors`: 4:2:0, else 4:4:4.
+[[nodiscard]] std::vector<std::byte> encode_scan_reference(ConstHostPlane pixels, int quality,
+                                                           bool halved_colors);
+
+}  // namespace imgpipe

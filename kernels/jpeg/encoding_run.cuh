@@ -1,0 +1,274 @@
+// A run of blocks, from pixels to bits: the kernel that takes nearly all of the time of an encoding.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "kernels/device_rows.cuh"
+#include "kernels/jpeg/encoding_records.h"
+#include "kernels/jpeg/encoding_samples.cuh"
+
+namespace imgpipe {
+
+// Each thread has a column of words in shared memory, so that no two lanes meet in a bank. In it lie, one
+// after the other: its block's samples (words 0 to 15), its coefficients, two a word in zigzag order, from
+// word kLead on, and its bits, from word 0 on, over coefficients that are coded already. A coefficient leaves
+// 16 bits of room and takes more only by 2, 9 or 10 bits where it is above 127, 255 or 511 and follows one
+// that is not zero; the squares of a block's coefficients add up to no more than 64 * 128^2, so it is no more
+// than 148 bits in all, the DC coefficient included: the bits never reach a coefficient that is needed.
+constexpr int kLead = 6;
+constexpr int kColumnWords = kLead + kBlockSamples / 2;
+
+// 35.5 KB.
+struct RunShared {
+  std::uint32_t words[kColumnWords][kRunBlocks];
+  EncodingCodes codes[2];
+  uint2 steps[2][kBlockSamples];  // QuantizerStep
+  std::int32_t dc[kRunBlocks];          // by place in the run
+  std::int32_t dc_before[3];            // by component, in the run before
+  std::uint32_t begin[kRunBlocks + 1];  // a block's first bit, by place in the run
+  std::uint32_t warp_bits[kRunBlocks / kWarpLanes];
+};
+
+// place in zigzag order of the coefficient in row y, column x; for indices known to the compiler
+__device__ constexpr int zigzag_place(int y, int x) {
+  constexpr std::uint8_t kPlaces[kBlockSamples]{
+      0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42, 3,  8,  12, 17, 25, 30,
+      41, 43, 9,  11, 18, 24, 31, 40, 44, 53, 10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38,
+      46, 51, 55, 60, 21, 34, 37, 47, 50, 56, 59, 61, 35, 36, 48, 49, 57, 58, 62, 63};
+  return kPlaces[y * kBlockSide + x];
+}
+
+__device__ __forceinline__ QuantizerStep step_of(uint2 words) {
+  return {words.x, words.y};
+}
+
+// Bits, appended to a column of words.
+class ColumnBits {
+ public:
+  __device__ explicit ColumnBits(std::uint32_t* column) : to_(column) {}
+
+  __device__ __forceinline__ void put(std::uint32_t value, int count) {
+    bits_ = bits_ << count | value;
+    pending_ += count;
+    total_ += static_cast<std::uint32_t>(count);
+    if (pending_ >= 32) {
+      pending_ -= 32;
+      *to_ = static_cast<std::uint32_t>(bits_ >> pending_);
+      to_ += kRunBlocks;
+    }
+  }
+  // All bits; what the last word has more means nothing.
+  __device__ __forceinline__ std::uint32_t finish() {
+    if (pending_ > 0) *to_ = static_cast<std::uint32_t>(bits_ << (32 - pending_));
+    return total_;
+  }
+
+ private:
+  std::uint32_t* to_;
+  std::uint64_t bits_ = 0;
+  int pending_ = 0;
+  std::uint32_t total_ = 0;
+};
+
+// Samples in words 0 to 15 of the column to coefficients behind kLead. Returns the places of those that are
+// not zero; the DC coefficient goes to `dc`.
+__device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const uint2* steps,
+                                                   std::int32_t& dc) {
+  std::int32_t block[kBlockSide][kBlockSide];
+#pragma unroll
+  for (int y = 0; y < kBlockSide; ++y) {
+    const std::uint32_t words[2]{column[2 * y * kRunBlocks], column[(2 * y + 1) * kRunBlocks]};
+#pragma unroll
+    for (int x = 0; x < kBlockSide; ++x) block[y][x] = static_cast<std::int32_t>(byte_of(words, x));
+    forward_dct_pass<true>(block[y]);
+  }
+  std::uint32_t places[2]{};
+#pragma unroll
+  for (int x = 0; x < kBlockSide; ++x) {
+    std::int32_t line[kBlockSide];
+#pragma unroll
+    for (int y = 0; y < kBlockSide; ++y) line[y] = block[y][x];
+    forward_dct_pass<false>(line);
+    // The samples' centre is in none but the first.
+    if (x == 0) line[0] = dc_of_sum(line[0]);
+#pragma unroll
+    for (int y = 0; y < kBlockSide; ++y) {
+      const int place = zigzag_place(y, x);
+      const std::uint32_t magnitude = quantized_magnitude(line[y], step_of(steps[place]));
+      const std::uint32_t value = with_sign_of(line[y], magnitude);
+      if (place == 0) {
+        dc = value_of_signed(value);
+        continue;
+      }
+      auto* pair = reinterpret_cast<SignedMagnitude*>(column + (kLead + place / 2) * kRunBlocks);
+      pair[place % 2] = static_cast<SignedMagnitude>(value);
+      if (magnitude != 0) places[place / 32] |= 1U << (place % 32);
+    }
+  }
+  return std::uint64_t{places[1]} << 32 | places[0];
+}
+
+// The DC coefficient of a block, by a whole warp: eight lanes take a row each.
+__device__ inline std::int32_t dc_by_warp(const JpegEncodingImage& image, const BlockPlace& place,
+                                          QuantizerStep step) {
+  std::uint32_t sum = 0;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  if (lane < kBlockSide) {
+    const uint2 row = block_row(image, place, lane);
+    sum = __dp4a(row.x, 0x01010101U, __dp4a(row.y, 0x01010101U, 0U));
+  }
+#pragma unroll
+  for (int apart = kWarpLanes / 2; apart > 0; apart /= 2) sum += __shfl_xor_sync(0xFFFFFFFF, sum, apart);
+  const std::int32_t x = dc_of_sum(static_cast<std::int32_t>(sum));
+  return value_of_signed(with_sign_of(x, quantized_magnitude(x, step)));
+}
+
+// Inclusive sums over a warp's lanes.
+template <class T>
+__device__ __forceinline__ T sum_to_lane(T value) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+#pragma unroll
+  for (int apart = 1; apart < kWarpLanes; apart *= 2) {
+    const T before = __shfl_up_sync(0xFFFFFFFF, value, apart);
+    if (lane >= apart) value += before;
+  }
+  return value;
+}
+
+// begin[place] of all bits[place]; each thread has those of its place. Two barriers.
+__device__ inline void sum_up_run(RunShared& shared, std::uint32_t bits) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int warp = thread / kWarpLanes;
+  std::uint32_t end = sum_to_lane(bits);
+  if (thread % kWarpLanes == kWarpLanes - 1) shared.warp_bits[warp] = end;
+  __syncthreads();
+  for (int i = 0; i < warp; ++i) end += shared.warp_bits[i];
+  shared.begin[thread + 1] = end;
+  if (thread == 0) shared.begin[0] = 0;
+  __syncthreads();
+}
+
+// Word `i` of the run's bits, ones behind the last: of the blocks that have a part in it.
+__device__ inline std::uint32_t run_word(const RunShared& shared, std::uint32_t i, int blocks_in_mcu,
+                                         int mcus_in_run) {
+  std::uint32_t place = last_at_most(shared.begin, kRunBlocks, 32 * i);
+  std::uint32_t word = 0;
+  for (std::uint32_t have = 0; have < 32 && place < kRunBlocks; ++place) {
+    const std::uint32_t begin = shared.begin[place];
+    const std::uint32_t from = 32 * i + have - begin;  // bit of the block
+    const std::uint32_t left = shared.begin[place + 1] - begin - from;
+    if (left == 0) continue;
+    const auto mcu = static_cast<int>(place) / blocks_in_mcu;
+    const int thread = (static_cast<int>(place) - mcu * blocks_in_mcu) * mcus_in_run + mcu;
+    const std::uint32_t at = from / 32;
+    const std::uint32_t next = at + 1 < kColumnWords ? shared.words[at + 1][thread] : 0;
+    const std::uint32_t bits = __funnelshift_l(next, shared.words[at][thread], from % 32);
+    word |= bits >> have;
+    have += left;
+    if (have < 32) word &= ~(0xFFFFFFFFU >> have);
+    if (have < 32) continue;
+    return word;
+  }
+  const std::uint32_t used = shared.begin[kRunBlocks] - 32 * i;
+  return word | 0xFFFFFFFFU >> used;
+}
+
+__device__ inline void load_tables(RunShared& shared, const std::byte* memory, const JpegEncodingGroup& group,
+                                   const JpegEncodingImage& image) {
+  const auto copy = [](auto* to, const void* from, std::size_t bytes) {
+    auto* words = reinterpret_cast<std::uint32_t*>(to);
+    for (std::size_t i = threadIdx.x; i < bytes / sizeof(std::uint32_t); i += kRunBlocks)
+      words[i] = __ldg(static_cast<const std::uint32_t*>(from) + i);
+  };
+  copy(shared.codes, memory + group.codes, sizeof shared.codes);
+  copy(shared.steps, image.steps, sizeof shared.steps);
+}
+
+// The run's bits to its slot, where they fit.
+__device__ inline void store_run(const RunShared& shared, std::byte* memory, const JpegEncodingGroup& group,
+                                 const JpegEncodingImage& image, std::uint32_t run) {
+  const std::uint32_t bits = shared.begin[kRunBlocks];
+  const std::uint32_t words = (bits + 31) / 32;
+  const bool fits = words <= image.slot_words;
+  if (threadIdx.x == 0)
+    reinterpret_cast<std::uint32_t*>(memory + group.run_bits)[run] = fits ? bits : kNoRoom;
+  if (!fits) return;
+  auto* slot = reinterpret_cast<std::uint32_t*>(memory + image.slots) +
+               std::uint64_t{run - image.first_run} * image.slot_words;
+  const int blocks_in_mcu = image.scan.blocks_in_mcu;
+  const int mcus_in_run = image.mcus_in_run;
+  for (std::uint32_t i = threadIdx.x; i < words; i += kRunBlocks)
+    slot[i] = run_word(shared, i, blocks_in_mcu, mcus_in_run);
+}
+
+// One block of threads a run, one thread a block: thread j * mcus_in_run + m has block j of the run's MCU m,
+// so that a warp's lanes have the same work. Barriers: the tables are there; the DC coefficients
+// are; the bits of all places are, twice, as each thread takes those of another place; the sums' two.
+__global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 3))
+    encode_runs_kernel(std::byte* memory, const JpegEncodingGroup group) {
+  __shared__ RunShared shared;
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::uint32_t run = blockIdx.x;
+  const auto* first_runs = reinterpret_cast<const std::uint32_t*>(memory + group.first_run);
+  const JpegEncodingImage& image = reinterpret_cast<const JpegEncodingImage*>(
+      memory + group.image)[last_at_most(first_runs, group.images, run)];
+  load_tables(shared, memory, group, image);
+
+  const ForwardScan scan = image.scan;
+  const std::int32_t first_mcu = static_cast<std::int32_t>(run - image.first_run) * image.mcus_in_run;
+  const int block = thread / image.mcus_in_run;
+  const int mcu_of_run = thread - block * image.mcus_in_run;
+  const int place_of_run = mcu_of_run * scan.blocks_in_mcu + block;
+  const bool has_block = first_mcu + mcu_of_run < scan.mcus;
+  const BlockPlace place = place_of_block(scan, has_block ? first_mcu + mcu_of_run : first_mcu, block);
+  const int plane = place.component == 0 ? 0 : 1;
+  std::uint32_t* column = &shared.words[0][thread];
+  if (has_block) {
+#pragma unroll 2
+    for (int y = 0; y < kBlockSide; ++y) {
+      const uint2 row = block_row(image, place, y);
+      column[2 * y * kRunBlocks] = row.x;
+      column[(2 * y + 1) * kRunBlocks] = row.y;
+    }
+  }
+  __syncthreads();
+
+  std::int32_t dc = 0;
+  std::uint64_t places = 0;
+  if (has_block) places = transform(column, shared.steps[plane], dc);
+  shared.dc[place_of_run] = dc;
+  // The DC coefficients of the run before that this one's differences begin with.
+  const int back = blocks_back(scan, block);
+  const bool reaches_back = first_mcu > 0 && back > block;
+  if (reaches_back && mcu_of_run < kWarpLanes) {  // for all of a warp or none
+    const BlockPlace last = place_of_block(scan, first_mcu - 1, block - back + scan.blocks_in_mcu);
+    const std::int32_t before = dc_by_warp(image, last, step_of(shared.steps[plane][0]));
+    if (mcu_of_run == 0) shared.dc_before[place.component] = before;
+  }
+  __syncthreads();
+
+  std::uint32_t bits = 0;
+  if (has_block) {
+    const int before = place_of_run - back;
+    const std::int32_t dc_before = before >= 0    ? shared.dc[before]
+                                   : reaches_back ? shared.dc_before[place.component]
+                                                  : 0;
+    ColumnBits to(column);
+    const auto value_at = [&](int i) -> std::uint32_t {
+      const auto* pair = reinterpret_cast<const SignedMagnitude*>(column + (kLead + i / 2) * kRunBlocks);
+      return pair[i % 2];
+    };
+    code_block(dc - dc_before, place.dummy ? 0 : places, value_at, shared.codes[plane].data(), to);
+    bits = to.finish();
+  }
+  shared.begin[place_of_run] = bits;
+  __syncthreads();
+  bits = shared.begin[thread];
+  __syncthreads();
+  sum_up_run(shared, bits);
+  store_run(shared, memory, group, image, run);
+}
+
+}  // namespace imgpipe
