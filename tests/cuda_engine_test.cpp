@@ -228,7 +228,8 @@ TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
 #ifdef IMGPIPE_TEST_CUDA
 
 // Every CUDA call of one image fails once, in each of three ways. No pixels come out, the error is of the
-// right kind, and after one that is not sticky the next image is right.
+// right kind, and after one that is not sticky the next image is right. Where memory is missing and less will do,
+// the image is right at once.
 TEST(CudaFaults, EveryCallMayFail) {
   IMGPIPE_NEED_CUDA();
   const Image image = make_image({700, 500, 3});
@@ -240,6 +241,7 @@ TEST(CudaFaults, EveryCallMayFail) {
   }
   const std::int64_t calls = cuda_calls() - before;
   EXPECT_GT(calls, 30);
+  int less_did = 0;
   for (const cudaError_t status :
        {cudaErrorMemoryAllocation, cudaErrorIllegalAddress, cudaErrorNoKernelImageForDevice}) {
     for (std::int64_t k = 0; k < calls; ++k) {
@@ -249,7 +251,13 @@ TEST(CudaFaults, EveryCallMayFail) {
       }();
       const Outcome outcome = run(*cuda, image, wish);
       fail_cuda_call(-1, cudaSuccess);
-      ASSERT_TRUE(outcome.error) << "call " << k << " of " << calls;
+      if (!outcome.error) {
+        ASSERT_EQ(status, cudaErrorMemoryAllocation) << "call " << k << " of " << calls;
+        const Outcome expected = run(*make_reference_engine(), image, wish);
+        EXPECT_TRUE(compare_frames(frame_of_image(outcome.pixels), frame_of_image(expected.pixels)).identical());
+        ++less_did;
+        continue;
+      }
       EXPECT_TRUE(outcome.pixels.empty());
       try {
         std::rethrow_exception(outcome.error);

@@ -111,6 +111,7 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
     return;
   }
   make_memory_for_lanes(settings);
+  settings.lanes_have_codecs = true;
   settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
     LaneOffer offer;
     offer.lane_patience = kPatienceForADevice;

@@ -88,6 +88,8 @@ struct BatchSettings : ImageSettings {
   // Finds the devices, on a thread of its own, because looking for them can take longer than an image. Where
   // it is not set there are none. What it throws is as if a lane had not started.
   std::function<LaneOffer()> find_lanes;
+  // The lanes decode and encode, as far as is known before they are found.
+  bool lanes_have_codecs = false;
   // Where images that go to a lane are decoded to; nullptr: ordinary memory.
   std::shared_ptr<std::pmr::memory_resource> lane_memory;
   // What the lanes do not do at once (they are starting, busy or broken) the workers do; without, the workers

@@ -53,8 +53,8 @@ void BatchLanes::end() {
 bool BatchLanes::take(BatchEntry& entry) {
   if (!is_taken(entry, entry.lane_was_full)) return false;
   const std::lock_guard lock(mutex_);
-  // Before they are found nobody knows what they can.
-  entry.lane_decodes = crew_ != nullptr && crew_->has_codecs() && !refused_.contains(entry.result.item);
+  const bool has_codecs = crew_ == nullptr ? settings_.lanes_have_codecs : crew_->has_codecs();
+  entry.lane_decodes = has_codecs && !refused_.contains(entry.result.item);
   return true;
 }
 

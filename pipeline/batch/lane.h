@@ -27,6 +27,7 @@ struct LaneImage {
   CodedImage coded;            // what the lane is to decode and encode itself, and what it made
   Image pixels;                // finished, of shape plan.output; the lane makes it where it makes no file
   std::optional<Error> error;  // its own fault: there is no result
+  bool alone = false;          // goes into no group any more: one that it was in had too little memory
 };
 
 // The most that goes into one launch: so many images, of so many pixels together; one by itself may have

@@ -70,11 +70,11 @@ void LaneCrew::lost(std::chrono::nanoseconds each) {
   say(std::move(broken));
 }
 
-bool LaneCrew::push(EntryPointer& image) {
+bool LaneCrew::push(EntryPointer& image, Place place) {
   {
     const std::lock_guard lock(mutex_);
     if (std::ranges::all_of(members_, &Member::broken)) return false;
-    queue_.push_back(std::move(image));
+    queue_.insert(place == Place::front ? queue_.begin() : queue_.end(), std::move(image));
   }
   changed_.notify_all();
   return true;
@@ -179,10 +179,18 @@ void LaneCrew::launch_group(Member& member, std::size_t slot, std::vector<EntryP
   end_images(member, std::move(images), error);
 }
 
-// What a device has no room to decode is decoded elsewhere.
+// What a group had no memory for its images do one by one; what a device has no room to decode is decoded
+// elsewhere.
 void LaneCrew::end_images(Member& member, std::vector<EntryPointer> images,
                           const std::optional<Error>& error) {
   const bool is_broken = error && error->kind() == ErrorKind::device;
+  if (error && !is_broken && images.size() > 1) {
+    for (; !images.empty(); images.pop_back()) {
+      images.back()->job->lane_image().alone = true;
+      if (!push(images.back(), Place::front)) events_.returned(std::move(images.back()));
+    }
+    return;
+  }
   for (EntryPointer& image : images) {
     const LaneImage& made = image->job->lane_image();
     const std::optional<Error>& own = error ? error : made.error;
@@ -258,9 +266,11 @@ std::vector<EntryPointer> LaneCrew::take_group(const LaneLoad& most) {
   std::int64_t pixels = 0;
   while (!queue_.empty() && images.size() < std::max<std::size_t>(most.images, 1)) {
     pixels += pixels_of(queue_.front());
-    if (!images.empty() && pixels > most.pixels) break;
+    const bool alone = queue_.front()->job->lane_image().alone;
+    if (!images.empty() && (alone || pixels > most.pixels)) break;
     images.push_back(std::move(queue_.front()));
     queue_.pop_front();
+    if (alone) break;
   }
   return images;
 }

@@ -56,7 +56,8 @@ class LaneCrew {
   // comes any more. While it waits they still do, and may ask this crew.
   void end();
   // Queues an image. False, and the image stays, when every lane is broken.
-  [[nodiscard]] bool push(EntryPointer& image);
+  enum class Place { front, back };
+  [[nodiscard]] bool push(EntryPointer& image, Place place = Place::back);
   // How often the slots of the lanes that are started could be filled with what waits.
   [[nodiscard]] double waiting() const;
   // Of the lanes that are started.
