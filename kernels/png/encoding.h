@@ -1,5 +1,14 @@
 // Pixels to the strips of PNG files on a CUDA device, several images in the same launches: the bytes that the
 // host's writer makes at level 1 (images/codecs/png/strip_rule.h).
+//
+//   choose_filters   the filter of each row, a few lanes or a warp a row
+//   write_filtered   filtered rows, with how often each token occurs and the Adler-32, a block a tile of 16 KiB
+//   plan_strips      codes, header, sizes, where each tile's bits begin: a block a strip
+//   find_repeats     whether ISA-L is to be tried, a warp each cell
+//   place_strips     where each strip lies in the output
+//   pack_strips      bits, a block a tile
+//
+// CRC-32 is the host's: it is over a chunk, which has a header as well, and ISA-L makes more than 10 GB/s of it.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +18,7 @@
 #include "images/plane.h"
 #include "kernels/cuda_launch.h"
 #include "kernels/group_memory.h"
+#include "kernels/png/group.h"
 
 namespace imgpipe {
 
@@ -20,7 +30,8 @@ struct PngEncodingTask {
 
 class PngEncoding {
  public:
-  explicit PngEncoding(std::vector<PngEncodingTask> tasks);
+  // Strips have less than 2^30 bytes of filtered rows (Writer::device_form()).
+  explicit PngEncoding(const std::vector<PngEncodingTask>& tasks);
 
   [[nodiscard]] const GroupMemory& memory() const { return memory_; }
   void write_upload(std::byte* to) const;
@@ -35,8 +46,12 @@ class PngEncoding {
   // Of memory().results_bytes that came down: the strips of image i, top to bottom.
   [[nodiscard]] std::vector<Strip> strips(std::size_t image, const std::byte* results) const;
 
+  // For those who launch the steps (kernels/png/steps.h) one by one.
+  [[nodiscard]] png_strips::Group group(std::byte* memory) const;
+
  private:
-  std::vector<PngEncodingTask> tasks_;
+  std::vector<png_strips::Picture> pictures_;
+  png_strips::GroupLayout layout_;
   GroupMemory memory_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "images/codecs/png/huffman_tree.h"
+
 namespace imgpipe {
 namespace {
 
@@ -12,19 +14,7 @@ std::array<std::uint32_t, kMostCodeBits + 1> leaves_by_depth(std::span<const std
   const std::size_t leaves = weights.size();
   std::array<std::uint64_t, kMostHuffmanSymbols> joined;
   std::array<std::uint16_t, 2 * kMostHuffmanSymbols> parent;  // joined nodes stand behind the leaves
-  std::size_t next_leaf = 0;
-  std::size_t next_joined = 0;
-  for (std::size_t made = 0; made + 1 < leaves; ++made) {
-    const auto take = [&] {
-      const bool leaf =
-          next_leaf < leaves && (next_joined == made || weights[next_leaf] <= joined[next_joined]);
-      const std::size_t node = leaf ? next_leaf : leaves + next_joined;
-      parent[node] = static_cast<std::uint16_t>(leaves + made);
-      return leaf ? weights[next_leaf++] : joined[next_joined++];
-    };
-    const std::uint64_t first = take();
-    joined[made] = first + take();
-  }
+  join_nodes(weights.data(), static_cast<unsigned>(leaves), joined.data(), parent.data());
   std::array<std::uint16_t, 2 * kMostHuffmanSymbols> depth;
   std::array<std::uint32_t, kMostCodeBits + 1> count{};
   const std::size_t root = 2 * leaves - 2;
@@ -34,18 +24,6 @@ std::array<std::uint32_t, kMostCodeBits + 1> leaves_by_depth(std::span<const std
     if (node < leaves) ++count[std::min<std::size_t>(depth[node], most)];
   }
   return count;
-}
-
-void mend_over_full(std::span<std::uint32_t> count, std::size_t most) {
-  std::uint64_t used = 0;  // in units of 2^-most
-  for (std::size_t bits = 1; bits <= most; ++bits) used += std::uint64_t{count[bits]} << (most - bits);
-  for (; used > std::uint64_t{1} << most; --used) {
-    std::size_t bits = most - 1;
-    while (count[bits] == 0) --bits;
-    --count[bits];
-    count[bits + 1] += 2;
-    --count[most];
-  }
 }
 
 }  // namespace
@@ -66,7 +44,7 @@ void huffman_lengths(std::span<const std::uint32_t> counts, unsigned most_bits,
   std::array<std::uint64_t, kMostHuffmanSymbols> weights;
   for (std::size_t leaf = 0; leaf < leaves; ++leaf) weights[leaf] = order[leaf] >> kSymbolBits;
   auto count = leaves_by_depth(std::span(weights).first(leaves), most_bits);
-  mend_over_full(count, most_bits);
+  mend_over_full(count.data(), most_bits);
   std::size_t leaf = 0;
   for (unsigned bits = most_bits; bits > 0; --bits) {
     for (std::uint32_t i = 0; i < count[bits]; ++i)

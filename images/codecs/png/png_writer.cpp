@@ -22,6 +22,8 @@ namespace {
 // %, short enough for the caches of one core and for sharing out. 8773x5352 grey has 91 of them.
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
 constexpr std::int64_t kMostChunkBytes = std::int64_t{1} << 30;  // the specification allows 2^31 - 1
+// A device counts a strip's bytes in 30 bits (kernels/png/encoding.h).
+constexpr std::int64_t kMostDeviceBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
 
 void append_number(std::vector<std::byte>& out, std::uint32_t value) {
@@ -45,7 +47,7 @@ void append_chunk(std::vector<std::byte>& out, const char (&type)[5], Bytes head
 class PngWriter final : public Writer {
  public:
   PngWriter(Shape shape, const EncodeOptions& options)
-      : shape_(shape), level_(options.png_level), mark_(options.mark) {
+      : shape_(shape), level_(options.png_level), codec_(options.codec), mark_(options.mark) {
     strip_rows_ = std::clamp<std::int64_t>(kStripBytes / (shape.row_bytes() + 1), 1, shape.height);
     strips_.resize(static_cast<std::size_t>((shape.height + strip_rows_ - 1) / strip_rows_));
   }
@@ -54,29 +56,36 @@ class PngWriter final : public Writer {
 
   void write_strip(std::int64_t first, ConstHostView view) override {
     const ConstHostPlane rows = as_8_bit(view);
-    if (first % strip_rows_ != 0 || rows.height != std::min(strip_rows_, shape_.height - first) ||
+    if (first % strip_rows_ != 0 || rows.height != rows_from(first) ||
         rows.width != shape_.width || rows.channels != shape_.channels) {
       throw Error(ErrorKind::usage, "write_strip: the rows are no strip of the image");
     }
-    const auto index = static_cast<std::size_t>(first / strip_rows_);
     Worker worker = take_worker();
     filter(rows, worker.filtered);
-    Strip strip;
-    strip.filtered_bytes = static_cast<std::int64_t>(worker.filtered.size());
-    strip.adler = adler32_of(worker.filtered);
-    Bytes data = worker.deflater.compress(worker.filtered, index + 1 == strips_.size());
-    std::vector<std::byte> head;
-    if (index == 0) head = zlib_header(level_);
-    strip.chunks.reserve(data.size() + head.size() + 12);
-    do {
-      const Bytes piece = data.first(std::min<std::size_t>(data.size(), kMostChunkBytes));
-      append_chunk(strip.chunks, "IDAT", head, piece);
-      head.clear();
-      data = data.subspan(piece.size());
-    } while (!data.empty());
-    const std::lock_guard lock(mutex_);
-    strips_[index] = std::move(strip);
-    workers_.push_back(std::move(worker));
+    const Bytes data = worker.deflater.compress(worker.filtered, is_last(first));
+    keep(first, data, static_cast<std::int64_t>(worker.filtered.size()), adler32_of(worker.filtered));
+    give_back(std::move(worker));
+  }
+
+  [[nodiscard]] DeviceForm device_form() const noexcept override {
+    const bool strips = level_ == 1 && codec_ == CodecChoice::automatic && filtered_bytes() < kMostDeviceBytes;
+    return {.kind = strips ? DeviceForm::Kind::png_strips : DeviceForm::Kind::none};
+  }
+
+  // The chunk's CRC-32 is made here, as of all strips: over the compressed bytes only, with a header that the
+  // device need not know, faster than they come.
+  void give_strip(std::int64_t first, const MadeStrip& strip) override {
+    if (first < 0 || first >= shape_.height || first % strip_rows_ != 0 || strip.bytes.empty() ||
+        device_form().kind != DeviceForm::Kind::png_strips) {
+      throw Error(ErrorKind::usage, "give_strip: this is no strip of the image");
+    }
+    const std::int64_t bytes = rows_from(first) * (shape_.row_bytes() + 1);
+    if (!strip.filtered) return keep(first, strip.bytes, bytes, strip.adler);
+    if (static_cast<std::int64_t>(strip.bytes.size()) != bytes)
+      throw Error(ErrorKind::usage, "give_strip: these are not the filtered rows of the strip");
+    Worker worker = take_worker();
+    keep(first, worker.deflater.compress(strip.bytes, is_last(first)), bytes, strip.adler);
+    give_back(std::move(worker));
   }
 
   void write_rows(ConstHostView rows) override {
@@ -155,8 +164,37 @@ class PngWriter final : public Writer {
     return worker;
   }
 
+  void give_back(Worker worker) {
+    const std::lock_guard lock(mutex_);
+    workers_.push_back(std::move(worker));
+  }
+
+  // The rows of the strip that begins with row `first`.
+  [[nodiscard]] std::int64_t rows_from(std::int64_t first) const {
+    return std::min(strip_rows_, shape_.height - first);
+  }
+  [[nodiscard]] bool is_last(std::int64_t first) const { return first + strip_rows_ >= shape_.height; }
+
+  // Puts a strip's compressed bytes into chunks. `adler`: of its filtered rows, which had `filtered_bytes`.
+  void keep(std::int64_t first, Bytes data, std::int64_t filtered_bytes, std::uint32_t adler) {
+    Strip strip;
+    strip.filtered_bytes = filtered_bytes;
+    strip.adler = adler;
+    std::vector<std::byte> head;
+    if (first == 0) head = zlib_header(level_);
+    strip.chunks.reserve(data.size() + head.size() + 12);
+    do {
+      const Bytes piece = data.first(std::min<std::size_t>(data.size(), kMostChunkBytes));
+      append_chunk(strip.chunks, "IDAT", head, piece);
+      head.clear();
+      data = data.subspan(piece.size());
+    } while (!data.empty());
+    const std::lock_guard lock(mutex_);
+    strips_[static_cast<std::size_t>(first / strip_rows_)] = std::move(strip);
+  }
+
   // Of a strip: with a type byte for each row.
-  [[nodiscard]] std::int64_t filtered_bytes() const { return strip_rows_ * (shape_.row_bytes() + 1); }
+  [[nodiscard]] std::int64_t filtered_bytes() const noexcept { return strip_rows_ * (shape_.row_bytes() + 1); }
   // As it lies in the file, chunks and all.
   [[nodiscard]] std::int64_t strip_file_bytes() const {
     return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunkBytes * 12;
@@ -204,6 +242,7 @@ class PngWriter final : public Writer {
 
   Shape shape_;
   int level_;
+  CodecChoice codec_;
   Mark mark_;
   std::int64_t strip_rows_ = 1;
   std::mutex mutex_;           // of the next four

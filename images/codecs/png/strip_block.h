@@ -8,8 +8,29 @@
 
 #include "images/codecs/png/huffman_code.h"
 #include "images/codecs/png/strip_tokens.h"
+#include "images/host_device.h"
 
 namespace imgpipe {
+
+// The lengths of the codes of literals and lengths have codes themselves (RFC 1951, 3.2.7).
+constexpr unsigned kLengthCodes = 19;
+constexpr unsigned kMostLengthCodeBits = 7;
+// The symbol whose code's length is written as number i.
+[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr unsigned code_order(unsigned i) {
+  constexpr std::uint8_t kOrder[kLengthCodes] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                                 11, 4,  12, 3, 13, 2, 14, 1, 15};
+  return kOrder[i];
+}
+
+constexpr std::size_t kMostStored = 65535;
+constexpr std::size_t kStoredHeader = 5;
+
+// The bytes of a block of so many bits, with its end: of the stream for the last strip, else of a full flush,
+// which is 3 zeros, zeros up to a byte and kFlushBytes.
+constexpr std::size_t kFlushBytes = 4;
+[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t block_bytes(std::uint64_t bits, bool last) {
+  return last ? (bits + 7) / 8 : (bits + 3 + 7) / 8 + kFlushBytes;
+}
 
 class StripBlock {
  public:
@@ -26,7 +47,6 @@ class StripBlock {
   [[nodiscard]] std::span<const std::uint8_t> lengths() const { return lengths_; }
 
  private:
-  static constexpr std::size_t kLengthCodes = 19;
   // One symbol of the coded lengths, with what stands behind it.
   struct Coded {
     std::uint8_t symbol;
@@ -34,20 +54,22 @@ class StripBlock {
     std::uint8_t extra;
   };
 
-  void code_lengths();
-  void add_coded(std::size_t symbol, unsigned extra_bits = 0, std::size_t extra = 0);
+  void describe_lengths();
 
   std::array<std::uint8_t, kMostHuffmanSymbols> lengths_{};
   std::size_t literal_codes_ = 0;  // HLIT + 257
   std::array<Coded, kMostHuffmanSymbols + 1> coded_;
   std::size_t coded_count_ = 0;
   std::array<std::uint8_t, kLengthCodes> code_lengths_{};
-  std::size_t code_lengths_written_ = 0;  // HCLEN + 4
+  unsigned code_lengths_written_ = 0;  // HCLEN + 4
   std::uint64_t bits_ = 0;
 };
 
 // As stored blocks (RFC 1951, 3.2.4), which end on a byte without more.
-[[nodiscard]] std::size_t stored_bytes(std::size_t strip_bytes);
+[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::size_t stored_bytes(std::size_t strip_bytes) {
+  const std::size_t blocks = (strip_bytes + kMostStored - 1) / kMostStored;
+  return strip_bytes + kStoredHeader * (blocks == 0 ? 1 : blocks);
+}
 void write_stored(std::span<const std::uint8_t> strip, bool last, std::uint8_t* out);
 
 }  // namespace imgpipe

@@ -24,7 +24,7 @@ std::size_t least_key(const std::uint8_t* cell) {
   const D32 d;
   const hn::Repartition<std::uint8_t, D32> d8;
   const std::size_t step = 4 * hn::Lanes(d);
-  const auto multiplier = hn::Set(d, 2654435761U);
+  const auto multiplier = hn::Set(d, kKeyMultiplier);
   const auto of_key = hn::Set(d, ~std::uint32_t{kRepeatCell - 1});
   auto least = hn::Set(d, ~std::uint32_t{0});
   auto position = hn::ShiftLeft<2>(hn::Iota(d, 0));
@@ -73,7 +73,7 @@ std::uint64_t window_hash(const std::uint8_t* from, std::size_t bytes) {
   std::array<std::uint64_t, kLongestWindow / 8> words{};
   std::memcpy(words.data(), from, bytes);
   std::uint64_t sum = bytes;
-  for (const std::uint64_t word : words) sum = (sum ^ word) * kWindowMultiplier ^ sum >> 29;
+  for (const std::uint64_t word : words) sum = hash_step(sum, word);
   return sum;
 }
 
@@ -102,8 +102,8 @@ class SeenSet {
 StripRepeats find_repeats(std::span<const std::uint8_t> strip, std::span<const std::uint8_t> lengths,
                           WindowPlace place) {
   StripRepeats found;
-  if (strip.size() < kRepeatCell + kLongestWindow) return found;
-  const std::size_t cells = (strip.size() - kRepeatCell - kLongestWindow) / kCellStep + 1;
+  const std::size_t cells = repeat_cells(strip.size());
+  if (cells == 0) return found;
   std::vector<std::uint16_t> positions(cells);
   if (place == WindowPlace::least_key) HWY_DYNAMIC_DISPATCH(least_keys)(strip.data(), positions);
   SeenSet seen(cells);

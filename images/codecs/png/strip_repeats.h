@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "images/host_device.h"
+
 namespace imgpipe {
 
 constexpr std::size_t kRepeatCell = 512;
@@ -12,12 +14,21 @@ constexpr std::size_t kCellStep = 1024;
 constexpr std::size_t kLongestWindow = 40;
 constexpr unsigned kWindowBits = 40;
 constexpr std::uint64_t kWindowMultiplier = 0x9E3779B97F4A7C15;
+constexpr std::uint32_t kKeyMultiplier = 2654435761U;
 
 // How many windows there are, and how many repeat an earlier one.
 struct StripRepeats {
   std::uint32_t windows = 0;
   std::uint32_t repeated = 0;
 };
+
+[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::size_t repeat_cells(std::size_t strip_bytes) {
+  constexpr std::size_t kLeast = kRepeatCell + kLongestWindow;
+  return strip_bytes < kLeast ? 0 : (strip_bytes - kLeast) / kCellStep + 1;
+}
+[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t hash_step(std::uint64_t sum, std::uint64_t word) {
+  return (sum ^ word) * kWindowMultiplier ^ sum >> 29;
+}
 
 // Where the windows begin in their cells: at the least key, so that what is equal is found wherever it
 // stands; at the cell's first byte, so that what is periodic is found where rare bytes stand in it, which

@@ -27,6 +27,8 @@
 #include <span>
 
 #include "images/codecs/png/strip_block.h"
+#include "images/codecs/png/strip_repeats.h"
+#include "images/host_device.h"
 
 namespace imgpipe {
 
@@ -34,6 +36,25 @@ namespace imgpipe {
 constexpr std::size_t kAlwaysTried = 32768;
 // Where the block has one byte of so many it is runs and little else: of a constant strip ISA-L makes 1/170.
 constexpr std::size_t kAllRuns = 256;
+
+// What of a strip decides whether ISA-L is to try it.
+enum class MatchRule { never, always, by_repeats };
+[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr MatchRule match_rule(std::uint64_t strip_bytes,
+                                                                 std::uint64_t block_bytes) {
+  if (strip_bytes < kAlwaysTried) return MatchRule::always;
+  return block_bytes * kAllRuns <= strip_bytes ? MatchRule::never : MatchRule::by_repeats;
+}
+[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr bool repeats_suffice(const StripRepeats& repeats,
+                                                                 std::uint64_t strip_bytes,
+                                                                 std::uint64_t block_bytes) {
+  const std::uint64_t bits_a_byte = 8 * block_bytes / strip_bytes;
+  const std::uint64_t one_of = bits_a_byte < 2    ? 4
+                               : bits_a_byte == 2 ? 12
+                               : bits_a_byte == 3 ? 24
+                               : bits_a_byte == 4 ? 48
+                                                  : 256;
+  return repeats.repeated != 0 && repeats.repeated * one_of >= repeats.windows;
+}
 
 // Whether ISA-L is to try a strip, `block_bytes` as a block that is not the last: a small one; never one of
 // runs alone; else one of which enough windows repeat (strip_repeats.h), in either place: one of 4 where the

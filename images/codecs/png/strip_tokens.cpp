@@ -262,16 +262,6 @@ namespace imgpipe {
 HWY_EXPORT(count_all);
 HWY_EXPORT(pack_all);
 
-LengthSymbol length_symbol(std::size_t length) {
-  if (length == kLongestCopy) return {285, 0, 0};
-  const auto beyond = static_cast<unsigned>(length - kLeastCopy);
-  if (beyond < 8) return {static_cast<std::uint16_t>(257 + beyond), 0, 0};
-  // Four symbols for each power of two.
-  const auto bits = static_cast<unsigned>(std::bit_width(beyond)) - 3;
-  return {static_cast<std::uint16_t>(257 + 4 * bits + (beyond >> bits)), static_cast<std::uint8_t>(bits),
-          static_cast<std::uint8_t>(beyond & ((1U << bits) - 1))};
-}
-
 StripCounts count_tokens(std::span<const std::uint8_t> strip) {
   StripCounts counts;
   HWY_DYNAMIC_DISPATCH(count_all)(strip, counts);

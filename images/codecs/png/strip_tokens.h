@@ -8,6 +8,7 @@
 
 #include "images/codecs/png/bit_packer.h"
 #include "images/codecs/png/huffman_code.h"
+#include "images/host_device.h"
 
 namespace imgpipe {
 
@@ -25,7 +26,15 @@ struct LengthSymbol {
   std::uint8_t extra = 0;
 };
 // `length`: 3..258.
-[[nodiscard]] LengthSymbol length_symbol(std::size_t length);
+[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr LengthSymbol length_symbol(std::size_t length) {
+  if (length == kLongestCopy) return {285, 0, 0};
+  const auto beyond = static_cast<unsigned>(length - kLeastCopy);
+  // Four symbols for each power of two.
+  unsigned bits = 0;
+  while (beyond >> bits >= 8) ++bits;
+  return {static_cast<std::uint16_t>(257 + 4 * bits + (beyond >> bits)), static_cast<std::uint8_t>(bits),
+          static_cast<std::uint8_t>(beyond & ((1U << bits) - 1))};
+}
 
 struct StripCounts {
   std::array<std::uint32_t, kMostHuffmanSymbols> symbols{};  // literals and lengths; the end is not counted

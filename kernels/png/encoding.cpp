@@ -1,0 +1,138 @@
+// The plan of a group: what lies where.
+#include "kernels/png/encoding.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace imgpipe {
+
+using namespace png_strips;
+
+namespace {
+
+// Hands out parts of the group's memory, one behind the other.
+class Places {
+ public:
+  std::size_t take(std::uint64_t bytes) {
+    const std::size_t at = end_;
+    end_ = static_cast<std::size_t>(rounded_up(end_ + bytes, kAlignment));
+    return at;
+  }
+  [[nodiscard]] std::size_t end() const { return end_; }
+
+ private:
+  static constexpr std::uint64_t kAlignment = 256;
+  std::size_t end_ = 0;
+};
+
+std::uint32_t blocks_of(std::uint64_t threads, std::uint32_t block) {
+  return static_cast<std::uint32_t>((threads + block - 1) / block);
+}
+
+Picture picture_of_task(const PngEncodingTask& task) {
+  Picture picture{};
+  picture.pixels = task.pixels.data;
+  picture.stride = task.pixels.stride;
+  picture.row_bytes = static_cast<std::uint32_t>(task.pixels.row_samples());
+  picture.height = static_cast<std::uint32_t>(task.pixels.height);
+  picture.channels = static_cast<std::uint32_t>(task.pixels.channels);
+  picture.strip_rows = static_cast<std::uint32_t>(std::min(task.strip_rows, task.pixels.height));
+  picture.tiles_a_strip = picture.tiles_of(0);
+  picture.segments_a_row = blocks_of(picture.row_bytes, kSegmentBytes);
+  // Every lane has two vectors of 16 bytes and more, where there are as many.
+  const std::uint32_t vectors = blocks_of(std::min(picture.row_bytes, kSegmentBytes), 16);
+  picture.lanes_a_segment = std::clamp(std::bit_floor(vectors / 2), 1U, 32U);
+  picture.cells_a_strip = static_cast<std::uint32_t>(repeat_cells(picture.bytes_of(0)));
+  picture.hash_places = picture.cells_a_strip == 0 ? 0 : std::bit_ceil(2 * picture.cells_a_strip);
+  picture.strip_pitch = rounded_up(picture.bytes_of(0), 256);
+  return picture;
+}
+
+}  // namespace
+
+PngEncoding::PngEncoding(const std::vector<PngEncodingTask>& tasks) {
+  std::uint64_t rows = 0;
+  std::uint64_t sums = 0;
+  std::uint64_t hashes = 0;
+  std::uint64_t filtered = 0;
+  std::uint64_t output = 0;
+  for (const PngEncodingTask& task : tasks) {
+    Picture picture = picture_of_task(task);
+    const std::uint32_t strips = picture.strips();
+    picture.first_strip = layout_.strips;
+    picture.first_tile = layout_.tiles;
+    picture.first_choose_block = layout_.choose_blocks;
+    picture.first_cell_block = layout_.cell_blocks;
+    picture.first_row = rows;
+    picture.first_sum = sums;
+    picture.first_hash = hashes;
+    picture.filtered = filtered;
+    layout_.strips += strips;
+    layout_.tiles += (strips - 1) * picture.tiles_a_strip + picture.tiles_of(strips - 1);
+    layout_.choose_blocks += blocks_of(
+        std::uint64_t{picture.height} * picture.segments_a_row * picture.lanes_a_segment, kChooseThreads);
+    layout_.cell_blocks += blocks_of(std::uint64_t{strips} * picture.cells_a_strip, kCellThreads / 32);
+    rows += picture.height;
+    if (picture.segments_a_row > 1) sums += picture.height;
+    hashes += std::uint64_t{2} * strips * picture.hash_places;
+    filtered += strips * picture.strip_pitch;
+    // Filtered rows take no more than stored blocks.
+    output += strips * rounded_up(stored_bytes(picture.bytes_of(0)), kStripAlignment);
+    pictures_.push_back(picture);
+  }
+  Places places;
+  memory_.upload_bytes = pictures_.size() * sizeof(Picture);
+  places.take(memory_.upload_bytes);
+  layout_.sums = layout_.zeroed = places.take(sums * sizeof(RowSums));
+  layout_.windows = places.take(layout_.strips * sizeof(StripWindows));
+  layout_.hashes = places.take(hashes * sizeof(std::uint64_t));
+  layout_.zeroed_bytes = places.end() - layout_.zeroed;
+  layout_.types = places.take(rows);
+  layout_.tile_states = places.take(layout_.tiles * sizeof(TileState));
+  layout_.strip_states = places.take(layout_.strips * sizeof(StripState));
+  memory_.results_bytes = layout_.strips * sizeof(StripResult);
+  memory_.results_offset = layout_.results = places.take(memory_.results_bytes);
+  layout_.filtered = places.take(filtered);
+  layout_.output = places.take(output);
+  memory_.bytes = places.end();
+}
+
+void PngEncoding::write_upload(std::byte* to) const {
+  if (!pictures_.empty()) std::memcpy(to, pictures_.data(), memory_.upload_bytes);
+}
+
+Group PngEncoding::group(std::byte* memory) const {
+  const auto at = [memory]<class T>(std::size_t offset, T*& to) { to = reinterpret_cast<T*>(memory + offset); };
+  Group group{};
+  at(0, group.pictures);
+  group.count = static_cast<std::uint32_t>(pictures_.size());
+  group.strips = layout_.strips;
+  group.tiles = layout_.tiles;
+  group.choose_blocks = layout_.choose_blocks;
+  group.cell_blocks = layout_.cell_blocks;
+  at(layout_.sums, group.sums);
+  at(layout_.windows, group.windows);
+  at(layout_.hashes, group.hashes);
+  at(layout_.types, group.types);
+  at(layout_.tile_states, group.tile_states);
+  at(layout_.strip_states, group.strip_states);
+  at(layout_.results, group.results);
+  at(layout_.filtered, group.filtered);
+  at(layout_.output, group.output);
+  return group;
+}
+
+std::vector<PngEncoding::Strip> PngEncoding::strips(std::size_t image, const std::byte* results) const {
+  const Picture& picture = pictures_[image];
+  std::vector<Strip> strips(picture.strips());
+  for (std::size_t i = 0; i < strips.size(); ++i) {
+    StripResult made;
+    std::memcpy(&made, results + (picture.first_strip + i) * sizeof(made), sizeof(made));
+    strips[i] = {layout_.output + static_cast<std::size_t>(made.place), static_cast<std::size_t>(made.bytes),
+                 made.adler, made.filtered != 0};
+  }
+  return strips;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,153 @@
+// What the kernels of kernels/png/encoding.h have in device memory.
+//
+// A strip's filtered rows lie packed, as the host has them. They are worked on by tiles of kTileBytes, one a
+// block of threads; the last tile of a strip has what is left.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "images/codecs/png/huffman_code.h"
+#include "images/codecs/png/strip_block.h"
+#include "images/codecs/png/strip_repeats.h"
+#include "images/codecs/png/strip_rule.h"
+#include "images/host_device.h"
+#include "kernels/png/window_tokens.h"
+
+namespace imgpipe::png_strips {
+
+inline constexpr unsigned kTileThreads = 512;
+inline constexpr unsigned kTileBytes = kTileThreads * kWindowBytes;
+// A longer row is shared out between several warps where its filter is chosen.
+inline constexpr unsigned kSegmentBytes = 32768;
+inline constexpr unsigned kChooseThreads = 256;
+inline constexpr unsigned kCellThreads = 256;  // a warp each cell of find_repeats()
+
+// An image. What is numbered `first_`: over the whole group, images in their order.
+struct Picture {
+  const std::uint8_t* pixels;
+  std::int64_t stride;  // bytes
+  std::uint32_t row_bytes, height;
+  std::uint32_t channels;
+  std::uint32_t strip_rows;
+  std::uint32_t tiles_a_strip;  // of one with all its rows
+  std::uint32_t segments_a_row;
+  std::uint32_t lanes_a_segment;  // of the threads that choose filters: a power of two
+  std::uint32_t cells_a_strip;    // of one with all its rows
+  std::uint32_t hash_places;      // of a strip's table of windows: a power of two
+  std::uint32_t first_strip, first_tile;
+  std::uint32_t first_choose_block, first_cell_block;
+  std::uint64_t first_row;
+  std::uint64_t first_sum;    // of rows of several segments
+  std::uint64_t first_hash;   // two tables a strip
+  std::uint64_t filtered;     // from the filtered rows of the group's first strip to those of its own
+  std::uint64_t strip_pitch;  // from one strip's filtered rows to the next one's
+
+  // Strips and tiles are counted within the image here.
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t strips() const {
+    return (height + strip_rows - 1) / strip_rows;
+  }
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t rows_of(std::uint32_t strip) const {
+    const std::uint32_t left = height - strip * strip_rows;
+    return left < strip_rows ? left : strip_rows;
+  }
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t bytes_of(std::uint32_t strip) const {
+    return rows_of(strip) * (row_bytes + 1);
+  }
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t tiles_of(std::uint32_t strip) const {
+    return (bytes_of(strip) + kTileBytes - 1) / kTileBytes;
+  }
+};
+
+// Sums of the absolute values of a row's residuals, by filter.
+struct RowSums {
+  unsigned long long of[5];
+};
+
+// Of a strip, by find_repeats(), for both places of the windows.
+struct StripWindows {
+  StripRepeats of[2];
+};
+
+struct TileState {
+  // How often a literal or a length occurs, but for runs that reach an end of the tile: they count as
+  // literals here. kMostHuffmanSymbols of them are used.
+  std::uint16_t counts[288];
+  std::uint32_t leading, trailing;  // bytes at its ends that each equal the byte before them
+  std::uint32_t adler_low, adler_high;  // as if it began with zeros: low 0, not 1
+  // How many bytes right before the tile, and right behind it, equal the byte before them without a gap.
+  std::uint32_t in, out;
+  std::uint64_t first_bit;  // in its strip
+};
+
+enum class StripKind : std::uint32_t { huffman, stored, filtered };
+
+struct StripState {
+  std::uint32_t table[kMostHuffmanSymbols];  // code << 8 | its bits
+  // A block's header: HLIT and so on, lengths of the code of lengths, coded lengths.
+  static constexpr unsigned kMostHeaderBits = 17 + 3 * kLengthCodes + (kMostHuffmanSymbols + 1) * (7 + 7);
+  std::uint32_t header[kMostHeaderBits / 32 + 2];
+  std::uint32_t header_bits;
+  std::uint32_t adler;
+  std::uint64_t bits;       // of the block up to its end's code, with that
+  MatchRule matches;
+  std::uint64_t place;      // in the group's output
+  StripKind kind;
+};
+
+// What the host reads.
+struct StripResult {
+  std::uint64_t place, bytes;
+  std::uint32_t adler;
+  std::uint32_t filtered;
+};
+
+// Where it all lies.
+struct Group {
+  const Picture* pictures;
+  std::uint32_t count;  // of them
+  std::uint32_t strips, tiles, choose_blocks, cell_blocks;
+  // Zero at first.
+  RowSums* sums;             // of rows of several segments
+  StripWindows* windows;     // a strip
+  unsigned long long* hashes;
+  // Anything at first.
+  std::uint8_t* types;       // a row
+  TileState* tile_states;
+  StripState* strip_states;
+  StripResult* results;
+  std::uint8_t* filtered;
+  std::uint8_t* output;
+};
+
+inline constexpr std::uint64_t kStripAlignment = 16;  // of strips in the output
+
+IMGPIPE_HOST_DEVICE constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+// The image that number `item` of the group is in, by one of Picture's `first_`.
+template <class First>
+IMGPIPE_HOST_DEVICE inline const Picture& picture_of(const Group& group, First Picture::*first,
+                                                     std::uint32_t item) {
+  std::uint32_t low = 0;
+  for (std::uint32_t high = group.count; high - low > 1;) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (group.pictures[middle].*first <= item) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return group.pictures[low];
+}
+
+// How many of each there are, and where Group's arrays lie in the group's memory.
+struct GroupLayout {
+  std::uint32_t strips = 0, tiles = 0, choose_blocks = 0, cell_blocks = 0;
+  std::size_t sums = 0, windows = 0, hashes = 0;
+  std::size_t zeroed = 0, zeroed_bytes = 0;  // these three
+  std::size_t types = 0, tile_states = 0, strip_states = 0, results = 0, filtered = 0, output = 0;
+};
+
+}  // namespace imgpipe::png_strips

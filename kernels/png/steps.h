@@ -1,0 +1,16 @@
+// The steps of kernels/png/encoding.h, in their order: each launches its kernels on the stream.
+#pragma once
+
+#include "kernels/cuda_launch.h"
+#include "kernels/png/group.h"
+
+namespace imgpipe::png_strips {
+
+[[nodiscard]] CudaStatus choose_filters(const Group& group, CUstream_st* stream);
+[[nodiscard]] CudaStatus write_filtered(const Group& group, CUstream_st* stream);
+[[nodiscard]] CudaStatus plan_strips(const Group& group, CUstream_st* stream);
+[[nodiscard]] CudaStatus find_repeats(const Group& group, CUstream_st* stream);
+[[nodiscard]] CudaStatus place_strips(const Group& group, CUstream_st* stream);
+[[nodiscard]] CudaStatus pack_strips(const Group& group, CUstream_st* stream);
+
+}  // namespace imgpipe::png_strips

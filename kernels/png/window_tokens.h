@@ -1,0 +1,149 @@
+// The tokens of a strip (images/codecs/png/strip_rule.h) by windows of 32 bytes, one a thread: what a window
+// needs to know of the runs that reach beyond it are two numbers.
+#pragma once
+
+#include <cstdint>
+
+#include "images/codecs/png/strip_tokens.h"
+#include "images/host_device.h"
+
+namespace imgpipe::png_strips {
+
+inline constexpr unsigned kWindowBytes = 32;
+
+IMGPIPE_HOST_DEVICE constexpr unsigned trailing_zeros(std::uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  return static_cast<unsigned>(__ffs(static_cast<int>(bits)) - 1) & 63;
+#else
+  return bits == 0 ? 63 : static_cast<unsigned>(__builtin_ctz(bits));
+#endif
+}
+// 32 where all bits are set.
+IMGPIPE_HOST_DEVICE constexpr unsigned low_ones(std::uint32_t bits) {
+  return ~bits == 0 ? 32 : trailing_zeros(~bits);
+}
+IMGPIPE_HOST_DEVICE constexpr unsigned high_ones(std::uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  return static_cast<unsigned>(__clz(static_cast<int>(~bits)));
+#else
+  return ~bits == 0 ? 32 : static_cast<unsigned>(__builtin_clz(~bits));
+#endif
+}
+
+// Bit i of four: byte i of the word equals the byte before it; `before`: the last byte of the word before.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t equal_to_last(std::uint32_t word, std::uint32_t before) {
+  constexpr std::uint32_t kLow = 0x7F7F7F7FU;
+  const std::uint32_t differs = word ^ (word << 8 | before);
+  const std::uint32_t equal = ~(((differs & kLow) + kLow) | differs) & ~kLow;  // bit 7 of a byte
+  return (equal >> 7) * 0x01020408U >> 24 & 15;
+}
+
+// A run of kLeastRun bytes or more.
+struct Run {
+  std::int32_t first;    // its first byte, counted from the window's
+  std::uint32_t length;  // all of it
+};
+
+// Calls use(run) for the runs of which bytes stand in a window. Bit i of `equal`: byte i equals the byte
+// before it. `in`, `out`: how many bytes right before the window and right behind it do, without a gap; their
+// sum is below 2^31.
+template <class Use>
+IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t in, std::uint32_t out,
+                                             const Use& use) {
+  static_assert(kLeastRun == kWindowBytes / 2);
+  const unsigned leading = low_ones(equal);
+  if (leading > 0) {
+    const std::uint32_t length = in + leading + (leading == kWindowBytes ? out : 0);
+    if (length >= kLeastRun) use(Run{-static_cast<std::int32_t>(in), length});
+    if (leading == kWindowBytes) return;
+  }
+  // Where kLeastRun ones in a row begin: of one run at most, two have no room.
+  std::uint32_t starts = equal & equal >> 1;
+  starts &= starts >> 2;
+  starts &= starts >> 4;
+  starts &= starts >> 8;
+  const unsigned trailing = high_ones(equal);
+  if (starts != 0) {
+    const unsigned first = trailing_zeros(starts);
+    const unsigned length = low_ones(equal >> first);
+    if (first > 0 && first + length < kWindowBytes) use(Run{static_cast<std::int32_t>(first), length});
+  }
+  if (trailing > 0 && trailing + out >= kLeastRun)
+    use(Run{static_cast<std::int32_t>(kWindowBytes - trailing), trailing + out});
+}
+
+// How a run is cut: copies of kLongestCopy, then of the rest, which may be too little.
+struct RunCut {
+  IMGPIPE_HOST_DEVICE constexpr explicit RunCut(std::uint32_t length)
+      : whole(length - length % kLongest), rest(length - whole < kLeastCopy ? 0 : length - whole) {}
+
+  static constexpr std::uint32_t kLongest = kLongestCopy;
+  std::uint32_t whole;  // bytes in the longest copies
+  std::uint32_t rest;   // bytes in the last, shorter copy; 0: there is none
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t copied() const { return whole + rest; }
+  // The first copy that begins at byte `from` of the run or behind it: copied() or more for none.
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t next_copy(std::uint32_t from) const {
+    return (from + kLongest - 1) / kLongest * kLongest;
+  }
+};
+
+// What of a run's copies bytes from..end-1 of it have; a copy belongs to where it begins.
+struct RunShare {
+  IMGPIPE_HOST_DEVICE constexpr RunShare(std::uint32_t length, std::uint32_t from, std::uint32_t end) {
+    const RunCut cut(length);
+    const std::uint32_t whole_end = end < cut.whole ? end : cut.whole;
+    const std::uint32_t first = cut.next_copy(from);
+    if (first < whole_end) longest = (whole_end - first + cut.kLongest - 1) / cut.kLongest;
+    if (cut.whole >= from && cut.whole < end) rest = cut.rest;
+    const std::uint32_t copied_end = end < cut.copied() ? end : cut.copied();
+    if (from < copied_end) copied = copied_end - from;
+  }
+
+  std::uint32_t longest = 0;  // copies of kLongestCopy
+  std::uint32_t rest = 0;     // the length of a shorter one, or 0
+  std::uint32_t copied = 0;   // bytes that copies stand for
+};
+
+// The copies of a window.
+struct WindowCopies {
+  std::uint32_t copied = 0;      // bit i: byte i is no literal
+  std::uint32_t starts = 0;      // bit i: a copy begins at byte i
+  std::uint16_t lengths[3]{};    // of the copies, in their order: at most one of each run that the window sees
+  unsigned count = 0;
+
+  IMGPIPE_HOST_DEVICE void add(const Run& run) {
+    const RunCut cut(run.length);
+    const std::int64_t end = std::int64_t{run.first} + cut.copied();
+    const unsigned from = run.first < 0 ? 0 : static_cast<unsigned>(run.first);
+    if (end > from) {
+      const unsigned bytes = static_cast<unsigned>((end < kWindowBytes ? end : kWindowBytes) - from);
+      copied |= (bytes == kWindowBytes ? ~0U : (1U << bytes) - 1) << from;
+    }
+    // The next one begins kLongestCopy bytes behind it: no longer in the window.
+    const std::uint32_t copy = cut.next_copy(from - static_cast<std::uint32_t>(run.first));
+    const std::int64_t at = std::int64_t{run.first} + copy;
+    if (copy >= cut.copied() || at >= kWindowBytes) return;
+    starts |= 1U << at;
+    const std::uint16_t length = static_cast<std::uint16_t>(copy < cut.whole ? cut.kLongest : cut.rest);
+    // No index that is known at run time only: the copies stay in registers.
+    if (count == 0) lengths[0] = length;
+    if (count == 1) lengths[1] = length;
+    if (count == 2) lengths[2] = length;
+    ++count;
+  }
+};
+
+// A copy's code as the packer has it: code << 8 | bits, of the length's entry of the table, with its extra
+// bits and the one distance's code, a 0 of one bit: at most 21 bits.
+IMGPIPE_HOST_DEVICE inline std::uint32_t copy_entry(const std::uint32_t* table, std::uint32_t length) {
+  const LengthSymbol symbol = length_symbol(length);
+  const std::uint32_t entry = table[symbol.symbol];
+  const std::uint32_t bits = entry & 255;
+  return (entry >> 8 | std::uint32_t{symbol.extra} << bits) << 8 | (bits + symbol.extra_bits + 1);
+}
+// The bits of it.
+IMGPIPE_HOST_DEVICE inline std::uint32_t copy_bits(const std::uint32_t* table, std::uint32_t length) {
+  return copy_entry(table, length) & 255;
+}
+
+}  // namespace imgpipe::png_strips
