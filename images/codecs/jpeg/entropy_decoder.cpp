@@ -121,7 +121,7 @@ HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& 
   window.fill();
   const int run = found.symbol >> 4;
   const bool has_value = (found.symbol & 15) != 0;
-  const int skipped = has_value ? run + 1 : run == 15 ? 16 : kEndOfBlock;
+  const int skipped = has_value ? run + 1 : run == 15 ? 16 : kPastLastPlace;
   return static_cast<std::uint32_t>(found.value) << 16 | static_cast<std::uint32_t>(skipped) << 8;
 }
 
@@ -153,8 +153,8 @@ HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& wind
     if (!decode_coefficient(decoder, window, place, out)) break;
   }
   // The last of 64 coefficients has no end behind it: what looked like one belongs to the next block.
-  if (HWY_UNLIKELY(place == (kEndOfBlock | (kBlockSamples - 1)))) window.back(decoder.end_bits);
-  const bool whole = place == kBlockSamples - 1 || (place >= kEndOfBlock && place < kDamagedPlace);
+  if (HWY_UNLIKELY(place == (kPastLastPlace | (kBlockSamples - 1)))) window.back(decoder.end_bits);
+  const bool whole = place == kBlockSamples - 1 || (place >= kPastLastPlace && place < kDamagedPlace);
   return whole ? out : nullptr;
 }
 

@@ -17,7 +17,7 @@ Symbol symbol_of(unsigned symbol, HuffmanKind kind) {
   const int run = static_cast<int>(symbol >> 4);
   const int size = static_cast<int>(symbol & 15);
   if (size > 0) return {run + 1, size};
-  return {run == 15 ? 16 : kEndOfBlock,
+  return {run == 15 ? 16 : kPastLastPlace,
           0};  // like libjpeg: every other symbol without a value ends the block
 }
 
@@ -41,7 +41,7 @@ void fill_entries(std::uint32_t code, int length, const Symbol& symbol, HuffmanD
 // Where a value leaves room for the code of the block's end and that follows, both are one entry.
 void add_ends(HuffmanDecoder& decoder) {
   const auto is_end = [&](HuffmanEntry entry) {
-    return (entry >> 8 & 0xFF) == kEndOfBlock &&
+    return (entry >> 8 & 0xFF) == kPastLastPlace &&
            (entry & kEntryBits) == static_cast<std::uint32_t>(decoder.end_bits);
   };
   const auto entries = decoder.entries;  // before

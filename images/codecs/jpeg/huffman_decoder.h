@@ -12,7 +12,7 @@ namespace imgpipe {
 // What kLookupBits bits begin with:
 //
 //   bits 31..16  the value; 0: none, at the end of a block and of 16 zeros
-//   bits 15..8   how far the place in zigzag order goes on; kEndOfBlock at the end of a block
+//   bits 15..8   how far the place in zigzag order goes on; kPastLastPlace at the end of a block
 //   bit 6        the block ends behind the value: the code that says so is counted in
 //   bits 5..0    bits of code and value together; 0: they are more than kLookupBits, or no code
 using HuffmanEntry = std::uint32_t;
@@ -21,7 +21,7 @@ inline constexpr int kLookupBits = 10;
 inline constexpr std::uint32_t kEntryBits = 0x3F;
 inline constexpr std::uint32_t kEntryEnds = 0x40;
 // Places behind the last one: the block has ended; no code.
-inline constexpr int kEndOfBlock = 0x80, kDamagedPlace = 0xC0;
+inline constexpr int kPastLastPlace = 0x80, kDamagedPlace = 0xC0;
 inline constexpr int kLongestCode = 16;
 
 struct HuffmanDecoder {
