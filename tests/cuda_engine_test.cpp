@@ -10,6 +10,7 @@
 #include "pipeline/compare.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "pipeline/owned_frame.h"
 #include "tests/support/banded_reader.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
