@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "images/codecs/jpeg/jpeg_scan.h"
+#include "images/codecs/jpeg/staged_scan.h"
 #include "kernels/stage.h"
 #include "pipeline/host/chains.h"
 
@@ -36,6 +38,16 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
   const MemoryNeed writer = writer_need(question);
   return {prepared_bytes_of(question.plan) + std::max({source + question.reader.working_bytes(true),
                                                        source + result, result + writer.bytes}),
+          writer.band_bytes, writer.most_bands};
+}
+
+// What comes down is no larger than what the writer may hold, which holds it beside its file.
+MemoryNeed coded_lane_need(const MemoryQuestion& question) {
+  const auto staged = static_cast<std::int64_t>(staged_capacity(question.reader.jpeg_scan()->scan));
+  const std::int64_t result = question.plan.output.bytes();  // where it makes no file after all
+  const MemoryNeed writer = writer_need(question);
+  return {prepared_bytes_of(question.plan) + staged + question.reader.working_bytes(false) +
+              std::max(result, writer.bytes) + writer.bytes,
           writer.band_bytes, writer.most_bands};
 }
 

@@ -51,6 +51,8 @@ struct MemoryNeed {
 
 // Of an image that goes to a lane, from its file to its encoded result.
 [[nodiscard]] MemoryNeed lane_need(const MemoryQuestion& question);
+// The same where the lane decodes a JPEG and encodes: its scan goes up, a file comes down.
+[[nodiscard]] MemoryNeed coded_lane_need(const MemoryQuestion& question);
 
 // Of all images that the steps of a plan make.
 [[nodiscard]] std::int64_t bytes_of_steps(const Plan& plan);

@@ -227,8 +227,12 @@ class Batch::Work {
   }
 
   void decode(EntryPointer& entry) {
-    if (!entry->lane_decodes || !entry->job->stage(*settings_.lane_memory))
+    if (!entry->lane_decodes) {
       entry->job->decode(settings_.lane_memory.get());
+    } else if (!entry->job->stage(*settings_.lane_memory)) {
+      lanes_.refuse(std::move(entry));
+      return;
+    }
     keep_warnings(*entry);
     lanes_.hand_over(std::move(entry));
   }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pipeline/batch/batch.h"
+#include "pipeline/batch/lane_help.h"
 #include "pipeline/image_job.h"
 
 namespace imgpipe {
@@ -14,10 +15,11 @@ namespace imgpipe {
 struct BatchEntry {
   std::optional<ImageJob> job;  // from the moment that a worker opens it
   bool to_lane = false;
-  bool lane_decodes = false;       // and it goes there as its file has it
-  bool lane_was_full = false;      // a worker does the stages that a lane was meant to do
-  MemoryNeed need;                 // with its file
-  std::int64_t outside_bytes = 0;  // of them, what may come from malloc
+  bool lane_decodes = false;             // and it goes there as its file has it
+  bool lane_was_full = false;            // a worker does what a lane was meant to do
+  std::unique_ptr<LaneHelp::Turn> help;  // and may
+  MemoryNeed need;                       // with its file
+  std::int64_t outside_bytes = 0;        // of them, what may come from malloc
   // Of the batch's memory: its file until it is admitted, all that it needs from then on.
   struct Counted {
     std::int64_t file_bytes = 0, admitted_bytes = 0, outside_bytes = 0;

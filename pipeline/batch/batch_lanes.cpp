@@ -12,7 +12,8 @@ BatchLanes::BatchLanes(const BatchSettings& settings, BatchQueue& queue, int wor
       queue_(queue),
       workers_(workers),
       events_(std::move(events)),
-      finding_(settings.find_lanes != nullptr) {}
+      finding_(settings.find_lanes != nullptr),
+      help_(std::make_shared<LaneHelp>(workers)) {}
 
 void BatchLanes::find() {
   LaneOffer offer;
@@ -51,14 +52,15 @@ void BatchLanes::end() {
 }
 
 bool BatchLanes::take(BatchEntry& entry) {
-  if (!is_taken(entry, entry.lane_was_full)) return false;
+  if (!is_taken(entry)) return false;
+  if (entry.job->reader().jpeg_scan() == nullptr) return true;
   const std::lock_guard lock(mutex_);
   const bool has_codecs = crew_ == nullptr ? settings_.lanes_have_codecs : crew_->has_codecs();
   entry.lane_decodes = has_codecs && !refused_.contains(entry.result.item);
   return true;
 }
 
-bool BatchLanes::is_taken(const BatchEntry& entry, bool& lane_was_full) {
+bool BatchLanes::is_taken(BatchEntry& entry) {
   const std::int64_t pixels = entry.result.header.shape.pixels();
   const std::size_t left = queue_.left();
   bool start = false;
@@ -74,8 +76,10 @@ bool BatchLanes::is_taken(const BatchEntry& entry, bool& lane_was_full) {
   }
   if (start) crew_->start();
   if (!crew_->ready()) return false;
-  lane_was_full = crew_->waiting() >= 1;
-  return !lane_was_full;
+  if (crew_->waiting() < 1) return true;
+  entry.help = help_->begin();
+  entry.lane_was_full = entry.help != nullptr;
+  return !entry.lane_was_full;
 }
 
 void BatchLanes::hand_over(EntryPointer&& entry) {
@@ -106,6 +110,14 @@ void BatchLanes::give_to_crew(EntryPointer entry) {
     if (crew == nullptr || !crew->push(own)) queue_.begin_again(std::move(own));
   });
   balance();
+}
+
+void BatchLanes::refuse(EntryPointer&& entry) {
+  {
+    const std::lock_guard lock(mutex_);
+    refused_.insert(entry->result.item);
+  }
+  queue_.begin_again(std::move(entry));
 }
 
 void BatchLanes::did_their_work(std::int64_t nanoseconds) {
@@ -142,13 +154,7 @@ LaneEvents BatchLanes::lane_events() {
             or_fail(std::move(entry), [&](EntryPointer& own) { queue_.begin_again(std::move(own)); });
           },
           [this](EntryPointer entry) {
-            or_fail(std::move(entry), [&](EntryPointer& own) {
-              {
-                const std::lock_guard lock(mutex_);
-                refused_.insert(own->result.item);
-              }
-              queue_.begin_again(std::move(own));
-            });
+            or_fail(std::move(entry), [&](EntryPointer& own) { refuse(std::move(own)); });
           },
           [this](const std::string& lane, const Error& error, bool last) { lane_broke(lane, error, last); },
           [this] { balance(); }};
@@ -158,7 +164,10 @@ LaneEvents BatchLanes::lane_events() {
 void BatchLanes::balance() {
   {
     const std::lock_guard lock(mutex_);
-    queue_.hold(usable_ && !settings_.host_helps && crew_->ready() && crew_->waiting() >= 2);
+    const bool full = usable_ && crew_->ready() && crew_->waiting() >= 2;
+    if (full) help_->lanes_are_full();
+    if (usable_ && crew_->is_idle()) help_->lane_is_idle();
+    queue_.hold(full && !(settings_.host_helps && !help_->is_exhausted()));
     if (!started_) return;
   }
   const std::chrono::nanoseconds lost = queue_.held_time() + std::chrono::nanoseconds(their_work_ns_);

@@ -42,6 +42,8 @@ class BatchLanes {
   [[nodiscard]] bool take(BatchEntry& entry);
   // A decoded image goes to the lanes, when they are found, or begins again where none is left.
   void hand_over(EntryPointer&& entry);
+  // A worker found that no lane can decode an image: it begins again.
+  void refuse(EntryPointer&& entry);
   // A worker did an image in place of lanes that were full.
   void did_their_work(std::int64_t nanoseconds);
 
@@ -51,7 +53,7 @@ class BatchLanes {
 
  private:
   [[nodiscard]] LaneEvents lane_events();
-  [[nodiscard]] bool is_taken(const BatchEntry& entry, bool& lane_was_full);
+  [[nodiscard]] bool is_taken(BatchEntry& entry);
   template <class Action>
   void or_fail(EntryPointer entry, const Action& action);
   void give_to_crew(EntryPointer entry);
@@ -71,6 +73,7 @@ class BatchLanes {
   std::size_t opened_ = 0;
   double pixels_seen_ = 0;
   std::atomic<std::int64_t> their_work_ns_{0};
+  const std::shared_ptr<LaneHelp> help_;
   std::unique_ptr<LaneCrew> crew_;  // made once, by find()
 };
 

@@ -108,6 +108,13 @@ bool LaneCrew::has_codecs() const {
   return std::ranges::all_of(members_, [](const Member& member) { return member.lane->has_codecs(); });
 }
 
+bool LaneCrew::is_idle() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.empty() && std::ranges::any_of(members_, [](const Member& member) {
+           return member.ready && !member.broken && member.free.size() == member.lane->slots();
+         });
+}
+
 bool LaneCrew::ready() const {
   const std::lock_guard lock(mutex_);
   return count_ready() > 0;
@@ -226,6 +233,7 @@ void LaneCrew::collect_all(Member& member) {
     lock.unlock();
     changed_.notify_all();
     end_images(member, std::move(images), error);
+    events_.changed();
     lock.lock();
   }
 }

@@ -64,6 +64,8 @@ class LaneCrew {
   [[nodiscard]] std::size_t slots() const;
   // All lanes take images as their files have them.
   [[nodiscard]] bool has_codecs() const;
+  // A lane that takes images has none, and none waits.
+  [[nodiscard]] bool is_idle() const;
   // At least one lane takes images.
   [[nodiscard]] bool ready() const;
   // "cuda:0 (NVIDIA H200)", of the lanes that started.
