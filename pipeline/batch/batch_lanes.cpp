@@ -6,6 +6,13 @@
 #include "pipeline/host/scarce_memory.h"
 
 namespace imgpipe {
+namespace {
+
+// What waits for lanes that are not found, or not started, takes memory and saves little time.
+constexpr std::size_t kMostEarly = 1024;
+constexpr double kWaitForAStart = 8;
+
+}  // namespace
 
 BatchLanes::BatchLanes(const BatchSettings& settings, BatchQueue& queue, int workers, Events events)
     : settings_(settings),
@@ -45,6 +52,7 @@ void BatchLanes::end_finding() {
     early.swap(early_);
   }
   for (EntryPointer& entry : early) give_to_crew(std::move(entry));
+  balance();
 }
 
 void BatchLanes::end() {
@@ -87,6 +95,7 @@ void BatchLanes::hand_over(EntryPointer&& entry) {
     const std::lock_guard lock(mutex_);
     if (finding_) {
       early_.push_back(std::move(entry));
+      if (early_.size() >= kMostEarly) queue_.hold(true);
       return;
     }
   }
@@ -164,8 +173,10 @@ LaneEvents BatchLanes::lane_events() {
 void BatchLanes::balance() {
   {
     const std::lock_guard lock(mutex_);
-    const bool full = usable_ && crew_->ready() && crew_->waiting() >= 2;
-    if (full) help_->lanes_are_full();
+    // While lanes start, more may wait: it fills the time.
+    const bool ready = usable_ && crew_->ready();
+    const bool full = usable_ && crew_->waiting() >= (ready ? 2 : kWaitForAStart);
+    if (full && ready) help_->lanes_are_full();
     if (usable_ && crew_->is_idle()) help_->lane_is_idle();
     queue_.hold(full && !(settings_.host_helps && !help_->is_exhausted()));
     if (!started_) return;
