@@ -42,11 +42,8 @@ std::string BatchFailure::reason() const {
 void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   for (std::size_t part = 0; part < kParts; ++part) {
     const Interval& interval = result.on_lane[part];
-    if (interval.end_ns > 0) {
-      lanes_[result.device][part].push_back(interval);
-    } else {
-      workers_[part] += result.busy[part];
-    }
+    if (interval.end_ns > 0) lanes_[result.device][part].push_back(interval);
+    workers_[part] += result.busy[part] - result.lane_busy[part];
   }
   if (result.failed) {
     SplitReason reason = split_reason(result.reason, file);

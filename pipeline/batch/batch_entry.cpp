@@ -11,8 +11,9 @@ namespace imgpipe {
 namespace {
 
 std::optional<Part> part_of(const Span& span) {
-  if (span.kind == SpanKind::kernel || span.kind == SpanKind::codec) return Part::kernels;
+  if (span.kind == SpanKind::kernel) return Part::kernels;
   if (is_decode_row(span.name)) return Part::decode;  // whoever decodes
+  if (span.kind == SpanKind::codec) return Part::encode;
   for (std::size_t i = 0; i < kParts; ++i) {
     if (span.name == part_name(static_cast<Part>(i))) return static_cast<Part>(i);
   }
@@ -53,6 +54,7 @@ Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget
 void add_up_times(BatchEntry& entry) {
   BatchResult& result = entry.result;
   result.busy = {};
+  result.lane_busy = {};
   result.end_ns = result.start_ns;
   if (!entry.job) return;
   result.end_ns = entry.job->timeline().now_ns();
@@ -62,6 +64,7 @@ void add_up_times(BatchEntry& entry) {
     const auto at = static_cast<std::size_t>(*part);
     result.busy[at] += span.length_ns();
     if (!entry.to_lane || span.kind == SpanKind::host) continue;
+    result.lane_busy[at] += span.length_ns();
     Interval& interval = result.on_lane[at];
     if (interval.end_ns == 0) interval.start_ns = span.start_ns;
     interval = {std::min(interval.start_ns, span.start_ns), std::max(interval.end_ns, span.end_ns)};

@@ -39,7 +39,7 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 // The error of an image that needs more than `budget_bytes` by itself.
 [[nodiscard]] Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes);
 
-// What the timeline says of an image that has ended: BatchResult::end_ns, busy and on_lane.
+// What the timeline says of an image that has ended: BatchResult::end_ns, busy, lane_busy and on_lane.
 void add_up_times(BatchEntry& entry);
 
 }  // namespace imgpipe

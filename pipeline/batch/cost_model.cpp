@@ -131,7 +131,7 @@ bool CostModel::lane_pays_alone(std::int64_t pixels, int threads, int passes) co
 }
 
 CostModel usual_cost_model() {
-  return {{154'000, 9.75}, {101'000, 8.24}, {120'000, 0.115}, 127e6, 54'000};
+  return {{145'000, 5.68}, {76'000, 0.048}, {421'000, 0.171}, 100e6, 87'000};
 }
 
 CostModel measure_cost_model(Lane& lane, std::pmr::memory_resource& memory) {

@@ -37,7 +37,7 @@ struct CostPoint {
 // For RGB JPEG to grey PNG through gray, hist, contrast and smooth.
 struct CostModel {
   LinearCost host;       // of a worker's thread that does everything
-  LinearCost with_lane;  // of a worker's thread that decodes for a lane and encodes what comes back
+  LinearCost with_lane;  // of a worker's thread that reads for a lane and makes a file of what comes back
   LinearCost lane;       // from launch to finish
   double lane_start_ns = 0;
   // From so many pixels on an image is cheaper with the lane, whose own time then counts as the worker's: its
@@ -52,7 +52,7 @@ struct CostModel {
   [[nodiscard]] bool lane_pays_alone(std::int64_t pixels, int threads, int passes = 1) const;
 };
 
-// What was measured on an NVIDIA H200 with 16 virtual processors of its host (2026-11-21): for machines that
+// What was measured on an NVIDIA H200 with 16 virtual processors of its host (2026-11-22): for machines that
 // were not measured yet.
 [[nodiscard]] CostModel usual_cost_model();
 
