@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::uint64_t kAlignment = 256;
 
-// The bits that a block may take in the mean: more than noise takes, of all values alike. Its coefficients
-// have a standard deviation of 74 each; taken are those of twice that, and 2 bits where that is less than a
-// step, for the codes of longer runs.
+// The bits that a block may take in the mean: some more than noise takes, of all values alike. The
+// coefficients of that have a standard deviation of 74 each. With those of twice that, and 2 bits where that
+// is less than a step, for the codes of longer runs, grey noise takes 0.44 to 0.70 of the bits, by quality;
+// RGB, 0.1 to 0.63.
 std::uint32_t block_room_bits(const QuantizerSteps& steps, const EncodingCodes& codes) {
   constexpr std::uint32_t kMostDcBits = 22;
   std::uint32_t bits = kMostDcBits;
@@ -20,7 +21,7 @@ std::uint32_t block_room_bits(const QuantizerSteps& steps, const EncodingCodes& 
     const auto size = static_cast<std::size_t>(std::bit_width(148U / steps[i]));
     bits += std::max<std::uint32_t>(2, size == 0 ? 0 : codes[size] & kCountMask);
   }
-  return bits;
+  return bits * 3 / 4;
 }
 
 std::uint32_t slot_words(const JpegEncodingImage& image, const std::array<QuantizerSteps, 2>& steps) {
@@ -30,7 +31,8 @@ std::uint32_t slot_words(const JpegEncodingImage& image, const std::array<Quanti
       static_cast<std::uint32_t>(blocks - chroma) * block_room_bits(steps[0], encoding_codes(false)) +
       static_cast<std::uint32_t>(chroma) * block_room_bits(steps[1], encoding_codes(true));
   const std::int32_t mcus = std::min(image.mcus_in_run, image.scan.mcus);
-  return (static_cast<std::uint32_t>(mcus) * mcu_bits + 31) / 32;
+  constexpr std::uint32_t kSpareWords = 8;  // few blocks differ more
+  return (static_cast<std::uint32_t>(mcus) * mcu_bits + 31) / 32 + kSpareWords;
 }
 
 JpegEncodingImage image_of(const JpegEncodingTask& task, std::uint32_t first_run) {

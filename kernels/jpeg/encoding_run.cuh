@@ -24,7 +24,7 @@ constexpr int kColumnWords = kLead + kBlockSamples / 2;
 struct RunShared {
   std::uint32_t words[kColumnWords][kRunBlocks];
   EncodingCodes codes[2];
-  uint2 steps[2][kBlockSamples];  // QuantizerStep
+  uint2 steps[2][kBlockSamples];        // QuantizerStep
   std::int32_t dc[kRunBlocks];          // by place in the run
   std::int32_t dc_before[3];            // by component, in the run before
   std::uint32_t begin[kRunBlocks + 1];  // a block's first bit, by place in the run
@@ -47,30 +47,52 @@ __device__ __forceinline__ QuantizerStep step_of(uint2 words) {
 // Bits, appended to a column of words.
 class ColumnBits {
  public:
-  __device__ explicit ColumnBits(std::uint32_t* column) : to_(column) {}
+  __device__ explicit ColumnBits(std::uint32_t* column) : column_(column) {}
 
   __device__ __forceinline__ void put(std::uint32_t value, int count) {
     bits_ = bits_ << count | value;
     pending_ += count;
-    total_ += static_cast<std::uint32_t>(count);
     if (pending_ >= 32) {
       pending_ -= 32;
-      *to_ = static_cast<std::uint32_t>(bits_ >> pending_);
-      to_ += kRunBlocks;
+      column_[next_] = static_cast<std::uint32_t>(bits_ >> pending_);
+      next_ += kRunBlocks;
     }
   }
   // All bits; what the last word has more means nothing.
   __device__ __forceinline__ std::uint32_t finish() {
-    if (pending_ > 0) *to_ = static_cast<std::uint32_t>(bits_ << (32 - pending_));
-    return total_;
+    if (pending_ > 0) column_[next_] = static_cast<std::uint32_t>(bits_ << (32 - pending_));
+    return next_ / kRunBlocks * 32 + static_cast<std::uint32_t>(pending_);
   }
 
  private:
-  std::uint32_t* to_;
+  std::uint32_t* column_;
+  std::uint32_t next_ = 0;  // word to be stored
   std::uint64_t bits_ = 0;
-  int pending_ = 0;
-  std::uint32_t total_ = 0;
+  int pending_ = 0;  // of them, less than 32, are not stored yet
 };
+
+// Where the coefficient at a place in zigzag order lies behind word kLead of a column, in halves of a word.
+__device__ __forceinline__ constexpr int half_of_place(int place) {
+  return place * kRunBlocks - (place & 1) * (kRunBlocks - 1);
+}
+static_assert(kRunBlocks % 2 == 0);
+
+// A block's samples to words 0 to 15 of the column.
+__device__ __forceinline__ void load_samples(std::uint32_t* column, const JpegEncodingImage& image,
+                                             const BlockPlace& place) {
+  const auto keep = [&](int y, uint2 row) {
+    column[2 * y * kRunBlocks] = row.x;
+    column[(2 * y + 1) * kRunBlocks] = row.y;
+  };
+  if (image.scan.blocks_in_mcu == 1) {
+    const GreyRows rows(image, place);
+#pragma unroll
+    for (int y = 0; y < kBlockSide; ++y) keep(y, rows.row(y));
+  } else {
+#pragma unroll 2
+    for (int y = 0; y < kBlockSide; ++y) keep(y, block_row(image, place, y));
+  }
+}
 
 // Samples in words 0 to 15 of the column to coefficients behind kLead. Returns the places of those that are
 // not zero; the DC coefficient goes to `dc`.
@@ -84,6 +106,7 @@ __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const 
     for (int x = 0; x < kBlockSide; ++x) block[y][x] = static_cast<std::int32_t>(byte_of(words, x));
     forward_dct_pass<true>(block[y]);
   }
+  auto* coded = reinterpret_cast<CodedValue*>(column + kLead * kRunBlocks);
   std::uint32_t places[2]{};
 #pragma unroll
   for (int x = 0; x < kBlockSide; ++x) {
@@ -97,17 +120,16 @@ __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const 
     for (int y = 0; y < kBlockSide; ++y) {
       const int place = zigzag_place(y, x);
       const std::uint32_t magnitude = quantized_magnitude(line[y], step_of(steps[place]));
-      const std::uint32_t value = with_sign_of(line[y], magnitude);
+      const std::int32_t value = coded_value(line[y], magnitude);
       if (place == 0) {
-        dc = value_of_signed(value);
+        dc = value_of_coded(value);
         continue;
       }
-      auto* pair = reinterpret_cast<SignedMagnitude*>(column + (kLead + place / 2) * kRunBlocks);
-      pair[place % 2] = static_cast<SignedMagnitude>(value);
-      if (magnitude != 0) places[place / 32] |= 1U << (place % 32);
+      coded[half_of_place(place)] = static_cast<CodedValue>(value);
+      places[place / 32] += min(magnitude, 1U) << (31 - place % 32);
     }
   }
-  return std::uint64_t{places[1]} << 32 | places[0];
+  return std::uint64_t{places[0]} << 32 | places[1];
 }
 
 // The DC coefficient of a block, by a whole warp: eight lanes take a row each.
@@ -122,7 +144,7 @@ __device__ inline std::int32_t dc_by_warp(const JpegEncodingImage& image, const 
 #pragma unroll
   for (int apart = kWarpLanes / 2; apart > 0; apart /= 2) sum += __shfl_xor_sync(0xFFFFFFFF, sum, apart);
   const std::int32_t x = dc_of_sum(static_cast<std::int32_t>(sum));
-  return value_of_signed(with_sign_of(x, quantized_magnitude(x, step)));
+  return value_of_coded(coded_value(x, quantized_magnitude(x, step)));
 }
 
 // Inclusive sums over a warp's lanes.
@@ -226,12 +248,7 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 3))
   const int plane = place.component == 0 ? 0 : 1;
   std::uint32_t* column = &shared.words[0][thread];
   if (has_block) {
-#pragma unroll 2
-    for (int y = 0; y < kBlockSide; ++y) {
-      const uint2 row = block_row(image, place, y);
-      column[2 * y * kRunBlocks] = row.x;
-      column[(2 * y + 1) * kRunBlocks] = row.y;
-    }
+    load_samples(column, image, place);
   }
   __syncthreads();
 
@@ -256,11 +273,9 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 3))
                                    : reaches_back ? shared.dc_before[place.component]
                                                   : 0;
     ColumnBits to(column);
-    const auto value_at = [&](int i) -> std::uint32_t {
-      const auto* pair = reinterpret_cast<const SignedMagnitude*>(column + (kLead + i / 2) * kRunBlocks);
-      return pair[i % 2];
-    };
-    code_block(dc - dc_before, place.dummy ? 0 : places, value_at, shared.codes[plane].data(), to);
+    const auto* coded = reinterpret_cast<const CodedValue*>(column + kLead * kRunBlocks);
+    const auto coded_at = [&](int i) -> std::int32_t { return coded[half_of_place(i)]; };
+    code_block(dc - dc_before, place.dummy ? 0 : places, coded_at, shared.codes[plane].data(), to);
     bits = to.finish();
   }
   shared.begin[place_of_run] = bits;
