@@ -172,6 +172,7 @@ __device__ __forceinline__ uint2 halved_row(const JpegEncodingImage& image, int 
 // Row `line` of a block, the first sample in the lowest byte.
 __device__ __forceinline__ uint2 block_row(const JpegEncodingImage& image, const BlockPlace& place,
                                            int line) {
+  if (image.scan.blocks_in_mcu == 1) return GreyRows(image, place).row(line);
   const int x = place.x * kBlockSide;
   const int y = place.y * kBlockSide + line;
   if (image.scan.blocks_in_mcu == 6 && place.component != 0) {
