@@ -121,12 +121,12 @@ IMGPIPE_HOST_DEVICE inline void code_block(std::int32_t dc_difference, std::uint
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
-    for (; run > 15; run -= 16) put_code(kRunOf16);
+    for (; run > 15; run -= 16) put_code(kZrlCode);
     const std::int32_t coded = coded_at(place);
     const int highest = highest_bit(coded);
     put(run * 16 + highest + 1, coded, highest);
   }
-  if (place < kBlockSamples - 1) put_code(kEndOfBlock);
+  if (place < kBlockSamples - 1) put_code(kEobCode);
 }
 
 }  // namespace imgpipe

@@ -29,8 +29,8 @@ inline constexpr int kCountBits = 5;
 inline constexpr std::uint32_t kCountMask = (1U << kCountBits) - 1;
 
 // Of a plane: [run * 16 + size] for AC coefficients, [kDcCodes + size] for DC differences.
-inline constexpr int kEndOfBlock = 0;
-inline constexpr int kRunOf16 = 0xF0;
+inline constexpr int kEobCode = 0;     // the end of a block
+inline constexpr int kZrlCode = 0xF0;  // 16 zeros
 inline constexpr int kDcCodes = 256;
 using EncodingCodes = std::array<CodeAndRoom, kDcCodes + 16>;
 
