@@ -22,7 +22,7 @@ struct RunShared {
   std::uint32_t warp_bits[kRunBlocks / kWarpLanes];
 };
 
-// place in zigzag order of the coefficient in row y, column x; for indices known to the compiler
+// The place in zigzag order of the coefficient in row y, column x. For indices that the compiler knows.
 __device__ constexpr int zigzag_place(int y, int x) {
   constexpr std::uint8_t kPlaces[kBlockSamples]{
       0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42, 3,  8,  12, 17, 25, 30,
@@ -217,8 +217,8 @@ __device__ inline void store_run(const RunShared& shared, std::byte* memory, con
 }
 
 // One block of threads a run, one thread a block: thread j * mcus_in_run + m has block j of the run's MCU m,
-// so that a warp's lanes have the same work. Barriers: the tables are there; the DC coefficients
-// are; the bits of all places are, twice, as each thread takes those of another place; the sums' two.
+// so that a warp's lanes have the same work. Barriers: the tables are there; the DC coefficients are; the
+// bits of all places are, and were taken by the thread of that number; the sums' two.
 // H200, 2026-11-22, groups of 8 images of 8 MP at quality 90, grey and RGB: 382 and 164 GP/s with 3 blocks a
 // multiprocessor (96 registers), 431 and 186 with 4 (80), 437 and 192 with 5 (64, 80 bytes of them spilled).
 __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
@@ -240,9 +240,7 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
   const BlockPlace place = place_of_block(scan, has_block ? first_mcu + mcu_of_run : first_mcu, block);
   const int plane = place.component == 0 ? 0 : 1;
   std::uint32_t* column = &shared.words[0][thread];
-  if (has_block) {
-    load_samples(column, image, place);
-  }
+  if (has_block) load_samples(column, image, place);
   __syncthreads();
 
   std::int32_t dc = 0;
