@@ -2,12 +2,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "images/codecs/codec.h"
+#include "images/codecs/jpeg/scan_reference.h"
 #include "images/image.h"
 #include "images/synth.h"
 #include "tests/support/cuda_backend.h"
@@ -145,6 +147,47 @@ TEST(CudaJpegEncoding, OneLargeImageAmongSmallOnes) {
     for (int i = 0; i < 300; ++i) cases.push_back({{90 + i % 7, 61 + i % 5, channels}, "photo", 60 + i % 40});
     cases.push_back({{2048, 1025, 4 - channels}, "noise", 95});
     expect_equal(cases, false, 13);
+  }
+}
+
+// For initcheck.
+TEST(CudaJpegEncoding, ReadsNothingThatNobodyWrote) {
+  IMGPIPE_NEED_CUDA();
+  std::vector<Case> cases;
+  for (const int channels : {1, 3}) {
+    for (const int quality : {10, 90, 96}) {
+      for (const char* content : {"noise", "photo", "constant", "checker"}) {
+        cases.push_back({{8, 8, channels}, content, quality});
+        cases.push_back({{617, 211, channels}, content, quality});
+      }
+    }
+  }
+  expect_equal(cases, true, 0);
+}
+
+// More bits than noise has: no scan, and its neighbours are as they were.
+TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
+  IMGPIPE_NEED_CUDA();
+  constexpr int kQuality = 97;
+  std::mt19937 random(1);
+  for (const int channels : {1, 3}) {
+    Image extremes({400, 300, channels});
+    Sample* samples = extremes.view().data;
+    for (std::size_t i = 0; i < extremes.size_bytes(); ++i) samples[i] = random() % 2 == 0 ? 0 : kMaxSample;
+    // Of one run alone.
+    Image corner = make_image({{400, 300, channels}, "constant", 100});
+    for (std::int64_t y = 96; y < 104; ++y) {
+      for (std::int64_t i = 0; i < 400 * channels; ++i)
+        corner.view().row(y)[i] = random() % 2 == 0 ? 0 : kMaxSample;
+    }
+    const Image plain = make_image({{401, 299, channels}, "noise", 100});
+    std::vector<File> scans;
+    const auto wish = [](const Image& image) { return JpegWish{image.view(), kQuality, false}; };
+    ASSERT_EQ(encode_on_cuda({wish(plain), wish(extremes), wish(plain), wish(corner)}, 3, scans), "");
+    EXPECT_TRUE(scans[1].empty());
+    EXPECT_TRUE(scans[0] == encode_scan_reference(plain.view(), kQuality, false));
+    EXPECT_TRUE(scans[2] == scans[0]);
+    EXPECT_TRUE(scans[3].empty() || scans[3] == encode_scan_reference(corner.view(), kQuality, false));
   }
 }
 

@@ -1,7 +1,9 @@
 // JPEGs of which a device makes the scan: what the writer takes, and that the scan's arithmetic gives the
 // bytes that libjpeg-turbo writes.
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +15,7 @@
 #include "images/codecs/jpeg/scan_reference.h"
 #include "images/error.h"
 #include "images/image.h"
-#include "images/synth.h"
+#include "kernels/jpeg/encoding.h"
 #include "tests/support/images.h"
 
 namespace imgpipe::test {
@@ -164,6 +166,175 @@ TEST(JpegDeviceForm, QuantizesAsADivisionDoes) {
       ASSERT_EQ(quantized_magnitude(x, by), expected) << x << " by " << step;
       ASSERT_EQ(quantized_magnitude(-x, by), expected) << -x << " by " << step;
     }
+  }
+}
+
+// ---- what the kernels of kernels/jpeg/encoding.cu rest on ---------------------------------------------
+
+// With a zero byte behind each 0xFF, and ones behind the last bit.
+std::vector<std::uint8_t> stuffed(std::vector<bool> bits) {
+  while (bits.size() % 8 != 0) bits.push_back(true);
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < bits.size(); i += 8) {
+    unsigned byte = 0;
+    for (std::size_t k = 0; k < 8; ++k) byte = byte * 2 + (bits[i + k] ? 1 : 0);
+    bytes.push_back(static_cast<std::uint8_t>(byte));
+    if (byte == 0xFF) bytes.push_back(0);
+  }
+  return bytes;
+}
+
+// The bits in words of a slot, ones behind the last.
+std::vector<std::uint32_t> slot_of(const std::vector<bool>& bits) {
+  std::vector<std::uint32_t> words((bits.size() + 31) / 32 + 1, 0xFFFFFFFF);
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    if (!bits[i]) words[i / 32] &= ~(0x80000000U >> (i % 32));
+  }
+  return words;
+}
+
+TEST(JpegRuns, JoinAsOneStream) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    const bool full_bytes_often = round % 2 == 0;
+    std::vector<bool> all;
+    std::vector<std::vector<std::uint32_t>> slots;
+    std::vector<std::uint32_t> counts;
+    const std::size_t runs = 1 + random() % 6;
+    for (std::size_t i = 0; i < runs; ++i) {
+      // A run has 7 bits and more; the last one may have fewer.
+      const auto count = static_cast<std::uint32_t>(i + 1 < runs ? 7 + random() % 150 : 1 + random() % 40);
+      std::vector<bool> bits;
+      while (bits.size() < count) bits.push_back(full_bytes_often ? random() % 16 != 0 : random() % 2 != 0);
+      all.insert(all.end(), bits.begin(), bits.end());
+      slots.push_back(slot_of(bits));
+      counts.push_back(count);
+    }
+    std::vector<std::uint8_t> joined;
+    std::uint64_t first_bit = 0;
+    for (std::size_t i = 0; i < runs; ++i) {
+      const RunBits bits{slots[i].data(), counts[i], i + 1 < runs ? slots[i + 1][0] : 0xFFFFFFFF};
+      const RunBytes bytes = bytes_of_run(first_bit, counts[i]);
+      for (std::uint32_t at = 0; at < bytes.count; at += 4) {
+        const std::uint32_t word = bits.from(bytes.skipped + 8 * at);
+        const std::uint32_t marks = full_bytes(word) & first_marks(bytes.count - at);
+        for (std::uint32_t k = 0; k < 4 && at + k < bytes.count; ++k) {
+          joined.push_back(static_cast<std::uint8_t>(word >> (24 - 8 * k)));
+          ASSERT_EQ((marks >> (31 - 8 * k) & 1) != 0, joined.back() == 0xFF);
+          if (joined.back() == 0xFF) joined.push_back(0);
+        }
+      }
+      first_bit += counts[i];
+    }
+    ASSERT_EQ(joined, stuffed(all)) << "round " << round;
+  }
+}
+
+TEST(JpegRuns, FindTheImageOfARun) {
+  const std::vector<std::uint32_t> first{0, 1, 4, 5, 100};
+  const auto image = [&](std::uint32_t run) { return last_at_most(first.data(), 5U, run); };
+  EXPECT_EQ(image(0), 0U);
+  EXPECT_EQ(image(1), 1U);
+  EXPECT_EQ(image(3), 1U);
+  EXPECT_EQ(image(4), 2U);
+  EXPECT_EQ(image(99), 3U);
+  EXPECT_EQ(image(100), 4U);
+  EXPECT_EQ(image(1000), 4U);
+}
+
+// A block's bits overwrite its coefficients: never one that is still to be read.
+void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int32_t dc_difference) {
+  struct Bits {
+    std::uint32_t total = 0;
+    void put(std::uint32_t, int count) { total += static_cast<std::uint32_t>(count); }
+  } bits;
+  std::uint64_t places = 0;
+  for (int i = 1; i < kBlockSamples; ++i) {
+    if (values[static_cast<std::size_t>(i)] != 0) places |= bit_of_place(i);
+  }
+  const auto coded_at = [&](int place) {
+    EXPECT_LE(bits.total / 32, static_cast<std::uint32_t>(kLead + place / 2)) << place;
+    const std::int32_t value = values[static_cast<std::size_t>(place)];
+    return value + (value >> 31);
+  };
+  for (const bool chroma : {false, true}) {
+    bits.total = 0;
+    code_block(dc_difference, places, coded_at, encoding_codes(chroma).data(), bits);
+    EXPECT_LE(bits.total, 32U * kColumnWords);
+  }
+}
+
+TEST(JpegRuns, BitsNeverReachACoefficientThatIsNeeded) {
+  // The most that the squares of the coefficients can add up to, in as many of one size, wherever they begin.
+  for (const auto& [count, size] : {std::pair{63, 128}, {16, 256}, {4, 512}, {1, 1023}}) {
+    for (int first = 1; first + count <= kBlockSamples; ++first) {
+      std::array<std::int32_t, kBlockSamples> values{};
+      for (int i = 0; i < count; ++i) values[static_cast<std::size_t>(first + i)] = i % 2 == 0 ? size : -size;
+      expect_kept(values, 2047);
+    }
+  }
+  // What blocks of extremes give at quality 100.
+  std::mt19937 random(5);
+  for (int round = 0; round < 20000; ++round) {
+    std::int32_t block[kBlockSide][kBlockSide];
+    const auto squares = 1U << random() % 4;
+    const auto bias = random() % 8;
+    for (unsigned y = 0; y < 8; ++y) {
+      for (unsigned x = 0; x < 8; ++x) {
+        block[y][x] = y % squares != 0   ? block[y - 1][x]
+                      : x % squares != 0 ? block[y][x - 1]
+                                         : static_cast<std::int32_t>(random() % 8 < bias ? 127 : -128);
+      }
+    }
+    std::array<std::int32_t, kBlockSamples> values{};
+    for (auto& row : block) forward_dct_pass<true>(row);
+    std::int32_t coefficients[kBlockSide][kBlockSide];
+    for (int x = 0; x < kBlockSide; ++x) {
+      std::int32_t line[kBlockSide];
+      for (int y = 0; y < kBlockSide; ++y) line[y] = block[y][x];
+      forward_dct_pass<false>(line);
+      for (int y = 0; y < kBlockSide; ++y) coefficients[y][x] = line[y];
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::int32_t x = coefficients[kZigzag[i] / kBlockSide][kZigzag[i] % kBlockSide];
+      values[i] = value_of_coded(coded_value(x, quantized_magnitude(x, quantizer_step(1))));
+    }
+    expect_kept(values, round % 2 == 0 ? 2047 : -2047);
+  }
+}
+
+TEST(JpegRuns, GroupsHaveRoomForEachImage) {
+  EXPECT_EQ(JpegEncoding({}).memory().bytes, 0U);
+  std::vector<JpegEncodingTask> tasks;
+  for (const Size& size : awkward_sizes()) {
+    if (size.width > kMostJpegSide || size.height > kMostJpegSide) continue;
+    for (const int channels : {1, 3}) {
+      JpegEncodingTask task;
+      task.pixels = {nullptr, size.width, size.height, size.width * channels, channels};
+      task.quality = 1 + static_cast<int>(tasks.size()) % 100;
+      task.halved_colors = tasks.size() % 4 == 1;
+      tasks.push_back(task);
+    }
+  }
+  const JpegEncoding encoding(tasks);
+  const GroupMemory& memory = encoding.memory();
+  EXPECT_EQ(memory.results_bytes, tasks.size() * sizeof(std::uint64_t));
+  EXPECT_LE(memory.results_offset + memory.results_bytes, memory.bytes);
+  std::vector<std::byte> upload(memory.upload_bytes + 1, std::byte{0xA5});
+  encoding.write_upload(upload.data());
+  EXPECT_EQ(upload.back(), std::byte{0xA5});
+  // Results that cannot be are taken for no room.
+  std::vector<std::byte> results(memory.results_bytes, std::byte{0xFF});
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    EXPECT_EQ(encoding.scan(i, results.data()).bytes, 0U);
+    const std::uint64_t one = 1;
+    std::memcpy(results.data() + i * sizeof one, &one, sizeof one);
+    const JpegEncoding::Scan scan = encoding.scan(i, results.data());
+    EXPECT_EQ(scan.bytes, 1U);
+    EXPECT_GT(scan.offset, last);
+    EXPECT_LT(scan.offset, memory.bytes);
+    last = scan.offset;
   }
 }
 

@@ -10,27 +10,32 @@ namespace {
 
 constexpr std::uint64_t kAlignment = 256;
 
-// The bits that a block may take in the mean: more than noise takes, of all values alike. Its coefficients
-// have a standard deviation of 74 each; taken are those of twice that, and 2 bits where that is less than a
-// step, for the codes of longer runs.
-std::uint32_t block_room_bits(const QuantizerSteps& steps, const EncodingCodes& codes) {
+// The bits that a block may take in the mean: some more than noise takes, of all values alike, whose
+// coefficients have a standard deviation of `deviation`. Counted are coefficients of twice that, and 2 bits
+// where it is less than a step, for the codes of longer runs; noise takes 0.44 to 0.70 of that, by quality.
+std::uint32_t block_room_bits(const QuantizerSteps& steps, const EncodingCodes& codes,
+                              std::uint32_t deviation) {
   constexpr std::uint32_t kMostDcBits = 22;
   std::uint32_t bits = kMostDcBits;
   for (std::size_t i = 1; i < steps.size(); ++i) {
-    const auto size = static_cast<std::size_t>(std::bit_width(148U / steps[i]));
+    const auto size = static_cast<std::size_t>(std::bit_width(2 * deviation / steps[i]));
     bits += std::max<std::uint32_t>(2, size == 0 ? 0 : codes[size] & kCountMask);
   }
-  return bits;
+  return bits * 3 / 4;
 }
 
 std::uint32_t slot_words(const JpegEncodingImage& image, const std::array<QuantizerSteps, 2>& steps) {
+  // Of 256 values alike; of the colour differences that they give; of the means of four of those.
+  constexpr std::uint32_t kLuma = 74, kFull = 46, kHalved = 23;
   const std::int32_t blocks = image.scan.blocks_in_mcu;
   const std::int32_t chroma = blocks == 1 ? 0 : 2;
   const std::uint32_t mcu_bits =
-      static_cast<std::uint32_t>(blocks - chroma) * block_room_bits(steps[0], encoding_codes(false)) +
-      static_cast<std::uint32_t>(chroma) * block_room_bits(steps[1], encoding_codes(true));
+      static_cast<std::uint32_t>(blocks - chroma) * block_room_bits(steps[0], encoding_codes(false), kLuma) +
+      static_cast<std::uint32_t>(chroma) *
+          block_room_bits(steps[1], encoding_codes(true), blocks == 6 ? kHalved : kFull);
   const std::int32_t mcus = std::min(image.mcus_in_run, image.scan.mcus);
-  return (static_cast<std::uint32_t>(mcus) * mcu_bits + 31) / 32;
+  constexpr std::uint32_t kSpareWords = 8;  // few blocks differ more
+  return (static_cast<std::uint32_t>(mcus) * mcu_bits + 31) / 32 + kSpareWords;
 }
 
 JpegEncodingImage image_of(const JpegEncodingTask& task, std::uint32_t first_run) {

@@ -158,10 +158,15 @@ __global__ void __launch_bounds__(kJoinThreads)
 
 CudaStatus JpegEncoding::launch(std::byte* memory, const CudaLaunch& launch) const {
   if (group_.images == 0) return cudaSuccess;
+  // None without the one before: it would take what it finds in the memory for results.
   encode_runs_kernel<<<group_.runs, kRunBlocks, 0, launch.stream>>>(memory, group_);
+  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
   sum_bits_kernel<<<group_.images, kSumThreads, 0, launch.stream>>>(memory, group_);
+  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
   count_stuffing_kernel<<<group_.runs, kJoinThreads, 0, launch.stream>>>(memory, group_);
+  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
   sum_stuffing_kernel<<<group_.images, kSumThreads, 0, launch.stream>>>(memory, group_);
+  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
   join_runs_kernel<<<group_.runs, kJoinThreads, 0, launch.stream>>>(memory, group_);
   return cudaGetLastError();
 }

@@ -18,6 +18,14 @@ namespace imgpipe {
 // A thread codes a block. 192 is a whole number of MCUs of 1, 3 and 6 blocks, and so many warps of each
 // place in them.
 inline constexpr int kRunBlocks = 192;
+// A thread's words. In them lie, one after the other: its block's samples (words 0 to 15), its coefficients,
+// two a word in zigzag order, from word kLead on, and its bits, from word 0 on, over coefficients that are
+// coded already. A coefficient leaves 16 bits of room and takes more only where it follows one that is not
+// zero and is above 127, 255 or 511: 2, 9 or 10 bits (K.5; K.6 has fewer). The squares of a block's
+// coefficients add up to no more than 64 * 128^2, so that is no more than 148 bits in all, with 4 of the DC
+// coefficient: the bits never reach a coefficient that is needed.
+inline constexpr int kLead = 6;
+inline constexpr int kColumnWords = kLead + kBlockSamples / 2;
 // In place of a run's bits: they did not fit into its slot.
 inline constexpr std::uint32_t kNoRoom = 0xFFFFFFFF;
 

@@ -97,10 +97,27 @@ __device__ __forceinline__ uint2 repeat_last(uint2 row, int count) {
   return make_uint2(static_cast<std::uint32_t>(all), static_cast<std::uint32_t>(all >> 32));
 }
 
-__device__ __forceinline__ uint2 grey_row(const Sample* row, int x, int width) {
-  const uint2 samples = __ldg(reinterpret_cast<const uint2*>(row + x));
-  return width - x < kBlockSide ? repeat_last(samples, width - x) : samples;
-}
+// The rows of a block of a grey plane.
+class GreyRows {
+ public:
+  __device__ GreyRows(const JpegEncodingImage& image, const BlockPlace& place)
+      : from_(image.pixels + place.x * kBlockSide),
+        stride_(image.stride),
+        first_(place.y * kBlockSide),
+        last_(image.scan.height - 1),
+        width_(image.scan.width - place.x * kBlockSide) {}
+
+  __device__ __forceinline__ uint2 row(int y) const {
+    const uint2 samples = __ldg(reinterpret_cast<const uint2*>(from_ + min(first_ + y, last_) * stride_));
+    return width_ < kBlockSide ? repeat_last(samples, width_) : samples;
+  }
+
+ private:
+  const Sample* from_;
+  std::int64_t stride_;
+  int first_, last_;
+  int width_;  // from the block's left side on
+};
 
 // A colour plane in full size, from column x on.
 template <int kComponent>
@@ -155,6 +172,7 @@ __device__ __forceinline__ uint2 halved_row(const JpegEncodingImage& image, int 
 // Row `line` of a block, the first sample in the lowest byte.
 __device__ __forceinline__ uint2 block_row(const JpegEncodingImage& image, const BlockPlace& place,
                                            int line) {
+  if (image.scan.blocks_in_mcu == 1) return GreyRows(image, place).row(line);
   const int x = place.x * kBlockSide;
   const int y = place.y * kBlockSide + line;
   if (image.scan.blocks_in_mcu == 6 && place.component != 0) {
@@ -162,7 +180,6 @@ __device__ __forceinline__ uint2 block_row(const JpegEncodingImage& image, const
   }
   const int width = image.scan.width;
   const Sample* row = image.pixels + min(y, image.scan.height - 1) * image.stride;
-  if (image.scan.blocks_in_mcu == 1) return grey_row(row, x, width);
   if (place.component == 0) return full_row<0>(row, x, width);
   return place.component == 1 ? full_row<1>(row, x, width) : full_row<2>(row, x, width);
 }

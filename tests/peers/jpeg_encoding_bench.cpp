@@ -1,9 +1,9 @@
 // How fast a CUDA device encodes JPEGs, and nothing else: groups of pixels in device memory to scans in
 // device memory, several groups at a time on a stream each.
 //
-//   jpeg_encoding_bench [--quality 90] [--images 8] [--groups 40] [--check] [FILE...]
+//   jpeg_encoding_bench [--quality 90] [--images 8] [--groups 40] [--check] [--size 3264x2448] [FILE...]
 //
-// Without files: one synthetic photograph of 3264x2448. Prints a line for each file, kind of pixels and
+// Without files: one synthetic photograph of that size. Prints a line for each file, kind of pixels and
 // number of streams: gigapixels a second, by events around `--groups` groups behind as many to warm up.
 // --check compares the first image's bytes with libjpeg-turbo's.
 #include <algorithm>
@@ -35,6 +35,7 @@ struct Options {
   int images = 8;
   int groups = 40;
   bool check = false;
+  Shape shape{3264, 2448, 3};
   std::vector<std::string> files;
 };
 
@@ -159,6 +160,10 @@ Options read_options(int count, char** arguments) {
       options.images = number();
     } else if (argument == "--groups") {
       options.groups = number();
+    } else if (argument == "--size" && i + 1 < count) {
+      char* end = arguments[++i];
+      options.shape.width = std::strtol(end, &end, 10);
+      options.shape.height = *end == 'x' ? std::strtol(end + 1, &end, 10) : options.shape.width;
     } else if (argument == "--check") {
       options.check = true;
     } else {
@@ -179,7 +184,7 @@ int main(int count, char** arguments) {
     };
     for (const std::string& file : options.files)
       both(std::filesystem::path(file).filename().string(), read_image(file));
-    if (options.files.empty()) both("synthetic", synthesize(parse_pattern("photo"), {3264, 2448, 3}, 1));
+    if (options.files.empty()) both("synthetic", synthesize(parse_pattern("photo"), options.shape, 1));
   } catch (const Error& error) {
     std::fprintf(stderr, "jpeg_encoding_bench: %s\n", error.what());
     return 1;

@@ -16,7 +16,8 @@ struct JpegWish {
 };
 
 // The scans that one group gives, empty ones where there was no room. What stands behind rows, in the group's
-// memory before the launch, depends on the seed. Returns "" or what went wrong: a CUDA error, a canary around
+// memory before the launch, depends on the seed; with 0 that memory is as it was allocated, for
+// compute-sanitizer's initcheck. Returns "" or what went wrong: a CUDA error, a canary around
 // the group's memory that was hit, an upload or pixels that were changed.
 [[nodiscard]] std::string encode_on_cuda(const std::vector<JpegWish>& wishes, unsigned seed,
                                          std::vector<std::vector<std::byte>>& scans);

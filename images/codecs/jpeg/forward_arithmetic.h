@@ -88,16 +88,15 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t quantized_magnitude(std::int32_t x, 
   return static_cast<std::uint32_t>(std::uint64_t{numerator} * step.multiplier >> 32);
 }
 
-// A quantised coefficient: its magnitude, with bit 15 where it is below zero.
-using SignedMagnitude = std::uint16_t;
-inline constexpr std::uint32_t kBelowZero = 0x8000;
+// A quantised coefficient as its bits follow its code (T.81, F.1.2.1): one less where it is below zero. Of a
+// coefficient x and its quantised magnitude.
+using CodedValue = std::int16_t;
 
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t with_sign_of(std::int32_t x, std::uint32_t magnitude) {
-  return magnitude | (static_cast<std::uint32_t>(x) >> 16 & kBelowZero);
+IMGPIPE_HOST_DEVICE constexpr std::int32_t coded_value(std::int32_t x, std::uint32_t magnitude) {
+  return static_cast<std::int32_t>(magnitude) ^ (x >> 31);
 }
-IMGPIPE_HOST_DEVICE constexpr std::int32_t value_of_signed(std::uint32_t v) {
-  const auto magnitude = static_cast<std::int32_t>(v & (kBelowZero - 1));
-  return (v & kBelowZero) != 0 ? -magnitude : magnitude;
+IMGPIPE_HOST_DEVICE constexpr std::int32_t value_of_coded(std::int32_t coded) {
+  return coded - (coded >> 31);
 }
 
 }  // namespace imgpipe

@@ -68,52 +68,65 @@ IMGPIPE_HOST_DEVICE constexpr std::int32_t blocks_back(const ForwardScan& scan, 
 // ---- a block's bits (T.81, F.1.2)
 // --------------------------------------------------------------------------
 
-IMGPIPE_HOST_DEVICE inline int bits_of(std::uint32_t magnitude) {
+// The highest bit of a CodedValue that is not its sign's, or -1: the value's size (T.81, F.1.2.1), less 1.
+IMGPIPE_HOST_DEVICE inline int highest_bit(std::int32_t coded) {
 #ifdef __CUDA_ARCH__
-  return 32 - __clz(static_cast<int>(magnitude));
+  int bit = 0;
+  asm("bfind.s32 %0, %1;" : "=r"(bit) : "r"(coded));
+  return bit;
 #else
-  return static_cast<int>(std::bit_width(magnitude));
+  return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(coded ^ (coded >> 31)))) - 1;
 #endif
 }
 
-IMGPIPE_HOST_DEVICE inline int first_place(std::uint64_t places) {
+// Zeros above the highest one; `places` is not 0.
+IMGPIPE_HOST_DEVICE inline int leading_zeros(std::uint64_t places) {
 #ifdef __CUDA_ARCH__
-  return __ffsll(static_cast<long long>(places)) - 1;
+  return __clzll(static_cast<long long>(places));
 #else
-  return std::countr_zero(places);
+  return std::countl_zero(places);
 #endif
 }
 
-// The bits behind a code: a value below zero is one less (F.1.2.1).
-IMGPIPE_HOST_DEVICE inline std::uint32_t value_bits(std::uint32_t magnitude, bool below_zero, int size) {
-  return below_zero ? magnitude ^ ((1U << size) - 1) : magnitude;
+// Where code_block() looks for the coefficient at a place in zigzag order.
+IMGPIPE_HOST_DEVICE constexpr std::uint64_t bit_of_place(int place) {
+  return std::uint64_t{1} << (kBlockSamples - 1 - place);
 }
 
 // Gives `bits.put(value, count)` all the codes of a block: the difference of its DC coefficient, then the AC
-// coefficients at `places` (bit 1 to 63, in zigzag order), of which `value_at(place)` gives the
-// SignedMagnitude.
-template <class ValueAt, class Bits>
+// coefficients at `places` (bit_of_place() of 1 to 63), of which `coded_at(place)` gives the CodedValue.
+template <class CodedAt, class Bits>
 IMGPIPE_HOST_DEVICE inline void code_block(std::int32_t dc_difference, std::uint64_t places,
-                                           const ValueAt& value_at, const CodeAndRoom* codes, Bits& bits) {
-  const auto put = [&](std::size_t code, std::uint32_t value) {
+                                           const CodedAt& coded_at, const CodeAndRoom* codes, Bits& bits) {
+  const auto put = [&](int code, std::int32_t coded, int highest) {
     const CodeAndRoom entry = codes[code];
+    const std::uint32_t value = static_cast<std::uint32_t>(coded) & ~(0xFFFFFFFEU << highest);
     bits.put(entry >> kCountBits | value, static_cast<int>(entry & kCountMask));
   };
-  const auto magnitude = static_cast<std::uint32_t>(dc_difference < 0 ? -dc_difference : dc_difference);
-  const int dc_size = bits_of(magnitude);
-  put(kDcCodes + static_cast<std::size_t>(dc_size), value_bits(magnitude, dc_difference < 0, dc_size));
-  int next = 1;
-  for (; places != 0; places &= places - 1) {
-    const int place = first_place(places);
-    int run = place - next;
-    next = place + 1;
-    for (; run > 15; run -= 16) put(kRunOf16, 0);
-    const std::uint32_t value = value_at(place);
-    const int size = bits_of(value & (kBelowZero - 1));
-    put(static_cast<std::size_t>(run * 16 + size),
-        value_bits(value & (kBelowZero - 1), (value & kBelowZero) != 0, size));
+  const auto put_code = [&](int code) {
+    bits.put(codes[code] >> kCountBits, static_cast<int>(codes[code] & kCountMask));
+  };
+  if (dc_difference == 0) {
+    put_code(kDcCodes);
+  } else {
+    const std::int32_t coded = dc_difference + (dc_difference >> 31);
+    put(kDcCodes + highest_bit(coded) + 1, coded, highest_bit(coded));
   }
-  if (next < kBlockSamples) put(0, 0);
+  int place = 0;  // of the last coefficient
+  places <<= 1;
+  while (places != 0) {
+    int run = leading_zeros(places);
+    place += run + 1;
+    places = places << run << 1;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+    for (; run > 15; run -= 16) put_code(kZrlCode);
+    const std::int32_t coded = coded_at(place);
+    const int highest = highest_bit(coded);
+    put(run * 16 + highest + 1, coded, highest);
+  }
+  if (place < kBlockSamples - 1) put_code(kEobCode);
 }
 
 }  // namespace imgpipe

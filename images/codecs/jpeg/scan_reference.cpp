@@ -98,15 +98,15 @@ std::vector<std::byte> encode_scan_reference(ConstHostPlane pixels, int quality,
       const auto component = static_cast<std::size_t>(place.component);
       const bool chroma = component > 0;
       const auto coefficients = transformed(samples, place);
-      std::array<std::uint32_t, kBlockSamples> values{};
+      std::array<std::int32_t, kBlockSamples> values{};
       std::uint64_t places = 0;
       for (std::size_t i = 0; i < values.size(); ++i) {
         const std::int32_t x = coefficients[kZigzag[i]];
         const std::uint32_t magnitude = quantized_magnitude(x, quantizer_step(steps[chroma ? 1 : 0][i]));
-        values[i] = with_sign_of(x, magnitude);
-        if (i > 0 && magnitude != 0 && !place.dummy) places |= std::uint64_t{1} << i;
+        values[i] = coded_value(x, magnitude);
+        if (i > 0 && magnitude != 0 && !place.dummy) places |= bit_of_place(static_cast<int>(i));
       }
-      const std::int32_t before = std::exchange(dc[component], value_of_signed(values[0]));
+      const std::int32_t before = std::exchange(dc[component], value_of_coded(values[0]));
       code_block(
           dc[component] - before, places, [&](int i) { return values[static_cast<std::size_t>(i)]; },
           encoding_codes(chroma).data(), bits);

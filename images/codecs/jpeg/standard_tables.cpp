@@ -73,7 +73,7 @@ constexpr EncodingCodes make_codes(const HuffmanCodes& dc, const HuffmanCodes& a
 constexpr EncodingCodes kLumaCodes = make_codes(kLumaDc, kLumaAc);
 constexpr EncodingCodes kChromaCodes = make_codes(kChromaDc, kChromaAc);
 static_assert(kLumaCodes[0] == (0b1010 << kCountBits | 4), "K.5: the end of a block");
-static_assert(kLumaCodes[kRunOf16] == (0b11111111001 << kCountBits | 11), "K.5: a run of 16 zeros");
+static_assert(kLumaCodes[kZrlCode] == (0b11111111001 << kCountBits | 11), "K.5: a run of 16 zeros");
 static_assert(kLumaCodes[kDcCodes + 11] == (0b111111110U << 11 << kCountBits | 20), "K.3: the longest");
 
 }  // namespace

@@ -28,10 +28,10 @@ using CodeAndRoom = std::uint32_t;
 inline constexpr int kCountBits = 5;
 inline constexpr std::uint32_t kCountMask = (1U << kCountBits) - 1;
 
-// Of a plane: [run * 16 + size] for AC coefficients, 0 the end of a block, kRunOf16 a run of 16 zeros;
-// [kDcCodes + size] for DC differences.
-inline constexpr std::size_t kRunOf16 = 0xF0;
-inline constexpr std::size_t kDcCodes = 256;
+// Of a plane: [run * 16 + size] for AC coefficients, [kDcCodes + size] for DC differences.
+inline constexpr int kEobCode = 0;     // the end of a block
+inline constexpr int kZrlCode = 0xF0;  // 16 zeros
+inline constexpr int kDcCodes = 256;
 using EncodingCodes = std::array<CodeAndRoom, kDcCodes + 16>;
 
 [[nodiscard]] const HuffmanCodes& standard_codes(bool chroma, bool dc);
