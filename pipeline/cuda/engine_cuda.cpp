@@ -181,6 +181,7 @@ class CudaEngine final : public Engine {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::memory) throw;
       finish_queued();
+      drop_results(outcome);
       return false;  // rows take less
     }
     return true;
@@ -254,8 +255,7 @@ class CudaEngine final : public Engine {
     run.context().wait_for(run.context().mark());
     codecs.judge();
     if (!image.in_order) {
-      outcome.memory.clear();
-      outcome.pixels = {};
+      drop_results(outcome);
       return false;
     }
     if (made) {
@@ -265,6 +265,13 @@ class CudaEngine final : public Engine {
     }
     run.give_spans();
     return true;
+  }
+
+  static void drop_results(Outcome& outcome) {
+    outcome.pixels = {};
+    outcome.memory.clear();
+    outcome.outputs.clear();
+    outcome.source = Image();
   }
 
   static void download(Outcome& outcome, DeviceRun& run, int first, int passes) {

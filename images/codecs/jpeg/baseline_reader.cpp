@@ -92,7 +92,7 @@ class BaselineReader final : public Reader {
   }
   void judge_end(std::size_t behind_end) override {
     std::string warning = library_->judge_behind_end(scan_.data.subspan(behind_end));
-    if (!warning.empty()) warnings_.push_back(std::move(warning));
+    if (!warning.empty()) warnings_ = {std::move(warning)};  // the only one; it may be judged twice
   }
   [[nodiscard]] std::string_view decoder() const noexcept override {
     return by_library_.load(std::memory_order_relaxed) ? std::string_view() : "parallel";
