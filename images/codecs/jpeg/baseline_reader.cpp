@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "images/codecs/jpeg/band_memory.h"
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/library_rows.h"
 #include "images/codecs/jpeg/sample_rows.h"
@@ -76,15 +77,8 @@ class BaselineReader final : public Reader {
     return !std::exchange(without_bands_, true);
   }
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
-    const std::int64_t mcu_rows = std::min(scan_.mcu_rows, most_mcu_rows(rows));
-    const std::int64_t blocks = mcu_rows * scan_.mcus_across * scan_.blocks_in_mcu;
-    const std::int64_t block_bytes =
-        std::int64_t{sizeof(CoefficientBlock)} + kBlockSamples * std::int64_t{sizeof(Coefficient)};
-    // Lists have room for up to half as much again as they hold.
-    const std::int64_t coefficients = std::min(blocks * block_bytes, most_list_bytes()) / 2 * 3;
-    // A piece that is being decoded, and one that only part of is needed. Where the library takes over, the
-    // rows themselves once more.
-    return mcu_rows * layout_.bytes() + coefficients + 2 * pieces_.most_piece_bytes() +
+    // Where the library takes over, the rows themselves once more.
+    return most_band_bytes(jpeg_, layout_.bytes(), pieces_.most_piece_bytes(), rows) +
            rows * header_.shape.row_bytes();
   }
   [[nodiscard]] const JpegScan* jpeg_scan() const noexcept override {
@@ -122,18 +116,6 @@ class BaselineReader final : public Reader {
 
   [[nodiscard]] std::int64_t rows_at_once() const { return scan_.mcu_height; }
   [[nodiscard]] std::int64_t blocks_in_row() const { return scan_.mcus_across * scan_.blocks_in_mcu; }
-  // Of everything that the file's bits can hold.
-  [[nodiscard]] std::int64_t most_list_bytes() const {
-    const auto bits = static_cast<std::int64_t>(scan_.data.size()) * 8;
-    const std::int64_t blocks =
-        std::min(scan_.mcus(), bits / jpeg_.tables.least_mcu_bits + 1) * scan_.blocks_in_mcu;
-    return blocks * std::int64_t{sizeof(CoefficientBlock)} +
-           bits / jpeg_.tables.least_coefficient_bits * std::int64_t{sizeof(Coefficient)};
-  }
-  // That so many rows can need.
-  [[nodiscard]] std::int64_t most_mcu_rows(std::int64_t rows) const {
-    return (rows + 2 * scan_.rows_around() + scan_.mcu_height - 2) / scan_.mcu_height + 1;
-  }
   [[nodiscard]] McuRows needed(std::int64_t first, std::int64_t rows) const {
     if (rows == 0) return {};
     const std::int64_t above = std::max<std::int64_t>(first - scan_.rows_around(), 0);

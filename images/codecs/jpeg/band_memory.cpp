@@ -1,0 +1,34 @@
+#include "images/codecs/jpeg/band_memory.h"
+
+#include <algorithm>
+
+namespace imgpipe {
+namespace {
+
+// Of everything that the file's bits can hold.
+std::int64_t most_list_bytes(const JpegScan& jpeg) {
+  const BaselineScan& scan = jpeg.scan;
+  const auto bits = static_cast<std::int64_t>(scan.data.size()) * 8;
+  const std::int64_t blocks =
+      std::min(scan.mcus(), bits / jpeg.tables.least_mcu_bits + 1) * scan.blocks_in_mcu;
+  return blocks * std::int64_t{sizeof(CoefficientBlock)} +
+         bits / jpeg.tables.least_coefficient_bits * std::int64_t{sizeof(Coefficient)};
+}
+
+}  // namespace
+
+std::int64_t most_band_bytes(const JpegScan& jpeg, std::int64_t mcu_row_bytes, std::int64_t piece_bytes,
+                             std::int64_t rows) {
+  const BaselineScan& scan = jpeg.scan;
+  const std::int64_t mcu_rows =
+      std::min(scan.mcu_rows, (rows + 2 * scan.rows_around() + scan.mcu_height - 2) / scan.mcu_height + 1);
+  const std::int64_t blocks = mcu_rows * scan.mcus_across * scan.blocks_in_mcu;
+  const std::int64_t block_bytes =
+      std::int64_t{sizeof(CoefficientBlock)} + kBlockSamples * std::int64_t{sizeof(Coefficient)};
+  // Lists have room for up to half as much again as they hold.
+  const std::int64_t coefficients = std::min(blocks * block_bytes, most_list_bytes(jpeg)) / 2 * 3;
+  // A piece that is being decoded, and one that only part of is needed.
+  return mcu_rows * mcu_row_bytes + coefficients + 2 * piece_bytes;
+}
+
+}  // namespace imgpipe
