@@ -118,8 +118,7 @@ JpegReconstruction::JpegReconstruction(std::vector<ReconstructionTask> tasks) : 
 
 void JpegReconstruction::write_upload(std::byte* to) const {
   const ReconstructionPlan plan = plan_reconstruction(tasks_);
-  if (plan.images.empty()) return;
-  std::memcpy(to, plan.images.data(), plan.luma_offset());
+  if (!plan.images.empty()) std::memcpy(to, plan.images.data(), plan.luma_offset());
   std::memcpy(to + plan.luma_offset(), plan.first_luma.data(),
               plan.first_luma.size() * sizeof(std::uint64_t));
   std::memcpy(to + plan.colour_offset(), plan.first_colour.data(),
