@@ -105,7 +105,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) 
     copy_image(group.images[number], image);
     __syncthreads();
     const ComponentSteps& steps = image.steps[1 + lane_of_thread() / kBlockLanes % 2];
-    const LaneBlocks blocks(image, image.order.colour(LaneBlocks::first_block()), kColourItemMcus);
+    const LaneBlocks blocks(image, image.order.colour(lane_of_thread() / kBlockLanes), kColourItemMcus);
     ItemWalk walk(run.begin + warp - first, kWarps, image.colour_groups, 0);
     ItemWalk ahead = walk;
     TransformRoom room(rooms[warp][0]);
@@ -301,7 +301,7 @@ __global__ __launch_bounds__(kThreads,
     if (Wanted::counts) clear_counters(counters);
     __syncthreads();
     ItemWalk walk(run.begin + warp - first, kWarps, image.luma_groups, image.order.down_shift);
-    const LaneBlocks blocks(image, image.order.luma(LaneBlocks::first_block(), walk.lower()),
+    const LaneBlocks blocks(image, image.order.luma(lane_of_thread() / kBlockLanes, walk.lower()),
                             image.order.luma_group_mcus());
     const TransformRoom room(rooms[warp]);
     int left = items_of_warp(end - run.begin, warp);
