@@ -31,6 +31,11 @@ using BlockSteps = std::array<std::uint16_t, kBlockSamples>;
 // What transform_blocks() of the kernels does, lane after lane.
 std::vector<SampleVector> transformed(std::span<const BlockValues> blocks, const BlockSteps& steps) {
   std::vector<std::uint32_t> room(kTransformWords, 0xCCCCCCCC);
+  ComponentSteps all_steps{};
+  for (unsigned pair = 0; pair < kBlockSide / 2; ++pair) {
+    for (unsigned part = 0; part < kBlockLanes; ++part)
+      all_steps.of[pair][part] = row_pair_steps(steps.data(), pair, part);
+  }
   std::array<std::array<EightSamples, 2>, kLanes> rows{};
   std::array<bool, kTransformBlocks> flat{}, upper_half{};
   for (std::size_t b = 0; b < kTransformBlocks; ++b) {
@@ -45,19 +50,17 @@ std::vector<SampleVector> transformed(std::span<const BlockValues> blocks, const
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const BlockValues& block = blocks[lane / kBlockLanes];
     const unsigned part = lane % kBlockLanes;
-    ColumnSteps lane_steps;
-    lane_steps.load(steps.data(), part);
     std::uint32_t pairs[kBlockSide];
     for (unsigned y = 0; y < kBlockSide; ++y)
       std::memcpy(&pairs[y], &block[y * kBlockSide + 2 * part], sizeof pairs[y]);
     std::uint32_t out[kBlockSide];
     if (all_upper) {
-      transform_columns<4>(pairs, lane_steps, flat[lane / kBlockLanes], out);
+      transform_columns<4>(pairs, all_steps, part, flat[lane / kBlockLanes], out);
     } else {
-      transform_columns<8>(pairs, lane_steps, flat[lane / kBlockLanes], out);
+      transform_columns<8>(pairs, all_steps, part, flat[lane / kBlockLanes], out);
     }
     if (flat[lane / kBlockLanes]) {
-      for (const std::uint32_t word : out) EXPECT_EQ(word, flat_columns(pairs[0], lane_steps));
+      for (const std::uint32_t word : out) EXPECT_EQ(word, flat_columns(pairs[0], all_steps.of[0][part]));
     }
     for (unsigned y = 0; y < kBlockSide; ++y) room[column_word(lane, y)] = out[y];
   }
@@ -276,18 +279,17 @@ TEST(Upsampling, OfFullRowsEqualsTheArithmetic) {
 }
 
 TEST(Upsampling, RowsBeyondThePictureAreTheLast) {
-  const auto rows = [](std::int64_t y, std::int64_t height) {
-    const ColourRows r = colour_rows(y, height, true, true);
-    return std::pair(r.near, r.far);
+  using Rows = std::pair<std::uint32_t, std::uint32_t>;
+  const auto rows = [](std::uint32_t y, std::uint32_t height, bool halved) {
+    const ColourRows r = colour_rows(y, height, halved);
+    return Rows(r.near, r.far);
   };
-  using Rows = std::pair<std::int64_t, std::int64_t>;
-  EXPECT_EQ(rows(0, 3), Rows(0, 0));
-  EXPECT_EQ(rows(1, 3), Rows(0, 1));
-  EXPECT_EQ(rows(2, 3), Rows(1, 0));
-  EXPECT_EQ(rows(5, 3), Rows(2, 2));
-  EXPECT_EQ(rows(1, 1), Rows(0, 0));
-  EXPECT_EQ(colour_rows(7, 9, false, false).near, 7);
-  EXPECT_EQ(colour_rows(7, 4, true, false).far, 3);
+  EXPECT_EQ(rows(0, 3, true), Rows(0, 0));
+  EXPECT_EQ(rows(1, 3, true), Rows(0, 1));
+  EXPECT_EQ(rows(2, 3, true), Rows(1, 0));
+  EXPECT_EQ(rows(5, 3, true), Rows(2, 2));
+  EXPECT_EQ(rows(1, 1, true), Rows(0, 0));
+  EXPECT_EQ(rows(7, 9, false), Rows(7, 7));
 }
 
 // ---- how work is shared ------------------------------------------------------------------------------
@@ -319,10 +321,10 @@ TEST(Walks, VisitEveryItemOnce) {
           for (std::uint32_t warp = 0; warp < kStep; ++warp) {
             ItemWalk walk(begin + warp, kStep, groups, down_shift);
             for (std::uint64_t item = begin + warp; item < items; item += kStep, walk.next()) {
-              const ItemPlace place = walk.place();
-              EXPECT_LT(place.group, groups);
-              EXPECT_LT(place.row, mcu_rows << down_shift);
-              EXPECT_TRUE(seen.insert({place.row, place.group}).second);
+              const std::uint32_t row = (walk.mcu_row() << down_shift) + walk.lower();
+              EXPECT_LT(walk.group(), groups);
+              EXPECT_LT(row, mcu_rows << down_shift);
+              EXPECT_TRUE(seen.insert({row, walk.group()}).second);
             }
           }
           EXPECT_EQ(seen.size(), begin < items ? items - begin : 0);
@@ -332,30 +334,44 @@ TEST(Walks, VisitEveryItemOnce) {
   }
 }
 
-TEST(BlockOrders, NumberTheBlocksOfTheScan) {
+TEST(BlockOrders, FindTheBlocksOfTheScan) {
   Random random(1);
   for (const Sampling sampling : kSamplings) {
-    const BaselineScan scan = make_scan(sampling, 70, 50, 4, random);
+    const BaselineScan scan = make_scan(sampling, 170, 50, 4, random);
     const ReconstructionPlan plan = plan_reconstruction({{.scan = &scan}});
     const ReconstructionImage& image = plan.images[0];
-    std::set<std::uint64_t> seen;
-    std::uint64_t number = 0;
+    const BlockOrder& order = image.order;
+    const auto place_of = [&](const ItemWalk& walk, const BlockOfMcu& block, std::uint32_t mcus) {
+      return order.place(order.first_mcu(walk.mcu_row(), walk.group(), mcus) + block.mcu) +
+             std::uint64_t{block.in_mcu} * kBlockBytes;
+    };
+    std::uint64_t place = 0;
     for (std::uint32_t mcu_y = 0; mcu_y < scan.mcu_rows; ++mcu_y) {
       for (std::uint32_t mcu_x = 0; mcu_x < scan.mcus_across; ++mcu_x) {
         for (int c = 0; c < scan.components; ++c) {
-          const ScanComponent& component = scan.component[static_cast<std::size_t>(c)];
-          for (int i = 0; i < component.down * component.across; ++i, ++number) {
-            const auto x = static_cast<std::uint32_t>(i % component.across);
-            const auto y = static_cast<std::uint32_t>(i / component.across);
-            const auto across = static_cast<std::uint32_t>(component.across);
-            const auto down = static_cast<std::uint32_t>(component.down);
-            EXPECT_EQ(c == 0 ? image.order.luma(mcu_x * across + x, mcu_y * down + y)
-                             : image.order.colour(mcu_x, mcu_y, static_cast<unsigned>(c - 1)),
-                      number);
+          const auto across = static_cast<std::uint32_t>(scan.component[static_cast<std::size_t>(c)].across);
+          const auto down = static_cast<std::uint32_t>(scan.component[static_cast<std::size_t>(c)].down);
+          for (std::uint32_t i = 0; i < down * across; ++i, place += kBlockBytes) {
+            if (c == 0) {
+              const std::uint32_t x = mcu_x * across + i % across;
+              const std::uint64_t item =
+                  (std::uint64_t{mcu_y} * image.luma_groups + x / kTransformBlocks) * down + i / across;
+              const ItemWalk walk(item, 8, image.luma_groups, order.down_shift);
+              EXPECT_EQ(
+                  place_of(walk, order.luma(x % kTransformBlocks, walk.lower()), order.luma_group_mcus()),
+                  place);
+            } else {
+              const std::uint64_t item = std::uint64_t{mcu_y} * image.colour_groups + mcu_x / kColourItemMcus;
+              const ItemWalk walk(item, 8, image.colour_groups, 0);
+              const auto block = static_cast<unsigned>(c - 1) + 2 * (mcu_x % kColourItemMcus);
+              EXPECT_EQ(place_of(walk, order.colour(block), kColourItemMcus), place);
+            }
           }
         }
       }
     }
+    EXPECT_EQ(order.place(order.last_mcu + 7) + order.mcu_bytes,
+              sizeof(std::int16_t) * coefficients_of(scan));
   }
 }
 
@@ -370,9 +386,9 @@ TEST(Plans, HaveRoomForColourAndNoMore) {
   for (const ReconstructionImage& image : plan.images) {
     EXPECT_EQ(image.colour_offset % 256, 0);
     EXPECT_GE(static_cast<std::size_t>(image.colour_offset), behind);
-    EXPECT_EQ(image.colour_stride % 16, 0);
-    EXPECT_GE(image.colour_stride, 2 * std::int64_t{image.colour_width});
-    behind = static_cast<std::size_t>(image.colour_offset + image.colour_stride * image.colour_height);
+    EXPECT_GE(kBlockSide * image.order.mcus_across, image.colour_width);
+    behind = static_cast<std::size_t>(image.colour_offset) +
+             std::size_t{2} * kBlockSide * image.order.mcus_across * image.colour_height;
   }
   EXPECT_LE(behind, plan.bytes);
   EXPECT_LT(plan.bytes, behind + 256);

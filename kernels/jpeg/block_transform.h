@@ -81,19 +81,22 @@ IMGPIPE_HOST_DEVICE constexpr PassValues pass_values(const std::uint32_t (&upper
 
 // ---- columns ---------------------------------------------------------------------------------------------
 
-// The quantiser's steps of a lane's two columns.
-struct ColumnSteps {
-  std::uint32_t left[kBlockSide] = {};   // in the upper half
-  std::uint32_t right[kBlockSide] = {};  // in the lower one
-
-  // `steps`: of a block, row by row.
-  IMGPIPE_HOST_DEVICE constexpr void load(const std::uint16_t* steps, unsigned part) {
-    for (unsigned y = 0; y < kBlockSide; ++y) {
-      left[y] = static_cast<std::uint32_t>(steps[y * kBlockSide + 2 * part]) << 16;
-      right[y] = steps[y * kBlockSide + 2 * part + 1];
-    }
-  }
+// The quantiser's steps of two rows of a lane's two columns. Those of the left one are in the upper half.
+struct alignas(16) RowPairSteps {
+  std::uint32_t left0 = 0, right0 = 0, left1 = 0, right1 = 0;
 };
+// Of a component: [row / 2][part], so that lanes read what lies side by side.
+struct ComponentSteps {
+  RowPairSteps of[kBlockSide / 2][kBlockLanes];
+};
+// `steps`: of a block, row by row.
+IMGPIPE_HOST_DEVICE constexpr RowPairSteps row_pair_steps(const std::uint16_t* steps, unsigned pair,
+                                                          unsigned part) {
+  const std::uint16_t* upper = steps + 2 * pair * kBlockSide + 2 * part;
+  const std::uint16_t* lower = upper + kBlockSide;
+  return {static_cast<std::uint32_t>(upper[0]) << 16, upper[1], static_cast<std::uint32_t>(lower[0]) << 16,
+          lower[1]};
+}
 
 // Dequantised, wrapped to 16 bits, in the upper half.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_left(std::uint32_t pair, std::uint32_t step) {
@@ -108,13 +111,16 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_right(std::uint32_t pair
 // it does not once it has 14 bits.
 template <unsigned kRows>
 IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[kBlockSide],
-                                                  const ColumnSteps& steps, bool flat,
+                                                  const ComponentSteps& steps, unsigned part, bool flat,
                                                   std::uint32_t (&out)[kBlockSide]) {
   std::uint32_t left[kBlockSide] = {};
   std::uint32_t right[kBlockSide] = {};
-  for (unsigned y = 0; y < kRows; ++y) {
-    left[y] = dequantised_left(pairs[y], steps.left[y]);
-    right[y] = dequantised_right(pairs[y], steps.right[y]);
+  for (unsigned y = 0; y < kRows; y += 2) {
+    const RowPairSteps two = steps.of[y / 2][part];
+    left[y] = dequantised_left(pairs[y], two.left0);
+    right[y] = dequantised_right(pairs[y], two.right0);
+    left[y + 1] = dequantised_left(pairs[y + 1], two.left1);
+    right[y + 1] = dequantised_right(pairs[y + 1], two.right1);
   }
   if (flat) {
     left[0] = static_cast<std::uint32_t>(static_cast<std::int32_t>(left[0] << dct::kColumnBits) >>
@@ -130,9 +136,9 @@ IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[k
 }
 
 // The same of a flat block: what every row has.
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t flat_columns(std::uint32_t pair, const ColumnSteps& steps) {
-  const std::uint32_t left = dequantised_left(pair, steps.left[0]) << dct::kColumnBits;
-  const std::uint32_t right = dequantised_right(pair, steps.right[0]) << dct::kColumnBits;
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t flat_columns(std::uint32_t pair, const RowPairSteps& steps) {
+  const std::uint32_t left = dequantised_left(pair, steps.left0) << dct::kColumnBits;
+  const std::uint32_t right = dequantised_right(pair, steps.right0) << dct::kColumnBits;
   return chosen_bytes(left, right, 0x7632);
 }
 
@@ -142,11 +148,12 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t flat_columns(std::uint32_t pair, con
 // that neither the 32 lanes that write a row nor the 8 that read 16 bytes each at a time meet in one bank.
 //
 //   word of row y, block b, columns 2p and 2p + 1 = 32 y + ((4 b + p) xor (8 (y mod 4)))
+inline constexpr unsigned kRowWords = 32;
 IMGPIPE_HOST_DEVICE constexpr unsigned column_word(unsigned lane, unsigned y) {
-  return 32 * y + (lane ^ (8 * (y % 4)));
+  return kRowWords * y + (lane ^ (8 * (y % 4)));
 }
 IMGPIPE_HOST_DEVICE constexpr unsigned row_word(unsigned block, unsigned y) {
-  return 32 * y + ((kBlockLanes * block) ^ (8 * (y % 4)));
+  return kRowWords * y + ((kBlockLanes * block) ^ (8 * (y % 4)));
 }
 
 // ---- rows ------------------------------------------------------------------------------------------------
@@ -155,19 +162,30 @@ struct EightSamples {
   std::uint32_t word[2] = {};
 };
 
+// A value of 16 bits in the lower half of a word.
+IMGPIPE_HOST_DEVICE constexpr std::int32_t extended(std::uint32_t lower) {
+  return static_cast<std::int16_t>(lower & 0xFFFF);
+}
+
 // The pass over a row of pairs, as the columns gave them.
 IMGPIPE_HOST_DEVICE inline EightSamples transform_row(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2,
                                                       std::uint32_t w3) {
-  const std::uint32_t words[4] = {w0, w1, w2, w3};
-  std::uint32_t upper[kBlockSide] = {};
-  for (unsigned i = 0; i < 4; ++i) {
-    upper[2 * i] = words[i] << 16;
-    upper[2 * i + 1] = words[i] & 0xFFFF0000U;
-  }
-  std::int32_t v[kBlockSide] = {};
-  transform_eight<dct::kRowShift>(pass_values(upper), v);
+  PassValues v;
+  v.x1 = lowered(w0);
+  v.x2 = extended(w1);
+  v.x3 = lowered(w1);
+  v.x5 = lowered(w2);
+  v.x6 = extended(w3);
+  v.x7 = lowered(w3);
+  v.sum04 = lowered_to_point((w0 + w2) << 16);
+  v.difference04 = lowered_to_point((w0 - w2) << 16);
+  v.sum73 = extended(static_cast<std::uint32_t>(v.x7 + v.x3));
+  v.sum51 = extended(static_cast<std::uint32_t>(v.x5 + v.x1));
+  std::int32_t out[kBlockSide] = {};
+  transform_eight<dct::kRowShift>(v, out);
   constexpr std::uint32_t kLevel = 0x80808080U;  // to each byte 128 more
-  return {{saturated_four(v[0], v[1], v[2], v[3]) ^ kLevel, saturated_four(v[4], v[5], v[6], v[7]) ^ kLevel}};
+  return {{saturated_four(out[0], out[1], out[2], out[3]) ^ kLevel,
+           saturated_four(out[4], out[5], out[6], out[7]) ^ kLevel}};
 }
 
 // ---- vectors ---------------------------------------------------------------------------------------------

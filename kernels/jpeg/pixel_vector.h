@@ -31,25 +31,22 @@ IMGPIPE_HOST_DEVICE constexpr bool halves_columns(Upsampling upsampling) {
   return upsampling == Upsampling::across || upsampling == Upsampling::both ||
          upsampling == Upsampling::repeated;
 }
-IMGPIPE_HOST_DEVICE constexpr bool mixes_rows(Upsampling upsampling) {
-  return upsampling == Upsampling::both || upsampling == Upsampling::down;
-}
 
 // ---- upsampling ------------------------------------------------------------------------------------------
 
 // The rows of a colour plane that a row of pixels is made of; `far` is `near` where there is none or beyond
 // the picture.
 struct ColourRows {
-  std::int64_t near = 0, far = 0;
+  std::uint32_t near = 0, far = 0;
 };
 // `halved`: the plane has half the rows.
-IMGPIPE_HOST_DEVICE constexpr ColourRows colour_rows(std::int64_t y, std::int64_t colour_height, bool halved,
-                                                     bool mixed) {
+IMGPIPE_HOST_DEVICE constexpr ColourRows colour_rows(std::uint32_t y, std::uint32_t colour_height,
+                                                     bool halved) {
   if (!halved) return {y, y};
-  const std::int64_t near = y / 2;
-  if (!mixed) return {near, near};
-  const std::int64_t far = y % 2 == 0 ? near - 1 : near + 1;
-  return {near, far < 0 || far >= colour_height ? near : far};
+  const std::uint32_t near = y / 2;
+  const std::uint32_t last = colour_height - 1;
+  if (y % 2 == 0) return {near, near > 0 ? near - 1 : 0};
+  return {near, near < last ? near + 1 : last};
 }
 
 // Both halves of a word.

@@ -1,5 +1,6 @@
 #include "kernels/jpeg/reconstruction.h"
 
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kBoundary = 256;
+constexpr std::uint32_t kItemPixels = kTransformBlocks * kBlockSide;
 
 std::size_t rounded_up(std::size_t v, std::size_t to) {
   return (v + to - 1) / to * to;
@@ -31,6 +33,17 @@ Upsampling upsampling_of(const BaselineScan& scan) {
   return Upsampling::grey;
 }
 
+ComponentSteps component_steps(const ScanComponent& component) {
+  std::array<std::uint16_t, kBlockSamples> steps{};  // row by row
+  for (std::size_t i = 0; i < kBlockSamples; ++i) steps[kZigzag[i]] = component.steps[i];
+  ComponentSteps made{};
+  for (unsigned pair = 0; pair < kBlockSide / 2; ++pair) {
+    for (unsigned part = 0; part < kBlockLanes; ++part)
+      made.of[pair][part] = row_pair_steps(steps.data(), pair, part);
+  }
+  return made;
+}
+
 ReconstructionImage image_of(const ReconstructionTask& task) {
   const BaselineScan& scan = *task.scan;
   ReconstructionImage image;
@@ -47,18 +60,17 @@ ReconstructionImage image_of(const ReconstructionTask& task) {
   image.order.across_shift = scan.component[0].across == 2 ? 1 : 0;
   image.order.down_shift = scan.component[0].down == 2 ? 1 : 0;
   image.order.blocks_in_mcu = static_cast<std::uint8_t>(scan.blocks_in_mcu);
-  image.luma_blocks = (image.width + kBlockSide - 1) / kBlockSide;
-  image.luma_groups = (image.luma_blocks + kTransformBlocks - 1) / kTransformBlocks;
+  image.order.mcu_bytes = image.order.blocks_in_mcu * kBlockBytes;
+  image.order.last_mcu = static_cast<std::uint32_t>(scan.mcus() - 1);
+  image.luma_groups = (image.width + kItemPixels - 1) / kItemPixels;
   if (image.upsampling != Upsampling::grey) {
     image.colour_width = static_cast<std::uint32_t>(scan.component[1].width);
     image.colour_height = static_cast<std::uint32_t>(scan.component[1].height);
-    image.colour_stride = std::int64_t{2} * kBlockSide * scan.mcus_across;
     image.colour_groups = (image.order.mcus_across + kColourItemMcus - 1) / kColourItemMcus;
   }
   image.weights = byte_weights(task.luma);
-  for (std::size_t c = 0; c < static_cast<std::size_t>(scan.components); ++c) {
-    for (std::size_t i = 0; i < kBlockSamples; ++i) image.steps[c][kZigzag[i]] = scan.component[c].steps[i];
-  }
+  for (std::size_t c = 0; c < static_cast<std::size_t>(scan.components); ++c)
+    image.steps[c] = component_steps(scan.component[c]);
   return image;
 }
 
@@ -79,12 +91,16 @@ ReconstructionPlan plan_reconstruction(const std::vector<ReconstructionTask>& ta
     plan.first_luma.push_back(luma);
     plan.first_colour.push_back(colour);
     plan.any_counts = plan.any_counts || image.counts != nullptr;
+    if (image.upsampling != Upsampling::grey) {
+      plan.any_pixels = plan.any_pixels || image.pixels != nullptr;
+      plan.any_grey = plan.any_grey || image.grey != nullptr;
+    }
     plan.images.push_back(image);
   }
   plan.bytes = rounded_up(plan.upload_bytes(), kBoundary);
   for (ReconstructionImage& image : plan.images) {
     image.colour_offset = static_cast<std::int64_t>(plan.bytes);
-    const auto colour_bytes = static_cast<std::size_t>(image.colour_stride) * image.colour_height;
+    const auto colour_bytes = std::size_t{2} * kBlockSide * image.order.mcus_across * image.colour_height;
     plan.bytes = rounded_up(plan.bytes + colour_bytes, kBoundary);
   }
   return plan;
@@ -95,13 +111,14 @@ JpegReconstruction::JpegReconstruction(std::vector<ReconstructionTask> tasks) : 
   memory_ = {.bytes = plan.bytes, .upload_bytes = plan.upload_bytes()};
   luma_items_ = plan.first_luma.back();
   colour_items_ = plan.first_colour.back();
+  any_pixels_ = plan.any_pixels;
+  any_grey_ = plan.any_grey;
   any_counts_ = plan.any_counts;
 }
 
 void JpegReconstruction::write_upload(std::byte* to) const {
   const ReconstructionPlan plan = plan_reconstruction(tasks_);
-  if (plan.images.empty()) return;
-  std::memcpy(to, plan.images.data(), plan.luma_offset());
+  if (!plan.images.empty()) std::memcpy(to, plan.images.data(), plan.luma_offset());
   std::memcpy(to + plan.luma_offset(), plan.first_luma.data(),
               plan.first_luma.size() * sizeof(std::uint64_t));
   std::memcpy(to + plan.colour_offset(), plan.first_colour.data(),

@@ -40,7 +40,7 @@ class JpegReconstruction {
   std::vector<ReconstructionTask> tasks_;
   GroupMemory memory_;
   std::uint64_t luma_items_ = 0, colour_items_ = 0;  // reconstruction_plan.h
-  bool any_counts_ = false;
+  bool any_pixels_ = false, any_grey_ = false, any_counts_ = false;
 };
 
 }  // namespace imgpipe

@@ -23,74 +23,83 @@
 namespace imgpipe {
 
 inline constexpr unsigned kColourItemMcus = kTransformBlocks / 2;
+inline constexpr unsigned kBlockBytes = kBlockSamples * sizeof(std::int16_t);
+
+// Where a lane's blocks stand in the coefficients: one of each MCU, or of every second.
+struct BlockOfMcu {
+  std::uint32_t mcu = 0;     // of those of an item
+  std::uint32_t in_mcu = 0;  // the block's number there
+};
 
 // How blocks follow one another in the coefficients.
 struct BlockOrder {
   std::uint32_t mcus_across = 0;
+  std::uint32_t last_mcu = 0;                     // of the image
+  std::uint32_t mcu_bytes = 0;                    // of coefficients
   std::uint8_t across_shift = 0, down_shift = 0;  // 2^shift blocks of luma in an MCU
   std::uint8_t blocks_in_mcu = 1;
 
-  // The number of the block of luma in column x and row y of them.
-  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t luma(std::uint32_t x, std::uint32_t y) const {
-    const std::uint64_t mcu = std::uint64_t{y >> down_shift} * mcus_across + (x >> across_shift);
-    const std::uint32_t in_row = y & ((1U << down_shift) - 1);
-    const std::uint32_t in_mcu = (in_row << across_shift) + (x & ((1U << across_shift) - 1));
-    return mcu * blocks_in_mcu + in_mcu;
+  // The block of luma `x` of an item in row `y` of an MCU's blocks.
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr BlockOfMcu luma(unsigned x, unsigned y) const {
+    return {x >> across_shift, (y << across_shift) + (x & ((1U << across_shift) - 1))};
   }
-  // That of Cb (0) or Cr (1).
-  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t colour(std::uint32_t mcu_x, std::uint32_t mcu_y,
-                                                                   unsigned which) const {
-    const std::uint64_t mcu = std::uint64_t{mcu_y} * mcus_across + mcu_x;
-    return mcu * blocks_in_mcu + (blocks_in_mcu - 2U) + which;
+  // The block `x` of an item of colour: Cb and Cr in turn.
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr BlockOfMcu colour(unsigned x) const {
+    return {x / 2, blocks_in_mcu - 2U + x % 2};
+  }
+  // The number of the first MCU of an item.
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t first_mcu(std::uint32_t mcu_row,
+                                                                      std::uint32_t group,
+                                                                      std::uint32_t group_mcus) const {
+    return mcu_row * mcus_across + group * group_mcus;
+  }
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t luma_group_mcus() const {
+    return kTransformBlocks >> across_shift;
+  }
+  // Where MCU `mcu` stands among the coefficients, in bytes. Behind a row's end an item's MCUs are those of
+  // the next row, and behind the last MCU it again: nobody looks at what becomes of them.
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t place(std::uint32_t mcu) const {
+    return std::uint64_t{mcu < last_mcu ? mcu : last_mcu} * mcu_bytes;
   }
 };
 
 // One image, as it lies on the device.
-struct ReconstructionImage {
+struct alignas(16) ReconstructionImage {
   const std::int16_t* coefficients = nullptr;
   Sample* pixels = nullptr;  // nullptr: not wanted
   Sample* grey = nullptr;
   std::uint64_t* counts = nullptr;
   std::int64_t pixel_stride = 0, grey_stride = 0;
-  std::int64_t colour_offset = 0, colour_stride = 0;  // bytes; of the group's memory
+  std::int64_t colour_offset = 0;  // of the group's memory; a vector of 8 pairs an MCU
   std::uint32_t width = 0, height = 0;
   std::uint32_t colour_width = 0, colour_height = 0;
   BlockOrder order;
   Upsampling upsampling = Upsampling::grey;
-  std::uint32_t luma_blocks = 0;    // across, of those that hold pixels
   std::uint32_t luma_groups = 0;    // items across
   std::uint32_t colour_groups = 0;  // the same of colour
-  std::uint32_t padding = 0;
   ByteWeights weights;
-  std::uint16_t steps[3][kBlockSamples] = {};  // row by row
-};
-static_assert(sizeof(ReconstructionImage) % 8 == 0);
-
-// Where an item of luma lies: rows of MCUs have their upper and their lower blocks in turn, so that what
-// follows one another in the file is read by neighbours.
-struct ItemPlace {
-  std::uint32_t group = 0;  // across
-  std::uint32_t row = 0;    // of blocks
+  ComponentSteps steps[3] = {};
 };
 
-// Walks over the items first, first + step, ... of one image. `step` is a multiple of the blocks of luma that
-// an MCU has one above the other.
+// Walks over the items first, first + step, ... of one image. Rows of MCUs have their upper and their lower
+// blocks of luma in turn, so that what follows one another in the file is read by neighbours. `step` is a
+// multiple of the blocks that an MCU has one above the other: a walk stays with the upper or the lower ones.
 class ItemWalk {
  public:
   // `groups`: items across; `down_shift`: of luma, 0 for colour.
   IMGPIPE_HOST_DEVICE constexpr ItemWalk(std::uint64_t first, std::uint32_t step, std::uint32_t groups,
                                          unsigned down_shift)
-      : groups_(groups), down_shift_(down_shift) {
+      : groups_(groups), lower_(static_cast<std::uint32_t>(first) & ((1U << down_shift) - 1)) {
     const std::uint64_t group = first >> down_shift;
-    lower_ = static_cast<std::uint32_t>(first) & ((1U << down_shift) - 1);
     mcu_row_ = static_cast<std::uint32_t>(group / groups);
     group_ = static_cast<std::uint32_t>(group % groups);
     step_rows_ = (step >> down_shift) / groups;
     step_groups_ = (step >> down_shift) % groups;
   }
-  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr ItemPlace place() const {
-    return {group_, (mcu_row_ << down_shift_) + lower_};
-  }
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t group() const { return group_; }
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t mcu_row() const { return mcu_row_; }
+  // Of the MCU's rows of blocks.
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t lower() const { return lower_; }
   IMGPIPE_HOST_DEVICE constexpr void next() {
     mcu_row_ += step_rows_;
     group_ += step_groups_;
@@ -101,8 +110,8 @@ class ItemWalk {
   }
 
  private:
-  std::uint32_t groups_, down_shift_;
-  std::uint32_t mcu_row_ = 0, group_ = 0, lower_ = 0;
+  std::uint32_t groups_, lower_;
+  std::uint32_t mcu_row_ = 0, group_ = 0;
   std::uint32_t step_rows_ = 0, step_groups_ = 0;
 };
 
@@ -124,7 +133,8 @@ struct ReconstructionPlan {
   std::vector<ReconstructionImage> images;
   std::vector<std::uint64_t> first_luma, first_colour;
   std::size_t bytes = 0;  // of the group's memory, the images' colours included
-  bool any_counts = false;
+  // Of colour images: whether any is wanted; counts of any image.
+  bool any_pixels = false, any_grey = false, any_counts = false;
 
   [[nodiscard]] std::size_t luma_offset() const { return images.size() * sizeof(ReconstructionImage); }
   [[nodiscard]] std::size_t colour_offset() const {
