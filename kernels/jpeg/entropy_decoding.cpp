@@ -50,8 +50,7 @@ UsedTables pack_blocks(const EntropyTables& tables, DeviceImage& image) {
   for (std::uint32_t block = 0; block < image.blocks_in_mcu; ++block) {
     const std::uint32_t dc = used.number(tables.dc_of_block[block], true);
     const std::uint32_t ac = used.number(tables.ac_of_block[block], false);
-    const std::uint32_t bits = tables.component_of_block[block] | dc << 2 | ac << 5;
-    (block < 4 ? image.blocks_low : image.blocks_high) |= bits << (block % 4 * 8);
+    image.kinds[block] = packed_kind(tables.component_of_block[block], dc, ac);
   }
   return used;
 }
@@ -79,6 +78,7 @@ void EntropyDecoding::add_image(std::size_t number) {
   if (!has_its_segments(*task.scan, *task.staged)) return;
   DeviceImage image{};
   image.stream = reinterpret_cast<const std::uint32_t*>(task.stream);
+  image.stream_words = static_cast<std::uint32_t>(task.staged->bytes / sizeof(std::uint32_t));
   image.coefficients = task.coefficients;
   image.first_segment = segments_;
   image.segments = static_cast<std::uint32_t>(task.staged->segments.size());
@@ -98,7 +98,7 @@ void EntropyDecoding::add_image(std::size_t number) {
   segments_ += image.segments;
   subsequences_ += image.subsequences;
   tiles_ += image.tiles;
-  bridges_ += (image.tiles - 1 + kBridgeThreads - 1) / kBridgeThreads;
+  bridges_ += (image.tiles - 1 + kBridgeWarps - 1) / kBridgeWarps;
   tables_ += image.tables;
   most_tables_ = std::max(most_tables_, image.tables);
   images_.push_back(image);
@@ -149,7 +149,7 @@ void EntropyDecoding::write_upload(std::byte* to) const {
     const DeviceImage& image = images_[i];
     images[i] = image;
     tile_end[i] = image.first_tile + image.tiles;
-    bridges += (image.tiles - 1 + kBridgeThreads - 1) / kBridgeThreads;
+    bridges += (image.tiles - 1 + kBridgeWarps - 1) / kBridgeWarps;
     bridge_end[i] = bridges;
     DeviceImage packed{};
     packed.blocks_in_mcu = image.blocks_in_mcu;

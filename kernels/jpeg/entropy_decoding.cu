@@ -9,6 +9,8 @@
 //
 // Nothing that comes before `write` is relied on: it sees that each thread ends at the block, bit and number
 // where the next one begins. So its result is that of one decoder from the segment's start on.
+#include <algorithm>
+
 #include <cuda_runtime.h>
 
 #include "images/codecs/jpeg/baseline_scan.h"
@@ -39,20 +41,62 @@ __device__ std::uint32_t find_owner(const std::uint32_t* ends, std::uint32_t cou
   return low;
 }
 
-// Tables of an image to shared memory. All threads of the block; ends in a barrier.
-__device__ Tables load_tables(const GroupView& view, const DeviceImage& image, SymbolTable* shared) {
+// ---- shared memory: an image's tables, then words of its stream -------------------------------------------
+
+__device__ uint4* shared_vectors() {
+  extern __shared__ uint4 memory[];
+  return memory;
+}
+
+// All threads of the block; a barrier is to follow.
+__device__ Tables load_tables(const GroupView& view, const DeviceImage& image,
+                              const std::uint32_t* image_kinds, std::uint32_t* kinds) {
   const auto* from = reinterpret_cast<const uint4*>(view.tables + image.first_table);
-  auto* to = reinterpret_cast<uint4*>(shared);
+  uint4* const to = shared_vectors();
   const std::uint32_t vectors =
       image.tables * static_cast<std::uint32_t>(sizeof(SymbolTable) / sizeof(uint4));
   for (std::uint32_t i = threadIdx.x; i < vectors; i += blockDim.x) to[i] = __ldg(from + i);
-  __syncthreads();
-  return {shared, view.codes + image.first_table};
+  if (threadIdx.x < image.blocks_in_mcu) kinds[threadIdx.x] = image_kinds[threadIdx.x];
+  return {reinterpret_cast<const SymbolEntry*>(to), view.codes + image.first_table, kinds,
+          image.blocks_in_mcu};
 }
 
-__device__ SymbolTable* shared_tables() {
-  extern __shared__ uint4 memory[];
-  return reinterpret_cast<SymbolTable*>(memory);
+// Words of a tile, swapped, from some word on. Threads that each are at the same word of their subsequences
+// use different banks.
+struct TileWords {
+  const std::uint32_t* words;
+  std::uint32_t first;
+  static __device__ std::uint32_t padded(std::uint32_t i) { return i + i / kSubsequenceWords; }
+  __device__ std::uint32_t operator()(std::uint32_t i) const { return words[padded(first + i)]; }
+};
+constexpr std::uint32_t kTileWords = (kTileSubsequences * kSubsequenceWords + kWordsBehind + 3) / 4 * 4;
+constexpr std::uint32_t kTileWordBytes = (kTileWords + kTileWords / kSubsequenceWords) / 4 * 16 + 16;
+
+__device__ std::uint32_t* shared_words(const DeviceImage& image) {
+  return reinterpret_cast<std::uint32_t*>(shared_vectors() +
+                                          image.tables * (sizeof(SymbolTable) / sizeof(uint4)));
+}
+
+// The words of the tile that begins with subsequence `first`, and those behind that the last block may reach;
+// behind the stream zeros. All threads of the block; a barrier is to follow. Returns the tile's first word.
+__device__ const std::uint32_t* load_words(const GroupView& view, const DeviceImage& image,
+                                           std::uint32_t first) {
+  const std::uint32_t last = min(first + kTileSubsequences, image.subsequences) - 1;
+  const std::uint32_t* const begin = find_subsequence(view, image, first).words;
+  const std::uint32_t* const end =
+      find_subsequence(view, image, last).words + kSubsequenceWords + kWordsBehind;
+  const auto there = image.stream_words - static_cast<std::uint32_t>(begin - image.stream);
+  const auto count = static_cast<std::uint32_t>(end - begin);
+  std::uint32_t* const to = shared_words(image);
+  for (std::uint32_t i = threadIdx.x * 4; i < count; i += blockDim.x * 4) {
+    const uint4 vector = i < there ? __ldg(reinterpret_cast<const uint4*>(begin + i)) : uint4{};
+    std::uint32_t* const at = to + TileWords::padded(i);  // four words stay side by side
+    at[0] = swapped(vector.x);
+    at[1] = swapped(vector.y);
+    at[2] = swapped(vector.z);
+    at[3] = swapped(vector.w);
+  }
+  return begin;
 }
 
 // ---- tables -----------------------------------------------------------------------------------------------
@@ -102,57 +146,140 @@ __device__ Sums scan_tile(Sums sums, bool& starts, Sums* totals, bool* any) {
 
 constexpr std::uint32_t kTileWarps = kTileSubsequences / kWarpLanes;
 
+// The threads that have something to do, in order: thread i of the block gets the i-th one's `job`. Returns
+// how many there are. Barriers.
+__device__ std::uint32_t compact(bool has_job, std::uint32_t job, std::uint32_t* jobs,
+                                 std::uint32_t* counts) {
+  const std::uint32_t lane = threadIdx.x % kWarpLanes, warp = threadIdx.x / kWarpLanes;
+  const std::uint32_t mask = __ballot_sync(kAllLanes, has_job);
+  if (lane == 0) counts[warp] = __popc(mask);
+  __syncthreads();
+  std::uint32_t before = 0, all = 0;
+  for (std::uint32_t i = 0; i < kTileWarps; ++i) {
+    before += i < warp ? counts[i] : 0;
+    all += counts[i];
+  }
+  if (has_job) jobs[before + __popc(mask & ((1U << lane) - 1))] = job;
+  __syncthreads();
+  return all;
+}
+
+// What a thread has to know of the subsequences of others.
+struct SharedSubsequence {
+  std::uint16_t first_word;  // of the tile's
+  std::uint16_t end;         // bits
+};
+
 __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view) {
-  __shared__ PackedState exits[kTileSubsequences];
+  __shared__ Record records[kTileSubsequences];
+  __shared__ Sums sums[kTileSubsequences];
+  __shared__ SharedSubsequence subsequences[kTileSubsequences];
+  __shared__ std::uint32_t jobs[kTileSubsequences], counts[kTileWarps], kinds[6];
   __shared__ Sums warp_sums[kTileWarps];
   __shared__ bool warp_starts[kTileWarps];
-  const DeviceImage image = view.images[find_owner(view.tile_ends, view.image_count, blockIdx.x)];
-  const std::uint32_t index = (blockIdx.x - image.first_tile) * kTileSubsequences + threadIdx.x;
+  const DeviceImage* const owner = view.images + find_owner(view.tile_ends, view.image_count, blockIdx.x);
+  const DeviceImage image = *owner;
+  const std::uint32_t first = (blockIdx.x - image.first_tile) * kTileSubsequences;
+  const std::uint32_t index = first + threadIdx.x;
   const bool mine = index < image.subsequences;
-  const Tables tables = load_tables(view, image, shared_tables());
+  const Tables tables = load_tables(view, image, owner->kinds, kinds);
+  const std::uint32_t* const begin = load_words(view, image, first);
+  const std::uint32_t* const words = shared_words(image);
   const Subsequence subsequence = find_subsequence(view, image, mine ? index : image.subsequences - 1);
-  const bool guesses = mine && threadIdx.x > 0 && !subsequence.starts_segment;
-  Record record{};
-  Sums sums{};
-  if (mine) decode_subsequence(image, tables, subsequence, 0, record, sums);
-  exits[threadIdx.x] = record.exit;
+  const auto first_word = static_cast<std::uint32_t>(subsequence.words - begin);
+  const std::uint32_t end = subsequence.end();
+  subsequences[threadIdx.x] = {static_cast<std::uint16_t>(first_word), static_cast<std::uint16_t>(end)};
   __syncthreads();
+
+  constexpr std::uint16_t kNoState = 0xFFFF;
+  Record guess{};
+  guess.entry = kNoState;
+  Sums none;
+  if (mine && !subsequence.ends_segment())
+    decode_subsequence<false>(tables, TileWords{words, first_word}, end, 0, guess, none);
+  records[threadIdx.x] = guess;
+  __syncthreads();
+  const bool is_true = threadIdx.x == 0 || subsequence.starts_segment;
   // Round i leaves the first i threads as they are for good, so there is an end.
   for (;;) {
-    const PackedState entry = guesses ? exits[threadIdx.x - 1] : record.entry;
-    const bool again = entry != record.entry;
-    if (__syncthreads_or(static_cast<int>(again)) == 0) break;
-    if (again) {
-      decode_subsequence(image, tables, subsequence, entry, record, sums);
-      exits[threadIdx.x] = record.exit;
+    const PackedState entry = is_true ? 0 : records[threadIdx.x - 1].exit;
+    const bool again = mine && entry != records[threadIdx.x].entry;
+    const std::uint32_t count = compact(again, entry << 16 | threadIdx.x, jobs, counts);
+    if (count == 0) break;
+    if (threadIdx.x < count) {
+      const std::uint32_t job = jobs[threadIdx.x];
+      const std::uint32_t number = job & 0xFFFF;
+      Record record;
+      Sums sum;
+      decode_subsequence<true>(tables, TileWords{words, subsequences[number].first_word},
+                               subsequences[number].end, job >> 16, record, sum);
+      records[number] = record;
+      sums[number] = sum;
     }
     __syncthreads();
   }
+  Sums sum{};
   if (mine) {
-    view.records[image.first_subsequence + index] = record;
-    view.sums[image.first_subsequence + index] = sums;
+    sum = sums[threadIdx.x];
+    view.records[image.first_subsequence + index] = records[threadIdx.x];
+    view.sums[image.first_subsequence + index] = sum;
   }
   bool starts = mine && subsequence.starts_segment;
-  sums = scan_tile(sums, starts, warp_sums, warp_starts);
+  sum = scan_tile(sum, starts, warp_sums, warp_starts);
   // Threads without a subsequence come last and add nothing.
   if (threadIdx.x == kTileSubsequences - 1) {
-    view.tile_sums[blockIdx.x] = sums;
-    view.tile_exits[blockIdx.x] = {exits[mine ? threadIdx.x : 0], starts ? 1U : 0U};
+    view.tile_sums[blockIdx.x] = sum;
+    view.tile_exits[blockIdx.x] = {mine ? records[threadIdx.x].exit : 0U, starts ? 1U : 0U};
   }
 }
 
 // ---- bridge -----------------------------------------------------------------------------------------------
 
+// A warp's words of one subsequence, and of the next one what a symbol may reach.
+struct WarpWords {
+  const std::uint32_t* words;
+  __device__ std::uint32_t operator()(std::uint32_t i) const { return words[i]; }
+};
+constexpr std::uint32_t kWarpWords = kSubsequenceWords + 4;
+
+// The whole warp: subsequences from `from` on are decoded again, from the state before them on, until they
+// are in step; up to `end`, at most `most` of them. Returns how many it took.
+__device__ std::uint32_t decode_again(const GroupView& view, const DeviceImage& image, const Tables& tables,
+                                      std::uint32_t* words, std::uint32_t from, PackedState state,
+                                      std::uint32_t end, std::uint32_t most) {
+  const std::uint32_t lane = threadIdx.x % kWarpLanes;
+  std::uint32_t taken = 0;
+  for (std::uint32_t i = from; i < end && taken < most; ++i, ++taken) {
+    const Subsequence subsequence = find_subsequence(view, image, i);
+    if (!is_out_of_step(view, image, i, subsequence, state)) break;
+    const auto there = image.stream_words - static_cast<std::uint32_t>(subsequence.words - image.stream);
+    for (std::uint32_t k = lane; k < kWarpWords; k += kWarpLanes)
+      words[k] = k < there ? swapped(__ldg(subsequence.words + k)) : 0;
+    __syncwarp();
+    Record record{};
+    if (lane == 0) {
+      Sums sums;
+      decode_subsequence<true>(tables, WarpWords{words}, subsequence.end(), state, record, sums);
+      replace(view, image, i, record, sums);
+    }
+    state = __shfl_sync(kAllLanes, record.exit, 0);
+  }
+  return taken;
+}
+
 __global__ void __launch_bounds__(kBridgeThreads) bridge(GroupView view) {
+  __shared__ std::uint32_t kinds[6], words[kBridgeWarps][kWarpWords];
   const std::uint32_t number = find_owner(view.bridge_ends, view.image_count, blockIdx.x);
   const DeviceImage image = view.images[number];
-  const Tables tables = load_tables(view, image, shared_tables());
+  const Tables tables = load_tables(view, image, view.images[number].kinds, kinds);
+  __syncthreads();
   const std::uint32_t first_block = number == 0 ? 0 : view.bridge_ends[number - 1];
-  const std::uint32_t tile = 1 + (blockIdx.x - first_block) * kBridgeThreads + threadIdx.x;
+  const std::uint32_t warp = threadIdx.x / kWarpLanes;
+  const std::uint32_t tile = 1 + (blockIdx.x - first_block) * kBridgeWarps + warp;
   if (tile >= image.tiles) return;
   const std::uint32_t end = min((tile + 1) * kTileSubsequences, image.subsequences);
   const PackedState state = view.tile_exits[image.first_tile + tile - 1].exit;
-  decode_again(view, image, tables, tile, state, end, kTileSubsequences);
+  decode_again(view, image, tables, words[warp], tile * kTileSubsequences, state, end, kTileSubsequences);
 }
 
 // ---- join -------------------------------------------------------------------------------------------------
@@ -173,16 +300,21 @@ __device__ std::uint32_t find_open_tile(const GroupView& view, const DeviceImage
 }
 
 // False: given up.
-__device__ bool repair(const GroupView& view, const DeviceImage& image) {
-  __shared__ std::uint32_t left;
+__device__ bool repair(const GroupView& view, const DeviceImage& image, const std::uint32_t* image_kinds) {
+  __shared__ std::uint32_t left, kinds[6], words[kWarpWords];
   std::uint32_t tile = find_open_tile(view, image, 1);
   if (tile == image.tiles) return true;
-  const Tables tables = load_tables(view, image, shared_tables());
+  const Tables tables = load_tables(view, image, image_kinds, kinds);
   if (threadIdx.x == 0) left = kMostRepairs;
+  __syncthreads();
   for (; tile < image.tiles; tile = find_open_tile(view, image, tile + 1)) {
-    if (threadIdx.x == 0) {
-      const PackedState state = view.records[image.first_subsequence + tile * kTileSubsequences - 1].exit;
-      left -= decode_again(view, image, tables, tile, state, image.subsequences, left);
+    if (threadIdx.x < kWarpLanes) {
+      const std::uint32_t first = tile * kTileSubsequences;
+      const PackedState state = view.records[image.first_subsequence + first - 1].exit;
+      const std::uint32_t taken =
+          decode_again(view, image, tables, words, first, state, image.subsequences, left);
+      __syncwarp();
+      if (threadIdx.x == 0) left -= taken;
     }
     __syncthreads();
     if (left == 0) return false;
@@ -220,7 +352,7 @@ __device__ void sum_tiles(const GroupView& view, const DeviceImage& image) {
 
 __global__ void __launch_bounds__(kJoinThreads) join(GroupView view) {
   const DeviceImage image = view.images[blockIdx.x];
-  if (!repair(view, image)) {
+  if (!repair(view, image, view.images[blockIdx.x].kinds)) {
     if (threadIdx.x == 0) view.verdicts[image.number] = kDamaged;
   }
   sum_tiles(view, image);
@@ -228,18 +360,12 @@ __global__ void __launch_bounds__(kJoinThreads) join(GroupView view) {
 
 // ---- write ------------------------------------------------------------------------------------------------
 
-// A block in shared memory. The space between is for the banks.
+// A block in shared memory. The space between is for the banks, and takes what belongs nowhere.
 constexpr std::uint32_t kBlockBytes = kBlockSamples * sizeof(std::int16_t);
 constexpr std::uint32_t kStagedBytes = kBlockBytes + 16;
+constexpr std::uint32_t kPlaces = kMostPlace + 1;
 
-struct alignas(16) StagedBlocks {
-  std::byte bytes[kTileSubsequences][kStagedBytes];
-};
-
-__constant__ const std::uint8_t kPlaces[kBlockSamples] = {
-    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
-    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
-    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+__constant__ const auto kPlaceOf = kZigzag;
 
 // The whole warp: the blocks of lanes that have one, to where they belong; leaves zeros.
 __device__ void flush_blocks(std::byte (*staged)[kStagedBytes], std::int16_t* to) {
@@ -271,30 +397,36 @@ __device__ std::uint32_t warp_max(std::uint32_t value) {
 }
 
 __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
-  __shared__ StagedBlocks staged;
+  __shared__ __align__(16) std::byte staged[kTileSubsequences][kStagedBytes];
   __shared__ Sums warp_sums[kTileWarps];
   __shared__ bool warp_starts[kTileWarps];
-  __shared__ std::uint8_t places[kBlockSamples];
-  const DeviceImage image = view.images[find_owner(view.tile_ends, view.image_count, blockIdx.x)];
-  const std::uint32_t index = (blockIdx.x - image.first_tile) * kTileSubsequences + threadIdx.x;
+  __shared__ std::uint8_t places[kPlaces];
+  __shared__ std::uint32_t kinds[6];
+  const DeviceImage* const owner = view.images + find_owner(view.tile_ends, view.image_count, blockIdx.x);
+  const DeviceImage image = *owner;
+  const std::uint32_t first = (blockIdx.x - image.first_tile) * kTileSubsequences;
+  const std::uint32_t index = first + threadIdx.x;
   const bool mine = index < image.subsequences;
-  if (threadIdx.x < kBlockSamples) places[threadIdx.x] = kPlaces[threadIdx.x];
+  for (std::uint32_t i = threadIdx.x; i < kPlaces; i += kTileSubsequences)
+    places[i] = i < kBlockSamples ? kPlaceOf[i] : static_cast<std::uint8_t>(kBlockSamples);
   for (std::uint32_t i = 0; i < kStagedBytes; i += sizeof(uint4))
-    *reinterpret_cast<uint4*>(staged.bytes[threadIdx.x] + i) = uint4{};
-  const Tables tables = load_tables(view, image, shared_tables());
+    *reinterpret_cast<uint4*>(staged[threadIdx.x] + i) = uint4{};
+  const Tables tables = load_tables(view, image, owner->kinds, kinds);
+  const std::uint32_t* const begin = load_words(view, image, first);
   const Subsequence subsequence = find_subsequence(view, image, mine ? index : image.subsequences - 1);
   const Record record = mine ? view.records[image.first_subsequence + index] : Record{};
   const Sums sums = mine ? view.sums[image.first_subsequence + index] : Sums{};
   bool starts = mine && subsequence.starts_segment;
-  Sums before = scan_tile(sums, starts, warp_sums, warp_starts);
+  Sums before = scan_tile(sums, starts, warp_sums, warp_starts);  // with a barrier
   subtract(before, sums);
   if (!starts) add(before, view.tile_bases[blockIdx.x]);
   const OwnBlocks own = mine ? own_blocks(image, subsequence, before.blocks, sums.blocks) : OwnBlocks{};
 
   std::uint32_t block = record.first_block;
   bool in_order = true;
-  BitWindow window(subsequence.words, own.count > 0 ? record.first_bit : 0);
-  auto* const out = reinterpret_cast<std::int16_t*>(staged.bytes[threadIdx.x]);
+  const TileWords words{shared_words(image), static_cast<std::uint32_t>(subsequence.words - begin)};
+  BitWindow<TileWords> window(words, own.count > 0 ? record.first_bit : 0);
+  auto* const out = reinterpret_cast<std::int16_t*>(staged[threadIdx.x]);
   const auto store = [&](std::uint32_t place, std::int32_t value) {
     out[places[place]] = static_cast<std::int16_t>(value);
   };
@@ -302,16 +434,16 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
   for (std::uint32_t i = 0; i < most; ++i) {
     std::int16_t* to = nullptr;
     if (i < own.count && in_order) {
-      const BlockKind kind = kind_of(image, block);
-      std::uint32_t dc = kind.component == 0   ? before.dc[0]
-                         : kind.component == 1 ? before.dc[1]
-                                               : before.dc[2];
-      in_order = decode_block(kind, tables, window, subsequence.bits_left, dc, store);
-      for (std::uint32_t c = 0; c < 3; ++c) before.dc[c] = kind.component == c ? dc : before.dc[c];
+      const std::uint32_t kind = kinds[block];
+      const std::uint32_t component = component_of(kind);
+      std::uint32_t dc = component == 0 ? before.dc[0] : component == 1 ? before.dc[1] : before.dc[2];
+      in_order = window.bit() < kSubsequenceBits && decode_block(kind, tables, window, dc, store) &&
+                 window.bit() <= subsequence.bits_left;
+      for (std::uint32_t c = 0; c < 3; ++c) before.dc[c] = component == c ? dc : before.dc[c];
       block = block + 1 == image.blocks_in_mcu ? 0 : block + 1;
       to = image.coefficients + std::size_t{own.first + i} * kBlockSamples;
     }
-    flush_blocks(staged.bytes + threadIdx.x / kWarpLanes * kWarpLanes, to);
+    flush_blocks(staged + threadIdx.x / kWarpLanes * kWarpLanes, to);
   }
   in_order = in_order && ends_well(view, image, index, subsequence, own, window.bit(), block);
   if (mine && !in_order) view.verdicts[image.number] = kDamaged;
@@ -321,17 +453,24 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
 
 CudaStatus EntropyDecoding::launch(std::byte* memory, const CudaLaunch& launch) const {
   const GroupView group = view(memory);
-  const std::uint32_t tables_bytes = most_tables_ * static_cast<std::uint32_t>(sizeof(SymbolTable));
   constexpr std::uint32_t kTableThreads = 256;
   const std::uint32_t table_blocks =
       std::max(group.table_count, (group.task_count + kTableThreads - 1) / kTableThreads);
-  if (table_blocks > 0) make_tables<<<table_blocks, kTableThreads, 0, launch.stream>>>(group);
+  if (table_blocks == 0) return cudaSuccess;
+  make_tables<<<table_blocks, kTableThreads, 0, launch.stream>>>(group);
   if (group.tile_count > 0) {
-    synchronise<<<group.tile_count, kTileSubsequences, tables_bytes, launch.stream>>>(group);
+    // Always the same, so that calls from several threads agree.
+    constexpr std::size_t kMostBytes = kMostTables * sizeof(SymbolTable) + kTileWordBytes;
+    const cudaError_t status =
+        cudaFuncSetAttribute(write, cudaFuncAttributeMaxDynamicSharedMemorySize, int{kMostBytes});
+    if (status != cudaSuccess) return status;
+    const std::size_t tables_bytes = most_tables_ * sizeof(SymbolTable);
+    const std::size_t tile_bytes = tables_bytes + kTileWordBytes;
+    synchronise<<<group.tile_count, kTileSubsequences, tile_bytes, launch.stream>>>(group);
     if (group.bridge_count > 0)
       bridge<<<group.bridge_count, kBridgeThreads, tables_bytes, launch.stream>>>(group);
     join<<<group.image_count, kJoinThreads, tables_bytes, launch.stream>>>(group);
-    write<<<group.tile_count, kTileSubsequences, tables_bytes, launch.stream>>>(group);
+    write<<<group.tile_count, kTileSubsequences, tile_bytes, launch.stream>>>(group);
   }
   return cudaGetLastError();
 }
