@@ -196,12 +196,12 @@ __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view)
   guess.entry = kNoState;
   Sums none;
   if (mine && !subsequence.ends_segment())
-    decode_subsequence<false>(tables, TileWords{words, first_word}, end, 0, guess, none);
+    decode_subsequence<Pass::guess>(tables, TileWords{words, first_word}, end, 0, guess, none);
   records[threadIdx.x] = guess;
   __syncthreads();
   const bool is_true = threadIdx.x == 0 || subsequence.starts_segment;
   // Round i leaves the first i threads as they are for good, so there is an end.
-  for (;;) {
+  for (std::uint32_t round = 0;; ++round) {
     const PackedState entry = is_true ? 0 : records[threadIdx.x - 1].exit;
     const bool again = mine && entry != records[threadIdx.x].entry;
     const std::uint32_t count = compact(again, entry << 16 | threadIdx.x, jobs, counts);
@@ -209,10 +209,14 @@ __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view)
     if (threadIdx.x < count) {
       const std::uint32_t job = jobs[threadIdx.x];
       const std::uint32_t number = job & 0xFFFF;
+      const TileWords its_words{words, subsequences[number].first_word};
       Record record;
       Sums sum;
-      decode_subsequence<true>(tables, TileWords{words, subsequences[number].first_word},
-                               subsequences[number].end, job >> 16, record, sum);
+      if (round < kPlainRounds) {
+        decode_subsequence<Pass::sums>(tables, its_words, subsequences[number].end, job >> 16, record, sum);
+      } else {
+        decode_subsequence<Pass::runs>(tables, its_words, subsequences[number].end, job >> 16, record, sum);
+      }
       records[number] = record;
       sums[number] = sum;
     }
@@ -243,13 +247,12 @@ struct WarpWords {
 constexpr std::uint32_t kWarpWords = kSubsequenceWords + 4;
 
 // The whole warp: subsequences from `from` on are decoded again, from the state before them on, until they
-// are in step; up to `end`, at most `most` of them. Returns how many it took.
+// are in step; up to `end`, as long as `budget` is not spent. Returns what is left of that.
 __device__ std::uint32_t decode_again(const GroupView& view, const DeviceImage& image, const Tables& tables,
                                       std::uint32_t* words, std::uint32_t from, PackedState state,
-                                      std::uint32_t end, std::uint32_t most) {
+                                      std::uint32_t end, std::uint32_t budget) {
   const std::uint32_t lane = threadIdx.x % kWarpLanes;
-  std::uint32_t taken = 0;
-  for (std::uint32_t i = from; i < end && taken < most; ++i, ++taken) {
+  for (std::uint32_t i = from; i < end && budget > 0; ++i) {
     const Subsequence subsequence = find_subsequence(view, image, i);
     if (!is_out_of_step(view, image, i, subsequence, state)) break;
     const auto there = image.stream_words - static_cast<std::uint32_t>(subsequence.words - image.stream);
@@ -257,14 +260,18 @@ __device__ std::uint32_t decode_again(const GroupView& view, const DeviceImage& 
       words[k] = k < there ? swapped(__ldg(subsequence.words + k)) : 0;
     __syncwarp();
     Record record{};
+    std::uint32_t cost = 0;
     if (lane == 0) {
       Sums sums;
-      decode_subsequence<true>(tables, WarpWords{words}, subsequence.end(), state, record, sums);
+      cost = kSubsequenceCost +
+             decode_subsequence<Pass::runs>(tables, WarpWords{words}, subsequence.end(), state, record, sums);
       replace(view, image, i, record, sums);
     }
     state = __shfl_sync(kAllLanes, record.exit, 0);
+    cost = __shfl_sync(kAllLanes, cost, 0);
+    budget -= min(budget, cost);
   }
-  return taken;
+  return budget;
 }
 
 __global__ void __launch_bounds__(kBridgeThreads) bridge(GroupView view) {
@@ -279,7 +286,7 @@ __global__ void __launch_bounds__(kBridgeThreads) bridge(GroupView view) {
   if (tile >= image.tiles) return;
   const std::uint32_t end = min((tile + 1) * kTileSubsequences, image.subsequences);
   const PackedState state = view.tile_exits[image.first_tile + tile - 1].exit;
-  decode_again(view, image, tables, words[warp], tile * kTileSubsequences, state, end, kTileSubsequences);
+  decode_again(view, image, tables, words[warp], tile * kTileSubsequences, state, end, kRepairBudget);
 }
 
 // ---- join -------------------------------------------------------------------------------------------------
@@ -305,16 +312,16 @@ __device__ bool repair(const GroupView& view, const DeviceImage& image, const st
   std::uint32_t tile = find_open_tile(view, image, 1);
   if (tile == image.tiles) return true;
   const Tables tables = load_tables(view, image, image_kinds, kinds);
-  if (threadIdx.x == 0) left = kMostRepairs;
+  if (threadIdx.x == 0) left = kRepairBudget;
   __syncthreads();
   for (; tile < image.tiles; tile = find_open_tile(view, image, tile + 1)) {
     if (threadIdx.x < kWarpLanes) {
       const std::uint32_t first = tile * kTileSubsequences;
       const PackedState state = view.records[image.first_subsequence + first - 1].exit;
-      const std::uint32_t taken =
+      const std::uint32_t rest =
           decode_again(view, image, tables, words, first, state, image.subsequences, left);
       __syncwarp();
-      if (threadIdx.x == 0) left -= taken;
+      if (threadIdx.x == 0) left = rest;
     }
     __syncthreads();
     if (left == 0) return false;

@@ -129,7 +129,11 @@ struct GroupView {
 // Each warp joins a tile to the one before it.
 inline constexpr std::uint32_t kBridgeThreads = 128;
 inline constexpr std::uint32_t kBridgeWarps = kBridgeThreads / 32;
-// So many subsequences are decoded again one after the other, where bridges do not do.
-inline constexpr std::uint32_t kMostRepairs = 2048;
+// What is decoded again one after the other where bridges do not do costs by symbols and by subsequences. So
+// much is spent on an image: some tenths of a second at the worst.
+inline constexpr std::uint32_t kRepairBudget = 1U << 19;
+inline constexpr std::uint32_t kSubsequenceCost = 16;
+// A tile takes the faster way through equal MCUs from this round on.
+inline constexpr std::uint32_t kPlainRounds = 8;
 
 }  // namespace imgpipe::entropy

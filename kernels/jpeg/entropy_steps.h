@@ -62,8 +62,9 @@ class BitWindow {
 constexpr SymbolEntry symbol_entry(std::uint32_t bits, std::uint32_t size, std::uint32_t skip) {
   return static_cast<SymbolEntry>(bits | size << 5 | skip << 9);
 }
-// Any bits may be skipped: whoever comes here by the true way has no image.
-inline constexpr SymbolEntry kNoCodeEntry = symbol_entry(8, 0, kNoCode);
+// Whoever comes here by the true way has no image, so any number of bits would do; but what was looked at is
+// what is skipped, as with every other symbol: run_length() relies on that.
+inline constexpr SymbolEntry kNoCodeEntry = symbol_entry(16, 0, kNoCode);
 
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t bits_of(std::uint32_t entry) {
   return entry & 31;
@@ -182,23 +183,54 @@ IMGPIPE_HOST_DEVICE inline PackedState packed_state(std::uint32_t bit, std::uint
   return bit | place << 5 | block << 11;
 }
 
+// 32 bits from any one on.
+template <class Words>
+IMGPIPE_HOST_DEVICE inline std::uint32_t bits_at(const Words& words, std::uint32_t bit) {
+  return shifted(words(bit / 32), words(bit / 32 + 1), bit);
+}
+
+// Pictures with large parts of one colour have the same MCU again and again. Decoders that begin anywhere do
+// not fall into step there, so that such parts are decoded one after the other: quickly, then.
+inline constexpr std::uint32_t kMostRunBits = 64;
+
+// How often the MCU from bit `first` up to `next` comes again from there on, before `end`.
+template <class Words>
+IMGPIPE_HOST_DEVICE inline std::uint32_t run_length(const Words& words, std::uint32_t first,
+                                                    std::uint32_t next, std::uint32_t end) {
+  const std::uint32_t period = next - first;
+  std::uint32_t bit = first;
+  while (bit < end && bits_at(words, bit) == bits_at(words, bit + period)) bit += 32;
+  const std::uint32_t same = bit - first;  // bits that are the same a period later
+  const std::uint32_t most = (end - next) / period;
+  return same / period < most ? same / period : most;
+}
+
+// What decode_subsequence() does beyond finding the exit.
+enum class Pass {
+  guess,  // nothing
+  sums,   // fills record and sums
+  runs,   // the same, faster where an MCU comes again and again
+};
+
 // From a state through one subsequence, up to bit `end`. Damage is passed over, the same way from the same
-// state: it may be none of the true decoder's. Without kSums only the exit is filled.
-template <bool kSums, class Words>
-IMGPIPE_HOST_DEVICE inline void decode_subsequence(const Tables& tables, const Words& words,
-                                                   std::uint32_t end, PackedState entry, Record& record,
-                                                   Sums& sums) {
+// state: it may be none of the true decoder's. Returns how many symbols were looked at (Pass::runs).
+template <Pass kPass, class Words>
+IMGPIPE_HOST_DEVICE inline std::uint32_t decode_subsequence(const Tables& tables, const Words& words,
+                                                            std::uint32_t end, PackedState entry,
+                                                            Record& record, Sums& sums) {
   BitWindow<Words> window(words, entry & 31);
   std::uint32_t place = entry >> 5 & 63;
   std::uint32_t block = entry >> 11;
   std::uint32_t kind = tables.kinds[block];
-  std::uint32_t first_bit = kNoBlock, first_block = 0;
+  std::uint32_t first_bit = kNoBlock, first_block = 0, symbols = 0;
   std::uint32_t blocks = 0, all = 0, second = 0, third = 0;  // DC: of all components, and of two of them
+  // Of the MCU that is being decoded: where it begins, its first bits, the sums before it.
+  std::uint32_t mcu = kNoBlock, mcu_bits = 0, mcu_all = 0, mcu_second = 0, mcu_third = 0;
   while (window.bit() < end) {
     const std::uint32_t bits = window.peek();
     const std::uint32_t symbol =
         next_symbol(tables, place == 0 ? dc_table_of(kind) : ac_table_of(kind), bits);
-    if (kSums && place == 0) {
+    if (kPass != Pass::guess && place == 0) {
       if (blocks++ == 0) {
         first_bit = window.bit();
         first_block = block;
@@ -210,18 +242,35 @@ IMGPIPE_HOST_DEVICE inline void decode_subsequence(const Tables& tables, const W
     }
     window.skip(bits_of(symbol));
     place += skip_of(symbol);
-    if (place >= 64) {
-      place = 0;
-      block = block + 1 == tables.blocks_in_mcu ? 0 : block + 1;
-      kind = tables.kinds[block];
+    if (kPass == Pass::runs) ++symbols;
+    if (place < 64) continue;
+    place = 0;
+    block = block + 1 == tables.blocks_in_mcu ? 0 : block + 1;
+    kind = tables.kinds[block];
+    if (kPass == Pass::runs && block == 0) {
+      const std::uint32_t next = window.bit();
+      if (window.peek() == mcu_bits && mcu != kNoBlock && next - mcu <= kMostRunBits && next < end) {
+        const std::uint32_t again = run_length(words, mcu, next, end);
+        blocks += again * tables.blocks_in_mcu;
+        all += again * (all - mcu_all);
+        second += again * (second - mcu_second);
+        third += again * (third - mcu_third);
+        window = BitWindow<Words>(words, next + again * (next - mcu));
+      }
+      mcu = window.bit();
+      mcu_bits = window.peek();
+      mcu_all = all;
+      mcu_second = second;
+      mcu_third = third;
     }
   }
   record.exit = static_cast<std::uint16_t>(packed_state((window.bit() - end) & 31, place, block));
-  if (!kSums) return;
+  if (kPass == Pass::guess) return 0;
   record.entry = static_cast<std::uint16_t>(entry);
   record.first_bit = static_cast<std::uint16_t>(first_bit);
   record.first_block = static_cast<std::uint16_t>(first_block);
   sums = {blocks, {all - second - third, second, third}};
+  return symbols;
 }
 
 IMGPIPE_HOST_DEVICE inline void add(Sums& to, const Sums& more) {
