@@ -17,15 +17,24 @@ std::uint32_t subsequences_of(const ScanSegment& segment) {
   return segment.bytes / kSubsequenceBytes + (segment.bytes % kSubsequenceBytes != 0 ? 1 : 0);
 }
 
-// Whether the image's segments are those that its header announces. Of those without bytes nothing is to be
+// Whether segments follow one another as stage_scan() lays them. Of those without bytes nothing is to be
 // decoded: no block is without bits.
+bool lie_in_turn(const StagedScan& staged) {
+  std::size_t next = 0;
+  for (const ScanSegment& segment : staged.segments) {
+    if (segment.first_byte != next || segment.bytes == 0) return false;
+    next = (next + segment.bytes + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
+  }
+  return next == staged.bytes;
+}
+
+// Whether they are those that the header announces.
 bool has_its_segments(const BaselineScan& scan, const StagedScan& staged) {
   const std::int64_t interval = scan.restart_interval;
   const std::int64_t expected = interval > 0 ? (scan.mcus() + interval - 1) / interval : 1;
   constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
   return scan.mcus() > 0 && scan.mcus() * scan.blocks_in_mcu <= kMostBlocks &&
-         static_cast<std::int64_t>(staged.segments.size()) == expected &&
-         std::ranges::all_of(staged.segments, [](const ScanSegment& segment) { return segment.bytes > 0; });
+         static_cast<std::int64_t>(staged.segments.size()) == expected && lie_in_turn(staged);
 }
 
 // The different ones of an image, in the order of their first use.
