@@ -102,6 +102,16 @@ Unstuffed unstuff_vectors(const std::uint8_t* in, const std::uint8_t* end, std::
     at.in += kAtOnce + (open ? 1 : 0);
   }
   // What ends it is near.
+  while (end - at.in >= 16) {
+    const auto bytes = hn::LoadU(kBlock, at.in);
+    hn::StoreU(bytes, kBlock, at.out);
+    std::uint8_t bits[8];
+    (void)hn::StoreMaskBits(kBlock, hn::Eq(bytes, hn::Set(kBlock, 0xFF)), bits);
+    const int count = std::countr_zero(bits[0] | static_cast<unsigned>(bits[1]) << 8 | 1U << 16);
+    at.in += count;
+    at.out += count;
+    if (count < 16 && !unstuff_byte(at, end)) return at;
+  }
   while (at.in < end && unstuff_byte(at, end)) {
   }
   return at;
