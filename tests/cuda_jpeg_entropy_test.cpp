@@ -78,6 +78,30 @@ TEST(CudaJpegEntropy, Damage) {
   EXPECT_GT(verdicts.damaged, 1000);
 }
 
+TEST(CudaJpegEntropy, DamageInLargeFiles) {
+  IMGPIPE_NEED_CUDA();
+  Verdicts verdicts;
+  const JpegFiles files = large_files();
+  for (const std::size_t i : {0U, 3U, 4U, 31U})
+    ASSERT_EQ(compare_with_host(changed_files(files[i], 100), once, verdicts), "") << i;
+  EXPECT_EQ(verdicts.left, 0);
+  EXPECT_GT(verdicts.damaged, 100);
+  EXPECT_GT(verdicts.in_order, 100);
+}
+
+TEST(CudaJpegEntropy, OneColour) {
+  IMGPIPE_NEED_CUDA();
+  Verdicts verdicts;
+  const JpegFiles files{constant_file(true), small_file(0), constant_file(false)};
+  ASSERT_EQ(compare_with_host(files, four_at_once, verdicts), "");
+  EXPECT_EQ(verdicts.in_order, 3);
+}
+
+TEST(CudaJpegEntropy, AnEmptyGroup) {
+  IMGPIPE_NEED_CUDA();
+  EXPECT_TRUE(once({}).empty());
+}
+
 TEST(CudaJpegEntropy, RealFiles) {
   IMGPIPE_NEED_CUDA();
   const auto folder = corpus();

@@ -1,8 +1,11 @@
 // The device's entropy decoder, thread by thread on the host: coefficients and verdicts of the host's own.
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/entropy_cases.h"
 #include "tests/support/entropy_group.h"
+#include "tests/support/files.h"
 
 namespace imgpipe::test {
 namespace {
@@ -48,6 +51,55 @@ TEST(EntropyDecoding, Damage) {
   }
   EXPECT_EQ(verdicts.left, 0);
   EXPECT_GT(verdicts.damaged, 1000);
+}
+
+// Of files of several tiles, with and without restarts.
+TEST(EntropyDecoding, DamageInLargeFiles) {
+  Verdicts verdicts;
+  const JpegFiles files = large_files();
+  for (const std::size_t i : {0U, 3U, 4U})
+    ASSERT_EQ(compare_with_host(changed_files(files[i], 60), decode_emulated, verdicts), "") << i;
+  EXPECT_EQ(verdicts.left, 0);
+  EXPECT_GT(verdicts.damaged, 50);
+  EXPECT_GT(verdicts.in_order, 50);
+}
+
+TEST(EntropyDecoding, OneColour) {
+  Verdicts verdicts;
+  const JpegFiles files{constant_file(true), constant_file(false)};
+  ASSERT_EQ(compare_with_host(files, decode_emulated, verdicts), "");
+  EXPECT_EQ(verdicts.in_order, 2);
+}
+
+TEST(EntropyDecoding, SegmentsThatAreNotTheHeadersAreNotDecoded) {
+  const std::unique_ptr<OpenJpeg> jpeg = open_jpeg_scan(small_file(3));
+  const std::optional<StagedJpeg> whole = staged(*jpeg);
+  ASSERT_TRUE(whole);
+  StagedJpeg fewer = *whole, empty = *whole, moved = *whole;
+  fewer.scan.segments.pop_back();
+  empty.scan.segments[1].bytes = 0;
+  moved.scan.segments[2].first_byte += 16;
+  const std::array<GroupImage, 4> images{
+      {{jpeg.get(), &fewer}, {jpeg.get(), &*whole}, {jpeg.get(), &empty}, {jpeg.get(), &moved}}};
+  const GroupResult result = decode_emulated(images);
+  EXPECT_TRUE(result[0].empty() && result[2].empty() && result[3].empty());
+  EXPECT_FALSE(result[1].empty());
+}
+
+TEST(EntropyDecoding, RealFiles) {
+  const auto folder = corpus();
+  if (!folder) GTEST_SKIP() << "IMGPIPE_CORPUS is not set";
+  Verdicts verdicts;
+  for (const std::filesystem::path& path : files_below(*folder)) {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 23;
+    if (file_size(path) > kMostBytes) continue;
+    const JpegFiles files{load(path)};
+    const std::unique_ptr<OpenJpeg> open = open_jpeg_scan(files[0]);
+    if (!open || open->scan.width * open->scan.height > 20'000'000) continue;
+    ASSERT_EQ(compare_with_host(files, decode_emulated, verdicts), "") << path;
+  }
+  EXPECT_GT(verdicts.in_order, 0);
+  EXPECT_EQ(verdicts.left, 0);
 }
 
 TEST(EntropyDecoding, AnEmptyGroup) {

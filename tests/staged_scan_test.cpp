@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "images/simd.h"
 #include "tests/support/entropy_cases.h"
 #include "tests/support/entropy_group.h"
 
@@ -122,10 +123,14 @@ TEST(StagedScan, RandomBytes) {
     }
     stuffed.push_back(std::byte{0xFF});
     stuffed.push_back(std::byte{0xD9});
-    const Staged staged = stage(stuffed, 1, 0);
-    ASSERT_TRUE(staged.scan);
-    ASSERT_EQ(staged.scan->segments[0].bytes, data.size());
-    ASSERT_TRUE(std::equal(data.begin(), data.end(), staged.bytes.begin()));
+    for (const std::string& target : simd_targets()) {
+      use_simd(target);
+      const Staged staged = stage(stuffed, 1, 0);
+      ASSERT_TRUE(staged.scan) << target;
+      ASSERT_EQ(staged.scan->segments[0].bytes, data.size()) << target;
+      ASSERT_TRUE(std::equal(data.begin(), data.end(), staged.bytes.begin())) << target;
+    }
+    use_simd("");
   }
 }
 
@@ -134,6 +139,31 @@ TEST(StagedScan, WhatIsTooLargeHasNoCapacity) {
   scan.data = {static_cast<const std::byte*>(nullptr), std::size_t{1} << 31};
   EXPECT_EQ(staged_capacity(scan), 0U);
   EXPECT_FALSE(stage_scan(scan, {}));
+}
+
+// A marker anywhere among stuffed and other bytes ends it there.
+TEST(StagedScan, EndsAtTheFirstMarker) {
+  for (const std::string& target : simd_targets()) {
+    use_simd(target);
+    for (std::size_t before = 1; before < 200; ++before) {
+      for (const bool stuffed : {false, true}) {
+        Bytes data;
+        while (data.size() < before) {
+          data.push_back(stuffed ? std::byte{0xFF} : std::byte{7});
+          if (stuffed) data.push_back(std::byte{0});
+        }
+        const std::size_t end = data.size();
+        for (const int value : {0xFF, 0xD9, 0, 0xFF, 0, 0xFF, 0xD8})
+          data.push_back(static_cast<std::byte>(value));
+        data.resize(data.size() + before, std::byte{0xFF});
+        const Staged staged = stage(data, 1, 0);
+        ASSERT_TRUE(staged.scan) << target;
+        ASSERT_EQ(staged.scan->behind_end, end + 2) << target;
+        ASSERT_EQ(staged.scan->segments[0].bytes, stuffed ? end / 2 : end) << target;
+      }
+    }
+  }
+  use_simd("");
 }
 
 // What the host's decoder takes is staged, and ends at the same place: also with damaged markers.

@@ -17,15 +17,24 @@ std::uint32_t subsequences_of(const ScanSegment& segment) {
   return segment.bytes / kSubsequenceBytes + (segment.bytes % kSubsequenceBytes != 0 ? 1 : 0);
 }
 
-// Whether the image's segments are those that its header announces. Of those without bytes nothing is to be
+// Whether segments follow one another as stage_scan() lays them. Of those without bytes nothing is to be
 // decoded: no block is without bits.
+bool lie_in_turn(const StagedScan& staged) {
+  std::size_t next = 0;
+  for (const ScanSegment& segment : staged.segments) {
+    if (segment.first_byte != next || segment.bytes == 0) return false;
+    next = (next + segment.bytes + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
+  }
+  return next == staged.bytes;
+}
+
+// Whether they are those that the header announces.
 bool has_its_segments(const BaselineScan& scan, const StagedScan& staged) {
   const std::int64_t interval = scan.restart_interval;
   const std::int64_t expected = interval > 0 ? (scan.mcus() + interval - 1) / interval : 1;
   constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
   return scan.mcus() > 0 && scan.mcus() * scan.blocks_in_mcu <= kMostBlocks &&
-         static_cast<std::int64_t>(staged.segments.size()) == expected &&
-         std::ranges::all_of(staged.segments, [](const ScanSegment& segment) { return segment.bytes > 0; });
+         static_cast<std::int64_t>(staged.segments.size()) == expected && lie_in_turn(staged);
 }
 
 // The different ones of an image, in the order of their first use.
@@ -50,8 +59,7 @@ UsedTables pack_blocks(const EntropyTables& tables, DeviceImage& image) {
   for (std::uint32_t block = 0; block < image.blocks_in_mcu; ++block) {
     const std::uint32_t dc = used.number(tables.dc_of_block[block], true);
     const std::uint32_t ac = used.number(tables.ac_of_block[block], false);
-    const std::uint32_t bits = tables.component_of_block[block] | dc << 2 | ac << 5;
-    (block < 4 ? image.blocks_low : image.blocks_high) |= bits << (block % 4 * 8);
+    image.kinds[block] = packed_kind(tables.component_of_block[block], dc, ac);
   }
   return used;
 }
@@ -79,6 +87,7 @@ void EntropyDecoding::add_image(std::size_t number) {
   if (!has_its_segments(*task.scan, *task.staged)) return;
   DeviceImage image{};
   image.stream = reinterpret_cast<const std::uint32_t*>(task.stream);
+  image.stream_words = static_cast<std::uint32_t>(task.staged->bytes / sizeof(std::uint32_t));
   image.coefficients = task.coefficients;
   image.first_segment = segments_;
   image.segments = static_cast<std::uint32_t>(task.staged->segments.size());
@@ -98,7 +107,7 @@ void EntropyDecoding::add_image(std::size_t number) {
   segments_ += image.segments;
   subsequences_ += image.subsequences;
   tiles_ += image.tiles;
-  bridges_ += (image.tiles - 1 + kBridgeThreads - 1) / kBridgeThreads;
+  bridges_ += (image.tiles - 1 + kBridgeWarps - 1) / kBridgeWarps;
   tables_ += image.tables;
   most_tables_ = std::max(most_tables_, image.tables);
   images_.push_back(image);
@@ -149,7 +158,7 @@ void EntropyDecoding::write_upload(std::byte* to) const {
     const DeviceImage& image = images_[i];
     images[i] = image;
     tile_end[i] = image.first_tile + image.tiles;
-    bridges += (image.tiles - 1 + kBridgeThreads - 1) / kBridgeThreads;
+    bridges += (image.tiles - 1 + kBridgeWarps - 1) / kBridgeWarps;
     bridge_end[i] = bridges;
     DeviceImage packed{};
     packed.blocks_in_mcu = image.blocks_in_mcu;

@@ -1,18 +1,21 @@
 // Huffman decoding of a group of JPEGs. Everything that one thread does: entropy_steps.h.
 //
-//   tables      the tables of all images, from their code lengths
-//   synchronise a tile a block: each thread decodes its subsequence from a guess, then again from where the
-//               one before ends, until nothing changes
-//   bridge      a tile a thread: goes on from the end of the tile before until in step
-//   join        an image a block: what is still not in step, one after the other; sums over the tiles
-//   write       a tile a block: coefficients; and whether all that is consistent and whole
+//   make_tables  the tables of all images, from their code lengths
+//   synchronise  a tile a block: each thread decodes its subsequence from a guess, then again from where the
+//                one before ends, until nothing changes
+//   bridge       a tile a warp: goes on from the end of the tile before until in step
+//   join         an image a block: what is still not in step, one after the other; sums over the tiles
+//   write        a tile a block: coefficients; and whether all that is consistent and whole
 //
 // Nothing that comes before `write` is relied on: it sees that each thread ends at the block, bit and number
 // where the next one begins. So its result is that of one decoder from the segment's start on.
+#include <algorithm>
+
 #include <cuda_runtime.h>
 
 #include "images/codecs/jpeg/baseline_scan.h"
 #include "kernels/jpeg/entropy_decoding.h"
+#include "kernels/jpeg/entropy_shared.cuh"
 #include "kernels/jpeg/entropy_steps.h"
 
 namespace imgpipe {
@@ -20,40 +23,8 @@ namespace {
 
 using namespace entropy;
 
-constexpr std::uint32_t kAllLanes = 0xFFFFFFFFU;
-constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint32_t kJoinThreads = 256;
 constexpr std::uint32_t kDamaged = 1;
-
-// The first of `count` ends that is beyond `index`.
-__device__ std::uint32_t find_owner(const std::uint32_t* ends, std::uint32_t count, std::uint32_t index) {
-  std::uint32_t low = 0;
-  for (std::uint32_t high = count; low < high;) {
-    const std::uint32_t middle = low + (high - low) / 2;
-    if (__ldg(ends + middle) <= index) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-// Tables of an image to shared memory. All threads of the block; ends in a barrier.
-__device__ Tables load_tables(const GroupView& view, const DeviceImage& image, SymbolTable* shared) {
-  const auto* from = reinterpret_cast<const uint4*>(view.tables + image.first_table);
-  auto* to = reinterpret_cast<uint4*>(shared);
-  const std::uint32_t vectors =
-      image.tables * static_cast<std::uint32_t>(sizeof(SymbolTable) / sizeof(uint4));
-  for (std::uint32_t i = threadIdx.x; i < vectors; i += blockDim.x) to[i] = __ldg(from + i);
-  __syncthreads();
-  return {shared, view.codes + image.first_table};
-}
-
-__device__ SymbolTable* shared_tables() {
-  extern __shared__ uint4 memory[];
-  return reinterpret_cast<SymbolTable*>(memory);
-}
 
 // ---- tables -----------------------------------------------------------------------------------------------
 
@@ -68,91 +39,150 @@ __global__ void make_tables(GroupView view) {
 
 // ---- synchronise ------------------------------------------------------------------------------------------
 
-// Of a warp: the sum over the lanes from the last start of a segment, or from lane 0, to each.
-__device__ Sums scan_warp(Sums sums, bool& starts) {
-  const std::uint32_t lane = threadIdx.x % kWarpLanes;
-  for (std::uint32_t step = 1; step < kWarpLanes; step *= 2) {
-    Sums before;
-    before.blocks = __shfl_up_sync(kAllLanes, sums.blocks, step);
-    for (int c = 0; c < 3; ++c) before.dc[c] = __shfl_up_sync(kAllLanes, sums.dc[c], step);
-    const bool started = __shfl_up_sync(kAllLanes, static_cast<int>(starts), step) != 0;
-    if (lane < step) continue;
-    if (!starts) add(sums, before);
-    starts = starts || started;
-  }
-  return sums;
-}
-
-// The same of a block of threads. `starts`: then whether one of the threads up to this one had a start.
-// `totals`, `any`: of kTileSubsequences / kWarpLanes warps, in shared memory.
-__device__ Sums scan_tile(Sums sums, bool& starts, Sums* totals, bool* any) {
-  const std::uint32_t lane = threadIdx.x % kWarpLanes, warp = threadIdx.x / kWarpLanes;
-  sums = scan_warp(sums, starts);
-  if (lane == kWarpLanes - 1) {
-    totals[warp] = sums;
-    any[warp] = starts;
-  }
-  __syncthreads();
-  for (std::uint32_t i = warp; i > 0 && !starts; --i) {
-    add(sums, totals[i - 1]);
-    starts = any[i - 1];
-  }
-  return sums;
-}
-
 constexpr std::uint32_t kTileWarps = kTileSubsequences / kWarpLanes;
 
+// The threads that have something to do, in order: thread i of the block gets the i-th one's `job`. Returns
+// how many there are. Barriers.
+__device__ std::uint32_t compact(bool has_job, std::uint32_t job, std::uint32_t* jobs,
+                                 std::uint32_t* counts) {
+  const std::uint32_t lane = threadIdx.x % kWarpLanes, warp = threadIdx.x / kWarpLanes;
+  const std::uint32_t mask = __ballot_sync(kAllLanes, has_job);
+  if (lane == 0) counts[warp] = __popc(mask);
+  __syncthreads();
+  std::uint32_t before = 0, all = 0;
+  for (std::uint32_t i = 0; i < kTileWarps; ++i) {
+    before += i < warp ? counts[i] : 0;
+    all += counts[i];
+  }
+  if (has_job) jobs[before + __popc(mask & ((1U << lane) - 1))] = job;
+  __syncthreads();
+  return all;
+}
+
+// What a thread has to know of the subsequences of others.
+struct SharedSubsequence {
+  std::uint16_t first_word;  // of the tile's
+  std::uint16_t end;         // bits
+};
+
 __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view) {
-  __shared__ PackedState exits[kTileSubsequences];
+  __shared__ Record records[kTileSubsequences];
+  __shared__ Sums sums[kTileSubsequences];
+  __shared__ SharedSubsequence subsequences[kTileSubsequences];
+  __shared__ std::uint32_t jobs[kTileSubsequences], counts[kTileWarps], kinds[6];
   __shared__ Sums warp_sums[kTileWarps];
   __shared__ bool warp_starts[kTileWarps];
-  const DeviceImage image = view.images[find_owner(view.tile_ends, view.image_count, blockIdx.x)];
-  const std::uint32_t index = (blockIdx.x - image.first_tile) * kTileSubsequences + threadIdx.x;
+  const DeviceImage* const owner = view.images + find_owner(view.tile_ends, view.image_count, blockIdx.x);
+  const DeviceImage image = *owner;
+  const std::uint32_t first = (blockIdx.x - image.first_tile) * kTileSubsequences;
+  const std::uint32_t index = first + threadIdx.x;
   const bool mine = index < image.subsequences;
-  const Tables tables = load_tables(view, image, shared_tables());
+  const Tables tables = load_tables(view, image, owner->kinds, kinds);
+  const std::uint32_t* const begin = load_words(view, image, first);
+  const std::uint32_t* const words = shared_words(image);
   const Subsequence subsequence = find_subsequence(view, image, mine ? index : image.subsequences - 1);
-  const bool guesses = mine && threadIdx.x > 0 && !subsequence.starts_segment;
-  Record record{};
-  Sums sums{};
-  if (mine) decode_subsequence(image, tables, subsequence, 0, record, sums);
-  exits[threadIdx.x] = record.exit;
+  const auto first_word = static_cast<std::uint32_t>(subsequence.words - begin);
+  const std::uint32_t end = subsequence.end();
+  subsequences[threadIdx.x] = {static_cast<std::uint16_t>(first_word), static_cast<std::uint16_t>(end)};
   __syncthreads();
+
+  constexpr std::uint16_t kNoState = 0xFFFF;
+  Record guess{};
+  guess.entry = kNoState;
+  Sums none;
+  if (mine && !subsequence.ends_segment())
+    decode_subsequence<Pass::guess>(tables, TileWords{words, first_word}, end, 0, guess, none);
+  records[threadIdx.x] = guess;
+  __syncthreads();
+  const bool is_true = threadIdx.x == 0 || subsequence.starts_segment;
   // Round i leaves the first i threads as they are for good, so there is an end.
-  for (;;) {
-    const PackedState entry = guesses ? exits[threadIdx.x - 1] : record.entry;
-    const bool again = entry != record.entry;
-    if (__syncthreads_or(static_cast<int>(again)) == 0) break;
-    if (again) {
-      decode_subsequence(image, tables, subsequence, entry, record, sums);
-      exits[threadIdx.x] = record.exit;
+  for (std::uint32_t round = 0;; ++round) {
+    const PackedState entry = is_true ? 0 : records[threadIdx.x - 1].exit;
+    const bool again = mine && entry != records[threadIdx.x].entry;
+    const std::uint32_t count = compact(again, entry << 16 | threadIdx.x, jobs, counts);
+    if (count == 0) break;
+    if (threadIdx.x < count) {
+      const std::uint32_t job = jobs[threadIdx.x];
+      const std::uint32_t number = job & 0xFFFF;
+      const TileWords its_words{words, subsequences[number].first_word};
+      Record record;
+      Sums sum;
+      if (round < kPlainRounds) {
+        decode_subsequence<Pass::sums>(tables, its_words, subsequences[number].end, job >> 16, record, sum);
+      } else {
+        decode_subsequence<Pass::runs>(tables, its_words, subsequences[number].end, job >> 16, record, sum);
+      }
+      records[number] = record;
+      sums[number] = sum;
     }
     __syncthreads();
   }
+  Sums sum{};
   if (mine) {
-    view.records[image.first_subsequence + index] = record;
-    view.sums[image.first_subsequence + index] = sums;
+    sum = sums[threadIdx.x];
+    view.records[image.first_subsequence + index] = records[threadIdx.x];
+    view.sums[image.first_subsequence + index] = sum;
   }
   bool starts = mine && subsequence.starts_segment;
-  sums = scan_tile(sums, starts, warp_sums, warp_starts);
+  sum = scan_tile(sum, starts, warp_sums, warp_starts);
   // Threads without a subsequence come last and add nothing.
   if (threadIdx.x == kTileSubsequences - 1) {
-    view.tile_sums[blockIdx.x] = sums;
-    view.tile_exits[blockIdx.x] = {exits[mine ? threadIdx.x : 0], starts ? 1U : 0U};
+    view.tile_sums[blockIdx.x] = sum;
+    view.tile_exits[blockIdx.x] = {mine ? records[threadIdx.x].exit : 0U, starts ? 1U : 0U};
   }
 }
 
 // ---- bridge -----------------------------------------------------------------------------------------------
 
+// A warp's words of one subsequence, and of the next one what a symbol may reach.
+struct WarpWords {
+  const std::uint32_t* words;
+  __device__ std::uint32_t operator()(std::uint32_t i) const { return words[i]; }
+};
+constexpr std::uint32_t kWarpWords = kSubsequenceWords + 4;
+
+// The whole warp: subsequences from `from` on are decoded again, from the state before them on, until they
+// are in step; up to `end`, as long as `budget` is not spent. Returns what is left of that.
+__device__ std::uint32_t decode_again(const GroupView& view, const DeviceImage& image, const Tables& tables,
+                                      std::uint32_t* words, std::uint32_t from, PackedState state,
+                                      std::uint32_t end, std::uint32_t budget) {
+  const std::uint32_t lane = threadIdx.x % kWarpLanes;
+  for (std::uint32_t i = from; i < end && budget > 0; ++i) {
+    const Subsequence subsequence = find_subsequence(view, image, i);
+    if (!is_out_of_step(view, image, i, subsequence, state)) break;
+    const auto there = image.stream_words - static_cast<std::uint32_t>(subsequence.words - image.stream);
+    for (std::uint32_t k = lane; k < kWarpWords; k += kWarpLanes)
+      words[k] = k < there ? swapped(__ldg(subsequence.words + k)) : 0;
+    __syncwarp();
+    Record record{};
+    std::uint32_t cost = 0;
+    if (lane == 0) {
+      Sums sums;
+      cost = kSubsequenceCost +
+             decode_subsequence<Pass::runs>(tables, WarpWords{words}, subsequence.end(), state, record, sums);
+      replace(view, image, i, record, sums);
+    }
+    state = __shfl_sync(kAllLanes, record.exit, 0);
+    cost = __shfl_sync(kAllLanes, cost, 0);
+    budget -= min(budget, cost);
+    __syncwarp();  // the words are free
+  }
+  return budget;
+}
+
 __global__ void __launch_bounds__(kBridgeThreads) bridge(GroupView view) {
+  __shared__ std::uint32_t kinds[6], words[kBridgeWarps][kWarpWords];
   const std::uint32_t number = find_owner(view.bridge_ends, view.image_count, blockIdx.x);
   const DeviceImage image = view.images[number];
-  const Tables tables = load_tables(view, image, shared_tables());
+  const Tables tables = load_tables(view, image, view.images[number].kinds, kinds);
+  __syncthreads();
   const std::uint32_t first_block = number == 0 ? 0 : view.bridge_ends[number - 1];
-  const std::uint32_t tile = 1 + (blockIdx.x - first_block) * kBridgeThreads + threadIdx.x;
+  const std::uint32_t warp = threadIdx.x / kWarpLanes;
+  const std::uint32_t tile = 1 + (blockIdx.x - first_block) * kBridgeWarps + warp;
   if (tile >= image.tiles) return;
   const std::uint32_t end = min((tile + 1) * kTileSubsequences, image.subsequences);
   const PackedState state = view.tile_exits[image.first_tile + tile - 1].exit;
-  decode_again(view, image, tables, tile, state, end, kTileSubsequences);
+  decode_again(view, image, tables, words[warp], tile * kTileSubsequences, state, end, kRepairBudget);
 }
 
 // ---- join -------------------------------------------------------------------------------------------------
@@ -173,16 +203,21 @@ __device__ std::uint32_t find_open_tile(const GroupView& view, const DeviceImage
 }
 
 // False: given up.
-__device__ bool repair(const GroupView& view, const DeviceImage& image) {
-  __shared__ std::uint32_t left;
+__device__ bool repair(const GroupView& view, const DeviceImage& image, const std::uint32_t* image_kinds) {
+  __shared__ std::uint32_t left, kinds[6], words[kWarpWords];
   std::uint32_t tile = find_open_tile(view, image, 1);
   if (tile == image.tiles) return true;
-  const Tables tables = load_tables(view, image, shared_tables());
-  if (threadIdx.x == 0) left = kMostRepairs;
+  const Tables tables = load_tables(view, image, image_kinds, kinds);
+  if (threadIdx.x == 0) left = kRepairBudget;
+  __syncthreads();
   for (; tile < image.tiles; tile = find_open_tile(view, image, tile + 1)) {
-    if (threadIdx.x == 0) {
-      const PackedState state = view.records[image.first_subsequence + tile * kTileSubsequences - 1].exit;
-      left -= decode_again(view, image, tables, tile, state, image.subsequences, left);
+    if (threadIdx.x < kWarpLanes) {
+      const std::uint32_t first = tile * kTileSubsequences;
+      const PackedState state = view.records[image.first_subsequence + first - 1].exit;
+      const std::uint32_t rest =
+          decode_again(view, image, tables, words, first, state, image.subsequences, left);
+      __syncwarp();
+      if (threadIdx.x == 0) left = rest;
     }
     __syncthreads();
     if (left == 0) return false;
@@ -220,7 +255,7 @@ __device__ void sum_tiles(const GroupView& view, const DeviceImage& image) {
 
 __global__ void __launch_bounds__(kJoinThreads) join(GroupView view) {
   const DeviceImage image = view.images[blockIdx.x];
-  if (!repair(view, image)) {
+  if (!repair(view, image, view.images[blockIdx.x].kinds)) {
     if (threadIdx.x == 0) view.verdicts[image.number] = kDamaged;
   }
   sum_tiles(view, image);
@@ -228,18 +263,12 @@ __global__ void __launch_bounds__(kJoinThreads) join(GroupView view) {
 
 // ---- write ------------------------------------------------------------------------------------------------
 
-// A block in shared memory. The space between is for the banks.
+// A block in shared memory. The space between is for the banks, and takes what belongs nowhere.
 constexpr std::uint32_t kBlockBytes = kBlockSamples * sizeof(std::int16_t);
 constexpr std::uint32_t kStagedBytes = kBlockBytes + 16;
+constexpr std::uint32_t kPlaces = kMostPlace + 1;
 
-struct alignas(16) StagedBlocks {
-  std::byte bytes[kTileSubsequences][kStagedBytes];
-};
-
-__constant__ const std::uint8_t kPlaces[kBlockSamples] = {
-    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
-    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
-    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+__constant__ const auto kPlaceOf = kZigzag;
 
 // The whole warp: the blocks of lanes that have one, to where they belong; leaves zeros.
 __device__ void flush_blocks(std::byte (*staged)[kStagedBytes], std::int16_t* to) {
@@ -271,30 +300,36 @@ __device__ std::uint32_t warp_max(std::uint32_t value) {
 }
 
 __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
-  __shared__ StagedBlocks staged;
+  __shared__ __align__(16) std::byte staged[kTileSubsequences][kStagedBytes];
   __shared__ Sums warp_sums[kTileWarps];
   __shared__ bool warp_starts[kTileWarps];
-  __shared__ std::uint8_t places[kBlockSamples];
-  const DeviceImage image = view.images[find_owner(view.tile_ends, view.image_count, blockIdx.x)];
-  const std::uint32_t index = (blockIdx.x - image.first_tile) * kTileSubsequences + threadIdx.x;
+  __shared__ std::uint8_t places[kPlaces];
+  __shared__ std::uint32_t kinds[6];
+  const DeviceImage* const owner = view.images + find_owner(view.tile_ends, view.image_count, blockIdx.x);
+  const DeviceImage image = *owner;
+  const std::uint32_t first = (blockIdx.x - image.first_tile) * kTileSubsequences;
+  const std::uint32_t index = first + threadIdx.x;
   const bool mine = index < image.subsequences;
-  if (threadIdx.x < kBlockSamples) places[threadIdx.x] = kPlaces[threadIdx.x];
+  for (std::uint32_t i = threadIdx.x; i < kPlaces; i += kTileSubsequences)
+    places[i] = i < kBlockSamples ? kPlaceOf[i] : static_cast<std::uint8_t>(kBlockSamples);
   for (std::uint32_t i = 0; i < kStagedBytes; i += sizeof(uint4))
-    *reinterpret_cast<uint4*>(staged.bytes[threadIdx.x] + i) = uint4{};
-  const Tables tables = load_tables(view, image, shared_tables());
+    *reinterpret_cast<uint4*>(staged[threadIdx.x] + i) = uint4{};
+  const Tables tables = load_tables(view, image, owner->kinds, kinds);
+  const std::uint32_t* const begin = load_words(view, image, first);
   const Subsequence subsequence = find_subsequence(view, image, mine ? index : image.subsequences - 1);
   const Record record = mine ? view.records[image.first_subsequence + index] : Record{};
   const Sums sums = mine ? view.sums[image.first_subsequence + index] : Sums{};
   bool starts = mine && subsequence.starts_segment;
-  Sums before = scan_tile(sums, starts, warp_sums, warp_starts);
+  Sums before = scan_tile(sums, starts, warp_sums, warp_starts);  // with a barrier
   subtract(before, sums);
   if (!starts) add(before, view.tile_bases[blockIdx.x]);
   const OwnBlocks own = mine ? own_blocks(image, subsequence, before.blocks, sums.blocks) : OwnBlocks{};
 
   std::uint32_t block = record.first_block;
   bool in_order = true;
-  BitWindow window(subsequence.words, own.count > 0 ? record.first_bit : 0);
-  auto* const out = reinterpret_cast<std::int16_t*>(staged.bytes[threadIdx.x]);
+  const TileWords words{shared_words(image), static_cast<std::uint32_t>(subsequence.words - begin)};
+  BitWindow<TileWords> window(words, own.count > 0 ? record.first_bit : 0);
+  auto* const out = reinterpret_cast<std::int16_t*>(staged[threadIdx.x]);
   const auto store = [&](std::uint32_t place, std::int32_t value) {
     out[places[place]] = static_cast<std::int16_t>(value);
   };
@@ -302,16 +337,16 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
   for (std::uint32_t i = 0; i < most; ++i) {
     std::int16_t* to = nullptr;
     if (i < own.count && in_order) {
-      const BlockKind kind = kind_of(image, block);
-      std::uint32_t dc = kind.component == 0   ? before.dc[0]
-                         : kind.component == 1 ? before.dc[1]
-                                               : before.dc[2];
-      in_order = decode_block(kind, tables, window, subsequence.bits_left, dc, store);
-      for (std::uint32_t c = 0; c < 3; ++c) before.dc[c] = kind.component == c ? dc : before.dc[c];
+      const std::uint32_t kind = kinds[block];
+      const std::uint32_t component = component_of(kind);
+      std::uint32_t dc = component == 0 ? before.dc[0] : component == 1 ? before.dc[1] : before.dc[2];
+      in_order = window.bit() < kSubsequenceBits && decode_block(kind, tables, window, dc, store) &&
+                 window.bit() <= subsequence.bits_left;
+      for (std::uint32_t c = 0; c < 3; ++c) before.dc[c] = component == c ? dc : before.dc[c];
       block = block + 1 == image.blocks_in_mcu ? 0 : block + 1;
       to = image.coefficients + std::size_t{own.first + i} * kBlockSamples;
     }
-    flush_blocks(staged.bytes + threadIdx.x / kWarpLanes * kWarpLanes, to);
+    flush_blocks(staged + threadIdx.x / kWarpLanes * kWarpLanes, to);
   }
   in_order = in_order && ends_well(view, image, index, subsequence, own, window.bit(), block);
   if (mine && !in_order) view.verdicts[image.number] = kDamaged;
@@ -321,17 +356,24 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
 
 CudaStatus EntropyDecoding::launch(std::byte* memory, const CudaLaunch& launch) const {
   const GroupView group = view(memory);
-  const std::uint32_t tables_bytes = most_tables_ * static_cast<std::uint32_t>(sizeof(SymbolTable));
   constexpr std::uint32_t kTableThreads = 256;
   const std::uint32_t table_blocks =
       std::max(group.table_count, (group.task_count + kTableThreads - 1) / kTableThreads);
-  if (table_blocks > 0) make_tables<<<table_blocks, kTableThreads, 0, launch.stream>>>(group);
+  if (table_blocks == 0) return cudaSuccess;
+  make_tables<<<table_blocks, kTableThreads, 0, launch.stream>>>(group);
   if (group.tile_count > 0) {
-    synchronise<<<group.tile_count, kTileSubsequences, tables_bytes, launch.stream>>>(group);
+    // Always the same, so that calls from several threads agree.
+    constexpr std::size_t kMostBytes = kMostTables * sizeof(SymbolTable) + kTileWordBytes;
+    const cudaError_t status =
+        cudaFuncSetAttribute(write, cudaFuncAttributeMaxDynamicSharedMemorySize, int{kMostBytes});
+    if (status != cudaSuccess) return status;
+    const std::size_t tables_bytes = most_tables_ * sizeof(SymbolTable);
+    const std::size_t tile_bytes = tables_bytes + kTileWordBytes;
+    synchronise<<<group.tile_count, kTileSubsequences, tile_bytes, launch.stream>>>(group);
     if (group.bridge_count > 0)
       bridge<<<group.bridge_count, kBridgeThreads, tables_bytes, launch.stream>>>(group);
     join<<<group.image_count, kJoinThreads, tables_bytes, launch.stream>>>(group);
-    write<<<group.tile_count, kTileSubsequences, tables_bytes, launch.stream>>>(group);
+    write<<<group.tile_count, kTileSubsequences, tile_bytes, launch.stream>>>(group);
   }
   return cudaGetLastError();
 }

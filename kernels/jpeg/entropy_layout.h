@@ -14,6 +14,7 @@ namespace imgpipe::entropy {
 
 inline constexpr std::uint32_t kSubsequenceBits = 1024;
 inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
+inline constexpr std::uint32_t kSubsequenceWords = kSubsequenceBits / 32;
 inline constexpr std::uint32_t kTileSubsequences = 128;
 // Tables of one image: two for each component at the most.
 inline constexpr std::uint32_t kMostTables = 6;
@@ -47,6 +48,16 @@ struct CodeLengths {
   std::uint16_t unused;
 };
 
+// A block's component and its tables.
+//
+//   bits 13..0   where its DC table begins, in entries of the image's tables
+//   bits 27..14  the same of its AC table
+//   bits 31..28  the component
+inline constexpr std::uint32_t kTableEntries = sizeof(SymbolTable) / sizeof(SymbolEntry);
+constexpr std::uint32_t packed_kind(std::uint32_t component, std::uint32_t dc_table, std::uint32_t ac_table) {
+  return dc_table * kTableEntries | ac_table * kTableEntries << 14 | component << 28;
+}
+
 struct DeviceSegment {
   std::uint32_t first_byte, bytes;  // of the stream
   std::uint32_t first_subsequence;  // of the image
@@ -54,6 +65,7 @@ struct DeviceSegment {
 
 struct DeviceImage {
   const std::uint32_t* stream;
+  std::uint32_t stream_words;
   std::int16_t* coefficients;
   std::uint32_t first_segment, segments;  // of all images'; and so on
   std::uint32_t first_subsequence, subsequences;
@@ -61,9 +73,8 @@ struct DeviceImage {
   std::uint32_t first_table, tables;
   std::uint32_t segment_blocks, blocks;  // of all segments but the last one; of the image
   std::uint32_t blocks_in_mcu;
-  // By block of an MCU 8 bits: the component, and which of the image's tables (2, 3 and 3 bits).
-  std::uint32_t blocks_low, blocks_high;
-  std::uint32_t number;  // of the task
+  std::uint32_t kinds[6];  // by block of an MCU: packed_kind()
+  std::uint32_t number;    // of the task
 };
 
 // Where a decoder stands at the start of a subsequence: at the first symbol that begins in it.
@@ -101,7 +112,7 @@ struct GroupView {
   // uploaded
   const DeviceImage* images;
   const std::uint32_t* tile_ends;    // by image: tiles up to it and with it
-  const std::uint32_t* bridge_ends;  // the same of blocks of kBridgeThreads threads
+  const std::uint32_t* bridge_ends;  // the same of blocks of kBridgeWarps tiles
   const CodeLengths* codes;          // by table
   const DeviceSegment* segments;
   // work
@@ -115,9 +126,14 @@ struct GroupView {
   std::uint32_t* verdicts;  // by task
   std::uint32_t image_count, tile_count, bridge_count, table_count, task_count;
 };
-// Each joins a tile to the one before it.
-inline constexpr std::uint32_t kBridgeThreads = 64;
-// So many subsequences are decoded again one after the other, where bridges do not do.
-inline constexpr std::uint32_t kMostRepairs = 2048;
+// Each warp joins a tile to the one before it.
+inline constexpr std::uint32_t kBridgeThreads = 128;
+inline constexpr std::uint32_t kBridgeWarps = kBridgeThreads / 32;
+// What is decoded again one after the other where bridges do not do costs by symbols and by subsequences. So
+// much is spent on an image: some tenths of a second at the worst.
+inline constexpr std::uint32_t kRepairBudget = 1U << 19;
+inline constexpr std::uint32_t kSubsequenceCost = 16;
+// A tile takes the faster way through equal MCUs from this round on.
+inline constexpr std::uint32_t kPlainRounds = 8;
 
 }  // namespace imgpipe::entropy

@@ -14,16 +14,7 @@ namespace imgpipe::entropy {
 
 // ---- bits -------------------------------------------------------------------------------------------------
 
-IMGPIPE_HOST_DEVICE inline std::uint32_t big_endian(const std::uint32_t* word) {
-#if defined(__CUDA_ARCH__)
-  return __byte_perm(__ldg(word), 0, 0x0123);
-#else
-  static_assert(std::endian::native == std::endian::little);
-  return __builtin_bswap32(*word);
-#endif
-}
-
-// The upper 32 bits of 64 that are shifted by 0..31.
+// The upper 32 bits of 64 that are shifted to the left, by the count's lower 5 bits.
 IMGPIPE_HOST_DEVICE inline std::uint32_t shifted(std::uint32_t high, std::uint32_t low, std::uint32_t count) {
 #if defined(__CUDA_ARCH__)
   return __funnelshift_l(low, high, count);
@@ -32,30 +23,38 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t shifted(std::uint32_t high, std::uint32
 #endif
 }
 
-// The next 32 bits of a stream. One word is read ahead: loads take long.
+IMGPIPE_HOST_DEVICE inline std::uint32_t swapped(std::uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(word, 0, 0x0123);
+#else
+  static_assert(std::endian::native == std::endian::little);
+  return __builtin_bswap32(word);
+#endif
+}
+
+// The next 32 bits of a stream. words(i): its word i, the first bit the highest.
+template <class Words>
 class BitWindow {
  public:
-  IMGPIPE_HOST_DEVICE BitWindow(const std::uint32_t* words, std::uint32_t bit)
-      : next_(words + bit / 32 + 3), bit_(bit) {
-    high_ = big_endian(next_ - 3);
-    low_ = big_endian(next_ - 2);
-    ahead_ = big_endian(next_ - 1);
+  IMGPIPE_HOST_DEVICE BitWindow(const Words& words, std::uint32_t bit)
+      : words_(words), next_(bit / 32 + 2), bit_(bit) {
+    high_ = words_(next_ - 2);
+    low_ = words_(next_ - 1);
   }
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::uint32_t bit() const { return bit_; }
-  [[nodiscard]] IMGPIPE_HOST_DEVICE std::uint32_t peek() const { return shifted(high_, low_, bit_ & 31); }
+  [[nodiscard]] IMGPIPE_HOST_DEVICE std::uint32_t peek() const { return shifted(high_, low_, bit_); }
   // 1..31
   IMGPIPE_HOST_DEVICE void skip(std::uint32_t count) {
     const std::uint32_t before = bit_;
     bit_ += count;
     if (((before ^ bit_) & 32) == 0) return;
     high_ = low_;
-    low_ = ahead_;
-    ahead_ = big_endian(next_++);
+    low_ = words_(next_++);
   }
 
  private:
-  const std::uint32_t* next_;
-  std::uint32_t high_, low_, ahead_, bit_;
+  Words words_;
+  std::uint32_t next_, high_, low_, bit_;
 };
 
 // ---- symbols ----------------------------------------------------------------------------------------------
@@ -63,8 +62,9 @@ class BitWindow {
 constexpr SymbolEntry symbol_entry(std::uint32_t bits, std::uint32_t size, std::uint32_t skip) {
   return static_cast<SymbolEntry>(bits | size << 5 | skip << 9);
 }
-// Any bits may be skipped: whoever comes here by the true way has no image.
-inline constexpr SymbolEntry kNoCodeEntry = symbol_entry(8, 0, kNoCode);
+// Whoever comes here by the true way has no image, so any number of bits would do; but what was looked at is
+// what is skipped, as with every other symbol: run_length() relies on that.
+inline constexpr SymbolEntry kNoCodeEntry = symbol_entry(16, 0, kNoCode);
 
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t bits_of(std::uint32_t entry) {
   return entry & 31;
@@ -80,6 +80,9 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t skip_of(std::uint32_t entry) {
 IMGPIPE_HOST_DEVICE inline SymbolEntry find_symbol(const CodeLengths& codes, std::uint32_t first,
                                                    std::uint32_t& length) {
   length = 1;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
   while (length <= 16 && first >= codes.ends[length]) ++length;
   if (length > 16) return kNoCodeEntry;
   const auto code = static_cast<std::int32_t>(first >> (16 - length));
@@ -105,41 +108,47 @@ IMGPIPE_HOST_DEVICE inline std::uint16_t table_entry(const CodeLengths& codes, s
 
 // The tables of an image: those that threads look into, and behind them all codes.
 struct Tables {
-  const SymbolTable* symbols;
+  const SymbolEntry* entries;  // kTableEntries of each
   const CodeLengths* codes;
+  const std::uint32_t* kinds;  // by block of an MCU
+  std::uint32_t blocks_in_mcu;
 };
 
+// `table`: where it begins in the entries; `first`: 16 bits.
 IMGPIPE_HOST_DEVICE inline std::uint32_t long_symbol(const Tables& tables, std::uint32_t table,
                                                      std::uint32_t first) {
-  const std::uint32_t i = first - tables.symbols[table].long_first;
-  if (i < kLongEntries) return tables.symbols[table].long_entries[i];
+  const SymbolEntry* const entries = tables.entries + table;
+  const std::uint32_t i = first - entries[kTableEntries - 1];
+  if (i < kLongEntries) return entries[kLookupEntries + i];
   std::uint32_t length = 0;
-  return find_symbol(tables.codes[table], first, length);
+  return find_symbol(tables.codes[table / kTableEntries], first, length);
 }
 
 IMGPIPE_HOST_DEVICE inline std::uint32_t next_symbol(const Tables& tables, std::uint32_t table,
                                                      std::uint32_t bits) {
-  const std::uint32_t entry = tables.symbols[table].entries[bits >> (32 - kLookupLength)];
+  const std::uint32_t entry = tables.entries[table + (bits >> (32 - kLookupLength))];
   return bits_of(entry) != 0 ? entry : long_symbol(tables, table, bits >> 16);
 }
 
-// The value behind a code (T.81, F.2.2.1: EXTEND); 0 where there is none.
+// The value behind a code (T.81, F.2.2.1: EXTEND); 0 where there is none. A value that begins with 0 is
+// negative: ones in front of it, and one more.
 IMGPIPE_HOST_DEVICE inline std::int32_t value_of(std::uint32_t entry, std::uint32_t bits) {
   const std::uint32_t size = size_of(entry);
   const std::uint32_t value = bits << (bits_of(entry) - size);
-  const auto plain = static_cast<std::int32_t>((value >> 1) >> (31 - size));
-  return (value >> 31) != 0 ? plain : plain + 1 - static_cast<std::int32_t>(1U << size);
+  const std::uint32_t front = ~static_cast<std::uint32_t>(static_cast<std::int32_t>(value) >> 31);
+  return static_cast<std::int32_t>(shifted(front, value, size) - front);
 }
 
 // ---- subsequences -----------------------------------------------------------------------------------------
 
-// Which component and tables a block of an MCU has.
-struct BlockKind {
-  std::uint32_t component, dc_table, ac_table;
-};
-IMGPIPE_HOST_DEVICE inline BlockKind kind_of(const DeviceImage& image, std::uint32_t block) {
-  const std::uint32_t bits = (block < 4 ? image.blocks_low : image.blocks_high) >> (block % 4 * 8) & 0xFF;
-  return {bits & 3, bits >> 2 & 7, bits >> 5};
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t component_of(std::uint32_t kind) {
+  return kind >> 28;
+}
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t dc_table_of(std::uint32_t kind) {
+  return kind & 0x3FFF;
+}
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t ac_table_of(std::uint32_t kind) {
+  return kind >> 14 & 0x3FFF;
 }
 
 struct Subsequence {
@@ -174,43 +183,94 @@ IMGPIPE_HOST_DEVICE inline PackedState packed_state(std::uint32_t bit, std::uint
   return bit | place << 5 | block << 11;
 }
 
-// From a state through one subsequence. Damage is passed over, the same way from the same state: it may be
-// none of the true decoder's.
-IMGPIPE_HOST_DEVICE inline void decode_subsequence(const DeviceImage& image, const Tables& tables,
-                                                   const Subsequence& subsequence, PackedState entry,
-                                                   Record& record, Sums& sums) {
-  const std::uint32_t end = subsequence.end();
-  BitWindow window(subsequence.words, entry & 31);
+// 32 bits from any one on.
+template <class Words>
+IMGPIPE_HOST_DEVICE inline std::uint32_t bits_at(const Words& words, std::uint32_t bit) {
+  return shifted(words(bit / 32), words(bit / 32 + 1), bit);
+}
+
+// Pictures with large parts of one colour have the same MCU again and again. Decoders that begin anywhere do
+// not fall into step there, so that such parts are decoded one after the other: quickly, then.
+inline constexpr std::uint32_t kMostRunBits = 64;
+
+// How often the MCU from bit `first` up to `next` comes again from there on, before `end`.
+template <class Words>
+IMGPIPE_HOST_DEVICE inline std::uint32_t run_length(const Words& words, std::uint32_t first,
+                                                    std::uint32_t next, std::uint32_t end) {
+  const std::uint32_t period = next - first;
+  std::uint32_t bit = first;
+  while (bit < end && bits_at(words, bit) == bits_at(words, bit + period)) bit += 32;
+  const std::uint32_t same = bit - first;  // bits that are the same a period later
+  const std::uint32_t most = (end - next) / period;
+  return same / period < most ? same / period : most;
+}
+
+// What decode_subsequence() does beyond finding the exit.
+enum class Pass {
+  guess,  // nothing
+  sums,   // fills record and sums
+  runs,   // the same, faster where an MCU comes again and again
+};
+
+// From a state through one subsequence, up to bit `end`. Damage is passed over, the same way from the same
+// state: it may be none of the true decoder's. Returns how many symbols were looked at (Pass::runs).
+template <Pass kPass, class Words>
+IMGPIPE_HOST_DEVICE inline std::uint32_t decode_subsequence(const Tables& tables, const Words& words,
+                                                            std::uint32_t end, PackedState entry,
+                                                            Record& record, Sums& sums) {
+  BitWindow<Words> window(words, entry & 31);
   std::uint32_t place = entry >> 5 & 63;
   std::uint32_t block = entry >> 11;
-  BlockKind kind = kind_of(image, block);
-  std::uint32_t first_bit = kNoBlock, first_block = 0;
-  sums = {};
+  std::uint32_t kind = tables.kinds[block];
+  std::uint32_t first_bit = kNoBlock, first_block = 0, symbols = 0;
+  std::uint32_t blocks = 0, all = 0, second = 0, third = 0;  // DC: of all components, and of two of them
+  // Of the MCU that is being decoded: where it begins, its first bits, the sums before it.
+  std::uint32_t mcu = kNoBlock, mcu_bits = 0, mcu_all = 0, mcu_second = 0, mcu_third = 0;
   while (window.bit() < end) {
     const std::uint32_t bits = window.peek();
-    const std::uint32_t symbol = next_symbol(tables, place == 0 ? kind.dc_table : kind.ac_table, bits);
-    if (place == 0) {
-      if (sums.blocks++ == 0) {
+    const std::uint32_t symbol =
+        next_symbol(tables, place == 0 ? dc_table_of(kind) : ac_table_of(kind), bits);
+    if (kPass != Pass::guess && place == 0) {
+      if (blocks++ == 0) {
         first_bit = window.bit();
         first_block = block;
       }
       const auto difference = static_cast<std::uint32_t>(value_of(symbol, bits));
-      sums.dc[0] += kind.component == 0 ? difference : 0;
-      sums.dc[1] += kind.component == 1 ? difference : 0;
-      sums.dc[2] += kind.component == 2 ? difference : 0;
+      all += difference;
+      second += (component_of(kind) & 1) * difference;
+      third += (component_of(kind) >> 1) * difference;
     }
     window.skip(bits_of(symbol));
     place += skip_of(symbol);
-    if (place >= 64) {
-      place = 0;
-      block = block + 1 == image.blocks_in_mcu ? 0 : block + 1;
-      kind = kind_of(image, block);
+    if (kPass == Pass::runs) ++symbols;
+    if (place < 64) continue;
+    place = 0;
+    block = block + 1 == tables.blocks_in_mcu ? 0 : block + 1;
+    kind = tables.kinds[block];
+    if (kPass == Pass::runs && block == 0) {
+      const std::uint32_t next = window.bit();
+      if (window.peek() == mcu_bits && mcu != kNoBlock && next - mcu <= kMostRunBits && next < end) {
+        const std::uint32_t again = run_length(words, mcu, next, end);
+        blocks += again * tables.blocks_in_mcu;
+        all += again * (all - mcu_all);
+        second += again * (second - mcu_second);
+        third += again * (third - mcu_third);
+        window = BitWindow<Words>(words, next + again * (next - mcu));
+      }
+      mcu = window.bit();
+      mcu_bits = window.peek();
+      mcu_all = all;
+      mcu_second = second;
+      mcu_third = third;
     }
   }
-  record.entry = static_cast<std::uint16_t>(entry);
   record.exit = static_cast<std::uint16_t>(packed_state((window.bit() - end) & 31, place, block));
+  if (kPass == Pass::guess) return 0;
+  record.entry = static_cast<std::uint16_t>(entry);
   record.first_bit = static_cast<std::uint16_t>(first_bit);
   record.first_block = static_cast<std::uint16_t>(first_block);
+  sums = {blocks, {all - second - third, second, third}};
+  return symbols;
 }
 
 IMGPIPE_HOST_DEVICE inline void add(Sums& to, const Sums& more) {
@@ -222,32 +282,25 @@ IMGPIPE_HOST_DEVICE inline void subtract(Sums& from, const Sums& less) {
   for (int c = 0; c < 3; ++c) from.dc[c] -= less.dc[c];
 }
 
-// Subsequences from the first one of a tile on are decoded again, from the state before them on, until they
-// are in step; up to `end`, at most `most` of them. Keeps the tiles' sums right. Returns how many it took.
-IMGPIPE_HOST_DEVICE inline std::uint32_t decode_again(const GroupView& view, const DeviceImage& image,
-                                                      const Tables& tables, std::uint32_t tile,
-                                                      PackedState state, std::uint32_t end,
-                                                      std::uint32_t most) {
-  Record* records = view.records + image.first_subsequence;
-  Sums* sums = view.sums + image.first_subsequence;
-  std::uint32_t taken = 0;
-  for (std::uint32_t i = tile * kTileSubsequences; i < end && taken < most; ++i, ++taken) {
-    if (records[i].entry == state) break;
-    const Subsequence subsequence = find_subsequence(view, image, i);
-    if (subsequence.starts_segment) break;
-    Record record;
-    Sums now;
-    decode_subsequence(image, tables, subsequence, state, record, now);
-    const std::uint32_t of_tile = image.first_tile + i / kTileSubsequences;
-    if (view.tile_exits[of_tile].has_start == 0) {
-      subtract(view.tile_sums[of_tile], sums[i]);
-      add(view.tile_sums[of_tile], now);
-    }
-    records[i] = record;
-    sums[i] = now;
-    state = record.exit;
+// Whether subsequence `index`, which comes behind `state`, has to be decoded again.
+IMGPIPE_HOST_DEVICE inline bool is_out_of_step(const GroupView& view, const DeviceImage& image,
+                                               std::uint32_t index, const Subsequence& subsequence,
+                                               PackedState state) {
+  return view.records[image.first_subsequence + index].entry != state && !subsequence.starts_segment;
+}
+
+// What decoding it again gave; keeps the sum of its tile right.
+IMGPIPE_HOST_DEVICE inline void replace(const GroupView& view, const DeviceImage& image, std::uint32_t index,
+                                        const Record& record, const Sums& now) {
+  const std::uint32_t tile = image.first_tile + index / kTileSubsequences;
+  Sums& sums = view.sums[image.first_subsequence + index];
+  // Else it is of the segment that ends in the tile, and the sum is of another one.
+  if (view.tile_exits[tile].has_start == 0) {
+    subtract(view.tile_sums[tile], sums);
+    add(view.tile_sums[tile], now);
   }
-  return taken;
+  sums = now;
+  view.records[image.first_subsequence + index] = record;
 }
 
 // Whether a tile goes on where the one before ends.
@@ -283,28 +336,32 @@ IMGPIPE_HOST_DEVICE inline OwnBlocks own_blocks(const DeviceImage& image, const 
 // One step is less than the bound, so that no sum can wrap and not be seen.
 inline constexpr std::int32_t kMostDc = std::int32_t{1} << 27;
 
-// One block; its coefficients go to `out`, which holds zeros. False: damaged. `limit`: the segment's end.
-template <class Store>
-IMGPIPE_HOST_DEVICE inline bool decode_block(const BlockKind& kind, const Tables& tables, BitWindow& window,
-                                             std::uint32_t limit, std::uint32_t& dc, Store&& store) {
+// Words that a block may take beyond the subsequence that it begins in: 64 symbols of 31 bits, and a window.
+inline constexpr std::uint32_t kWordsBehind = 64 * 31 / 32 + 3;
+
+// One block. store(place, value): coefficients, but for zeros all of them; also zeros, with any place up to
+// kMostPlace, which are to be left alone behind the 64th. False: damaged.
+inline constexpr std::uint32_t kMostPlace = 63 + kNoCode - 1;
+template <class Words, class Store>
+IMGPIPE_HOST_DEVICE inline bool decode_block(std::uint32_t kind, const Tables& tables,
+                                             BitWindow<Words>& window, std::uint32_t& dc, Store&& store) {
   std::uint32_t bits = window.peek();
-  std::uint32_t symbol = next_symbol(tables, kind.dc_table, bits);
-  if (skip_of(symbol) == kNoCode) return false;
+  std::uint32_t symbol = next_symbol(tables, dc_table_of(kind), bits);
+  const bool is_code = skip_of(symbol) != kNoCode;
   dc += static_cast<std::uint32_t>(value_of(symbol, bits));
-  const auto sum = static_cast<std::int32_t>(dc);
-  if (sum >= kMostDc || sum <= -kMostDc) return false;
-  store(0, sum);
+  store(0, static_cast<std::int32_t>(dc));
   window.skip(bits_of(symbol));
   std::uint32_t place = 1;
-  while (place < 64 && window.bit() <= limit) {
+  do {
     bits = window.peek();
-    symbol = next_symbol(tables, kind.ac_table, bits);
+    symbol = next_symbol(tables, ac_table_of(kind), bits);
     place += skip_of(symbol);
-    if (size_of(symbol) > 0 && place <= 64) store(place - 1, value_of(symbol, bits));
+    store(place - 1, value_of(symbol, bits));
     window.skip(bits_of(symbol));
-  }
+  } while (place < 64);
+  const auto sum = static_cast<std::int32_t>(dc);
   // By a value or 16 zeros that end at the last place, or by the code for it.
-  return window.bit() <= limit && (place == 64 || skip_of(symbol) == kSkipsBlock);
+  return is_code && sum < kMostDc && sum > -kMostDc && (place == 64 || skip_of(symbol) == kSkipsBlock);
 }
 
 // Whether what follows subsequence `index` begins where its blocks end.

@@ -1,5 +1,7 @@
 #include "tests/support/entropy_cases.h"
 
+#include <random>
+
 #include "tests/support/coded_jpegs.h"
 #include "tests/support/entropy_group.h"
 #include "tests/support/made_jpegs.h"
@@ -38,6 +40,26 @@ std::vector<std::byte> file_out_of_step() {
   MadeJpeg jpeg{.width = 1001, .height = 777, .content = JpegContent::dense};
   jpeg.factors = {{{2, 2}, {1, 1}, {1, 1}}};
   return make_jpeg(jpeg);
+}
+
+std::vector<std::byte> constant_file(bool subsampled) {
+  MadeJpeg jpeg{.width = 3001, .height = 2003, .quality = 90, .content = JpegContent::constant};
+  jpeg.factors = {{{1, 1}, {1, 1}, {1, 1}}};
+  if (subsampled) jpeg.factors[0] = {2, 2};
+  return make_jpeg(jpeg);
+}
+
+JpegFiles changed_files(const std::vector<std::byte>& whole, int count) {
+  const std::unique_ptr<OpenJpeg> open = open_jpeg_scan(whole);
+  const std::size_t codes = open->scan.data.size();
+  std::mt19937_64 random(7);
+  JpegFiles files;
+  for (int i = 0; i < count; ++i) {
+    std::vector<std::byte>& file = files.emplace_back(whole);
+    for (std::uint64_t bits = 1 + random() % 3; bits > 0; --bits)
+      file[whole.size() - 1 - random() % codes] ^= std::byte{1} << static_cast<int>(random() % 8);
+  }
+  return files;
 }
 
 std::vector<std::byte> small_file(int restart_mcus) {

@@ -18,6 +18,10 @@ using JpegFiles = std::vector<std::vector<std::byte>>;
 [[nodiscard]] std::vector<std::byte> file_out_of_step();
 // The file cut at every `step`th byte, and with every bit of those changed; of those whose header is taken.
 [[nodiscard]] JpegFiles damaged_files(const std::vector<std::byte>& whole, std::size_t step);
+// So many times the file with one to three bits of its codes changed.
+[[nodiscard]] JpegFiles changed_files(const std::vector<std::byte>& whole, int count);
+// A picture of one colour, of several tiles: no part of it falls into step by itself.
+[[nodiscard]] std::vector<std::byte> constant_file(bool subsampled);
 // A small one with restarts or without.
 [[nodiscard]] std::vector<std::byte> small_file(int restart_mcus);
 

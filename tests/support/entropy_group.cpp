@@ -1,6 +1,8 @@
 #include "tests/support/entropy_group.h"
 
 #include <algorithm>
+#include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "images/codecs/jpeg/scan_pieces.h"
@@ -98,10 +100,27 @@ class Emulation {
 
  private:
   [[nodiscard]] Tables tables(const DeviceImage& image) const {
-    return {view_.tables + image.first_table, view_.codes + image.first_table};
+    return {view_.tables[image.first_table].entries, view_.codes + image.first_table, image.kinds,
+            image.blocks_in_mcu};
   }
   static std::uint32_t tile_end(const DeviceImage& image, std::uint32_t tile) {
     return std::min((tile + 1) * kTileSubsequences, image.subsequences);
+  }
+  struct Words {
+    const std::uint32_t* words;
+    std::uint32_t operator()(std::uint32_t i) const { return swapped(words[i]); }
+  };
+  std::uint32_t decode(const DeviceImage& image, const Subsequence& subsequence, PackedState entry,
+                       Record& record, Sums& sums) const {
+    const Words words{subsequence.words};
+    decode_subsequence<Pass::sums>(tables(image), words, subsequence.end(), entry, record, sums);
+    const Record plain = record;
+    const Sums plain_sums = sums;
+    const std::uint32_t symbols =
+        decode_subsequence<Pass::runs>(tables(image), words, subsequence.end(), entry, record, sums);
+    if (std::memcmp(&plain, &record, sizeof record) != 0 || std::memcmp(&plain_sums, &sums, sizeof sums) != 0)
+      throw std::logic_error("runs are not what they stand for");
+    return kSubsequenceCost + symbols;
   }
 
   void synchronise(const DeviceImage& image, std::uint32_t tile) {
@@ -109,7 +128,7 @@ class Emulation {
     Record* records = view_.records + image.first_subsequence;
     Sums* sums = view_.sums + image.first_subsequence;
     for (std::uint32_t i = first; i < end; ++i)
-      decode_subsequence(image, tables(image), find_subsequence(view_, image, i), 0, records[i], sums[i]);
+      decode(image, find_subsequence(view_, image, i), 0, records[i], sums[i]);
     for (bool again = true; again;) {
       again = false;
       const std::vector<Record> before(records + first, records + end);
@@ -117,7 +136,7 @@ class Emulation {
         const Subsequence subsequence = find_subsequence(view_, image, i);
         const PackedState entry = before[i - 1 - first].exit;
         if (subsequence.starts_segment || entry == records[i].entry) continue;
-        decode_subsequence(image, tables(image), subsequence, entry, records[i], sums[i]);
+        decode(image, subsequence, entry, records[i], sums[i]);
         again = true;
       }
     }
@@ -133,19 +152,34 @@ class Emulation {
     view_.tile_exits[image.first_tile + tile] = {records[end - 1].exit, starts ? 1U : 0U};
   }
 
+  std::uint32_t decode_again(const DeviceImage& image, std::uint32_t from, PackedState state,
+                             std::uint32_t end, std::uint32_t budget) {
+    for (std::uint32_t i = from; i < end && budget > 0; ++i) {
+      const Subsequence subsequence = find_subsequence(view_, image, i);
+      if (!is_out_of_step(view_, image, i, subsequence, state)) break;
+      Record record;
+      Sums sums;
+      budget -= std::min(budget, decode(image, subsequence, state, record, sums));
+      replace(view_, image, i, record, sums);
+      state = record.exit;
+    }
+    return budget;
+  }
+
   void bridge(const DeviceImage& image) {
     for (std::uint32_t tile = 1; tile < image.tiles; ++tile) {
       const PackedState state = view_.tile_exits[image.first_tile + tile - 1].exit;
-      decode_again(view_, image, tables(image), tile, state, tile_end(image, tile), kTileSubsequences);
+      decode_again(image, tile * kTileSubsequences, state, tile_end(image, tile), kRepairBudget);
     }
   }
 
   bool repair(const DeviceImage& image) {
-    std::uint32_t left = kMostRepairs;
+    std::uint32_t left = kRepairBudget;
     for (std::uint32_t tile = 1; tile < image.tiles; ++tile) {
       if (is_joined(view_, image, tile)) continue;
-      const PackedState state = view_.records[image.first_subsequence + tile * kTileSubsequences - 1].exit;
-      left -= decode_again(view_, image, tables(image), tile, state, image.subsequences, left);
+      const std::uint32_t first = tile * kTileSubsequences;
+      const PackedState state = view_.records[image.first_subsequence + first - 1].exit;
+      left = decode_again(image, first, state, image.subsequences, left);
       if (left == 0) return false;
     }
     return true;
@@ -177,15 +211,17 @@ class Emulation {
     const OwnBlocks own =
         own_blocks(image, subsequence, before.blocks, view_.sums[image.first_subsequence + i].blocks);
     std::uint32_t block = record.first_block;
-    BitWindow window(subsequence.words, own.count > 0 ? record.first_bit : 0);
+    BitWindow<Words> window(Words{subsequence.words}, own.count > 0 ? record.first_bit : 0);
     for (std::uint32_t b = 0; b < own.count; ++b) {
-      const BlockKind kind = kind_of(image, block);
+      const std::uint32_t kind = image.kinds[block];
       std::int16_t* const out = image.coefficients + std::size_t{own.first + b} * kBlockSamples;
       std::fill_n(out, kBlockSamples, std::int16_t{0});
       const auto store = [out](std::uint32_t place, std::int32_t value) {
-        out[kZigzag[place]] = static_cast<std::int16_t>(value);
+        if (place < kBlockSamples) out[kZigzag[place]] = static_cast<std::int16_t>(value);
       };
-      if (!decode_block(kind, tables(image), window, subsequence.bits_left, before.dc[kind.component], store))
+      if (window.bit() >= kSubsequenceBits ||
+          !decode_block(kind, tables(image), window, before.dc[component_of(kind)], store) ||
+          window.bit() > subsequence.bits_left)
         return false;
       block = block + 1 == image.blocks_in_mcu ? 0 : block + 1;
     }
@@ -218,7 +254,7 @@ GroupResult decode_emulated(std::span<const GroupImage> images) {
     const std::size_t blocks =
         static_cast<std::size_t>(image.jpeg->scan.mcus() * image.jpeg->scan.blocks_in_mcu);
     result.emplace_back(blocks * kBlockSamples, kUnwritten);
-    streams.emplace_back(image.staged->bytes.size());
+    streams.emplace_back(image.staged->bytes.size() + kWordsBehind * sizeof(std::uint32_t));
     std::ranges::copy(image.staged->bytes, streams.back().data());
     tasks.push_back({&image.jpeg->scan, &image.jpeg->tables, &image.staged->scan, streams.back().data(),
                      result.back().data()});

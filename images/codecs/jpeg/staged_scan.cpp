@@ -1,9 +1,9 @@
 #include "images/codecs/jpeg/staged_scan.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/unstuffing.h"
 
 namespace imgpipe {
 namespace {
@@ -21,27 +21,6 @@ std::int64_t expected_segments(const BaselineScan& scan) {
   return interval > 0 ? (scan.mcus() + interval - 1) / interval : 1;
 }
 
-// Copies bytes without stuffing from `at` on, up to a marker's 0xFF or the end of the data; moves `at` there.
-// Returns behind the last one that was written.
-std::byte* copy_unstuffed(std::span<const std::byte> data, std::size_t& at, std::byte* out) {
-  const std::byte* const end = data.data() + data.size();
-  const std::byte* in = data.data() + at;
-  while (in < end) {
-    const auto left = static_cast<std::size_t>(end - in);
-    const void* const found = std::memchr(in, 0xFF, left);
-    const bool stuffed = found != nullptr && static_cast<const std::byte*>(found) + 1 < end &&
-                         static_cast<const std::byte*>(found)[1] == std::byte{0};
-    const std::byte* const stop = found == nullptr ? end : static_cast<const std::byte*>(found);
-    const std::size_t count = static_cast<std::size_t>(stop - in) + (stuffed ? 1 : 0);
-    std::memcpy(out, in, count);
-    out += count;
-    in += count + (stuffed ? 1 : 0);
-    if (!stuffed) break;
-  }
-  at = static_cast<std::size_t>(in - data.data());
-  return out;
-}
-
 }  // namespace
 
 std::size_t staged_capacity(const BaselineScan& scan) {
@@ -49,6 +28,7 @@ std::size_t staged_capacity(const BaselineScan& scan) {
   // Of three bytes and more: a code and a marker.
   const std::size_t segments =
       std::min(static_cast<std::size_t>(expected_segments(scan)), scan.data.size() / 3 + 1);
+  static_assert(kUnstuffingMargin <= kSegmentAlignment);  // the last segment's
   const std::size_t bytes = aligned(scan.data.size() + segments * kSegmentAlignment);
   return bytes < kMostBytes ? bytes : 0;
 }
@@ -61,23 +41,25 @@ std::optional<StagedScan> stage_scan(const BaselineScan& scan, std::span<std::by
     return std::nullopt;
   StagedScan staged;
   staged.segments.reserve(static_cast<std::size_t>(expected));
-  std::byte* out = to.data();
-  for (std::size_t at = 0;;) {
-    std::byte* const begin = out;
-    out = copy_unstuffed(data, at, out);
+  auto* const first = reinterpret_cast<std::uint8_t*>(to.data());
+  const auto* const begin = reinterpret_cast<const std::uint8_t*>(data.data());
+  const std::uint8_t* const end = begin + data.size();
+  for (Unstuffed at{begin, first};;) {
+    std::uint8_t* const segment = at.out;
+    at = unstuff(at.in, end, segment);
     staged.segments.push_back(
-        {static_cast<std::uint32_t>(begin - to.data()), static_cast<std::uint32_t>(out - begin)});
-    std::byte* const behind = to.data() + aligned(static_cast<std::size_t>(out - to.data()));
-    std::fill(out, behind, std::byte{0});
-    out = behind;
-    if (data.size() - at < 2) return std::nullopt;
-    const unsigned code = std::to_integer<unsigned>(data[at + 1]);
-    at += 2;
+        {static_cast<std::uint32_t>(segment - first), static_cast<std::uint32_t>(at.out - segment)});
+    std::uint8_t* const behind = first + aligned(static_cast<std::size_t>(at.out - first));
+    std::fill(at.out, behind, std::uint8_t{0});
+    at.out = behind;
+    if (end - at.in < 2) return std::nullopt;
+    const unsigned code = at.in[1];
+    at.in += 2;
     const auto made = static_cast<std::int64_t>(staged.segments.size());
     if (made == expected) {
       if (code != kEndOfImage) return std::nullopt;
-      staged.bytes = static_cast<std::size_t>(out - to.data());
-      staged.behind_end = at;
+      staged.bytes = static_cast<std::size_t>(at.out - first);
+      staged.behind_end = static_cast<std::size_t>(at.in - begin);
       return staged;
     }
     if (code != kFirstRestart + static_cast<unsigned>((made - 1) % kRestartNumbers)) return std::nullopt;

@@ -1,0 +1,135 @@
+// 64 bytes at a time. Photographs have a 0xFF among most of them: then those that stay are shuffled together,
+// without conditions.
+#include "images/codecs/jpeg/unstuffing.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "images/codecs/jpeg/unstuffing.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef IMGPIPE_UNSTUFFING
+#define IMGPIPE_UNSTUFFING
+namespace imgpipe {
+namespace {
+
+// By which of 8 bytes go (bit i: byte i): those that stay, in order, and anything behind them.
+struct alignas(16) Places {
+  std::uint8_t of[16];
+};
+using Shuffles = std::array<Places, 256>;
+
+constexpr Shuffles make_shuffles() {
+  Shuffles shuffles{};
+  for (unsigned gone = 0; gone < 256; ++gone) {
+    std::size_t count = 0;
+    for (unsigned i = 0; i < 8; ++i) {
+      if ((gone >> i & 1) == 0) shuffles[gone].of[count++] = static_cast<std::uint8_t>(i);
+    }
+  }
+  return shuffles;
+}
+constexpr Shuffles kShuffles = make_shuffles();
+
+// One byte, or a 0xFF and the zero behind it. False: there is no such thing.
+inline bool unstuff_byte(Unstuffed& at, const std::uint8_t* end) {
+  const bool marked = *at.in == 0xFF;
+  if (marked && (end - at.in < 2 || at.in[1] != 0)) return false;
+  *at.out++ = *at.in;
+  at.in += marked ? 2 : 1;
+  return true;
+}
+
+}  // namespace
+}  // namespace imgpipe
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+constexpr hn::FixedTag<std::uint8_t, 16> kBlock;
+constexpr hn::CappedTag<std::uint8_t, 64> kWide;
+constexpr std::size_t kAtOnce = 64;
+
+// Which of 64 bytes have a value.
+HWY_INLINE std::uint64_t find(const std::uint8_t* bytes, std::uint8_t value) {
+  constexpr std::size_t kLanes = hn::MaxLanes(kWide);
+  std::uint64_t found = 0;
+  for (std::size_t i = 0; i < kAtOnce; i += kLanes) {
+    std::uint8_t bits[8];
+    (void)hn::StoreMaskBits(kWide, hn::Eq(hn::LoadU(kWide, bytes + i), hn::Set(kWide, value)), bits);
+    std::uint64_t part = 0;
+    std::memcpy(&part, bits, kLanes / 8);
+    found |= part << i;
+  }
+  return found;
+}
+
+// 16 bytes without those of `gone`. Returns behind those that stay; writes up to 24.
+HWY_INLINE std::uint8_t* store_rest(const std::uint8_t* in, std::uint32_t gone, std::uint8_t* out) {
+  const auto bytes = hn::LoadU(kBlock, in);
+  const std::uint32_t lower = gone & 0xFF, upper = gone >> 8;
+  hn::StoreU(hn::TableLookupBytes(bytes, hn::Load(kBlock, kShuffles[lower].of)), kBlock, out);
+  out += 8 - std::popcount(lower);
+  const auto second = hn::ShiftRightBytes<8>(kBlock, bytes);
+  hn::StoreU(hn::TableLookupBytes(second, hn::Load(kBlock, kShuffles[upper].of)), kBlock, out);
+  return out + 8 - std::popcount(upper);
+}
+
+Unstuffed unstuff_vectors(const std::uint8_t* in, const std::uint8_t* end, std::uint8_t* out) {
+  Unstuffed at{in, out};
+  // The byte before `at.in` is no 0xFF whose zero is still to come.
+  while (end - at.in > static_cast<std::ptrdiff_t>(kAtOnce)) {
+    const std::uint64_t marks = find(at.in, 0xFF);
+    if (marks == 0) {
+      for (std::size_t i = 0; i < kAtOnce; i += 16)
+        hn::StoreU(hn::LoadU(kBlock, at.in + i), kBlock, at.out + i);
+      at.in += kAtOnce;
+      at.out += kAtOnce;
+      continue;
+    }
+    const std::uint64_t gone = marks << 1;
+    const bool open = (marks >> 63) != 0;  // its zero would be the next byte
+    if ((gone & ~find(at.in, 0)) != 0 || (open && at.in[kAtOnce] != 0)) break;
+    for (std::size_t i = 0; i < kAtOnce; i += 16)
+      at.out = store_rest(at.in + i, static_cast<std::uint32_t>(gone >> i & 0xFFFF), at.out);
+    at.in += kAtOnce + (open ? 1 : 0);
+  }
+  // What ends it is near.
+  while (end - at.in >= 16) {
+    const auto bytes = hn::LoadU(kBlock, at.in);
+    hn::StoreU(bytes, kBlock, at.out);
+    std::uint8_t bits[8];
+    (void)hn::StoreMaskBits(kBlock, hn::Eq(bytes, hn::Set(kBlock, 0xFF)), bits);
+    const int count = std::countr_zero(bits[0] | static_cast<unsigned>(bits[1]) << 8 | 1U << 16);
+    at.in += count;
+    at.out += count;
+    if (count < 16 && !unstuff_byte(at, end)) return at;
+  }
+  while (at.in < end && unstuff_byte(at, end)) {
+  }
+  return at;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace imgpipe {
+
+HWY_EXPORT(unstuff_vectors);
+
+Unstuffed unstuff(const std::uint8_t* in, const std::uint8_t* end, std::uint8_t* out) {
+  return HWY_DYNAMIC_DISPATCH(unstuff_vectors)(in, end, out);
+}
+
+}  // namespace imgpipe
+#endif
