@@ -1,0 +1,43 @@
+// Images that do not fit into a device's memory, or its host's: in bands of rows through a part of it
+// (pipeline/host/device_bands.h).
+//
+//   slot 1   upload | steps | download            upload | steps | download
+//   slot 2          upload | steps | download            upload | ...
+//   slot 3                  upload | steps | download
+//
+// Each slot has a stream and memory of its own, page-locked rows on the host among it. What a chain of steps
+// needs of a histogram is counted band by band, added up on the host and brought up before the next chain.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "images/image.h"
+#include "pipeline/cuda/device_times.h"
+#include "pipeline/engine.h"
+#include "pipeline/host/host_threads.h"
+
+namespace imgpipe {
+
+// Of one device, for one job after the other.
+struct BandedDevice {
+  int index = 0;
+  int multiprocessors = 1;
+  PinnedMemory& pinned;
+  std::int64_t memory_bytes = 0;  // that may be taken; 0: what is free
+};
+
+// Bytes that the whole of a plan takes on a device; each step's output has its own with `keep_outputs`.
+[[nodiscard]] std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs);
+
+// Whether a job must go in bands: it does not fit into the device as a whole, or not into what is available of
+// the host's memory, of which it would take `whole`. `context`: holds what is used again.
+[[nodiscard]] bool must_go_in_bands(const BandedDevice& device, const Context& context, const Job& job,
+                                    const Plan& plan, std::int64_t whole);
+
+// Does a job in bands. `early`: rows that were read before, of `decoded` rows. Throws Error(memory) where not
+// even low bands fit.
+void run_in_bands(const BandedDevice& device, Context& context, Job& job, Outcome& outcome,
+                  HostThreads& threads, std::deque<Image> early, std::int64_t decoded);
+
+}  // namespace imgpipe
