@@ -141,7 +141,8 @@ bool overlapped(const Timeline& timeline, const std::string& one, const std::str
   for (const Span& a : timeline.spans()) {
     if (a.name != one) continue;
     for (const Span& b : timeline.spans()) {
-      if (b.name == other && a.track != b.track && a.start_ns < b.end_ns && b.start_ns < a.end_ns) return true;
+      if (b.name == other && a.track != b.track && a.start_ns < b.end_ns && b.start_ns < a.end_ns)
+        return true;
     }
   }
   return false;

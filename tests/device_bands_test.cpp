@@ -15,6 +15,7 @@
 #include "tests/support/banded_reader.h"
 #include "tests/support/host_band_device.h"
 #include "tests/support/images.h"
+#include "tests/support/made_rows.h"
 
 namespace imgpipe::test {
 namespace {
@@ -29,8 +30,8 @@ struct Ask {
   std::string stages = "gray,hist,contrast,smooth";
   Format format = Format::png;
   bool fuse = false;
-  bool file = true;       // a writer
-  bool keep = false;      // pixels, source and outputs
+  bool file = true;   // a writer
+  bool keep = false;  // pixels, source and outputs
   int repeat = 0;
   bool banded_reader = false;
 };
@@ -132,9 +133,9 @@ TEST(DeviceBands, EqualTheReferenceForEveryListShapeAndLimit) {
           ask.keep = keep;
           for (const std::int64_t bytes : limits_for(image, ask)) {
             ask.banded_reader = number % 2 == 1;
-            expect_equal(image, ask, expected,
-                         {bytes, number % 4 < 2 ? Queued::when_waited_for : Queued::at_once,
-                          number % 3 == 0 ? 1 : 4});
+            expect_equal(
+                image, ask, expected,
+                {bytes, number % 4 < 2 ? Queued::when_waited_for : Queued::at_once, number % 3 == 0 ? 1 : 4});
             if (HasFatalFailure()) return;
             ++number;
           }
@@ -212,6 +213,31 @@ TEST(DeviceBands, AFailureWaitsForWhatIsQueued) {
     job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedWays{.fails_at = 300}, log);
     EXPECT_TRUE(engine.run(std::move(job)).error);
     EXPECT_EQ(device.stops, 1);
+  }
+}
+
+// An image that is made row by row and ends as sums of rows, as the largest are tested on a GPU.
+TEST(DeviceBands, AMadeImageEqualsTheReference) {
+  constexpr std::int64_t kWidth = 1001;
+  constexpr std::int64_t kHeight = 2333;
+  std::vector<std::uint64_t> counts;
+  const std::vector<std::uint64_t> expected = reference_row_sums(kWidth, kHeight, 2, counts);
+  for (const bool bands : {true, false}) {
+    for (const int threads : {1, 3}) {
+      HostBandDevice device(500'000, Queued::when_waited_for);
+      HostBandEngine engine(device, threads);
+      std::vector<std::uint64_t> sums(kHeight);
+      Job job;
+      job.reader = std::make_unique<MadeRowsReader>(kWidth, kHeight, bands);
+      job.plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {kWidth, kHeight, 1});
+      job.writer = std::make_unique<RowSumWriter>(sums, bands ? 7 : 0);
+      job.keep_pixels = false;
+      const Outcome outcome = engine.run(std::move(job));
+      if (outcome.error) std::rethrow_exception(outcome.error);
+      EXPECT_EQ(device.faults, std::vector<std::string>());
+      EXPECT_EQ(outcome.histograms.at(0), counts);
+      EXPECT_EQ(sums, expected);
+    }
   }
 }
 

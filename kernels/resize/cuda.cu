@@ -117,10 +117,9 @@ void launch_pick(const StageCall<Device>& call, const ResizeTables& tables, cons
   const std::int64_t rows = call.out.planes[0].height;
   constexpr std::int64_t kColumns = kWarpLanes * kPixels;
   constexpr std::int64_t kRows = kThreads / kWarpLanes;
-  const dim3 grid(
-      static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
-      static_cast<unsigned>(std::min<std::int64_t>((rows + kRows - 1) / kRows, kMostBlocksDown)),
-      static_cast<unsigned>(type.channels()));
+  const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
+                  static_cast<unsigned>(std::min<std::int64_t>((rows + kRows - 1) / kRows, kMostBlocksDown)),
+                  static_cast<unsigned>(type.channels()));
   pick_kernel<Linear><<<grid, kThreads, 0, launch.stream>>>(planes_of(call), tables);
 }
 

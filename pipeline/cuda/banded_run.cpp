@@ -93,7 +93,8 @@ class CudaBandDevice final : public BandDevice {
     }
     find_counters();
     for (std::size_t i = 0; i < slots; ++i) {
-      slots_[i].memory = static_cast<std::byte*>(memory_.data()) + static_cast<std::int64_t>(i) * bands.bytes();
+      slots_[i].memory =
+          static_cast<std::byte*>(memory_.data()) + static_cast<std::int64_t>(i) * bands.bytes();
       slots_[i].counts.assign(counters_, 0);
     }
     bring_tables(counts);
@@ -171,14 +172,13 @@ class CudaBandDevice final : public BandDevice {
             [&] { copy_to_device(to, from, slot.context.stream); });
     }
     void download(const HostView& to, const ConstDeviceView& from) const {
-      timed("download", SpanKind::transfer, to.bytes(),
-            [&] { copy_to_host(to, from, slot.context.stream); });
+      timed("download", SpanKind::transfer, to.bytes(), [&] { copy_to_host(to, from, slot.context.stream); });
     }
     void launch(std::size_t work, const StageCall<Device>& call) const {
       const Step& step = *device.bands_->plan().works[work].step;
       timed(device.label_of(work), SpanKind::kernel, device.bytes_of(step, band), [&] {
-        IMGPIPE_CUDA(static_cast<cudaError_t>(step.functions().cuda(
-            call, {slot.context.stream.get(), slot.context.multiprocessors})));
+        IMGPIPE_CUDA(static_cast<cudaError_t>(
+            step.functions().cuda(call, {slot.context.stream.get(), slot.context.multiprocessors})));
       });
     }
     void counts(std::size_t work, const std::uint64_t* from) const {
@@ -208,7 +208,7 @@ class CudaBandDevice final : public BandDevice {
   // Of the bytes that a step moves; all bands' add up to them.
   [[nodiscard]] std::int64_t bytes_of(const Step& step, const RowRange& band) const {
     return share_of_bytes(bytes_moved(*step.stage, step.in, step.out),
-                                   bands_->bands().own(band, step.out.height), step.out.height);
+                          bands_->bands().own(band, step.out.height), step.out.height);
   }
 
   const BandedDevice device_;
@@ -319,8 +319,8 @@ void run_in_bands(const BandedDevice& device, Context& context, Job& job, Outcom
                   HostThreads& threads, std::deque<Image> early, std::int64_t decoded) {
   context.release_memory();
   if (decoded > 0) {
-    job.reader = std::make_unique<ResumedReader>(std::move(job.reader), std::move(early), decoded,
-                                                 outcome.warnings);
+    job.reader =
+        std::make_unique<ResumedReader>(std::move(job.reader), std::move(early), decoded, outcome.warnings);
   }
   CudaBandDevice bands(device, outcome.timeline);
   run_chains(job, outcome, threads, &bands);

@@ -30,8 +30,8 @@ struct BandedDevice {
 // Bytes that the whole of a plan takes on a device; each step's output has its own with `keep_outputs`.
 [[nodiscard]] std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs);
 
-// Whether a job must go in bands: it does not fit into the device as a whole, or not into what is available of
-// the host's memory, of which it would take `whole`. `context`: holds what is used again.
+// Whether a job must go in bands: it does not fit into the device as a whole, or not into what is available
+// of the host's memory, of which it would take `whole`. `context`: holds what is used again.
 [[nodiscard]] bool must_go_in_bands(const BandedDevice& device, const Context& context, const Job& job,
                                     const Plan& plan, std::int64_t whole);
 

@@ -41,10 +41,7 @@ namespace {
 class CudaEngine final : public Engine {
  public:
   CudaEngine(int index, int threads, std::int64_t memory_bytes)
-      : index_(index),
-        threads_(threads),
-        memory_bytes_(memory_bytes),
-        pinned_(PinnedMemory::When::at_once) {
+      : index_(index), threads_(threads), memory_bytes_(memory_bytes), pinned_(PinnedMemory::When::at_once) {
     pinned_.use_device(index);
     // All kernels come with the context, on its thread, not each with its first launch.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);

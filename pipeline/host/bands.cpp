@@ -219,8 +219,8 @@ class BandPass {
           return uses.counts_out ? own_counts(slot, i) : job_.histograms[counted].data();
         },
         [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
-    const std::int64_t bytes = share_of_bytes(
-        bytes_moved(stage, step.in, step.out), bands_.own(slot.band, step.out.height), step.out.height);
+    const std::int64_t bytes = share_of_bytes(bytes_moved(stage, step.in, step.out),
+                                              bands_.own(slot.band, step.out.height), step.out.height);
     timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
       step.functions().cpu(call, {out.first, out.end, in.first, out.first});
     });
@@ -242,8 +242,7 @@ class BandPass {
   // Whether a band holds its rows by itself. Not where an image is there in place of a reader.
   [[nodiscard]] bool is_in_band(const Slot& slot, std::size_t buffer) const {
     const std::optional<std::size_t> place = bands_.place_of(buffer);
-    return place && !slot.places[*place][0].empty() &&
-           !bands_.in_place(buffer, slot.rows[buffer], slot.band);
+    return place && !slot.places[*place][0].empty() && !bands_.in_place(buffer, slot.rows[buffer], slot.band);
   }
 
   // Where a work writes these rows.
@@ -307,7 +306,8 @@ class BandPass {
     slot.output_views.clear();
     need_staging(slot, slot.down, cut_->bands.output_bytes());
     used = 0;
-    for (const BandPart& part : slot.outputs) slot.output_views.push_back(take_staging(slot.down, used, part));
+    for (const BandPart& part : slot.outputs)
+      slot.output_views.push_back(take_staging(slot.down, used, part));
     job_.device->begin(number_of(slot), slot.device_rows, views, slot.output_views);
   }
 

@@ -37,9 +37,7 @@ ChainedPlan chained_plan(const MemoryQuestion& question, bool on_device) {
 class ChainsMemory {
  public:
   ChainsMemory(const MemoryQuestion& question, bool on_device)
-      : question_(question),
-        on_device_(on_device),
-        plan_(chained_plan(question, on_device)) {}
+      : question_(question), on_device_(on_device), plan_(chained_plan(question, on_device)) {}
 
   [[nodiscard]] MemoryNeed need() {
     for (const Chain& chain : plan_.chains) add_chain(chain);

@@ -1,5 +1,5 @@
-// One image's way through the chains of its plan, band by band (pipeline/host/chains.h): on the threads of the
-// host, or with a device that does the works.
+// One image's way through the chains of its plan, band by band (pipeline/host/chains.h): on the threads of
+// the host, or with a device that does the works.
 #pragma once
 
 #include "pipeline/engine.h"

@@ -109,8 +109,7 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   tallest_ = height_;
   const auto weigh = [&](const FrameType& type) {
     tallest_ = std::max(tallest_, type.height);
-    row_bytes_ =
-        std::max(row_bytes_, imgpipe::row_bytes(type) * ((type.height + height_ - 1) / height_));
+    row_bytes_ = std::max(row_bytes_, imgpipe::row_bytes(type) * ((type.height + height_ - 1) / height_));
   };
   if (chain.decodes) weigh(source);
   for (std::size_t i = chain.first; i < chain.end; ++i) weigh(plan.works[i].step->out);

@@ -192,7 +192,9 @@ std::optional<StageCall<Device>> DeviceBands::call(std::size_t work, std::byte* 
   if (in.count() == 0) return std::nullopt;
   auto call = stage_call<Device>(
       plan_.works, plan_.buffers, work, tables.prepared[work],
-      [&](std::size_t buffer, int plane) { return view(memory, rows, {buffer, plane, in}); },
+      [&](std::size_t buffer, int plane) {
+        return view(memory, rows, {buffer, plane, in});
+      },
       [&](std::size_t step_index) {
         return uses.counts_out ? counts(memory, work) : tables.counts[step_index];
       },
@@ -242,8 +244,8 @@ class DeviceCutter {
     }
     if (found) return std::move(*found);
     throw Error(ErrorKind::memory, "not enough device memory: bands of one row take " +
-                                       std::to_string(estimated_bytes(1) + room_.bytes - room) +
-                                       " bytes, " + std::to_string(room_.bytes) + " may be taken");
+                                       std::to_string(estimated_bytes(1) + room_.bytes - room) + " bytes, " +
+                                       std::to_string(room_.bytes) + " may be taken");
   }
 
  private:
@@ -252,8 +254,8 @@ class DeviceCutter {
   }
 
   [[nodiscard]] std::int64_t most_rows(std::size_t slots) const {
-    const std::int64_t bytes = std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots),
-                                          kLeastBandBytes, kMostBandBytes);
+    const std::int64_t bytes =
+        std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots), kLeastBandBytes, kMostBandBytes);
     const BandPlan one = BandPlan::of_rows(plan_, chain_, writer_, kMostSide);
     // An image that its size does not cut is cut so that there is something to overlap.
     const std::int64_t share = one.height() / (2 * static_cast<std::int64_t>(slots)) + 1;

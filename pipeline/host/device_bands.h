@@ -28,8 +28,8 @@ using DeviceBytes = View<std::byte, Device>;
 
 // What bands may take of a device, and how rows lie in it.
 struct DeviceRoom {
-  std::int64_t bytes = 0;                                         // for all bands and the tables of a chain
-  std::int64_t (*stride_bytes)(const Shape&) = nullptr;           // from one row of a plane to the next
+  std::int64_t bytes = 0;                                // for all bands and the tables of a chain
+  std::int64_t (*stride_bytes)(const Shape&) = nullptr;  // from one row of a plane to the next
   [[nodiscard]] std::int64_t rows_bytes(Shape plane, std::int64_t rows) const {
     return stride_bytes(plane) * rows;
   }
@@ -83,8 +83,7 @@ class DeviceBands {
   [[nodiscard]] std::uint64_t* counts(std::byte* memory, std::size_t work) const;
   // The call of a work of the chain; none where the band has nothing for it.
   [[nodiscard]] std::optional<StageCall<Device>> call(std::size_t work, std::byte* memory,
-                                                      const BandRows& rows,
-                                                      const DeviceTables& tables) const;
+                                                      const BandRows& rows, const DeviceTables& tables) const;
 
  private:
   friend class DeviceCutter;
@@ -119,8 +118,8 @@ struct DeviceCut {
 [[nodiscard]] DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
                                        const DeviceRoom& room, std::size_t slots_wanted);
 
-// All that a device queues for a band, in the order in which it is to happen: a place that a work does not read
-// any more is written by a later one. `inputs` and `outputs` are the host's rows, in the order of
+// All that a device queues for a band, in the order in which it is to happen: a place that a work does not
+// read any more is written by a later one. `inputs` and `outputs` are the host's rows, in the order of
 // DeviceBands::inputs() and outputs(). Of `queue` it calls:
 //   upload(to, from), download(to, from)     rows
 //   launch(work, call)

@@ -159,8 +159,7 @@ struct HostBandDevice::Queue {
 
   void check(const View<const std::byte, Device>& view, const char* what) const {
     const std::byte* const begin = slot.memory.data();
-    if (view.data < begin ||
-        view.data + view.height * view.stride_bytes > begin + slot.memory.size())
+    if (view.data < begin || view.data + view.height * view.stride_bytes > begin + slot.memory.size())
       device.fault(std::string(what) + " lies outside of the slot's memory");
   }
   void upload(const View<std::byte, Device>& to, const ConstHostView& from) const {

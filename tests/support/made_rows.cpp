@@ -56,8 +56,7 @@ void MadeRowsReader::read_next_rows(HostView rows) {
 }
 
 void MadeRowsReader::read_begun_band(std::int64_t first, HostView rows) {
-  for (std::int64_t y = 0; y < rows.height; ++y)
-    make_row(first + y, rows.as<Sample>().row(y), rows.width);
+  for (std::int64_t y = 0; y < rows.height; ++y) make_row(first + y, rows.as<Sample>().row(y), rows.width);
 }
 
 std::uint64_t row_sum(const Sample* row, std::int64_t width) {
