@@ -89,6 +89,7 @@ class CudaBandDevice final : public BandDevice {
       while (slots_.size() < slots) {
         slots_.emplace_back(device_.pinned, timeline_, slots_.size(), &staging_);
         slots_.back().context.multiprocessors = device_.multiprocessors;
+        slots_.back().context.begin();
       }
     }
     find_counters();
@@ -114,6 +115,7 @@ class CudaBandDevice final : public BandDevice {
     Slot& slot = slots_[number];
     slot.done.wait();
     for (Span& span : slot.times.take_spans()) spans.push_back(std::move(span));
+    slot.context.used_events = 0;
   }
 
   [[nodiscard]] const std::uint64_t* counts(std::size_t number, std::size_t work) const override {
@@ -194,9 +196,9 @@ class CudaBandDevice final : public BandDevice {
 
     template <class Action>
     void timed(const std::string& name, SpanKind kind, std::int64_t bytes, const Action& action) const {
-      const std::size_t before = slot.times.mark();
+      const std::size_t before = slot.context.mark();
       action();
-      slot.times.interval(name, kind, bytes, device.pass_, before, slot.times.mark());
+      slot.times.interval(name, kind, bytes, device.pass_, before, slot.context.mark());
     }
   };
 
@@ -287,8 +289,7 @@ class ResumedReader final : public Reader {
   std::int64_t next_row_ = 0;
 };
 
-}  // namespace
-
+// Bytes that the whole of a plan takes on a device; each step's output has its own with `keep_outputs`.
 std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   const std::vector<Work> works = works_of(plan, FusedSteps::as_one);
   const Buffers buffers = buffers_of(plan, works, {.outputs = keep_outputs});
@@ -302,22 +303,39 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   for (const Buffer& buffer : buffers.buffers) {
     if (buffer.holds == Buffer::Holds::counts) bytes += buffer.bytes();
   }
-  return bytes;
+  // Each begins on a boundary.
+  constexpr std::int64_t kBoundary = 256;
+  return bytes + kBoundary * static_cast<std::int64_t>(buffers.size() + works.size());
 }
 
-bool must_go_in_bands(const BandedDevice& device, const Context& context, const Job& job, const Plan& plan,
-                      std::int64_t whole) {
+// In what is free, or held to be used again.
+bool has_room(const Context& context, std::int64_t bytes) {
+  const auto held = static_cast<std::int64_t>(context.arena.held_bytes());
+  return bytes <= held || bytes <= free_device_bytes() + held;
+}
+
+}  // namespace
+
+bool must_go_in_bands(std::int64_t memory_bytes, const Job& job, const Plan& plan, std::int64_t host_bytes) {
   if (plan.steps.empty()) return false;
-  const std::int64_t needed = whole_device_bytes(plan, job.keep_outputs);
-  if (device.memory_bytes > 0 && needed > device.memory_bytes) return true;
-  const std::int64_t held = context.held_bytes();
-  if (needed > held && needed > free_device_bytes() + held) return true;
-  return available_memory_bytes_for(whole) < whole;
+  if (memory_bytes > 0 && whole_device_bytes(plan, job.keep_outputs) > memory_bytes) return true;
+  return available_memory_bytes_for(host_bytes) < host_bytes;
+}
+
+bool fits_as_a_whole(const Context& context, const Job& job, const Plan& plan) {
+  return plan.steps.empty() || has_room(context, whole_device_bytes(plan, job.keep_outputs));
+}
+
+bool can_encode(const Context& context, const Plan& plan, std::int64_t memory_bytes) {
+  // Of every byte: rows with their filters, how they are coded, and the file.
+  constexpr std::int64_t kEncodingBytes = 8;
+  const std::int64_t bytes = whole_device_bytes(plan, false) + kEncodingBytes * plan.output.bytes();
+  return (memory_bytes == 0 || bytes <= memory_bytes) && has_room(context, bytes);
 }
 
 void run_in_bands(const BandedDevice& device, Context& context, Job& job, Outcome& outcome,
                   HostThreads& threads, std::deque<Image> early, std::int64_t decoded) {
-  context.release_memory();
+  context.arena.release();
   if (decoded > 0) {
     job.reader =
         std::make_unique<ResumedReader>(std::move(job.reader), std::move(early), decoded, outcome.warnings);

@@ -214,7 +214,7 @@ class CudaEngine final : public Engine {
     std::int64_t decoded = 0;
     std::deque<Image> early = decode_early(job, timeline, outcome.plan.input, decoded);
     Context& context = this->context(timeline);
-    if (!fits_as_a_whole(context, job, outcome.plan, memory_bytes_)) {
+    if (!fits_as_a_whole(context, job, outcome.plan)) {
       run_bands(job, outcome, std::move(early), decoded);
       return;
     }
