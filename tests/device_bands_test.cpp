@@ -59,7 +59,7 @@ Outcome run_job(Engine& engine, const Image& image, const Ask& ask) {
 
 // About the least that the bands of a job can do with, several times that, and more than enough.
 std::vector<std::int64_t> limits_for(const Image& image, const Ask& ask) {
-  for (std::int64_t bytes = 2048;; bytes += bytes / 4) {
+  for (std::int64_t bytes = 4096;; bytes += bytes / 2) {
     HostBandDevice device(bytes, Queued::at_once);
     HostBandEngine engine(device, 1);
     if (!run_job(engine, image, ask).error) return {bytes, 5 * bytes, std::int64_t{1} << 30};

@@ -116,7 +116,12 @@ class CudaEngine final : public Engine {
   // Waits for the context; the first job that needs it reports what it cost, on a track of its own.
   Context& context(Timeline& timeline) {
     if (context_ == nullptr) {
-      context_ = pending_.get();
+      try {
+        context_ = pending_.get();
+      } catch (...) {
+        broken_ = std::current_exception();  // there will be none
+        throw;
+      }
       IMGPIPE_CUDA(cudaSetDevice(index_));  // of this thread
       timeline.add({"context", "cuda start", SpanKind::host,
                     std::max<std::int64_t>(0, timeline.ns_at(started_)),
