@@ -42,7 +42,8 @@ int dispatch(const Command& command, const EngineFactory& factory) {
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {
-  if (choice.kind == DeviceKind::cuda) return make_cuda_engine(choice.cuda_index(), threads);
+  if (choice.kind == DeviceKind::cuda)
+    return make_cuda_engine(choice.cuda_index(), threads, choice.memory_bytes);
   if (choice.kind == DeviceKind::cpu) return make_cpu_engine(threads);
   return make_reference_engine(threads);
 }

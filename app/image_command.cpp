@@ -256,7 +256,7 @@ class ImageRun {
     if (choice_.kind == DeviceKind::automatic) devices_ = list_cuda_devices();
     if (!usable_device(devices_)) {
       if (choice_.kind == DeviceKind::automatic) choice_ = choose_for_image(devices_, 0, 1, 1);
-      engine_ = factory_(choice_, thread_count(options));
+      start_engine();
     }
     // Looking for devices is part of what --device costs; with a CUDA engine its own thread goes on with it.
     Timeline& timeline = image_.timeline();
@@ -303,7 +303,7 @@ class ImageRun {
     if (!engine_) {
       const std::int64_t pixels = image_.header().shape.pixels();
       choice_ = choose_for_image(devices_, pixels, thread_count(options_), 1 + options_.repeat);
-      engine_ = factory_(choice_, thread_count(options_));
+      start_engine();
     }
     if (!choice_.why.empty()) log_detail(choice_.why);
     image_.make_plan();
@@ -323,6 +323,11 @@ class ImageRun {
     image_.write();
     facts_.output_bytes = image_.output_bytes();
     return outcome;
+  }
+
+  void start_engine() {
+    choice_.memory_bytes = options_.device_memory_bytes;
+    engine_ = factory_(choice_, thread_count(options_));
   }
 
   void open_input() {

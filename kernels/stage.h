@@ -34,6 +34,10 @@ struct Stage {
   // frame.
   bool color_only = true;
   Layout in = Layout::planar, out = Layout::planar;
+  // What it makes of a row depends on the row's number in the image: a device is told it (StageCall::in_top).
+  // Of all others rows that are handed over as an image of their own become the same, but for those whose
+  // needs() reach beyond it.
+  bool by_row = false;
   // The neighbours whose work it does in one pass, on a device; on the host its parts do it. Empty for all
   // others.
   std::string_view fuses[2] = {};

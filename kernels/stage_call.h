@@ -36,6 +36,9 @@ struct StageCall {
   Parameters parameters{};
   Parameters second{};  // of a fused stage: its second part's
   Prepared<Where> prepared{};
+  // On a device, of a stage that counts rows (Stage::by_row): the image's row that the planes of `in` begin
+  // with, and those of `out`. They may hold a part of the image's rows; the types stay the whole image's.
+  std::int64_t in_top = 0, out_top = 0;
 };
 
 // Which rows of its output a call on the host's processor makes, and which rows the planes hold: row y of the

@@ -66,6 +66,7 @@ constexpr std::array kStages{
           .summary = "another size",
           .parameters = kResizeParameters,
           .color_only = false,
+          .by_row = true,
           .problem = resize_problem,
           .needless = resize_needless,
           .output = resize_output,

@@ -53,6 +53,7 @@ struct DeviceChoice {
   std::vector<int> cuda_devices;
   std::string why;  // one clause for the user: what was taken and why; empty where that is what was asked for
 
+  std::int64_t memory_bytes = 0;  // that one image may take of a CUDA device; 0: what is free
   // The device of one image.
   [[nodiscard]] int cuda_index() const { return cuda_devices.empty() ? 0 : cuda_devices.front(); }
 };

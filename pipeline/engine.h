@@ -104,9 +104,11 @@ class Engine {
 
 // CUDA device `index`. Its context is being made on another thread when this returns; what goes wrong there
 // is the outcome's Error(device). Outcomes hold memory of the engine: they must not outlive it. After
-// an error of the device no further image comes from the engine. `threads` encode. In a build without CUDA:
-// throws Error(device).
-[[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int index, int threads = 1);
+// an error of the device no further image comes from the engine. `threads` encode. An image that would take
+// more than `memory_bytes` of the device (0: than is free), or more host memory than is available, goes
+// through it in bands of rows. In a build without CUDA: throws Error(device).
+[[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int index, int threads = 1,
+                                                       std::int64_t memory_bytes = 0);
 
 // A reader over pixels that are in memory already; `image` must outlive it.
 [[nodiscard]] std::unique_ptr<Reader> make_memory_reader(ConstHostView image);

@@ -19,6 +19,8 @@ TEST(Memory, Sizes) {
   EXPECT_EQ(parse_memory("67108864"), std::int64_t{64} << 20);
   EXPECT_EQ(parse_memory("500M"), std::int64_t{500} << 20);
   EXPECT_EQ(parse_memory("8G"), std::int64_t{8} << 30);
+  EXPECT_EQ(parse_memory("1M", "device-memory", 1), std::int64_t{1} << 20);
+  EXPECT_THROW((void)parse_memory("1023K", "device-memory", 1), Error);
   EXPECT_EQ(parse_memory("1T"), std::int64_t{1} << 40);
   for (const char* text :
        {"", "M", "63M", "1.5G", "-1G", "G8", "8GB", "8 G", "9999999999999999999", "99999999T", "8g"})

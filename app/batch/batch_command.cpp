@@ -43,6 +43,7 @@ constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way
 void refuse_what_is_for_one_image(const ProcessOptions& options) {
   const std::pair<bool, const char*> rows[] = {{options.compare, "--cpu"},
                                                {options.repeat > 0, "--repeat"},
+                                               {options.device_memory_bytes > 0, "--device-memory"},
                                                {!options.histogram_file.empty(), "--histogram"},
                                                {!options.keep_stages_folder.empty(), "--keep-stages"}};
   for (const auto& [given, name] : rows) {

@@ -106,6 +106,8 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.stages = parse_stages(options.stage_list, StagePresets(options.stage_options));
   options.device = parser.text("device");
   options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
+  if (parser.has("device-memory"))
+    options.device_memory_bytes = parse_memory(parser.text("device-memory"), "device-memory", 1);
   options.compare = parser.has("cpu");
   options.fuse = parser.has("fuse");
   options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
@@ -170,7 +172,7 @@ std::string_view codec_name(CodecChoice codec) {
   return std::ranges::find(kCodecs, codec, &std::pair<std::string_view, CodecChoice>::second)->first;
 }
 
-std::int64_t parse_memory(const std::string& text) {
+std::int64_t parse_memory(const std::string& text, const std::string& option, std::int64_t least_megabytes) {
   constexpr std::string_view kUnits = "KMGT";
   std::string_view digits = text;
   int shift = 0;
@@ -181,16 +183,16 @@ std::int64_t parse_memory(const std::string& text) {
       digits.remove_suffix(1);
     }
   }
-  constexpr std::int64_t kLeast = std::int64_t{64} << 20;
   constexpr std::int64_t kMost = std::int64_t{1} << 50;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const std::string given = "--memory: '" + printable(text) + "' is ";
+  const std::string given = "--" + option + ": '" + printable(text) + "' is ";
   const bool too_long = error == std::errc::result_out_of_range;
   if ((error != std::errc{} && !too_long) || end != digits.data() + digits.size() || digits.starts_with('-'))
     usage(given + "no whole number with nothing, K, M, G or T behind it, such as 1536M or 8G");
   if (too_long || value > (kMost >> shift)) usage(given + "more than 1024T");
-  if ((value << shift) < kLeast) usage(given + "less than 64M");
+  if ((value << shift) < least_megabytes << 20)
+    usage(given + "less than " + std::to_string(least_megabytes) + "M");
   return value << shift;
 }
 

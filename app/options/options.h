@@ -62,7 +62,8 @@ struct ProcessOptions {
   std::string stage_list;                  // as given
   std::vector<OptionValue> stage_options;  // the options that preset parameters: given, or their own presets
   std::string device;
-  int threads = 0;  // 0: as many as there are
+  int threads = 0;                       // 0: as many as there are
+  std::int64_t device_memory_bytes = 0;  // 0: what is free
   bool compare = false;
   bool fuse = false;
   int repeat = 0;
@@ -100,8 +101,9 @@ struct PrintText {
   std::string text;
 };
 
-// "512M": a whole number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it. At least 64 MiB.
-[[nodiscard]] std::int64_t parse_memory(const std::string& text);
+// "512M": a whole number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it, for that option.
+[[nodiscard]] std::int64_t parse_memory(const std::string& text, const std::string& option = "memory",
+                                        std::int64_t least_megabytes = 64);
 // As --codec takes it.
 [[nodiscard]] std::string_view codec_name(CodecChoice codec);
 // "640x480": both at least 1, at most 2^31-1.

@@ -4,6 +4,7 @@
 // and is read again by its neighbours, out of the caches. area: a thread makes a pixel; where a pixel covers
 // many columns a warp makes it, its lanes side by side along the rows that it covers.
 #include <algorithm>
+#include <cstdint>
 
 #include "kernels/device_rows.cuh"
 #include "kernels/resize/resize.h"
@@ -24,11 +25,15 @@ struct ResizePlanes {
   Plane<Sample, Device> out[kPlanes];
 };
 
+// The input's as if all of the image's rows were there: kernels read those that are.
 ResizePlanes planes_of(const StageCall<Device>& call) {
   ResizePlanes planes{};
   for (int c = 0; c < call.out.type.channels(); ++c) {
     const std::size_t plane = plane_of_channel(call.out.type, c);
     planes.in[c] = call.in.plane<Sample>(plane);
+    const auto first_row = reinterpret_cast<std::uintptr_t>(planes.in[c].data);
+    const auto rows_before = static_cast<std::uintptr_t>(call.in_top * planes.in[c].stride);
+    planes.in[c].data = reinterpret_cast<const Sample*>(first_row - rows_before);
     planes.out[c] = call.out.plane<Sample>(plane);
   }
   return planes;
@@ -109,12 +114,12 @@ __global__ __launch_bounds__(kThreads) void pick_kernel(ResizePlanes planes, Res
 template <bool Linear>
 void launch_pick(const StageCall<Device>& call, const ResizeTables& tables, const CudaLaunch& launch) {
   const FrameType& type = call.out.type;
+  const std::int64_t rows = call.out.planes[0].height;
   constexpr std::int64_t kColumns = kWarpLanes * kPixels;
   constexpr std::int64_t kRows = kThreads / kWarpLanes;
-  const dim3 grid(
-      static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
-      static_cast<unsigned>(std::min<std::int64_t>((type.height + kRows - 1) / kRows, kMostBlocksDown)),
-      static_cast<unsigned>(type.channels()));
+  const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
+                  static_cast<unsigned>(std::min<std::int64_t>((rows + kRows - 1) / kRows, kMostBlocksDown)),
+                  static_cast<unsigned>(type.channels()));
   pick_kernel<Linear><<<grid, kThreads, 0, launch.stream>>>(planes_of(call), tables);
 }
 
@@ -184,9 +189,10 @@ template <int Lanes, class Sum>
 void launch_area(const StageCall<Device>& call, const ResizeTables& tables, const AreaUnits& across,
                  const AreaUnits& down, const CudaLaunch& launch) {
   const FrameType& type = call.out.type;
+  const std::int64_t rows = call.out.planes[0].height;
   constexpr std::int64_t kColumns = kThreads / Lanes;
   const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
-                  static_cast<unsigned>(std::min<std::int64_t>(type.height, kMostBlocksDown)),
+                  static_cast<unsigned>(std::min<std::int64_t>(rows, kMostBlocksDown)),
                   static_cast<unsigned>(type.channels()));
   area_kernel<Lanes, Sum><<<grid, kThreads, 0, launch.stream>>>(
       planes_of(call), tables, static_cast<std::uint32_t>(across.in_pixel),
@@ -214,8 +220,10 @@ void launch_area(const StageCall<Device>& call, const ResizeTables& tables, cons
 }  // namespace
 
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const ResizeTables tables =
+  ResizeTables tables =
       resize_tables(call.prepared.as<std::int32_t>(), call.out.type.width, call.out.type.height);
+  tables.down.source += call.out_top;
+  tables.down.share += call.out_top;
   switch (ResizeParameters(call.parameters).method) {
     case ResizeMethod::linear:
       launch_pick<true>(call, tables, launch);

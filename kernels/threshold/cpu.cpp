@@ -15,7 +15,7 @@ namespace {
 void threshold_rows(const StageCall<Host>& call, const Band& band) {
   const ThresholdParameters parameters(call.parameters);
   for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const auto at = static_cast<Sample>(threshold_of(parameters, call.histogram, call.in.type.pixels(), c));
+    const auto at = static_cast<Sample>(threshold_of(parameters, call.histogram, c));
     map_plane(call, band, c, [at](V8 v) HWY_ATTR {
       const D8 d;
       return hn::VecFromMask(d, hn::Gt(v, hn::Set(d, at)));

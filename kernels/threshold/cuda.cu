@@ -19,18 +19,25 @@ __device__ __forceinline__ Parting better(const Parting& a, const Parting& b) {
 
 // All threads of a block call this together; every thread gets the value. What a bin's class is follows from
 // that of the bin before, rounding by rounding: one thread makes all of them, the variances are made by all.
-// Barriers: the counts are complete before the classes are made, the classes before the variances, the warps'
-// best before the block's.
-__device__ int block_otsu_value(const std::uint64_t* counts, std::int64_t pixels) {
+// Barriers: the counts, and the warps' sums of them, are complete before the classes are made, the classes
+// before the variances, the warps' best before the block's.
+__device__ int block_otsu_value(const std::uint64_t* counts) {
   __shared__ std::uint64_t count_of[kBins];
   __shared__ OtsuClass class_of[kBins];
   __shared__ bool parts[kBins];
   __shared__ double mean;
+  __shared__ std::uint64_t warp_pixels[kBins / kWarpLanes];
   __shared__ Parting warp_best[kBins / kWarpLanes];
   const int bin = static_cast<int>(threadIdx.x);
-  count_of[bin] = counts[bin];
+  std::uint64_t pixels = counts[bin];
+  count_of[bin] = pixels;
+#pragma unroll
+  for (int step = kWarpLanes / 2; step > 0; step /= 2) pixels += __shfl_xor_sync(0xFFFFFFFF, pixels, step);
+  if (bin % kWarpLanes == 0) warp_pixels[bin / kWarpLanes] = pixels;
   __syncthreads();
   if (bin == 0) {
+    pixels = 0;
+    for (const std::uint64_t some : warp_pixels) pixels += some;
     const double one = 1.0 / static_cast<double>(pixels);
     std::uint64_t sum = 0;
     OtsuClass below{0, 0};
@@ -65,7 +72,7 @@ IMGPIPE_POINTWISE_KERNEL threshold_kernel(DevicePlanes<const Sample> in, DeviceP
   const Plane<const Sample, Device> from = plane_of_block(in);
   const Plane<Sample, Device> to = plane_of_block(out);
   int at = parameters.at;
-  if (at == kOtsu) at = block_otsu_value(histogram.row(blockIdx.z), from.width * from.height);
+  if (at == kOtsu) at = block_otsu_value(histogram.row(blockIdx.z));
   const std::uint32_t four = static_cast<std::uint32_t>(at) * 0x01010101U;
   map_words(from, to, [four](std::uint32_t word) { return __vcmpgtu4(word, four); });
 }

@@ -78,10 +78,10 @@ IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, doubl
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// What plane c is parted at; histogram: the counts of the whole image, of `pixels` samples a plane; it is
-// not looked at unless the value is to be found.
+// What plane c is parted at; histogram: the counts of the whole image; it is not looked at unless the value
+// is to be found.
 [[nodiscard]] int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& histogram,
-                               std::int64_t pixels, int c);
+                               int c);
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`, for Otsu's value.
 void threshold_reference(const StageCall<Host>& call);

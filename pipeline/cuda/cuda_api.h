@@ -86,6 +86,7 @@ class DeviceBuffer {
   void reserve(std::size_t bytes);
   void release() noexcept;
   [[nodiscard]] void* data() const { return data_; }
+  [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
 
  private:
   void* data_ = nullptr;

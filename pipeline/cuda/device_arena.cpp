@@ -1,6 +1,7 @@
 #include "pipeline/cuda/device_arena.h"
 
 #include <algorithm>
+#include <string>
 
 #include "images/error.h"
 
@@ -16,8 +17,13 @@ constexpr std::size_t kLeastBlock = std::size_t{8} << 20;
 std::byte* DeviceArena::take(std::size_t bytes) {
   bytes = (bytes + kBoundary - 1) / kBoundary * kBoundary;
   if (blocks_.empty() || blocks_.back().bytes - blocks_.back().used < bytes) {
+    const std::size_t left = most_bytes_ - std::min(most_bytes_, held_bytes());
+    if (bytes > left)
+      throw Error(ErrorKind::memory, "not enough device memory: " + std::to_string(bytes) +
+                                         " bytes needed, " + std::to_string(left) + " of " +
+                                         std::to_string(most_bytes_) + " may be taken");
     Block block;
-    block.bytes = std::max({bytes, next_bytes_, kLeastBlock});
+    block.bytes = std::min(left, std::max({bytes, next_bytes_, kLeastBlock}));
     try {
       block.memory.reserve(block.bytes);
     } catch (const Error& error) {
@@ -31,6 +37,12 @@ std::byte* DeviceArena::take(std::size_t bytes) {
   std::byte* const taken = static_cast<std::byte*>(block.memory.data()) + block.used;
   block.used += bytes;
   return taken;
+}
+
+std::size_t DeviceArena::held_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const Block& block : blocks_) bytes += block.bytes;
+  return bytes;
 }
 
 void DeviceArena::reset() noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <limits>
 
 #include "pipeline/cuda/cuda_api.h"
 
@@ -12,6 +13,10 @@ namespace imgpipe {
 // from then on, so that groups of about one size cost no call of the driver.
 class DeviceArena {
  public:
+  // No more than so many bytes are taken of the device from now on.
+  void limit(std::size_t bytes) noexcept { most_bytes_ = bytes; }
+  // Taken of the device.
+  [[nodiscard]] std::size_t held_bytes() const noexcept;
   // So many bytes on a 256-byte boundary, until reset(). Throws Error(memory) that names what was needed.
   [[nodiscard]] std::byte* take(std::size_t bytes);
   // Everything that was taken is free again. Nothing may work on it any more.
@@ -27,6 +32,7 @@ class DeviceArena {
 
   std::deque<Block> blocks_;
   std::size_t next_bytes_ = 0;  // of the next block, at least
+  std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace imgpipe

@@ -77,14 +77,20 @@ class DeviceTimes {
 
   // After everything marked has happened.
   void give_spans() {
+    for (Span& span : take_spans()) timeline_.add(std::move(span));
+  }
+  // The same for who adds them to the timeline.
+  [[nodiscard]] std::vector<Span> take_spans() {
+    std::vector<Span> spans;
     for (Interval& interval : intervals_) {
       const std::int64_t first = time_of(interval.first);
       const auto length = static_cast<double>(time_of(interval.last) - first);
       interval.span.start_ns = first + static_cast<std::int64_t>(length * interval.part.from);
       interval.span.end_ns = first + static_cast<std::int64_t>(length * interval.part.to);
-      timeline_.add(interval.span);
+      spans.push_back(std::move(interval.span));
     }
     intervals_.clear();
+    return spans;
   }
 
  private:

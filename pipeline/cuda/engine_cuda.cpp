@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "pipeline/cuda/banded_run.h"
 #include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
@@ -30,6 +31,7 @@
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
+#include "pipeline/host/chained_run.h"
 #include "pipeline/host/chunk_reading.h"
 #include "pipeline/owned_frame.h"
 
@@ -38,8 +40,8 @@ namespace {
 
 class CudaEngine final : public Engine {
  public:
-  CudaEngine(int index, int threads)
-      : index_(index), threads_(threads), pinned_(PinnedMemory::When::at_once) {
+  CudaEngine(int index, int threads, std::int64_t memory_bytes)
+      : index_(index), threads_(threads), memory_bytes_(memory_bytes), pinned_(PinnedMemory::When::at_once) {
     pinned_.use_device(index);
     // All kernels come with the context, on its thread, not each with its first launch.
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
@@ -64,6 +66,12 @@ class CudaEngine final : public Engine {
   [[nodiscard]] double copy_bandwidth() override {
     if (broken_ || context_ == nullptr) return 0;
     return measure_device_copy_bandwidth(context_->stream);
+  }
+  // Where the whole of an image is too much it goes in bands.
+  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+    const MemoryNeed whole = Engine::memory_need(question);
+    const MemoryNeed bands = chains_need(question, true);
+    return bands.with_threads(threads()) < whole.with_threads(threads()) ? bands : whole;
   }
 
  protected:
@@ -95,6 +103,7 @@ class CudaEngine final : public Engine {
     IMGPIPE_CUDA(cudaSetDevice(index_));
     auto context = std::make_unique<Context>(pinned_);
     context->multiprocessors = device.multiprocessors;
+    if (memory_bytes_ > 0) context->arena.limit(static_cast<std::size_t>(memory_bytes_));
     name_ = device.name;
     context_ready_ = Timeline::Clock::now();
     return context;
@@ -107,7 +116,12 @@ class CudaEngine final : public Engine {
   // Waits for the context; the first job that needs it reports what it cost, on a track of its own.
   Context& context(Timeline& timeline) {
     if (context_ == nullptr) {
-      context_ = pending_.get();
+      try {
+        context_ = pending_.get();
+      } catch (...) {
+        broken_ = std::current_exception();  // there will be none
+        throw;
+      }
       IMGPIPE_CUDA(cudaSetDevice(index_));  // of this thread
       timeline.add({"context", "cuda start", SpanKind::host,
                     std::max<std::int64_t>(0, timeline.ns_at(started_)),
@@ -144,7 +158,19 @@ class CudaEngine final : public Engine {
 
   void run_image(Job& job, Outcome& outcome) {
     const Range range("image");
-    if (!run_coded(job, outcome)) run_decoded(job, outcome);
+    const MemoryNeed whole = Engine::memory_need(memory_question(job, outcome.plan));
+    if (must_go_in_bands(memory_bytes_, job, outcome.plan, whole.with_threads(threads()))) {
+      run_bands(job, outcome);
+    } else if (!run_coded(job, outcome)) {
+      run_decoded(job, outcome);
+    }
+  }
+
+  // `early`: of the rows, those that are there.
+  void run_bands(Job& job, Outcome& outcome, std::deque<Image> early = {}, std::int64_t decoded = 0) {
+    Context& context = this->context(outcome.timeline);
+    run_in_bands({index_, context.multiprocessors, pinned_, memory_bytes_}, context, job, outcome, threads_,
+                 std::move(early), decoded);
   }
 
   // What the device is to make of the finished image.
@@ -193,6 +219,10 @@ class CudaEngine final : public Engine {
     std::int64_t decoded = 0;
     std::deque<Image> early = decode_early(job, timeline, outcome.plan.input, decoded);
     Context& context = this->context(timeline);
+    if (!fits_as_a_whole(context, job, outcome.plan)) {
+      run_bands(job, outcome, std::move(early), decoded);
+      return;
+    }
     DeviceRun run = make_run(context, job, outcome, DeviceRun::Decoded::on_host);
     const bool whole = job.repeat > 0 || job.keep_source;
     // With --repeat every pass uploads for itself; the chunks that come with decoding count as warm-up.
@@ -212,6 +242,7 @@ class CudaEngine final : public Engine {
     decode_and_upload(job, timeline, uploader, decoded);
     outcome.warnings = job.reader->warnings();
     CodedImage image = coded_image(job);
+    if (!can_encode(context, outcome.plan, memory_bytes_)) image.form = {};
     CodedGroup codecs(context, {{&image, &run}});
     (void)run_passes(job, outcome, {run, codecs, image, &uploader});
     outcome.source = uploader.take_whole();
@@ -332,6 +363,7 @@ class CudaEngine final : public Engine {
 
   int index_;
   HostThreads threads_;
+  std::int64_t memory_bytes_;
   Timeline::Clock::time_point started_;
   Timeline::Clock::time_point context_ready_;
   PinnedMemory pinned_;
@@ -343,8 +375,8 @@ class CudaEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_cuda_engine(int index, int threads) {
-  return std::make_unique<CudaEngine>(index, threads);
+std::unique_ptr<Engine> make_cuda_engine(int index, int threads, std::int64_t memory_bytes) {
+  return std::make_unique<CudaEngine>(index, threads, memory_bytes);
 }
 
 }  // namespace imgpipe

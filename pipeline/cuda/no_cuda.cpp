@@ -18,7 +18,7 @@ CudaDevices list_cuda_devices() {
   return {{}, "this build has no CUDA"};
 }
 
-std::unique_ptr<Engine> make_cuda_engine(int, int) {
+std::unique_ptr<Engine> make_cuda_engine(int, int, std::int64_t) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

@@ -9,12 +9,20 @@
 
 #include "kernels/stage.h"
 #include "pipeline/decode_row.h"
+#include "pipeline/host/band_device.h"
+#include "pipeline/host/device_bands.h"
 #include "pipeline/host/ordered_run.h"
 #include "pipeline/memory_need.h"
 #include "pipeline/stage_calls.h"
 
 namespace imgpipe {
 namespace {
+
+// How the works of a chain are done by a device, if they are.
+std::optional<DeviceCut> cut_for_device_of(const ChainJob& job, const HostThreads& threads) {
+  if (job.device == nullptr || job.chain.first == job.chain.end) return std::nullopt;
+  return cut_for_device(job.plan, job.chain, job.writer, job.device->room(), device_slots(threads.count()));
+}
 
 // What runs a chain: bands are read and written in order, and worked on at the same time.
 class BandPass {
@@ -23,18 +31,19 @@ class BandPass {
       : job_(job),
         plan_(job.plan),
         threads_(threads),
-        bands_(job.plan, job.chain, job.writer, threads.count()) {
+        cut_(cut_for_device_of(job, threads)),
+        bands_(cut_ ? cut_->bands.bands() : BandPlan(job.plan, job.chain, job.writer, threads.count())) {
     decodes_whole_ = job.reader != nullptr && plan_.is_whole(0, job.chain);
     reads_at_once_ = job.reader != nullptr && job.reader->has_bands();
   }
 
   void run() {
-    slots_.resize(static_cast<std::size_t>(
-        std::clamp<std::int64_t>(bands_.bands(), 1, bands_at_once(threads_.count()))));
-    run_in_order(threads_, slots_.size(),
-                 {[this](std::size_t slot, int thread) { return next_band(slots_[slot], thread); },
-                  [this](std::size_t slot, int thread) { process(slots_[slot], thread); },
-                  [this](std::size_t slot, int thread) { end_band(slots_[slot], thread); }});
+    if (cut_) {
+      run_on_device();
+    } else {
+      run_bands(static_cast<std::size_t>(
+          std::clamp<std::int64_t>(bands_.bands(), 1, bands_at_once(threads_.count()))));
+    }
     gather();
   }
 
@@ -52,7 +61,30 @@ class BandPass {
     std::vector<std::vector<std::uint64_t>> counts;  // by work of the chain
     ConstHostView result;                            // the band as the writer takes it
     std::vector<Span> spans;
+    // With a device: its rows, and what goes up and comes down, in staging memory.
+    BandRows device_rows;
+    Image up, down;
+    std::vector<BandPart> outputs;
+    std::vector<HostView> output_views;
   };
+
+  void run_bands(std::size_t slots) {
+    slots_.resize(slots);
+    run_in_order(threads_, slots_.size(),
+                 {[this](std::size_t slot, int thread) { return next_band(slots_[slot], thread); },
+                  [this](std::size_t slot, int thread) { process(slots_[slot], thread); },
+                  [this](std::size_t slot, int thread) { end_band(slots_[slot], thread); }});
+  }
+
+  void run_on_device() {
+    job_.device->start(cut_->bands, cut_->slots, job_.histograms, job_.pass);
+    try {
+      run_bands(cut_->slots);
+    } catch (...) {
+      job_.device->stop();  // before the memory of the bands goes
+      throw;
+    }
+  }
 
   // Records how long `work` takes.
   template <class Action>
@@ -70,7 +102,8 @@ class BandPass {
     if (next_ == bands_.bands()) return false;
     slot.thread = thread;
     slot.band = bands_.band(next_);
-    slot.rows = bands_.rows_of(slot.band);
+    if (cut_) slot.device_rows = cut_->bands.rows_of(slot.band);
+    slot.rows = cut_ ? slot.device_rows.right : bands_.rows_of(slot.band);
     slot.places.resize(bands_.places().size());
     slot.tops.resize(slot.rows.size());
     if (job_.reader != nullptr) read(slot, next_ + 1 == bands_.bands());
@@ -131,9 +164,13 @@ class BandPass {
   }
 
   // Plane i of the place that a band has for a buffer.
-  [[nodiscard]] Image& place(Slot& slot, std::size_t buffer, int i) const {
+  [[nodiscard]] Image& place(Slot& slot, std::size_t buffer, int i) {
     const std::size_t place = *bands_.place_of(buffer);
     Image& image = slot.places[place][static_cast<std::size_t>(i)];
+    if (image.empty() && cut_) {
+      timed(slot, "pin", SpanKind::host, 0,
+            [&] { image = Image(bands_.places()[place].plane, job_.device->staging()); });
+    }
     if (image.empty()) image = Image(bands_.places()[place].plane);
     return image;
   }
@@ -145,12 +182,27 @@ class BandPass {
     if (slot.reads.height > 0) {
       decode(slot, slot.new_bytes, [&] { job_.reader->read_band(slot.reads_from, slot.reads); });
     }
+    if (cut_) {
+      begin_on_device(slot);
+      // One thread alone begins the next bands before it waits for this one.
+      if (threads_.count() > 1) finish_on_device(slot);
+      return;
+    }
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) do_work(slot, i);
     if (job_.writer == nullptr) return;
     slot.result = rows_of(slot, plan_.buffers.result, 0, slot.band);
+    encode_strips(slot);
+  }
+
+  void encode_strips(Slot& slot) {
     if (!bands_.strips()) return;
-    timed(slot, "encode", SpanKind::host, slot.result.bytes(),
-          [&] { job_.writer->write_strip(slot.band.first, slot.result); });
+    timed(slot, "encode", SpanKind::host, slot.result.bytes(), [&] {
+      const std::int64_t rows = slot.result.height;
+      for (std::int64_t top = 0; top < rows; top += bands_.strip_rows()) {
+        job_.writer->write_strip(slot.band.first + top,
+                                 slot.result.rows(top, std::min(bands_.strip_rows(), rows - top)));
+      }
+    });
   }
 
   void do_work(Slot& slot, std::size_t i) {
@@ -167,7 +219,8 @@ class BandPass {
           return uses.counts_out ? own_counts(slot, i) : job_.histograms[counted].data();
         },
         [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
-    const std::int64_t bytes = share_of(bytes_moved(stage, step.in, step.out), slot.band, step.out.height);
+    const std::int64_t bytes = share_of_bytes(bytes_moved(stage, step.in, step.out),
+                                              bands_.own(slot.band, step.out.height), step.out.height);
     timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
       step.functions().cpu(call, {out.first, out.end, in.first, out.first});
     });
@@ -175,24 +228,21 @@ class BandPass {
     if (uses.alpha_out) copy_to_whole(slot, *uses.alpha_out);
   }
 
-  // A band's share of so many bytes of a frame; all bands' add up to them.
-  [[nodiscard]] std::int64_t share_of(std::int64_t bytes, const RowRange& band, std::int64_t rows) const {
-    const RowRange own = bands_.own(band, rows);
-    const std::int64_t rest = bytes % rows;
-    return bytes / rows * own.count() + rest * own.end / rows - rest * own.first / rows;
-  }
-
   // Rows that are there already: made by this band, read for it, or in a whole image.
   [[nodiscard]] ConstHostView rows_of(const Slot& slot, std::size_t buffer, int plane,
                                       const RowRange& rows) const {
     const std::optional<std::size_t> place = bands_.place_of(buffer);
-    // Not where an image is there in place of a reader.
-    const bool in_band = place && !slot.places[*place][0].empty();
-    if (in_band && !bands_.in_place(buffer, slot.rows[buffer], slot.band)) {
+    if (place && is_in_band(slot, buffer)) {
       const Image& image = slot.places[*place][static_cast<std::size_t>(plane)];
       return image.untyped_view().rows(rows.first - slot.tops[buffer], rows.count());
     }
     return std::as_const(job_.whole).plane(buffer, plane).rows(rows.first, rows.count());
+  }
+
+  // Whether a band holds its rows by itself. Not where an image is there in place of a reader.
+  [[nodiscard]] bool is_in_band(const Slot& slot, std::size_t buffer) const {
+    const std::optional<std::size_t> place = bands_.place_of(buffer);
+    return place && !slot.places[*place][0].empty() && !bands_.in_place(buffer, slot.rows[buffer], slot.band);
   }
 
   // Where a work writes these rows.
@@ -221,10 +271,77 @@ class BandPass {
     return counts.data();
   }
 
+  // ---- working on a device -----------------------------------------------------------------------------
+
+  [[nodiscard]] std::size_t number_of(const Slot& slot) const {
+    return static_cast<std::size_t>(&slot - slots_.data());
+  }
+
+  // The next part's rows in staging memory.
+  HostView take_staging(Image& memory, std::int64_t& used, const BandPart& part) const {
+    const Shape shape = cut_->bands.part_shape(part);
+    std::byte* const data = memory.untyped_view().data + used;
+    constexpr std::int64_t kUnit = DeviceBands::kPartAlignment;
+    used += (shape.bytes() + kUnit - 1) / kUnit * kUnit;
+    return {data, shape, shape.row_bytes()};
+  }
+
+  void need_staging(Slot& slot, Image& memory, std::int64_t bytes) {
+    if (!memory.empty() || bytes == 0) return;
+    timed(slot, "pin", SpanKind::host, 0, [&] { memory = Image({bytes, 1, 1}, job_.device->staging()); });
+  }
+
+  void begin_on_device(Slot& slot) {
+    std::vector<ConstHostView> views;
+    std::int64_t used = 0;
+    for (const BandPart& part : cut_->bands.inputs(slot.device_rows)) {
+      views.push_back(rows_of(slot, part.buffer, part.plane, part.rows));
+      if (is_in_band(slot, part.buffer)) continue;  // it was read into such memory
+      need_staging(slot, slot.up, cut_->bands.input_bytes());
+      const HostView staged = take_staging(slot.up, used, part);
+      timed(slot, "staging", SpanKind::host, 2 * staged.bytes(), [&] { copy_pixels(views.back(), staged); });
+      views.back() = staged;
+    }
+    slot.outputs = cut_->bands.outputs(slot.device_rows);
+    slot.output_views.clear();
+    need_staging(slot, slot.down, cut_->bands.output_bytes());
+    used = 0;
+    for (const BandPart& part : slot.outputs)
+      slot.output_views.push_back(take_staging(slot.down, used, part));
+    job_.device->begin(number_of(slot), slot.device_rows, views, slot.output_views);
+  }
+
+  void finish_on_device(Slot& slot) {
+    job_.device->finish(number_of(slot), slot.spans);
+    for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) {
+      if (!plan_.buffers.works[i].counts_out) continue;
+      std::uint64_t* const sums = own_counts(slot, i);
+      const std::uint64_t* const more = job_.device->counts(number_of(slot), i);
+      for (std::size_t bin = 0; bin < counters(plan_.works[i].step->out); ++bin) sums[bin] += more[bin];
+    }
+    if (job_.writer != nullptr) slot.result = device_result(slot);
+    for (std::size_t i = 0; i < slot.outputs.size(); ++i) {
+      const BandPart& part = slot.outputs[i];
+      if (!plan_.is_whole(part.buffer, job_.chain)) continue;
+      const HostView to = job_.whole.plane(part.buffer, part.plane).rows(part.rows.first, part.rows.count());
+      timed(slot, "staging", SpanKind::host, 2 * to.bytes(), [&] { copy_pixels(slot.output_views[i], to); });
+    }
+    if (job_.writer != nullptr) encode_strips(slot);
+  }
+
+  // The band as the writer takes it: it came down, or was there before.
+  [[nodiscard]] ConstHostView device_result(const Slot& slot) const {
+    for (std::size_t i = 0; i < slot.outputs.size(); ++i) {
+      if (slot.outputs[i].buffer == plan_.buffers.result) return slot.output_views[i];
+    }
+    return rows_of(slot, plan_.buffers.result, 0, slot.band);
+  }
+
   // ---- writing, one band after the other ---------------------------------------------------------------
 
   void end_band(Slot& slot, int thread) {
     slot.thread = thread;
+    if (cut_ && threads_.count() == 1) finish_on_device(slot);
     if (job_.writer == nullptr) return;
     if (!bands_.strips()) {
       timed(slot, "encode", SpanKind::host, slot.result.bytes(),
@@ -261,6 +378,7 @@ class BandPass {
   const ChainJob& job_;
   const ChainedPlan& plan_;
   HostThreads& threads_;
+  const std::optional<DeviceCut> cut_;
   const BandPlan bands_;
   bool decodes_whole_ = false;
   bool reads_at_once_ = false;       // each band on its own thread
@@ -277,42 +395,6 @@ void run_chain(const ChainJob& job, HostThreads& threads) {
     if (job.plan.made_in(i, job.chain) && job.plan.is_whole(i, job.chain)) job.whole.make(i);
   }
   BandPass(job, threads).run();
-}
-
-EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& threads, Timeline& timeline,
-                         const ByteSink& sink) {
-  const Plan plan{.input = pixels.shape(), .output = pixels.shape()};
-  const ChainedPlan chained(plan, true, {});
-  WholeBuffers whole(chained.buffers);
-  whole.set_view(0, pixels);
-  std::vector<std::vector<std::uint64_t>> none;
-  run_chain({.plan = chained,
-             .chain = chained.chains.front(),
-             .reader = nullptr,
-             .writer = &writer,
-             .sink = sink,
-             .whole = whole,
-             .histograms = none,
-             .timeline = timeline},
-            threads);
-  return finish_file(writer, timeline, sink);
-}
-
-EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink) {
-  EncodedFile file;
-  {
-    const auto span = timeline.span("encode", SpanKind::host);
-    file = writer.finish();
-  }
-  if (!sink) return file;
-  const auto span = timeline.span("write", SpanKind::host, static_cast<std::int64_t>(file.size_bytes()));
-  for (const std::vector<std::byte>& part : file.parts) sink(part);
-  return {};
-}
-
-bool is_large_file(const Writer& writer) {
-  constexpr std::int64_t kHeldBytes = std::int64_t{8} << 20;
-  return writer.working_bytes() > kHeldBytes;
 }
 
 }  // namespace imgpipe

@@ -19,6 +19,8 @@
 
 namespace imgpipe {
 
+class BandDevice;
+
 struct ChainJob {
   const ChainedPlan& plan;
   const Chain& chain;
@@ -29,6 +31,7 @@ struct ChainJob {
   std::vector<std::vector<std::uint64_t>>& histograms;  // by step; those of the chain's works are overwritten
   Timeline& timeline;
   int pass = 0;
+  BandDevice* device = nullptr;  // does the works in place of the threads, if there is one
 };
 
 // Runs the chain over the whole image. Rethrows what reader, writer or memory throw; nothing more is then to

@@ -32,7 +32,7 @@ std::int64_t overlap_of(const Step& step) {
 
 // Neighbouring bands make the rows twice that both need, and for them all the rows that those come from:
 // cheap in frames of one height, dear behind a frame that was much taller, or before one that will be.
-std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, bool streamed) {
+std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, ChainLength length) {
   std::vector<Chain> chains(1);
   std::int64_t overlap = 0;
   std::int64_t tallest = buffers[0].type.height;  // of the chain
@@ -42,7 +42,8 @@ std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, b
     const std::int64_t height = works[i].step->in.height;
     bool ends = (counts && buffers[*counts].made_at > chains.back().first) || overlap + more > kMostOverlap ||
                 (more > 0 && tallest > 2 * height) || works[i].step->out.height > 2 * height;
-    if (!streamed) ends = chains.size() == 1 || works[i - 1].index != works[i].index;
+    if (length == ChainLength::step) ends = chains.size() == 1 || works[i - 1].index != works[i].index;
+    if (length == ChainLength::longest_behind_decoding && i == 0) ends = true;
     if (ends) {
       chains.push_back({.first = i, .end = i});
       overlap = 0;
@@ -76,11 +77,14 @@ std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, int t
 }  // namespace
 
 ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep)
+    : ChainedPlan(the_plan, is_streamed, keep, is_streamed ? ChainLength::longest : ChainLength::step) {}
+
+ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep, ChainLength length)
     : plan(the_plan),
       streamed(is_streamed),
       works(works_of(the_plan, FusedSteps::as_parts)),
       buffers(buffers_of(the_plan, works, keep)),
-      chains(cut(works, buffers, is_streamed)) {}
+      chains(cut(works, buffers, length)) {}
 
 std::size_t ChainedPlan::end_time(const Chain& chain) const {
   return streamed && chain.last ? works.size() + 1 : chain.end;
@@ -95,27 +99,46 @@ bool ChainedPlan::is_whole(std::size_t buffer, const Chain& chain) const {
   return buffers[buffer].last_read_at > end_time(chain);
 }
 
-BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads)
+BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer)
     : plan_(plan), chain_(chain), to_writer_(chain.last && writer != nullptr && plan.streamed) {
   const FrameType source = plan.buffers[0].type;
   height_ = to_writer_                ? plan.plan.output.height
             : chain.end > chain.first ? plan.works[chain.end - 1].step->out.height
                                       : source.height;
   // Of the largest of its frames, for each row of the last.
-  std::int64_t bytes = 1;
-  std::int64_t tallest = height_;
+  tallest_ = height_;
   const auto weigh = [&](const FrameType& type) {
-    tallest = std::max(tallest, type.height);
-    bytes = std::max(bytes, row_bytes(type) * ((type.height + height_ - 1) / height_));
+    tallest_ = std::max(tallest_, type.height);
+    row_bytes_ = std::max(row_bytes_, imgpipe::row_bytes(type) * ((type.height + height_ - 1) / height_));
   };
   if (chain.decodes) weigh(source);
   for (std::size_t i = chain.first; i < chain.end; ++i) weigh(plan.works[i].step->out);
+}
+
+BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads)
+    : BandPlan(plan, chain, writer) {
   // A strip of a small image may stand for all of a large one: such bands are smaller, and the writer makes
   // its strips of them.
-  const std::int64_t strip = to_writer_ && writer != nullptr ? writer->strip_rows() : 0;
-  strips_ = strip > 0 && (tallest <= height_ || strip * bytes <= kMostBandBytes);
-  rows_ = strips_ ? strip : rows_of_a_band(height_, bytes, threads);
+  const std::int64_t strip = writers_strip_rows(writer);
+  const bool strips = strip > 0 && (tallest_ <= height_ || strip * row_bytes_ <= kMostBandBytes);
+  strip_rows_ = strips ? strip : 0;
+  rows_ = strips ? strip : rows_of_a_band(height_, row_bytes_, threads);
   find_places();
+}
+
+BandPlan BandPlan::of_rows(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
+                           std::int64_t rows) {
+  BandPlan bands(plan, chain, writer);
+  const std::int64_t strip = bands.writers_strip_rows(writer);
+  bands.strip_rows_ = strip <= rows ? strip : 0;
+  const std::int64_t unit = bands.strips() ? strip : rows >= kBandRowsMultiple ? kBandRowsMultiple : 1;
+  bands.rows_ = std::max<std::int64_t>(1, rows / unit * unit);
+  bands.find_places();
+  return bands;
+}
+
+std::int64_t BandPlan::writers_strip_rows(const Writer* writer) const {
+  return to_writer_ && writer != nullptr ? writer->strip_rows() : 0;
 }
 
 RowRange BandPlan::band(std::int64_t i) const {

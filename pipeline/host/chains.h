@@ -30,14 +30,18 @@ struct Chain {
   bool last = false;     // a writer takes its bands, if there is one
 };
 
+// How much a chain does. `longest`: all that can be done band by band, the first of them fed by the reader.
+// The others have an empty chain first, that decodes into a whole image.
+enum class ChainLength { longest, longest_behind_decoding, step };
+
 // The plan's works with the buffers between them, in chains.
 struct ChainedPlan {
+  ChainedPlan(const Plan& plan, bool streamed, const Keep& keep, ChainLength length);
+  // `longest` if it is streamed, else `step`.
   ChainedPlan(const Plan& plan, bool streamed, const Keep& keep);
 
   const Plan& plan;
-  // As long as can be, the first of them fed by the reader; else one chain for every step, behind an empty
-  // one that decodes.
-  bool streamed;
+  bool streamed;  // nothing is kept but the file: a writer takes the bands of the last chain
   std::vector<Work> works;
   Buffers buffers;
   std::vector<Chain> chains;
@@ -49,16 +53,32 @@ struct ChainedPlan {
   [[nodiscard]] bool is_whole(std::size_t buffer, const Chain& chain) const;
 };
 
+// What `own` rows of a frame of `rows` have of so many of its bytes; the shares of all bands add up to them.
+[[nodiscard]] constexpr std::int64_t share_of_bytes(std::int64_t bytes, const RowRange& own,
+                                                    std::int64_t rows) {
+  const std::int64_t rest = bytes % rows;
+  return bytes / rows * own.count() + rest * own.end / rows - rest * own.first / rows;
+}
+
 // A chain's bands.
 class BandPlan {
  public:
   // `writer` takes the rows of a chain that ends the plan, if it is given.
   BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads);
+  // Bands of so many rows, or somewhat fewer: in whole strips of the writer, where one is not higher.
+  [[nodiscard]] static BandPlan of_rows(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
+                                        std::int64_t rows);
 
   [[nodiscard]] std::int64_t bands() const { return (height_ + rows_ - 1) / rows_; }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
-  // Bands are the writer's strips.
-  [[nodiscard]] bool strips() const { return strips_; }
+  // Of the chain's last frame, which is cut into bands.
+  [[nodiscard]] std::int64_t height() const { return height_; }
+  [[nodiscard]] bool to_writer() const { return to_writer_; }
+  // Bands are whole strips of the writer, of so many rows; all but the last.
+  [[nodiscard]] bool strips() const { return strip_rows_ > 0; }
+  [[nodiscard]] std::int64_t strip_rows() const { return strip_rows_; }
+  // Bytes of the widest of the chain's frames, for each row of the last.
+  [[nodiscard]] std::int64_t row_bytes() const { return row_bytes_; }
   // The rows of the chain's last frame that band i is.
   [[nodiscard]] RowRange band(std::int64_t i) const;
   // The part of a frame of so many rows that is this band's alone: bands share a frame out among them.
@@ -85,14 +105,17 @@ class BandPlan {
   [[nodiscard]] std::int64_t band_bytes() const;
 
  private:
+  BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer);
+  [[nodiscard]] std::int64_t writers_strip_rows(const Writer* writer) const;
   [[nodiscard]] std::vector<std::int64_t> most_rows_held();
   void find_places();
 
   const ChainedPlan& plan_;
   const Chain chain_;
   bool to_writer_ = false;
-  bool strips_ = false;
   std::int64_t height_ = 1, rows_ = 1;
+  std::int64_t tallest_ = 1, row_bytes_ = 1;
+  std::int64_t strip_rows_ = 0;
   std::int64_t rows_read_ = 0;
   std::vector<Place> places_;
   std::vector<std::optional<std::size_t>> place_of_;  // by buffer

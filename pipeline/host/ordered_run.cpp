@@ -98,18 +98,24 @@ class OrderedRun {
   std::exception_ptr error_;
 };
 
-void run_alone(const OrderedSteps& steps) {
-  while (steps.begin(0, 0)) {
-    steps.work(0, 0);
-    steps.end(0, 0);
+// A part ends when its slot is needed: what its work has only begun goes on meanwhile.
+void run_alone(std::size_t slots, const OrderedSteps& steps) {
+  std::size_t begun = 0;
+  std::size_t ended = 0;
+  const auto end_next = [&] { steps.end(ended++ % slots, 0); };
+  while (steps.begin(begun % slots, 0)) {
+    steps.work(begun % slots, 0);
+    ++begun;
+    if (begun - ended == slots) end_next();
   }
+  while (ended < begun) end_next();
 }
 
 }  // namespace
 
 void run_in_order(HostThreads& threads, std::size_t slots, const OrderedSteps& steps) {
   if (threads.count() == 1 || slots == 1) {
-    run_alone(steps);
+    run_alone(slots, steps);
     return;
   }
   OrderedRun run(slots, steps);

@@ -22,7 +22,8 @@ struct OrderedSteps {
 };
 
 // At most `slots` parts, 1 or more, are on their way. Rethrows the first exception of a step; no part is
-// begun or ended after it. With one thread or one slot all is done by the caller, part after part. Allocates
+// begun or ended after it. With one thread or one slot all is done by the caller; of one thread each part
+// ends as late as the slots allow, so that what its work has left to a device goes on meanwhile. Allocates
 // before the first step only.
 void run_in_order(HostThreads& threads, std::size_t slots, const OrderedSteps& steps);
 

@@ -1,0 +1,194 @@
+#include "pipeline/host/chained_run.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "kernels/stage.h"
+#include "pipeline/host/band_device.h"
+#include "pipeline/host/bands.h"
+
+namespace imgpipe {
+namespace {
+
+// Nothing is kept but the file.
+bool is_streamed(const MemoryQuestion& question) {
+  return question.writer != nullptr && question.repeat == 0 && !question.keep_source &&
+         !question.keep_outputs && !question.keep_pixels;
+}
+
+Keep keep_of(const MemoryQuestion& question) {
+  return {.source = question.keep_source, .outputs = question.keep_outputs};
+}
+
+// On a device every chain is as long as can be, whatever is kept.
+ChainLength length_of(const MemoryQuestion& question, bool on_device) {
+  if (!on_device) return is_streamed(question) ? ChainLength::longest : ChainLength::step;
+  const bool keeps_source = question.repeat > 0 || question.keep_source;
+  return keeps_source ? ChainLength::longest_behind_decoding : ChainLength::longest;
+}
+
+ChainedPlan chained_plan(const MemoryQuestion& question, bool on_device) {
+  return {question.plan, is_streamed(question), keep_of(question), length_of(question, on_device)};
+}
+
+// What is held at one time: while a chain runs, the whole images that it or a later one reads, its bands, and
+// who gives and who takes the rows; then what is encoded.
+class ChainsMemory {
+ public:
+  ChainsMemory(const MemoryQuestion& question, bool on_device)
+      : question_(question), on_device_(on_device), plan_(chained_plan(question, on_device)) {}
+
+  [[nodiscard]] MemoryNeed need() {
+    for (const Chain& chain : plan_.chains) add_chain(chain);
+    if (!plan_.streamed) {
+      const MemoryNeed writer = writer_need(question_);
+      add(whole_bytes(plan_.works.size(), plan_.works.size() + 1) + prepared_, 0, writer);
+      bands_ = std::max(bands_, writer.most_bands);
+    }
+    need_.most_bands = bands_;
+    return need_;
+  }
+
+ private:
+  void add_chain(const Chain& chain) {
+    const bool to_writer = plan_.streamed && chain.last;
+    const Writer* const writer = to_writer ? question_.writer : nullptr;
+    if (on_device_ && chain.first < chain.end) {
+      add_device_chain(chain, writer);
+      return;
+    }
+    const BandPlan bands(plan_, chain, writer, 1);
+    const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
+    const std::int64_t read = chain.decodes ? question_.reader.band_bytes(bands.rows_read()) : 0;
+    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader, bands.band_bytes() + read,
+        to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
+    // Strips are the same for any number of threads.
+    bands_ = std::max(
+        bands_, bands.strips() ? bands.bands() : most_bands(bands.bands() * bands.rows(), bands.rows()));
+  }
+
+  // By the highest bands that a device takes, of which one thread too has several. With more threads they
+  // are lower.
+  void add_device_chain(const Chain& chain, const Writer* writer) {
+    const DeviceRoom room{std::numeric_limits<std::int64_t>::max() / 2,
+                          [](const Shape& shape) { return shape.row_bytes(); }};
+    const DeviceCut cut = cut_for_device(plan_, chain, writer, room, device_slots(1));
+    const BandPlan& bands = cut.bands.bands();
+    const std::int64_t read = chain.decodes ? bands.rows_read() * plan_.plan.input.row_bytes() +
+                                                  question_.reader.band_bytes(bands.rows_read())
+                                            : cut.bands.input_bytes();
+    const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
+    const std::int64_t band = read + cut.bands.output_bytes();
+    const auto more = static_cast<std::int64_t>(device_slots(1)) - 1;
+    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader + more * band, band,
+        writer == nullptr ? MemoryNeed() : writer_need(question_, bands.rows()));
+    bands_ = std::max(bands_, most_bands(bands.height(), bands.rows()));
+  }
+
+  // Buffers that are held as a whole while works at these times run: made before their end, and read by a
+  // later chain than the one that makes them, now or later. With repeat all stay.
+  [[nodiscard]] std::int64_t whole_bytes(std::size_t first, std::size_t end) const {
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < plan_.buffers.buffers.size(); ++i) {
+      const Buffer& buffer = plan_.buffers.buffers[i];
+      const bool lives = buffer.made_at <= end && (question_.repeat > 0 || buffer.last_read_at > first);
+      if (lives && crosses_chains(i)) bytes += buffer.bytes();
+    }
+    return bytes;
+  }
+
+  [[nodiscard]] bool crosses_chains(std::size_t buffer) const {
+    return std::ranges::any_of(plan_.chains, [&](const Chain& chain) {
+      return plan_.made_in(buffer, chain) && plan_.is_whole(buffer, chain);
+    });
+  }
+
+  // The largest of the one and the largest of the other: never less than both together.
+  void add(std::int64_t bytes, std::int64_t band, const MemoryNeed& writer) {
+    need_.bytes = std::max(need_.bytes, bytes + band + writer.bytes);
+    need_.band_bytes = std::max(need_.band_bytes, band + writer.band_bytes);
+  }
+
+  const MemoryQuestion& question_;
+  const bool on_device_;
+  const ChainedPlan plan_;
+  const std::int64_t prepared_ = prepared_bytes_of(question_.plan);
+  std::int64_t bands_ = 1;
+  MemoryNeed need_;
+};
+
+// One image's way through its chains.
+class ChainedRun {
+ public:
+  ChainedRun(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* device)
+      : job_(job),
+        outcome_(outcome),
+        threads_(threads),
+        device_(device),
+        plan_(chained_plan(memory_question(job, outcome.plan), device != nullptr)),
+        whole_(plan_.buffers) {
+    outcome.histograms.resize(outcome.plan.steps.size());
+  }
+
+  void run() {
+    run_one(plan_.chains.front(), 0, true);
+    outcome_.warnings = job_.reader->warnings();
+    job_.reader.reset();
+    const int passes = std::max(1, job_.repeat);
+    for (int pass = job_.repeat > 0 ? kWarmUpPass : 0; pass < passes; ++pass) {
+      for (std::size_t i = 1; i < plan_.chains.size(); ++i)
+        run_one(plan_.chains[i], pass, pass + 1 == passes);
+    }
+    finish();
+  }
+
+ private:
+  // With `last` what nothing reads any more is freed behind the chain.
+  void run_one(const Chain& chain, int pass, bool last) {
+    run_chain({.plan = plan_,
+               .chain = chain,
+               .reader = chain.decodes ? job_.reader.get() : nullptr,
+               .writer = plan_.streamed && chain.last ? job_.writer.get() : nullptr,
+               .sink = job_.sink,
+               .whole = whole_,
+               .histograms = outcome_.histograms,
+               .timeline = outcome_.timeline,
+               .pass = pass,
+               .device = device_},
+              threads_);
+    if (!last) return;
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      if (plan_.buffers[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
+    }
+  }
+
+  void finish() {
+    if (plan_.streamed) {
+      outcome_.file = finish_file(*job_.writer, outcome_.timeline, job_.sink);
+      return;
+    }
+    whole_.give_to(outcome_, plan_.works, {.source = job_.keep_source, .outputs = job_.keep_outputs});
+    if (job_.writer)
+      outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
+  }
+
+  Job& job_;
+  Outcome& outcome_;
+  HostThreads& threads_;
+  BandDevice* device_;
+  const ChainedPlan plan_;
+  WholeBuffers whole_;
+};
+
+}  // namespace
+
+void run_chains(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* device) {
+  ChainedRun(job, outcome, threads, device).run();
+}
+
+MemoryNeed chains_need(const MemoryQuestion& question, bool on_device) {
+  return ChainsMemory(question, on_device).need();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,44 @@
+// A finished image to a file: what pipeline/host/bands.h promises of that.
+#include <vector>
+
+#include "pipeline/host/bands.h"
+
+namespace imgpipe {
+
+EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& threads, Timeline& timeline,
+                         const ByteSink& sink) {
+  const Plan plan{.input = pixels.shape(), .output = pixels.shape()};
+  const ChainedPlan chained(plan, true, {});
+  WholeBuffers whole(chained.buffers);
+  whole.set_view(0, pixels);
+  std::vector<std::vector<std::uint64_t>> none;
+  run_chain({.plan = chained,
+             .chain = chained.chains.front(),
+             .reader = nullptr,
+             .writer = &writer,
+             .sink = sink,
+             .whole = whole,
+             .histograms = none,
+             .timeline = timeline},
+            threads);
+  return finish_file(writer, timeline, sink);
+}
+
+EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink) {
+  EncodedFile file;
+  {
+    const auto span = timeline.span("encode", SpanKind::host);
+    file = writer.finish();
+  }
+  if (!sink) return file;
+  const auto span = timeline.span("write", SpanKind::host, static_cast<std::int64_t>(file.size_bytes()));
+  for (const std::vector<std::byte>& part : file.parts) sink(part);
+  return {};
+}
+
+bool is_large_file(const Writer& writer) {
+  constexpr std::int64_t kHeldBytes = std::int64_t{8} << 20;
+  return writer.working_bytes() > kHeldBytes;
+}
+
+}  // namespace imgpipe
