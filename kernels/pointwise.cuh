@@ -21,27 +21,44 @@ constexpr int kPointwiseVectors = 2;
       ::imgpipe::fitting_blocks(::imgpipe::kPointwiseThreads, ::imgpipe::kPointwiseBlocks)) void
 
 // Planes of one size, between which a grid of pointwise_grid() walks: a lane does 16 adjacent samples at a
-// time, function(word) four of them. Padding is read, never written.
-template <class Function>
-__device__ __forceinline__ void map_words(const Plane<const Sample, Device>& from,
-                                          const Plane<Sample, Device>& to, const Function& function) {
-  for (RowSegments<kPointwiseVectors> at(from.width, from.height); at.inside(); at.next()) {
+// time, function(word) four of them. Padding is read, never written. Loads run ahead, the first before
+// function = prepare(). Neither plane is kept in the L2 cache at the cost of others: the input is read for
+// the last time, and of what is written the next stage would find little.
+template <class Prepare>
+__device__ __forceinline__ void map_words_after(const Plane<const Sample, Device>& from,
+                                                const Plane<Sample, Device>& to, const Prepare& prepare) {
+  RowSegments<kPointwiseVectors> at(from.width, from.height);
+  uint4 vectors[kPointwiseVectors];
+  const auto load = [&] {
+    if (!at.inside()) return;
     const std::int64_t left = from.width - at.x();
     const Sample* source = from.row(at.y()) + at.x();
-    Sample* target = to.row(at.y()) + at.x();
-    uint4 vectors[kPointwiseVectors];
 #pragma unroll
     for (int i = 0; i < kPointwiseVectors; ++i) {
-      if (left > i * kSegmentPixels) vectors[i] = load_vector(source + i * kSegmentPixels);
+      if (left > i * kSegmentPixels)
+        vectors[i] = __ldcs(reinterpret_cast<const uint4*>(source + i * kSegmentPixels));
     }
+  };
+  load();
+  const auto function = prepare();
+  while (at.inside()) {
+    const std::int64_t left = from.width - at.x();
+    Sample* target = to.row(at.y()) + at.x();
 #pragma unroll
     for (int i = 0; i < kPointwiseVectors; ++i) {
       if (left <= i * kSegmentPixels) break;
       const std::uint32_t words[4] = {function(vectors[i].x), function(vectors[i].y), function(vectors[i].z),
                                       function(vectors[i].w)};
-      store_vector(target + i * kSegmentPixels, words, left - i * kSegmentPixels);
+      stream_vector(target + i * kSegmentPixels, words, left - i * kSegmentPixels);
     }
+    at.next();
+    load();
   }
+}
+template <class Function>
+__device__ __forceinline__ void map_words(const Plane<const Sample, Device>& from,
+                                          const Plane<Sample, Device>& to, const Function& function) {
+  map_words_after(from, to, [&] { return function; });
 }
 
 // blockIdx.z is the colour plane.

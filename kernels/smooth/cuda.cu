@@ -137,7 +137,7 @@ __device__ __forceinline__ RawRow load_own(const Sample* at) {
 }
 
 template <bool Stretched>
-__device__ __forceinline__ RawRow completed(RawRow raw, const StretchFactor& factor) {
+__device__ __forceinline__ RawRow completed(RawRow raw, const FloatStretch& factor) {
   if (!Stretched) return raw;
   raw.middle.x = stretch_word(raw.middle.x, factor);
   raw.middle.y = stretch_word(raw.middle.y, factor);
@@ -152,7 +152,7 @@ template <Window W, bool Stretched>
 __device__ __forceinline__ void smooth_interior(const Plane<const Sample, Device>& from,
                                                 const Plane<Sample, Device>& to, const Interior& interior,
                                                 std::int64_t x, bool active, std::int64_t top, int strip_rows,
-                                                const StretchFactor& factor) {
+                                                const FloatStretch& factor) {
   const std::int64_t bottom = min(top + strip_rows, interior.y1);
   const Sample* row = from.row(top - kRadius) + x;
   Sample* target = to.row(top) + x;
@@ -281,7 +281,8 @@ __global__ __launch_bounds__(
   // Lanes beyond the interior's neighbour column group read that group: it is inside the row's padded length.
   if (x > work.interior.x1) x = work.interior.x1;
   if (!Stretched && !active) return;
-  smooth_interior<W, Stretched>(from, to, work.interior, x, active, top, work.strip_rows, factor);
+  smooth_interior<W, Stretched>(from, to, work.interior, x, active, top, work.strip_rows,
+                                Stretched ? float_stretch(factor) : FloatStretch{});
 }
 
 template <bool Stretched>
