@@ -91,51 +91,48 @@ class RowSegments {
   std::int64_t y_ = 0;
 };
 
-// Walks a grid's threads over the vectors of a plane, row after row: thread t takes vectors t, t + threads,
-// ... Neighbouring lanes have neighbouring vectors, and the end of a row costs no more than its last vector.
-// Holds a pointer, so that a step is a few additions; few registers matter more than anything where a block
-// has 1024 threads.
+// Walks a grid's threads over the vectors of a plane, from the last row up, because what the stage before
+// wrote last is the likeliest to be in the L2 cache: thread t takes vectors t, t + threads, ... of the rows
+// in this order. Neighbouring lanes have neighbouring vectors, and the end of a row costs no more than its
+// last vector. Holds a pointer, so that a step is a few additions; few registers matter more than anything
+// where a block has 1024 threads.
 class VectorWalk {
  public:
   __device__ explicit VectorWalk(const Plane<const Sample, Device>& plane)
       : width_(static_cast<int>(plane.width)),
-        height_(static_cast<unsigned>(plane.height)),
         vectors_(static_cast<unsigned>((plane.width + kVectorPixels - 1) / kVectorPixels)) {
     const unsigned first = blockIdx.x * blockDim.x + threadIdx.x;
     const unsigned step = gridDim.x * blockDim.x;
-    y_ = first / vectors_;
+    y_ = static_cast<int>(plane.height - 1 - first / vectors_);
     vector_ = first % vectors_;
-    step_rows_ = step / vectors_;
+    step_rows_ = static_cast<int>(step / vectors_);
     step_vectors_ = step % vectors_;
     from_ = plane.row(y_) + vector_ * kVectorPixels;
-    step_bytes_ = step_rows_ * plane.stride + step_vectors_ * kVectorPixels;
-    wrap_bytes_ = plane.stride - std::int64_t{vectors_} * kVectorPixels;
+    step_bytes_ = step_vectors_ * kVectorPixels - step_rows_ * plane.stride;
+    wrap_bytes_ = -plane.stride - std::int64_t{vectors_} * kVectorPixels;
   }
-  __device__ bool inside() const { return y_ < height_; }
+  __device__ bool inside() const { return y_ >= 0; }
   __device__ const Sample* from() const { return from_; }
-  __device__ unsigned x() const { return vector_ * kVectorPixels; }
-  __device__ unsigned y() const { return y_; }
   // Pixels of the row from here on.
   __device__ int left() const { return width_ - static_cast<int>(vector_) * kVectorPixels; }
   __device__ void next() {
-    y_ += step_rows_;
+    y_ -= step_rows_;
     vector_ += step_vectors_;
     from_ += step_bytes_;
     if (vector_ >= vectors_) {
       vector_ -= vectors_;
-      ++y_;
+      --y_;
       from_ += wrap_bytes_;
     }
   }
 
  private:
-  int width_;  // both sides are below 2^31
-  unsigned height_;
+  int width_;         // both sides are below 2^31
   unsigned vectors_;  // a row
-  unsigned y_ = 0, step_rows_ = 0;
+  int y_ = 0, step_rows_ = 0;
   unsigned vector_ = 0, step_vectors_ = 0;
   const Sample* from_ = nullptr;
-  std::int64_t step_bytes_ = 0, wrap_bytes_ = 0;  // and from the end of a row to the next
+  std::int64_t step_bytes_ = 0, wrap_bytes_ = 0;  // and from the end of a row to the one above
 };
 
 __device__ inline uint4 load_vector(const Sample* from) {
@@ -158,6 +155,14 @@ __device__ inline void store_vector(Sample* to, const std::uint32_t (&words)[4],
   for (int k = 0; k < kVectorPixels; ++k) {
     if (k < count) to[k] = static_cast<Sample>(byte_of(words, k));
   }
+}
+
+// The same, first to leave the L2 cache.
+__device__ inline void stream_vector(Sample* to, const std::uint32_t (&words)[4], std::int64_t count) {
+  if (count >= kVectorPixels)
+    __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
+  else
+    store_vector(to, words, count);
 }
 
 // Byte `Byte` of each of four words, packed in order.

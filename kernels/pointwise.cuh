@@ -44,6 +44,42 @@ __device__ __forceinline__ void map_words(const Plane<const Sample, Device>& fro
   }
 }
 
+// The same with function = prepare(), which takes its time: loads run ahead, the first before it. Neither
+// plane is kept in the L2 cache at the cost of others. H200, 2026-11-22, 8773x5352 grey, contrast in the
+// engine, us: 24.9 so, 27.7 as above, and 1 more for the smooth that reads what it wrote; invert and
+// threshold, which have nothing to prepare: 26.3 and 30.4 so, 26.0 and 28.5 as above.
+template <class Prepare>
+__device__ __forceinline__ void map_words_after(const Plane<const Sample, Device>& from,
+                                                const Plane<Sample, Device>& to, const Prepare& prepare) {
+  RowSegments<kPointwiseVectors> at(from.width, from.height);
+  uint4 vectors[kPointwiseVectors];
+  const auto load = [&] {
+    if (!at.inside()) return;
+    const std::int64_t left = from.width - at.x();
+    const Sample* source = from.row(at.y()) + at.x();
+#pragma unroll
+    for (int i = 0; i < kPointwiseVectors; ++i) {
+      if (left > i * kSegmentPixels)
+        vectors[i] = __ldcs(reinterpret_cast<const uint4*>(source + i * kSegmentPixels));
+    }
+  };
+  load();
+  const auto function = prepare();
+  while (at.inside()) {
+    const std::int64_t left = from.width - at.x();
+    Sample* target = to.row(at.y()) + at.x();
+#pragma unroll
+    for (int i = 0; i < kPointwiseVectors; ++i) {
+      if (left <= i * kSegmentPixels) break;
+      const std::uint32_t words[4] = {function(vectors[i].x), function(vectors[i].y), function(vectors[i].z),
+                                      function(vectors[i].w)};
+      stream_vector(target + i * kSegmentPixels, words, left - i * kSegmentPixels);
+    }
+    at.next();
+    load();
+  }
+}
+
 // blockIdx.z is the colour plane.
 inline dim3 pointwise_grid(const CudaLaunch& launch, const FrameType& type) {
   return dim3(stride_blocks<kPointwiseVectors>(launch, type, kPointwiseThreads, kPointwiseBlocks), 1,

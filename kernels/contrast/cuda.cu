@@ -13,8 +13,11 @@ IMGPIPE_POINTWISE_KERNEL contrast_kernel(DevicePlanes<const Sample> in, DevicePl
                                          Histogram<Device> histogram, ContrastParameters parameters) {
   const Plane<const Sample, Device> from = plane_of_block(in);
   const Plane<Sample, Device> to = plane_of_block(out);
-  const StretchFactor factor = block_stretch_factor(histogram, parameters, static_cast<int>(blockIdx.z));
-  map_words(from, to, [&](std::uint32_t word) { return stretch_word(word, factor); });
+  map_words_after(from, to, [&] {
+    const FloatStretch stretch =
+        float_stretch(block_stretch_factor(histogram, parameters, static_cast<int>(blockIdx.z)));
+    return [stretch](std::uint32_t word) { return stretch_word(word, stretch); };
+  });
 }
 
 // The factor against the contract, for every pair of limits and every value, at compile time of the host. The

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/contrast/contrast.h"
+#include "kernels/contrast/float_stretch.h"
 #include "kernels/device_rows.cuh"
 
 namespace imgpipe {
@@ -40,6 +41,23 @@ __device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const 
     products[k] = static_cast<std::uint32_t>(d) * f.factor + kStretchRound;
   }
   return pack_bytes<3>(products[0], products[1], products[2], products[3]);
+}
+
+__device__ inline FloatStretch float_stretch(const StretchFactor& f) {
+  return float_stretch(f.lo, f.span);
+}
+
+// Four samples at once: the result is byte 0 of each sum.
+__device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const FloatStretch& f) {
+  std::uint32_t sums[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const float value =
+        __uint_as_float(__byte_perm(word, kByteInFloat, 0x7604U | static_cast<unsigned>(k) << 4));
+    sums[k] = __float_as_uint(
+        __fmaf_rn(__saturatef((value - f.first) * f.scale), static_cast<float>(kMaxSample), kByteRound));
+  }
+  return pack_bytes<0>(sums[0], sums[1], sums[2], sums[3]);
 }
 
 // All kBins threads (or more) of a block call this together; every thread gets the factor of plane c. lo is

@@ -7,38 +7,54 @@ namespace {
 // H200, 2026-11-20, 8773x5352 RGB, us: 49.2 with a segment a warp; 61 with blocks that stay, more than are
 // resident.
 constexpr int kThreads = 256;
-// With the histogram: 32 KiB of counters a block, blocks that stay.
+// With the histogram: 32 KiB of counters a block, blocks that stay. 2026-11-22, from buffers that are not in
+// the cache: 50.5 with 2 blocks, 51.2 with 3 (40 registers), 50.7 and 50.6 with 2 of 768 and 1 of 1024
+// threads; counters cleared by a kernel behind which this one is launched early: 0.4 to 0.9 less, rejected as
+// in hist.
 constexpr int kCountingThreads = 512;
 constexpr int kBlocksPerMultiprocessor = 6;
 
 // Blocks that a multiprocessor is to hold: as registers allow without spilling.
 template <int Channels, bool Count>
 constexpr int resident_blocks() {
-  if (Count) return Channels == 3 ? 3 : 2;
+  if (Count) return 2;
   return Channels == 3 ? kBlocksPerMultiprocessor : 1;
 }
 
-// The weights of all three formulas brought to a shift of 16, so that the luma is byte 2 of the sum.
-struct ShiftedWeights {
-  std::uint32_t r, g, b;
+// The weights of all three formulas brought to a shift of 16, so that the luma is byte 2 of the sum, and
+// taken apart for dot products of bytes: weight = 256 high + low, of r, g and b in bytes 0, 1 and 2. The
+// fourth byte weighs nothing.
+struct SplitWeights {
+  std::uint32_t low, high;
 };
 constexpr int kShift = 16;
 
-ShiftedWeights shifted_weights(Luma luma) {
+SplitWeights split_weights(Luma luma) {
   const LumaWeights w = luma_weights(luma);
-  return {w.r << (kShift - w.shift), w.g << (kShift - w.shift), w.b << (kShift - w.shift)};
+  const std::uint32_t r = w.r << (kShift - w.shift);
+  const std::uint32_t g = w.g << (kShift - w.shift);
+  const std::uint32_t b = w.b << (kShift - w.shift);
+  return {(r & 0xFF) | (g & 0xFF) << 8 | (b & 0xFF) << 16, r >> 8 | (g >> 8) << 8 | (b >> 8) << 16};
 }
 
-// The luma of pixels 4i..4i+3 of a lane's 16, packed; words: 16 interleaved pixels of Channels samples.
+// The luma of pixels 4i..4i+3 of a lane's 16, packed; words: 16 interleaved pixels of Channels samples. Two
+// dot products a pixel, where picking bytes took three instructions and as many to multiply them.
 template <int Channels>
 __device__ __forceinline__ std::uint32_t four_lumas(const std::uint32_t (&words)[4 * Channels], int i,
-                                                    const ShiftedWeights& w) {
+                                                    const SplitWeights& w) {
   std::uint32_t sums[4];
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
-    const int at = (4 * i + k) * Channels;
-    sums[k] = w.r * byte_of(words, at) + w.g * byte_of(words, at + 1) + w.b * byte_of(words, at + 2) +
-              (1U << (kShift - 1));
+    // Four RGB pixels are three words, the last pixel in bytes 1 to 3 of the third.
+    const std::uint32_t* from = words + Channels * i;
+    const bool last = Channels == 3 && k == 3;
+    const std::uint32_t pixel = Channels == 4 ? from[k % Channels]
+                                : k == 1      ? __byte_perm(from[0], from[1], 0x6543)
+                                : k == 2      ? __byte_perm(from[1], from[2], 0x5432)
+                                : last        ? from[2]
+                                              : from[0];
+    sums[k] = 256 * __dp4a(pixel, last ? w.high << 8 : w.high, 0U) +
+              __dp4a(pixel, last ? w.low << 8 : w.low, 1U << (kShift - 1));
   }
   return pack_bytes<2>(sums[0], sums[1], sums[2], sums[3]);
 }
@@ -68,16 +84,16 @@ __global__ __launch_bounds__(
                    resident_blocks<Channels, Count>())) void gray_kernel(Plane<const Sample, Device> in,
                                                                          Plane<Sample, Device> out,
                                                                          Plane<Sample, Device> alpha,
-                                                                         ShiftedWeights weights,
+                                                                         SplitWeights weights,
                                                                          Histogram<Device> histogram) {
   __shared__ __align__(16) std::uint32_t counts[Count ? kSharedCounters : 4];
+  RowSegments<1> at(in.width, in.height);
+  std::uint32_t words[4 * Channels];
   if (Count) {
+    load_pixels<Channels>(in, at, words);
     clear_counters(counts);
     __syncthreads();
   }
-  RowSegments<1> at(in.width, in.height);
-  std::uint32_t words[4 * Channels];
-  if (Count) load_pixels<Channels>(in, at, words);
   while (at.inside()) {
     if (!Count) load_pixels<Channels>(in, at, words);
     const std::int64_t left = in.width - at.x();
@@ -112,7 +128,7 @@ CudaStatus launch_gray(const StageCall<Device>& call, const CudaLaunch& launch) 
   constexpr int threads = Count ? kCountingThreads : kThreads;
   const int resident = call.in.type.alpha ? resident_blocks<4, true>() : resident_blocks<3, true>();
   const unsigned grid = stride_blocks<1>(launch, call.in.type, threads, Count ? resident : kOneSegmentEach);
-  const ShiftedWeights weights = shifted_weights(GrayParameters(call.parameters).luma);
+  const SplitWeights weights = split_weights(GrayParameters(call.parameters).luma);
   const auto kernel = call.in.type.alpha ? gray_kernel<4, Count> : gray_kernel<3, Count>;
   kernel<<<grid, threads, 0, launch.stream>>>(call.in.plane<Sample>(0), call.out.plane<Sample>(0),
                                               call.out.plane<Sample>(kAlphaPlane), weights, call.histogram);

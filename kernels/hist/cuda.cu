@@ -7,7 +7,10 @@ namespace {
 // H200, 2026-11-21, 8773x5352, with the clearing, us, for one value | two | five | noise: 18.4 | 18.6 | 18.6
 // | 19.3 so; two vectors on their way 19.4 to 20.2; 512 threads and 4 blocks 20.1 to 22.3; segments of a row
 // a warp, two vectors loaded and then counted: 22.4 to 22.7. Cleared by a kernel behind which this one is
-// launched early (griddepcontrol): 18.1, rejected, because it is for compute capability 9.0 on.
+// launched early (griddepcontrol): 18.1, rejected, because it is for compute capability 9.0 on. 2026-11-22,
+// with counters found by dot products, from buffers that are not in the cache: 17.9 (before: 19.8); launched
+// early 17.3. Behind gray, from the first row down | from the last row up: 20.6 | 18.8. Loads that leave the
+// L2 cache first: 18.1 there, but contrast, which reads the same plane, then takes 2.3 more.
 constexpr int kThreads = 1024;
 // 2048 threads; more, smaller blocks clear and flush more counters.
 constexpr int kBlocksPerMultiprocessor = 2;

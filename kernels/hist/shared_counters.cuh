@@ -21,16 +21,25 @@ __device__ inline void clear_counters(std::uint32_t* counts) {
     vectors[i] = make_uint4(0, 0, 0, 0);
 }
 
-// Counts the 16 samples of a vector, or the first `count`.
+// Counts the 16 samples of a vector, or the first `count`. Where a sample's counter lies is one dot product
+// of bytes, 128 times the sample and the lane's column, where picking the byte, multiplying and adding are
+// two or three instructions (H200, hist of 8773x5352, us: 18.2 so, 19.8 with them).
 template <class Count>
 __device__ __forceinline__ void count_vector(std::uint32_t* counts, const std::uint32_t (&words)[4],
                                              Count count) {
-  std::uint32_t* column = counts + threadIdx.x % kWarpLanes;
+  constexpr std::uint32_t kBinBytes = kCounterColumns * sizeof(std::uint32_t);
+  static_assert(kBinBytes <= kMaxSample);  // a weight of the dot product
   if (count >= kVectorPixels) {
+    auto* const bytes = reinterpret_cast<unsigned char*>(counts);
+    const std::uint32_t lane = threadIdx.x % kWarpLanes * static_cast<std::uint32_t>(sizeof(std::uint32_t));
 #pragma unroll
-    for (int k = 0; k < kVectorPixels; ++k) atomicAdd(column + byte_of(words, k) * kCounterColumns, 1U);
+    for (int k = 0; k < kVectorPixels; ++k) {
+      const std::uint32_t at = __dp4a(words[k / 4], kBinBytes << (8 * (k % 4)), lane);
+      atomicAdd(reinterpret_cast<std::uint32_t*>(bytes + at), 1U);
+    }
     return;
   }
+  std::uint32_t* column = counts + threadIdx.x % kWarpLanes;
   // The end of a row is rare: that this takes few registers matters more than its time.
   std::uint32_t a = words[0];
   std::uint32_t b = words[1];

@@ -55,7 +55,7 @@ std::span<const Rung> gray_ladder() {
            .needs_npp = true,
            .foreign = true},
       Rung{.name = "production",
-           .idea = "a warp 512 pixels of a row, sums in 16.16 packed by byte permutation, no block stays",
+           .idea = "a warp 512 pixels of a row, two dot products of bytes a pixel, no block stays",
            .origin = "imgpipe",
            .cuda = IMGPIPE_CUDA_RUNG(gray_cuda),
            .grid = Grid::own},

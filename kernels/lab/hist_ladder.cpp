@@ -151,7 +151,7 @@ std::span<const Rung> hist_ladder() {
            .foreign = true},
       Rung{.name = "production",
            .idea = "32 columns, one a lane: a warp never meets itself, whatever the image; loads run ahead "
-                   "of counting",
+                   "of counting, from the last row up; a counter's place is one dot product",
            .origin = "imgpipe",
            .cuda = IMGPIPE_CUDA_RUNG(hist_cuda),
            .grid = Grid::own},
