@@ -160,8 +160,10 @@ TEST(PngDeviceForm, FiltersOfFourBytesAreTheStandards) {
   EXPECT_EQ(best_filter(sums.data(), true), kUp);
   EXPECT_EQ(best_filter(sums.data(), false), kSub);
   EXPECT_EQ(byte_mask(0b1010), 0xFF00FF00U);
-  EXPECT_EQ(equal_to_last(0x05050607, 7), 0b1001U);
-  EXPECT_EQ(equal_to_last(0x80800000, 1), 0b1010U);
+  for (unsigned bits = 0; bits < 16; ++bits) {
+    for (const std::uint32_t bytes : {0x01010101U, 0x80808080U, 0xFF7F8001U})
+      EXPECT_EQ(equal_bytes_high(bytes & ~byte_mask(bits)) >> 28, bits);
+  }
 }
 
 // A strip's tokens by windows, each knowing its 32 bytes and two numbers.

@@ -4,7 +4,7 @@
 //   choose_filters   the filter of each row, a few lanes or a warp a row
 //   write_filtered   filtered rows, with how often each token occurs and the Adler-32, a block a tile of 16 KiB
 //   plan_strips      codes, header, sizes, where each tile's bits begin: a block a strip
-//   find_repeats     whether ISA-L is to be tried, a warp each cell
+//   find_repeats     whether ISA-L is to be tried
 //   place_strips     where each strip lies in the output
 //   pack_strips      bits, a block a tile
 //

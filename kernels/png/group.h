@@ -21,7 +21,7 @@ inline constexpr unsigned kTileBytes = kTileThreads * kWindowBytes;
 // A longer row is shared out between several warps where its filter is chosen.
 inline constexpr unsigned kSegmentBytes = 32768;
 inline constexpr unsigned kChooseThreads = 256;
-inline constexpr unsigned kCellThreads = 256;  // a warp each cell of find_repeats()
+inline constexpr unsigned kCellThreads = 128;  // and cells of find_repeats() a block
 
 // An image. What is numbered `first_`: over the whole group, images in their order.
 struct Picture {
@@ -33,7 +33,7 @@ struct Picture {
   std::uint32_t tiles_a_strip;  // of one with all its rows
   std::uint32_t segments_a_row;
   std::uint32_t lanes_a_segment;  // of the threads that choose filters: a power of two
-  std::uint32_t cells_a_strip;    // of one with all its rows
+  std::uint32_t cell_blocks_a_strip;  // of one with all its rows
   std::uint32_t hash_places;      // of a strip's table of windows: a power of two
   std::uint32_t first_strip, first_tile;
   std::uint32_t first_choose_block, first_cell_block;
@@ -74,6 +74,7 @@ struct TileState {
   // literals here. kMostHuffmanSymbols of them are used.
   std::uint16_t counts[288];
   std::uint32_t leading, trailing;  // bytes at its ends that each equal the byte before them
+  std::uint32_t run_warps;          // bit i: warp i of its threads may see a run
   std::uint32_t adler_low, adler_high;  // as if it began with zeros: low 0, not 1
   // How many bytes right before the tile, and right behind it, equal the byte before them without a gap.
   std::uint32_t in, out;

@@ -76,118 +76,156 @@ constexpr unsigned kPackWords = (kTileBytes * kMostCodeBits + 31 + kMostCodeBits
 
 struct Shared {
   std::uint32_t table[kMostHuffmanSymbols];
+  std::uint8_t bits[256];  // of a literal's code
   WarpEnds ends[kTileWarps];
   std::uint32_t warp_bits[kTileWarps];
   std::uint32_t words[kPackWords];
 };
 
-// Words with the bits in hand.
+// Puts codes into words: all threads of a block at once, each from a bit of its own on.
 class WordPacker {
  public:
   __device__ WordPacker(std::uint32_t* words, std::uint32_t at) : words_(words + at / 32), held_(at % 32) {}
-  // At most 32 bits.
-  __device__ void put(std::uint32_t value, std::uint32_t bits) {
-    hand_ |= static_cast<unsigned long long>(value) << held_;
-    held_ += bits;
+  // The codes of two entries of a table, of 32 bits together at most. Their lowest bits say how long they are:
+  // they are added up, and shifted by, as they are.
+  __device__ void put(std::uint32_t first, std::uint32_t second) {
+    const std::uint32_t code = first >> 8 | __funnelshift_l(0, second >> 8, first);
+    hand_ |= __funnelshift_l(0, code, held_);
+    const std::uint32_t beyond = __funnelshift_l(code, 0, held_);
+    held_ = (held_ + first + second) & 63;
     if (held_ < 32) return;
-    atomicOr(words_, static_cast<std::uint32_t>(hand_));
+    atomicOr(words_, hand_);
     ++words_;
-    hand_ >>= 32;
-    held_ -= 32;
+    hand_ = beyond;
+    held_ &= 31;
   }
   __device__ void finish() const {
-    if (hand_ != 0) atomicOr(words_, static_cast<std::uint32_t>(hand_));
+    if (hand_ != 0) atomicOr(words_, hand_);
   }
 
  private:
   std::uint32_t* words_;
-  std::uint32_t held_;
-  unsigned long long hand_ = 0;
+  std::uint32_t held_;      // bits of hand_
+  std::uint32_t hand_ = 0;
 };
 
-// The tokens that begin in a window.
-class WindowPacker {
- public:
-  __device__ WindowPacker(const std::uint32_t (&window)[8], const std::uint32_t* table, std::uint32_t valid,
-                          std::uint32_t equal, const Reach& reach)
-      : table_(table) {
-    for_each_run(equal, reach.in, reach.out, [this](const Run& run) { copies_.add(run); });
-    literals_ = low_bits(valid) & ~copies_.copied;
-#pragma unroll
-    for (unsigned i = 0; i < kWindowBytes; ++i) {
-      const std::uint32_t entry = table[window[i / 4] >> 8 * (i % 4) & 255];
-      entries_[i] = (literals_ >> i & 1) != 0 ? entry : 0;
-      bits_ += entries_[i] & 255;
-    }
-    for (unsigned i = 0; i < copies_.count; ++i) bits_ += copy_bits(table, length(i));
-  }
-  [[nodiscard]] __device__ std::uint32_t bits() const { return bits_; }
-
-  __device__ void pack(WordPacker packer) const {
-    if (copies_.starts == 0) {
-#pragma unroll
-      for (unsigned i = 0; i < kWindowBytes; i += 2) {
-        const std::uint32_t first = entries_[i];
-        const std::uint32_t second = entries_[i + 1];
-        packer.put(first >> 8 | second >> 8 << (first & 255), (first & 255) + (second & 255));
-      }
+// Calls use(entry) for the tokens that begin in a window with copies, or at the strip's end. `from`: its bytes.
+template <class Use>
+__device__ inline void for_each_token(const std::uint8_t* from, std::uint32_t valid, const WindowCopies& copies,
+                                      const std::uint32_t* table, const Use& use) {
+  unsigned copy = 0;
+  std::uint32_t left = (low_bits(valid) & ~copies.copied) | copies.starts;
+#pragma unroll 1
+  for (; left != 0; left &= left - 1) {
+    const unsigned at = trailing_zeros(left);
+    if ((copies.starts >> at & 1) != 0) {
+      use(copy_entry(table, copy == 0 ? copies.lengths[0] : copy == 1 ? copies.lengths[1] : copies.lengths[2]));
+      ++copy;
     } else {
-      unsigned copy = 0;
-#pragma unroll
-      for (unsigned i = 0; i < kWindowBytes; ++i) {
-        const std::uint32_t entry =
-            (copies_.starts >> i & 1) != 0 ? copy_entry(table_, length(copy++)) : entries_[i];
-        packer.put(entry >> 8, entry & 255);
-      }
+      use(table[__ldg(from + at)]);
     }
-    packer.finish();
   }
+}
 
- private:
-  [[nodiscard]] __device__ std::uint32_t length(unsigned i) const {
-    return i == 0 ? copies_.lengths[0] : i == 1 ? copies_.lengths[1] : copies_.lengths[2];
+__device__ inline std::uint32_t bits_of_literals(const std::uint32_t (&window)[8], const std::uint8_t* bits) {
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (const std::uint32_t word : window)
+    sum += bits[word & 255] + bits[word >> 8 & 255] + bits[word >> 16 & 255] + bits[word >> 24];
+  return sum;
+}
+
+__device__ inline void pack_literals(const std::uint32_t (&window)[8], const std::uint32_t* table,
+                                     WordPacker& packer) {
+#pragma unroll
+  for (const std::uint32_t word : window) {
+    packer.put(table[word & 255], table[word >> 8 & 255]);
+    packer.put(table[word >> 16 & 255], table[word >> 24]);
   }
+}
 
-  const std::uint32_t* table_;
-  WindowCopies copies_;
-  std::uint32_t literals_ = 0;
-  std::uint32_t entries_[kWindowBytes];
-  std::uint32_t bits_ = 0;
-};
+// What a window needs to know of runs. All threads call it; a barrier, of the other arrays in `shared` too.
+__device__ inline WindowCopies copies_of_window(const Tile& tile, const TileState& state, const std::uint8_t* from,
+                                                const std::uint32_t (&window)[8], std::uint32_t valid,
+                                                Shared& shared) {
+  const unsigned warp = threadIdx.x / kLanes;
+  const bool has_runs = (state.run_warps >> warp & 1) != 0;
+  std::uint32_t equal = 0;
+  if (has_runs) {
+    const bool first = tile.begin == 0 && threadIdx.x == 0;
+    const std::uint32_t before = valid > 0 && !first ? __ldg(from - 1) : 0;
+    equal = equal_bytes(window, before) & low_bits(valid) & ~(first ? 1U : 0U);
+  }
+  const WarpRuns runs(equal);
+  // A warp without runs ends in less than half of one.
+  const WarpEnds ends = has_runs ? runs.ends() : WarpEnds{0, 0};
+  if (threadIdx.x % kLanes == 0) shared.ends[warp] = ends;
+  __syncthreads();
+  WindowCopies copies;
+  if (has_runs) {
+    const Reach reach = runs.reach(reach_of_warp(shared.ends, {state.in, state.out}));
+    for_each_run(equal, reach.in, reach.out, [&copies](const Run& run) { copies.add(run); });
+  }
+  return copies;
+}
 
-__device__ void pack_tile(const Group& group, const Tile& tile, const StripState& strip, Shared& shared) {
+__device__ inline void write_words(const std::uint32_t* from, std::uint32_t* to, std::uint32_t words,
+                                   bool shares_last) {
+  for (unsigned i = threadIdx.x; i < words; i += kTileThreads) {
+    if (i == 0 || (i + 1 == words && shares_last)) {
+      if (from[i] != 0) atomicOr(to + i, from[i]);
+    } else {
+      to[i] = from[i];
+    }
+  }
+}
+
+__device__ inline void pack_tile(const Group& group, const Tile& tile, const StripState& strip, Shared& shared) {
   const TileState& state = group.tile_states[blockIdx.x];
   const bool ends_strip = tile.last_of_strip();
   const bool last = tile.strip + 1 == tile.picture.strips();
   const std::uint64_t first_bit = state.first_bit;
-  const std::uint64_t end_bit = ends_strip ? 8 * block_bytes(strip.bits, last) : group.tile_states[blockIdx.x + 1].first_bit;
+  const std::uint64_t end_bit =
+      ends_strip ? 8 * block_bytes(strip.bits, last) : group.tile_states[blockIdx.x + 1].first_bit;
   const std::uint64_t first_word = first_bit / 32;
   const auto words = static_cast<std::uint32_t>((end_bit + 31) / 32 - first_word);
-  for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kTileThreads) shared.table[i] = strip.table[i];
+  for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kTileThreads) {
+    const std::uint32_t entry = strip.table[i];
+    shared.table[i] = entry;
+    if (i < 256) shared.bits[i] = static_cast<std::uint8_t>(entry & 255);
+  }
   for (unsigned i = threadIdx.x; i < words; i += kTileThreads) shared.words[i] = 0;
   const std::uint32_t at = threadIdx.x * kWindowBytes;
   const std::uint32_t valid = at >= tile.bytes ? 0 : min(tile.bytes - at, kWindowBytes);
   const std::uint8_t* from = tile.filtered(group) + tile.begin + at;
   std::uint32_t window[8]{};
-  std::uint32_t before = 0;
   if (valid > 0) {
     const uint4 low = __ldg(reinterpret_cast<const uint4*>(from));
     const uint4 high = __ldg(reinterpret_cast<const uint4*>(from) + 1);
     window[0] = low.x, window[1] = low.y, window[2] = low.z, window[3] = low.w;
     window[4] = high.x, window[5] = high.y, window[6] = high.z, window[7] = high.w;
-    if (tile.begin + at > 0) before = __ldg(from - 1);
   }
-  std::uint32_t equal = equal_bytes(window, before) & low_bits(valid);
-  if (tile.begin + at == 0) equal &= ~1U;
-  // The barrier in it is that of the table and the words too.
-  const Reach reach = reach_of_windows(equal, state.in, state.out, shared.ends);
-  const WindowPacker tokens(window, shared.table, valid, equal, reach);
+  const WindowCopies copies = copies_of_window(tile, state, from, window, valid, shared);
+  const bool literals = copies.copied == 0 && valid == kWindowBytes;
+  std::uint32_t bits = 0;
+  if (literals) {
+    bits = bits_of_literals(window, shared.bits);
+  } else {
+    for_each_token(from, valid, copies, shared.table, [&](std::uint32_t entry) { bits += entry & 255; });
+  }
+  __syncwarp();
   std::uint32_t of_warp = 0;
-  std::uint32_t bit = sum_before(tokens.bits(), of_warp);
+  std::uint32_t bit = static_cast<std::uint32_t>(first_bit % 32) + sum_before(bits, of_warp);
   if (threadIdx.x % kLanes == 0) shared.warp_bits[threadIdx.x / kLanes] = of_warp;
   __syncthreads();
   for (unsigned warp = 0; warp < threadIdx.x / kLanes; ++warp) bit += shared.warp_bits[warp];
-  tokens.pack(WordPacker(shared.words, static_cast<std::uint32_t>(first_bit % 32) + bit));
+  WordPacker packer(shared.words, bit);
+  if (literals) {
+    pack_literals(window, shared.table, packer);
+  } else {
+    for_each_token(from, valid, copies, shared.table, [&](std::uint32_t entry) { packer.put(entry, 0); });
+  }
+  packer.finish();
   if (ends_strip && threadIdx.x == 0) {
     const std::uint32_t end = shared.table[kEndOfBlock];
     put_bits(shared.words, static_cast<std::uint32_t>(strip.bits - 32 * first_word) - (end & 255), end >> 8);
@@ -195,21 +233,14 @@ __device__ void pack_tile(const Group& group, const Tile& tile, const StripState
     if (!last) put_bits(shared.words, static_cast<std::uint32_t>(end_bit - 32 * first_word) - 16, 0xFFFF);
   }
   __syncthreads();
-  auto* to = reinterpret_cast<std::uint32_t*>(group.output + strip.place) + first_word;
-  for (unsigned i = threadIdx.x; i < words; i += kTileThreads) {
-    // The first word is zero, or holds the header's end; the last one is the next tile's first, which is zero,
-    // unless it is full or the strip's last.
-    const bool shared_word = i == 0 || (i + 1 == words && !ends_strip && end_bit % 32 != 0);
-    if (shared_word) {
-      if (shared.words[i] != 0) atomicOr(to + i, shared.words[i]);
-    } else {
-      to[i] = shared.words[i];
-    }
-  }
+  // The first word is zero, or holds the header's end; the last one is the next tile's first, which is zero,
+  // unless it is full or the strip's last.
+  write_words(shared.words, reinterpret_cast<std::uint32_t*>(group.output + strip.place) + first_word, words,
+              !ends_strip && end_bit % 32 != 0);
 }
 
 // Byte by byte: neighbouring threads have neighbouring bytes, wherever they lie.
-__device__ void store_tile(const Group& group, const Tile& tile, const StripState& strip) {
+__device__ inline void store_tile(const Group& group, const Tile& tile, const StripState& strip) {
   const std::uint8_t* from = tile.filtered(group);
   std::uint8_t* to = group.output + strip.place;
   const bool last = tile.strip + 1 == tile.picture.strips();
@@ -230,7 +261,7 @@ __device__ void store_tile(const Group& group, const Tile& tile, const StripStat
   }
 }
 
-__device__ void copy_tile(const Group& group, const Tile& tile, const StripState& strip) {
+__device__ inline void copy_tile(const Group& group, const Tile& tile, const StripState& strip) {
   const auto* from = reinterpret_cast<const uint4*>(tile.filtered(group) + tile.begin);
   auto* to = reinterpret_cast<uint4*>(group.output + strip.place + tile.begin);
   static_assert(kStripAlignment == sizeof(uint4));

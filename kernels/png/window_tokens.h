@@ -30,12 +30,11 @@ IMGPIPE_HOST_DEVICE constexpr unsigned high_ones(std::uint32_t bits) {
 #endif
 }
 
-// Bit i of four: byte i of the word equals the byte before it; `before`: the last byte of the word before.
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t equal_to_last(std::uint32_t word, std::uint32_t before) {
+// Bit 28 + i: byte i of the word is 0.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t equal_bytes_high(std::uint32_t differences) {
   constexpr std::uint32_t kLow = 0x7F7F7F7FU;
-  const std::uint32_t differs = word ^ (word << 8 | before);
-  const std::uint32_t equal = ~(((differs & kLow) + kLow) | differs) & ~kLow;  // bit 7 of a byte
-  return (equal >> 7) * 0x01020408U >> 24 & 15;
+  const std::uint32_t zeros = ~(((differences & kLow) + kLow) | differences) & ~kLow;  // bit 7 of a byte
+  return zeros * 0x00204081U;
 }
 
 // A run of kLeastRun bytes or more.
