@@ -265,14 +265,16 @@ TEST(PngDeviceForm, SharesOfARunAddUp) {
 // Groups are planned without a device: whatever the shapes, parts do not overlap.
 TEST(PngDeviceForm, GroupsHaveRoom) {
   std::vector<PngEncodingTask> tasks;
-  for (const Shape& shape : {Shape{1, 1, 1}, Shape{3264, 2448, 1}, Shape{365, 274, 3}, Shape{200'000'000, 1, 1},
-                             Shape{1, 2'000'000, 4}, Shape{600'000, 3, 2}}) {
+  for (const Shape& shape : {Shape{1, 1, 1}, Shape{3264, 2448, 1}, Shape{365, 274, 3},
+                             Shape{200'000'000, 1, 1}, Shape{1, 2'000'000, 4}, Shape{600'000, 3, 2}}) {
     const auto writer = make_writer(Format::png, shape);
-    tasks.push_back({{nullptr, shape.width, shape.height, shape.row_bytes(), shape.channels}, writer->strip_rows()});
+    tasks.push_back(
+        {{nullptr, shape.width, shape.height, shape.row_bytes(), shape.channels}, writer->strip_rows()});
   }
   std::size_t before = 0;
   for (std::size_t count = 0; count <= tasks.size(); ++count) {
-    const PngEncoding encoding(std::vector(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(count)));
+    const PngEncoding encoding(
+        std::vector(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(count)));
     const GroupMemory& memory = encoding.memory();
     EXPECT_LE(memory.upload_bytes, memory.results_offset);
     EXPECT_LE(memory.results_offset + memory.results_bytes, memory.bytes);
@@ -281,8 +283,9 @@ TEST(PngDeviceForm, GroupsHaveRoom) {
       EXPECT_GT(static_cast<double>(memory.bytes - before), 2 * bytes);
       EXPECT_LT(static_cast<double>(memory.bytes - before), 6 * bytes + 1'000'000);
       const std::vector<std::byte> results(memory.results_bytes);
-      EXPECT_EQ(static_cast<std::int64_t>(encoding.strips(count - 1, results.data()).size()),
-                (tasks[count - 1].pixels.height + tasks[count - 1].strip_rows - 1) / tasks[count - 1].strip_rows);
+      EXPECT_EQ(
+          static_cast<std::int64_t>(encoding.strips(count - 1, results.data()).size()),
+          (tasks[count - 1].pixels.height + tasks[count - 1].strip_rows - 1) / tasks[count - 1].strip_rows);
     }
     before = memory.bytes;
   }

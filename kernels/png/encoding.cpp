@@ -44,7 +44,7 @@ Picture picture_of_task(const PngEncodingTask& task) {
   const std::uint32_t vectors = blocks_of(std::min(picture.row_bytes, kSegmentBytes), 16);
   picture.lanes_a_segment = std::clamp(std::bit_floor(vectors / 2), 1U, 32U);
   const auto cells = static_cast<std::uint32_t>(repeat_cells(picture.bytes_of(0)));
-  picture.cell_blocks_a_strip = blocks_of(cells, kCellThreads);
+  picture.cell_blocks_a_strip = blocks_of(cells, kBlockCells);
   picture.hash_places = cells == 0 ? 0 : std::bit_ceil(2 * cells);
   picture.strip_pitch = rounded_up(picture.bytes_of(0), 256);
   return picture;
@@ -104,7 +104,9 @@ void PngEncoding::write_upload(std::byte* to) const {
 }
 
 Group PngEncoding::group(std::byte* memory) const {
-  const auto at = [memory]<class T>(std::size_t offset, T*& to) { to = reinterpret_cast<T*>(memory + offset); };
+  const auto at = [memory]<class T>(std::size_t offset, T*& to) {
+    to = reinterpret_cast<T*>(memory + offset);
+  };
   Group group{};
   at(0, group.pictures);
   group.count = static_cast<std::uint32_t>(pictures_.size());

@@ -2,13 +2,13 @@
 // host's writer makes at level 1 (images/codecs/png/strip_rule.h).
 //
 //   choose_filters   the filter of each row, a few lanes or a warp a row
-//   write_filtered   filtered rows, with how often each token occurs and the Adler-32, a block a tile of 16 KiB
-//   plan_strips      codes, header, sizes, where each tile's bits begin: a block a strip
-//   find_repeats     whether ISA-L is to be tried
-//   place_strips     where each strip lies in the output
-//   pack_strips      bits, a block a tile
+//   write_filtered   filtered rows, with how often each token occurs and the Adler-32, a block a tile of 16
+//   KiB plan_strips      codes, header, sizes, where each tile's bits begin: a block a strip find_repeats
+//   whether ISA-L is to be tried place_strips     where each strip lies in the output pack_strips      bits,
+//   a block a tile
 //
-// CRC-32 is the host's: it is over a chunk, which has a header as well, and ISA-L makes more than 10 GB/s of it.
+// CRC-32 is the host's: it is over a chunk, which has a header as well, and ISA-L makes more than 10 GB/s of
+// it.
 #pragma once
 
 #include <cstddef>

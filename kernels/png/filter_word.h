@@ -75,8 +75,8 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t sign_halves(std::uint32_t x) {
 }
 
 // The neighbours nearest to a + b - c; a before b before c where distances are equal. That is: with
-// t = 3c - (a + b), the less of a and b where t is no less than the greater one, the greater one where t is no
-// more than the less, else c.
+// t = 3c - (a + b), the less of a and b where t is no less than the greater one, the greater one where t is
+// no more than the less, else c.
 IMGPIPE_HOST_DEVICE inline std::uint32_t paeth_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const Ordered of = ordered_halves(a, b);
   const std::uint32_t t = 3 * c + 0x80008000U - a - b;  // and 0x8000, so that no half borrows

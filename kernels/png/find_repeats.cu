@@ -49,7 +49,8 @@ struct Window {
 // The window at `from`. `bits`: of the codes of the 256 literals, in shared memory.
 __device__ inline Window window_at(const std::uint8_t* from, const std::uint8_t* bits) {
   constexpr unsigned kWords = kLongestWindow / 4;
-  const auto* words = reinterpret_cast<const std::uint32_t*>(from - reinterpret_cast<std::uintptr_t>(from) % 4);
+  const auto* words =
+      reinterpret_cast<const std::uint32_t*>(from - reinterpret_cast<std::uintptr_t>(from) % 4);
   const auto shift = static_cast<unsigned>(8 * (reinterpret_cast<std::uintptr_t>(from) % 4));
   std::uint32_t low = __ldg(words);
   const std::uint32_t first = (low >> shift & 255) * 0x01010101U;
@@ -92,10 +93,14 @@ __device__ bool add_hash(unsigned long long hash, unsigned long long* table, std
   }
 }
 
-// A block of threads has kCellThreads cells of a strip: for the keys a warp takes one after the other, for
-// windows each thread has one.
+// A block of threads has kBlockCells cells of a strip. For the keys each warp takes some of them, one after
+// the other; of the windows, one a lane, the first warp has those at the least keys, the second those at the
+// cells' first bytes.
 __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
+  constexpr unsigned kWarps = kCellThreads / kLanes;
+  static_assert(kBlockCells == kLanes && kWarps >= 2);
   __shared__ std::uint8_t bits[256];
+  __shared__ std::uint16_t positions[2][kBlockCells];
   const Picture& picture = picture_of(group, &Picture::first_cell_block, blockIdx.x);
   const std::uint32_t block = blockIdx.x - picture.first_cell_block;
   const std::uint32_t number = block / picture.cell_blocks_a_strip;
@@ -104,35 +109,35 @@ __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
   if (state.matches != MatchRule::by_repeats) return;
   for (unsigned i = threadIdx.x; i < 256; i += kCellThreads)
     bits[i] = static_cast<std::uint8_t>(state.table[i] & 255);
-  __syncthreads();
   const unsigned lane = threadIdx.x % kLanes;
+  const unsigned warp = threadIdx.x / kLanes;
   const auto cells = static_cast<std::uint32_t>(repeat_cells(picture.bytes_of(number)));
-  const std::uint32_t cell = (block - number * picture.cell_blocks_a_strip) * kCellThreads + threadIdx.x;
-  const std::uint8_t* begin = group.filtered + picture.filtered + number * picture.strip_pitch;
-  const std::uint32_t first_cell = cell - lane;
-  std::uint32_t least = 0;
+  const std::uint32_t first_cell = (block - number * picture.cell_blocks_a_strip) * kBlockCells;
+  const std::uint8_t* begin = group.filtered + picture.filtered + number * picture.strip_pitch +
+                              std::uint64_t{first_cell} * kCellStep;
 #pragma unroll 4
-  for (unsigned i = 0; i < kLanes; ++i) {
+  for (unsigned i = warp; i < kBlockCells; i += kWarps) {
     if (first_cell + i >= cells) break;
-    const std::uint32_t of_cell = least_key(begin + std::uint64_t{first_cell + i} * kCellStep);
-    if (i == lane) least = of_cell;
+    const std::uint32_t position = least_key(begin + std::size_t{i} * kCellStep);
+    if (lane == 0) positions[0][i] = static_cast<std::uint16_t>(position);
   }
-  const bool there = cell < cells;
-#pragma unroll 1
-  for (unsigned place = 0; place < 2; ++place) {
-    Window window{0, 0};
-    if (there) window = window_at(begin + std::uint64_t{cell} * kCellStep + (place == 0 ? least : 0), bits);
-    unsigned long long* table = group.hashes + picture.first_hash +
-                                (std::uint64_t{2} * number + place) * picture.hash_places;
-    // 0 is never there.
-    const bool repeats =
-        window.bytes > 0 && window.hash != 0 && !add_hash(window.hash, table, picture.hash_places);
-    const auto windows = static_cast<unsigned>(__popc(__ballot_sync(kAllLanes, window.bytes > 0)));
-    const auto repeated = static_cast<unsigned>(__popc(__ballot_sync(kAllLanes, repeats)));
-    StripRepeats& found = group.windows[strip].of[place];
-    if (lane == 0 && windows > 0) atomicAdd(&found.windows, windows);
-    if (lane == 0 && repeated > 0) atomicAdd(&found.repeated, repeated);
-  }
+  if (threadIdx.x < kBlockCells) positions[1][threadIdx.x] = 0;
+  __syncthreads();
+  if (warp >= 2) return;
+  Window window{0, 0};
+  if (first_cell + lane < cells)
+    window = window_at(begin + std::size_t{lane} * kCellStep + positions[warp][lane], bits);
+  unsigned long long* table =
+      group.hashes + picture.first_hash + (std::uint64_t{2} * number + warp) * picture.hash_places;
+  // 0 is never there.
+  const bool repeats =
+      window.bytes > 0 && window.hash != 0 && !add_hash(window.hash, table, picture.hash_places);
+  __syncwarp();
+  const auto windows = static_cast<unsigned>(__popc(__ballot_sync(kAllLanes, window.bytes > 0)));
+  const auto repeated = static_cast<unsigned>(__popc(__ballot_sync(kAllLanes, repeats)));
+  StripRepeats& found = group.windows[strip].of[warp];
+  if (lane == 0 && windows > 0) atomicAdd(&found.windows, windows);
+  if (lane == 0 && repeated > 0) atomicAdd(&found.repeated, repeated);
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ __device__ Made made_of(const Group& group, const Picture& picture, std::uint32_
   return {StripKind::huffman, huffman};
 }
 
-// A block of threads a strip: all strips before it give its place. Then the words of the output that two tiles
-// share, the first of each, are made zero; with the header before the first of all.
+// A block of threads a strip: all strips before it give its place. Then the words of the output that two
+// tiles share, the first of each, are made zero; with the header before the first of all.
 __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   __shared__ unsigned long long place;
   if (threadIdx.x == 0) place = 0;
@@ -86,8 +86,8 @@ struct Shared {
 class WordPacker {
  public:
   __device__ WordPacker(std::uint32_t* words, std::uint32_t at) : words_(words + at / 32), held_(at % 32) {}
-  // The codes of two entries of a table, of 32 bits together at most. Their lowest bits say how long they are:
-  // they are added up, and shifted by, as they are.
+  // The codes of two entries of a table, of 32 bits together at most. Their lowest bits say how long they
+  // are: they are added up, and shifted by, as they are.
   __device__ void put(std::uint32_t first, std::uint32_t second) {
     const std::uint32_t code = first >> 8 | __funnelshift_l(0, second >> 8, first);
     hand_ |= __funnelshift_l(0, code, held_);
@@ -105,49 +105,57 @@ class WordPacker {
 
  private:
   std::uint32_t* words_;
-  std::uint32_t held_;      // bits of hand_
+  std::uint32_t held_;  // bits of hand_
   std::uint32_t hand_ = 0;
 };
 
-// Calls use(entry) for the tokens that begin in a window with copies, or at the strip's end. `from`: its bytes.
-template <class Use>
-__device__ inline void for_each_token(const std::uint8_t* from, std::uint32_t valid, const WindowCopies& copies,
-                                      const std::uint32_t* table, const Use& use) {
-  unsigned copy = 0;
-  std::uint32_t left = (low_bits(valid) & ~copies.copied) | copies.starts;
-#pragma unroll 1
-  for (; left != 0; left &= left - 1) {
-    const unsigned at = trailing_zeros(left);
-    if ((copies.starts >> at & 1) != 0) {
-      use(copy_entry(table, copy == 0 ? copies.lengths[0] : copy == 1 ? copies.lengths[1] : copies.lengths[2]));
-      ++copy;
-    } else {
-      use(table[__ldg(from + at)]);
-    }
-  }
-}
-
-__device__ inline std::uint32_t bits_of_literals(const std::uint32_t (&window)[8], const std::uint8_t* bits) {
+// The literals' bits; without All those only that `literals` has a bit for.
+template <bool All>
+__device__ inline std::uint32_t bits_of_literals(const std::uint32_t (&window)[8], std::uint32_t literals,
+                                                 const std::uint8_t* bits) {
   std::uint32_t sum = 0;
 #pragma unroll
-  for (const std::uint32_t word : window)
-    sum += bits[word & 255] + bits[word >> 8 & 255] + bits[word >> 16 & 255] + bits[word >> 24];
+  for (unsigned i = 0; i < kWindowBytes; ++i) {
+    const std::uint32_t each = bits[window[i / 4] >> 8 * (i % 4) & 255];
+    sum += All || (literals & 1U << i) != 0 ? each : 0;
+  }
   return sum;
 }
 
-__device__ inline void pack_literals(const std::uint32_t (&window)[8], const std::uint32_t* table,
-                                     WordPacker& packer) {
+// The entry of byte i, or 0 where it is no literal.
+template <bool All>
+__device__ inline std::uint32_t entry_of(const std::uint32_t (&window)[8], unsigned i, std::uint32_t literals,
+                                         const std::uint32_t* table) {
+  const std::uint32_t entry = table[window[i / 4] >> 8 * (i % 4) & 255];
+  return All || (literals & 1U << i) != 0 ? entry : 0;
+}
+
+template <bool All>
+__device__ inline void pack_window(const std::uint32_t (&window)[8], std::uint32_t literals,
+                                   const WindowCopies& copies, const std::uint32_t* table,
+                                   WordPacker& packer) {
+  std::uint32_t next_copy = copies.lengths[0];
+  std::uint32_t then = copies.lengths[1] | std::uint32_t{copies.lengths[2]} << 16;
 #pragma unroll
-  for (const std::uint32_t word : window) {
-    packer.put(table[word & 255], table[word >> 8 & 255]);
-    packer.put(table[word >> 16 & 255], table[word >> 24]);
+  for (unsigned i = 0; i < kWindowBytes; i += 2) {
+    const std::uint32_t first = entry_of<All>(window, i, literals, table);
+    const std::uint32_t second = entry_of<All>(window, i + 1, literals, table);
+    if (All || (copies.starts & 3U << i) == 0) {
+      packer.put(first, second);
+      continue;
+    }
+    // A copy has three bytes and more: whichever of the two begins it, the second is no literal.
+    packer.put(first, 0);
+    packer.put(copy_entry(table, next_copy), 0);
+    next_copy = then & 0xFFFF;
+    then >>= 16;
   }
 }
 
 // What a window needs to know of runs. All threads call it; a barrier, of the other arrays in `shared` too.
-__device__ inline WindowCopies copies_of_window(const Tile& tile, const TileState& state, const std::uint8_t* from,
-                                                const std::uint32_t (&window)[8], std::uint32_t valid,
-                                                Shared& shared) {
+__device__ inline WindowCopies copies_of_window(const Tile& tile, const TileState& state,
+                                                const std::uint8_t* from, const std::uint32_t (&window)[8],
+                                                std::uint32_t valid, Shared& shared) {
   const unsigned warp = threadIdx.x / kLanes;
   const bool has_runs = (state.run_warps >> warp & 1) != 0;
   std::uint32_t equal = 0;
@@ -180,7 +188,8 @@ __device__ inline void write_words(const std::uint32_t* from, std::uint32_t* to,
   }
 }
 
-__device__ inline void pack_tile(const Group& group, const Tile& tile, const StripState& strip, Shared& shared) {
+__device__ inline void pack_tile(const Group& group, const Tile& tile, const StripState& strip,
+                                 Shared& shared) {
   const TileState& state = group.tile_states[blockIdx.x];
   const bool ends_strip = tile.last_of_strip();
   const bool last = tile.strip + 1 == tile.picture.strips();
@@ -206,12 +215,13 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
     window[4] = high.x, window[5] = high.y, window[6] = high.z, window[7] = high.w;
   }
   const WindowCopies copies = copies_of_window(tile, state, from, window, valid, shared);
-  const bool literals = copies.copied == 0 && valid == kWindowBytes;
-  std::uint32_t bits = 0;
-  if (literals) {
-    bits = bits_of_literals(window, shared.bits);
-  } else {
-    for_each_token(from, valid, copies, shared.table, [&](std::uint32_t entry) { bits += entry & 255; });
+  const std::uint32_t literals = low_bits(valid) & ~copies.copied;
+  const bool all = __all_sync(kAllLanes, literals == ~0U) != 0;
+  std::uint32_t bits = all ? bits_of_literals<true>(window, literals, shared.bits)
+                           : bits_of_literals<false>(window, literals, shared.bits);
+#pragma unroll
+  for (unsigned i = 0; i < 3; ++i) {
+    if (i < copies.count) bits += copy_bits(shared.table, copies.lengths[i]);
   }
   __syncwarp();
   std::uint32_t of_warp = 0;
@@ -220,10 +230,10 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
   __syncthreads();
   for (unsigned warp = 0; warp < threadIdx.x / kLanes; ++warp) bit += shared.warp_bits[warp];
   WordPacker packer(shared.words, bit);
-  if (literals) {
-    pack_literals(window, shared.table, packer);
+  if (all) {
+    pack_window<true>(window, literals, copies, shared.table, packer);
   } else {
-    for_each_token(from, valid, copies, shared.table, [&](std::uint32_t entry) { packer.put(entry, 0); });
+    pack_window<false>(window, literals, copies, shared.table, packer);
   }
   packer.finish();
   if (ends_strip && threadIdx.x == 0) {

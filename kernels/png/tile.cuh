@@ -82,7 +82,9 @@ __device__ inline bool may_have_runs(std::uint32_t equal) {
 class WarpRuns {
  public:
   __device__ explicit WarpRuns(std::uint32_t equal)
-      : leading_(low_ones(equal)), trailing_(high_ones(equal)), gaps_(__ballot_sync(kAllLanes, equal != ~0U)) {}
+      : leading_(low_ones(equal)),
+        trailing_(high_ones(equal)),
+        gaps_(__ballot_sync(kAllLanes, equal != ~0U)) {}
 
   [[nodiscard]] __device__ WarpEnds ends() const {
     const unsigned first = gaps_ == 0 ? 0 : trailing_zeros(gaps_);

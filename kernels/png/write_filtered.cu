@@ -37,12 +37,13 @@ __device__ inline void load_words(const std::uint8_t* row, std::uint32_t vectors
   for (int k = 0; k < 9; ++k) words[k] = one ? all[k + 1] : all[k];
 }
 __device__ inline std::uint32_t load_word(const std::uint8_t* row, std::uint32_t vectors, std::int32_t at) {
-  return static_cast<std::uint32_t>(at) < 4 * vectors ? __ldg(reinterpret_cast<const std::uint32_t*>(row) + at)
-                                                      : 0;
+  return static_cast<std::uint32_t>(at) < 4 * vectors
+             ? __ldg(reinterpret_cast<const std::uint32_t*>(row) + at)
+             : 0;
 }
 
-// Sets the bytes of `window` from byte `start` on: those of a filtered row from its byte `from` (below 0 where
-// the row begins within the window) on. What is beyond the row's end is anything.
+// Sets the bytes of `window` from byte `start` on: those of a filtered row from its byte `from` (below 0
+// where the row begins within the window) on. What is beyond the row's end is anything.
 template <Filter F>
 __device__ inline void filter_window(const Picture& picture, const std::uint8_t* row, std::int32_t from,
                                      std::int32_t start, std::uint32_t (&window)[8]) {
@@ -166,7 +167,8 @@ static_assert(kTileBytes < 65536);
 
 __device__ inline void clear_counters(std::uint32_t* counts) {
   auto* vectors = reinterpret_cast<uint4*>(counts);
-  for (unsigned i = threadIdx.x; i < kCounterWords / 4; i += kTileThreads) vectors[i] = make_uint4(0, 0, 0, 0);
+  for (unsigned i = threadIdx.x; i < kCounterWords / 4; i += kTileThreads)
+    vectors[i] = make_uint4(0, 0, 0, 0);
 }
 
 // Of byte number `Byte` of a word: where its counter stands, in words from the column's first, and what it is
@@ -199,7 +201,8 @@ __device__ inline void count_bytes(std::uint32_t* counts, const std::uint32_t (&
   } else {
 #pragma unroll
     for (unsigned k = 0; k < 8; ++k) {
-      for (unsigned j = 4 * k; j < 4 * k + 4 && j < valid; ++j) count_byte<0>(counts, window[k] >> 8 * (j % 4));
+      for (unsigned j = 4 * k; j < 4 * k + 4 && j < valid; ++j)
+        count_byte<0>(counts, window[k] >> 8 * (j % 4));
     }
   }
 }
@@ -227,7 +230,8 @@ struct Adler {
 
 // Of a window, as part of a tile of `bytes`: the sum of its bytes, and of each times how many bytes of the
 // tile are not before it. Bytes that are not there are zeros.
-__device__ inline Adler adler_of_window(const std::uint32_t (&window)[8], std::uint32_t at, std::uint32_t bytes) {
+__device__ inline Adler adler_of_window(const std::uint32_t (&window)[8], std::uint32_t at,
+                                        std::uint32_t bytes) {
   std::uint32_t low = 0;
   std::uint32_t weighted = 0;  // 32 for the window's first byte, 1 for its last
 #pragma unroll
@@ -262,8 +266,10 @@ __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[
     for (unsigned k = 0; k < 8; ++k) {
       if (static_cast<unsigned>(run.first) / 4 == k) byte = window[k] >> 8 * (run.first % 4) & 255;
     }
-    atomicSub(shared.counts + (counter_of<0>(byte) | threadIdx.x % kColumns), share.copied * unit_of<0>(byte));
-    if (share.longest > 0) atomicAdd(&shared.lengths[length_symbol(kLongestCopy).symbol - 257], share.longest);
+    atomicSub(shared.counts + (counter_of<0>(byte) | threadIdx.x % kColumns),
+              share.copied * unit_of<0>(byte));
+    if (share.longest > 0)
+      atomicAdd(&shared.lengths[length_symbol(kLongestCopy).symbol - 257], share.longest);
     if (share.rest > 0) atomicAdd(&shared.lengths[length_symbol(share.rest).symbol - 257], 1U);
   });
 }
@@ -306,8 +312,9 @@ __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   const bool own_runs = __any_sync(kAllLanes, may_have_runs(equal)) != 0;
   __syncthreads();
   // Runs that come in from another warp, or perhaps from another tile.
-  const bool has_runs = own_runs || (warp > 0 ? shared.ends[warp - 1].trailing >= kHalfRun : ends.leading > 0) ||
-                        (warp + 1 < kTileWarps ? shared.ends[warp + 1].leading >= kHalfRun : ends.trailing > 0);
+  const bool has_runs =
+      own_runs || (warp > 0 ? shared.ends[warp - 1].trailing >= kHalfRun : ends.leading > 0) ||
+      (warp + 1 < kTileWarps ? shared.ends[warp + 1].leading >= kHalfRun : ends.trailing > 0);
   if (has_runs) {
     count_runs(shared, window, equal, runs.reach(reach_of_warp(shared.ends, {kBeyond, kBeyond})));
     if (lane == 0) atomicOr(&shared.run_warps, 1U << warp);
