@@ -184,7 +184,19 @@ std::vector<Token> tokens_by_windows(const std::vector<std::uint8_t>& strip) {
     while (in < begin && equal[begin - 1 - in]) ++in;
     while (begin + kWindowBytes + out < equal.size() && equal[begin + kWindowBytes + out]) ++out;
     WindowCopies copies;
-    for_each_run(bits, in, out, [&](const Run& run) { copies.add(run); });
+    std::vector<std::uint32_t> starting;
+    for_each_run(bits, in, out, [&](const Run& run) {
+      copies.add(run);
+      if (run.first >= 0 && (run.first > 0 || in == 0)) starting.push_back(run.length);
+    });
+    const StartingRuns runs(bits, in, out);
+    std::vector<std::uint32_t> expected;
+    if (runs.inner >= kLeastRun) {
+      expected.push_back(runs.inner);
+      EXPECT_TRUE(equal[begin + runs.inner_last] && !equal[begin + runs.inner_last + 1]);
+    }
+    if (runs.last >= kLeastRun) expected.push_back(runs.last);
+    EXPECT_EQ(starting, expected);
     unsigned copy = 0;
     for (unsigned i = 0; i < kWindowBytes && begin + i < strip.size(); ++i) {
       if ((copies.starts >> i & 1) != 0) {

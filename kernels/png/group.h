@@ -86,6 +86,7 @@ enum class StripKind : std::uint32_t { huffman, stored, filtered };
 
 struct StripState {
   std::uint32_t table[kMostHuffmanSymbols];  // code << 8 | its bits
+  std::uint32_t copies[kLongestCopy + 1];    // copy_entry(), by length
   // A block's header: HLIT and so on, lengths of the code of lengths, coded lengths.
   static constexpr unsigned kMostHeaderBits = 17 + 3 * kLengthCodes + (kMostHuffmanSymbols + 1) * (7 + 7);
   std::uint32_t header[kMostHeaderBits / 32 + 2];

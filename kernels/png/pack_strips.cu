@@ -76,7 +76,8 @@ constexpr unsigned kPackWords = (kTileBytes * kMostCodeBits + 31 + kMostCodeBits
 
 struct Shared {
   std::uint32_t table[kMostHuffmanSymbols];
-  std::uint8_t bits[256];  // of a literal's code
+  std::uint8_t bits[256];                  // of a literal's code
+  std::uint32_t copies[kLongestCopy + 1];  // copy_entry(), where there are runs
   WarpEnds ends[kTileWarps];
   std::uint32_t warp_bits[kTileWarps];
   std::uint32_t words[kPackWords];
@@ -132,21 +133,20 @@ __device__ inline std::uint32_t entry_of(const std::uint32_t (&window)[8], unsig
 
 template <bool All>
 __device__ inline void pack_window(const std::uint32_t (&window)[8], std::uint32_t literals,
-                                   const WindowCopies& copies, const std::uint32_t* table,
-                                   WordPacker& packer) {
+                                   const WindowCopies& copies, const Shared& shared, WordPacker& packer) {
   std::uint32_t next_copy = copies.lengths[0];
   std::uint32_t then = copies.lengths[1] | std::uint32_t{copies.lengths[2]} << 16;
 #pragma unroll
   for (unsigned i = 0; i < kWindowBytes; i += 2) {
-    const std::uint32_t first = entry_of<All>(window, i, literals, table);
-    const std::uint32_t second = entry_of<All>(window, i + 1, literals, table);
+    const std::uint32_t first = entry_of<All>(window, i, literals, shared.table);
+    const std::uint32_t second = entry_of<All>(window, i + 1, literals, shared.table);
     if (All || (copies.starts & 3U << i) == 0) {
       packer.put(first, second);
       continue;
     }
     // A copy has three bytes and more: whichever of the two begins it, the second is no literal.
     packer.put(first, 0);
-    packer.put(copy_entry(table, next_copy), 0);
+    packer.put(shared.copies[next_copy], 0);
     next_copy = then & 0xFFFF;
     then >>= 16;
   }
@@ -203,6 +203,10 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
     shared.table[i] = entry;
     if (i < 256) shared.bits[i] = static_cast<std::uint8_t>(entry & 255);
   }
+  if (state.run_warps != 0) {
+    for (unsigned i = kLeastCopy + threadIdx.x; i <= kLongestCopy; i += kTileThreads)
+      shared.copies[i] = strip.copies[i];
+  }
   for (unsigned i = threadIdx.x; i < words; i += kTileThreads) shared.words[i] = 0;
   const std::uint32_t at = threadIdx.x * kWindowBytes;
   const std::uint32_t valid = at >= tile.bytes ? 0 : min(tile.bytes - at, kWindowBytes);
@@ -221,7 +225,7 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
                            : bits_of_literals<false>(window, literals, shared.bits);
 #pragma unroll
   for (unsigned i = 0; i < 3; ++i) {
-    if (i < copies.count) bits += copy_bits(shared.table, copies.lengths[i]);
+    if (i < copies.count) bits += shared.copies[copies.lengths[i]] & 255;
   }
   __syncwarp();
   std::uint32_t of_warp = 0;
@@ -231,9 +235,9 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
   for (unsigned warp = 0; warp < threadIdx.x / kLanes; ++warp) bit += shared.warp_bits[warp];
   WordPacker packer(shared.words, bit);
   if (all) {
-    pack_window<true>(window, literals, copies, shared.table, packer);
+    pack_window<true>(window, literals, copies, shared, packer);
   } else {
-    pack_window<false>(window, literals, copies, shared.table, packer);
+    pack_window<false>(window, literals, copies, shared, packer);
   }
   packer.finish();
   if (ends_strip && threadIdx.x == 0) {

@@ -318,6 +318,8 @@ __global__ __launch_bounds__(kPlanThreads) void plan_kernel(Group group) {
     place_tiles(strip, shared);
     for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kPlanThreads)
       state.table[i] = shared.table[i];
+    for (unsigned i = kLeastCopy + threadIdx.x; i <= kLongestCopy; i += kPlanThreads)
+      state.copies[i] = copy_entry(shared.table, i);
     for (unsigned i = threadIdx.x; i < sizeof(shared.header) / 4; i += kPlanThreads)
       state.header[i] = shared.header[i];
   }

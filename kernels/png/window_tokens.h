@@ -75,6 +75,30 @@ IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t 
   }
 }
 
+// The lengths of the runs that begin in a window, 0 for none: of kLeastRun bytes and more there is one at
+// most that ends in it, and one that reaches its end.
+struct StartingRuns {
+  IMGPIPE_HOST_DEVICE StartingRuns(std::uint32_t equal, std::uint32_t in, std::uint32_t out) {
+    const unsigned trailing = high_ones(equal);
+    if (trailing > 0 && (trailing < kWindowBytes || in == 0)) last = trailing + out;
+    // Where kLeastRun ones in a row begin, but for a run that began before.
+    std::uint32_t starts = equal & equal >> 1;
+    starts &= starts >> 2;
+    starts &= starts >> 4;
+    starts &= starts >> 8;
+    if (starts == 0) return;
+    const unsigned first = trailing_zeros(starts);
+    const unsigned length = low_ones(equal >> first);
+    if (first + length == kWindowBytes || (first == 0 && in > 0)) return;
+    inner = length;
+    inner_last = first + length - 1;
+  }
+
+  std::uint32_t inner = 0;
+  unsigned inner_last = 0;  // the last byte of it
+  std::uint32_t last = 0;
+};
+
 // How a run is cut: copies of kLongestCopy, then of the rest, which may be too little.
 struct RunCut {
   IMGPIPE_HOST_DEVICE constexpr explicit RunCut(std::uint32_t length)

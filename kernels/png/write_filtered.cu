@@ -255,23 +255,25 @@ struct Shared {
   Adler adlers[kTileWarps];
 };
 
-// Takes runs within the tile out of the literals: where they begin.
+__device__ inline void count_run(Shared& shared, std::uint32_t byte, std::uint32_t length) {
+  const RunCut cut(length);
+  atomicSub(shared.counts + (counter_of<0>(byte) | threadIdx.x % kColumns), cut.copied() * unit_of<0>(byte));
+  if (cut.whole > 0)
+    atomicAdd(&shared.lengths[length_symbol(kLongestCopy).symbol - 257], cut.whole / kLongestCopy);
+  if (cut.rest > 0) atomicAdd(&shared.lengths[length_symbol(cut.rest).symbol - 257], 1U);
+}
+
+// Takes runs within the tile out of the literals, in the windows where they begin.
 __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[8], std::uint32_t equal,
                                   const Reach& reach) {
-  for_each_run(equal, reach.in, reach.out, [&](const Run& run) {
-    if (run.first < 0 || run.length >= kBeyond) return;
-    const RunShare share(run.length, 0, run.length);
-    std::uint32_t byte = 0;
+  const StartingRuns runs(equal, reach.in, reach.out);
+  if (runs.inner >= kLeastRun) {
+    std::uint32_t word = 0;
 #pragma unroll
-    for (unsigned k = 0; k < 8; ++k) {
-      if (static_cast<unsigned>(run.first) / 4 == k) byte = window[k] >> 8 * (run.first % 4) & 255;
-    }
-    atomicSub(shared.counts + (counter_of<0>(byte) | threadIdx.x % kColumns),
-              share.copied * unit_of<0>(byte));
-    if (share.longest > 0)
-      atomicAdd(&shared.lengths[length_symbol(kLongestCopy).symbol - 257], share.longest);
-    if (share.rest > 0) atomicAdd(&shared.lengths[length_symbol(share.rest).symbol - 257], 1U);
-  });
+    for (unsigned k = 0; k < 8; ++k) word = runs.inner_last / 4 == k ? window[k] : word;
+    count_run(shared, word >> 8 * (runs.inner_last % 4) & 255, runs.inner);
+  }
+  if (runs.last >= kLeastRun && runs.last < kBeyond) count_run(shared, window[7] >> 24, runs.last);
 }
 
 __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
