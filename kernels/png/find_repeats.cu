@@ -1,6 +1,6 @@
 // find_repeats() of images/codecs/png/strip_repeats.h, where the rule asks for it, with a table of hashes a
-// strip and place. How many windows repeat does not depend on their order: it is how many there are
-// less how many differ.
+// strip and place. How many windows repeat does not depend on their order: it is how many there are less how
+// many differ.
 #include <cuda_runtime.h>
 
 #include "images/codecs/png/strip_repeats.h"

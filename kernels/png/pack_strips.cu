@@ -94,10 +94,11 @@ class WordPacker {
     hand_ |= __funnelshift_l(0, code, held_);
     const std::uint32_t beyond = __funnelshift_l(code, 0, held_);
     held_ = (held_ + first + second) & 63;
-    if (held_ < 32) return;
-    atomicOr(words_, hand_);
-    ++words_;
-    hand_ = beyond;
+    // No branch but around the one store.
+    const bool full = held_ >= 32;
+    if (full) atomicOr(words_, hand_);
+    words_ += full ? 1 : 0;
+    hand_ = full ? beyond : hand_;
     held_ &= 31;
   }
   __device__ void finish() const {

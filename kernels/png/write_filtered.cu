@@ -192,11 +192,11 @@ __device__ inline void count_bytes(std::uint32_t* counts, const std::uint32_t (&
                                    std::uint32_t valid) {
   if (valid == kWindowBytes) {
 #pragma unroll
-    for (const std::uint32_t word : window) {
-      count_byte<0>(counts, word);
-      count_byte<1>(counts, word);
-      count_byte<2>(counts, word);
-      count_byte<3>(counts, word);
+    for (unsigned k = 0; k < 8; ++k) {
+      count_byte<0>(counts, window[k]);
+      count_byte<1>(counts, window[k]);
+      count_byte<2>(counts, window[k]);
+      count_byte<3>(counts, window[k]);
     }
   } else {
 #pragma unroll
@@ -268,9 +268,13 @@ __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[
                                   const Reach& reach) {
   const StartingRuns runs(equal, reach.in, reach.out);
   if (runs.inner >= kLeastRun) {
-    std::uint32_t word = 0;
-#pragma unroll
-    for (unsigned k = 0; k < 8; ++k) word = runs.inner_last / 4 == k ? window[k] : word;
+    // No index that is known at run time only: the window stays in registers.
+    const unsigned at = runs.inner_last / 4;
+    const std::uint32_t low =
+        (at & 2) != 0 ? ((at & 1) != 0 ? window[3] : window[2]) : ((at & 1) != 0 ? window[1] : window[0]);
+    const std::uint32_t high =
+        (at & 2) != 0 ? ((at & 1) != 0 ? window[7] : window[6]) : ((at & 1) != 0 ? window[5] : window[4]);
+    const std::uint32_t word = (at & 4) != 0 ? high : low;
     count_run(shared, word >> 8 * (runs.inner_last % 4) & 255, runs.inner);
   }
   if (runs.last >= kLeastRun && runs.last < kBeyond) count_run(shared, window[7] >> 24, runs.last);
