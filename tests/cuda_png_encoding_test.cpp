@@ -73,9 +73,8 @@ std::vector<std::pair<std::string, Value>> pictures(std::uint64_t seed) {
     const std::int64_t letter = noise(x / 12, y / 24, 5) % 30;
     return byte_of(noise(letter * 100 + x % 12, y % 24, 6) % 2 == 0 ? 0 : 255);
   });
-  all.emplace_back("palette", [=](auto x, auto y, int c) {
-    return byte_of(noise(noise(x / 9, y / 5, 1) % 12, 3, c));
-  });
+  all.emplace_back("palette",
+                   [=](auto x, auto y, int c) { return byte_of(noise(noise(x / 9, y / 5, 1) % 12, 3, c)); });
   // Bands with what each of the five filters is best for.
   all.emplace_back("filters", [=](auto x, auto y, int c) {
     const std::int64_t n = noise(x, 1, c) % 256;
@@ -97,7 +96,8 @@ std::vector<std::pair<std::string, Value>> pictures(std::uint64_t seed) {
     const std::int64_t length = y % 3 == 0 ? 1 + (y / 3) % 40 : y % 3 == 1 ? 240 + y % 40 : 500 + y % 30;
     return byte_of(noise(x / length, y, 2) % 3);
   });
-  all.emplace_back("sparse", [=](auto x, auto y, int c) { return byte_of(noise(x, y, c) % 997 == 0 ? 1 : 0); });
+  all.emplace_back("sparse",
+                   [=](auto x, auto y, int c) { return byte_of(noise(x, y, c) % 997 == 0 ? 1 : 0); });
   return all;
 }
 
@@ -115,12 +115,14 @@ class PlaneOnDevice {
     stride_ = ((shape_.width + 15) / 16 * 16 * shape_.channels + 15) / 16 * 16 + 16 * extra;
     std::vector<Sample> all(static_cast<std::size_t>(stride_ * shape_.height), Sample{0xC7});
     for (std::int64_t y = 0; y < shape_.height; ++y)
-      std::memcpy(all.data() + y * stride_, image.view().row(y), static_cast<std::size_t>(shape_.row_bytes()));
+      std::memcpy(all.data() + y * stride_, image.view().row(y),
+                  static_cast<std::size_t>(shape_.row_bytes()));
     buffer_.reserve(all.size());
     IMGPIPE_CUDA(cudaMemcpy(buffer_.data(), all.data(), all.size(), cudaMemcpyHostToDevice));
   }
   [[nodiscard]] Plane<const Sample, Device> plane() const {
-    return {static_cast<const Sample*>(buffer_.data()), shape_.width, shape_.height, stride_, shape_.channels};
+    return {static_cast<const Sample*>(buffer_.data()), shape_.width, shape_.height, stride_,
+            shape_.channels};
   }
 
  private:
@@ -212,8 +214,8 @@ void check_group(const std::vector<Image>& images, const std::vector<std::string
   const std::vector<MadeFile> files = files_of_device(pointers);
   for (std::size_t i = 0; i < images.size(); ++i) {
     EXPECT_EQ(difference(file_of_host(images[i]), files[i].bytes), "")
-        << names[i] << " " << name_of(images[i]) << ", " << files[i].strips << " strips, " << files[i].filtered
-        << " filtered";
+        << names[i] << " " << name_of(images[i]) << ", " << files[i].strips << " strips, "
+        << files[i].filtered << " filtered";
   }
 }
 
@@ -289,7 +291,9 @@ TEST(CudaPngEncoding, RunsOfEveryLength) {
       // None has the same value as the one before it, so that the filter None is the best.
       static constexpr std::uint8_t kValues[] = {0, 1, 255, 2, 254};
       bytes.insert(bytes.end(), static_cast<std::size_t>(length), kValues[(random() % 4 + bytes.size()) % 5]);
-      length = round < 4 ? 1 + length % 620 : round < 8 ? 13 + random() % 8 : 255 + random() % 20 * (random() % 30);
+      length = round < 4   ? 1 + length % 620
+               : round < 8 ? 13 + random() % 8
+                           : 255 + random() % 20 * (random() % 30);
     }
     images.push_back(picture({static_cast<std::int64_t>(bytes.size()), 1, 1},
                              [&](auto x, auto, int) { return bytes[static_cast<std::size_t>(x)]; }));
@@ -379,6 +383,8 @@ TEST(CudaPngEncoding, RandomGroups) {
 
 #else
 
-TEST(CudaPngEncoding, NeedsCuda) { GTEST_SKIP() << "this build has no CUDA"; }
+TEST(CudaPngEncoding, NeedsCuda) {
+  GTEST_SKIP() << "this build has no CUDA";
+}
 
 #endif

@@ -160,8 +160,10 @@ TEST(PngDeviceForm, FiltersOfFourBytesAreTheStandards) {
   EXPECT_EQ(best_filter(sums.data(), true), kUp);
   EXPECT_EQ(best_filter(sums.data(), false), kSub);
   EXPECT_EQ(byte_mask(0b1010), 0xFF00FF00U);
-  EXPECT_EQ(equal_to_last(0x05050607, 7), 0b1001U);
-  EXPECT_EQ(equal_to_last(0x80800000, 1), 0b1010U);
+  for (unsigned bits = 0; bits < 16; ++bits) {
+    for (const std::uint32_t bytes : {0x01010101U, 0x80808080U, 0xFF7F8001U})
+      EXPECT_EQ(equal_bytes_high(bytes & ~byte_mask(bits)) >> 28, bits);
+  }
 }
 
 // A strip's tokens by windows, each knowing its 32 bytes and two numbers.
@@ -182,7 +184,19 @@ std::vector<Token> tokens_by_windows(const std::vector<std::uint8_t>& strip) {
     while (in < begin && equal[begin - 1 - in]) ++in;
     while (begin + kWindowBytes + out < equal.size() && equal[begin + kWindowBytes + out]) ++out;
     WindowCopies copies;
-    for_each_run(bits, in, out, [&](const Run& run) { copies.add(run); });
+    std::vector<std::uint32_t> starting;
+    for_each_run(bits, in, out, [&](const Run& run) {
+      copies.add(run);
+      if (run.first >= 0 && (run.first > 0 || in == 0)) starting.push_back(run.length);
+    });
+    const StartingRuns runs(bits, in, out);
+    std::vector<std::uint32_t> expected;
+    if (runs.inner >= kLeastRun) {
+      expected.push_back(runs.inner);
+      EXPECT_TRUE(equal[begin + runs.inner_last] && !equal[begin + runs.inner_last + 1]);
+    }
+    if (runs.last >= kLeastRun) expected.push_back(runs.last);
+    EXPECT_EQ(starting, expected);
     unsigned copy = 0;
     for (unsigned i = 0; i < kWindowBytes && begin + i < strip.size(); ++i) {
       if ((copies.starts >> i & 1) != 0) {
@@ -263,14 +277,16 @@ TEST(PngDeviceForm, SharesOfARunAddUp) {
 // Groups are planned without a device: whatever the shapes, parts do not overlap.
 TEST(PngDeviceForm, GroupsHaveRoom) {
   std::vector<PngEncodingTask> tasks;
-  for (const Shape& shape : {Shape{1, 1, 1}, Shape{3264, 2448, 1}, Shape{365, 274, 3}, Shape{200'000'000, 1, 1},
-                             Shape{1, 2'000'000, 4}, Shape{600'000, 3, 2}}) {
+  for (const Shape& shape : {Shape{1, 1, 1}, Shape{3264, 2448, 1}, Shape{365, 274, 3},
+                             Shape{200'000'000, 1, 1}, Shape{1, 2'000'000, 4}, Shape{600'000, 3, 2}}) {
     const auto writer = make_writer(Format::png, shape);
-    tasks.push_back({{nullptr, shape.width, shape.height, shape.row_bytes(), shape.channels}, writer->strip_rows()});
+    tasks.push_back(
+        {{nullptr, shape.width, shape.height, shape.row_bytes(), shape.channels}, writer->strip_rows()});
   }
   std::size_t before = 0;
   for (std::size_t count = 0; count <= tasks.size(); ++count) {
-    const PngEncoding encoding(std::vector(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(count)));
+    const PngEncoding encoding(
+        std::vector(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(count)));
     const GroupMemory& memory = encoding.memory();
     EXPECT_LE(memory.upload_bytes, memory.results_offset);
     EXPECT_LE(memory.results_offset + memory.results_bytes, memory.bytes);
@@ -279,8 +295,9 @@ TEST(PngDeviceForm, GroupsHaveRoom) {
       EXPECT_GT(static_cast<double>(memory.bytes - before), 2 * bytes);
       EXPECT_LT(static_cast<double>(memory.bytes - before), 6 * bytes + 1'000'000);
       const std::vector<std::byte> results(memory.results_bytes);
-      EXPECT_EQ(static_cast<std::int64_t>(encoding.strips(count - 1, results.data()).size()),
-                (tasks[count - 1].pixels.height + tasks[count - 1].strip_rows - 1) / tasks[count - 1].strip_rows);
+      EXPECT_EQ(
+          static_cast<std::int64_t>(encoding.strips(count - 1, results.data()).size()),
+          (tasks[count - 1].pixels.height + tasks[count - 1].strip_rows - 1) / tasks[count - 1].strip_rows);
     }
     before = memory.bytes;
   }

@@ -21,8 +21,8 @@ struct HuffmanWork {
 
 // `counts`, `lengths`: of `symbols` (at most kMostHuffmanSymbols, no more than there are threads), in shared
 // memory. All threads call it; the lengths are there behind it.
-__device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsigned symbols, unsigned most_bits,
-                                             std::uint8_t* lengths, HuffmanWork& work) {
+__device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsigned symbols,
+                                             unsigned most_bits, std::uint8_t* lengths, HuffmanWork& work) {
   const unsigned symbol = threadIdx.x;
   const bool occurs = symbol < symbols && counts[symbol] != 0;
   const unsigned long long key =
@@ -65,7 +65,8 @@ __device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsign
 
 // Writes code << 8 | bits of every symbol, 0 for one without a code, to `table`. All threads call it; a
 // barrier is to follow.
-__device__ inline void block_huffman_table(const std::uint8_t* lengths, unsigned symbols, std::uint32_t* table) {
+__device__ inline void block_huffman_table(const std::uint8_t* lengths, unsigned symbols,
+                                           std::uint32_t* table) {
   const unsigned symbol = threadIdx.x;
   if (symbol >= symbols) return;
   const unsigned length = lengths[symbol];

@@ -22,28 +22,27 @@ __device__ inline std::uint32_t load_before(const std::uint8_t* row, std::uint32
   return at == 0 ? 0 : __ldg(reinterpret_cast<const std::uint32_t*>(row + at - 4));
 }
 
-// Adds the residuals of 16 bytes, or of `bytes` where that is less.
-template <bool HasAbove>
+// Adds the residuals of 16 bytes, or, without Whole, of the first `bytes`.
+template <bool HasAbove, bool Whole>
 __device__ inline void add_vector(const std::uint8_t* row, const std::uint8_t* above, std::uint32_t at,
                                   std::uint32_t bytes, unsigned left_shift, std::uint32_t (&sums)[kFilters]) {
   const Vector x = load(row, at);
   const Vector b = HasAbove ? load(above, at) : Vector{};
   std::uint32_t x_before = load_before(row, at);
   std::uint32_t b_before = HasAbove ? load_before(above, at) : 0;
-  const std::uint32_t inside = bytes < 16 ? (1U << bytes) - 1 : 0xFFFF;
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
+  for (unsigned k = 0; k < 4; ++k) {
     const FilterWords n{x.word[k], joined_words(x_before, x.word[k], left_shift), b.word[k],
                         joined_words(b_before, b.word[k], left_shift)};
     x_before = x.word[k];
     b_before = b.word[k];
-    const std::uint32_t mask = byte_mask(inside >> 4 * k);
-    sums[kNone] = add_magnitudes(filtered_word<kNone>(n) & mask, sums[kNone]);
-    sums[kSub] = add_magnitudes(filtered_word<kSub>(n) & mask, sums[kSub]);
+    const std::uint32_t mask = Whole ? ~0U : byte_mask(((1U << bytes) - 1) >> 4 * k);
+    sums[kNone] = add_residuals<kNone>(n, mask, sums[kNone]);
+    sums[kSub] = add_residuals<kSub>(n, mask, sums[kSub]);
     if (HasAbove) {
-      sums[kUp] = add_magnitudes(filtered_word<kUp>(n) & mask, sums[kUp]);
-      sums[kAverage] = add_magnitudes(filtered_word<kAverage>(n) & mask, sums[kAverage]);
-      sums[kPaeth] = add_magnitudes(filtered_word<kPaeth>(n) & mask, sums[kPaeth]);
+      sums[kUp] = add_residuals<kUp>(n, mask, sums[kUp]);
+      sums[kAverage] = add_residuals<kAverage>(n, mask, sums[kAverage]);
+      sums[kPaeth] = add_residuals<kPaeth>(n, mask, sums[kPaeth]);
     }
   }
 }
@@ -57,8 +56,11 @@ __device__ inline void add_segment(const Picture& picture, std::uint32_t y, std:
   const std::uint32_t left = picture.row_bytes - begin;
   const std::uint32_t end = begin + (left < kSegmentBytes ? left : kSegmentBytes);
   const unsigned left_shift = 32 - 8 * picture.channels;  // what is a pixel to the left
-  for (std::uint32_t at = begin + 16 * lane; at < end; at += 16 * picture.lanes_a_segment)
-    add_vector<HasAbove>(row, above, at, end - at, left_shift, sums);
+  std::uint32_t at = begin + 16 * lane;
+#pragma unroll 2
+  for (; at + 16 <= end; at += 16 * picture.lanes_a_segment)
+    add_vector<HasAbove, true>(row, above, at, 16, left_shift, sums);
+  if (at < end) add_vector<HasAbove, false>(row, above, at, end - at, left_shift, sums);
 }
 
 // Lanes of a warp that work together are neighbours. Segments of a row add up in group.sums, of which

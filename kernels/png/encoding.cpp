@@ -43,8 +43,9 @@ Picture picture_of_task(const PngEncodingTask& task) {
   // Every lane has two vectors of 16 bytes and more, where there are as many.
   const std::uint32_t vectors = blocks_of(std::min(picture.row_bytes, kSegmentBytes), 16);
   picture.lanes_a_segment = std::clamp(std::bit_floor(vectors / 2), 1U, 32U);
-  picture.cells_a_strip = static_cast<std::uint32_t>(repeat_cells(picture.bytes_of(0)));
-  picture.hash_places = picture.cells_a_strip == 0 ? 0 : std::bit_ceil(2 * picture.cells_a_strip);
+  const auto cells = static_cast<std::uint32_t>(repeat_cells(picture.bytes_of(0)));
+  picture.cell_blocks_a_strip = blocks_of(cells, kBlockCells);
+  picture.hash_places = cells == 0 ? 0 : std::bit_ceil(2 * cells);
   picture.strip_pitch = rounded_up(picture.bytes_of(0), 256);
   return picture;
 }
@@ -72,7 +73,7 @@ PngEncoding::PngEncoding(const std::vector<PngEncodingTask>& tasks) {
     layout_.tiles += (strips - 1) * picture.tiles_a_strip + picture.tiles_of(strips - 1);
     layout_.choose_blocks += blocks_of(
         std::uint64_t{picture.height} * picture.segments_a_row * picture.lanes_a_segment, kChooseThreads);
-    layout_.cell_blocks += blocks_of(std::uint64_t{strips} * picture.cells_a_strip, kCellThreads / 32);
+    layout_.cell_blocks += strips * picture.cell_blocks_a_strip;
     rows += picture.height;
     if (picture.segments_a_row > 1) sums += picture.height;
     hashes += std::uint64_t{2} * strips * picture.hash_places;
@@ -103,7 +104,9 @@ void PngEncoding::write_upload(std::byte* to) const {
 }
 
 Group PngEncoding::group(std::byte* memory) const {
-  const auto at = [memory]<class T>(std::size_t offset, T*& to) { to = reinterpret_cast<T*>(memory + offset); };
+  const auto at = [memory]<class T>(std::size_t offset, T*& to) {
+    to = reinterpret_cast<T*>(memory + offset);
+  };
   Group group{};
   at(0, group.pictures);
   group.count = static_cast<std::uint32_t>(pictures_.size());

@@ -1,7 +1,6 @@
-#include "kernels/png/encoding.h"
-
 #include <cuda_runtime.h>
 
+#include "kernels/png/encoding.h"
 #include "kernels/png/steps.h"
 
 namespace imgpipe {

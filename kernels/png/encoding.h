@@ -1,14 +1,15 @@
 // Pixels to the strips of PNG files on a CUDA device, several images in the same launches: the bytes that the
 // host's writer makes at level 1 (images/codecs/png/strip_rule.h).
 //
-//   choose_filters   the filter of each row, a few lanes or a warp a row
-//   write_filtered   filtered rows, with how often each token occurs and the Adler-32, a block a tile of 16 KiB
+//   choose_filters   the filter of each row: a few lanes or a warp a row
+//   write_filtered   filtered rows, how often each token occurs, Adler-32: a block a tile of 16 KiB
 //   plan_strips      codes, header, sizes, where each tile's bits begin: a block a strip
-//   find_repeats     whether ISA-L is to be tried, a warp each cell
+//   find_repeats     whether ISA-L is to be tried
 //   place_strips     where each strip lies in the output
-//   pack_strips      bits, a block a tile
+//   pack_strips      bits: a block a tile
 //
-// CRC-32 is the host's: it is over a chunk, which has a header as well, and ISA-L makes more than 10 GB/s of it.
+// CRC-32 is the host's: it is over a chunk, header and all, and of compressed bytes only, of which ISA-L
+// takes more than 10 GB/s.
 #pragma once
 
 #include <cstddef>
@@ -37,9 +38,10 @@ class PngEncoding {
   void write_upload(std::byte* to) const;
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
 
+  // Strips lie one behind the other in the group's device memory, of each image and of all, in their order,
+  // with less than 16 bytes between them: one copy brings down an image, or the group.
   struct Strip {
-    std::size_t offset = 0,
-                bytes = 0;    // in the group's device memory; an image's strips lie one behind the other
+    std::size_t offset = 0, bytes = 0;
     std::uint32_t adler = 1;  // of the filtered rows
     bool filtered = false;    // these are the filtered rows: the rule wants ISA-L tried on them
   };

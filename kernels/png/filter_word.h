@@ -30,63 +30,86 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t mean_bytes(std::uint32_t x, std::uin
   return (x & y) + ((x ^ y) >> 1 & 0x7F7F7F7FU);
 }
 
+// |x - y|, byte by byte.
+IMGPIPE_HOST_DEVICE inline std::uint32_t distances(std::uint32_t x, std::uint32_t y) {
 #ifdef __CUDA_ARCH__
-__device__ inline std::uint32_t distances(std::uint32_t x, std::uint32_t y) { return __vabsdiffu4(x, y); }
-__device__ inline std::uint32_t least_bytes(std::uint32_t x, std::uint32_t y) { return __vminu4(x, y); }
-__device__ inline std::uint32_t most_bytes(std::uint32_t x, std::uint32_t y) { return __vmaxu4(x, y); }
-__device__ inline std::uint32_t no_more(std::uint32_t x, std::uint32_t y) { return __vcmpleu4(x, y); }
+  return __vabsdiffu4(x, y);
 #else
-template <class Of>
-constexpr std::uint32_t byte_by_byte(std::uint32_t x, std::uint32_t y, const Of& of) {
   std::uint32_t all = 0;
-  for (int i = 0; i < 32; i += 8) all |= (of(x >> i & 255, y >> i & 255) & 255) << i;
+  for (int i = 0; i < 32; i += 8) {
+    const std::uint32_t p = x >> i & 255;
+    const std::uint32_t q = y >> i & 255;
+    all |= (p > q ? p - q : q - p) << i;
+  }
   return all;
-}
-constexpr std::uint32_t distances(std::uint32_t x, std::uint32_t y) {
-  return byte_by_byte(x, y, [](std::uint32_t p, std::uint32_t q) { return p > q ? p - q : q - p; });
-}
-constexpr std::uint32_t least_bytes(std::uint32_t x, std::uint32_t y) {
-  return byte_by_byte(x, y, [](std::uint32_t p, std::uint32_t q) { return p < q ? p : q; });
-}
-constexpr std::uint32_t most_bytes(std::uint32_t x, std::uint32_t y) {
-  return byte_by_byte(x, y, [](std::uint32_t p, std::uint32_t q) { return p > q ? p : q; });
-}
-// All bits of the bytes of x that are no more than those of y.
-constexpr std::uint32_t no_more(std::uint32_t x, std::uint32_t y) {
-  return byte_by_byte(x, y, [](std::uint32_t p, std::uint32_t q) { return p <= q ? 255U : 0U; });
-}
 #endif
-
-// The neighbours nearest to a + b - c; a before b before c where distances are equal.
-IMGPIPE_HOST_DEVICE inline std::uint32_t paeth_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  const std::uint32_t to_a = distances(b, c);
-  const std::uint32_t to_b = distances(a, c);
-  // The distance to c is |to_a - to_b| where c lies strictly between a and b; elsewhere it is to_a + to_b,
-  // which never wins.
-  const std::uint32_t beside = no_more(c, least_bytes(a, b)) | no_more(most_bytes(a, b), c);
-  const std::uint32_t to_c = distances(to_a, to_b) | beside;
-  const std::uint32_t takes_a = no_more(to_a, least_bytes(to_b, to_c));
-  const std::uint32_t takes_b = no_more(to_b, to_c);
-  return (takes_a & a) | (~takes_a & ((takes_b & b) | (~takes_b & c)));
 }
 
+// Of two halves of 16 bits. The bytes of x and y stand in halves of their own.
+struct Ordered {
+  std::uint32_t low, high;
+};
+IMGPIPE_HOST_DEVICE inline Ordered ordered_halves(std::uint32_t x, std::uint32_t y) {
+#ifdef __CUDA_ARCH__
+  return {__vminu2(x, y), __vmaxu2(x, y)};
+#else
+  const auto half = [](std::uint32_t v, int i) { return v >> i & 0xFFFF; };
+  Ordered all{};
+  for (int i = 0; i < 32; i += 16) {
+    const bool less = half(x, i) < half(y, i);
+    all.low |= half(less ? x : y, i) << i;
+    all.high |= half(less ? y : x, i) << i;
+  }
+  return all;
+#endif
+}
+// All bits of a half whose highest bit is set.
+IMGPIPE_HOST_DEVICE inline std::uint32_t sign_halves(std::uint32_t x) {
+#ifdef __CUDA_ARCH__
+  std::uint32_t signs;
+  asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(signs) : "r"(x));
+  return signs;
+#else
+  return (x >> 15 & 0x00010001U) * 0xFFFFU;
+#endif
+}
+
+// The neighbours nearest to a + b - c; a before b before c where distances are equal. That is: with
+// t = 3c - (a + b), the less of a and b where t is no less than the greater one, the greater one where t is
+// no more than the less, else c.
+IMGPIPE_HOST_DEVICE inline std::uint32_t paeth_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  const Ordered of = ordered_halves(a, b);
+  const std::uint32_t t = 3 * c + 0x80008000U - a - b;  // and 0x8000, so that no half borrows
+  const std::uint32_t takes_low = sign_halves(t - of.high);
+  const std::uint32_t above_low = sign_halves(t - of.low - 0x00010001U);
+  return (above_low & ((takes_low & of.low) | (~takes_low & c))) | (~above_low & of.high);
+}
+IMGPIPE_HOST_DEVICE inline std::uint32_t paeth_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  constexpr std::uint32_t kEven = 0x00FF00FFU;
+  return paeth_halves(a & kEven, b & kEven, c & kEven) |
+         paeth_halves(a >> 8 & kEven, b >> 8 & kEven, c >> 8 & kEven) << 8;
+}
+
+// What a filter takes off x.
+template <Filter F>
+IMGPIPE_HOST_DEVICE inline std::uint32_t predicted_word(const FilterWords& n) {
+  if constexpr (F == kSub) return n.a;
+  if constexpr (F == kUp) return n.b;
+  if constexpr (F == kAverage) return mean_bytes(n.a, n.b);
+  if constexpr (F == kPaeth) return paeth_bytes(n.a, n.b, n.c);
+  return 0;
+}
 template <Filter F>
 IMGPIPE_HOST_DEVICE inline std::uint32_t filtered_word(const FilterWords& n) {
-  if constexpr (F == kSub) return minus_bytes(n.x, n.a);
-  if constexpr (F == kUp) return minus_bytes(n.x, n.b);
-  if constexpr (F == kAverage) return minus_bytes(n.x, mean_bytes(n.a, n.b));
-  if constexpr (F == kPaeth) return minus_bytes(n.x, paeth_bytes(n.a, n.b, n.c));
-  return n.x;
+  return F == kNone ? n.x : minus_bytes(n.x, predicted_word<F>(n));
 }
 
 // `sum` and the absolute values of four signed bytes.
 IMGPIPE_HOST_DEVICE inline std::uint32_t add_magnitudes(std::uint32_t bytes, std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
-  // Every byte times 1 with its sign.
-  std::uint32_t signs;
-  asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(signs) : "r"(bytes));
-  return static_cast<std::uint32_t>(
-      __dp4a(static_cast<int>(bytes), static_cast<int>(signs | 0x01010101U), static_cast<int>(sum)));
+  std::uint32_t all;
+  asm("vabsdiff4.u32.s32.s32.add %0, %1, %2, %3;" : "=r"(all) : "r"(bytes), "r"(0), "r"(sum));
+  return all;
 #else
   for (int i = 0; i < 32; i += 8) {
     const std::uint32_t byte = bytes >> i & 255;
@@ -94,6 +117,13 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t add_magnitudes(std::uint32_t bytes, std
   }
   return sum;
 #endif
+}
+// `sum` and the absolute values of four residuals, as signed bytes: their sign does not matter.
+template <Filter F>
+IMGPIPE_HOST_DEVICE inline std::uint32_t add_residuals(const FilterWords& n, std::uint32_t mask,
+                                                       std::uint32_t sum) {
+  const std::uint32_t sizes = F == kNone ? n.x : distances(n.x, predicted_word<F>(n));
+  return add_magnitudes(sizes & mask, sum);
 }
 
 // Bytes from `shift` bits (0..31) of two words in a row on.
@@ -108,11 +138,17 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t joined_words(std::uint32_t low, std::ui
 // The first of the least of five sums; of the first two only where there is no row above.
 template <class Sum>
 IMGPIPE_HOST_DEVICE inline Filter best_filter(const Sum* sums, bool has_above) {
-  unsigned best = 0;
-  for (unsigned f = 1; f < (has_above ? unsigned{kFilters} : 2U); ++f) {
-    if (sums[f] < sums[best]) best = f;
+  Filter best = kNone;
+  Sum least = sums[kNone];
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (unsigned f = kSub; f < kFilters; ++f) {
+    if (sums[f] >= least || (f > kSub && !has_above)) continue;
+    best = static_cast<Filter>(f);
+    least = sums[f];
   }
-  return static_cast<Filter>(best);
+  return best;
 }
 
 }  // namespace imgpipe::png_strips

@@ -1,6 +1,6 @@
-// find_repeats() of images/codecs/png/strip_repeats.h, where the rule asks for it: a warp each cell, a table of
-// hashes a strip and place. How many windows repeat does not depend on their order: it is how many there are
-// less how many differ.
+// find_repeats() of images/codecs/png/strip_repeats.h, where the rule asks for it, with a table of hashes a
+// strip and place. How many windows repeat does not depend on their order: it is how many there are less how
+// many differ.
 #include <cuda_runtime.h>
 
 #include "images/codecs/png/strip_repeats.h"
@@ -41,39 +41,47 @@ __device__ inline std::uint32_t least_key(const std::uint8_t* cell) {
   return warp_least(least) & (kRepeatCell - 1);
 }
 
-// The number of bytes of the window at `from`, 0 for none.
-__device__ inline unsigned window_bytes(const std::uint8_t* from, const std::uint32_t* table) {
-  const unsigned lane = threadIdx.x % kLanes;
-  const std::uint32_t first = __ldg(from);
-  unsigned before = 0;
-  bool all_equal = true;
-  for (unsigned begin = 0; begin < kLongestWindow; begin += kLanes) {
-    const bool there = begin + lane < kLongestWindow;
-    const std::uint32_t byte = there ? __ldg(from + begin + lane) : first;
-    const unsigned bits = there ? __ldg(table + byte) & 255 : 0;
-    unsigned total = 0;
-    const unsigned sum = before + sum_before(bits, total) + bits;
-    const std::uint32_t enough = __ballot_sync(kAllLanes, there && sum >= kWindowBits);
-    const unsigned last = enough == 0 ? kLanes - 1 : trailing_zeros(enough);
-    all_equal = all_equal && __all_sync(kAllLanes, lane > last || byte == first) != 0;
-    if (enough != 0) return all_equal ? 0 : begin + last + 1;
-    before += total;
-  }
-  return 0;
-}
+struct Window {
+  unsigned bytes;  // 0: there is none
+  unsigned long long hash;
+};
 
-__device__ inline unsigned long long window_hash(const std::uint8_t* from, unsigned bytes) {
-  constexpr unsigned kWords = kLongestWindow / 8;
-  const unsigned lane = threadIdx.x % kLanes;
-  unsigned long long word = 0;
-  if (lane < kWords) {
-    for (unsigned i = 0; i < 8; ++i) {
-      if (8 * lane + i < bytes) word |= static_cast<unsigned long long>(__ldg(from + 8 * lane + i)) << 8 * i;
+// The window at `from`. `bits`: of the codes of the 256 literals, in shared memory.
+__device__ inline Window window_at(const std::uint8_t* from, const std::uint8_t* bits) {
+  constexpr unsigned kWords = kLongestWindow / 4;
+  const auto* words =
+      reinterpret_cast<const std::uint32_t*>(from - reinterpret_cast<std::uintptr_t>(from) % 4);
+  const auto shift = static_cast<unsigned>(8 * (reinterpret_cast<std::uintptr_t>(from) % 4));
+  std::uint32_t low = __ldg(words);
+  const std::uint32_t first = (low >> shift & 255) * 0x01010101U;
+  unsigned bytes = 0;
+  unsigned sum = 0;
+  bool is_run = true;
+  std::uint32_t window[kWords];
+#pragma unroll
+  for (unsigned k = 0; k < kWords; ++k) {
+    // The last word is not read where it is beyond the window.
+    const std::uint32_t high = k + 1 < kWords || shift > 0 ? __ldg(words + k + 1) : 0;
+    const std::uint32_t word = joined_words(low, high, shift);
+    low = high;
+    unsigned taken = 0;
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) {
+      const bool takes = sum < kWindowBits;
+      taken += takes ? 1 : 0;
+      sum += takes ? bits[word >> 8 * j & 255] : 0;
     }
+    const std::uint32_t mask = taken == 4 ? ~0U : (1U << 8 * taken) - 1;
+    window[k] = word & mask;
+    is_run = is_run && ((word ^ first) & mask) == 0;
+    bytes += taken;
   }
-  std::uint64_t sum = bytes;
-  for (unsigned i = 0; i < kWords; ++i) sum = hash_step(sum, __shfl_sync(kAllLanes, word, static_cast<int>(i)));
-  return sum;
+  if (sum < kWindowBits || is_run) return {0, 0};
+  std::uint64_t hash = bytes;
+#pragma unroll
+  for (unsigned k = 0; k < kWords; k += 2)
+    hash = hash_step(hash, std::uint64_t{window[k + 1]} << 32 | window[k]);
+  return {bytes, hash};
 }
 
 // False if it is there already. The table has room for twice as many as can come.
@@ -85,34 +93,51 @@ __device__ bool add_hash(unsigned long long hash, unsigned long long* table, std
   }
 }
 
+// A block of threads has kBlockCells cells of a strip. For the keys each warp takes some of them, one after
+// the other; of the windows, one a lane, the first warp has those at the least keys, the second those at the
+// cells' first bytes.
 __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
+  constexpr unsigned kWarps = kCellThreads / kLanes;
+  static_assert(kBlockCells == kLanes && kWarps >= 2);
+  __shared__ std::uint8_t bits[256];
+  __shared__ std::uint16_t positions[2][kBlockCells];
   const Picture& picture = picture_of(group, &Picture::first_cell_block, blockIdx.x);
-  const std::uint64_t warp =
-      std::uint64_t{blockIdx.x - picture.first_cell_block} * (kCellThreads / kLanes) + threadIdx.x / kLanes;
-  const auto number = static_cast<std::uint32_t>(warp / picture.cells_a_strip);
-  const auto cell = static_cast<std::uint32_t>(warp - std::uint64_t{number} * picture.cells_a_strip);
-  if (number >= picture.strips()) return;
-  if (cell >= repeat_cells(picture.bytes_of(number))) return;
+  const std::uint32_t block = blockIdx.x - picture.first_cell_block;
+  const std::uint32_t number = block / picture.cell_blocks_a_strip;
   const std::uint32_t strip = picture.first_strip + number;
   const StripState& state = group.strip_states[strip];
   if (state.matches != MatchRule::by_repeats) return;
-  const std::uint8_t* begin =
-      group.filtered + picture.filtered + number * picture.strip_pitch + std::uint64_t{cell} * kCellStep;
-  unsigned long long* tables =
-      group.hashes + picture.first_hash + std::uint64_t{2} * number * picture.hash_places;
-#pragma unroll 1
-  for (unsigned place = 0; place < 2; ++place) {
-    const std::uint8_t* from = begin + (place == 0 ? least_key(begin) : 0);
-    const unsigned bytes = window_bytes(from, state.table);
-    if (bytes == 0) continue;
-    const unsigned long long hash = window_hash(from, bytes);
-    if (threadIdx.x % kLanes != 0) continue;
-    StripRepeats& repeats = group.windows[strip].of[place];
-    atomicAdd(&repeats.windows, 1U);
-    // 0 is never there.
-    if (hash != 0 && !add_hash(hash, tables + place * picture.hash_places, picture.hash_places))
-      atomicAdd(&repeats.repeated, 1U);
+  for (unsigned i = threadIdx.x; i < 256; i += kCellThreads)
+    bits[i] = static_cast<std::uint8_t>(state.table[i] & 255);
+  const unsigned lane = threadIdx.x % kLanes;
+  const unsigned warp = threadIdx.x / kLanes;
+  const auto cells = static_cast<std::uint32_t>(repeat_cells(picture.bytes_of(number)));
+  const std::uint32_t first_cell = (block - number * picture.cell_blocks_a_strip) * kBlockCells;
+  const std::uint8_t* begin = group.filtered + picture.filtered + number * picture.strip_pitch +
+                              std::uint64_t{first_cell} * kCellStep;
+#pragma unroll 4
+  for (unsigned i = warp; i < kBlockCells; i += kWarps) {
+    if (first_cell + i >= cells) break;
+    const std::uint32_t position = least_key(begin + std::size_t{i} * kCellStep);
+    if (lane == 0) positions[0][i] = static_cast<std::uint16_t>(position);
   }
+  if (threadIdx.x < kBlockCells) positions[1][threadIdx.x] = 0;
+  __syncthreads();
+  if (warp >= 2) return;
+  Window window{0, 0};
+  if (first_cell + lane < cells)
+    window = window_at(begin + std::size_t{lane} * kCellStep + positions[warp][lane], bits);
+  unsigned long long* table =
+      group.hashes + picture.first_hash + (std::uint64_t{2} * number + warp) * picture.hash_places;
+  // 0 is never there.
+  const bool repeats =
+      window.bytes > 0 && window.hash != 0 && !add_hash(window.hash, table, picture.hash_places);
+  __syncwarp();
+  const auto windows = static_cast<unsigned>(__popc(__ballot_sync(kAllLanes, window.bytes > 0)));
+  const auto repeated = static_cast<unsigned>(__popc(__ballot_sync(kAllLanes, repeats)));
+  StripRepeats& found = group.windows[strip].of[warp];
+  if (lane == 0 && windows > 0) atomicAdd(&found.windows, windows);
+  if (lane == 0 && repeated > 0) atomicAdd(&found.repeated, repeated);
 }
 
 }  // namespace

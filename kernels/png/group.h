@@ -21,7 +21,8 @@ inline constexpr unsigned kTileBytes = kTileThreads * kWindowBytes;
 // A longer row is shared out between several warps where its filter is chosen.
 inline constexpr unsigned kSegmentBytes = 32768;
 inline constexpr unsigned kChooseThreads = 256;
-inline constexpr unsigned kCellThreads = 256;  // a warp each cell of find_repeats()
+inline constexpr unsigned kCellThreads = 128;  // of find_repeats()
+inline constexpr unsigned kBlockCells = 32;    // of them
 
 // An image. What is numbered `first_`: over the whole group, images in their order.
 struct Picture {
@@ -32,9 +33,9 @@ struct Picture {
   std::uint32_t strip_rows;
   std::uint32_t tiles_a_strip;  // of one with all its rows
   std::uint32_t segments_a_row;
-  std::uint32_t lanes_a_segment;  // of the threads that choose filters: a power of two
-  std::uint32_t cells_a_strip;    // of one with all its rows
-  std::uint32_t hash_places;      // of a strip's table of windows: a power of two
+  std::uint32_t lanes_a_segment;      // of the threads that choose filters: a power of two
+  std::uint32_t cell_blocks_a_strip;  // of one with all its rows
+  std::uint32_t hash_places;          // of a strip's table of windows: a power of two
   std::uint32_t first_strip, first_tile;
   std::uint32_t first_choose_block, first_cell_block;
   std::uint64_t first_row;
@@ -73,7 +74,8 @@ struct TileState {
   // How often a literal or a length occurs, but for runs that reach an end of the tile: they count as
   // literals here. kMostHuffmanSymbols of them are used.
   std::uint16_t counts[288];
-  std::uint32_t leading, trailing;  // bytes at its ends that each equal the byte before them
+  std::uint32_t leading, trailing;      // bytes at its ends that each equal the byte before them
+  std::uint32_t run_warps;              // bit i: warp i of its threads may see a run
   std::uint32_t adler_low, adler_high;  // as if it began with zeros: low 0, not 1
   // How many bytes right before the tile, and right behind it, equal the byte before them without a gap.
   std::uint32_t in, out;
@@ -84,14 +86,15 @@ enum class StripKind : std::uint32_t { huffman, stored, filtered };
 
 struct StripState {
   std::uint32_t table[kMostHuffmanSymbols];  // code << 8 | its bits
+  std::uint32_t copies[kLongestCopy + 1];    // copy_entry(), by length
   // A block's header: HLIT and so on, lengths of the code of lengths, coded lengths.
   static constexpr unsigned kMostHeaderBits = 17 + 3 * kLengthCodes + (kMostHuffmanSymbols + 1) * (7 + 7);
   std::uint32_t header[kMostHeaderBits / 32 + 2];
   std::uint32_t header_bits;
   std::uint32_t adler;
-  std::uint64_t bits;       // of the block up to its end's code, with that
+  std::uint64_t bits;  // of the block up to its end's code, with that
   MatchRule matches;
-  std::uint64_t place;      // in the group's output
+  std::uint64_t place;  // in the group's output
   StripKind kind;
 };
 
@@ -108,11 +111,11 @@ struct Group {
   std::uint32_t count;  // of them
   std::uint32_t strips, tiles, choose_blocks, cell_blocks;
   // Zero at first.
-  RowSums* sums;             // of rows of several segments
-  StripWindows* windows;     // a strip
+  RowSums* sums;          // of rows of several segments
+  StripWindows* windows;  // a strip
   unsigned long long* hashes;
   // Anything at first.
-  std::uint8_t* types;       // a row
+  std::uint8_t* types;  // a row
   TileState* tile_states;
   StripState* strip_states;
   StripResult* results;

@@ -35,8 +35,8 @@ __device__ Made made_of(const Group& group, const Picture& picture, std::uint32_
   return {StripKind::huffman, huffman};
 }
 
-// A block of threads a strip: all strips before it give its place. Then the words of the output that two tiles
-// share, the first of each, are made zero; with the header before the first of all.
+// A block of threads a strip: all strips before it give its place. Then the words of the output that two
+// tiles share, the first of each, are made zero; with the header before the first of all.
 __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   __shared__ unsigned long long place;
   if (threadIdx.x == 0) place = 0;
@@ -76,118 +76,171 @@ constexpr unsigned kPackWords = (kTileBytes * kMostCodeBits + 31 + kMostCodeBits
 
 struct Shared {
   std::uint32_t table[kMostHuffmanSymbols];
+  std::uint8_t bits[256];                  // of a literal's code
+  std::uint32_t copies[kLongestCopy + 1];  // copy_entry(), where there are runs
   WarpEnds ends[kTileWarps];
   std::uint32_t warp_bits[kTileWarps];
   std::uint32_t words[kPackWords];
 };
 
-// Words with the bits in hand.
+// Puts codes into words: all threads of a block at once, each from a bit of its own on.
 class WordPacker {
  public:
   __device__ WordPacker(std::uint32_t* words, std::uint32_t at) : words_(words + at / 32), held_(at % 32) {}
-  // At most 32 bits.
-  __device__ void put(std::uint32_t value, std::uint32_t bits) {
-    hand_ |= static_cast<unsigned long long>(value) << held_;
-    held_ += bits;
-    if (held_ < 32) return;
-    atomicOr(words_, static_cast<std::uint32_t>(hand_));
-    ++words_;
-    hand_ >>= 32;
-    held_ -= 32;
+  // The codes of two entries of a table, of 32 bits together at most. Their lowest bits say how long they
+  // are: they are added up, and shifted by, as they are.
+  __device__ void put(std::uint32_t first, std::uint32_t second) {
+    const std::uint32_t code = first >> 8 | __funnelshift_l(0, second >> 8, first);
+    hand_ |= __funnelshift_l(0, code, held_);
+    const std::uint32_t beyond = __funnelshift_l(code, 0, held_);
+    held_ = (held_ + first + second) & 63;
+    // No branch but around the one store.
+    const bool full = held_ >= 32;
+    if (full) atomicOr(words_, hand_);
+    words_ += full ? 1 : 0;
+    hand_ = full ? beyond : hand_;
+    held_ &= 31;
   }
   __device__ void finish() const {
-    if (hand_ != 0) atomicOr(words_, static_cast<std::uint32_t>(hand_));
+    if (hand_ != 0) atomicOr(words_, hand_);
   }
 
  private:
   std::uint32_t* words_;
-  std::uint32_t held_;
-  unsigned long long hand_ = 0;
+  std::uint32_t held_;  // bits of hand_
+  std::uint32_t hand_ = 0;
 };
 
-// The tokens that begin in a window.
-class WindowPacker {
- public:
-  __device__ WindowPacker(const std::uint32_t (&window)[8], const std::uint32_t* table, std::uint32_t valid,
-                          std::uint32_t equal, const Reach& reach)
-      : table_(table) {
-    for_each_run(equal, reach.in, reach.out, [this](const Run& run) { copies_.add(run); });
-    literals_ = low_bits(valid) & ~copies_.copied;
+// The literals' bits; without All those only that `literals` has a bit for.
+template <bool All>
+__device__ inline std::uint32_t bits_of_literals(const std::uint32_t (&window)[8], std::uint32_t literals,
+                                                 const std::uint8_t* bits) {
+  std::uint32_t sum = 0;
 #pragma unroll
-    for (unsigned i = 0; i < kWindowBytes; ++i) {
-      const std::uint32_t entry = table[window[i / 4] >> 8 * (i % 4) & 255];
-      entries_[i] = (literals_ >> i & 1) != 0 ? entry : 0;
-      bits_ += entries_[i] & 255;
-    }
-    for (unsigned i = 0; i < copies_.count; ++i) bits_ += copy_bits(table, length(i));
+  for (unsigned i = 0; i < kWindowBytes; ++i) {
+    const std::uint32_t each = bits[window[i / 4] >> 8 * (i % 4) & 255];
+    sum += All || (literals & 1U << i) != 0 ? each : 0;
   }
-  [[nodiscard]] __device__ std::uint32_t bits() const { return bits_; }
+  return sum;
+}
 
-  __device__ void pack(WordPacker packer) const {
-    if (copies_.starts == 0) {
+// The entry of byte i, or 0 where it is no literal.
+template <bool All>
+__device__ inline std::uint32_t entry_of(const std::uint32_t (&window)[8], unsigned i, std::uint32_t literals,
+                                         const std::uint32_t* table) {
+  const std::uint32_t entry = table[window[i / 4] >> 8 * (i % 4) & 255];
+  return All || (literals & 1U << i) != 0 ? entry : 0;
+}
+
+template <bool All>
+__device__ inline void pack_window(const std::uint32_t (&window)[8], std::uint32_t literals,
+                                   const WindowCopies& copies, const Shared& shared, WordPacker& packer) {
+  std::uint32_t next_copy = copies.lengths[0];
+  std::uint32_t then = copies.lengths[1] | std::uint32_t{copies.lengths[2]} << 16;
 #pragma unroll
-      for (unsigned i = 0; i < kWindowBytes; i += 2) {
-        const std::uint32_t first = entries_[i];
-        const std::uint32_t second = entries_[i + 1];
-        packer.put(first >> 8 | second >> 8 << (first & 255), (first & 255) + (second & 255));
-      }
+  for (unsigned i = 0; i < kWindowBytes; i += 2) {
+    const std::uint32_t first = entry_of<All>(window, i, literals, shared.table);
+    const std::uint32_t second = entry_of<All>(window, i + 1, literals, shared.table);
+    if (All || (copies.starts & 3U << i) == 0) {
+      packer.put(first, second);
+      continue;
+    }
+    // A copy has three bytes and more: whichever of the two begins it, the second is no literal.
+    packer.put(first, 0);
+    packer.put(shared.copies[next_copy], 0);
+    next_copy = then & 0xFFFF;
+    then >>= 16;
+  }
+}
+
+// What a window needs to know of runs. All threads call it; a barrier, of the other arrays in `shared` too.
+__device__ inline WindowCopies copies_of_window(const Tile& tile, const TileState& state,
+                                                const std::uint8_t* from, const std::uint32_t (&window)[8],
+                                                std::uint32_t valid, Shared& shared) {
+  const unsigned warp = threadIdx.x / kLanes;
+  const bool has_runs = (state.run_warps >> warp & 1) != 0;
+  std::uint32_t equal = 0;
+  if (has_runs) {
+    const bool first = tile.begin == 0 && threadIdx.x == 0;
+    const std::uint32_t before = valid > 0 && !first ? __ldg(from - 1) : 0;
+    equal = equal_bytes(window, before) & low_bits(valid) & ~(first ? 1U : 0U);
+  }
+  const WarpRuns runs(equal);
+  // A warp without runs ends in less than half of one.
+  const WarpEnds ends = has_runs ? runs.ends() : WarpEnds{0, 0};
+  if (threadIdx.x % kLanes == 0) shared.ends[warp] = ends;
+  __syncthreads();
+  WindowCopies copies;
+  if (has_runs) {
+    const Reach reach = runs.reach(reach_of_warp(shared.ends, {state.in, state.out}));
+    for_each_run(equal, reach.in, reach.out, [&copies](const Run& run) { copies.add(run); });
+  }
+  return copies;
+}
+
+__device__ inline void write_words(const std::uint32_t* from, std::uint32_t* to, std::uint32_t words,
+                                   bool shares_last) {
+  for (unsigned i = threadIdx.x; i < words; i += kTileThreads) {
+    if (i == 0 || (i + 1 == words && shares_last)) {
+      if (from[i] != 0) atomicOr(to + i, from[i]);
     } else {
-      unsigned copy = 0;
-#pragma unroll
-      for (unsigned i = 0; i < kWindowBytes; ++i) {
-        const std::uint32_t entry =
-            (copies_.starts >> i & 1) != 0 ? copy_entry(table_, length(copy++)) : entries_[i];
-        packer.put(entry >> 8, entry & 255);
-      }
+      to[i] = from[i];
     }
-    packer.finish();
   }
+}
 
- private:
-  [[nodiscard]] __device__ std::uint32_t length(unsigned i) const {
-    return i == 0 ? copies_.lengths[0] : i == 1 ? copies_.lengths[1] : copies_.lengths[2];
-  }
-
-  const std::uint32_t* table_;
-  WindowCopies copies_;
-  std::uint32_t literals_ = 0;
-  std::uint32_t entries_[kWindowBytes];
-  std::uint32_t bits_ = 0;
-};
-
-__device__ void pack_tile(const Group& group, const Tile& tile, const StripState& strip, Shared& shared) {
+__device__ inline void pack_tile(const Group& group, const Tile& tile, const StripState& strip,
+                                 Shared& shared) {
   const TileState& state = group.tile_states[blockIdx.x];
   const bool ends_strip = tile.last_of_strip();
   const bool last = tile.strip + 1 == tile.picture.strips();
   const std::uint64_t first_bit = state.first_bit;
-  const std::uint64_t end_bit = ends_strip ? 8 * block_bytes(strip.bits, last) : group.tile_states[blockIdx.x + 1].first_bit;
+  const std::uint64_t end_bit =
+      ends_strip ? 8 * block_bytes(strip.bits, last) : group.tile_states[blockIdx.x + 1].first_bit;
   const std::uint64_t first_word = first_bit / 32;
   const auto words = static_cast<std::uint32_t>((end_bit + 31) / 32 - first_word);
-  for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kTileThreads) shared.table[i] = strip.table[i];
+  for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kTileThreads) {
+    const std::uint32_t entry = strip.table[i];
+    shared.table[i] = entry;
+    if (i < 256) shared.bits[i] = static_cast<std::uint8_t>(entry & 255);
+  }
+  if (state.run_warps != 0) {
+    for (unsigned i = kLeastCopy + threadIdx.x; i <= kLongestCopy; i += kTileThreads)
+      shared.copies[i] = strip.copies[i];
+  }
   for (unsigned i = threadIdx.x; i < words; i += kTileThreads) shared.words[i] = 0;
   const std::uint32_t at = threadIdx.x * kWindowBytes;
   const std::uint32_t valid = at >= tile.bytes ? 0 : min(tile.bytes - at, kWindowBytes);
   const std::uint8_t* from = tile.filtered(group) + tile.begin + at;
   std::uint32_t window[8]{};
-  std::uint32_t before = 0;
   if (valid > 0) {
     const uint4 low = __ldg(reinterpret_cast<const uint4*>(from));
     const uint4 high = __ldg(reinterpret_cast<const uint4*>(from) + 1);
     window[0] = low.x, window[1] = low.y, window[2] = low.z, window[3] = low.w;
     window[4] = high.x, window[5] = high.y, window[6] = high.z, window[7] = high.w;
-    if (tile.begin + at > 0) before = __ldg(from - 1);
   }
-  std::uint32_t equal = equal_bytes(window, before) & low_bits(valid);
-  if (tile.begin + at == 0) equal &= ~1U;
-  // The barrier in it is that of the table and the words too.
-  const Reach reach = reach_of_windows(equal, state.in, state.out, shared.ends);
-  const WindowPacker tokens(window, shared.table, valid, equal, reach);
+  const WindowCopies copies = copies_of_window(tile, state, from, window, valid, shared);
+  const std::uint32_t literals = low_bits(valid) & ~copies.copied;
+  const bool all = __all_sync(kAllLanes, literals == ~0U) != 0;
+  std::uint32_t bits = all ? bits_of_literals<true>(window, literals, shared.bits)
+                           : bits_of_literals<false>(window, literals, shared.bits);
+#pragma unroll
+  for (unsigned i = 0; i < 3; ++i) {
+    if (i < copies.count) bits += shared.copies[copies.lengths[i]] & 255;
+  }
+  __syncwarp();
   std::uint32_t of_warp = 0;
-  std::uint32_t bit = sum_before(tokens.bits(), of_warp);
+  std::uint32_t bit = static_cast<std::uint32_t>(first_bit % 32) + sum_before(bits, of_warp);
   if (threadIdx.x % kLanes == 0) shared.warp_bits[threadIdx.x / kLanes] = of_warp;
   __syncthreads();
   for (unsigned warp = 0; warp < threadIdx.x / kLanes; ++warp) bit += shared.warp_bits[warp];
-  tokens.pack(WordPacker(shared.words, static_cast<std::uint32_t>(first_bit % 32) + bit));
+  WordPacker packer(shared.words, bit);
+  if (all) {
+    pack_window<true>(window, literals, copies, shared, packer);
+  } else {
+    pack_window<false>(window, literals, copies, shared, packer);
+  }
+  packer.finish();
   if (ends_strip && threadIdx.x == 0) {
     const std::uint32_t end = shared.table[kEndOfBlock];
     put_bits(shared.words, static_cast<std::uint32_t>(strip.bits - 32 * first_word) - (end & 255), end >> 8);
@@ -195,21 +248,14 @@ __device__ void pack_tile(const Group& group, const Tile& tile, const StripState
     if (!last) put_bits(shared.words, static_cast<std::uint32_t>(end_bit - 32 * first_word) - 16, 0xFFFF);
   }
   __syncthreads();
-  auto* to = reinterpret_cast<std::uint32_t*>(group.output + strip.place) + first_word;
-  for (unsigned i = threadIdx.x; i < words; i += kTileThreads) {
-    // The first word is zero, or holds the header's end; the last one is the next tile's first, which is zero,
-    // unless it is full or the strip's last.
-    const bool shared_word = i == 0 || (i + 1 == words && !ends_strip && end_bit % 32 != 0);
-    if (shared_word) {
-      if (shared.words[i] != 0) atomicOr(to + i, shared.words[i]);
-    } else {
-      to[i] = shared.words[i];
-    }
-  }
+  // The first word is zero, or holds the header's end; the last one is the next tile's first, which is zero,
+  // unless it is full or the strip's last.
+  write_words(shared.words, reinterpret_cast<std::uint32_t*>(group.output + strip.place) + first_word, words,
+              !ends_strip && end_bit % 32 != 0);
 }
 
 // Byte by byte: neighbouring threads have neighbouring bytes, wherever they lie.
-__device__ void store_tile(const Group& group, const Tile& tile, const StripState& strip) {
+__device__ inline void store_tile(const Group& group, const Tile& tile, const StripState& strip) {
   const std::uint8_t* from = tile.filtered(group);
   std::uint8_t* to = group.output + strip.place;
   const bool last = tile.strip + 1 == tile.picture.strips();
@@ -230,7 +276,7 @@ __device__ void store_tile(const Group& group, const Tile& tile, const StripStat
   }
 }
 
-__device__ void copy_tile(const Group& group, const Tile& tile, const StripState& strip) {
+__device__ inline void copy_tile(const Group& group, const Tile& tile, const StripState& strip) {
   const auto* from = reinterpret_cast<const uint4*>(tile.filtered(group) + tile.begin);
   auto* to = reinterpret_cast<uint4*>(group.output + strip.place + tile.begin);
   static_assert(kStripAlignment == sizeof(uint4));

@@ -196,7 +196,8 @@ __device__ void write_header(bool last, Shared& shared) {
   while (shared.code_lengths[code_order(written - 1)] == 0) --written;
   constexpr unsigned kFixedBits = 3 + 5 + 5 + 4;
   if (i == 0)
-    put_bits(shared.header, 0, (last ? 1U : 0U) | 2U << 1 | (shared.literal_codes - 257) << 3 | (written - 4) << 13);
+    put_bits(shared.header, 0,
+             (last ? 1U : 0U) | 2U << 1 | (shared.literal_codes - 257) << 3 | (written - 4) << 13);
   if (i < written) put_bits(shared.header, kFixedBits + 3 * i, shared.code_lengths[code_order(i)]);
   std::uint32_t bits = 0;
   std::uint32_t value = 0;
@@ -315,7 +316,10 @@ __global__ __launch_bounds__(kPlanThreads) void plan_kernel(Group group) {
     __syncthreads();
     make_codes(strip, shared);
     place_tiles(strip, shared);
-    for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kPlanThreads) state.table[i] = shared.table[i];
+    for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kPlanThreads)
+      state.table[i] = shared.table[i];
+    for (unsigned i = kLeastCopy + threadIdx.x; i <= kLongestCopy; i += kPlanThreads)
+      state.copies[i] = copy_entry(shared.table, i);
     for (unsigned i = threadIdx.x; i < sizeof(shared.header) / 4; i += kPlanThreads)
       state.header[i] = shared.header[i];
   }

@@ -44,11 +44,17 @@ __device__ inline std::uint32_t low_bits(std::uint32_t bytes) {
 
 // Bit i: byte i of the window equals the byte before it. `before`: the last byte of the window before.
 __device__ inline std::uint32_t equal_bytes(const std::uint32_t (&words)[8], std::uint32_t before) {
-  std::uint32_t equal = equal_to_last(words[0], before);
+  std::uint32_t equal = 0;
 #pragma unroll
-  for (int k = 1; k < 8; ++k) equal |= equal_to_last(words[k], words[k - 1] >> 24) << 4 * k;
+  for (int k = 7; k >= 0; --k) {
+    const std::uint32_t shifted =
+        k == 0 ? words[0] << 8 | before : __funnelshift_l(words[k == 0 ? 0 : k - 1], words[k], 8);
+    equal = __funnelshift_l(equal_bytes_high(words[k] ^ shifted), equal, 4);
+  }
   return equal;
 }
+
+// ---- runs -------------------------------------------------------------------------------------------------
 
 // The number of bytes right before a window that equal the byte before them without a gap, and of those
 // right behind it.
@@ -56,55 +62,75 @@ struct Reach {
   std::uint32_t in, out;
 };
 
-// What a warp's windows have at their ends; `whole`: all bytes equal the one before.
+// The same bytes within a warp's windows, at their ends.
 struct WarpEnds {
   std::uint32_t leading, trailing;
 };
 constexpr std::uint32_t kWarpBytes = kLanes * kWindowBytes;
 
-// For every window of the block's tile: `in` and `out` are the tile's. All threads call it; one barrier, so
-// `ends` must not be in use.
-__device__ inline Reach reach_of_windows(std::uint32_t equal, std::uint32_t in, std::uint32_t out,
-                                         WarpEnds (&ends)[kTileWarps]) {
-  const unsigned lane = threadIdx.x % kLanes;
-  const unsigned warp = threadIdx.x / kLanes;
-  const std::uint32_t leading = low_ones(equal);
-  const std::uint32_t trailing = high_ones(equal);
-  const std::uint32_t gaps = __ballot_sync(kAllLanes, equal != ~0U);
-  const unsigned first_gap = gaps == 0 ? 0 : trailing_zeros(gaps);
-  const unsigned last_gap = gaps == 0 ? 0 : 31 - static_cast<unsigned>(__clz(static_cast<int>(gaps)));
-  const std::uint32_t warp_leading = __shfl_sync(kAllLanes, leading, static_cast<int>(first_gap));
-  const std::uint32_t warp_trailing = __shfl_sync(kAllLanes, trailing, static_cast<int>(last_gap));
-  if (lane == 0) {
-    ends[warp] = gaps == 0 ? WarpEnds{kWarpBytes, kWarpBytes}
-                           : WarpEnds{first_gap * kWindowBytes + warp_leading,
-                                      (31 - last_gap) * kWindowBytes + warp_trailing};
+// A run of kLeastRun bytes has half of them, or more, in a row within one window.
+constexpr std::uint32_t kHalfRun = kLeastRun / 2;
+__device__ inline bool may_have_runs(std::uint32_t equal) {
+  std::uint32_t halves = equal & equal >> 1;
+  halves &= halves >> 2;
+  halves &= halves >> 4;
+  static_assert(kHalfRun == 8);
+  return halves != 0;
+}
+
+// A window among those of its warp.
+class WarpRuns {
+ public:
+  __device__ explicit WarpRuns(std::uint32_t equal)
+      : leading_(low_ones(equal)),
+        trailing_(high_ones(equal)),
+        gaps_(__ballot_sync(kAllLanes, equal != ~0U)) {}
+
+  [[nodiscard]] __device__ WarpEnds ends() const {
+    const unsigned first = gaps_ == 0 ? 0 : trailing_zeros(gaps_);
+    const unsigned last = gaps_ == 0 ? 0 : highest(gaps_);
+    const std::uint32_t leading = __shfl_sync(kAllLanes, leading_, static_cast<int>(first));
+    const std::uint32_t trailing = __shfl_sync(kAllLanes, trailing_, static_cast<int>(last));
+    if (gaps_ == 0) return {kWarpBytes, kWarpBytes};
+    return {first * kWindowBytes + leading, (31 - last) * kWindowBytes + trailing};
   }
-  __syncthreads();
+
+  // `of_warp`: what is right before the warp's windows and right behind them.
+  [[nodiscard]] __device__ Reach reach(Reach of_warp) const {
+    const unsigned lane = threadIdx.x % kLanes;
+    const std::uint32_t below = gaps_ & ((1U << lane) - 1);
+    const unsigned from = below == 0 ? 0 : highest(below);
+    const std::uint32_t trailing = __shfl_sync(kAllLanes, trailing_, static_cast<int>(from));
+    const std::uint32_t above = lane == 31 ? 0 : gaps_ >> (lane + 1) << (lane + 1);
+    const unsigned to = above == 0 ? 31 : trailing_zeros(above);
+    const std::uint32_t leading = __shfl_sync(kAllLanes, leading_, static_cast<int>(to));
+    return {below == 0 ? of_warp.in + lane * kWindowBytes : (lane - 1 - from) * kWindowBytes + trailing,
+            above == 0 ? of_warp.out + (31 - lane) * kWindowBytes : (to - lane - 1) * kWindowBytes + leading};
+  }
+
+ private:
+  __device__ static unsigned highest(std::uint32_t bits) {
+    return 31 - static_cast<unsigned>(__clz(static_cast<int>(bits)));
+  }
+
+  std::uint32_t leading_, trailing_;
+  std::uint32_t gaps_;  // lanes whose bytes do not all equal the ones before them
+};
+
+// `of_tile`: what is right before the block's tile and right behind it.
+__device__ inline Reach reach_of_warp(const WarpEnds (&ends)[kTileWarps], Reach of_tile) {
+  const unsigned warp = threadIdx.x / kLanes;
   Reach reach{0, 0};
   unsigned at = warp;
-  while (at > 0 && ends[at - 1].trailing == kWarpBytes) {
-    reach.in += kWarpBytes;
-    --at;
-  }
-  reach.in += at > 0 ? ends[at - 1].trailing : in;
+  for (; at > 0 && ends[at - 1].trailing == kWarpBytes; --at) reach.in += kWarpBytes;
+  reach.in += at > 0 ? ends[at - 1].trailing : of_tile.in;
   at = warp + 1;
-  while (at < kTileWarps && ends[at].leading == kWarpBytes) {
-    reach.out += kWarpBytes;
-    ++at;
-  }
-  reach.out += at < kTileWarps ? ends[at].leading : out;
-  // Within the warp.
-  const std::uint32_t below = gaps & ((1U << lane) - 1);
-  const unsigned from = below == 0 ? 0 : 31 - static_cast<unsigned>(__clz(static_cast<int>(below)));
-  const std::uint32_t from_trailing = __shfl_sync(kAllLanes, trailing, static_cast<int>(from));
-  reach.in = below == 0 ? reach.in + lane * kWindowBytes : (lane - 1 - from) * kWindowBytes + from_trailing;
-  const std::uint32_t above = lane == 31 ? 0 : gaps >> (lane + 1) << (lane + 1);
-  const unsigned to = above == 0 ? 31 : trailing_zeros(above);
-  const std::uint32_t to_leading = __shfl_sync(kAllLanes, leading, static_cast<int>(to));
-  reach.out = above == 0 ? reach.out + (31 - lane) * kWindowBytes : (to - lane - 1) * kWindowBytes + to_leading;
+  for (; at < kTileWarps && ends[at].leading == kWarpBytes; ++at) reach.out += kWarpBytes;
+  reach.out += at < kTileWarps ? ends[at].leading : of_tile.out;
   return reach;
 }
+
+// ---- sums -------------------------------------------------------------------------------------------------
 
 template <class T>
 __device__ inline T warp_sum(T value) {

@@ -30,12 +30,11 @@ IMGPIPE_HOST_DEVICE constexpr unsigned high_ones(std::uint32_t bits) {
 #endif
 }
 
-// Bit i of four: byte i of the word equals the byte before it; `before`: the last byte of the word before.
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t equal_to_last(std::uint32_t word, std::uint32_t before) {
+// Bit 28 + i: byte i of the word is 0.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t equal_bytes_high(std::uint32_t differences) {
   constexpr std::uint32_t kLow = 0x7F7F7F7FU;
-  const std::uint32_t differs = word ^ (word << 8 | before);
-  const std::uint32_t equal = ~(((differs & kLow) + kLow) | differs) & ~kLow;  // bit 7 of a byte
-  return (equal >> 7) * 0x01020408U >> 24 & 15;
+  const std::uint32_t zeros = ~(((differences & kLow) + kLow) | differences) & ~kLow;  // bit 7 of a byte
+  return zeros * 0x00204081U;
 }
 
 // A run of kLeastRun bytes or more.
@@ -44,33 +43,61 @@ struct Run {
   std::uint32_t length;  // all of it
 };
 
-// Calls use(run) for the runs of which bytes stand in a window. Bit i of `equal`: byte i equals the byte
-// before it. `in`, `out`: how many bytes right before the window and right behind it do, without a gap; their
-// sum is below 2^31.
+// Calls use(run) for the runs of which bytes stand in a window, in their order. Bit i of `equal`: byte i
+// equals the byte before it. `in`, `out`: how many bytes right before the window and right behind it do,
+// without a gap; their sum is below 2^31.
 template <class Use>
 IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t in, std::uint32_t out,
                                              const Use& use) {
   static_assert(kLeastRun == kWindowBytes / 2);
   const unsigned leading = low_ones(equal);
-  if (leading > 0) {
-    const std::uint32_t length = in + leading + (leading == kWindowBytes ? out : 0);
-    if (length >= kLeastRun) use(Run{-static_cast<std::int32_t>(in), length});
-    if (leading == kWindowBytes) return;
-  }
+  const unsigned trailing = leading == kWindowBytes ? 0 : high_ones(equal);
   // Where kLeastRun ones in a row begin: of one run at most, two have no room.
   std::uint32_t starts = equal & equal >> 1;
   starts &= starts >> 2;
   starts &= starts >> 4;
   starts &= starts >> 8;
-  const unsigned trailing = high_ones(equal);
-  if (starts != 0) {
+  const unsigned inner = starts == 0 ? 0 : trailing_zeros(starts);
+  const unsigned inner_length = inner == 0 ? 0 : low_ones(equal >> inner);
+  Run runs[3] = {
+      {-static_cast<std::int32_t>(in), leading == 0 ? 0 : in + leading + (leading == kWindowBytes ? out : 0)},
+      {static_cast<std::int32_t>(inner), inner + inner_length < kWindowBytes ? inner_length : 0},
+      {static_cast<std::int32_t>(kWindowBytes - trailing), trailing == 0 ? 0 : trailing + out}};
+  // Seldom more than one: the device has what is done with a run in one place.
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+  for (int i = 0; i < 3; ++i) {
+    if (runs[0].length >= kLeastRun) use(runs[0]);
+    runs[0] = runs[1];
+    runs[1] = runs[2];
+    runs[2].length = 0;
+  }
+}
+
+// The lengths of the runs that begin in a window, 0 for none: of kLeastRun bytes and more there is one at
+// most that ends in it, and one that reaches its end.
+struct StartingRuns {
+  IMGPIPE_HOST_DEVICE StartingRuns(std::uint32_t equal, std::uint32_t in, std::uint32_t out) {
+    const unsigned trailing = high_ones(equal);
+    if (trailing > 0 && (trailing < kWindowBytes || in == 0)) last = trailing + out;
+    // Where kLeastRun ones in a row begin, but for a run that began before.
+    std::uint32_t starts = equal & equal >> 1;
+    starts &= starts >> 2;
+    starts &= starts >> 4;
+    starts &= starts >> 8;
+    if (starts == 0) return;
     const unsigned first = trailing_zeros(starts);
     const unsigned length = low_ones(equal >> first);
-    if (first > 0 && first + length < kWindowBytes) use(Run{static_cast<std::int32_t>(first), length});
+    if (first + length == kWindowBytes || (first == 0 && in > 0)) return;
+    inner = length;
+    inner_last = first + length - 1;
   }
-  if (trailing > 0 && trailing + out >= kLeastRun)
-    use(Run{static_cast<std::int32_t>(kWindowBytes - trailing), trailing + out});
-}
+
+  std::uint32_t inner = 0;
+  unsigned inner_last = 0;  // the last byte of it
+  std::uint32_t last = 0;
+};
 
 // How a run is cut: copies of kLongestCopy, then of the rest, which may be too little.
 struct RunCut {
@@ -106,9 +133,9 @@ struct RunShare {
 
 // The copies of a window.
 struct WindowCopies {
-  std::uint32_t copied = 0;      // bit i: byte i is no literal
-  std::uint32_t starts = 0;      // bit i: a copy begins at byte i
-  std::uint16_t lengths[3]{};    // of the copies, in their order: at most one of each run that the window sees
+  std::uint32_t copied = 0;    // bit i: byte i is no literal
+  std::uint32_t starts = 0;    // bit i: a copy begins at byte i
+  std::uint16_t lengths[3]{};  // of the copies, in their order: at most one of each run that the window sees
   unsigned count = 0;
 
   IMGPIPE_HOST_DEVICE void add(const Run& run) {

@@ -17,101 +17,146 @@ __device__ inline Filter filter_of(const Group& group, const Picture& picture, s
   return best_filter(group.sums[picture.first_sum + y].of, y % picture.strip_rows != 0);
 }
 
-// A row's words, zeros outside it: `at` counts words from its first on.
-struct RowWords {
-  const std::uint32_t* words;
-  std::uint32_t count;
-  __device__ std::uint32_t operator()(std::int32_t at) const {
-    return static_cast<std::uint32_t>(at) < count ? __ldg(words + at) : 0;
+// Nine words of a row, from word `first` on; zeros outside the row.
+__device__ inline void load_words(const std::uint8_t* row, std::uint32_t vectors, std::int32_t first,
+                                  std::uint32_t (&words)[9]) {
+  std::uint32_t all[12];
+  const std::int32_t vector = first >> 2;  // rounded down
+#pragma unroll
+  for (int i = 0; i < 3; ++i) {
+    uint4 v = make_uint4(0, 0, 0, 0);
+    if (static_cast<std::uint32_t>(vector + i) < vectors)
+      v = __ldg(reinterpret_cast<const uint4*>(row) + (vector + i));
+    all[4 * i] = v.x, all[4 * i + 1] = v.y, all[4 * i + 2] = v.z, all[4 * i + 3] = v.w;
   }
-};
+  const bool two = (first & 2) != 0;
+  const bool one = (first & 1) != 0;
+#pragma unroll
+  for (int k = 0; k < 10; ++k) all[k] = two ? all[k + 2] : all[k];
+#pragma unroll
+  for (int k = 0; k < 9; ++k) words[k] = one ? all[k + 1] : all[k];
+}
+__device__ inline std::uint32_t load_word(const std::uint8_t* row, std::uint32_t vectors, std::int32_t at) {
+  return static_cast<std::uint32_t>(at) < 4 * vectors
+             ? __ldg(reinterpret_cast<const std::uint32_t*>(row) + at)
+             : 0;
+}
 
-// Sets the bytes of `window` that `inside` has a bit for: those of a filtered row from byte `from` (of the
-// row; below 0 where the row begins within the window) on.
+// Sets the bytes of `window` from byte `start` on: those of a filtered row from its byte `from` (below 0
+// where the row begins within the window) on. What is beyond the row's end is anything.
 template <Filter F>
 __device__ inline void filter_window(const Picture& picture, const std::uint8_t* row, std::int32_t from,
-                                     std::uint32_t inside, std::uint32_t (&window)[8]) {
+                                     std::int32_t start, std::uint32_t (&window)[8]) {
   constexpr bool kUsesLeft = F == kSub || F == kAverage || F == kPaeth;
   constexpr bool kUsesAbove = F == kUp || F == kAverage || F == kPaeth;
   const unsigned left_shift = 32 - 8 * picture.channels;
-  const std::uint32_t count = (picture.row_bytes + 3) / 4;
-  const RowWords x_words{reinterpret_cast<const std::uint32_t*>(row), count};
-  const RowWords b_words{reinterpret_cast<const std::uint32_t*>(row - (kUsesAbove ? picture.stride : 0)), count};
-  const std::int32_t first = from >> 2;  // rounded down
+  const std::uint8_t* above = row - picture.stride;
+  const std::uint32_t vectors = (picture.row_bytes + 15) / 16;
+  const std::int32_t first = from >> 2;
   const unsigned shift = 8 * (static_cast<unsigned>(from) & 3);
-  std::uint32_t x_low = x_words(first);
-  std::uint32_t b_low = kUsesAbove ? b_words(first) : 0;
-  std::uint32_t x_before = kUsesLeft ? joined_words(x_words(first - 1), x_low, shift) : 0;
-  std::uint32_t b_before = F == kPaeth ? joined_words(b_words(first - 1), b_low, shift) : 0;
+  std::uint32_t xs[9];
+  std::uint32_t bs[9]{};
+  load_words(row, vectors, first, xs);
+  if (kUsesAbove) load_words(above, vectors, first, bs);
+  std::uint32_t x_before = kUsesLeft ? joined_words(load_word(row, vectors, first - 1), xs[0], shift) : 0;
+  std::uint32_t b_before = F == kPaeth ? joined_words(load_word(above, vectors, first - 1), bs[0], shift) : 0;
 #pragma unroll
   for (int k = 0; k < 8; ++k) {
-    const std::uint32_t x_high = x_words(first + k + 1);
-    const std::uint32_t x = joined_words(x_low, x_high, shift);
-    x_low = x_high;
-    std::uint32_t b = 0;
-    if (kUsesAbove) {
-      const std::uint32_t b_high = b_words(first + k + 1);
-      b = joined_words(b_low, b_high, shift);
-      b_low = b_high;
-    }
+    const std::uint32_t x = joined_words(xs[k], xs[k + 1], shift);
+    const std::uint32_t b = kUsesAbove ? joined_words(bs[k], bs[k + 1], shift) : 0;
     const FilterWords n{x, joined_words(x_before, x, left_shift), b, joined_words(b_before, b, left_shift)};
     x_before = x;
     b_before = b;
-    const std::uint32_t mask = byte_mask(inside >> 4 * k);
+    const std::int32_t kept = max(0, 8 * start - 32 * k);  // bits
+    const std::uint32_t mask = kept >= 32 ? 0 : ~0U << kept;
     window[k] = (window[k] & ~mask) | (filtered_word<F>(n) & mask);
   }
 }
 
-// The `valid` bytes from `begin` of the strip on, zeros behind them. A window has parts of as many rows as
-// fit.
+// Rows shorter than this are more than a few a warp.
+constexpr std::uint32_t kLongLine = 512;
+
+// The `valid` bytes from `begin` of the strip on, zeros behind them. All lanes of a warp call it, each for a
+// window, those with none behind the others. Where rows are long the warp takes one row after the other, so
+// that all lanes have the same filter.
 __device__ inline void fill_window(const Group& group, const Tile& tile, std::uint32_t begin,
                                    std::uint32_t valid, std::uint32_t (&window)[8]) {
   const Picture& picture = tile.picture;
   const std::uint32_t line = picture.row_bytes + 1;
-  std::uint32_t y = begin / line;
-  // Of the row's bytes, without the type, that the window begins with; -1: it begins with the type.
-  auto from = static_cast<std::int32_t>(begin - y * line) - 1;
-  y += tile.strip * picture.strip_rows;
-  for (;;) {
+  const std::uint32_t lanes = __ballot_sync(kAllLanes, valid > 0);
+  if (lanes == 0) return;
+  const std::uint32_t own_first = valid > 0 ? begin / line : 1;
+  const std::uint32_t own_last = valid > 0 ? (begin + valid - 1) / line : 0;
+  std::uint32_t first = own_first;
+  std::uint32_t last = own_last;
+  if (line >= kLongLine) {
+    first = __shfl_sync(kAllLanes, own_first, 0);
+    last = __shfl_sync(kAllLanes, own_last, 31 - __clz(static_cast<int>(lanes)));
+  }
+  for (std::uint32_t in_strip = first; in_strip <= last; ++in_strip) {
+    const std::uint32_t y = tile.strip * picture.strip_rows + in_strip;
     const Filter filter = filter_of(group, picture, y);
+    if (in_strip < own_first || in_strip > own_last) continue;
     const std::uint8_t* row = picture.pixels + y * picture.stride;
-    const std::int32_t end = static_cast<std::int32_t>(picture.row_bytes) - from;  // of the row, in the window
-    std::uint32_t inside = low_bits(valid) & low_bits(static_cast<std::uint32_t>(end));
-    if (from < 0) {
-      inside &= ~low_bits(static_cast<std::uint32_t>(-from));
-      const auto type_at = static_cast<unsigned>(-from - 1);
-#pragma unroll
-      for (unsigned k = 0; k < 8; ++k) {
-        if (type_at / 4 == k) window[k] |= filter << 8 * (type_at % 4);
-      }
-    }
+    // -1: the window begins with the row's type.
+    const auto from = static_cast<std::int32_t>(begin - in_strip * line) - 1;
+    const std::int32_t start = max(0, -from);
     switch (filter) {
       case kSub:
-        filter_window<kSub>(picture, row, from, inside, window);
+        filter_window<kSub>(picture, row, from, start, window);
         break;
       case kUp:
-        filter_window<kUp>(picture, row, from, inside, window);
+        filter_window<kUp>(picture, row, from, start, window);
         break;
       case kAverage:
-        filter_window<kAverage>(picture, row, from, inside, window);
+        filter_window<kAverage>(picture, row, from, start, window);
         break;
       case kPaeth:
-        filter_window<kPaeth>(picture, row, from, inside, window);
+        filter_window<kPaeth>(picture, row, from, start, window);
         break;
       default:
-        filter_window<kNone>(picture, row, from, inside, window);
+        filter_window<kNone>(picture, row, from, start, window);
     }
-    if (end >= static_cast<std::int32_t>(valid)) return;
-    ++y;
-    from -= static_cast<std::int32_t>(line);
+    if (start == 0) continue;
+    const auto type_at = static_cast<unsigned>(start) - 1;
+#pragma unroll
+    for (unsigned k = 0; k < 8; ++k) {
+      const unsigned shift = 8 * (type_at % 4);
+      if (type_at / 4 == k) window[k] = (window[k] & ~(255U << shift)) | filter << shift;
+    }
   }
+  if (valid == kWindowBytes) return;
+#pragma unroll
+  for (unsigned k = 0; k < 8; ++k) window[k] &= byte_mask(low_bits(valid) >> 4 * k);
 }
 
 // One byte of the strip: the one before a tile, which another block writes.
-__device__ std::uint32_t filtered_byte(const Group& group, const Tile& tile, std::uint32_t at) {
-  std::uint32_t window[8]{};
-  fill_window(group, tile, at, 1, window);
-  return window[0];
+__device__ inline std::uint32_t filtered_byte(const Group& group, const Tile& tile, std::uint32_t at) {
+  const Picture& picture = tile.picture;
+  const std::uint32_t line = picture.row_bytes + 1;
+  const std::uint32_t in_strip = at / line;
+  const std::uint32_t y = tile.strip * picture.strip_rows + in_strip;
+  const Filter filter = filter_of(group, picture, y);
+  if (at == in_strip * line) return filter;
+  const std::uint32_t x = at - in_strip * line - 1;
+  const std::uint8_t* row = picture.pixels + y * picture.stride;
+  const bool has_left = x >= picture.channels;
+  const bool uses_above = filter >= kUp;
+  const FilterWords n{row[x], has_left ? row[x - picture.channels] : 0U,
+                      uses_above ? *(row - picture.stride + x) : 0U,
+                      uses_above && has_left ? *(row - picture.stride + x - picture.channels) : 0U};
+  switch (filter) {
+    case kSub:
+      return filtered_word<kSub>(n) & 255;
+    case kUp:
+      return filtered_word<kUp>(n) & 255;
+    case kAverage:
+      return filtered_word<kAverage>(n) & 255;
+    case kPaeth:
+      return filtered_word<kPaeth>(n) & 255;
+    default:
+      return n.x;
+  }
 }
 
 // ---- counters: as kernels/hist/shared_counters.cuh, with two bins of 16 bits a word -----------------------
@@ -122,25 +167,42 @@ static_assert(kTileBytes < 65536);
 
 __device__ inline void clear_counters(std::uint32_t* counts) {
   auto* vectors = reinterpret_cast<uint4*>(counts);
-  for (unsigned i = threadIdx.x; i < kCounterWords / 4; i += kTileThreads) vectors[i] = make_uint4(0, 0, 0, 0);
+  for (unsigned i = threadIdx.x; i < kCounterWords / 4; i += kTileThreads)
+    vectors[i] = make_uint4(0, 0, 0, 0);
 }
 
-__device__ inline std::uint32_t* counter_of(std::uint32_t* column, std::uint32_t byte) {
-  return column + byte / 2 * kColumns;
+// Of byte number `Byte` of a word: where its counter stands, in words from the column's first, and what it is
+// counted by.
+template <int Byte>
+__device__ inline std::uint32_t counter_of(std::uint32_t word) {
+  static_assert(kColumns == 32);
+  return (Byte == 0 ? word << 4 : word >> (8 * Byte - 4)) & 0xFE0;
 }
-__device__ inline std::uint32_t unit_of(std::uint32_t byte) {
-  return (byte & 1) != 0 ? 65536U : 1U;
+template <int Byte>
+__device__ inline std::uint32_t unit_of(std::uint32_t word) {
+  return (word & 1U << 8 * Byte) != 0 ? 65536U : 1U;
+}
+
+template <int Byte>
+__device__ inline void count_byte(std::uint32_t* counts, std::uint32_t word) {
+  atomicAdd(counts + (counter_of<Byte>(word) | threadIdx.x % kColumns), unit_of<Byte>(word));
 }
 
 __device__ inline void count_bytes(std::uint32_t* counts, const std::uint32_t (&window)[8],
                                    std::uint32_t valid) {
-  std::uint32_t* column = counts + threadIdx.x % kColumns;
+  if (valid == kWindowBytes) {
 #pragma unroll
-  for (unsigned k = 0; k < 8; ++k) {
+    for (unsigned k = 0; k < 8; ++k) {
+      count_byte<0>(counts, window[k]);
+      count_byte<1>(counts, window[k]);
+      count_byte<2>(counts, window[k]);
+      count_byte<3>(counts, window[k]);
+    }
+  } else {
 #pragma unroll
-    for (unsigned j = 0; j < 4; ++j) {
-      const std::uint32_t byte = window[k] >> 8 * j & 255;
-      if (4 * k + j < valid) atomicAdd(counter_of(column, byte), unit_of(byte));
+    for (unsigned k = 0; k < 8; ++k) {
+      for (unsigned j = 4 * k; j < 4 * k + 4 && j < valid; ++j)
+        count_byte<0>(counts, window[k] >> 8 * (j % 4));
     }
   }
 }
@@ -168,7 +230,8 @@ struct Adler {
 
 // Of a window, as part of a tile of `bytes`: the sum of its bytes, and of each times how many bytes of the
 // tile are not before it. Bytes that are not there are zeros.
-__device__ inline Adler adler_of_window(const std::uint32_t (&window)[8], std::uint32_t at, std::uint32_t bytes) {
+__device__ inline Adler adler_of_window(const std::uint32_t (&window)[8], std::uint32_t at,
+                                        std::uint32_t bytes) {
   std::uint32_t low = 0;
   std::uint32_t weighted = 0;  // 32 for the window's first byte, 1 for its last
 #pragma unroll
@@ -187,26 +250,34 @@ struct Shared {
   std::uint32_t counts[kCounterWords];
   std::uint32_t lengths[32];  // 257.., as the symbols behind the literals
   WarpEnds ends[kTileWarps];
+  std::uint32_t run_warps;
   std::uint8_t last_bytes[kTileWarps];
   Adler adlers[kTileWarps];
 };
 
-// Takes runs within the tile out of the literals: where they begin.
+__device__ inline void count_run(Shared& shared, std::uint32_t byte, std::uint32_t length) {
+  const RunCut cut(length);
+  atomicSub(shared.counts + (counter_of<0>(byte) | threadIdx.x % kColumns), cut.copied() * unit_of<0>(byte));
+  if (cut.whole > 0)
+    atomicAdd(&shared.lengths[length_symbol(kLongestCopy).symbol - 257], cut.whole / kLongestCopy);
+  if (cut.rest > 0) atomicAdd(&shared.lengths[length_symbol(cut.rest).symbol - 257], 1U);
+}
+
+// Takes runs within the tile out of the literals, in the windows where they begin.
 __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[8], std::uint32_t equal,
                                   const Reach& reach) {
-  for_each_run(equal, reach.in, reach.out, [&](const Run& run) {
-    if (run.first < 0 || run.length >= kBeyond) return;
-    const RunShare share(run.length, 0, run.length);
-    std::uint32_t byte = 0;
-#pragma unroll
-    for (unsigned k = 0; k < 8; ++k) {
-      if (static_cast<unsigned>(run.first) / 4 == k) byte = window[k] >> 8 * (run.first % 4) & 255;
-    }
-    std::uint32_t* column = shared.counts + threadIdx.x % kColumns;
-    atomicSub(counter_of(column, byte), share.copied * unit_of(byte));
-    if (share.longest > 0) atomicAdd(&shared.lengths[length_symbol(kLongestCopy).symbol - 257], share.longest);
-    if (share.rest > 0) atomicAdd(&shared.lengths[length_symbol(share.rest).symbol - 257], 1U);
-  });
+  const StartingRuns runs(equal, reach.in, reach.out);
+  if (runs.inner >= kLeastRun) {
+    // No index that is known at run time only: the window stays in registers.
+    const unsigned at = runs.inner_last / 4;
+    const std::uint32_t low =
+        (at & 2) != 0 ? ((at & 1) != 0 ? window[3] : window[2]) : ((at & 1) != 0 ? window[1] : window[0]);
+    const std::uint32_t high =
+        (at & 2) != 0 ? ((at & 1) != 0 ? window[7] : window[6]) : ((at & 1) != 0 ? window[5] : window[4]);
+    const std::uint32_t word = (at & 4) != 0 ? high : low;
+    count_run(shared, word >> 8 * (runs.inner_last % 4) & 255, runs.inner);
+  }
+  if (runs.last >= kLeastRun && runs.last < kBeyond) count_run(shared, window[7] >> 24, runs.last);
 }
 
 __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
@@ -215,11 +286,12 @@ __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   TileState& state = group.tile_states[blockIdx.x];
   clear_counters(shared.counts);
   if (threadIdx.x < 32) shared.lengths[threadIdx.x] = 0;
+  if (threadIdx.x == 0) shared.run_warps = 0;
   const std::uint32_t at = threadIdx.x * kWindowBytes;  // in the tile
   const std::uint32_t valid = at >= tile.bytes ? 0 : min(tile.bytes - at, kWindowBytes);
   std::uint32_t window[8]{};
+  fill_window(group, tile, tile.begin + at, valid, window);
   if (valid > 0) {
-    fill_window(group, tile, tile.begin + at, valid, window);
     auto* to = reinterpret_cast<uint4*>(tile.filtered(group) + tile.begin + at);
     to[0] = make_uint4(window[0], window[1], window[2], window[3]);
     to[1] = make_uint4(window[4], window[5], window[6], window[7]);
@@ -240,8 +312,19 @@ __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   }
   std::uint32_t equal = equal_bytes(window, before) & low_bits(valid);
   if (tile.begin + at == 0) equal &= ~1U;
-  const Reach reach = reach_of_windows(equal, kBeyond, kBeyond, shared.ends);
-  count_runs(shared, window, equal, reach);
+  const WarpRuns runs(equal);
+  const WarpEnds ends = runs.ends();
+  if (lane == 0) shared.ends[warp] = ends;
+  const bool own_runs = __any_sync(kAllLanes, may_have_runs(equal)) != 0;
+  __syncthreads();
+  // Runs that come in from another warp, or perhaps from another tile.
+  const bool has_runs =
+      own_runs || (warp > 0 ? shared.ends[warp - 1].trailing >= kHalfRun : ends.leading > 0) ||
+      (warp + 1 < kTileWarps ? shared.ends[warp + 1].leading >= kHalfRun : ends.trailing > 0);
+  if (has_runs) {
+    count_runs(shared, window, equal, runs.reach(reach_of_warp(shared.ends, {kBeyond, kBeyond})));
+    if (lane == 0) atomicOr(&shared.run_warps, 1U << warp);
+  }
   Adler adler = adler_of_window(window, at, tile.bytes);
   adler = {warp_sum(adler.low), warp_sum(adler.high)};
   if (lane == 0) shared.adlers[warp] = adler;
@@ -257,6 +340,7 @@ __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   adler = lane < kTileWarps ? shared.adlers[lane] : Adler{0, 0};
   adler = {warp_sum(adler.low), warp_sum(adler.high)};
   if (lane != 0) return;
+  state.run_warps = shared.run_warps;
   state.adler_low = adler.low % kAdlerBase;
   state.adler_high = adler.high % kAdlerBase;
   std::uint32_t ones = 0;

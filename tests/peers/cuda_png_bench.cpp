@@ -1,5 +1,5 @@
-// How fast a CUDA device makes PNG strips (kernels/png/encoding.h), by its own clock: groups of images, several
-// streams at once, and each step alone.
+// How fast a CUDA device makes PNG strips (kernels/png/encoding.h), by its own clock: groups of images,
+// several streams at once, and each step alone.
 //
 //   cuda_png_bench [--images N] [--rounds R] [--channels C] [--raw WIDTH HEIGHT] FILE...
 //
@@ -108,9 +108,7 @@ class Lane {
     results.resize(encoding->memory().results_bytes);
   }
   [[nodiscard]] std::byte* memory() { return static_cast<std::byte*>(memory_.data()); }
-  void launch() {
-    IMGPIPE_CUDA(static_cast<cudaError_t>(encoding->launch(memory(), {stream.get(), 132})));
-  }
+  void launch() { IMGPIPE_CUDA(static_cast<cudaError_t>(encoding->launch(memory(), {stream.get(), 132}))); }
   void describe(int images) {
     IMGPIPE_CUDA(cudaMemcpy(results.data(), memory() + encoding->memory().results_offset, results.size(),
                             cudaMemcpyDeviceToHost));
@@ -124,8 +122,8 @@ class Lane {
         filtered += strip.filtered ? 1 : 0;
       }
     }
-    std::printf("%d images, %.1f MP, %.3f bytes a pixel, %zu strips, %zu filtered, %.1f MB of memory\n", images,
-                pixels / 1e6, bytes / pixels, strips, filtered,
+    std::printf("%d images, %.1f MP, %.3f bytes a pixel, %zu strips, %zu filtered, %.1f MB of memory\n",
+                images, pixels / 1e6, bytes / pixels, strips, filtered,
                 static_cast<double>(encoding->memory().bytes) / 1e6);
   }
 
@@ -171,9 +169,9 @@ void measure_steps(Lane& lane, int rounds) {
     Moment marks[7];
     std::size_t i = 0;
     // As PngEncoding::launch() does.
-    IMGPIPE_CUDA(cudaMemsetAsync(group.sums, 0,
-                                 static_cast<std::size_t>(group.types - reinterpret_cast<std::uint8_t*>(group.sums)),
-                                 lane.stream.get()));
+    IMGPIPE_CUDA(cudaMemsetAsync(
+        group.sums, 0, static_cast<std::size_t>(group.types - reinterpret_cast<std::uint8_t*>(group.sums)),
+        lane.stream.get()));
     marks[0].record(lane.stream.get());
     for (const auto step : {png_strips::choose_filters, png_strips::write_filtered, png_strips::plan_strips,
                             png_strips::find_repeats, png_strips::place_strips, png_strips::pack_strips}) {

@@ -56,8 +56,8 @@ class PngWriter final : public Writer {
 
   void write_strip(std::int64_t first, ConstHostView view) override {
     const ConstHostPlane rows = as_8_bit(view);
-    if (first % strip_rows_ != 0 || rows.height != rows_from(first) ||
-        rows.width != shape_.width || rows.channels != shape_.channels) {
+    if (first % strip_rows_ != 0 || rows.height != rows_from(first) || rows.width != shape_.width ||
+        rows.channels != shape_.channels) {
       throw Error(ErrorKind::usage, "write_strip: the rows are no strip of the image");
     }
     Worker worker = take_worker();
@@ -68,7 +68,8 @@ class PngWriter final : public Writer {
   }
 
   [[nodiscard]] DeviceForm device_form() const noexcept override {
-    const bool strips = level_ == 1 && codec_ == CodecChoice::automatic && filtered_bytes() < kMostDeviceBytes;
+    const bool strips =
+        level_ == 1 && codec_ == CodecChoice::automatic && filtered_bytes() < kMostDeviceBytes;
     return {.kind = strips ? DeviceForm::Kind::png_strips : DeviceForm::Kind::none};
   }
 
@@ -194,7 +195,9 @@ class PngWriter final : public Writer {
   }
 
   // Of a strip: with a type byte for each row.
-  [[nodiscard]] std::int64_t filtered_bytes() const noexcept { return strip_rows_ * (shape_.row_bytes() + 1); }
+  [[nodiscard]] std::int64_t filtered_bytes() const noexcept {
+    return strip_rows_ * (shape_.row_bytes() + 1);
+  }
   // As it lies in the file, chunks and all.
   [[nodiscard]] std::int64_t strip_file_bytes() const {
     return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunkBytes * 12;

@@ -42,7 +42,7 @@ void StripBlock::describe_lengths() {
   huffman_lengths(counts, kMostLengthCodeBits, code_lengths_);
   code_lengths_written_ = kLengthCodes;
   while (code_lengths_[code_order(code_lengths_written_ - 1)] == 0) --code_lengths_written_;
-  bits_ += 3 * code_lengths_written_;
+  bits_ += std::uint64_t{3} * code_lengths_written_;
   for (std::size_t i = 0; i < coded_count_; ++i)
     bits_ += code_lengths_[coded_[i].symbol] + std::uint64_t{coded_[i].extra_bits};
 }
