@@ -128,10 +128,11 @@ std::unique_ptr<CodecRun> codec_run(std::span<const CodecTask> tasks) {
   return std::make_unique<CodecRunOf<Group>>(tasks);
 }
 
-class HostCodecRun;      // pipeline/lab/codec_host.h
-class NvjpegRun;         // pipeline/lab/nvjpeg_runs.h
-struct CodecGroup;       // pipeline/lab/codec_subject.h
-struct NvjpegFunctions;  // kernels/lab/nvjpeg_functions.cuh
+class HostCodecRun;  // pipeline/lab/codec_host.h
+struct CodecGroup;   // pipeline/lab/codec_subject.h
+
+// What of nvJPEG a yardstick runs (pipeline/lab/nvjpeg_runs.h).
+enum class Nvjpeg { none, hardware, hybrid, encoder };
 
 struct CodecRung {
   std::string_view name;    // unique in its ladder
@@ -149,7 +150,8 @@ struct CodecRung {
   // Runs behind it: the second half of decoding.
   std::unique_ptr<CodecRun> (*then)(std::span<const CodecTask>) = nullptr;
   std::unique_ptr<HostCodecRun> (*host)(const CodecGroup&) = nullptr;
-  std::unique_ptr<NvjpegRun> (*nvjpeg)(const CodecGroup&, const NvjpegFunctions&) = nullptr;
+  Nvjpeg nvjpeg = Nvjpeg::none;
+  bool all_threads = false;  // nvJPEG: a pipeline for each thread of the host, in place of one
 
   // Decoding: timed by the host's clock from the file's bytes in host memory on: staging and upload too.
   bool from_host = false;
