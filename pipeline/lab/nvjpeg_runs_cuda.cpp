@@ -1,4 +1,4 @@
-#include <array>
+#include <algorithm>
 #include <utility>
 
 #include "images/error.h"
