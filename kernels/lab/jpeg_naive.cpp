@@ -15,6 +15,7 @@ NaiveScan naive_scan(const BaselineScan& scan) {
   out.components = scan.components;
   out.blocks_in_mcu = scan.blocks_in_mcu;
   std::ranges::copy(scan.component_of_block, out.component_of_block);
+  std::ranges::copy(kZigzag, out.zigzag);
   int blocks = 0;
   for (std::size_t c = 0; c < static_cast<std::size_t>(scan.components); ++c) {
     const ScanComponent& from = scan.component[c];

@@ -30,6 +30,7 @@ struct NaiveScan {
     HuffmanCodes dc, ac;
   } component[3];
   std::int64_t samples = 0;  // of all planes
+  std::uint8_t zigzag[kBlockSamples] = {};
 
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t blocks() const { return mcus * blocks_in_mcu; }
 };
@@ -78,8 +79,9 @@ class NaiveBits {
 };
 
 // A block, row by row. `dc`: of the component's block before; becomes this one's.
-IMGPIPE_HOST_DEVICE inline bool decode_block_naively(const NaiveScan::Component& component, NaiveBits& bits,
+IMGPIPE_HOST_DEVICE inline bool decode_block_naively(const NaiveScan& scan, int c, NaiveBits& bits,
                                                      std::int32_t& dc, std::int16_t* block) {
+  const NaiveScan::Component& component = scan.component[c];
   for (int i = 0; i < kBlockSamples; ++i) block[i] = 0;
   const int size = bits.symbol(component.dc);
   if (size < 0 || size > 15) return false;
@@ -92,8 +94,7 @@ IMGPIPE_HOST_DEVICE inline bool decode_block_naively(const NaiveScan::Component&
     if (value_bits == 0 && symbol >> 4 != 15) return true;  // end of block
     place += symbol >> 4;
     if (place >= kBlockSamples) return false;
-    if (value_bits > 0)
-      block[kZigzag[static_cast<std::size_t>(place)]] = static_cast<std::int16_t>(bits.number(value_bits));
+    if (value_bits > 0) block[scan.zigzag[place]] = static_cast<std::int16_t>(bits.number(value_bits));
   }
   return !bits.beyond();
 }
@@ -111,7 +112,7 @@ IMGPIPE_HOST_DEVICE inline bool decode_segment_naively(const NaiveScan& scan, co
   for (std::int64_t mcu = 0; mcu < mcus; ++mcu) {
     for (int i = 0; i < scan.blocks_in_mcu; ++i, block += kBlockSamples) {
       const int c = scan.component_of_block[i];
-      if (!decode_block_naively(scan.component[c], bits, dc[c], block)) return false;
+      if (!decode_block_naively(scan, c, bits, dc[c], block)) return false;
     }
   }
   return bits.ended();
@@ -133,15 +134,15 @@ IMGPIPE_HOST_DEVICE inline void reconstruct_block_naively(const NaiveScan& scan,
   std::array<std::int16_t, kBlockSamples> values{};
   bool flat = true;
   for (std::size_t i = 0; i < kBlockSamples; ++i) {
-    const std::size_t place = kZigzag[i];
+    const std::size_t place = scan.zigzag[i];
     values[place] = dequantised(block[place], component.steps[i]);
     if (place >= kBlockSide && block[place] != 0) flat = false;
   }
   const std::array<std::uint8_t, kBlockSamples> samples = inverse_dct(values, flat);
   std::uint8_t* out = planes + component.plane + y * component.stride + x;
   for (std::size_t i = 0; i < kBlockSamples; ++i)
-    out[static_cast<std::int64_t>(i / kBlockSide) * component.stride + static_cast<std::int64_t>(i % kBlockSide)] =
-        samples[i];
+    out[static_cast<std::int64_t>(i / kBlockSide) * component.stride +
+        static_cast<std::int64_t>(i % kBlockSide)] = samples[i];
 }
 
 // What stands for the pixel x, y in plane `c`.

@@ -146,8 +146,7 @@ CodecAnswer answer_of(const CodecSubject& subject, const std::vector<TrueBlocks>
   CodecAnswer answer;
   answer.in_order = complete;
   answer.coefficients.resize(subject.coefficients.size());
-  for (const TrueBlocks& some : blocks)
-    expand_blocks(subject.jpeg.scan, some, answer.coefficients.data());
+  for (const TrueBlocks& some : blocks) expand_blocks(subject.jpeg.scan, some, answer.coefficients.data());
   return answer;
 }
 

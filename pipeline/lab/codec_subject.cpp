@@ -60,9 +60,8 @@ void add_grey(CodecSubject& subject) {
                        .parameters = presets(gray.parameters)});
   }
   subject.counts.assign(counters(grey), 0);
-  find_stage("hist")->u8.reference(
-      {.in = {grey, {subject.picture(CodecPixels::grey).view(), {}, {}, {}}},
-       .histogram = histogram_view<Host>(subject.counts.data(), grey)});
+  find_stage("hist")->u8.reference({.in = {grey, {subject.picture(CodecPixels::grey).view(), {}, {}, {}}},
+                                    .histogram = histogram_view<Host>(subject.counts.data(), grey)});
 }
 
 std::vector<std::byte> encoded(Format format, const Image& image, int quality) {

@@ -1,5 +1,5 @@
-// What the codecs' ladders work on, with the right answers. libjpeg-turbo and the program's own writers, which
-// the tests hold against other libraries, say what is right.
+// What the codecs' ladders work on, with the right answers. libjpeg-turbo and the program's own writers,
+// which the tests hold against other libraries, say what is right.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ inline constexpr std::string_view kPngLadder = "png";
 struct CodecSubject {
   // Decoding; of the PNG ladder without these three.
   std::vector<std::byte> file;
-  JpegScan jpeg;  // of `file`
+  JpegScan jpeg;                           // of `file`
   std::vector<std::int16_t> coefficients;  // as EntropyTask has them
 
   // The picture: what the file holds, what `gray` makes of it, its histogram.

@@ -75,7 +75,9 @@ class Handle {
       return functions.create(backend, nullptr, nullptr, kFlags, handle);
     });
   }
-  [[nodiscard]] nvjpegHandle_t get() const { return handle_.get(); }
+  [[nodiscard]] nvjpegHandle_t get() const {
+    return handle_.get();
+  }
 
  private:
   Owned<nvjpegHandle_t> handle_;
@@ -98,9 +100,8 @@ class HardwareDecoding final : public NvjpegRun {
   HardwareDecoding(const CodecGroup& group, std::span<const CodecTask> tasks,
                    const NvjpegFunctions& functions)
       : functions_(functions), handle_(functions, NVJPEG_BACKEND_HARDWARE), subject_(group.subject) {
-    state_.make(functions.destroy_state, [&](nvjpegJpegState_t* state) {
-      return functions.create_state(handle_.get(), state);
-    });
+    state_.make(functions.destroy_state,
+                [&](nvjpegJpegState_t* state) { return functions.create_state(handle_.get(), state); });
     for (const CodecTask& task : tasks) {
       files_.push_back(chars(subject_->file));
       bytes_.push_back(subject_->file.size());
@@ -210,9 +211,8 @@ class HybridDecoding final : public Pipelines {
       });
       p.jpeg.make(f.destroy_stream,
                   [&](nvjpegJpegStream_t* made) { return f.create_stream(handle_.get(), made); });
-      p.parameters.make(f.destroy_parameters, [&](nvjpegDecodeParams_t* made) {
-        return f.create_parameters(handle_.get(), made);
-      });
+      p.parameters.make(f.destroy_parameters,
+                        [&](nvjpegDecodeParams_t* made) { return f.create_parameters(handle_.get(), made); });
       ask(f.attach_pinned(p.state.get(), p.pinned.get()));
       ask(f.attach_device(p.state.get(), p.device.get()));
       ask(f.set_format(p.parameters.get(), format_of(*subject_)));
@@ -222,8 +222,8 @@ class HybridDecoding final : public Pipelines {
  protected:
   nvjpegStatus_t one(std::size_t pipeline, std::size_t image) override {
     Pipeline& p = *pipelines_[pipeline];
-    const nvjpegStatus_t status = functions_.parse(handle_.get(), chars(subject_->file),
-                                                   subject_->file.size(), 0, 0, p.jpeg.get());
+    const nvjpegStatus_t status =
+        functions_.parse(handle_.get(), chars(subject_->file), subject_->file.size(), 0, 0, p.jpeg.get());
     if (status != NVJPEG_STATUS_SUCCESS) return status;
     return functions_.decode(handle_.get(), p.decoder.get(), p.state.get(), p.jpeg.get(), &images_[image],
                              p.parameters.get(), p.stream.get());
@@ -271,9 +271,8 @@ class GreyEncoding final : public Pipelines {
       one.source.channel[0] = const_cast<unsigned char*>(plane.data);
       one.source.pitch[0] = static_cast<std::size_t>(plane.stride);
       cudaStream_t on = stream(i % threads());
-      one.state.make(f.destroy_encoder, [&](nvjpegEncoderState_t* made) {
-        return f.create_encoder(handle_.get(), made, on);
-      });
+      one.state.make(f.destroy_encoder,
+                     [&](nvjpegEncoderState_t* made) { return f.create_encoder(handle_.get(), made, on); });
       one.settings.make(f.destroy_settings, [&](nvjpegEncoderParams_t* made) {
         return f.create_settings(handle_.get(), made, on);
       });
@@ -286,11 +285,10 @@ class GreyEncoding final : public Pipelines {
   std::vector<std::byte> file(std::size_t image) override {
     cudaStream_t on = stream(image % threads());
     std::size_t bytes = 0;
-    ask(functions_.retrieve(handle_.get(), images_[image]->state.get(), nullptr, &bytes, on));
+    retrieve(image, nullptr, bytes, on);
     IMGPIPE_CUDA(cudaStreamSynchronize(on));
     std::vector<std::byte> file(bytes);
-    ask(functions_.retrieve(handle_.get(), images_[image]->state.get(),
-                            reinterpret_cast<unsigned char*>(file.data()), &bytes, on));
+    retrieve(image, reinterpret_cast<unsigned char*>(file.data()), bytes, on);
     IMGPIPE_CUDA(cudaStreamSynchronize(on));
     file.resize(bytes);
     return file;
@@ -312,6 +310,12 @@ class GreyEncoding final : public Pipelines {
     Owned<nvjpegEncoderState_t> state;
     Owned<nvjpegEncoderParams_t> settings;
   };
+
+  void retrieve(std::size_t image, unsigned char* to, std::size_t& bytes, cudaStream_t on) const {
+    if (functions_.retrieve(handle_.get(), images_[image]->state.get(), to, &bytes, on) !=
+        NVJPEG_STATUS_SUCCESS)
+      throw Error(ErrorKind::device, "nvJPEG: the encoded file could not be had");
+  }
 
   const NvjpegFunctions& functions_;
   Handle handle_;
