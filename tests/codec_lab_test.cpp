@@ -231,7 +231,9 @@ TEST(CodecLabTest, AWrongRungIsNeverTimed) {
     const LabResult result = result_of(wrong);
     EXPECT_EQ(result.status, LabStatus::wrong);
     EXPECT_FALSE(result.timed());
-    if (wrong.detail != nullptr) EXPECT_EQ(result.detail, wrong.detail);
+    if (wrong.detail != nullptr) {
+      EXPECT_EQ(result.detail, wrong.detail);
+    }
   }
   for (const CodecWork work : {CodecWork::entropy, CodecWork::reconstruction, CodecWork::decoding,
                                CodecWork::jpeg_encoding, CodecWork::png_packing}) {
