@@ -40,8 +40,9 @@ struct NaiveScan {
 
 class NaiveBits {
  public:
-  IMGPIPE_HOST_DEVICE NaiveBits(const std::uint8_t* bytes, std::int64_t count)
-      : bytes_(bytes), end_(8 * count) {}
+  // From bit `at` on.
+  IMGPIPE_HOST_DEVICE NaiveBits(const std::uint8_t* bytes, std::int64_t count, std::int64_t at = 0)
+      : bytes_(bytes), at_(at), end_(8 * count) {}
 
   // Zeros behind the end.
   IMGPIPE_HOST_DEVICE int next() {
@@ -72,10 +73,11 @@ class NaiveBits {
   // Everything is read but what fills up the last byte.
   [[nodiscard]] IMGPIPE_HOST_DEVICE bool ended() const { return at_ <= end_ && end_ - at_ < 8; }
   [[nodiscard]] IMGPIPE_HOST_DEVICE bool beyond() const { return at_ > end_; }
+  [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t at() const { return at_; }
 
  private:
   const std::uint8_t* bytes_;
-  std::int64_t at_ = 0, end_;
+  std::int64_t at_, end_;
 };
 
 // A block, row by row. `dc`: of the component's block before; becomes this one's.

@@ -1,4 +1,4 @@
-// JPEG decoding on a CUDA device as a first attempt has it, with the members of the production classes
+// JPEG decoding on a CUDA device as first attempts have it, with the members of the production classes
 // (kernels/jpeg/): right, and slow.
 #pragma once
 
@@ -23,6 +23,22 @@ class NaiveEntropyDecoding {
  private:
   std::vector<EntropyTask> tasks_;
   std::size_t segments_ = 0;  // of all images
+  GroupMemory memory_;
+};
+
+// A thread a subsequence of 1,024 bits: from a guess, then again and again from where the one before ended,
+// all of them in each launch, until nothing can change.
+class SubsequenceEntropyDecoding {
+ public:
+  explicit SubsequenceEntropyDecoding(std::vector<EntropyTask> tasks);
+  [[nodiscard]] const GroupMemory& memory() const { return memory_; }
+  void write_upload(std::byte* to) const;
+  [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
+  [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;
+
+ private:
+  std::vector<EntropyTask> tasks_;
+  std::size_t subsequences_ = 0;  // of all images
   GroupMemory memory_;
 };
 
