@@ -58,7 +58,9 @@ using HostCodec = std::unique_ptr<HostCodecRun>;
 [[nodiscard]] HostCodec own_decoding(const CodecGroup& group);    // an image a thread
 [[nodiscard]] HostCodec band_decoding(const CodecGroup& group);   // all threads at one image
 // Encoding.
-[[nodiscard]] HostCodec turbo_encoding(const CodecGroup& group);  // grey; an image a thread
-[[nodiscard]] HostCodec strip_packing(const CodecGroup& group);   // grey; strips
+[[nodiscard]] HostCodec sequential_encoding(const CodecGroup& group);  // grey, as all four; one thread
+[[nodiscard]] HostCodec turbo_encoding(const CodecGroup& group);       // an image a thread
+[[nodiscard]] HostCodec sequential_packing(const CodecGroup& group);   // byte by byte; one thread
+[[nodiscard]] HostCodec strip_packing(const CodecGroup& group);        // a strip a thread
 
 }  // namespace imgpipe

@@ -9,7 +9,6 @@
 #include "images/codecs/jpeg/scan_pieces.h"
 #include "kernels/lab/jpeg_naive.h"
 #include "pipeline/lab/codec_host.h"
-#include "pipeline/lab/codec_strip.h"
 #include "pipeline/lab/codec_subject.h"
 
 namespace imgpipe {
@@ -186,62 +185,6 @@ class BandDecoding final : public PixelRun {
   std::vector<Open> open_;
 };
 
-// ---- encoding --------------------------------------------------------------------------------------------
-
-class TurboEncoding final : public HostCodecRun {
- public:
-  explicit TurboEncoding(const CodecGroup& group) : subject_(group.subject), files_(group.images) {}
-
-  void run(const Share& share) override {
-    for (auto i = static_cast<std::size_t>(share.index); i < files_.size();
-         i += static_cast<std::size_t>(share.count))
-      files_[i] = jpeg_of(subject_->picture(CodecPixels::grey));
-  }
-  CodecAnswer answer(std::size_t image) override {
-    CodecAnswer answer;
-    const std::span<const std::byte> data = coded_data(files_[image]);
-    answer.parts.push_back({.bytes = {data.begin(), data.end()}});
-    return answer;
-  }
-
- private:
-  std::shared_ptr<const CodecSubject> subject_;
-  std::vector<std::vector<std::byte>> files_;
-};
-
-class StripPacking final : public HostCodecRun {
- public:
-  explicit StripPacking(const CodecGroup& group)
-      : subject_(group.subject),
-        strips_(group.images, std::vector<RightStrip>(subject_->grey_strips.size())) {}
-
-  void begin() override { next_ = 0; }
-  void run(const Share&) override {
-    const ConstHostPlane image = subject_->picture(CodecPixels::grey).view();
-    const std::size_t in_image = subject_->grey_strips.size();
-    StripPacker packer;
-    for (;;) {
-      const std::size_t item = next_++;
-      if (item >= in_image * strips_.size()) return;
-      const auto first = static_cast<std::int64_t>(item % in_image) * subject_->grey_strip_rows;
-      const std::int64_t rows = std::min(subject_->grey_strip_rows, image.height - first);
-      packer.pack(image.rows(first, rows), item % in_image + 1 == in_image,
-                  strips_[item / in_image][item % in_image]);
-    }
-  }
-  CodecAnswer answer(std::size_t image) override {
-    CodecAnswer answer;
-    for (const RightStrip& strip : strips_[image])
-      answer.parts.push_back({.bytes = strip.bytes, .adler = strip.adler});
-    return answer;
-  }
-
- private:
-  std::shared_ptr<const CodecSubject> subject_;
-  std::vector<std::vector<RightStrip>> strips_;
-  std::atomic<std::size_t> next_{0};
-};
-
 }  // namespace
 
 HostCodec sequential_reconstruction(const CodecGroup& group) {
@@ -258,12 +201,6 @@ HostCodec own_decoding(const CodecGroup& group) {
 }
 HostCodec band_decoding(const CodecGroup& group) {
   return std::make_unique<BandDecoding>(group);
-}
-HostCodec turbo_encoding(const CodecGroup& group) {
-  return std::make_unique<TurboEncoding>(group);
-}
-HostCodec strip_packing(const CodecGroup& group) {
-  return std::make_unique<StripPacking>(group);
 }
 
 }  // namespace imgpipe

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "kernels/lab/cuda_rung.h"
+#include "kernels/lab/naive_encoding.h"
 #include "kernels/lab/naive_groups.h"
 #include "pipeline/lab/codec_lab.h"
 
@@ -178,6 +179,12 @@ std::span<const CodecRung> decoding_ladder() {
 
 std::span<const CodecRung> encoding_ladder() {
   static constexpr std::array kLadder{
+      CodecRung{.name = "sequential",
+                .idea = "one thread: a block after the other, bit by bit",
+                .origin = kStandard,
+                .kind = RungKind::reference,
+                .pixels = CodecPixels::grey,
+                .host = sequential_encoding},
       CodecRung{.name = "turbo",
                 .idea = "libjpeg-turbo, one thread: what the program writes",
                 .origin = kTurbo,
@@ -191,6 +198,11 @@ std::span<const CodecRung> encoding_ladder() {
                 .pixels = CodecPixels::grey,
                 .production = true,
                 .host = turbo_encoding},
+      CodecRung{.name = "naive",
+                .idea = "a thread a block for the DCT, then a thread an image for all its codes",
+                .origin = "first attempt of every course",
+                .pixels = CodecPixels::grey,
+                .cuda = IMGPIPE_CUDA_RUNG(codec_run<NaiveJpegEncoding>)},
       CodecRung{.name = "nvjpeg",
                 .idea = "nvJPEG's encoder, one stream; files of its own",
                 .origin = "NVIDIA nvJPEG",
@@ -224,8 +236,14 @@ std::span<const CodecRung> encoding_ladder() {
 
 std::span<const CodecRung> png_ladder() {
   static constexpr std::array kLadder{
-      CodecRung{.name = "strips",
-                .idea = "one thread, a strip after the other: filters, one Huffman code a strip, no matches",
+      CodecRung{.name = "sequential",
+                .idea = "one thread, byte by byte: filters, one Huffman code a strip, no matches",
+                .origin = "PNG specification; RFC 1951",
+                .kind = RungKind::reference,
+                .pixels = CodecPixels::grey,
+                .host = sequential_packing},
+      CodecRung{.name = "simd",
+                .idea = "one thread, rows in vectors, two literals' codes in one lookup",
                 .origin = "imgpipe; Highway",
                 .kind = RungKind::reference,
                 .pixels = CodecPixels::grey,
@@ -237,6 +255,11 @@ std::span<const CodecRung> png_ladder() {
                 .pixels = CodecPixels::grey,
                 .production = true,
                 .host = strip_packing},
+      CodecRung{.name = "naive",
+                .idea = "a thread a strip, byte by byte",
+                .origin = "first attempt of every course",
+                .pixels = CodecPixels::grey,
+                .cuda = IMGPIPE_CUDA_RUNG(codec_run<NaivePngEncoding>)},
       CodecRung{.name = "color",
                 .idea = "production on the pixels of a colour image",
                 .origin = kOwn,
