@@ -95,6 +95,8 @@ class Bench {
   [[nodiscard]] std::vector<BenchRow> run_codec(const CodecLadder& ladder, const BenchInput& input,
                                                 const std::shared_ptr<const CodecSubject>& subject,
                                                 const std::function<void(const BenchRow&)>& done = {});
+  // Whether it would run any rung of it.
+  [[nodiscard]] bool runs_any(const CodecLadder& ladder);
   // True when --variant names it, or names nothing.
   [[nodiscard]] bool wants(std::string_view variant) const;
 

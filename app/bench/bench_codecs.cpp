@@ -105,6 +105,12 @@ CodecLab* Bench::codec_lab_for(RungKind kind) {
   return lab.get();
 }
 
+bool Bench::runs_any(const CodecLadder& ladder) {
+  return std::ranges::any_of(ladder.rungs, [&](const CodecRung& rung) {
+    return wants(rung.name) && device_for(rung.kind) != nullptr;
+  });
+}
+
 std::vector<BenchRow> Bench::run_codec(const CodecLadder& ladder, const BenchInput& input,
                                        const std::shared_ptr<const CodecSubject>& subject,
                                        const std::function<void(const BenchRow&)>& done) {
@@ -134,11 +140,17 @@ std::vector<BenchRow> Bench::run_codec(const CodecLadder& ladder, const BenchInp
 void run_codec_ladders(Bench& bench, const BenchOptions& options,
                        const std::function<void(const std::vector<BenchRow>&)>& take,
                        const std::function<void(const BenchRow&)>& say) {
-  if (!asks_for(options, kJpegLadders) && !asks_for(options, kPngLadder)) return;
   const auto images = static_cast<std::size_t>(options.group);
+  const auto is_wanted = [&](std::string_view stage) {
+    return asks_for(options, stage) &&
+           std::ranges::any_of(codec_ladder_table(), [&](const CodecLadder& ladder) {
+             return ladder.stage == stage && bench.runs_any(ladder);
+           });
+  };
+  if (!is_wanted(kJpegLadders) && !is_wanted(kPngLadder)) return;
   for (const BenchInput& input : bench_inputs(options, {kUsualCodecSize}, {"photo"})) {
     for (const std::string_view stage : {kJpegLadders, kPngLadder}) {
-      if (!asks_for(options, stage)) continue;
+      if (!is_wanted(stage)) continue;
       const std::shared_ptr<const CodecSubject> subject =
           stage == kJpegLadders ? input.jpeg(images) : input.png(images);
       for (const CodecLadder& ladder : codec_ladder_table()) {
