@@ -3,7 +3,7 @@
 
 #if IMGPIPE_HAS_NPP
 
-#include "pipeline/lab/toolkit_library.h"
+#include "pipeline/lab/toolkit_library.cuh"
 
 namespace imgpipe {
 namespace {

@@ -1,6 +1,6 @@
 #include "kernels/lab/nvjpeg_functions.cuh"
 #include "pipeline/lab/nvjpeg_library.h"
-#include "pipeline/lab/toolkit_library.h"
+#include "pipeline/lab/toolkit_library.cuh"
 
 namespace imgpipe {
 
