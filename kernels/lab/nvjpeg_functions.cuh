@@ -1,4 +1,5 @@
-// What the yardsticks call of nvJPEG. The toolkit may lack its header: IMGPIPE_HAS_NVJPEG says whether it has it.
+// What the yardsticks call of nvJPEG. The toolkit may lack its header: IMGPIPE_HAS_NVJPEG says whether it is
+// there.
 #pragma once
 
 #if __has_include(<nvjpeg.h>)
