@@ -24,6 +24,8 @@ RunResult bench(std::vector<std::string> arguments) {
   return run_imgpipe(arguments, options);
 }
 
+constexpr const char* kStages = "gray,hist,contrast,smooth";
+
 // What is measured on the CPU, as JSON.
 Json bench_json(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--format", "json"});
@@ -44,10 +46,11 @@ TEST(BenchCli, ListNamesEveryVariant) {
     EXPECT_FALSE(row["origin"].get<std::string>().empty());
   }
   for (const char* name : {"gray naive", "hist linear", "hist cub", "contrast table", "smooth separable",
-                           "transfer up-pinned-2d", "hist production"})
+                           "transfer up-pinned-2d", "hist production", "jpeg, entropy decoding speculative",
+                           "jpeg, decoding nvjpeg-hardware", "png, packing production"})
     EXPECT_TRUE(names.contains(name)) << name;
   EXPECT_EQ(bench_json({"--list", "--stage", "gray"})["tables"][0]["rows"].size(), 9U);
-  EXPECT_EQ(bench_json({"--list", "--variant", "production,naive"})["tables"][0]["rows"].size(), 7U);
+  EXPECT_EQ(bench_json({"--list", "--variant", "production,naive"})["tables"][0]["rows"].size(), 17U);
   const RunResult text = bench({"--list"});
   EXPECT_EQ(text.out.substr(0, text.out.find('\n')), std::to_string(rows.size()) + " variants");
 }
@@ -104,8 +107,9 @@ TEST(BenchCli, APlotThatCannotBeWrittenIsSaidBeforeAnythingIsMeasured) {
 
 TEST(BenchCli, LaddersOnTheCpu) {
   const TemporaryFolder folder;
-  const Json json = bench_json({"--device", "cpu", "--threads", "2", "--size", "301x203", "--size", "64x64",
-                                "--pattern", "noise", "--repeat", "3", "--plot", folder.file("plot.svg")});
+  const Json json =
+      bench_json({"--device", "cpu", "--stage", kStages, "--threads", "2", "--size", "301x203", "--size",
+                  "64x64", "--pattern", "noise", "--repeat", "3", "--plot", folder.file("plot.svg")});
   ASSERT_EQ(json["tables"].size(), 8U) << "four ladders, two sizes";
   ASSERT_EQ(json["devices"].size(), 1U);
   for (const Json& table : json["tables"]) {
@@ -134,7 +138,8 @@ TEST(BenchCli, LaddersOnTheCpu) {
 }
 
 TEST(BenchCli, ReferenceAloneAndOneVariant) {
-  const Json json = bench_json({"--device", "reference", "--size", "50x40", "--repeat", "2"});
+  const Json json =
+      bench_json({"--device", "reference", "--stage", kStages, "--size", "50x40", "--repeat", "2"});
   ASSERT_EQ(json["tables"].size(), 4U);
   for (const Json& table : json["tables"]) EXPECT_EQ(table["rows"].size(), 1U);
   const Json one =
@@ -174,14 +179,65 @@ TEST(BenchCli, FilesAreInputs) {
                   .exit_code,
               0);
   }
-  const Json json = bench_json({"--device", "cpu", "--repeat", "2", "--input", folder.file("rgb.png"),
-                                "--input", folder.file("grey.png")});
+  const Json json = bench_json({"--device", "cpu", "--stage", kStages, "--repeat", "2", "--input",
+                                folder.file("rgb.png"), "--input", folder.file("grey.png")});
   ASSERT_EQ(json["tables"].size(), 7U) << "a grey file has no gray ladder";
   EXPECT_EQ(json["tables"][0]["rows"][0]["input"], "rgb.png 83x59");
   EXPECT_EQ(json["tables"][4]["rows"][0]["input"], "grey.png 83x59");
   const RunResult large = bench({"--input", folder.file("rgb.png"), "--max-pixels", "100"});
   EXPECT_EQ(large.exit_code, 1);
   EXPECT_EQ(bench({"--device", "cpu", "--stage", "gray", "--input", folder.file("grey.png")}).exit_code, 2);
+}
+
+TEST(BenchCli, CodecsOnTheCpu) {
+  const TemporaryFolder folder;
+  const std::string plot = folder.file("plot.svg");
+  const Json json = bench_json({"--device", "cpu", "--stage", "jpeg,png", "--threads", "2", "--size",
+                                "301x203", "--group", "3", "--repeat", "2", "--plot", plot});
+  ASSERT_EQ(json["tables"].size(), 5U);
+  for (const Json& table : json["tables"]) {
+    const Json& rows = table["rows"];
+    EXPECT_NE(table["title"].get<std::string>().find(", 3 x photo 301x203; factor: against "),
+              std::string::npos);
+    for (const Json& row : rows) {
+      EXPECT_EQ(row["status"], "right") << row;
+      EXPECT_EQ(row["checked"].get<std::string>().substr(0, 5), "exact");
+      EXPECT_EQ(row["images"], 3);
+      EXPECT_EQ(row["runs"], 2);
+      const double us = row["median_us"];
+      EXPECT_NEAR(row["gpixel_per_s"].get<double>(), 3 * 301 * 203 / us / 1e3, 1e-6);
+      EXPECT_GT(row["coded_gb_per_s"].get<double>(), 0);
+      EXPECT_LT(row["coded_gb_per_s"].get<double>(), 2 * row["gpixel_per_s"].get<double>());
+      EXPECT_NEAR(row["factor"].get<double>(), rows[0]["median_us"].get<double>() / us, 1e-6);
+    }
+  }
+  EXPECT_NE(load_text(plot).find("billions of pixels a second"), std::string::npos);
+  EXPECT_EQ(bench({"--stage", "jpeg", "--variant", "npp"}).exit_code, 2);
+  EXPECT_EQ(bench({"--stage", "jpeg", "--group", "0"}).exit_code, 2);
+}
+
+// A JPEG is decoded as it is where the program's own decoder takes it; everything else is encoded first.
+TEST(BenchCli, FilesOfTheCodecs) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(
+      run_imgpipe({"synth", folder.file("a.jpg"), "--pattern", "photo", "--size", "83x59", "--quality", "97"})
+          .exit_code,
+      0);
+  ASSERT_EQ(
+      run_imgpipe({"synth", folder.file("b.png"), "--pattern", "photo", "--size", "83x59", "--channels", "1"})
+          .exit_code,
+      0);
+  const Json json =
+      bench_json({"--device", "cpu", "--stage", "jpeg", "--variant", "sequential", "--group", "1", "--repeat",
+                  "1", "--input", folder.file("a.jpg"), "--input", folder.file("b.png")});
+  ASSERT_EQ(json["tables"].size(), 6U) << "entropy decoding, reconstruction, encoding of each";
+  const auto coded_bytes = [&](std::size_t table) {
+    const Json& row = json["tables"][table]["rows"][0];
+    return row["coded_gb_per_s"].get<double>() * row["median_us"].get<double>() * 1e3;
+  };
+  EXPECT_EQ(json["tables"][0]["rows"][0]["input"], "a.jpg 83x59");
+  EXPECT_EQ(json["tables"][3]["rows"][0]["input"], "b.png 83x59");
+  EXPECT_GT(coded_bytes(0), 1.3 * coded_bytes(2)) << "at quality 97, and grey at 90";
 }
 
 TEST(BenchCli, StudiesOnTheCpu) {
@@ -237,7 +293,8 @@ TEST(BenchCli, WithoutADeviceCudaIsAnError) {
 
 TEST(BenchCli, OnADevice) {
   IMGPIPE_NEED_CUDA();
-  const Json json = bench_json({"--size", "640x426", "--repeat", "5", "--block", "64", "--blocks", "99"});
+  const Json json = bench_json({"--stage", std::string(kStages) + ",transfer", "--size", "640x426",
+                                "--repeat", "5", "--block", "64", "--blocks", "99"});
   ASSERT_EQ(json["tables"].size(), 5U);
   int wrong = 0;
   for (const Json& table : json["tables"]) {

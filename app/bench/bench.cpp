@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/bench/bench_plot.h"
+#include "app/bench/bench_rows.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/log.h"
@@ -21,33 +22,6 @@ namespace imgpipe {
 namespace {
 
 constexpr Shape kUsualSize{8773, 5352, 3};
-
-bool asks_for(const BenchOptions& options, std::string_view ladder) {
-  return options.stages.empty() || std::ranges::find(options.stages, ladder) != options.stages.end();
-}
-
-std::string time_text(double us) {
-  return number(us, us < 1000 ? 2 : us < 100'000 ? 1 : 0);
-}
-
-const char* status_name(LabStatus status) {
-  switch (status) {
-    case LabStatus::right:
-      return "right";
-    case LabStatus::wrong_as_said:
-      return "wrong as said";
-    case LabStatus::wrong:
-      return "WRONG";
-    case LabStatus::not_run:
-      break;
-  }
-  return "not run";
-}
-
-std::string checked_text(const LabResult& result) {
-  if (result.status == LabStatus::right) return result.detail;
-  return std::string(status_name(result.status)) + ": " + result.detail;
-}
 
 const std::vector<TableColumn>& row_columns() {
   static const std::vector<TableColumn> columns{{"stage", "", true},
@@ -69,10 +43,6 @@ const std::vector<TableColumn>& row_columns() {
                                                 {"status", "", true},
                                                 {"checked", "checked", true}};
   return columns;
-}
-
-const char* device_name(RungKind kind) {
-  return kind == RungKind::cuda ? "cuda" : kind == RungKind::cpu ? "cpu" : "reference";
 }
 
 // `first`: what the factor is against; nullptr: nothing was timed before.
@@ -109,30 +79,6 @@ std::vector<TableCell> cells_of(const BenchRow& row, const BenchRow* first) {
   return cells;
 }
 
-// What the ladder shows: its fastest right rung, and what the production kernel is against the yardsticks.
-std::vector<std::string> conclusions(const std::vector<BenchRow>& rows) {
-  std::vector<std::string> lines;
-  const BenchRow* fastest = nullptr;
-  const BenchRow* production = nullptr;
-  for (const BenchRow& row : rows) {
-    if (!row.result.timed() || row.kind != RungKind::cuda) continue;
-    if (row.production && row.stage != kTransferLadder) production = &row;
-    if (row.foreign || row.result.status != LabStatus::right) continue;
-    if (fastest == nullptr || row.result.median_us() < fastest->result.median_us()) fastest = &row;
-  }
-  if (production == nullptr || fastest == nullptr) return lines;
-  std::string line =
-      "fastest right on cuda: " + fastest->variant + ", " + time_text(fastest->result.median_us()) + " us";
-  for (const BenchRow& row : rows) {
-    if (!row.foreign || !row.result.timed()) continue;
-    line += "; " + row.variant + " takes " +
-            number(row.result.median_us() / production->result.median_us(), 2) +
-            " times as long as production";
-  }
-  lines.push_back(line);
-  return lines;
-}
-
 ResultTable table_of(const std::vector<BenchRow>& rows) {
   ResultTable table;
   const BenchRow& any = rows.front();
@@ -146,23 +92,6 @@ ResultTable table_of(const std::vector<BenchRow>& rows) {
     table.title += "; factor: against " + first->variant;
   table.notes = conclusions(rows);
   return table;
-}
-
-DotPlot plot_of(const std::vector<BenchRow>& rows) {
-  DotPlot plot{rows.front().stage + ", " + rows.front().input,
-               "GB/s (bytes that must be moved / median time)",
-               {},
-               {}};
-  for (const char* kind : {"on the CPU", "on CUDA", "another library", "production"})
-    plot.dots.push_back({kind, {}});
-  for (const BenchRow& row : rows) {
-    if (!row.result.timed() || row.bytes == 0) continue;
-    plot.rows.push_back(row.variant + (row.result.status == LabStatus::right ? "" : " (wrong)"));
-    const std::size_t kind = row.kind != RungKind::cuda ? 0 : row.production ? 3 : row.foreign ? 2 : 1;
-    for (std::size_t i = 0; i < plot.dots.size(); ++i)
-      plot.dots[i].values.push_back(i == kind ? row.rate() / 1e9 : 0);
-  }
-  return plot;
 }
 
 // ---- --list -----------------------------------------------------------------------------------------
@@ -192,6 +121,15 @@ ResultTable variant_list(const BenchOptions& options) {
     if (asks_for(options, kTransferLadder) && wanted(rung.name))
       table.rows.push_back({std::string(kTransferLadder), std::string(rung.name), "cuda",
                             std::string(rung.idea), "", std::string(rung.origin)});
+  }
+  for (const CodecLadder& ladder : codec_ladder_table()) {
+    if (!asks_for(options, ladder.stage)) continue;
+    for (const CodecRung& rung : ladder.rungs) {
+      if (wanted(rung.name))
+        table.rows.push_back({std::string(ladder.name), std::string(rung.name), device_name(rung.kind),
+                              std::string(rung.idea), rung.nvjpeg == Nvjpeg::none ? "" : "nvJPEG",
+                              std::string(rung.origin)});
+    }
   }
   table.title = std::to_string(table.rows.size()) + " variants";
   return table;
@@ -257,7 +195,7 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
     if (rows.empty()) return;
     for (const BenchRow& row : rows)
       outcome.all_right = outcome.all_right && row.result.status != LabStatus::wrong;
-    outcome.tables.push_back(table_of(rows));
+    outcome.tables.push_back(rows.front().images > 0 ? codec_table(rows) : table_of(rows));
     panels.push_back(plot_of(rows));
     show(outcome.tables.back());
   };
@@ -265,7 +203,11 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
     log_detail(row.stage + " " + row.variant + ": " + checked_text(row.result) +
                (row.result.timed() ? ", " + time_text(row.result.median_us()) + " us" : ""));
   };
-  for (const BenchInput& input : bench_inputs(options, {kUsualSize}, {"photo"})) {
+  const bool only_codecs =
+      !options.stages.empty() &&
+      std::ranges::all_of(options.stages, [](const std::string& stage) { return is_codec_stage(stage); });
+  for (const BenchInput& input :
+       only_codecs ? std::vector<BenchInput>() : bench_inputs(options, {kUsualSize}, {"photo"})) {
     for (const Ladder& ladder : ladder_table()) {
       if (!asks_for(options, ladder.stage)) continue;
       take(bench.run(
@@ -273,6 +215,7 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
     }
     if (asks_for(options, kTransferLadder)) take(bench.run_transfers(input, say));
   }
+  run_codec_ladders(bench, options, take, say);
   if (outcome.tables.empty())
     throw Error(bench.has_cuda() || bench.why_no_cuda().empty() ? ErrorKind::usage : ErrorKind::device,
                 "nothing of this can run here" +

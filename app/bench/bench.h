@@ -13,6 +13,7 @@
 #include "app/bench/bench_table.h"
 #include "kernels/lab/ladders.h"
 #include "pipeline/device.h"
+#include "pipeline/lab/codec_lab.h"
 #include "pipeline/lab/lab.h"
 
 namespace imgpipe {
@@ -32,12 +33,19 @@ class BenchInput {
   // A new image of 1 or 3 channels: of an RGB file grey is what `gray` makes of it. Throws Error(memory)
   // unless there is room for it and for what the lab makes of it.
   [[nodiscard]] Image make(int channels) const;
+  // Of the ladders of jpeg: of a file that they take its own bytes, else the image encoded at kLabQuality.
+  // `images`: that there must be room for.
+  [[nodiscard]] std::shared_ptr<const CodecSubject> jpeg(std::size_t images) const;
+  [[nodiscard]] std::shared_ptr<const CodecSubject> png(std::size_t images) const;
 
  private:
+  void check_group(std::size_t images) const;
+
   std::string name_;
   Shape size_;
   Pattern pattern_;
   std::shared_ptr<const Image> file_;
+  std::shared_ptr<const std::vector<std::byte>> jpeg_;  // of a file that is a JPEG
 };
 
 struct BenchRow {
@@ -48,9 +56,15 @@ struct BenchRow {
   std::int64_t bytes = 0;
   double copy_bandwidth = 0;  // of the device that ran it, bytes a second
   LabResult result;
+  std::size_t images = 0;  // of a codec's ladder: in the group; `bytes` are of their entropy-coded data
 
   // Bytes a second.
   [[nodiscard]] double rate() const { return 1e6 * static_cast<double>(bytes) / result.median_us(); }
+  // Pixels a second.
+  [[nodiscard]] double pixel_rate() const {
+    return 1e6 * static_cast<double>(size.pixels()) * (images > 0 ? static_cast<double>(images) : 1) /
+           result.median_us();
+  }
 };
 
 // Runs rungs on the devices that were asked for.
@@ -77,17 +91,25 @@ class Bench {
   // The ladder of transfers; empty without CUDA.
   [[nodiscard]] std::vector<BenchRow> run_transfers(const BenchInput& input,
                                                     const std::function<void(const BenchRow&)>& done = {});
+  // A codec's ladder over a group of --group times the subject.
+  [[nodiscard]] std::vector<BenchRow> run_codec(const CodecLadder& ladder, const BenchInput& input,
+                                                const std::shared_ptr<const CodecSubject>& subject,
+                                                const std::function<void(const BenchRow&)>& done = {});
+  // Whether it would run any rung of it.
+  [[nodiscard]] bool runs_any(const CodecLadder& ladder);
   // True when --variant names it, or names nothing.
   [[nodiscard]] bool wants(std::string_view variant) const;
 
  private:
   [[nodiscard]] LabDevice* device_for(RungKind kind);
+  [[nodiscard]] CodecLab* codec_lab_for(RungKind kind);
 
   const BenchOptions& options_;
   int threads_ = 1;
   int cuda_index_ = 0;
   RungKind slowest_ = RungKind::cpu;  // of the processor's rungs: reference alone, or threads too
   std::unique_ptr<LabDevice> cpu_, cuda_;
+  std::unique_ptr<CodecLab> host_codecs_, cuda_codecs_;  // made when they are first needed
   std::string why_no_cuda_;
 };
 
@@ -108,6 +130,10 @@ struct BenchOutcome {
 using ShowTable = std::function<void(const ResultTable&)>;  // hears of each table as it is done
 
 [[nodiscard]] BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTable& show);
+// The ladders of codecs that were asked for: a table each.
+void run_codec_ladders(Bench& bench, const BenchOptions& options,
+                       const std::function<void(const std::vector<BenchRow>&)>& take,
+                       const std::function<void(const BenchRow&)>& say);
 [[nodiscard]] BenchOutcome study_colors(Bench& bench, const BenchOptions& options, const ShowTable& show);
 [[nodiscard]] BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const ShowTable& show);
 [[nodiscard]] BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const ShowTable& show);

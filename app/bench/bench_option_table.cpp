@@ -2,6 +2,7 @@
 
 #include "app/bench/bench_options.h"
 #include "kernels/lab/ladders.h"
+#include "pipeline/lab/codec_lab.h"
 #include "pipeline/lab/lab_transfer.h"
 
 namespace imgpipe {
@@ -10,7 +11,8 @@ namespace {
 std::string ladder_names() {
   std::string names;
   for (const Ladder& ladder : ladder_table()) names += std::string(ladder.stage) + ", ";
-  return names + std::string(kTransferLadder);
+  return names + std::string(kTransferLadder) + ", " + std::string(kJpegLadders) +
+         " (decoding and encoding), " + std::string(kPngLadder);
 }
 
 }  // namespace
@@ -27,8 +29,10 @@ std::vector<OptionRow> bench_rows() {
       {"What to measure", "list", nullptr, nullptr,
        "Name every variant, its idea and its origin, and measure nothing"},
       {"On what", "pattern", "P", nullptr, pattern_help() + " Default: photo; may be repeated"},
-      {"On what", "size", "WxH", nullptr, "Size of the patterns; default: 8773x5352; may be repeated"},
+      {"On what", "size", "WxH", nullptr,
+       "Size of the patterns; default: 8773x5352, of jpeg and png 3264x2448; may be repeated"},
       {"On what", "input", "FILE", nullptr, "An image file in place of a pattern; may be repeated"},
+      {"On what", "group", "N", "8", "Images at once, all the same: of jpeg and png"},
       {"On what", "max-pixels", "N", "268435456", "Refuse larger files"},
       {"Where", "device", "NAME", "auto",
        "auto (everything there is), cuda, cuda:N, cpu (sequential and threads) or reference (sequential)"},

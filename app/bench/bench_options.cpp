@@ -12,6 +12,7 @@
 #include "kernels/lab/ladders.h"
 #include "pipeline/device.h"
 #include "pipeline/host/host_threads.h"
+#include "pipeline/lab/codec_lab.h"
 #include "pipeline/lab/lab_transfer.h"
 
 namespace imgpipe {
@@ -47,10 +48,13 @@ std::vector<std::string> names_of(const Parser& parser, const std::string& optio
 std::vector<std::string> stages_of(const Parser& parser) {
   std::vector<std::string> stages = names_of(parser, "stage");
   for (const std::string& name : stages) {
-    if (name == "all" || name == kTransferLadder || find_ladder(name) != nullptr) continue;
+    if (name == "all" || name == kTransferLadder || find_ladder(name) != nullptr || is_codec_stage(name))
+      continue;
     std::string names = "all";
     for (const Ladder& ladder : ladder_table()) names += ", " + std::string(ladder.stage);
-    usage_of_choice("stage", name, names + ", " + std::string(kTransferLadder));
+    for (const std::string_view more : {kTransferLadder, kJpegLadders, kPngLadder})
+      names += ", " + std::string(more);
+    usage_of_choice("stage", name, names);
   }
   if (std::ranges::find(stages, "all") != stages.end()) stages.clear();
   return stages;
@@ -68,6 +72,10 @@ void check_variants(const BenchOptions& options) {
   }
   if (asked(kTransferLadder)) {
     for (const TransferRung& rung : transfer_ladder()) known.push_back(rung.name);
+  }
+  for (const CodecLadder& ladder : codec_ladder_table()) {
+    if (!asked(ladder.stage)) continue;
+    for (const CodecRung& rung : ladder.rungs) known.push_back(rung.name);
   }
   for (const std::string& variant : options.variants) {
     if (std::ranges::find(known, variant) == known.end())
@@ -120,6 +128,7 @@ Command parse_bench(const std::vector<std::string>& arguments) {
   options.device = parser.text("device");
   if (choose_device(options.device).cuda_devices.size() > 1) usage("--device: the lab measures one device");
   options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
+  options.group = static_cast<int>(parser.integer("group", 1, 1024));
   options.lab.block = static_cast<int>(parser.integer("block", 0, 1024));
   if (options.lab.block % 32 != 0) usage("--block: " + parser.text("block") + " is no multiple of 32");
   options.lab.blocks = static_cast<int>(parser.integer("blocks", 0, 1'000'000));

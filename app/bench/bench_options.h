@@ -22,6 +22,7 @@ struct BenchOptions {
   std::vector<std::string> inputs;  // files; none: patterns
   std::string device = "auto";
   int threads = 0;  // 0: as many as there are
+  int group = 8;    // images at once, of the codecs' ladders
   LabOptions lab;
   Study study = Study::none;
   bool list = false;

@@ -50,10 +50,12 @@ BenchInput::BenchInput(const Pattern& pattern, Shape size)
 
 BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
   naming(printable(path), [&] {
-    const std::vector<std::byte> bytes =
+    std::vector<std::byte> bytes =
         read_file(path, max_file_bytes(options),
                   [&](std::span<const std::byte> beginning) { return longest_file(beginning, options); });
     file_ = std::make_shared<const Image>(decode_color(bytes, options));
+    if (format_by_content(bytes) == Format::jpeg)
+      jpeg_ = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   });
   size_ = file_->shape();
   const std::string file = path.substr(path.rfind('/') + 1);

@@ -1,5 +1,6 @@
 // In place of the _cuda.cpp files of the lab in a build without the CUDA toolkit.
 #include "images/error.h"
+#include "pipeline/lab/codec_lab.h"
 #include "pipeline/lab/lab_transfer.h"
 
 namespace imgpipe {
@@ -9,6 +10,10 @@ std::unique_ptr<LabDevice> make_cuda_lab(int) {
 }
 
 std::unique_ptr<TransferLab> make_transfer_lab(int, const LabSubject&) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+std::unique_ptr<CodecLab> make_cuda_codec_lab(int, int) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

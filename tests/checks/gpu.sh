@@ -103,6 +103,7 @@ if wants lab; then
     grep -E 'fastest|WRONG|faster than' "$results/$name.md"
   }
   lab ladders --stage all
+  lab codecs --stage jpeg,png --group 32 --device cuda
   lab colors --study colors
   lab contention --study contention
   lab crossover --study crossover

@@ -1,0 +1,57 @@
+// The lab's threads.
+#pragma once
+
+#include <barrier>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "pipeline/host/thread_start.h"
+
+namespace imgpipe {
+
+// Threads that wait for work, so that a run's time holds none of their making. The caller is the first.
+class Crew {
+ public:
+  // Fewer where the system gives no more.
+  explicit Crew(int count)
+      : barrier_(count),
+        others_(start_threads(count - 1, [this](int other) { stand_by(other + 1); })),
+        count_(static_cast<int>(others_.size()) + 1) {
+    for (int i = count_; i < count; ++i) barrier_.arrive_and_drop();
+  }
+  ~Crew() { dismiss(); }
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  [[nodiscard]] int count() const { return count_; }
+  // Calls work(0) to work(count - 1), each on a thread of its own; returns when all are done.
+  void run(const std::function<void(int)>& work) {
+    work_ = &work;
+    barrier_.arrive_and_wait();
+    work(0);
+    barrier_.arrive_and_wait();
+  }
+
+ private:
+  void dismiss() {
+    work_ = nullptr;
+    barrier_.arrive_and_wait();
+    for (std::thread& other : others_) other.join();
+  }
+  void stand_by(int index) {
+    for (;;) {
+      barrier_.arrive_and_wait();
+      if (work_ == nullptr) return;
+      (*work_)(index);
+      barrier_.arrive_and_wait();
+    }
+  }
+
+  std::barrier<> barrier_;
+  const std::function<void(int)>* work_ = nullptr;
+  std::vector<std::thread> others_;
+  int count_;
+};
+
+}  // namespace imgpipe
