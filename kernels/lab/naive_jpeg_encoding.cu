@@ -24,7 +24,7 @@ struct Picture {
   QuantizerStep steps[2][kBlockSamples];  // luma, colour; zigzag
   CodeAndRoom codes[2][kDcCodes + 16];
   std::uint8_t zigzag[kBlockSamples];
-  std::uint64_t values;  // SignedMagnitude, in zigzag order, a block after the other; of the group's memory
+  std::uint64_t values;  // std::int16_t, in zigzag order, a block after the other; of the group's memory
   std::uint64_t out, room;
   bool halved;
 
@@ -74,13 +74,13 @@ __global__ __launch_bounds__(kThreads) void transform_kernel(const Picture* pict
     forward_dct_pass<false>(column);
     for (int y = 0; y < kBlockSide; ++y) block[y][x] = column[y];
   }
-  auto* values = reinterpret_cast<SignedMagnitude*>(memory + picture.values) + i * kBlockSamples;
+  auto* values = reinterpret_cast<std::int16_t*>(memory + picture.values) + i * kBlockSamples;
   for (int k = 0; k < kBlockSamples; ++k) {
     const int at = picture.zigzag[k];
     const std::int32_t x = block[at / kBlockSide][at % kBlockSide];
-    const std::uint32_t magnitude = quantized_magnitude(x, picture.steps[place.component > 0 ? 1 : 0][k]);
-    values[k] =
-        k > 0 && place.dummy ? SignedMagnitude{0} : static_cast<SignedMagnitude>(with_sign_of(x, magnitude));
+    const auto magnitude =
+        static_cast<std::int32_t>(quantized_magnitude(x, picture.steps[place.component > 0 ? 1 : 0][k]));
+    values[k] = static_cast<std::int16_t>(k > 0 && place.dummy ? 0 : x < 0 ? -magnitude : magnitude);
   }
 }
 
@@ -115,7 +115,7 @@ class StuffedBits {
 __global__ void code_kernel(const Picture* pictures, std::uint8_t* memory, std::uint64_t* results) {
   const Picture& picture = pictures[blockIdx.x];
   StuffedBits bits(memory + picture.out, picture.room);
-  const auto* values = reinterpret_cast<const SignedMagnitude*>(memory + picture.values);
+  const auto* values = reinterpret_cast<const std::int16_t*>(memory + picture.values);
   std::int32_t dc[3] = {0, 0, 0};
   for (std::int64_t i = 0; i < picture.blocks(); ++i, values += kBlockSamples) {
     const int component =
@@ -124,11 +124,11 @@ __global__ void code_kernel(const Picture* pictures, std::uint8_t* memory, std::
             .component;
     std::uint64_t places = 0;
     for (int k = 1; k < kBlockSamples; ++k) {
-      if ((values[k] & (kBelowZero - 1)) != 0) places |= std::uint64_t{1} << k;
+      if (values[k] != 0) places |= bit_of_place(k);
     }
-    const std::int32_t value = value_of_signed(values[0]);
+    const std::int32_t value = values[0];
     code_block(
-        value - dc[component], places, [&](int k) -> std::uint32_t { return values[k]; },
+        value - dc[component], places, [&](int k) { return values[k] + (values[k] >> 15); },
         picture.codes[component > 0 ? 1 : 0], bits);
     dc[component] = value;
   }
@@ -141,7 +141,7 @@ std::int64_t blocks_of(const JpegEncodingTask& task) {
   return std::int64_t{scan.mcus} * scan.blocks_in_mcu;
 }
 std::size_t value_bytes(std::int64_t blocks) {
-  return rounded(static_cast<std::size_t>(blocks) * kBlockSamples * sizeof(SignedMagnitude));
+  return rounded(static_cast<std::size_t>(blocks) * kBlockSamples * sizeof(std::int16_t));
 }
 std::size_t room_of(std::int64_t blocks) {
   return rounded(static_cast<std::size_t>(blocks) * kBlockRoom + kBoundary);
