@@ -173,8 +173,10 @@ class Batch::Work {
     keep_warnings(*entry);
     entry->to_lane = lanes_.take(*entry);
     entry->need = need_of(*entry, *measure_);
-    if (is_beyond_limit(entry->need.bytes) && image.use_less_memory())
+    if (is_beyond_limit(entry->need.bytes) && image.use_less_memory()) {
+      entry->lane_decodes = false;  // the library does now
       entry->need = need_of(*entry, *measure_);
+    }
     entry->outside_bytes = outside_pool_bytes(*entry);
     refuse_beyond_limit(image, entry->need.bytes);
     queue_.park(std::move(entry));

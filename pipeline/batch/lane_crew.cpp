@@ -1,6 +1,7 @@
 #include "pipeline/batch/lane_crew.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -11,8 +12,9 @@
 namespace imgpipe {
 namespace {
 
+// On the device, at least.
 std::int64_t pixels_of(const EntryPointer& image) {
-  return image->result.header.shape.pixels();
+  return std::max(image->result.header.shape.pixels(), image->result.output.pixels());
 }
 
 }  // namespace
@@ -70,11 +72,11 @@ void LaneCrew::lost(std::chrono::nanoseconds each) {
   say(std::move(broken));
 }
 
-bool LaneCrew::push(EntryPointer& image, Place place) {
+bool LaneCrew::push(EntryPointer& image) {
   {
     const std::lock_guard lock(mutex_);
     if (std::ranges::all_of(members_, &Member::broken)) return false;
-    queue_.insert(place == Place::front ? queue_.begin() : queue_.end(), std::move(image));
+    queue_.push_back(std::move(image));
   }
   changed_.notify_all();
   return true;
@@ -141,7 +143,7 @@ void LaneCrew::launch_all(Member& member) {
     changed_.wait(lock,
                   [&] { return closing_ || member.broken || (!queue_.empty() && !member.free.empty()); });
     if (closing_ || member.broken) break;
-    std::vector<EntryPointer> images = take_group(member.lane->most());
+    std::list<EntryPointer> images = take_group(member.lane->most());
     const std::size_t slot = member.free.back();
     member.free.pop_back();
     lock.unlock();
@@ -154,50 +156,62 @@ void LaneCrew::launch_all(Member& member) {
   changed_.notify_all();
 }
 
-void LaneCrew::try_launch(Member& member, std::size_t slot, const std::vector<EntryPointer>& images) {
-  std::vector<LaneImage*> group;
-  for (const EntryPointer& image : images) group.push_back(&image->job->lane_image());
-  member.lane->launch(slot, group);
+std::optional<Error> LaneCrew::try_launch(Member& member, Running& running) {
+  return error_of([&] {
+    running.group.clear();
+    for (const EntryPointer& image : running.images) running.group.push_back(&image->job->lane_image());
+    member.lane->launch(running.slot, running.group);
+  });
 }
 
-void LaneCrew::launch_group(Member& member, std::size_t slot, std::vector<EntryPointer> images) {
-  std::optional<Error> error = error_of([&] { try_launch(member, slot, images); });
+// Each by itself, before all others. Those that wait for no lane any more go back.
+void LaneCrew::queue_again(std::list<EntryPointer>& images) {
+  for (EntryPointer& image : images) image->job->lane_image().alone = true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!std::ranges::all_of(members_, &Member::broken)) queue_.splice(queue_.begin(), images);
+  }
+  changed_.notify_all();
+  for (EntryPointer& image : images) events_.returned(std::move(image));
+  images.clear();
+}
+
+void LaneCrew::launch_group(Member& member, std::size_t slot, std::list<EntryPointer> images) {
+  Running running{slot, std::move(images), {}};
+  std::optional<Error> error = try_launch(member, running);
   if (error && error->kind() == ErrorKind::memory) {
-    // What the other slots hold may be what is missing: once more with the device to itself, then the first
-    // image alone.
+    // What the other slots hold may be what is missing: once more with the device to itself, the first image
+    // alone; and if need be its pixels alone.
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return member.running.empty(); });
-    for (; images.size() > 1; images.pop_back()) queue_.push_front(std::move(images.back()));
     lock.unlock();
-    error = error_of([&] {
-      member.lane->release_memory();
-      try_launch(member, slot, images);
-    });
+    std::list<EntryPointer> others;
+    others.splice(others.begin(), running.images, std::next(running.images.begin()), running.images.end());
+    queue_again(others);
+    error = error_of([&] { member.lane->release_memory(); });
+    if (!error) error = try_launch(member, running);
+    if (error && error->kind() == ErrorKind::memory) {
+      running.images.front()->job->lane_image().coded.form = {};
+      error = try_launch(member, running);
+    }
   }
   if (!error) {
     {
       const std::lock_guard lock(mutex_);
-      member.running.push_back({slot, std::move(images)});
+      member.running.push_back(std::move(running));
     }
     changed_.notify_all();
     return;
   }
   give_back(member, slot);
-  end_images(member, std::move(images), error);
+  end_images(member, std::move(running.images), error);
 }
 
 // What a group had no memory for its images do one by one; what a device has no room to decode is decoded
 // elsewhere.
-void LaneCrew::end_images(Member& member, std::vector<EntryPointer> images,
-                          const std::optional<Error>& error) {
+void LaneCrew::end_images(Member& member, std::list<EntryPointer> images, const std::optional<Error>& error) {
   const bool is_broken = error && error->kind() == ErrorKind::device;
-  if (error && !is_broken && images.size() > 1) {
-    for (; !images.empty(); images.pop_back()) {
-      images.back()->job->lane_image().alone = true;
-      if (!push(images.back(), Place::front)) events_.returned(std::move(images.back()));
-    }
-    return;
-  }
+  if (error && !is_broken && images.size() > 1) return queue_again(images);
   for (EntryPointer& image : images) {
     const LaneImage& made = image->job->lane_image();
     const std::optional<Error>& own = error ? error : made.error;
@@ -221,13 +235,10 @@ void LaneCrew::collect_all(Member& member) {
     if (member.running.empty()) return;
     Running& running = member.running.front();  // stays where it is: there is room for all
     lock.unlock();
-    const std::optional<Error> error = error_of([&] {
-      std::vector<LaneImage*> group;
-      for (const EntryPointer& image : running.images) group.push_back(&image->job->lane_image());
-      member.lane->finish(running.slot, group);
-    });
+    const std::optional<Error> error =
+        error_of([&] { member.lane->finish(running.slot, running.group); });
     lock.lock();
-    std::vector<EntryPointer> images = std::move(running.images);
+    std::list<EntryPointer> images = std::move(running.images);
     member.free.push_back(running.slot);
     member.running.erase(member.running.begin());
     lock.unlock();
@@ -269,15 +280,14 @@ void LaneCrew::say(std::vector<Broken> broken) {
 // ---- under mutex_ -----------------------------------------------------------------------------------
 
 // What waits, as far as it goes into one launch.
-std::vector<EntryPointer> LaneCrew::take_group(const LaneLoad& most) {
-  std::vector<EntryPointer> images;
+std::list<EntryPointer> LaneCrew::take_group(const LaneLoad& most) {
+  std::list<EntryPointer> images;
   std::int64_t pixels = 0;
   while (!queue_.empty() && images.size() < std::max<std::size_t>(most.images, 1)) {
     pixels += pixels_of(queue_.front());
     const bool alone = queue_.front()->job->lane_image().alone;
     if (!images.empty() && (alone || pixels > most.pixels)) break;
-    images.push_back(std::move(queue_.front()));
-    queue_.pop_front();
+    images.splice(images.end(), queue_, queue_.begin());
     if (alone) break;
   }
   return images;

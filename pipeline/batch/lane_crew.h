@@ -56,8 +56,7 @@ class LaneCrew {
   // comes any more. While it waits they still do, and may ask this crew.
   void end();
   // Queues an image. False, and the image stays, when every lane is broken.
-  enum class Place { front, back };
-  [[nodiscard]] bool push(EntryPointer& image, Place place = Place::back);
+  [[nodiscard]] bool push(EntryPointer& image);
   // How often the slots of the lanes that are started could be filled with what waits.
   [[nodiscard]] double waiting() const;
   // Of the lanes that are started.
@@ -74,7 +73,8 @@ class LaneCrew {
  private:
   struct Running {
     std::size_t slot;
-    std::vector<EntryPointer> images;
+    std::list<EntryPointer> images;
+    std::vector<LaneImage*> group;  // of these
   };
   struct Member {
     std::unique_ptr<Lane> lane;
@@ -98,10 +98,11 @@ class LaneCrew {
   void mark_broken(Member& member, const Error& error, std::vector<Broken>& broken);
   void say(std::vector<Broken> broken);
   void launch_all(Member& member);
-  [[nodiscard]] std::vector<EntryPointer> take_group(const LaneLoad& most);
-  void launch_group(Member& member, std::size_t slot, std::vector<EntryPointer> images);
-  void try_launch(Member& member, std::size_t slot, const std::vector<EntryPointer>& images);
-  void end_images(Member& member, std::vector<EntryPointer> images, const std::optional<Error>& error);
+  [[nodiscard]] std::list<EntryPointer> take_group(const LaneLoad& most);
+  void launch_group(Member& member, std::size_t slot, std::list<EntryPointer> images);
+  [[nodiscard]] std::optional<Error> try_launch(Member& member, Running& running);
+  void queue_again(std::list<EntryPointer>& images);
+  void end_images(Member& member, std::list<EntryPointer> images, const std::optional<Error>& error);
   void collect_all(Member& member);
   void break_lane(Member& member, const Error& error);
   void give_back(Member& member, std::size_t slot);
