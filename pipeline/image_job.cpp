@@ -83,6 +83,7 @@ Image ImageJob::decode_by_library(Timeline& timeline) const {
     if (decoded_by_library_) return Image();
     options.codec = CodecChoice::turbo;
     const std::unique_ptr<Reader> reader = open_reader(input_, options);
+    check_available(reader->header().shape.bytes() + reader->working_bytes(true));
     Image image(reader->header().shape);
     const auto span = timeline.span("decode", SpanKind::host, image.shape().bytes());
     reader->read_rows(image.untyped_view());

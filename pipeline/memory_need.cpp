@@ -43,7 +43,12 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
 
 // What comes down is no larger than what the writer may hold, which holds it beside its file.
 MemoryNeed coded_lane_need(const MemoryQuestion& question) {
-  const auto staged = static_cast<std::int64_t>(staged_capacity(question.reader.jpeg_scan()->scan));
+  const BaselineScan& scan = question.reader.jpeg_scan()->scan;
+  // Its segments are listed here and for the device: each is of three bytes and more.
+  const std::int64_t segments =
+      scan.restart_interval > 0 ? std::min(scan.mcus(), static_cast<std::int64_t>(scan.data.size() / 3)) : 1;
+  constexpr std::int64_t kSegmentBytes = 3 * sizeof(ScanSegment);
+  const auto staged = static_cast<std::int64_t>(staged_capacity(scan)) + segments * kSegmentBytes;
   const std::int64_t result = question.plan.output.bytes();  // where it makes no file after all
   const MemoryNeed writer = writer_need(question);
   return {prepared_bytes_of(question.plan) + staged + question.reader.working_bytes(false) +

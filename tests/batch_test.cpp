@@ -296,6 +296,99 @@ TEST_F(BatchTest, ALaneMaySpeakUntilTheEnd) {
   }
 }
 
+// ---- groups of images in a launch ---------------------------------------------------------------------
+
+TEST_F(BatchTest, GroupsGiveTheSameBytes) {
+  for (const std::size_t group : {2U, 5U, 100U}) {
+    BatchSettings with = settings(4);
+    with.find_lanes = offering(lanes({{.image_ms = 1, .group = group}}));
+    Batch batch(items(), std::move(with));
+    expect_all_done(batch);
+  }
+}
+
+TEST_F(BatchTest, AGroupWithoutMemoryGoesOneByOne) {
+  for (int i = 1; i <= 4; ++i) {
+    for (const LaneFaults& fault : {LaneFaults{.group = 6, .no_memory_in_launch = i},
+                                    LaneFaults{.group = 6, .no_memory_in_finish = i}}) {
+      BatchSettings with = settings(4);
+      with.find_lanes = offering(lanes({fault}));
+      Batch batch(items(), std::move(with));
+      const auto results = run(batch);
+      EXPECT_EQ(results.size(), names_.size());
+      std::size_t failed = 0;
+      for (const auto& [item, result] : results) {
+        failed += result.failed ? 1U : 0U;
+        if (!result.failed) expect_done(result);
+      }
+      EXPECT_LE(failed, 1U) << "one that was alone when it came to its end";
+      EXPECT_FALSE(batch.fatal());
+    }
+  }
+}
+
+TEST_F(BatchTest, OneOfAGroupThatHasTooLittleMemoryFailsAlone) {
+  BatchSettings with = settings(4);
+  with.find_lanes = offering(lanes({{.group = 6, .no_memory_for_one = 5}}));
+  Batch batch(items(), std::move(with));
+  std::size_t failed = 0;
+  for (const auto& [item, result] : run(batch)) {
+    if (result.failed) {
+      EXPECT_EQ(result.failed, ErrorKind::memory);
+      ++failed;
+    } else {
+      expect_done(result);
+    }
+  }
+  EXPECT_EQ(failed, 1U);
+}
+
+// Too little memory, and then the device breaks: no image is lost between the two.
+TEST_F(BatchTest, TwoFailuresLoseNothing) {
+  for (int memory = 1; memory <= 3; ++memory) {
+    for (int broken = 1; broken <= 4; ++broken) {
+      for (const bool in_finish : {false, true}) {
+        LaneFaults faults{.image_ms = 1, .group = 4, .no_memory_in_launch = memory};
+        (in_finish ? faults.breaks_in_finish : faults.breaks_in_launch) = broken;
+        BatchSettings with = settings(4);
+        with.host_helps = true;
+        with.find_lanes = offering(lanes({faults}));
+        Batch batch(items(), std::move(with));
+        expect_all_done(batch);
+      }
+    }
+  }
+}
+
+// What a lane finds to be damaged, or does not know, comes back and goes the host's way.
+TEST_F(BatchTest, WhatALaneDoesNotDecodeTheWorkersDo) {
+  for (const bool known : {false, true}) {
+    BatchSettings with = settings(4);
+    with.lanes_have_codecs = known;  // before the lanes are found
+    with.find_lanes = offering(lanes({{.group = 6, .codecs = true}}));
+    Batch batch(items(), std::move(with));
+    expect_all_done(batch);
+  }
+}
+
+// Where the budget leaves only the library's decoder, no lane is asked to decode.
+TEST_F(BatchTest, CodecsWithinABudget) {
+  for (int kilobytes = 64; kilobytes <= 4096; kilobytes *= 2) {
+    BatchSettings with = settings(2);
+    with.memory_bytes = std::int64_t{kilobytes} << 10;
+    with.memory_is_limit = true;
+    with.lanes_have_codecs = true;
+    with.find_lanes = offering(lanes({{.group = 6, .codecs = true}}));
+    Batch batch(items(), std::move(with));
+    const auto results = run(batch);
+    EXPECT_EQ(results.size(), names_.size());
+    for (const auto& [item, result] : results) {
+      if (!result.failed) expect_done(result);
+      EXPECT_TRUE(!result.failed || result.failed == ErrorKind::memory);
+    }
+  }
+}
+
 // ---- inputs that fail -------------------------------------------------------------------------------
 
 TEST_F(BatchTest, ABadImageCostsItselfOnly) {

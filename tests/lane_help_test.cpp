@@ -1,4 +1,4 @@
-// How many workers may do what lanes were meant to do, and what lanes cannot decode.
+// How many workers may do what lanes were meant to do.
 #include "pipeline/batch/lane_help.h"
 
 #include <memory>
@@ -55,12 +55,13 @@ TEST(LaneHelp, HalfOnceALaneIsIdle) {
     help->lanes_are_full(now);
     turns.push_back(help->begin());
   }
-  help->lane_is_idle();
+  help->lane_is_idle(now);
+  help->lane_is_idle(now);  // too soon
   EXPECT_TRUE(help->is_exhausted()) << "four help, two may";
   turns.resize(1);
   EXPECT_NE(help->begin(), nullptr);
-  help->lane_is_idle();
-  help->lane_is_idle();
+  help->lane_is_idle(now + LaneHelp::kStep);
+  help->lane_is_idle(now + 2 * LaneHelp::kStep);
   turns.clear();
   EXPECT_EQ(help->begin(), nullptr) << "none may";
 }

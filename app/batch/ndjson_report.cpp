@@ -59,8 +59,7 @@ Json empty_line(const std::string& input, const std::string& status) {
   json["input"] = printable(input);
   for (const char* key : {"output", "status", "error", "reason", "warnings", "device", "format",
                           "width_pixels", "height_pixels", "channels", "bits_per_sample", "profile",
-                          "input_bytes", "output_bytes", "decoded_by", "encoded_by", "start_ms",
-                          "end_ms"})
+                          "input_bytes", "output_bytes", "decoded_by", "encoded_by", "start_ms", "end_ms"})
     json[key] = nullptr;
   for (std::size_t part = 0; part < kParts; ++part)
     json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
@@ -97,11 +96,9 @@ std::string line_of_worked_on(const BatchFile& file, const BatchResult& result) 
   if (!result.failed) {
     json["output_bytes"] = result.output_bytes;
     // Who had the codecs' part: the device itself, or the host for it.
-    const auto by = [&](Part part) {
-      return result.lane_busy[static_cast<std::size_t>(part)] > 0 ? result.device : std::string("host");
-    };
-    json["decoded_by"] = by(Part::decode);
-    json["encoded_by"] = by(Part::encode);
+    const bool lane_decoded = result.lane_busy[static_cast<std::size_t>(Part::decode)] > 0;
+    json["decoded_by"] = lane_decoded ? result.device : "host";
+    json["encoded_by"] = result.lane_encoded ? result.device : "host";
   }
   json["start_ms"] = static_cast<double>(result.start_ns) / 1e6;
   json["end_ms"] = static_cast<double>(result.end_ns) / 1e6;

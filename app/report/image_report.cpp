@@ -106,8 +106,12 @@ std::vector<ReportRow> make_totals(const ReportInput& input) {
 // What the format's library took for the rows that another decoder made.
 void compare_decoding(const ReportInput& input, ImageReport& report) {
   if (!input.decoded) return;
+  // Where the device decoded, the host read the header alone.
+  const bool by_device = std::ranges::any_of(report.rows, [](const ReportRow& row) {
+    return is_decode_row(row.name) && row.kind == SpanKind::codec;
+  });
   for (ReportRow& row : report.rows) {
-    if (!is_decode_row(row.name) || row.name == kStagingRow) continue;
+    if (!is_decode_row(row.name) || (by_device && row.kind != SpanKind::codec)) continue;
     row.reference_ms = input.library_decode_ms;
     row.comparison = input.decoded->text();
   }

@@ -7,8 +7,9 @@
 //   join         an image a block: what is still not in step, one after the other; sums over the tiles
 //   write        a tile a block: coefficients; and whether all that is consistent and whole
 //
-// Nothing that comes before `write` is relied on: it sees that each thread ends at the block, bit and number
-// where the next one begins. So its result is that of one decoder from the segment's start on.
+// That subsequences are in step nobody is believed but `write`: it sees that each thread ends at the bit and
+// the block of an MCU where the next one begins. So its result is that of one decoder from the segment's
+// start on.
 #include <algorithm>
 
 #include <cuda_runtime.h>
@@ -361,7 +362,8 @@ CudaStatus EntropyDecoding::launch(std::byte* memory, const CudaLaunch& launch) 
       std::max(group.table_count, (group.task_count + kTableThreads - 1) / kTableThreads);
   if (table_blocks == 0) return cudaSuccess;
   make_tables<<<table_blocks, kTableThreads, 0, launch.stream>>>(group);
-  if (group.tile_count > 0) {
+  cudaError_t launched = cudaGetLastError();  // each works on what the one before it made
+  if (group.tile_count > 0 && launched == cudaSuccess) {
     // Always the same, so that calls from several threads agree.
     constexpr std::size_t kMostBytes = kMostTables * sizeof(SymbolTable) + kTileWordBytes;
     const cudaError_t status =
@@ -370,12 +372,21 @@ CudaStatus EntropyDecoding::launch(std::byte* memory, const CudaLaunch& launch) 
     const std::size_t tables_bytes = most_tables_ * sizeof(SymbolTable);
     const std::size_t tile_bytes = tables_bytes + kTileWordBytes;
     synchronise<<<group.tile_count, kTileSubsequences, tile_bytes, launch.stream>>>(group);
-    if (group.bridge_count > 0)
+    launched = cudaGetLastError();
+    if (launched == cudaSuccess && group.bridge_count > 0) {
       bridge<<<group.bridge_count, kBridgeThreads, tables_bytes, launch.stream>>>(group);
-    join<<<group.image_count, kJoinThreads, tables_bytes, launch.stream>>>(group);
-    write<<<group.tile_count, kTileSubsequences, tile_bytes, launch.stream>>>(group);
+      launched = cudaGetLastError();
+    }
+    if (launched == cudaSuccess) {
+      join<<<group.image_count, kJoinThreads, tables_bytes, launch.stream>>>(group);
+      launched = cudaGetLastError();
+    }
+    if (launched == cudaSuccess) {
+      write<<<group.tile_count, kTileSubsequences, tile_bytes, launch.stream>>>(group);
+      launched = cudaGetLastError();
+    }
   }
-  return cudaGetLastError();
+  return launched;
 }
 
 }  // namespace imgpipe

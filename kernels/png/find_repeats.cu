@@ -84,9 +84,10 @@ __device__ inline Window window_at(const std::uint8_t* from, const std::uint8_t*
   return {bytes, hash};
 }
 
-// False if it is there already. The table has room for twice as many as can come.
+// False if it is there already. The table has room for twice as many as can come. Of those that begin at one
+// place each goes on by a step of its own, odd, so that it comes to all places.
 __device__ bool add_hash(unsigned long long hash, unsigned long long* table, std::uint32_t places) {
-  for (unsigned long long at = hash >> 20;; ++at) {
+  for (unsigned long long at = hash >> 20;; at += hash >> 41 | 1) {
     const unsigned long long there = atomicCAS(table + (at & (places - 1)), 0ULL, hash);
     if (there == 0) return true;
     if (there == hash) return false;

@@ -287,7 +287,10 @@ __device__ void clear(Shared& shared) {
   for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kPlanThreads) shared.counts[i] = 0;
   if (threadIdx.x < kLengthCodes) shared.code_counts[threadIdx.x] = 0;
   for (unsigned i = threadIdx.x; i < sizeof(shared.header) / 4; i += kPlanThreads) shared.header[i] = 0;
-  if (threadIdx.x == 0) shared.adler_low = shared.adler_high = 0;
+  if (threadIdx.x != 0) return;
+  shared.adler_low = shared.adler_high = 0;
+  shared.header_bits = 0;
+  shared.bits = 0;
 }
 
 __global__ __launch_bounds__(kPlanThreads) void plan_kernel(Group group) {

@@ -239,8 +239,18 @@ class Batch::Work {
     lanes_.hand_over(std::move(entry));
   }
 
+  // What a worker did in place of a lane.
+  static std::int64_t work_of_a_lane(const BatchResult& result) {
+    std::int64_t ns = 0;
+    for (const Part part : {Part::decode, Part::kernels, Part::encode})
+      ns += result.busy[static_cast<std::size_t>(part)];
+    return ns;
+  }
+
   void encode(EntryPointer& entry, int threads) {
     HostThreads host(threads);
+    const std::vector<MadeFile::Part>& made = entry->job->lane_image().coded.made.parts;
+    entry->result.lane_encoded = !std::ranges::all_of(made, &MadeFile::Part::filtered);
     entry->job->encode(host);
     write(entry);
   }
@@ -294,7 +304,7 @@ class Batch::Work {
     BatchResult& result = entry->result;
     // What these find no memory for is left out.
     std::optional<Error> left_out = error_of([&] {
-      if (entry->lane_was_full) lanes_.did_their_work(result.busy[static_cast<std::size_t>(Part::kernels)]);
+      if (entry->lane_was_full) lanes_.did_their_work(work_of_a_lane(result));
     });
     left_out = error_of([&] {
       if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();

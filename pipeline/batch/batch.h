@@ -120,7 +120,8 @@ struct BatchResult {
   std::vector<std::string> warnings;               // with the path
   std::int64_t start_ns = 0, end_ns = 0;           // since the batch was made
   PartTimes busy{};
-  PartTimes lane_busy{};  // of that, a lane
+  PartTimes lane_busy{};      // of that, a lane
+  bool lane_encoded = false;  // at least some of the file's strips
   // When a lane was at it: from the first span to the last. Zero without a lane.
   std::array<Interval, kParts> on_lane{};
   std::vector<Span> spans;  // with keep_spans; their tracks say which worker and which slot

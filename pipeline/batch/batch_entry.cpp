@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "images/codecs/jpeg/jpeg_scan.h"
+#include "images/codecs/jpeg/staged_scan.h"
 #include "pipeline/decode_row.h"
 
 namespace imgpipe {
@@ -42,7 +44,12 @@ MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
 std::int64_t outside_pool_bytes(const BatchEntry& entry) {
   const ImageJob& image = *entry.job;
   std::int64_t bytes = image.reader().library_bytes(entry.to_lane) + image.writer().library_bytes();
-  if (entry.to_lane) bytes += image.plan().input.bytes() + image.plan().output.bytes();  // pinned memory
+  if (!entry.to_lane) return bytes;
+  // Pinned memory.
+  const std::int64_t source =
+      entry.lane_decodes ? static_cast<std::int64_t>(staged_capacity(image.reader().jpeg_scan()->scan))
+                         : image.plan().input.bytes();
+  bytes += source + image.plan().output.bytes();
   return bytes;
 }
 

@@ -36,9 +36,11 @@ void LaneHelp::lanes_are_full(Clock::time_point now) {
   last_change_ = now;
 }
 
-void LaneHelp::lane_is_idle() {
+void LaneHelp::lane_is_idle(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
+  if (now - last_halving_ < kStep) return;
   allowed_ /= 2;
+  last_halving_ = now;
 }
 
 }  // namespace imgpipe

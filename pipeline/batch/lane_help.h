@@ -9,8 +9,9 @@
 namespace imgpipe {
 
 // While the lanes are full, a worker that does a whole image by itself saves time. But it does not feed them
-// meanwhile, and on a fast device that costs more than it saves. So one more may help each time that the
-// lanes have been full for kStep, and half as many once a lane has nothing to do. Thread-safe.
+// meanwhile, and on a fast device that costs more than it saves. So one more may help, and a quarter of those
+// who may, each time that the lanes have been full for kStep; and half as many, at most once in kStep, when a
+// lane has nothing to do. Thread-safe.
 class LaneHelp : public std::enable_shared_from_this<LaneHelp> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,7 +35,7 @@ class LaneHelp : public std::enable_shared_from_this<LaneHelp> {
   // Nobody more may help now.
   [[nodiscard]] bool is_exhausted() const;
   void lanes_are_full(Clock::time_point now = Clock::now());
-  void lane_is_idle();
+  void lane_is_idle(Clock::time_point now = Clock::now());
 
  private:
   void end();
@@ -42,7 +43,7 @@ class LaneHelp : public std::enable_shared_from_this<LaneHelp> {
   const int workers_;
   mutable std::mutex mutex_;
   int helping_ = 0, allowed_ = 0;
-  Clock::time_point last_change_{};
+  Clock::time_point last_change_{}, last_halving_{};
 };
 
 }  // namespace imgpipe

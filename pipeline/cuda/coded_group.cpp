@@ -51,7 +51,7 @@ CodedGroup::Launches CodedGroup::make_launches(const Group& group) {
   return launches;
 }
 
-void CodedGroup::upload() {
+void CodedGroup::prepare_decoding() {
   if (decoded_.empty()) return;
   std::vector<EntropyTask> entropy;
   std::vector<ReconstructionTask> reconstruction;
@@ -59,18 +59,11 @@ void CodedGroup::upload() {
     const StagedJpeg& jpeg = *members_[i].image->jpeg;
     const BaselineScan& scan = jpeg.jpeg->scan;
     const auto blocks = static_cast<std::size_t>(scan.mcus() * scan.blocks_in_mcu);
-    std::byte* const stream = context_.arena.take(jpeg.scan.bytes + kStreamMargin);
+    streams_.push_back(context_.arena.take(jpeg.scan.bytes + kStreamMargin));
     auto* const coefficients =
         reinterpret_cast<std::int16_t*>(context_.arena.take(blocks * kBlockSamples * sizeof(std::int16_t)));
     const DeviceRun::DecodedTo to = members_[i].run->decoded_to();
-    const std::byte* const from = jpeg.bytes.untyped_view().data;
-    context_.pinned.pin(from);
-    const std::size_t before = context_.mark();
-    IMGPIPE_CUDA(
-        cudaMemcpyAsync(stream, from, jpeg.scan.bytes, cudaMemcpyHostToDevice, context_.stream.get()));
-    members_[i].run->times().interval("upload", SpanKind::transfer,
-                                      static_cast<std::int64_t>(jpeg.scan.bytes), 0, before, context_.mark());
-    entropy.push_back({&scan, &jpeg.jpeg->tables, &jpeg.scan, stream, coefficients});
+    entropy.push_back({&scan, &jpeg.jpeg->tables, &jpeg.scan, streams_.back(), coefficients});
     reconstruction.push_back(
         {&scan, coefficients, samples_of(to.pixels), samples_of(to.grey), to.luma, to.counts});
   }
@@ -78,6 +71,20 @@ void CodedGroup::upload() {
   entropy_launches_ = make_launches(*entropy_);
   reconstruction_.emplace(std::move(reconstruction));
   reconstruction_launches_ = make_launches(*reconstruction_);
+}
+
+void CodedGroup::upload(int pass) {
+  for (std::size_t i = 0; i < decoded_.size(); ++i) {
+    const Member& member = members_[decoded_[i]];
+    const StagedJpeg& jpeg = *member.image->jpeg;
+    const std::byte* const from = jpeg.bytes.untyped_view().data;
+    context_.pinned.pin(from);
+    const std::size_t before = context_.mark();
+    IMGPIPE_CUDA(
+        cudaMemcpyAsync(streams_[i], from, jpeg.scan.bytes, cudaMemcpyHostToDevice, context_.stream.get()));
+    member.run->times().interval("upload", SpanKind::transfer, static_cast<std::int64_t>(jpeg.scan.bytes),
+                                 pass, before, context_.mark());
+  }
 }
 
 // The time between two marks, cut into the images' parts by their pixels.
@@ -164,40 +171,39 @@ void CodedGroup::judge() {
   }
 }
 
-void CodedGroup::collect(std::size_t member) {
+void CodedGroup::collect(std::size_t member, int first_pass, int passes) {
   const auto place_in = [member](const std::vector<std::size_t>& members) {
     return static_cast<std::size_t>(std::ranges::lower_bound(members, member) - members.begin());
   };
-  const DeviceForm::Kind kind = members_[member].image->form.kind;
-  if (kind == DeviceForm::Kind::png_strips) collect_png(place_in(png_), members_[member]);
-  if (kind == DeviceForm::Kind::jpeg_scan) collect_jpeg(place_in(jpeg_), members_[member]);
+  const auto& [image, run] = members_[member];
+  MadeFile made;
+  const bool is_png = image->form.kind == DeviceForm::Kind::png_strips;
+  const FileOnDevice file = is_png ? find_png(place_in(png_), made) : find_jpeg(place_in(jpeg_), made);
+  if (file.bytes == 0) return;  // the host encodes it
+  made.bytes = pinned_bytes(file.bytes);
+  image->made = std::move(made);  // stays, whatever happens to what is queued
+  for (int pass = first_pass; pass < passes; ++pass) {
+    const std::size_t before = context_.mark();
+    IMGPIPE_CUDA(cudaMemcpyAsync(image->made.bytes.untyped_view().data, file.begin, file.bytes,
+                                 cudaMemcpyDeviceToHost, context_.stream.get()));
+    run->times().interval("download", SpanKind::transfer, static_cast<std::int64_t>(file.bytes), pass, before,
+                          context_.mark());
+  }
 }
 
-void CodedGroup::collect_png(std::size_t index, const Member& member) {
-  MadeFile& made = member.image->made;
+CodedGroup::FileOnDevice CodedGroup::find_png(std::size_t index, MadeFile& made) const {
   const std::vector<PngEncoding::Strip> strips =
       png_encoding_->strips(index, png_launches_.results.untyped_view().data);
   const std::size_t first = strips.front().offset;
   for (const PngEncoding::Strip& strip : strips)
     made.parts.push_back({strip.offset - first, strip.bytes, strip.adler, strip.filtered});
-  download(made, png_launches_.memory + first, strips.back().offset + strips.back().bytes - first,
-           *member.run);
+  return {png_launches_.memory + first, strips.back().offset + strips.back().bytes - first};
 }
 
-void CodedGroup::collect_jpeg(std::size_t index, const Member& member) {
+CodedGroup::FileOnDevice CodedGroup::find_jpeg(std::size_t index, MadeFile& made) const {
   const JpegEncoding::Scan scan = jpeg_encoding_->scan(index, jpeg_launches_.results.untyped_view().data);
-  if (scan.bytes == 0) return;  // the host encodes it
-  member.image->made.parts.push_back({.offset = 0, .bytes = scan.bytes});
-  download(member.image->made, jpeg_launches_.memory + scan.offset, scan.bytes, *member.run);
-}
-
-void CodedGroup::download(MadeFile& made, const std::byte* from, std::size_t bytes, DeviceRun& run) {
-  made.bytes = pinned_bytes(bytes);
-  const std::size_t before = context_.mark();
-  IMGPIPE_CUDA(cudaMemcpyAsync(made.bytes.untyped_view().data, from, bytes, cudaMemcpyDeviceToHost,
-                               context_.stream.get()));
-  run.times().interval("download", SpanKind::transfer, static_cast<std::int64_t>(bytes), 0, before,
-                       context_.mark());
+  made.parts.push_back({.offset = 0, .bytes = scan.bytes});
+  return {jpeg_launches_.memory + scan.offset, scan.bytes};
 }
 
 }  // namespace imgpipe

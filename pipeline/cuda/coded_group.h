@@ -32,8 +32,10 @@ class CodedGroup {
   // What is referred to stays until the end.
   CodedGroup(Context& context, std::vector<Member> members);
 
-  // Brings the scans up, and what the kernels need to know.
-  void upload();
+  // Takes memory, and brings up what the kernels need to know.
+  void prepare_decoding();
+  // Brings the scans up.
+  void upload(int pass);
   void launch_decoding(int pass);
   // Behind every image's steps: what the kernels need to know.
   void prepare_encoding();
@@ -44,7 +46,7 @@ class CodedGroup {
   void judge();
   // Then, of a member that is: queues the download of the file that was made, to the context's pinned memory.
   // Nothing where none was made: its pixels are to be had.
-  void collect(std::size_t member);
+  void collect(std::size_t member, int first_pass = 0, int passes = 1);
 
  private:
   // A group of one codec: its memory on the device, and what of it the host has.
@@ -59,9 +61,13 @@ class CodedGroup {
   [[nodiscard]] Image pinned_bytes(std::size_t bytes);
   void add_shares(std::span<const std::size_t> members, const std::vector<std::string>& rows, int pass,
                   std::size_t first, std::size_t last);
-  void collect_png(std::size_t index, const Member& member);
-  void collect_jpeg(std::size_t index, const Member& member);
-  void download(MadeFile& made, const std::byte* from, std::size_t bytes, DeviceRun& run);
+  // Where a file lies on the device.
+  struct FileOnDevice {
+    const std::byte* begin = nullptr;
+    std::size_t bytes = 0;
+  };
+  [[nodiscard]] FileOnDevice find_png(std::size_t index, MadeFile& made) const;
+  [[nodiscard]] FileOnDevice find_jpeg(std::size_t index, MadeFile& made) const;
 
   Context& context_;
   std::vector<Member> members_;
@@ -70,6 +76,7 @@ class CodedGroup {
   std::optional<JpegReconstruction> reconstruction_;
   std::optional<PngEncoding> png_encoding_;
   std::optional<JpegEncoding> jpeg_encoding_;
+  std::vector<std::byte*> streams_;  // on the device, of decoded_
   Launches entropy_launches_, reconstruction_launches_, png_launches_, jpeg_launches_;
 };
 

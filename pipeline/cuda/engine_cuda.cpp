@@ -192,24 +192,28 @@ class CudaEngine final : public Engine {
       image.jpeg = stage_jpeg(*job.reader, pinned_or_any());
     }
     if (!image.jpeg) return false;
+    Context& context = this->context(timeline);
+    std::optional<DeviceRun> run;
+    std::optional<CodedGroup> codecs;
     try {
-      Context& context = this->context(timeline);
       // Each step has a row of its own where it is timed, or its output wanted.
       const bool apart = job.repeat > 0 || job.keep_outputs || job.keep_source;
-      DeviceRun run = make_run(context, job, outcome,
-                               apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps);
-      CodedGroup codecs(context, {{&image, &run}});
-      codecs.upload();
-      if (!run_passes(job, outcome, {run, codecs, image, nullptr})) return false;
+      const auto span = timeline.span("device memory", SpanKind::host);
+      context.begin();
+      run.emplace(context, outcome.plan, timeline, job.keep_outputs,
+                  apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps);
+      codecs.emplace(context, std::vector<CodedGroup::Member>{{&image, &*run}});
+      codecs->prepare_decoding();
+      if (!run_passes(job, outcome, {*run, *codecs, image, nullptr})) return false;
       outcome.warnings = job.reader->warnings();
-      if (job.keep_source) outcome.source = downloaded(run.source());
-      end_image(job, outcome, run, image);
+      if (job.keep_source) outcome.source = downloaded(run->source());
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::memory) throw;
       finish_queued();
       drop_results(outcome);
       return false;  // rows take less
     }
+    end_image(job, outcome, *run, image);
     return true;
   }
 
@@ -219,11 +223,12 @@ class CudaEngine final : public Engine {
     std::int64_t decoded = 0;
     std::deque<Image> early = decode_early(job, timeline, outcome.plan.input, decoded);
     Context& context = this->context(timeline);
-    if (!fits_as_a_whole(context, job, outcome.plan)) {
+    std::optional<DeviceRun> resident;
+    if (!fits_as_a_whole(context, job, outcome.plan) || !take_memory(context, job, outcome, resident)) {
       run_bands(job, outcome, std::move(early), decoded);
       return;
     }
-    DeviceRun run = make_run(context, job, outcome, DeviceRun::Decoded::on_host);
+    DeviceRun& run = *resident;
     const bool whole = job.repeat > 0 || job.keep_source;
     // With --repeat every pass uploads for itself; the chunks that come with decoding count as warm-up.
     Uploader uploader(run, context.pinned, timeline, whole, job.repeat > 0 ? kWarmUpPass : 0);
@@ -250,10 +255,18 @@ class CudaEngine final : public Engine {
     end_image(job, outcome, run, image);
   }
 
-  DeviceRun make_run(Context& context, const Job& job, Outcome& outcome, DeviceRun::Decoded decoded) {
+  // False where there is less room than it seemed: blocks are larger than what is needed, and others take
+  // some.
+  static bool take_memory(Context& context, const Job& job, Outcome& outcome, std::optional<DeviceRun>& run) {
     const auto span = outcome.timeline.span("device memory", SpanKind::host);
-    context.begin();
-    return {context, outcome.plan, outcome.timeline, job.keep_outputs, decoded};
+    try {
+      context.begin();
+      run.emplace(context, outcome.plan, outcome.timeline, job.keep_outputs);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory) throw;
+      context.arena.release();
+    }
+    return run.has_value();
   }
 
   // What is in device memory.
@@ -272,8 +285,10 @@ class CudaEngine final : public Engine {
     codecs.prepare_encoding();
     // Uploads, then the resident work, then downloads: each is timed against its own kind, so that no stage
     // pays for the change from the copy engine to the multiprocessors.
-    for (int pass = first; uploader != nullptr && pass < passes && job.repeat > 0; ++pass)
-      uploader->send_again(pass);
+    for (int pass = first; pass < passes; ++pass) {
+      if (uploader != nullptr && job.repeat > 0) uploader->send_again(pass);
+      codecs.upload(pass);
+    }
     for (int pass = first; pass < passes; ++pass) {
       codecs.launch_decoding(pass);
       run.launch(pass);
@@ -290,7 +305,7 @@ class CudaEngine final : public Engine {
       return false;
     }
     if (made) {
-      codecs.collect(0);
+      codecs.collect(0, first, passes);
       if (image.made.parts.empty() && outcome.pixels.empty()) download(outcome, run, 0, 1);
       run.context().wait_for(run.context().mark());
     }

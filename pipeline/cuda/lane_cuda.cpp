@@ -119,7 +119,8 @@ class CudaLane final : public Lane {
       members.push_back({&image->coded, &slot.runs.back()});
     }
     slot.codecs.emplace(context, std::move(members));
-    slot.codecs->upload();
+    slot.codecs->prepare_decoding();
+    slot.codecs->upload(0);
     for (std::size_t i = 0; i < images.size(); ++i) {
       if (images[i]->coded.jpeg) continue;
       pinned_->pin(images[i]->source.untyped_view().data);

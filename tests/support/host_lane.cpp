@@ -17,11 +17,13 @@ void HostLane::start() {
 }
 
 void HostLane::launch(std::size_t slot, std::span<LaneImage* const> images) {
-  const LaneImage& image = *images.front();
   ++launches_;
+  if (launches_ == faults_.no_memory_in_launch) throw Error(ErrorKind::memory, "not enough device memory");
   if (faults_.breaks_in_launch > 0 && launches_ >= faults_.breaks_in_launch)
     throw Error(ErrorKind::device, "it broke");
-  const std::int64_t need = image.plan.input.samples() + image.plan.output.samples();
+  std::int64_t need = 0;
+  for (const LaneImage* const image : images)
+    need += image->plan.input.samples() + image->plan.output.samples();
   std::int64_t others = 0;
   for (std::size_t i = 0; i < used_.size(); ++i) others += i == slot ? 0 : used_[i].load();
   if (others + need > faults_.room_bytes) throw Error(ErrorKind::memory, "not enough device memory");
@@ -30,10 +32,23 @@ void HostLane::launch(std::size_t slot, std::span<LaneImage* const> images) {
 }
 
 void HostLane::finish(std::size_t slot, std::span<LaneImage* const> images) {
-  LaneImage& image = *images.front();
+  ++finishes_;
+  if (finishes_ == faults_.no_memory_in_finish) throw Error(ErrorKind::memory, "not enough memory");
   if (faults_.breaks_in_finish > 0 && number_[slot] >= faults_.breaks_in_finish)
     throw Error(ErrorKind::device, "it broke");
   std::this_thread::sleep_for(std::chrono::milliseconds(faults_.image_ms));
+  for (LaneImage* const image : images) {
+    if (image->coded.jpeg) {
+      image->coded.in_order = false;
+    } else if (++images_finished_ == faults_.no_memory_for_one) {
+      image->error = Error(ErrorKind::memory, "not enough memory for it");
+    } else {
+      finish_one(slot, *image);
+    }
+  }
+}
+
+void HostLane::finish_one(std::size_t slot, LaneImage& image) const {
   const std::unique_ptr<Engine> engine = make_reference_engine();
   Job job;
   job.reader = make_memory_reader(std::as_const(image.source).view());

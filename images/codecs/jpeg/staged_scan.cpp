@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "images/codecs/jpeg/entropy_decoder.h"
 #include "images/codecs/jpeg/scan_pieces.h"
 #include "images/codecs/jpeg/unstuffing.h"
 
@@ -21,21 +22,29 @@ std::int64_t expected_segments(const BaselineScan& scan) {
   return interval > 0 ? (scan.mcus() + interval - 1) / interval : 1;
 }
 
+// As far as blocks of the greatest length, every byte of them stuffed, and the markers reach. What cameras
+// append behind the picture is not looked at, and no more is decoded than the picture can have.
+std::span<const std::byte> scan_bytes(const BaselineScan& scan) {
+  const std::int64_t blocks = scan.mcus() * scan.blocks_in_mcu;
+  const std::int64_t most = 2 * blocks * kMostBlockBytes + 4 * expected_segments(scan);
+  return scan.data.first(std::min(scan.data.size(), static_cast<std::size_t>(most)));
+}
+
 }  // namespace
 
 std::size_t staged_capacity(const BaselineScan& scan) {
-  if (scan.data.size() >= kMostBytes) return 0;
+  const std::size_t most = scan_bytes(scan).size();
+  if (most >= kMostBytes) return 0;
   // Of three bytes and more: a code and a marker.
-  const std::size_t segments =
-      std::min(static_cast<std::size_t>(expected_segments(scan)), scan.data.size() / 3 + 1);
+  const std::size_t segments = std::min(static_cast<std::size_t>(expected_segments(scan)), most / 3 + 1);
   static_assert(kUnstuffingMargin <= kSegmentAlignment);  // the last segment's
-  const std::size_t bytes = aligned(scan.data.size() + segments * kSegmentAlignment);
+  const std::size_t bytes = aligned(most + segments * kSegmentAlignment);
   return bytes < kMostBytes ? bytes : 0;
 }
 
 std::optional<StagedScan> stage_scan(const BaselineScan& scan, std::span<std::byte> to) {
   const std::int64_t expected = expected_segments(scan);
-  const std::span<const std::byte> data = scan.data;
+  const std::span<const std::byte> data = scan_bytes(scan);
   if (to.size() < staged_capacity(scan) || to.empty() ||
       expected > static_cast<std::int64_t>(data.size() / 3 + 1))
     return std::nullopt;
