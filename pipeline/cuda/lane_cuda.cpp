@@ -67,9 +67,9 @@ class CudaLane final : public Lane {
   }
 
   void finish(std::size_t number, std::span<LaneImage* const> images) override {
-    IMGPIPE_CUDA(cudaSetDevice(index_));
     Slot& slot = slots_[number];
     try {
+      IMGPIPE_CUDA(cudaSetDevice(index_));
       slot.done.wait();
       collect(slot, images);
       for (DeviceRun& run : slot.runs) run.give_spans();
