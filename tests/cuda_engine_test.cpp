@@ -229,8 +229,8 @@ TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
 #ifdef IMGPIPE_TEST_CUDA
 
 // Every CUDA call of one image fails once, in each of three ways. No pixels come out, the error is of the
-// right kind, and after one that is not sticky the next image is right. Where memory is missing and less will do,
-// the image is right at once.
+// right kind, and after one that is not sticky the next image is right. Where memory is missing and less will
+// do, the image is right at once.
 TEST(CudaFaults, EveryCallMayFail) {
   IMGPIPE_NEED_CUDA();
   const Image image = make_image({700, 500, 3});
@@ -255,7 +255,8 @@ TEST(CudaFaults, EveryCallMayFail) {
       if (!outcome.error) {
         ASSERT_EQ(status, cudaErrorMemoryAllocation) << "call " << k << " of " << calls;
         const Outcome expected = run(*make_reference_engine(), image, wish);
-        EXPECT_TRUE(compare_frames(frame_of_image(outcome.pixels), frame_of_image(expected.pixels)).identical());
+        EXPECT_TRUE(
+            compare_frames(frame_of_image(outcome.pixels), frame_of_image(expected.pixels)).identical());
         ++less_did;
         continue;
       }

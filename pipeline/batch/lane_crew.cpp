@@ -235,8 +235,7 @@ void LaneCrew::collect_all(Member& member) {
     if (member.running.empty()) return;
     Running& running = member.running.front();  // stays where it is: there is room for all
     lock.unlock();
-    const std::optional<Error> error =
-        error_of([&] { member.lane->finish(running.slot, running.group); });
+    const std::optional<Error> error = error_of([&] { member.lane->finish(running.slot, running.group); });
     lock.lock();
     std::list<EntryPointer> images = std::move(running.images);
     member.free.push_back(running.slot);

@@ -25,6 +25,17 @@ if wants sanitize; then
       grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
     [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
   done
+  # The codecs' kernels, with awkward, damaged and mixed inputs.
+  for tool in memcheck racecheck initcheck synccheck; do
+    for codec in 'jpeg_entropy *CodedFiles*:*OneFile*:*OneColour*' 'jpeg_reconstruction *OneColour*:*EverySmallSize/of_420*' \
+      'jpeg_encoding *NobodyWrote*:*NoRoom*' 'png_encoding *RunsOfEvery*:*RandomGroups*'; do
+      echo "== compute-sanitizer $tool, cuda_${codec%% *}_test"
+      timeout 150 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/cuda_${codec%% *}_test" \
+        --gtest_filter="${codec#* }" 2>&1 |
+        grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
+      [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
+    done
+  done
   # The rungs of the lab, but for the one that races on purpose, and for other people's libraries.
   rungs='*Ladder.Contents/cuda*:*Ladder.ALargerImage/cuda*-*npp*:*cub*'
   for tool in memcheck racecheck initcheck synccheck; do

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <ostream>
 #include <random>
 #include <span>
 #include <string>
@@ -41,4 +42,15 @@ inline constexpr std::array<Coefficients, 7> kCoefficients{
 [[nodiscard]] std::vector<std::int16_t> make_coefficients(const BaselineScan& scan, Coefficients kind,
                                                           std::mt19937_64& random);
 
+// For gtest.
+inline void PrintTo(Coefficients kind, std::ostream* out) {
+  *out << name_of(kind);
+}
+
 }  // namespace imgpipe::test
+
+namespace imgpipe {
+inline void PrintTo(Sampling sampling, std::ostream* out) {
+  *out << test::name_of(sampling);
+}
+}  // namespace imgpipe
