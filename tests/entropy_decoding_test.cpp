@@ -6,6 +6,7 @@
 #include "tests/support/entropy_cases.h"
 #include "tests/support/entropy_group.h"
 #include "tests/support/files.h"
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -45,7 +46,7 @@ TEST(EntropyDecoding, WhatIsNeverInStepIsLeft) {
 
 TEST(EntropyDecoding, Damage) {
   Verdicts verdicts;
-  for (const int restart : {3, 0}) {
+  for (const int restart : kSanitized ? std::vector<int>{3} : std::vector<int>{3, 0}) {
     const JpegFiles files = damaged_files(small_file(restart), 1);
     ASSERT_EQ(compare_with_host(files, decode_emulated, verdicts), "");
   }
@@ -57,7 +58,7 @@ TEST(EntropyDecoding, Damage) {
 TEST(EntropyDecoding, DamageInLargeFiles) {
   Verdicts verdicts;
   const JpegFiles files = large_files();
-  for (const std::size_t i : {0U, 3U, 4U})
+  for (const std::size_t i : kSanitized ? std::vector<std::size_t>{3} : std::vector<std::size_t>{0, 3, 4})
     ASSERT_EQ(compare_with_host(changed_files(files[i], 60), decode_emulated, verdicts), "") << i;
   EXPECT_EQ(verdicts.left, 0);
   EXPECT_GT(verdicts.damaged, 50);
