@@ -125,7 +125,7 @@ TEST(StagedScan, RandomBytes) {
     stuffed.push_back(std::byte{0xD9});
     for (const std::string& target : simd_targets()) {
       use_simd(target);
-      const Staged staged = stage(stuffed, 1, 0);
+      const Staged staged = stage(stuffed, 16, 0);
       ASSERT_TRUE(staged.scan) << target;
       ASSERT_EQ(staged.scan->segments[0].bytes, data.size()) << target;
       ASSERT_TRUE(std::equal(data.begin(), data.end(), staged.bytes.begin())) << target;
@@ -135,10 +135,22 @@ TEST(StagedScan, RandomBytes) {
 }
 
 TEST(StagedScan, WhatIsTooLargeHasNoCapacity) {
-  BaselineScan scan = scan_of({}, 5, 0);
+  BaselineScan scan = scan_of({}, 1 << 23, 0);
   scan.data = {static_cast<const std::byte*>(nullptr), std::size_t{1} << 31};
   EXPECT_EQ(staged_capacity(scan), 0U);
   EXPECT_FALSE(stage_scan(scan, {}));
+}
+
+// A block of so many bytes there is not: that is damage, and costs no memory.
+TEST(StagedScan, MoreThanItsBlocksCanHaveIsNotStaged) {
+  BaselineScan scan = scan_of({}, 5, 0);
+  scan.data = {static_cast<const std::byte*>(nullptr), std::size_t{1} << 30};
+  EXPECT_LT(staged_capacity(scan), 5000U);
+  Bytes long_scan(3000, std::byte{1});
+  long_scan.push_back(std::byte{0xFF});
+  long_scan.push_back(std::byte{0xD9});
+  EXPECT_FALSE(stage(long_scan, 5, 0).scan);
+  EXPECT_TRUE(stage(long_scan, 16, 0).scan);
 }
 
 // A marker anywhere among stuffed and other bytes ends it there.

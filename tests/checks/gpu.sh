@@ -27,7 +27,8 @@ if wants sanitize; then
   done
   # The codecs' kernels, with awkward, damaged and mixed inputs.
   for tool in memcheck racecheck initcheck synccheck; do
-    for codec in 'jpeg_entropy *CodedFiles*:*OneFile*:*OneColour*' 'jpeg_reconstruction *OneColour*:*EverySmallSize/of_420*' \
+    for codec in 'jpeg_entropy *CodedFiles*:*OneFile*:*OneColour*' \
+      'jpeg_reconstruction *OneColour*:*EverySmallSize/of_420*' \
       'jpeg_encoding *NobodyWrote*:*NoRoom*' 'png_encoding *RunsOfEvery*:*RandomGroups*'; do
       echo "== compute-sanitizer $tool, cuda_${codec%% *}_test"
       timeout 150 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/cuda_${codec%% *}_test" \
