@@ -26,8 +26,17 @@ std::optional<StagedJpeg> stage_jpeg(Reader& reader, std::pmr::memory_resource& 
   return staged;
 }
 
-EncodedFile file_of(const MadeFile& made, Writer& writer) {
+CodedImage coded_image_for(const Writer* writer) {
+  CodedImage image;
+  if (writer == nullptr) return image;
+  image.form = writer->device_form();
+  image.strip_rows = writer->strip_rows();
+  return image;
+}
+
+EncodedFile file_of(const MadeFile& made, Writer& writer, Timeline& timeline) {
   const std::span<const std::byte> bytes(made.bytes.untyped_view().data, made.bytes.size_bytes());
+  const auto span = timeline.span("encode", SpanKind::host, static_cast<std::int64_t>(bytes.size()));
   if (writer.device_form().kind == DeviceForm::Kind::jpeg_scan) {
     writer.give_scan(bytes.subspan(made.parts.front().offset, made.parts.front().bytes));
     return writer.finish();

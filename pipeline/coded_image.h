@@ -50,7 +50,10 @@ struct CodedImage {
   MadeFile made;
 };
 
+// Of an image that `writer` is for, if there is one, before anything is made.
+[[nodiscard]] CodedImage coded_image_for(const Writer* writer);
+
 // The whole file. `writer` has not been written to.
-[[nodiscard]] EncodedFile file_of(const MadeFile& made, Writer& writer);
+[[nodiscard]] EncodedFile file_of(const MadeFile& made, Writer& writer, Timeline& timeline);
 
 }  // namespace imgpipe

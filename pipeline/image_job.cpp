@@ -47,8 +47,7 @@ void ImageJob::make_output() {
   naming(files_.output_name, [&] {
     output_shape_ = storable_shape(files_.format, shape);
     writer_ = make_writer(files_.format, shape, settings_.encode);
-    image_.coded.form = writer_->device_form();
-    image_.coded.strip_rows = writer_->strip_rows();
+    image_.coded = coded_image_for(writer_.get());
     output_ = std::make_unique<OutputFile>(files_.output);
     if (is_large_file(*writer_) && output_->is_replaced())
       sink_ = [this](std::span<const std::byte> bytes) { append(bytes); };
@@ -119,11 +118,8 @@ bool ImageJob::stage(std::pmr::memory_resource& memory) {
 void ImageJob::encode(HostThreads& threads) {
   reader_.reset();
   if (!image_.coded.made.parts.empty()) {
-    encoded_ = naming(files_.output_name, [&] {
-      const auto span = image_.timeline.span("encode", SpanKind::host,
-                                             static_cast<std::int64_t>(image_.coded.made.bytes.size_bytes()));
-      return file_of(image_.coded.made, *writer_);
-    });
+    encoded_ =
+        naming(files_.output_name, [&] { return file_of(image_.coded.made, *writer_, image_.timeline); });
     image_.coded.made = {};
     return;
   }

@@ -162,9 +162,8 @@ std::vector<OptionRow> process_rows() {
        "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are processors to be had "
        "(affinity, a container's quota: imgpipe devices tells)"},
       {"Where", "device-memory", "SIZE", nullptr,
-       "What one image may take of a CUDA device, such as 500M or 8G; a larger one goes through it in bands "
-       "of "
-       "rows; default: what is free"},
+       "What one image may take of a CUDA device, such as 500M or 8G; a larger one goes through it in "
+       "bands of rows; default: what is free"},
       {"Compare and report", "cpu", nullptr, nullptr,
        "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
       {"Compare and report", "report", "FILE", nullptr,

@@ -304,7 +304,7 @@ class Batch::Work {
     BatchResult& result = entry->result;
     // What these find no memory for is left out.
     std::optional<Error> left_out = error_of([&] {
-      if (entry->lane_was_full) lanes_.did_their_work(work_of_a_lane(result));
+      if (entry->help != nullptr) lanes_.did_their_work(work_of_a_lane(result));
     });
     left_out = error_of([&] {
       if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();

@@ -16,8 +16,7 @@ struct BatchEntry {
   std::optional<ImageJob> job;  // from the moment that a worker opens it
   bool to_lane = false;
   bool lane_decodes = false;             // and it goes there as its file has it
-  bool lane_was_full = false;            // a worker does what a lane was meant to do
-  std::unique_ptr<LaneHelp::Turn> help;  // and may
+  std::unique_ptr<LaneHelp::Turn> help;  // set: a worker does what a lane was meant to do
   MemoryNeed need;                       // with its file
   std::int64_t outside_bytes = 0;        // of them, what may come from malloc
   // Of the batch's memory: its file until it is admitted, all that it needs from then on.

@@ -86,8 +86,7 @@ bool BatchLanes::is_taken(BatchEntry& entry) {
   if (!crew_->ready()) return false;
   if (crew_->waiting() < 1) return true;
   entry.help = help_->begin();
-  entry.lane_was_full = entry.help != nullptr;
-  return !entry.lane_was_full;
+  return entry.help == nullptr;
 }
 
 void BatchLanes::hand_over(EntryPointer&& entry) {

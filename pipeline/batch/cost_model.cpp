@@ -63,8 +63,7 @@ std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane
   const auto reader = open_reader(jpeg);
   image.plan = usual_plan(reader->header().shape);
   const auto writer = make_writer(Format::png, image.plan.output);
-  image.coded.form = writer->device_form();
-  image.coded.strip_rows = writer->strip_rows();
+  image.coded = coded_image_for(writer.get());
   if (lane.has_codecs()) image.coded.jpeg = stage_jpeg(*reader, memory);
   if (!image.coded.jpeg) {
     image.source = Image(image.plan.input, &memory);
@@ -82,7 +81,7 @@ std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane
   if (image.coded.made.parts.empty()) {
     (void)encode_image(std::as_const(image.pixels).view(), *writer, thread, image.timeline);
   } else {
-    (void)file_of(image.coded.made, *writer);
+    (void)file_of(image.coded.made, *writer, image.timeline);
   }
   return {decoding + ns_since(finished), device};
 }

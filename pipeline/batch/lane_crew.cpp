@@ -38,6 +38,7 @@ void LaneCrew::end() {
     const std::lock_guard lock(mutex_);
     closing_ = true;
     queue_.clear();
+    queued_pixels_ = 0;
   }
   changed_.notify_all();
   for (Member& member : members_) {
@@ -77,6 +78,7 @@ bool LaneCrew::push(EntryPointer& image) {
     const std::lock_guard lock(mutex_);
     if (std::ranges::all_of(members_, &Member::broken)) return false;
     queue_.push_back(std::move(image));
+    queued_pixels_ += pixels_of(queue_.back());
   }
   changed_.notify_all();
   return true;
@@ -93,10 +95,8 @@ double LaneCrew::waiting() const {
     images += slots * static_cast<double>(most.images);
     pixels += slots * static_cast<double>(most.pixels);
   }
-  double waiting_pixels = 0;
-  for (const EntryPointer& image : queue_) waiting_pixels += static_cast<double>(pixels_of(image));
   const double by_images = static_cast<double>(queue_.size()) / std::max(images, 1.0);
-  return pixels > 0 ? std::max(by_images, waiting_pixels / pixels) : by_images;
+  return pixels > 0 ? std::max(by_images, static_cast<double>(queued_pixels_) / pixels) : by_images;
 }
 
 std::size_t LaneCrew::slots() const {
@@ -169,7 +169,10 @@ void LaneCrew::queue_again(std::list<EntryPointer>& images) {
   for (EntryPointer& image : images) image->job->lane_image().alone = true;
   {
     const std::lock_guard lock(mutex_);
-    if (!std::ranges::all_of(members_, &Member::broken)) queue_.splice(queue_.begin(), images);
+    if (!std::ranges::all_of(members_, &Member::broken)) {
+      for (const EntryPointer& image : images) queued_pixels_ += pixels_of(image);
+      queue_.splice(queue_.begin(), images);
+    }
   }
   changed_.notify_all();
   for (EntryPointer& image : images) events_.returned(std::move(image));
@@ -286,6 +289,7 @@ std::list<EntryPointer> LaneCrew::take_group(const LaneLoad& most) {
     pixels += pixels_of(queue_.front());
     const bool alone = queue_.front()->job->lane_image().alone;
     if (!images.empty() && (alone || pixels > most.pixels)) break;
+    queued_pixels_ -= pixels_of(queue_.front());
     images.splice(images.end(), queue_, queue_.begin());
     if (alone) break;
   }
@@ -321,7 +325,10 @@ void LaneCrew::mark_broken(Member& member, const Error& error, std::vector<Broke
   Broken& said = broken.emplace_back(Broken{member.lane->name(), error, false, {}});
   member.broken = true;
   said.last = std::ranges::all_of(members_, &Member::broken);
-  if (said.last) said.left.swap(queue_);
+  if (said.last) {
+    said.left.swap(queue_);
+    queued_pixels_ = 0;
+  }
   changed_.notify_all();
 }
 

@@ -114,6 +114,7 @@ class LaneCrew {
   std::condition_variable changed_;
   bool closing_ = false;
   std::list<EntryPointer> queue_;
+  std::int64_t queued_pixels_ = 0;
   std::vector<Member> members_;
   std::size_t ready_before_ = 0;             // when lost() last looked
   std::chrono::nanoseconds lost_before_{0};  // when a lane last was started, became ready or broke

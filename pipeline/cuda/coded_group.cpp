@@ -9,16 +9,8 @@
 namespace imgpipe {
 namespace {
 
-constexpr const char* kEncodeRow = "encode (cuda)";
-
 Plane<Sample, Device> samples_of(const DeviceView& view) {
   return view.empty() ? Plane<Sample, Device>() : view.as<Sample>();
-}
-
-// What a file's bytes and pixels are together.
-std::int64_t bytes_decoded(const StagedJpeg& jpeg, const DeviceRun::DecodedTo& to) {
-  return static_cast<std::int64_t>(jpeg.scan.bytes) + (to.pixels.empty() ? 0 : to.pixels.bytes()) +
-         (to.grey.empty() ? 0 : to.grey.bytes());
 }
 
 }  // namespace
@@ -87,22 +79,31 @@ void CodedGroup::upload(int pass) {
   }
 }
 
+CodedGroup::Work CodedGroup::decoding_of(const Member& member) {
+  const DeviceRun::DecodedTo to = member.run->decoded_to();
+  std::int64_t bytes = static_cast<std::int64_t>(member.image->jpeg->scan.bytes);
+  for (const DeviceView& plane : {to.pixels, to.grey}) bytes += plane.empty() ? 0 : plane.bytes();
+  return {to.row, bytes};
+}
+
+CodedGroup::Work CodedGroup::encoding_of(const Member& member) {
+  return {"encode (cuda)", member.run->plan().output.bytes()};
+}
+
 // The time between two marks, cut into the images' parts by their pixels.
-void CodedGroup::add_shares(std::span<const std::size_t> members, const std::vector<std::string>& rows,
-                            int pass, std::size_t first, std::size_t last) {
-  double all = 0;
+void CodedGroup::add_shares(std::span<const std::size_t> members, Work (*work_of)(const Member&), int pass,
+                            std::size_t first, std::size_t last) {
   const auto pixels = [&](std::size_t i) {
     return static_cast<double>(members_[i].run->plan().input.pixels());
   };
+  double all = 0;
   for (const std::size_t i : members) all += pixels(i);
   double before = 0;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    DeviceRun& run = *members_[members[i]].run;
-    const double own = pixels(members[i]) / all;
-    const CodedImage& image = *members_[members[i]].image;
-    const std::int64_t bytes =
-        rows[i] == kEncodeRow ? run.plan().output.bytes() : bytes_decoded(*image.jpeg, run.decoded_to());
-    run.times().share(rows[i], SpanKind::codec, bytes, pass, first, last, {before, before + own});
+  for (const std::size_t i : members) {
+    const Work work = work_of(members_[i]);
+    const double own = pixels(i) / all;
+    members_[i].run->times().share(work.row, SpanKind::codec, work.bytes, pass, first, last,
+                                   {before, before + own});
     before += own;
   }
 }
@@ -113,10 +114,7 @@ void CodedGroup::launch_decoding(int pass) {
   const std::size_t first = context_.mark();
   IMGPIPE_CUDA(static_cast<cudaError_t>(entropy_->launch(entropy_launches_.memory, launch)));
   IMGPIPE_CUDA(static_cast<cudaError_t>(reconstruction_->launch(reconstruction_launches_.memory, launch)));
-  const std::size_t last = context_.mark();
-  std::vector<std::string> rows;
-  for (const std::size_t i : decoded_) rows.push_back(members_[i].run->decoded_to().row);
-  add_shares(decoded_, rows, pass, first, last);
+  add_shares(decoded_, decoding_of, pass, first, context_.mark());
 }
 
 void CodedGroup::prepare_encoding() {
@@ -144,7 +142,7 @@ void CodedGroup::launch_encoding(int pass) {
     if (!encoding) return;
     const std::size_t first = context_.mark();
     IMGPIPE_CUDA(static_cast<cudaError_t>(encoding->launch(launches.memory, launch)));
-    add_shares(members, std::vector<std::string>(members.size(), kEncodeRow), pass, first, context_.mark());
+    add_shares(members, encoding_of, pass, first, context_.mark());
   };
   run(png_encoding_, png_launches_, png_);
   run(jpeg_encoding_, jpeg_launches_, jpeg_);

@@ -1,14 +1,14 @@
 // Decoding and encoding of several images on one stream, in the same launches.
 //
-//   upload scans | entropy decoding | reconstruction ->  (each image's steps)  -> PNG, JPEG encoding |
-//   results
-//                                                                               collect(): what was made |
-//                                                                               done
+//   upload | entropy decoding | reconstruction | each image's steps | PNG, JPEG encoding | results
+//                                                              collect(): download of the files
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/jpeg/encoding.h"
@@ -20,8 +20,8 @@
 
 namespace imgpipe {
 
-// The functions are called in this order, each once; those that launch as often as there are passes. All
-// throw Error(memory) or Error(device).
+// The functions are called in this order, each once, those with a pass once a pass. All throw Error(memory)
+// or Error(device).
 class CodedGroup {
  public:
   struct Member {
@@ -59,7 +59,14 @@ class CodedGroup {
   template <class Group>
   void queue_results_of(const std::optional<Group>& group, Launches& launches);
   [[nodiscard]] Image pinned_bytes(std::size_t bytes);
-  void add_shares(std::span<const std::size_t> members, const std::vector<std::string>& rows, int pass,
+  // A row of the report, and the bytes that count for it.
+  struct Work {
+    std::string row;
+    std::int64_t bytes = 0;
+  };
+  [[nodiscard]] static Work decoding_of(const Member& member);
+  [[nodiscard]] static Work encoding_of(const Member& member);
+  void add_shares(std::span<const std::size_t> members, Work (*work_of)(const Member&), int pass,
                   std::size_t first, std::size_t last);
   // Where a file lies on the device.
   struct FileOnDevice {

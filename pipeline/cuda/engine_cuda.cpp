@@ -173,20 +173,11 @@ class CudaEngine final : public Engine {
                  std::move(early), decoded);
   }
 
-  // What the device is to make of the finished image.
-  [[nodiscard]] static CodedImage coded_image(const Job& job) {
-    CodedImage image;
-    if (!job.writer) return image;
-    image.form = job.writer->device_form();
-    image.strip_rows = job.writer->strip_rows();
-    return image;
-  }
-
   // The file's bytes go up, and the device decodes. False where that is not for it: nothing was done then.
   bool run_coded(Job& job, Outcome& outcome) {
     if (job.reader->jpeg_scan() == nullptr) return false;
     Timeline& timeline = outcome.timeline;
-    CodedImage image = coded_image(job);
+    CodedImage image = coded_image_for(job.writer.get());
     {
       const auto span = timeline.span(kStagingRow, SpanKind::host);
       image.jpeg = stage_jpeg(*job.reader, pinned_or_any());
@@ -198,12 +189,14 @@ class CudaEngine final : public Engine {
     try {
       // Each step has a row of its own where it is timed, or its output wanted.
       const bool apart = job.repeat > 0 || job.keep_outputs || job.keep_source;
-      const auto span = timeline.span("device memory", SpanKind::host);
-      context.begin();
-      run.emplace(context, outcome.plan, timeline, job.keep_outputs,
-                  apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps);
-      codecs.emplace(context, std::vector<CodedGroup::Member>{{&image, &*run}});
-      codecs->prepare_decoding();
+      {
+        const auto span = timeline.span("device memory", SpanKind::host);
+        context.begin();
+        run.emplace(context, outcome.plan, timeline, job.keep_outputs,
+                    apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps);
+        codecs.emplace(context, std::vector<CodedGroup::Member>{{&image, &*run}});
+        codecs->prepare_decoding();
+      }
       if (!run_passes(job, outcome, {*run, *codecs, image, nullptr})) return false;
       outcome.warnings = job.reader->warnings();
       if (job.keep_source) outcome.source = downloaded(run->source());
@@ -246,7 +239,7 @@ class CudaEngine final : public Engine {
     }
     decode_and_upload(job, timeline, uploader, decoded);
     outcome.warnings = job.reader->warnings();
-    CodedImage image = coded_image(job);
+    CodedImage image = coded_image_for(job.writer.get());
     if (!can_encode(context, outcome.plan, memory_bytes_)) image.form = {};
     CodedGroup codecs(context, {{&image, &run}});
     (void)run_passes(job, outcome, {run, codecs, image, &uploader});
@@ -338,9 +331,7 @@ class CudaEngine final : public Engine {
     if (image.made.parts.empty()) {
       outcome.file = encode_image(outcome.pixels, *job.writer, threads_, outcome.timeline, job.sink);
     } else {
-      const auto span = outcome.timeline.span("encode", SpanKind::host,
-                                              static_cast<std::int64_t>(image.made.bytes.size_bytes()));
-      outcome.file = file_of(image.made, *job.writer);
+      outcome.file = file_of(image.made, *job.writer, outcome.timeline);
     }
   }
 

@@ -146,11 +146,13 @@ class CudaLane final : public Lane {
   // What could not be queued before its size was known.
   void collect(Slot& slot, std::span<LaneImage* const> images) {
     slot.codecs->judge();
+    bool more = false;
     for (std::size_t i = 0; i < images.size(); ++i) {
       LaneImage& image = *images[i];
       if (!image.coded.in_order) {
         give_up(image);
       } else if (image.coded.form.kind != DeviceForm::Kind::none) {
+        more = true;
         try {
           slot.codecs->collect(i);
           if (image.coded.made.parts.empty()) download(slot.runs[i], image);
@@ -160,6 +162,7 @@ class CudaLane final : public Lane {
         }
       }
     }
+    if (!more) return;
     slot.done.record(slot.context.stream);
     slot.done.wait();
     for (LaneImage* const image : images) {
