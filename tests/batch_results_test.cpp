@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/batch_cli.h"
+#include "tests/support/places.h"
 
 namespace imgpipe::test {
 namespace {
@@ -272,7 +273,7 @@ TEST_F(BatchResults, AFailureIsListedOnce) {
   EXPECT_EQ(count(apart.err, "bad.png"), 1U);
   EXPECT_EQ(count(apart.out, "bad.png"), 1U) << "where stderr goes elsewhere the summary lists them";
   const std::string command =
-      "'" + std::string(IMGPIPE_PROGRAM) + "' '" + in() + "' '" + out() + "' > '" + file("both") + "' 2>&1";
+      "'" + std::string(kProgram) + "' '" + in() + "' '" + out() + "' > '" + file("both") + "' 2>&1";
   EXPECT_NE(std::system(command.c_str()), 0);  // NOLINT(cert-env33-c): two streams into one file
   const std::string both = load_text(file("both"));
   EXPECT_EQ(count(both, "bad.png"), 1U) << both;

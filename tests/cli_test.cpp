@@ -17,6 +17,7 @@
 #include "images/text.h"
 #include "kernels/stage.h"
 #include "tests/support/files.h"
+#include "tests/support/places.h"
 #include "tests/support/process.h"
 #include "tests/support/sanitizers.h"
 
@@ -258,7 +259,7 @@ TEST_F(Cli, StandardStreams) {
 }
 
 TEST_F(Cli, AReaderThatGoesAwayIsExit4) {
-  const std::string command = std::string("'") + IMGPIPE_PROGRAM +
+  const std::string command = std::string("'") + kProgram +
                               "' synth - --pattern noise --size 2000x2000 --format ppm 2>'" + file("err") +
                               "'; echo $? >'" + file("code") + "'";
   ASSERT_EQ(std::system(("{ " + command + "; } | head -c 10 >/dev/null").c_str()), 0);

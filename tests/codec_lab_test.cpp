@@ -27,10 +27,6 @@ Image image_of(const char* pattern, Shape shape) {
   return synthesize(parse_pattern(pattern), shape, 7);
 }
 
-const CodecLadder& ladder_of(CodecWork work) {
-  return *std::ranges::find(codec_ladder_table(), work, &CodecLadder::work);
-}
-
 struct NamedSubject {
   std::string name;
   Subject subject;
@@ -298,6 +294,10 @@ TEST(CodecLadders, TellTheirStory) {
 }
 
 #ifdef IMGPIPE_TEST_CUDA
+
+const CodecLadder& ladder_of(CodecWork work) {
+  return *std::ranges::find(codec_ladder_table(), work, &CodecLadder::work);
+}
 
 TEST(CodecLadders, EndWithTheProductsOwnClasses) {
   const auto last = [](CodecWork work) { return ladder_of(work).rungs.back(); };

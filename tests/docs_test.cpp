@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/stage.h"
+#include "tests/support/places.h"
 
 namespace imgpipe::test {
 namespace {
@@ -74,7 +75,7 @@ std::vector<std::string> rows_of_the_program() {
 
 // The rows of the page's table, without what they say in their last cell; empty where they say nothing.
 std::vector<std::string> rows_of_the_page() {
-  std::ifstream page(std::filesystem::path(IMGPIPE_SOURCE_DIR) / "docs/options.md");
+  std::ifstream page(std::filesystem::path(kSourceFolder) / "docs/options.md");
   std::vector<std::string> rows;
   std::string line;
   while (std::getline(page, line) && line != kHead) {

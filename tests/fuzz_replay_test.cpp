@@ -10,6 +10,7 @@
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/made_jpegs.h"
+#include "tests/support/places.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
 
@@ -56,8 +57,7 @@ TEST(FuzzReplay, Decode) {
 TEST(FuzzReplay, DecodeSeeds) {
   std::mt19937 random(5);
   int files = 0;
-  for (const auto& path :
-       files_below(std::filesystem::path(IMGPIPE_SOURCE_DIR) / "tests/fuzz/seeds/decode")) {
+  for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/decode")) {
     replay_bent(fuzz_decode, load(path), 1000, random);
     ++files;
   }
@@ -115,7 +115,7 @@ TEST(FuzzReplay, JpegPair) {
 
 TEST(FuzzReplay, OptionsAndPlan) {
   std::mt19937 random(4);
-  const std::filesystem::path seeds = std::filesystem::path(IMGPIPE_SOURCE_DIR) / "tests/fuzz/seeds";
+  const std::filesystem::path seeds = std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds";
   int files = 0;
   for (const bool plan : {false, true}) {
     for (const auto& path : files_below(seeds / (plan ? "plan" : "options"))) {

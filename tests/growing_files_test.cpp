@@ -16,6 +16,7 @@
 #include "app/files/growing_file.h"
 #include "images/error.h"
 #include "tests/support/batch_cli.h"
+#include "tests/support/places.h"
 
 namespace imgpipe::test {
 namespace {
@@ -272,8 +273,7 @@ TEST_F(GrowingFiles, ASignalAtAnyMomentLeavesATraceThatIsRead) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       const std::string trace = file("t.json"), input = in(), output = out();
-      ::execl(IMGPIPE_PROGRAM, "imgpipe", input.c_str(), output.c_str(), "-q", "--trace", trace.c_str(),
-              nullptr);
+      ::execl(kProgram, "imgpipe", input.c_str(), output.c_str(), "-q", "--trace", trace.c_str(), nullptr);
       ::_exit(127);
     }
     while (!fs::exists(file("t.json")) && ::waitpid(child, nullptr, WNOHANG) == 0) std::this_thread::yield();

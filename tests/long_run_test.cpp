@@ -17,6 +17,7 @@
 #include "images/image.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
+#include "tests/support/places.h"
 #include "tests/support/sanitizers.h"
 
 extern char** environ;
@@ -67,7 +68,7 @@ void make_inputs(const TemporaryFolder& folder) {
 
 // What the program had of memory, from beginning to end.
 std::vector<std::int64_t> run_and_watch(std::vector<std::string> arguments, int& exit_code) {
-  arguments.insert(arguments.begin(), IMGPIPE_PROGRAM);
+  arguments.insert(arguments.begin(), kProgram);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -76,7 +77,7 @@ std::vector<std::int64_t> run_and_watch(std::vector<std::string> arguments, int&
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
     ::posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
   pid_t process = 0;
-  EXPECT_EQ(::posix_spawn(&process, IMGPIPE_PROGRAM, &actions, nullptr, argv.data(), environ), 0);
+  EXPECT_EQ(::posix_spawn(&process, kProgram, &actions, nullptr, argv.data(), environ), 0);
   ::posix_spawn_file_actions_destroy(&actions);
   std::vector<std::int64_t> bytes;
   int status = 0;

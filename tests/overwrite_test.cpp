@@ -9,6 +9,7 @@
 
 #include "images/codecs/mark.h"
 #include "tests/support/batch_cli.h"
+#include "tests/support/places.h"
 
 namespace imgpipe::test {
 namespace {
@@ -173,9 +174,8 @@ TEST_F(Overwrite, AFileThatAppearsMeanwhile) {
   for (const char* option : {"", "--no-clobber"}) {
     fs::remove(file("o.png"));
     const std::string command = "cd '" + folder_.path().string() +
-                                "' && (sleep 0.3; cp in/b.jpg o.png; cat in/a.png) | '" IMGPIPE_PROGRAM
-                                "' - o.png -q " +
-                                option + " 2>err";
+                                "' && (sleep 0.3; cp in/b.jpg o.png; cat in/a.png) | '" + kProgram +
+                                "' - o.png -q " + option + " 2>err";
     EXPECT_NE(std::system(command.c_str()), 0);
     EXPECT_EQ(load_text(file("o.png")), load_text(file("in/b.jpg")));
     EXPECT_NE(load_text(file("err")).find("imgpipe: o.png: is there already"), std::string::npos);
@@ -186,8 +186,7 @@ TEST_F(Overwrite, AFileThatAppearsMeanwhile) {
 TEST_F(Overwrite, AFileThatAppearsDuringABatch) {
   // Large enough that its stages outlast the sleep; the other output is made while it is on its way.
   expect_done({"synth", "in/0.png", "--pattern", "noise", "--size", "6000x4000", "-q"});
-  const std::string command = "cd '" + folder_.path().string() +
-                              "' && ('" IMGPIPE_PROGRAM
+  const std::string command = "cd '" + folder_.path().string() + "' && ('" + kProgram +
                               "' in out -q --jobs 1 2>err & while [ ! -e out ]; do sleep 0.01; done; "
                               "cp in/b.jpg out/b.jpg; wait $!)";
   EXPECT_NE(std::system(command.c_str()), 0);

@@ -19,6 +19,7 @@
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/places.h"
 #include "tests/support/process.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
@@ -188,7 +189,7 @@ TEST_F(ScarceResources, ProcessesThatShareALimitOfThreadsAllDoTheirWork) {
   if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)
     GTEST_SKIP() << "root has no limit of processes and cannot become another user";
   const std::string user = root ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
-  fs::copy_file(IMGPIPE_PROGRAM, file("imgpipe"));
+  fs::copy_file(kProgram, file("imgpipe"));
   for (const int limit : {5, 7, 9, 12, 20}) {
     SCOPED_TRACE(limit);
     std::string line =
@@ -217,7 +218,7 @@ TEST_F(ScarceResources, EveryCommandRunsOnOneThread) {
   if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)
     GTEST_SKIP() << "root has no limit of processes and cannot become another user";
   const std::string user = root ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
-  fs::copy_file(IMGPIPE_PROGRAM, file("imgpipe"));
+  fs::copy_file(kProgram, file("imgpipe"));
   for (const char* arguments :
        {"devices", "devices --json", "synth s.png --pattern photo --size 40x30 -q", "--version",
         "bench --device cpu --threads 4 --stage gray --size 64x64 --repeat 2",

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/support/files.h"
+#include "tests/support/places.h"
 #include "tests/support/process.h"
 
 namespace imgpipe::test {
@@ -37,7 +38,7 @@ TEST_F(Terminal, FewerThreadsThanAskedForAreNoFailure) {
   if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)
     GTEST_SKIP() << "root has no limit of processes and cannot become another user";
   fs::permissions(folder_.path(), fs::perms::all);
-  fs::copy_file(IMGPIPE_PROGRAM, file("imgpipe"));
+  fs::copy_file(kProgram, file("imgpipe"));
   ASSERT_EQ(bash("$I synth s.png --pattern photo --size 40x30 -q"), 0);
   ASSERT_EQ(bash("mkdir -m 777 in && cp s.png in/a.png && cp s.png in/b.png && $I s.png want.png -q"), 0);
   const auto limited = [&](int limit, const std::string& arguments) {

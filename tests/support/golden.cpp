@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/files.h"
+#include "tests/support/places.h"
 
 namespace imgpipe::test {
 namespace {
@@ -11,7 +12,7 @@ using Json = nlohmann::json;
 
 const Json& golden() {
   static const Json json =
-      Json::parse(load_text(std::string(IMGPIPE_SOURCE_DIR) + "/tests/golden/golden.json"));
+      Json::parse(load_text(std::string(kSourceFolder) + "/tests/golden/golden.json"));
   return json;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tests/support/files.h"
+#include "tests/support/places.h"
 
 namespace imgpipe::test {
 namespace {
@@ -57,7 +58,7 @@ struct Pipe {
   std::vector<char*> argv{const_cast<char*>("imgpipe")};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  ::execv(IMGPIPE_PROGRAM, argv.data());
+  ::execv(kProgram, argv.data());
   ::_exit(127);
 }
 
@@ -132,7 +133,7 @@ RunResult run_imgpipe(const std::vector<std::string>& arguments, const RunOption
 
 int run_bash(const std::string& line, const std::string& folder) {
   const std::string file = folder + "/line.sh";
-  save_text(file, "cd '" + folder + "'\nI='" + IMGPIPE_PROGRAM + "'\n" + line);
+  save_text(file, "cd '" + folder + "'\nI='" + kProgram + "'\n" + line);
   const int status = std::system(("bash '" + file + "'").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

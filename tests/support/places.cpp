@@ -1,0 +1,8 @@
+#include "tests/support/places.h"
+
+namespace imgpipe::test {
+
+const char* const kProgram = IMGPIPE_PROGRAM;
+const char* const kSourceFolder = IMGPIPE_SOURCE_DIR;
+
+}  // namespace imgpipe::test
