@@ -11,8 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 const Json& golden() {
-  static const Json json =
-      Json::parse(load_text(std::string(kSourceFolder) + "/tests/golden/golden.json"));
+  static const Json json = Json::parse(load_text(std::string(kSourceFolder) + "/tests/golden/golden.json"));
   return json;
 }
 
