@@ -92,7 +92,8 @@ struct ComponentSteps {
 // `steps`: of a block, row by row.
 IMGPIPE_HOST_DEVICE constexpr RowPairSteps row_pair_steps(const std::uint16_t* steps, unsigned pair,
                                                           unsigned part) {
-  const std::uint16_t* upper = steps + 2 * pair * kBlockSide + 2 * part;
+  const unsigned first = 2 * pair * kBlockSide + 2 * part;
+  const std::uint16_t* upper = steps + first;
   const std::uint16_t* lower = upper + kBlockSide;
   return {static_cast<std::uint32_t>(upper[0]) << 16, upper[1], static_cast<std::uint32_t>(lower[0]) << 16,
           lower[1]};

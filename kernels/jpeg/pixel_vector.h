@@ -81,8 +81,9 @@ IMGPIPE_HOST_DEVICE constexpr void upsample_across(const HalfRow& row,
   for (unsigned i = 0; i < kColourPixels / 2; ++i) {
     const std::uint32_t after = i == 7 ? row.after : pair_of(row.word[(i + 1) / 2 % 4], (i + 1) % 2);
     const std::uint32_t tripled = 3 * a + both_halves(1);
-    pairs[2 * i] = (tripled + before) >> 2;
-    pairs[2 * i + 1] = (tripled + after + both_halves(1)) >> 2;
+    const unsigned left = 2 * i;
+    pairs[left] = (tripled + before) >> 2;
+    pairs[left + 1] = (tripled + after + both_halves(1)) >> 2;
     before = a;
     a = after;
   }
@@ -98,8 +99,9 @@ IMGPIPE_HOST_DEVICE constexpr void upsample_both(const HalfRow& near, const Half
         i == 7 ? 3 * near.after + far.after
                : 3 * pair_of(near.word[next / 2 % 4], next % 2) + pair_of(far.word[next / 2 % 4], next % 2);
     const std::uint32_t tripled = 3 * sum + both_halves(7);
-    pairs[2 * i] = (tripled + before + both_halves(1)) >> 4;
-    pairs[2 * i + 1] = (tripled + after) >> 4;
+    const unsigned left = 2 * i;
+    pairs[left] = (tripled + before + both_halves(1)) >> 4;
+    pairs[left + 1] = (tripled + after) >> 4;
     before = sum;
     sum = after;
   }

@@ -283,7 +283,7 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample, Where>& r
   huffman(coded_counts, kLengthCodes, kMostLengthCodeBits, work, work.coded_lengths, work.coded_codes);
   unsigned written = kLengthCodes;
   while (work.coded_lengths[code_order(written - 1)] == 0) --written;
-  bits += 3 * written;
+  bits += std::uint64_t{3} * written;
   code_lengths(work.lengths, literal_codes + 1, [&](unsigned symbol, unsigned extra_bits, unsigned) {
     bits += work.coded_lengths[symbol] + extra_bits;
   });

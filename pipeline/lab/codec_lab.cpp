@@ -211,8 +211,8 @@ class HostCodecLab final : public CodecLab {
     };
     const double warm_up = timed();
     const int runs = options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, warm_up, 3, 100);
-    std::vector<double> times;
-    for (int i = 0; i < runs; ++i) times.push_back(timed());
+    std::vector<double> times(static_cast<std::size_t>(runs));
+    std::ranges::generate(times, timed);
     return times;
   }
   [[nodiscard]] std::string grid_text() const override {

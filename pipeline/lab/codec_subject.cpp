@@ -106,8 +106,8 @@ std::span<const std::byte> coded_data(std::span<const std::byte> file) {
   if (!read_scan(file, jpeg)) throw Error(ErrorKind::input, "is no baseline JPEG");
   std::span<const std::byte> data = jpeg.scan.data;
   constexpr std::array kEndMarker{std::byte{0xFF}, std::byte{0xD9}};
-  const auto end = std::ranges::search(data, kEndMarker);
-  return data.first(static_cast<std::size_t>(end.begin() - data.begin()));
+  const auto end = std::search(data.begin(), data.end(), kEndMarker.begin(), kEndMarker.end());
+  return data.first(static_cast<std::size_t>(end - data.begin()));
 }
 
 std::vector<std::byte> jpeg_of(const Image& image) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -74,7 +75,7 @@ std::array<std::int32_t, kBlockSamples> transformed(const Samples& samples, cons
                 kSampleCenter;
     }
     forward_dct_pass<true>(line);
-    std::copy_n(line, kBlockSide, block.begin() + y * kBlockSide);
+    std::copy_n(line, kBlockSide, block.begin() + std::ptrdiff_t{y} * kBlockSide);
   }
   for (std::size_t x = 0; x < kBlockSide; ++x) {
     for (std::size_t y = 0; y < kBlockSide; ++y) line[y] = block[y * kBlockSide + x];
