@@ -17,50 +17,30 @@ if wants test; then
   [ "${PIPESTATUS[0]}" = 0 ] || failed=1
 fi
 
+# sanitize SECONDS TOOL PROGRAM FILTER: the tests of a program that the filter takes, under a tool of compute-sanitizer.
+sanitize() {
+  echo "== compute-sanitizer $2, $3"
+  timeout "$1" compute-sanitizer --tool "$2" --error-exitcode 9 "$build/tests/$3" --gtest_filter="$4" 2>&1 |
+    grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
+  [ "${PIPESTATUS[0]}" = 0 ] || { echo "$2 failed: $3"; failed=1; }
+}
+
 if wants sanitize; then
-  for tool in memcheck racecheck initcheck synccheck; do
-    echo "== compute-sanitizer $tool"
-    timeout 150 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/differential_test" \
-      --gtest_filter='*ManySeeds/cuda*:*StridesAndMisalignment/cuda*' 2>&1 |
-      grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
-    [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
-  done
-  # The codecs' kernels, with awkward, damaged and mixed inputs.
-  for tool in memcheck racecheck initcheck synccheck; do
-    for codec in 'jpeg_entropy *CodedFiles*:*OneFile*:*OneColour*' \
-      'jpeg_reconstruction *OneColour*:*EverySmallSize/of_420*' \
-      'jpeg_encoding *NobodyWrote*:*NoRoom*' 'png_encoding *RunsOfEvery*:*RandomGroups*'; do
-      echo "== compute-sanitizer $tool, cuda_${codec%% *}_test"
-      timeout 150 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/cuda_${codec%% *}_test" \
-        --gtest_filter="${codec#* }" 2>&1 |
-        grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
-      [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
-    done
-  done
-  # The rungs of the lab, but for the one that races on purpose, and for other people's libraries.
+  # The rungs of the lab, but for other people's libraries; and for the one that races on purpose.
   rungs='*Ladder.Contents/cuda*:*Ladder.ALargerImage/cuda*-*npp*:*cub*'
   for tool in memcheck racecheck initcheck synccheck; do
-    echo "== compute-sanitizer $tool, ladders"
     [ $tool = racecheck ] && skip=':*non_atomic*' || skip=
-    timeout 200 compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/ladder_test" \
-      --gtest_filter="$rungs$skip" 2>&1 |
-      grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|PASSED|FAILED|Invalid|hazard|Uninit' | head -n 12
-    [ "${PIPESTATUS[0]}" = 0 ] || { echo "$tool failed"; failed=1; }
+    sanitize 150 $tool differential_test '*ManySeeds/cuda*:*StridesAndMisalignment/cuda*'
+    # The codecs' kernels, with awkward, damaged and mixed inputs.
+    sanitize 150 $tool cuda_jpeg_entropy_test '*CodedFiles*:*OneFile*:*OneColour*'
+    sanitize 150 $tool cuda_jpeg_reconstruction_test '*OneColour*:*EverySmallSize/of_420*'
+    sanitize 150 $tool cuda_jpeg_encoding_test '*NobodyWrote*:*NoRoom*'
+    sanitize 150 $tool cuda_png_encoding_test '*RunsOfEvery*:*RandomGroups*'
+    sanitize 200 $tool ladder_test "$rungs$skip"
   done
-  echo "== compute-sanitizer memcheck, lab"
-  timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/lab_test" \
-    --gtest_filter='CudaLab*' 2>&1 |
-    grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
-  [ "${PIPESTATUS[0]}" = 0 ] || failed=1
-  echo "== compute-sanitizer memcheck, engine"
-  timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/cuda_engine_test" \
-    --gtest_filter='CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*' 2>&1 |
-    grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
-  [ "${PIPESTATUS[0]}" = 0 ] || failed=1
-  echo "== compute-sanitizer memcheck, batch"
-  timeout 150 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/cuda_batch_test" \
-    --gtest_filter='*Equals*:PinnedMemory*' 2>&1 | grep -E 'ERROR SUMMARY|PASSED|FAILED|Invalid' | head -n 12
-  [ "${PIPESTATUS[0]}" = 0 ] || failed=1
+  sanitize 150 memcheck lab_test 'CudaLab*'
+  sanitize 150 memcheck cuda_engine_test 'CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*'
+  sanitize 150 memcheck cuda_batch_test '*Equals*:PinnedMemory*'
 fi
 
 if wants bench; then
