@@ -15,7 +15,7 @@ constexpr std::string_view kOthers = "others";
 
 // Endings of images that people have and imgpipe does not read.
 constexpr std::pair<std::string_view, std::string_view> kUnread[] = {
-    {"tif", "tiff"},       {"tiff", "tiff"},      {"webp", "webp"},      {"heic", "heif"},
+    {"tif", "tiff"},       {"tiff", "tiff"},      {"jxr", "jxr"},        {"heic", "heif"},
     {"heif", "heif"},      {"hif", "heif"},       {"avif", "avif"},      {"jxl", "jxl"},
     {"jp2", "jp2"},        {"j2k", "jp2"},        {"jpf", "jp2"},        {"jpx", "jp2"},
     {"pam", "pam"},        {"pfm", "pfm"},        {"apng", "apng"},      {"qoi", "qoi"},

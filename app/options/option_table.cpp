@@ -19,10 +19,12 @@ std::vector<OptionRow> encode_rows() {
        "Output format, where OUTPUT's ending does not say it: " + writable_formats() +
            ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
            "folder of that name is there. A batch gives its outputs this ending"},
-      {"Output", "quality", "N", "90", "JPEG quality, 1..100"},
+      {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
       {"Output", "png-level", "N", "1",
        "PNG compression: 1 by Huffman codes, matches only where they pay; 0, 2, 3 by ISA-L; 4..9 by zlib, 9 "
-       "smallest"}};
+       "smallest"},
+      {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality"},
+      {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"}};
   for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
   return rows;
 }

@@ -23,6 +23,9 @@ namespace {
 constexpr std::array<std::pair<std::string_view, CodecChoice>, 3> kCodecs{
     {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
 
+constexpr std::array<std::pair<std::string_view, WebpCoding>, 2> kWebpCodings{
+    {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
+
 std::optional<Format> format_of(const Parser& parser) {
   if (!parser.has("format")) return std::nullopt;
   const std::optional<Format> format = format_by_name(parser.text("format"));
@@ -33,8 +36,11 @@ std::optional<Format> format_of(const Parser& parser) {
 }
 
 EncodeOptions encode_of(const Parser& parser) {
-  return {static_cast<int>(parser.integer("quality", 1, 100)),
-          static_cast<int>(parser.integer("png-level", 0, 9)), CodecChoice::automatic, Mark::result};
+  return {.quality = static_cast<int>(parser.integer("quality", 1, 100)),
+          .png_level = static_cast<int>(parser.integer("png-level", 0, 9)),
+          .mark = Mark::result,
+          .webp = parse_choice("webp", parser.text("webp"), kWebpCodings),
+          .webp_level = static_cast<int>(parser.integer("webp-level", 0, 9))};
 }
 
 BatchOptions batch_of(const Parser& parser) {

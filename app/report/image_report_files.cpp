@@ -72,6 +72,8 @@ Json options_json(const ProcessOptions& options) {
   json["max_pixels"] = options.decode.max_pixels;
   json["quality"] = options.encode.quality;
   json["png_level"] = options.encode.png_level;
+  json["webp"] = options.encode.webp == WebpCoding::lossless ? "lossless" : "lossy";
+  json["webp_level"] = options.encode.webp_level;
   return json;
 }
 

@@ -19,7 +19,7 @@
 
 namespace imgpipe {
 
-enum class Format { jpeg, png, bmp, gif, tga, psd, pbm, pgm, ppm, pnm };
+enum class Format { jpeg, png, bmp, gif, tga, psd, webp, pbm, pgm, ppm, pnm };
 
 // What a person may want to know of a format; made of the codecs' rows (images/codecs/codec_table.h).
 struct FormatInfo {
@@ -183,11 +183,16 @@ enum class Mark {
   synthetic,  // a test image
 };
 
+// How the pixels of a WebP are stored.
+enum class WebpCoding { lossless, lossy };
+
 struct EncodeOptions {
-  int quality = 90;   // JPEG, 1..100
+  int quality = 90;   // JPEG and lossy WebP, 1..100
   int png_level = 1;  // 1: png/strip_rule.h; 0, 2, 3: ISA-L's levels; 4 to 9: zlib's, 9 the smallest
   CodecChoice codec = CodecChoice::automatic;
   Mark mark = Mark::none;  // that the file is to carry
+  WebpCoding webp = WebpCoding::lossless;
+  int webp_level = 1;  // 0..9, 9 the smallest
 };
 
 // A file in memory, as parts that follow one another: what is encoded strip by strip is never copied
@@ -267,7 +272,7 @@ class Writer {
 [[nodiscard]] Shape storable_shape(Format format, Shape shape);
 
 // Makes a writer for rows of `shape`; it converts them to storable_shape() itself. Throws Error(usage) for a
-// format that cannot be written or a shape beyond what it holds (JPEG: 65,500 a side).
+// format that cannot be written or a shape beyond what it holds (JPEG: 65,500 a side; WebP: 16,383).
 [[nodiscard]] std::unique_ptr<Writer> make_writer(Format format, Shape shape,
                                                   const EncodeOptions& options = {});
 

@@ -11,6 +11,7 @@
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/psd/psd_codec.h"
 #include "images/codecs/tga/tga_codec.h"
+#include "images/codecs/webp/webp_codec.h"
 
 namespace imgpipe {
 namespace {
@@ -23,6 +24,7 @@ constexpr std::array kBmpEndings{"bmp"sv, "dib"sv};
 constexpr std::array kGifEndings{"gif"sv};
 constexpr std::array kTgaEndings{"tga"sv};
 constexpr std::array kPsdEndings{"psd"sv};
+constexpr std::array kWebpEndings{"webp"sv};
 constexpr std::array kPbmEndings{"pbm"sv};
 constexpr std::array kPgmEndings{"pgm"sv};
 constexpr std::array kPpmEndings{"ppm"sv};
@@ -85,6 +87,16 @@ constexpr std::array kCodecs{
           .recognises = is_psd,
           .claim = psd_claim,
           .open = open_psd},
+    Codec{.format = Format::webp,
+          .name = "webp",
+          .endings = kWebpEndings,
+          .holds = {.rgb = true, .rgba = true},
+          .recognises = is_webp,
+          .claim = webp_claim,
+          .open = open_webp,
+          .make_writer = make_webp_writer,
+          .find_mark = find_webp_mark,
+          .libraries = webp_libraries},
     Codec{.format = Format::pbm,
           .name = "pbm",
           .endings = kPbmEndings,

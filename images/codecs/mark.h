@@ -4,6 +4,7 @@
 //   JPEG     a COM segment behind the JFIF header
 //   PGM PPM  a comment behind the signature
 //   TGA      the image ID behind the header
+//   WebP     a chunk "IMGP" behind VP8X
 //   BMP      the four reserved bytes of the file header
 // A program that edits such a file and keeps its texts keeps the mark as well.
 #pragma once

@@ -74,7 +74,6 @@ std::string unknown_content_reason(std::span<const std::byte> bytes) {
   for (const auto& [signature, format] : kKnown) {
     if (name.empty() && stands_at(bytes, 0, signature)) name = format;
   }
-  if (stands_at(bytes, 0, "RIFF"sv) && stands_at(bytes, 8, "WEBP"sv)) name = "WebP"sv;
   if (stands_at(bytes, 4, "ftypavif"sv)) name = "AVIF"sv;
   if (stands_at(bytes, 4, "ftyphei"sv) || stands_at(bytes, 4, "ftypmif1"sv)) name = "HEIF"sv;
   if (name.empty()) return "not an image of a known format";

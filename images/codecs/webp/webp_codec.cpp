@@ -1,0 +1,67 @@
+#include "images/codecs/webp/webp_codec.h"
+
+#include <string_view>
+
+#include <webp/decode.h>
+
+#include "images/codecs/mark.h"
+#include "images/codecs/sniff.h"
+#include "images/codecs/webp/webp_container.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view kMarkChunk = "IMGP"sv;
+
+}  // namespace
+
+bool is_webp(Bytes beginning) {
+  return stands_at(beginning, 0, "RIFF"sv) && stands_at(beginning, 8, "WEBP"sv);
+}
+
+// Of an animation only the first frame is decoded, but all have to be read.
+FileClaim webp_claim(Bytes beginning) {
+  const WebpSize size = webp_size(beginning);
+  return {.width = size.width, .height = size.height, .other_bytes = little_endian(beginning, 4, 4)};
+}
+
+void append_riff_number(std::vector<std::byte>& out, std::size_t value, int count) {
+  for (int i = 0; i < count; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+std::vector<std::byte> webp_mark(Mark mark) {
+  std::vector<std::byte> chunk;
+  const std::string_view text = mark_text(mark);
+  if (text.empty()) return chunk;
+  append_text(chunk, kMarkChunk);
+  append_riff_number(chunk, text.size(), 4);
+  append_text(chunk, text);
+  if (text.size() % 2 != 0) chunk.push_back(std::byte{0});
+  return chunk;
+}
+
+// Chunk by chunk up to the picture.
+Mark find_webp_mark(Bytes beginning) {
+  if (!is_webp(beginning) || !stands_at(beginning, 12, "VP8X"sv)) return Mark::none;
+  for (std::size_t at = 12; at + 8 <= beginning.size();) {
+    const std::size_t size = little_endian(beginning, at + 4, 4);
+    for (const std::string_view picture : {"VP8 "sv, "VP8L"sv, "ALPH"sv, "ANMF"sv})
+      if (stands_at(beginning, at, picture)) return Mark::none;
+    if (stands_at(beginning, at, kMarkChunk)) {
+      const Mark mark = mark_of(bytes_at(beginning, at + 8, size));
+      if (mark != Mark::none) return mark;
+    }
+    at += 8 + size + (size & 1);
+  }
+  return Mark::none;
+}
+
+std::vector<std::string> webp_libraries() {
+  const int version = WebPGetDecoderVersion();
+  return {"libwebp " + std::to_string(version >> 16) + "." + std::to_string(version >> 8 & 0xFF) + "." +
+          std::to_string(version & 0xFF)};
+}
+
+}  // namespace imgpipe

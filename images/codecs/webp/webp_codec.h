@@ -1,0 +1,27 @@
+// What the codec of WebP gives to its row (images/codecs/codec_table.h says what each is).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "images/codecs/codec.h"
+#include "images/codecs/codec_parts.h"
+
+namespace imgpipe {
+
+[[nodiscard]] bool is_webp(Bytes beginning);
+[[nodiscard]] FileClaim webp_claim(Bytes beginning);
+[[nodiscard]] std::unique_ptr<Reader> open_webp(Bytes file, const DecodeOptions& options);
+[[nodiscard]] std::unique_ptr<Writer> make_webp_writer(Shape shape, const EncodeOptions& options);
+[[nodiscard]] Mark find_webp_mark(Bytes beginning);
+[[nodiscard]] std::vector<std::string> webp_libraries();
+
+// A chunk of our own with the mark; empty for Mark::none. It stands between VP8X and the picture, where every
+// reader passes over what it does not know (RFC 9649, section 2.7.1.6).
+[[nodiscard]] std::vector<std::byte> webp_mark(Mark mark);
+
+// The last `count` bytes of a number, the lowest first.
+void append_riff_number(std::vector<std::byte>& out, std::size_t value, int count);
+
+}  // namespace imgpipe

@@ -1,0 +1,246 @@
+#include "images/codecs/webp/webp_container.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::size_t kRiffHeader = 12;  // "RIFF", size, "WEBP"
+constexpr std::size_t kChunkHeader = 8;  // name, size
+constexpr std::size_t kCanvasBytes = 10;
+constexpr std::size_t kFrameBytes = 16;
+constexpr std::uint32_t kAnimated = 0x02, kExif = 0x08, kProfile = 0x20;  // flags of VP8X
+
+[[noreturn]] void fail(const char* reason) {
+  throw Error(ErrorKind::input, std::string("WebP: ") + reason);
+}
+
+void require(bool condition, const char* reason) {
+  if (!condition) fail(reason);
+}
+
+struct Chunk {
+  Bytes whole;    // from its name on; cut where the file is
+  Bytes payload;  // likewise
+  bool cut = false;
+
+  [[nodiscard]] bool is(std::string_view name) const { return stands_at(whole, 0, name); }
+};
+
+// Takes one chunk after the other off `rest`. A chunk of an odd size has a byte of padding behind it, which
+// some writers leave out behind the last one.
+std::optional<Chunk> next_chunk(Bytes& rest) {
+  if (rest.empty()) return std::nullopt;
+  const std::size_t size = little_endian(rest, 4, 4);
+  const std::size_t room = rest.size() < kChunkHeader ? 0 : rest.size() - kChunkHeader;
+  Chunk chunk;
+  chunk.cut = rest.size() < kChunkHeader || size > room;
+  chunk.whole = chunk.cut ? rest : rest.first(kChunkHeader + size);
+  if (rest.size() >= kChunkHeader) chunk.payload = chunk.whole.subspan(kChunkHeader);
+  rest = rest.subspan(std::min(rest.size(), chunk.whole.size() + (size & 1)));
+  return chunk;
+}
+
+// The header of a key frame (RFC 6386, section 9.1).
+bool read_lossy_header(const Chunk& chunk, WebpPicture& picture) {
+  const Bytes header = bytes_at(chunk.payload, 0, 10);
+  const std::uint32_t tag = little_endian(header, 0, 3);
+  const bool key_frame = (tag & 1) == 0, shown = (tag & 0x10) != 0;
+  const std::size_t said = little_endian(chunk.whole, 4, 4);
+  if (header.empty() || !key_frame || !shown || (tag >> 1 & 7) > 3 || tag >> 5 >= said) return false;
+  if (!stands_at(header, 3, "\x9D\x01\x2A"sv)) return false;
+  picture.width = little_endian(header, 6, 2) & 0x3FFF;
+  picture.height = little_endian(header, 8, 2) & 0x3FFF;
+  return picture.width > 0 && picture.height > 0;
+}
+
+// RFC 9649, section 3.4.
+bool read_lossless_header(const Chunk& chunk, WebpPicture& picture) {
+  const Bytes header = bytes_at(chunk.payload, 0, 5);
+  if (header.empty() || !stands_at(header, 0, "\x2F"sv)) return false;
+  const std::uint32_t bits = little_endian(header, 1, 4);
+  picture.width = static_cast<std::int64_t>(bits & 0x3FFF) + 1;
+  picture.height = static_cast<std::int64_t>(bits >> 14 & 0x3FFF) + 1;
+  picture.has_alpha = (bits >> 28 & 1) != 0;
+  return bits >> 29 == 0;
+}
+
+// Collects a picture out of chunks that follow one another: those of a file or of a frame.
+class PictureChunks {
+ public:
+  [[nodiscard]] bool found() const { return found_; }
+  [[nodiscard]] const WebpPicture& picture() const { return picture_; }
+
+  void take(const Chunk& chunk) {
+    if (found_) return;
+    if (chunk.is("ALPH")) {
+      if (alpha_.empty()) alpha_ = chunk.whole;
+      packed_alpha_ = packed_alpha_ || (little_endian(chunk.payload, 0, 1) & 3) != 0;
+    }
+    const bool lossy = chunk.is("VP8 ");
+    if (!lossy && !chunk.is("VP8L")) return;
+    found_ = true;
+    picture_.lossless = !lossy;
+    if (!(lossy ? read_lossy_header(chunk, picture_) : read_lossless_header(chunk, picture_)))
+      fail(chunk.cut ? "the file is truncated" : "the picture's header is damaged");
+    picture_.data = chunk.whole;
+    if (!lossy || alpha_.empty()) return;
+    picture_.has_alpha = true;
+    picture_.packed_alpha = packed_alpha_;
+    // Chunks between the two are left out by libwebp too.
+    picture_.data = Bytes(alpha_.data(), chunk.whole.data() + chunk.whole.size());
+  }
+
+ private:
+  WebpPicture picture_;
+  Bytes alpha_;
+  bool packed_alpha_ = false;
+  bool found_ = false;
+};
+
+std::int64_t le24(Bytes bytes, std::size_t at) {
+  return little_endian(bytes, at, 3);
+}
+
+// Section 2.7.1.1: the frame's place, its chunks.
+WebpPicture read_frame(const Chunk& frame, const WebpContents& contents) {
+  if (frame.payload.size() < kFrameBytes)
+    fail(frame.cut ? "the file is truncated" : "the first frame is damaged");
+  PictureChunks chunks;
+  Bytes rest = frame.payload.subspan(kFrameBytes);
+  while (const std::optional<Chunk> chunk = next_chunk(rest)) {
+    require(frame.cut || chunks.found() || !chunk->cut, "a chunk exceeds its frame");
+    chunks.take(*chunk);
+  }
+  if (!chunks.found()) fail(frame.cut ? "the file is truncated" : "the first frame holds no picture");
+  WebpPicture picture = chunks.picture();
+  picture.x = 2 * le24(frame.payload, 0);
+  picture.y = 2 * le24(frame.payload, 3);
+  require(le24(frame.payload, 6) + 1 == picture.width && le24(frame.payload, 9) + 1 == picture.height,
+          "the first frame is not as large as its picture");
+  require(picture.x + picture.width <= contents.width && picture.y + picture.height <= contents.height,
+          "the first frame exceeds the image");
+  return picture;
+}
+
+// What the RIFF header says is there, and is; the faults say where that is not the file.
+Bytes riff_payload(Bytes file, std::vector<std::string>& faults) {
+  require(file.size() >= kRiffHeader + kChunkHeader, "the header is truncated");
+  const std::size_t said = kChunkHeader + std::size_t{little_endian(file, 4, 4)};
+  require(said >= kRiffHeader + kChunkHeader, "the size in its header is too small");
+  if (said > file.size()) {
+    faults.emplace_back("the file is truncated");
+    return file.subspan(kRiffHeader);
+  }
+  const std::size_t end = std::min(file.size(), said + (said & 1));
+  if (end < file.size())
+    faults.push_back(following_bytes(file.size() - end, format_by_content(file.subspan(end)).has_value()));
+  return file.subspan(kRiffHeader, said - kRiffHeader);
+}
+
+// The chunks behind VP8X (section 2.7).
+class ExtendedChunks {
+ public:
+  ExtendedChunks(const Chunk& canvas, WebpContents& contents) : contents_(contents) {
+    if (canvas.payload.size() != kCanvasBytes)
+      fail(canvas.cut ? "the file is truncated" : "the VP8X chunk is damaged");
+    flags_ = little_endian(canvas.payload, 0, 1);
+    contents.width = le24(canvas.payload, 4) + 1;
+    contents.height = le24(canvas.payload, 7) + 1;
+    require(contents.width * contents.height <= 0xFFFF'FFFF, "the canvas is too large");
+  }
+
+  void take(const Chunk& chunk) {
+    if (has(kProfile) && chunk.is("ICCP") && contents_.profile.empty() && !found_)
+      contents_.profile = chunk.payload;
+    if (has(kExif) && chunk.is("EXIF") && contents_.exif.empty()) contents_.exif = chunk.payload;
+    if (has(kAnimated)) {
+      take_of_animation(chunk);
+    } else {
+      still_.take(chunk);
+      found_ = still_.found();
+    }
+  }
+
+  void finish() {
+    if (has(kAnimated) || !found_) return;
+    contents_.picture = still_.picture();
+    require(contents_.picture_covers(), "the picture does not have the size of the canvas");
+  }
+
+  [[nodiscard]] bool found() const { return found_; }
+
+ private:
+  [[nodiscard]] bool has(std::uint32_t flag) const { return (flags_ & flag) != 0; }
+
+  void take_of_animation(const Chunk& chunk) {
+    began_ = began_ || chunk.is("ANIM");
+    if (!chunk.is("ANMF")) return;
+    require(began_, "a frame stands before the ANIM chunk");
+    if (found_) {
+      contents_.more_pictures = true;
+      return;
+    }
+    contents_.picture = read_frame(chunk, contents_);
+    found_ = true;
+  }
+
+  WebpContents& contents_;
+  std::uint32_t flags_ = 0;
+  PictureChunks still_;
+  bool began_ = false, found_ = false;
+};
+
+}  // namespace
+
+WebpContents read_webp_contents(Bytes file) {
+  WebpContents contents;
+  Bytes rest = riff_payload(file, contents.faults);
+  const bool truncated = file.size() < kChunkHeader + std::size_t{little_endian(file, 4, 4)};
+  std::optional<Chunk> chunk = next_chunk(rest);
+  std::optional<ExtendedChunks> extended;
+  PictureChunks simple;
+  if (chunk->is("VP8X")) {
+    extended.emplace(*chunk, contents);
+  } else {
+    require(chunk->is("VP8 ") || chunk->is("VP8L"), "the first chunk is no picture");
+    simple.take(*chunk);
+  }
+  while (true) {
+    if (chunk->cut && !truncated) contents.faults.emplace_back("a chunk exceeds the file");
+    chunk = next_chunk(rest);
+    if (!chunk) break;
+    if (extended) extended->take(*chunk);
+  }
+  if (extended) {
+    if (!extended->found()) fail(truncated ? "the file is truncated" : "no picture in the file");
+    extended->finish();
+  } else {
+    contents.picture = simple.picture();
+    contents.width = contents.picture.width;
+    contents.height = contents.picture.height;
+  }
+  return contents;
+}
+
+WebpSize webp_size(Bytes beginning) {
+  if (stands_at(beginning, 12, "VP8X"sv) && beginning.size() >= 30)
+    return {le24(beginning, 24) + 1, le24(beginning, 27) + 1};
+  Bytes rest = beginning.subspan(std::min(beginning.size(), kRiffHeader));
+  const std::optional<Chunk> chunk = next_chunk(rest);
+  WebpPicture picture;
+  if (!chunk) return {};
+  const bool read = chunk->is("VP8 ")   ? read_lossy_header(*chunk, picture)
+                    : chunk->is("VP8L") ? read_lossless_header(*chunk, picture)
+                                        : false;
+  return read ? WebpSize{picture.width, picture.height} : WebpSize{};
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,164 @@
+// WebP by libwebp: lossy and lossless, with alpha; of an animation the first frame. The container is judged
+// by webp_container.cpp before libwebp sees a byte; what stands in the picture's chunk libwebp judges.
+//
+// A frame that does not cover the canvas stands on a transparent one: the format names a background colour,
+// but calls it a hint (RFC 9649, section 2.7.1.1), and players leave it out. Nothing lies under a first
+// frame, so blending it changes nothing.
+#include <algorithm>
+#include <string>
+
+#include <webp/decode.h>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/icc.h"
+#include "images/codecs/sniff.h"
+#include "images/codecs/webp/webp_codec.h"
+#include "images/codecs/webp/webp_container.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+
+// ---- what libwebp allocates -------------------------------------------------------------------------
+// By its sources, 1.2.4 to 1.3.2, and measured.
+
+// Codes of a lossless picture: groups of five tables. Its own encoder makes at most 2600 of them, each for a
+// block of 4x4 pixels or more; the format allows 65,536, which no encoder that we know makes use of.
+std::int64_t code_bytes(std::int64_t width, std::int64_t height) {
+  constexpr std::int64_t kMostGroups = 2600;
+  constexpr std::int64_t kGroupBytes = (630 * 3 + 410 + 2704) * 4 + 640;
+  return (std::min(kMostGroups, ((width + 3) / 4) * ((height + 3) / 4)) + 1) * kGroupBytes;
+}
+
+// A lossless picture: four bytes a pixel, 17 rows beside, and for each block of 4x4 pixels two transforms and
+// the number of its codes.
+std::int64_t lossless_bytes(std::int64_t width, std::int64_t height) {
+  const std::int64_t blocks = ((width + 3) / 4) * ((height + 3) / 4);
+  return 4 * (width * height + 17 * (width + 64)) + 3 * 4 * blocks + code_bytes(width, height);
+}
+
+// A lossy picture: rows of macroblocks (16x16), their coefficients and what lies above them.
+std::int64_t lossy_bytes(std::int64_t width) {
+  constexpr std::int64_t kMacroblockBytes = 1700;
+  return ((width + 15) / 16 + 1) * kMacroblockBytes;
+}
+
+constexpr std::int64_t kStateBytes = std::int64_t{64} << 10;
+
+std::int64_t picture_bytes(const WebpPicture& picture) {
+  if (picture.lossless) return lossless_bytes(picture.width, picture.height) + kStateBytes;
+  std::int64_t bytes = lossy_bytes(picture.width) + kStateBytes;
+  if (picture.has_alpha) bytes += picture.width * picture.height;
+  if (picture.packed_alpha) bytes += lossless_bytes(picture.width, picture.height);
+  return bytes;
+}
+
+// ---- reading ----------------------------------------------------------------------------------------
+
+std::string reason_of(VP8StatusCode status) {
+  switch (status) {
+    case VP8_STATUS_SUSPENDED:
+    case VP8_STATUS_NOT_ENOUGH_DATA:
+      return "the picture is cut short";
+    case VP8_STATUS_UNSUPPORTED_FEATURE:
+      return "the picture has a feature that libwebp does not know";
+    default:
+      return "the picture is damaged";
+  }
+}
+
+void check(VP8StatusCode status) {
+  if (status == VP8_STATUS_OUT_OF_MEMORY) throw Error(ErrorKind::memory, "not enough memory");
+  if (status == VP8_STATUS_INVALID_PARAM || status == VP8_STATUS_USER_ABORT)
+    throw Error(ErrorKind::usage, "WebP: libwebp does not take what it was given");
+}
+
+class WebpReader final : public WholeImageReader {
+ public:
+  WebpReader(Bytes file, const DecodeOptions& options)
+      : WholeImageReader(options.memory), lenient_(options.lenient) {
+    WebpContents contents = read_webp_contents(file);
+    picture_ = contents.picture;
+    covers_ = contents.picture_covers();
+    header_.format = Format::webp;
+    header_.shape = {contents.width, contents.height, picture_.has_alpha || !covers_ ? 4 : 3};
+    check_header(header_.shape, options);
+    header_.more_images = contents.more_pictures;
+    constexpr auto kExifHead = "Exif\0\0"sv;  // of JPEG, kept by some
+    const bool head = stands_at(contents.exif, 0, kExifHead);
+    header_.orientation = exif_orientation(contents.exif.subspan(head ? kExifHead.size() : 0));
+    if (!contents.profile.empty())
+      header_.profile =
+          profile_name(contents.profile.first(std::min(contents.profile.size(), kMostProfileBytes)));
+    for (std::string& fault : contents.faults) damage(fault);
+  }
+
+  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
+    return WholeImageReader::working_bytes(whole) + library_bytes(whole);
+  }
+  [[nodiscard]] std::int64_t library_bytes(bool) const override { return picture_bytes(picture_); }
+
+ protected:
+  void decode(HostView view) override {
+    const HostPlane whole = view.as<Sample>();
+    if (!covers_) {
+      for (std::int64_t y = 0; y < whole.height; ++y)
+        std::fill_n(whole.row(y), whole.row_samples(), Sample{0});
+    }
+    WebPDecoderConfig config;
+    if (WebPInitDecoderConfig(&config) == 0)
+      throw Error(ErrorKind::usage, "WebP: libwebp is not of the version that imgpipe was built with");
+    HostPlane place = whole.rows(picture_.y, picture_.height);
+    place.data += picture_.x * whole.channels;
+    place.width = picture_.width;
+    config.output.colorspace = whole.channels == 4 ? MODE_RGBA : MODE_RGB;
+    config.output.is_external_memory = 1;
+    config.output.u.RGBA.rgba = place.data;
+    config.output.u.RGBA.stride = static_cast<int>(place.stride);
+    config.output.u.RGBA.size =
+        static_cast<std::size_t>(place.stride * (place.height - 1) + place.row_samples());
+    const VP8StatusCode status = WebPDecode(data(), picture_.data.size(), &config);
+    if (status == VP8_STATUS_OK) return;
+    check(status);
+    damage(reason_of(status));
+    recover(config, place);
+  }
+
+ private:
+  [[nodiscard]] const std::uint8_t* data() const {
+    return reinterpret_cast<const std::uint8_t*>(picture_.data.data());
+  }
+
+  // What costs pixels or may, unless it has been told before.
+  void damage(const std::string& what) {
+    if (!lenient_) throw Error(ErrorKind::input, "WebP: " + what);
+    if (warnings_.empty()) warnings_.push_back("damaged WebP: " + what);
+  }
+
+  // --lenient: the rows that can be made, the rest mid-grey.
+  void recover(WebPDecoderConfig& config, HostPlane place) const {
+    int made = 0;
+    WebPIDecoder* decoder = WebPIDecode(nullptr, 0, &config);
+    if (decoder == nullptr) throw Error(ErrorKind::memory, "not enough memory");
+    const VP8StatusCode status = WebPIUpdate(decoder, data(), picture_.data.size());
+    (void)WebPIDecGetRGB(decoder, &made, nullptr, nullptr, nullptr);
+    WebPIDelete(decoder);
+    check(status);
+    for (std::int64_t y = made; y < place.height; ++y)
+      fill_missing(place.row(y), place.width, place.channels);
+  }
+
+  bool lenient_;
+  bool covers_ = true;
+  WebpPicture picture_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_webp(Bytes file, const DecodeOptions& options) {
+  return std::make_unique<WebpReader>(file, options);
+}
+
+}  // namespace imgpipe
