@@ -71,7 +71,7 @@ std::string reason_of(VP8StatusCode status) {
 
 void check(VP8StatusCode status) {
   if (status == VP8_STATUS_OUT_OF_MEMORY) throw Error(ErrorKind::memory, "not enough memory");
-  if (status == VP8_STATUS_INVALID_PARAM || status == VP8_STATUS_USER_ABORT)
+  if (status == VP8_STATUS_INVALID_PARAM)  // an alpha that cannot be decoded is VP8_STATUS_USER_ABORT
     throw Error(ErrorKind::usage, "WebP: libwebp does not take what it was given");
 }
 

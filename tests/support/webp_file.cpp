@@ -1,0 +1,118 @@
+#include "tests/support/webp_file.h"
+
+#include <cstring>
+#include <stdexcept>
+
+#include <webp/decode.h>
+#include <webp/encode.h>
+
+namespace imgpipe::test {
+namespace {
+
+int append(const std::uint8_t* data, std::size_t size, const WebPPicture* picture) {
+  auto* file = static_cast<Bytes*>(picture->custom_ptr);
+  const auto* first = reinterpret_cast<const std::byte*>(data);
+  file->insert(file->end(), first, first + size);
+  return 1;
+}
+
+void require(bool condition) {
+  if (!condition) throw std::runtime_error("libwebp does not make the file");
+}
+
+std::uint32_t read_number(const Bytes& file, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 4; i-- > 0;) value = value << 8 | std::to_integer<std::uint32_t>(file.at(at + i));
+  return value;
+}
+
+}  // namespace
+
+Bytes make_webp(const WebpKind& kind, ConstHostPlane pixels) {
+  WebPConfig config;
+  require(WebPConfigInit(&config) != 0);
+  if (kind.lossless) {
+    require(WebPConfigLosslessPreset(&config, kind.effort) != 0);
+  } else {
+    config.quality = static_cast<float>(kind.quality);
+    config.method = kind.effort;
+    config.alpha_compression = kind.raw_alpha ? 0 : 1;
+  }
+  config.exact = 1;
+  WebPPicture picture;
+  require(WebPPictureInit(&picture) != 0);
+  Bytes file;
+  picture.use_argb = kind.lossless ? 1 : 0;
+  picture.width = static_cast<int>(pixels.width);
+  picture.height = static_cast<int>(pixels.height);
+  picture.writer = append;
+  picture.custom_ptr = &file;
+  const int stride = static_cast<int>(pixels.stride);
+  require((pixels.channels == 4 ? WebPPictureImportRGBA : WebPPictureImportRGB)(&picture, pixels.data,
+                                                                                stride) != 0);
+  const bool encoded = WebPEncode(&config, &picture) != 0;
+  WebPPictureFree(&picture);
+  require(encoded);
+  return file;
+}
+
+Bytes picture_chunks(const Bytes& file) {
+  Bytes chunks;
+  for (std::size_t at = 12; at < file.size();) {
+    const std::size_t size = 8 + std::size_t{read_number(file, at + 4)};
+    const std::size_t end = std::min(file.size(), at + size + size % 2);
+    if (std::memcmp(&file[at], "VP8X", 4) != 0)
+      chunks.insert(chunks.end(), file.begin() + static_cast<std::ptrdiff_t>(at),
+                    file.begin() + static_cast<std::ptrdiff_t>(end));
+    at = end;
+  }
+  return chunks;
+}
+
+Bytes riff_number(std::uint32_t value, int bytes) {
+  Bytes number;
+  for (int i = 0; i < bytes; ++i) number.push_back(static_cast<std::byte>(value >> (8 * i)));
+  return number;
+}
+
+Bytes riff_chunk(std::string_view name, const Bytes& payload) {
+  Bytes chunk = bytes_of(name) + riff_number(static_cast<std::uint32_t>(payload.size()), 4) + payload;
+  if (payload.size() % 2 != 0) chunk.push_back(std::byte{0});
+  return chunk;
+}
+
+Bytes riff_file(const Bytes& chunks) {
+  return bytes_of("RIFF") + riff_number(static_cast<std::uint32_t>(chunks.size() + 4), 4) + bytes_of("WEBP") +
+         chunks;
+}
+
+Bytes vp8x(int flags, std::int64_t width, std::int64_t height) {
+  return riff_chunk("VP8X", riff_number(static_cast<std::uint32_t>(flags), 4) +
+                                riff_number(static_cast<std::uint32_t>(width - 1), 3) +
+                                riff_number(static_cast<std::uint32_t>(height - 1), 3));
+}
+
+Bytes anim() {
+  return riff_chunk("ANIM", riff_number(0xFFFFFFFF, 4) + riff_number(0, 2));
+}
+
+Bytes anmf(std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t height, const Bytes& picture) {
+  Bytes head;
+  for (const std::int64_t value : {x / 2, y / 2, width - 1, height - 1, std::int64_t{100}})
+    head = head + riff_number(static_cast<std::uint32_t>(value), 3);
+  return riff_chunk("ANMF", head + riff_number(0, 1) + picture);
+}
+
+Image library_rgba(const Bytes& file) {
+  int width = 0, height = 0;
+  std::uint8_t* pixels =
+      WebPDecodeRGBA(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), &width, &height);
+  if (pixels == nullptr) return {};
+  Image image({width, height, 4});
+  for (std::int64_t y = 0; y < height; ++y)
+    std::memcpy(image.view().row(y), pixels + y * width * 4, static_cast<std::size_t>(width) * 4);
+  WebPFree(pixels);
+  return image;
+}
+
+}  // namespace imgpipe::test
