@@ -20,6 +20,7 @@
 #include "tests/support/places.h"
 #include "tests/support/process.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/webp_file.h"
 
 namespace imgpipe::test {
 namespace {
@@ -131,6 +132,9 @@ TEST_F(Cli, Exit2ForEveryMisuse) {
       {in, out, "--quality", "0"},
       {in, out, "--quality", "101"},
       {in, out, "--png-level", "10"},
+      {in, out, "--webp", "fast"},
+      {in, out, "--webp-level", "10"},
+      {in, out, "--webp-level", "-1"},
       {in, out, "--max-pixels", "0"},
       {in, out, "--max-pixels", "999999999999999999999"},
       {in, out, "--codec", "magick"},
@@ -285,7 +289,7 @@ TEST_F(Cli, HelpNamesEveryStagePatternAndOption) {
         "--quality",     "--png-level", "--quiet",      "--verbose", "--no-color", "--version",
         "--recursive",   "--include",   "--exclude",    "--jobs",    "--memory",   "--files-from",
         "--failed-out",  "--shard",     "--fail-fast",  "--dry-run", "--trace",    "--skip-existing",
-        "--balance"}) {
+        "--balance",     "--webp",      "--webp-level"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
   const RunResult synth = run_imgpipe({"synth", "--help"});
@@ -298,7 +302,7 @@ TEST_F(Cli, VersionNamesTheBuild) {
   const RunResult run = run_imgpipe({"--version"});
   EXPECT_EQ(run.exit_code, 0);
   for (const char* part : {"imgpipe 0.", "commit", "compiler", "cuda", "simd", "libjpeg-turbo", "libpng",
-                           "ISA-L", "stb_image"}) {
+                           "libwebp", "ISA-L", "stb_image"}) {
     EXPECT_NE(run.out.find(part), std::string::npos) << part;
   }
 }
@@ -394,7 +398,7 @@ TEST_F(Cli, ClipWithOneNumberIsForBothEnds) {
 }
 
 TEST_F(Cli, EveryOutputFormat) {
-  for (const char* name : {"o.png", "o.jpg", "o.bmp", "o.tga", "o.pgm", "o.ppm"}) {
+  for (const char* name : {"o.png", "o.jpg", "o.bmp", "o.tga", "o.pgm", "o.ppm", "o.webp"}) {
     const RunResult run = run_imgpipe({file("color.png"), file(name), "-q"});
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const auto bytes = load(file(name));
@@ -402,6 +406,39 @@ TEST_F(Cli, EveryOutputFormat) {
   }
   EXPECT_EQ(run_imgpipe({file("color.png"), file("bare"), "-q", "--format", "ppm"}).exit_code, 0);
   EXPECT_TRUE(load_text(file("bare")).starts_with("P6"));
+}
+
+TEST_F(Cli, WebpIsLosslessUnlessAskedToBeLossy) {
+  const auto written = [&](std::vector<std::string> options) {
+    std::vector<std::string> arguments{file("alpha.png"), file("o.webp"), "-q", "--stages", "smooth"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const RunResult run = run_imgpipe(arguments);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return load_text(file("o.webp"));
+  };
+  ASSERT_EQ(run_imgpipe({file("alpha.png"), file("o.tga"), "-q", "--stages", "smooth", "--cpu"}).exit_code,
+            0);
+  const std::string plain = written({});
+  for (const char* name : {"o.webp", "o.tga"})
+    ASSERT_EQ(run_imgpipe({file(name), file(std::string(name) + ".ppm"), "-q", "--stages", "gray"}).exit_code,
+              0);
+  EXPECT_EQ(load_text(file("o.webp.ppm")), load_text(file("o.tga.ppm")));
+  EXPECT_EQ(written({"--webp", "lossless", "--webp-level", "1", "--quality", "7"}), plain);
+  EXPECT_NE(written({"--webp-level", "9"}), plain);
+  const std::string lossy = written({"--webp", "lossy"});
+  EXPECT_NE(lossy, plain);
+  EXPECT_EQ(written({"--webp", "lossy", "--quality", "90"}), lossy);
+  EXPECT_NE(written({"--webp", "lossy", "--quality", "20"}), lossy);
+  EXPECT_NE(written({"--webp", "lossy", "--webp-level", "9"}), lossy);
+  // Its own files are replaced, and those of others are not.
+  save(file("other.webp"), make_webp({}, synthesize(parse_pattern("photo"), {9, 5, 3}, 1).view()));
+  const RunResult refused = run_imgpipe({file("color.png"), file("other.webp"), "-q"});
+  EXPECT_EQ(refused.exit_code, 2);
+  expect_one_line(refused);
+  const RunResult large = run_imgpipe({"synth", file("l.webp"), "--pattern", "noise", "--size", "16384x1"});
+  EXPECT_EQ(large.exit_code, 2);
+  EXPECT_NE(large.err.find("webp holds at most 16383 pixels a side"), std::string::npos) << large.err;
+  expect_one_line(large);
 }
 
 TEST_F(Cli, AlphaIsCarriedOrDroppedWithAWarning) {

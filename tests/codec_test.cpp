@@ -60,7 +60,8 @@ std::string failure(const Bytes& bytes, const DecodeOptions& options = {}) {
 }
 
 const std::vector<Format>& lossless() {
-  static const std::vector<Format> formats{Format::png, Format::bmp, Format::tga, Format::pgm, Format::ppm};
+  static const std::vector<Format> formats{Format::png, Format::bmp, Format::tga,
+                                           Format::pgm, Format::ppm, Format::webp};
   return formats;
 }
 
@@ -108,7 +109,8 @@ TEST(Codec, LosslessRoundTrips) {
 
 TEST(Codec, WritersTakeRowsInAnyBands) {
   const Image image = make_image({23, 17, 3});
-  for (const Format format : {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg}) {
+  for (const Format format :
+       {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg, Format::webp}) {
     const Bytes whole = encode(image, format);
     const auto writer = make_writer(format, image.shape());
     for (std::int64_t y = 0; y < 17; y += 5)
@@ -119,7 +121,8 @@ TEST(Codec, WritersTakeRowsInAnyBands) {
 
 TEST(Codec, ReadersGiveRowsInAnyBands) {
   const Image image = make_image({23, 17, 3});
-  for (const Format format : {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg}) {
+  for (const Format format :
+       {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg, Format::webp}) {
     const Bytes bytes = encode(image, format);
     const Image whole = decode(bytes);
     for (const std::int64_t band : {1, 4, 16}) {
@@ -136,7 +139,8 @@ TEST(Codec, ReadersGiveRowsInAnyBands) {
 }
 
 TEST(Codec, ReadersWriteOnlyTheirSamples) {
-  for (const Format format : {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg}) {
+  for (const Format format :
+       {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg, Format::webp}) {
     const Bytes bytes = encode(make_image({13, 7, 3}), format);
     const auto reader = open_reader(bytes);
     GuardedPlane target(reader->header().shape, 9, 3);
@@ -173,7 +177,7 @@ TEST(Codec, QualityAndLevelMatter) {
 TEST(Codec, FormatsAreToldByContent) {
   const Image image = make_image({9, 9, 1});
   for (const Format format :
-       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm}) {
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm, Format::webp}) {
     EXPECT_EQ(open_reader(encode(image, format))->header().format, format) << format_info(format).name;
   }
   EXPECT_NE(failure({}).find("empty"), std::string::npos);
@@ -191,7 +195,8 @@ TEST(Codec, FormatNamesAndEndings) {
   EXPECT_EQ(format_by_ending("png"), std::nullopt);
   EXPECT_EQ(format_by_ending(""), std::nullopt);
   EXPECT_EQ(format_by_name("TGA"), Format::tga);
-  EXPECT_EQ(format_by_name("webp"), std::nullopt);
+  EXPECT_EQ(format_by_name("WebP"), Format::webp);
+  EXPECT_EQ(format_by_name("avif"), std::nullopt);
 }
 
 TEST(Codec, StorableShapes) {
@@ -200,6 +205,8 @@ TEST(Codec, StorableShapes) {
   EXPECT_EQ(storable_shape(Format::png, {3, 2, 2}).channels, 2);
   EXPECT_EQ(storable_shape(Format::bmp, {3, 2, 2}).channels, 4);
   EXPECT_EQ(storable_shape(Format::ppm, {3, 2, 1}).channels, 3);
+  EXPECT_EQ(storable_shape(Format::webp, {3, 2, 1}).channels, 3);
+  EXPECT_EQ(storable_shape(Format::webp, {3, 2, 2}).channels, 4);
   EXPECT_EQ(storable_shape(Format::pgm, {3, 2, 2}).channels, 1);
   EXPECT_THROW((void)storable_shape(Format::pgm, {3, 2, 3}), Error);
   EXPECT_THROW((void)make_writer(Format::gif, {3, 2, 3}), Error);
@@ -267,7 +274,7 @@ TEST(Netpbm, Refuses) {
 
 TEST(Damage, TruncationAtEveryByte) {
   for (const Format format :
-       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm}) {
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm, Format::webp}) {
     const Bytes bytes = encode(make_image({11, 7, format == Format::pgm ? 1 : 3}), format);
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
@@ -386,7 +393,8 @@ TEST(Damage, MissingPixelsOfPngsWithAlphaAreOpaque) {
 TEST(Damage, HeadersAreJudgedBeforePixelsAreAllocated) {
   DecodeOptions options;
   options.max_pixels = 100;
-  for (const Format format : {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::ppm}) {
+  for (const Format format :
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::ppm, Format::webp}) {
     EXPECT_NE(failure(encode(make_image({11, 10, 3}), format), options).find("--max-pixels 100"),
               std::string::npos);
     EXPECT_EQ(failure(encode(make_image({10, 10, 3}), format), options), "");

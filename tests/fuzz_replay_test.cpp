@@ -13,12 +13,14 @@
 #include "tests/support/places.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/webp_file.h"
 
 int fuzz_decode(const std::uint8_t* data, std::size_t size);
 int fuzz_exif(const std::uint8_t* data, std::size_t size);
 int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
 int fuzz_options(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
+int fuzz_webp(const std::uint8_t* data, std::size_t size);
 
 namespace imgpipe::test {
 namespace {
@@ -45,7 +47,7 @@ void replay_bent(Target target, const Bytes& seed, int copies, std::mt19937& ran
 TEST(FuzzReplay, Decode) {
   std::mt19937 random(1);
   for (const Format format :
-       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm}) {
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm, Format::webp}) {
     const Image image = synthesize(parse_pattern("photo"), {19, 13, format == Format::pgm ? 1 : 3}, 2);
     const auto writer = make_writer(format, image.shape());
     writer->write_rows(image.view());
@@ -80,6 +82,26 @@ TEST(FuzzReplay, DecodeFormatsThatWeOnlyRead) {
       replay_bent(fuzz_decode, make_psd(psd), 500, random);
     }
   }
+}
+
+TEST(FuzzReplay, Webp) {
+  std::mt19937 random(7);
+  for (const int channels : {3, 4}) {
+    const Image image = synthesize(parse_pattern("photo"), {19, 13, channels}, 2);
+    for (const WebpKind& kind : {WebpKind{true, 0}, {true, 6}, {false, 4, 60}, {false, 4, 60, true}}) {
+      const Bytes file = make_webp(kind, image.view());
+      replay_bent(fuzz_webp, file, 300, random);
+      replay_bent(fuzz_webp,
+                  riff_file(vp8x(kWebpAnimated, 24, 15) + anim() + anmf(4, 2, 19, 13, picture_chunks(file))),
+                  300, random);
+    }
+  }
+  int seeds = 0;
+  for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/webp")) {
+    replay_bent(fuzz_webp, load(path), 300, random);
+    ++seeds;
+  }
+  EXPECT_GE(seeds, 5);
 }
 
 TEST(FuzzReplay, DecodeCorpus) {

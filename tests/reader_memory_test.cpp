@@ -17,6 +17,7 @@
 #include "tests/support/gif_file.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/psd_file.h"
+#include "tests/support/webp_file.h"
 
 namespace imgpipe::test {
 namespace {
@@ -159,6 +160,25 @@ std::vector<Case> cases() {
   all.push_back({"bmp_rle", make_rle_bmp});
   all.push_back({"tga_packed", [] { return written(Format::tga, 4); }});
   all.push_back({"ppm", [] { return written(Format::ppm, 3); }});
+  // Its lossless pictures have tables of codes, of which photographs have a few.
+  const auto webp = [&](const std::string& name, const WebpKind& kind, int channels, double looseness) {
+    all.push_back({name, [=] { return make_webp(kind, picture(channels).view()); }, {}, looseness});
+    all.push_back(
+        {name + "_lenient", [=] { return make_webp(kind, picture(channels).view()); }, lenient, looseness});
+  };
+  constexpr double kTables = 8;
+  webp("webp_lossless", {true, 1}, 3, kTables);
+  webp("webp_lossless_alpha", {true, 6}, 4, kTables);
+  webp("webp_lossy", {false, 4}, 3, 1.2);
+  webp("webp_lossy_alpha", {false, 4}, 4, 16);  // the alpha has few values: one byte a pixel, and not four
+  webp("webp_lossy_plain_alpha", {false, 4, 90, true}, 4, 1.2);
+  all.push_back({"webp_lossless_cut",
+                 [] {
+                   Bytes file = make_webp({}, picture(4).view());
+                   file.resize(file.size() / 2);
+                   return file;
+                 },
+                 lenient, kTables});
   for (const Format format : {Format::jpeg, Format::png, Format::bmp, Format::ppm}) {
     DecodeOptions stb;
     stb.codec = CodecChoice::stb;

@@ -23,6 +23,7 @@
 #include "tests/support/process.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/webp_file.h"
 
 namespace imgpipe::test {
 namespace {
@@ -90,9 +91,12 @@ class ScarceResources : public testing::Test {
     Indices indices;
     for (int i = 0; i < kShape.width * kShape.height; ++i) indices.push_back(i % 7 % 4);
     save(file("in/i.gif"), make_gif(gif, indices, {}));
+    save(file("in/j.webp"), make_webp({true, 1}, photo().view()));
+    const Image with_alpha = synthesize(parse_pattern("photo"), {kShape.width, kShape.height, 4}, 1);
+    save(file("in/k.webp"), make_webp({false, 2}, with_alpha.view()));
     ASSERT_EQ(bash("$I in want/ -q --format png --device reference"), 0);
     for (const fs::path& path : files_below(file("want"))) want_[path.filename()] = load(path);
-    ASSERT_EQ(want_.size(), 9U);
+    ASSERT_EQ(want_.size(), 11U);
   }
 
   [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
@@ -162,7 +166,7 @@ TEST_F(ScarceResources, ABatchWithLittleMemoryIsRightOrSaysWhatIsNot) {
 TEST_F(ScarceResources, AnImageWithLittleMemoryIsRightOrSaysWhy) {
   const long least = starts_with();
   for (const int more : kMoreMegabytes) {
-    for (const char* name : {"a.jpg", "b.jpg", "d.png", "h.psd"}) {
+    for (const char* name : {"a.jpg", "b.jpg", "d.png", "h.psd", "j.webp", "k.webp"}) {
       SCOPED_TRACE(std::to_string(more) + " MB more, " + name);
       const int code = limited("-v " + std::to_string(least + more * 1024L),
                                "in/" + std::string(name) + " o.png -q --lenient --threads 2 --device cpu");

@@ -80,6 +80,16 @@ std::vector<Choice> choices() {
     for (const int channels : {1, 3}) all.push_back({Format::jpeg, channels, {.quality = quality}, 2.25});
   }
   for (const int level : {0, 1, 2, 3, 9}) all.push_back({Format::png, 3, {.png_level = level}, 1.3});
+  // What libwebp holds depends on the picture: most of it where nothing repeats.
+  for (const int level : {0, 1, 3}) all.push_back({Format::webp, 3, {.webp_level = level}, 3});
+  all.push_back({Format::webp, 1, {}, 2});
+  all.push_back({Format::webp, 4, {}, 2});
+  for (const int level : {1, 5}) {
+    for (const int channels : {3, 4}) {
+      all.push_back(
+          {Format::webp, channels, {.quality = 100, .webp = WebpCoding::lossy, .webp_level = level}, 4});
+    }
+  }
   for (const Format format : {Format::bmp, Format::tga, Format::jpeg, Format::png})
     all.push_back({format, 3, {.codec = CodecChoice::stb}, 6});
   return all;
@@ -92,7 +102,8 @@ TEST(WriterMemory, IsNoMoreThanItSays) {
     const std::string name = std::string(format_info(choice.format).name) + " of " +
                              std::to_string(choice.channels) + " channels, quality " +
                              std::to_string(choice.options.quality) + ", level " +
-                             std::to_string(choice.options.png_level);
+                             std::to_string(choice.options.png_level) + ", WebP level " +
+                             std::to_string(choice.options.webp_level);
     std::int64_t most = 0, said = 0;
     for (const std::string content : {"noise", "two_valued", "checker", "zeros"}) {
       const Image image = picture(content, shape);

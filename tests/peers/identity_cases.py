@@ -28,7 +28,7 @@ OF_FORMAT = {"png": [("--png-level", ["0", "1", "3", "6"], 50)], "jpg": [("--qua
 USAGE = ["--stages", "--stages=", "--stages gray,,smooth", "--stages sharpen", "--stages Gray", "--stages split",
          "--stages gray+hist", "--window round", "--border none", "--luma rec2020", "--stretch all", "--clip 60,50",
          "--clip -1", "--clip nan", "--clip 1,2,3", "--clip 100", "--threads -1", "--threads many", "--quality 0",
-         "--quality 101", "--png-level 10", "--report r.txt", "--histogram h.txt", "--format webp", "--device gpu",
+         "--quality 101", "--png-level 10", "--report r.txt", "--histogram h.txt", "--format avif", "--device gpu",
          "--codec libpng", "--repeat -1", "--max-pixels 0", "--window", "--unknown", "--jobs 2", "--recursive"]
 
 

@@ -13,6 +13,7 @@
 #include "tests/support/gif_file.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/psd_file.h"
+#include "tests/support/webp_file.h"
 
 namespace imgpipe::test {
 namespace {
@@ -151,6 +152,8 @@ std::vector<std::byte> large_file(std::string_view kind, ConstHostPlane rgb) {
   if (kind == "planes.psd") return psd_of(rgb);
   if (kind == "colors.ppm") return written(rgb, Format::ppm, false);
   if (kind == "greys.pgm") return written(rgb, Format::pgm, true);
+  if (kind == "lossless.webp") return make_webp({true, 1}, rgb);
+  if (kind == "lossy.webp") return make_webp({false, 2}, rgb);
   if (kind == "text.ppm") return plain_ppm(rgb);
   throw std::invalid_argument(std::string(kind));
 }
@@ -160,7 +163,7 @@ std::vector<std::string> large_file_kinds() {
           "rgb.png",      "grey.png",        "interlaced.png", "deep.png",
           "palette.png",  "rows.bmp",        "pixels.tga",     "run_lengths.tga",
           "lzw.gif",      "planes.psd",      "colors.ppm",     "greys.pgm",
-          "text.ppm"};
+          "text.ppm",     "lossless.webp",   "lossy.webp"};
 }
 
 }  // namespace imgpipe::test

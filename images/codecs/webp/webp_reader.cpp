@@ -5,6 +5,8 @@
 // but calls it a hint (RFC 9649, section 2.7.1.1), and players leave it out. Nothing lies under a first
 // frame, so blending it changes nothing.
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <string>
 
 #include <webp/decode.h>
@@ -50,7 +52,7 @@ constexpr std::int64_t kStateBytes = std::int64_t{64} << 10;
 std::int64_t picture_bytes(const WebpPicture& picture) {
   if (picture.lossless) return lossless_bytes(picture.width, picture.height) + kStateBytes;
   std::int64_t bytes = lossy_bytes(picture.width) + kStateBytes;
-  if (picture.has_alpha) bytes += picture.width * picture.height;
+  if (picture.has_alpha) bytes += 2 * picture.width * picture.height;
   if (picture.packed_alpha) bytes += lossless_bytes(picture.width, picture.height);
   return bytes;
 }
@@ -122,6 +124,7 @@ class WebpReader final : public WholeImageReader {
     const VP8StatusCode status = WebPDecode(data(), picture_.data.size(), &config);
     if (status == VP8_STATUS_OK) return;
     check(status);
+    if (!memory_is_there()) throw Error(ErrorKind::memory, "not enough memory");
     damage(reason_of(status));
     recover(config, place);
   }
@@ -129,6 +132,12 @@ class WebpReader final : public WholeImageReader {
  private:
   [[nodiscard]] const std::uint8_t* data() const {
     return reinterpret_cast<const std::uint8_t*>(picture_.data.data());
+  }
+
+  // Of an alpha that libwebp has no memory for it says that it is damaged.
+  [[nodiscard]] bool memory_is_there() const {
+    const auto bytes = static_cast<std::size_t>(picture_bytes(picture_));
+    return picture_.lossless || std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]) != nullptr;
   }
 
   // What costs pixels or may, unless it has been told before.
