@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string_view>
 
 #include <dirent.h>
@@ -50,6 +51,7 @@ std::vector<FolderEntry> read_folder(const std::string& path, std::error_code& e
     errno = 0;
   }
   error = {errno, std::generic_category()};
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // which says nothing of the folder
   if (error) return {};
   std::ranges::sort(entries, {}, &FolderEntry::name);
   return entries;

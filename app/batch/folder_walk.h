@@ -22,7 +22,7 @@ struct FolderEntry {
 };
 
 // What a folder holds but for "." and "..", sorted by name. Nothing where it cannot be read: `error` says
-// why.
+// why. Throws std::bad_alloc where the system has no memory for it.
 [[nodiscard]] std::vector<FolderEntry> read_folder(const std::string& path, std::error_code& error);
 
 // Where a walk is.
