@@ -307,7 +307,8 @@ TEST(Webp, ExtraBytesAreAWarningLeniently) {
   EXPECT_EQ(difference(decode(file), got.image), "");
 }
 
-// A few bytes that claim 268 million pixels: refused by the limit, and what they would take is said before.
+// A few bytes that claim 268 million pixels: refused by the limit, and what they would take is said
+// before.
 TEST(Webp, AHugeHeaderIsJudgedBeforeAnythingIsAllocated) {
   const Bytes lossless =
       riff_file(riff_chunk("VP8L", bytes_of("\x2F") + riff_number(16382 | 16382 << 14, 4)));

@@ -1,4 +1,5 @@
-// Any bytes as a WebP, strict and lenient: what is read strictly has the pixels that libwebp gives by itself.
+// Any bytes as a WebP, strict and lenient: what is read strictly has the pixels that libwebp gives by
+// itself.
 #include <cstdint>
 #include <cstring>
 #include <span>

@@ -17,8 +17,8 @@ namespace imgpipe {
 [[nodiscard]] Mark find_webp_mark(Bytes beginning);
 [[nodiscard]] std::vector<std::string> webp_libraries();
 
-// A chunk of our own with the mark; empty for Mark::none. It stands between VP8X and the picture, where every
-// reader passes over what it does not know (RFC 9649, section 2.7.1.6).
+// A chunk of our own with the mark; empty for Mark::none. It stands between VP8X and the picture, where
+// every reader passes over what it does not know (RFC 9649, section 2.7.1.6).
 [[nodiscard]] std::vector<std::byte> webp_mark(Mark mark);
 
 // The last `count` bytes of a number, the lowest first.

@@ -34,8 +34,8 @@ struct Chunk {
   [[nodiscard]] bool is(std::string_view name) const { return stands_at(whole, 0, name); }
 };
 
-// Takes one chunk after the other off `rest`. A chunk of an odd size has a byte of padding behind it, which
-// some writers leave out behind the last one.
+// Takes one chunk after the other off `rest`. A chunk of an odd size has a byte of padding behind it,
+// which some writers leave out behind the last one.
 std::optional<Chunk> next_chunk(Bytes& rest) {
   if (rest.empty()) return std::nullopt;
   const std::size_t size = little_endian(rest, 4, 4);

@@ -1,4 +1,5 @@
-// The container of WebP (RFC 9649): which chunks a file has and what they say, before libwebp sees any of it.
+// The container of WebP (RFC 9649): which chunks a file has and what they say, before libwebp sees any
+// of it.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +24,17 @@ struct WebpContents {
   WebpPicture picture;
   bool more_pictures = false;  // an animation's further frames
   Bytes exif, profile;         // empty: none
-  // What is wrong where the first picture has its header all the same: the file is cut, a chunk behind the
-  // picture is, or bytes follow.
+  // What is wrong where the first picture has its header all the same: the file is cut, a chunk behind
+  // the picture is, or bytes follow.
   std::vector<std::string> faults;
 
   [[nodiscard]] bool picture_covers() const { return picture.width == width && picture.height == height; }
 };
 
-// Walks the chunks, and reads no byte beyond the file. Sizes are within what the format can say, 2^24 a side
-// and 2^32 - 1 pixels of an animation, 16,384 a side of a picture; none is 0. Throws Error(input) where there
-// is no picture to decode: a chunk out of place, sizes that contradict each other, a header cut short.
+// Walks the chunks, and reads no byte beyond the file. Sizes are within what the format can say, 2^24 a
+// side and 2^32 - 1 pixels of an animation, 16,384 a side of a picture; none is 0. Throws Error(input)
+// where there is no picture to decode: a chunk out of place, sizes that contradict each other, a header
+// cut short.
 [[nodiscard]] WebpContents read_webp_contents(Bytes file);
 
 // Width and height by the first 30 bytes; 0 where they do not say.

@@ -1,9 +1,10 @@
-// WebP by libwebp: lossy and lossless, with alpha; of an animation the first frame. The container is judged
-// by webp_container.cpp before libwebp sees a byte; what stands in the picture's chunk libwebp judges.
+// WebP by libwebp: lossy and lossless, with alpha; of an animation the first frame. The container is
+// judged by webp_container.cpp before libwebp sees a byte; what stands in the picture's chunk libwebp
+// judges.
 //
-// A frame that does not cover the canvas stands on a transparent one: the format names a background colour,
-// but calls it a hint (RFC 9649, section 2.7.1.1), and players leave it out. Nothing lies under a first
-// frame, so blending it changes nothing.
+// A frame that does not cover the canvas stands on a transparent one: the format names a background
+// colour, but calls it a hint (RFC 9649, section 2.7.1.1), and players leave it out. Nothing lies under
+// a first frame, so blending it changes nothing.
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -26,16 +27,17 @@ using namespace std::string_view_literals;
 // ---- what libwebp allocates -------------------------------------------------------------------------
 // By its sources, 1.2.4 to 1.3.2, and measured.
 
-// Codes of a lossless picture: groups of five tables. Its own encoder makes at most 2600 of them, each for a
-// block of 4x4 pixels or more; the format allows 65,536, which no encoder that we know makes use of.
+// Codes of a lossless picture: groups of five tables. Its own encoder makes at most 2600 of them, each
+// for a block of 4x4 pixels or more; the format allows 65,536, which no encoder that we know makes use
+// of.
 std::int64_t code_bytes(std::int64_t width, std::int64_t height) {
   constexpr std::int64_t kMostGroups = 2600;
   constexpr std::int64_t kGroupBytes = (630 * 3 + 410 + 2704) * 4 + 640;
   return (std::min(kMostGroups, ((width + 3) / 4) * ((height + 3) / 4)) + 1) * kGroupBytes;
 }
 
-// A lossless picture: four bytes a pixel, 17 rows beside, and for each block of 4x4 pixels two transforms and
-// the number of its codes.
+// A lossless picture: four bytes a pixel, 17 rows beside, and for each block of 4x4 pixels two
+// transforms and the number of its codes.
 std::int64_t lossless_bytes(std::int64_t width, std::int64_t height) {
   const std::int64_t blocks = ((width + 3) / 4) * ((height + 3) / 4);
   return 4 * (width * height + 17 * (width + 64)) + 3 * 4 * blocks + code_bytes(width, height);

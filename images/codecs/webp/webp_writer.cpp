@@ -1,5 +1,5 @@
-// WebP by libwebp. Lossless, every pixel comes back as it was, colours under alpha 0 too; an alpha that is
-// 255 everywhere is not stored. One thread a picture: the bytes depend on pixels and options only.
+// WebP by libwebp. Lossless, every pixel comes back as it was, colours under alpha 0 too; an alpha that
+// is 255 everywhere is not stored. One thread a picture: the bytes depend on pixels and options only.
 //
 // libwebp wants the whole picture, and holds several times its size while it works.
 #include <algorithm>
