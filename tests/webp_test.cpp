@@ -278,13 +278,14 @@ TEST(Webp, LenientlyTheRowsThatCameAreKept) {
     const Decoded half = decode_leniently(cut(file, file.size() / 2));
     ASSERT_EQ(half.reason, "");
     std::int64_t kept = 0;
-    while (kept < 200 &&
-           first_difference(whole.view().rows(kept, 1), std::as_const(half.image).view().rows(kept, 1)) == "")
+    while (
+        kept < 200 &&
+        first_difference(whole.view().rows(kept, 1), std::as_const(half.image).view().rows(kept, 1)).empty())
       ++kept;
     EXPECT_GT(kept, 50);
     EXPECT_LT(kept, 150);
     for (std::int64_t y = kept; y < 200; ++y) {
-      for (std::int64_t x = 0; x < 64 * 3; ++x) ASSERT_EQ(half.image.view().row(y)[x], 128) << y;
+      for (std::int64_t x = 0; x < 192; ++x) ASSERT_EQ(half.image.view().row(y)[x], 128) << y;
     }
   }
 }

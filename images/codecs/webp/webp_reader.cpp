@@ -32,7 +32,7 @@ using namespace std::string_view_literals;
 // of.
 std::int64_t code_bytes(std::int64_t width, std::int64_t height) {
   constexpr std::int64_t kMostGroups = 2600;
-  constexpr std::int64_t kGroupBytes = (630 * 3 + 410 + 2704) * 4 + 640;
+  constexpr std::int64_t kGroupBytes = std::int64_t{4} * (630 * 3 + 410 + 2704) + 640;
   return (std::min(kMostGroups, ((width + 3) / 4) * ((height + 3) / 4)) + 1) * kGroupBytes;
 }
 
@@ -40,7 +40,7 @@ std::int64_t code_bytes(std::int64_t width, std::int64_t height) {
 // transforms and the number of its codes.
 std::int64_t lossless_bytes(std::int64_t width, std::int64_t height) {
   const std::int64_t blocks = ((width + 3) / 4) * ((height + 3) / 4);
-  return 4 * (width * height + 17 * (width + 64)) + 3 * 4 * blocks + code_bytes(width, height);
+  return 4 * (width * height + 17 * (width + 64)) + 12 * blocks + code_bytes(width, height);
 }
 
 // A lossy picture: rows of macroblocks (16x16), their coefficients and what lies above them.
