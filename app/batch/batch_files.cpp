@@ -70,6 +70,7 @@ class Finder {
         batch_(options.batch),
         selection_(batch_.include, batch_.exclude),
         one_folder_(batch_.more_inputs.empty() && is_folder(options.input)) {
+    if (options.output.empty()) return;
     if (const auto info = status_of(options.output)) {
       if (!S_ISDIR(info->st_mode))
         throw Error(ErrorKind::usage,
@@ -98,8 +99,10 @@ class Finder {
                                    }),
                        found_.files.end());
     found_.passed_over = selection_.passed_over();
-    for (BatchFile& file : found_.files) name_output(file);
-    check_outputs();  // of all shards: none may write what another one reads or writes
+    if (!options_.output.empty()) {
+      for (BatchFile& file : found_.files) name_output(file);
+      check_outputs();  // of all shards: none may write what another one reads or writes
+    }
     if (batch_.shard) {
       check_results(options_, found_);
       if (!batch_.failed_file.empty()) {
