@@ -107,6 +107,7 @@ class StatsRun {
     start_ = Clock::now();
     const SignalsNoted signals;
     BatchSettings settings = set_up_batch(process_, found_.files.size()).settings;
+    settings.memory_bytes -= std::min(kept_bytes(), settings.memory_bytes / 2);
     settings.use_rows = [this](const ImageFiles& files, const Shape& shape) { return count(files, shape); };
     batch_ = std::make_unique<Batch>(items(), std::move(settings));
     follow(signals);
@@ -124,6 +125,17 @@ class StatsRun {
     batch_.reset();
     totals_.groups = collector_.groups();
     std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // in the order of the files
+  }
+
+  // What is kept of every image until the end, with --per-image.
+  [[nodiscard]] std::int64_t kept_bytes() const {
+    constexpr std::int64_t kChannels = 4;
+    constexpr std::int64_t kOfMalloc = 32;
+    const auto percents = static_cast<std::int64_t>(options_.percents.size() * sizeof(int)) + kOfMalloc;
+    const std::int64_t channel = static_cast<std::int64_t>(sizeof(ChannelStatistics)) + percents;
+    const std::int64_t image =
+        static_cast<std::int64_t>(sizeof(StatsImage)) + kOfMalloc + kChannels * channel;
+    return static_cast<std::int64_t>(images_.size()) * image;
   }
 
   // From any thread.
@@ -207,9 +219,9 @@ class StatsRun {
   // Statistics of some of the images are shown, and not written: nobody would see it of the file.
   void report() const {
     const bool is_whole = totals_.stopped.empty();
-    if (is_whole && !options_.per_image_file.empty())
-      write_result(options_.per_image_file,
-                   stats_images_text(totals_, found_.files, images_, options_.per_image_file));
+    const std::string& rows = options_.per_image_file;
+    if (is_whole && !rows.empty())
+      naming(printable(rows), [&] { write_stats_images(totals_, found_.files, images_, rows); });
     if (is_whole && !options_.json_file.empty()) write_result(options_.json_file, stats_json(totals_));
     if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
       log_warning("not all images were counted: no results are written");

@@ -1,6 +1,7 @@
 // The results for programs.
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "app/stats/stats_options.h"
 #include "app/stats/stats_report.h"
 #include "app/version.h"
+#include "images/files/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -184,24 +186,29 @@ std::string stats_json(const StatsTotals& totals) {
   return json.dump(2) + "\n";
 }
 
-std::string stats_images_text(const StatsTotals& totals, const std::vector<BatchFile>& files,
-                              const std::vector<StatsImage>& images, const std::string& path) {
-  if (path.ends_with(".json")) {
-    Json json{{"imgpipe", build_info().version}, {"command", "stats"}};
-    json["images"] = Json::array();
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      json["images"].push_back(image_json(totals, files[i], images[i]));
-      json["images"].back().erase("imgpipe");
-    }
-    return json.dump(2) + "\n";
-  }
+void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
+                        const std::vector<StatsImage>& images, const std::string& path) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16;
+  const bool json = path.ends_with(".json");
   const bool csv = path.ends_with(".csv");
-  std::string text = csv ? csv_head(totals.percents) : "";
+  OutputFile file(path);
+  std::string text;
+  const auto give = [&](std::size_t least) {
+    if (text.size() < least) return;
+    file.append(std::as_bytes(std::span(text)));
+    text.clear();
+  };
+  if (json) text = "{\n  \"imgpipe\": \"" + std::string(build_info().version) + "\",\n  \"images\": [";
+  if (csv) text = csv_head(totals.percents);
   for (std::size_t i = 0; i < files.size(); ++i) {
-    text +=
-        csv ? csv_line(totals, files[i], images[i]) : image_json(totals, files[i], images[i]).dump() + "\n";
+    if (json) text += (i == 0 ? "\n    " : ",\n    ");
+    text += csv ? csv_line(totals, files[i], images[i]) : image_json(totals, files[i], images[i]).dump();
+    if (!json && !csv) text += "\n";
+    give(kPiece);
   }
-  return text;
+  if (json) text += "\n  ]\n}\n";
+  give(1);
+  file.put_in_place();
 }
 
 }  // namespace imgpipe

@@ -12,8 +12,9 @@ namespace imgpipe {
 [[nodiscard]] std::string stats_table(const StatsTotals& totals);
 [[nodiscard]] std::string stats_json(const StatsTotals& totals);
 
-// Of each image its own: the text of a file with this ending, .csv, .json or .ndjson. `images` as `files`.
-[[nodiscard]] std::string stats_images_text(const StatsTotals& totals, const std::vector<BatchFile>& files,
-                                            const std::vector<StatsImage>& images, const std::string& path);
+// Of each image its own, in the order of the files, into a file with this ending: .csv, .json or .ndjson.
+// `images` as `files`. Throws Error(output).
+void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
+                        const std::vector<StatsImage>& images, const std::string& path);
 
 }  // namespace imgpipe

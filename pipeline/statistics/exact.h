@@ -7,6 +7,7 @@ namespace imgpipe {
 
 // 128 bits, which GCC and Clang have beside the standard's integers.
 __extension__ using Wide = unsigned __int128;
+__extension__ using SignedWide = __int128;
 
 // numerator / denominator, rounded once to the nearest double, ties to even. The denominator is not 0.
 [[nodiscard]] double rounded_ratio(std::uint64_t numerator, std::uint64_t denominator);

@@ -11,8 +11,6 @@
 namespace imgpipe {
 namespace {
 
-__extension__ using SignedWide = __int128;
-
 constexpr std::uint64_t kWidening = 257;  // 65,535 / 255
 
 // N * sum of n(v) v^2 - (sum of n(v) v)^2, which is (N * deviation)^2. About a value near the mean the same
