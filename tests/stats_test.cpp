@@ -176,6 +176,27 @@ TEST(CountingWriter, RefusesWhatIsNoImageOfItsShape) {
   expect_counts(*counts, pixels, "after refusals");
 }
 
+// As of a reader that gives 16 bits: rows go from the decoder to the counts, whatever their samples.
+TEST(CountingWriter, StandsWhereAnEncoderWould) {
+  for (const SampleType sample : {kNarrow, kWide}) {
+    for (int channels = 1; channels <= 4; ++channels) {
+      for (const int threads : {1, 3}) {
+        const Shape shape{701, 503, channels, sample};
+        const Pixels pixels(shape, 17);
+        auto counts = std::make_shared<SampleCounts>();
+        Job job;
+        job.reader = make_memory_reader(pixels.view());
+        job.plan = make_plan({}, shape);
+        job.writer = make_counting_writer(shape, counts);
+        job.keep_pixels = false;
+        const Outcome outcome = make_cpu_engine(threads)->run(std::move(job));
+        if (outcome.error) std::rethrow_exception(outcome.error);
+        expect_counts(*counts, pixels, text_of(shape));
+      }
+    }
+  }
+}
+
 TEST(Exact, ARatioIsRoundedOnce) {
   std::mt19937_64 random(16);
   for (int i = 0; i < 20'000; ++i) {

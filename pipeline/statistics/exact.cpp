@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <compare>
 
 namespace imgpipe {
 namespace {
@@ -12,8 +11,14 @@ constexpr int kMantissaBits = 53;
 // 256 bits.
 struct TwiceWide {
   Wide high = 0, low = 0;
-  friend auto operator<=>(const TwiceWide&, const TwiceWide&) = default;
 };
+
+// Below 0, 0 or above 0, as a stands to b.
+int compare(const TwiceWide& a, const TwiceWide& b) {
+  if (a.high != b.high) return a.high < b.high ? -1 : 1;
+  if (a.low != b.low) return a.low < b.low ? -1 : 1;
+  return 0;
+}
 
 TwiceWide square(Wide value) {
   const Wide low = static_cast<std::uint64_t>(value);
@@ -46,9 +51,9 @@ Parts parts_of(double value) {
 
 // How sqrt(radicand) / divisor stands to the number half way between `below` and the next double above it:
 // both sides squared are integers.
-std::strong_ordering compare_to_middle_above(Wide radicand, std::uint64_t divisor, const Parts& below) {
+int compare_to_middle_above(Wide radicand, std::uint64_t divisor, const Parts& below) {
   const Wide middle = 2 * Wide{below.mantissa} + 1;  // times 2^(exponent - 1), which is negative
-  return shifted(radicand, -2 * (below.exponent - 1)) <=> square(middle * divisor);
+  return compare(shifted(radicand, -2 * (below.exponent - 1)), square(middle * divisor));
 }
 
 }  // namespace
@@ -70,13 +75,13 @@ double rounded_root(Wide radicand, std::uint64_t divisor) {
       static_cast<double>(std::sqrt(static_cast<long double>(radicand)) / static_cast<long double>(divisor));
   for (;;) {
     const Parts here = parts_of(root);
-    const auto above = compare_to_middle_above(radicand, divisor, here);
+    const int above = compare_to_middle_above(radicand, divisor, here);
     if (above > 0 || (above == 0 && here.mantissa % 2 != 0)) {
       root = std::nextafter(root, HUGE_VAL);
       continue;
     }
     const double lower = std::nextafter(root, 0.0);
-    const auto below = compare_to_middle_above(radicand, divisor, parts_of(lower));
+    const int below = compare_to_middle_above(radicand, divisor, parts_of(lower));
     if (below > 0 || (below == 0 && here.mantissa % 2 == 0)) return root;
     root = lower;
   }

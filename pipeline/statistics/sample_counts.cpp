@@ -22,7 +22,7 @@ using Tables = std::array<std::array<std::array<std::uint32_t, kTableRoom>, kCha
 
 template <int kChannels>
 void count_row(const std::uint8_t* row, std::int64_t width, Tables<kChannels>& tables) {
-  constexpr int kTurn = kTurns<kChannels>;
+  constexpr std::int64_t kTurn = kTurns<kChannels>;
   std::int64_t x = 0;
   for (; x + kTurn <= width; x += kTurn, row += kTurn * kChannels) {
     for (std::size_t turn = 0; turn < kTurn; ++turn) {
