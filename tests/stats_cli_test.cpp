@@ -128,7 +128,7 @@ TEST_F(StatsCli, TheTableIsForPeople) {
 }
 
 TEST_F(StatsCli, TheSameBytesWhateverTheJobs) {
-  BatchCli::SetUp();
+  write_images();
   save_text(file("in/broken.png"), "no image");
   std::set<std::string> all;
   for (const char* jobs : {"1", "3", "8"}) {
@@ -239,7 +239,7 @@ TEST_F(StatsCli, NamesWithCommasAreQuoted) {
 }
 
 TEST_F(StatsCli, TakesImagesAsABatchDoes) {
-  BatchCli::SetUp();
+  write_images();
   const auto images = [&](std::vector<std::string> arguments, const RunOptions& options = {}) {
     arguments.insert(arguments.end(), {"--json", "-", "-q"});
     const RunResult run = stats(arguments, options);

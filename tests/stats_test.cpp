@@ -426,9 +426,10 @@ class StatsBatch : public testing::Test {
     bool fatal = false;
   };
   Results run(BatchSettings settings) {
-    std::vector<BatchItem> items;
-    for (int i = 0; i < 20; ++i) items.push_back({folder_.file(std::to_string(i) + ".png"), "", Format::png});
-    Batch batch(items, std::move(settings));
+    const auto item = [this](std::size_t i) {
+      return BatchItem{folder_.file(std::to_string(i) + ".png"), "", Format::png};
+    };
+    Batch batch({20, item}, std::move(settings));
     Results results;
     while (!batch.finished()) {
       const std::optional<BatchResult> result = batch.next(std::chrono::milliseconds(50));
