@@ -25,6 +25,7 @@ const TalkOptions* talk_of(const Command& command) {
   if (const auto* process = std::get_if<ProcessOptions>(&command)) return &process->talk;
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return &synth->talk;
   if (const auto* bench = std::get_if<BenchOptions>(&command)) return &bench->talk;
+  if (const auto* stats = std::get_if<StatsOptions>(&command)) return &stats->process.talk;
   return nullptr;
 }
 
@@ -35,6 +36,7 @@ int dispatch(const Command& command, const EngineFactory& factory) {
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return run_synth(*synth);
   if (const auto* devices = std::get_if<DevicesOptions>(&command)) return run_devices(*devices);
   if (const auto* bench = std::get_if<BenchOptions>(&command)) return run_bench(*bench);
+  if (const auto* stats = std::get_if<StatsOptions>(&command)) return run_stats(*stats);
   print_text(std::get<PrintText>(command).text);
   return kExitDone;
 }

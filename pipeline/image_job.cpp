@@ -44,6 +44,13 @@ void ImageJob::make_plan() {
 void ImageJob::make_output() {
   const Shape& shape = image_.plan.output;
   has_alpha_ = shape.has_alpha();
+  if (settings_.use_rows) {
+    output_shape_ = shape;
+    RowUse use = naming(files_.input_name, [&] { return settings_.use_rows(files_, shape); });
+    writer_ = std::move(use.writer);
+    accept_ = std::move(use.accept);
+    return;
+  }
   naming(files_.output_name, [&] {
     output_shape_ = storable_shape(files_.format, shape);
     writer_ = make_writer(files_.format, shape, settings_.encode);
@@ -131,6 +138,11 @@ void ImageJob::encode(HostThreads& threads) {
 }
 
 void ImageJob::write() {
+  if (accept_) {
+    naming(files_.input_name, accept_);
+    encoded_ = {};
+    return;
+  }
   const auto left = static_cast<std::int64_t>(encoded_.size_bytes());
   const auto span = image_.timeline.span("write", SpanKind::host, left);
   naming(files_.output_name, [&] {
@@ -163,6 +175,7 @@ void ImageJob::let_go() noexcept {
   image_.coded = {};
   encoded_ = {};
   sink_ = {};
+  accept_ = {};
   output_.reset();
 }
 

@@ -24,6 +24,20 @@
 
 namespace imgpipe {
 
+struct ImageFiles {
+  std::string input, output;            // paths, "-" for standard input and output
+  std::string input_name, output_name;  // as messages have them: printable
+  Format format = Format::png;          // of the output
+  std::size_t number = 0;               // in a batch
+};
+
+// What takes an image's rows where no file is made of them.
+struct RowUse {
+  std::unique_ptr<Writer> writer;  // its file is empty
+  // Called once, when the image is in order to its last byte; what it throws fails the image.
+  std::function<void()> accept;
+};
+
 // What is the same for every image of a run.
 struct ImageSettings {
   std::vector<StageRequest> stages;
@@ -34,12 +48,8 @@ struct ImageSettings {
   // they throw fails the image.
   std::function<void(const std::string& output)> before_first_byte = [](const std::string&) {};
   std::function<void(const std::string& output)> before_write = [](const std::string&) {};
-};
-
-struct ImageFiles {
-  std::string input, output;            // paths, "-" for standard input and output
-  std::string input_name, output_name;  // as messages have them: printable
-  Format format = Format::png;          // of the output
+  // Set: there are no output files, and this is asked for what takes the rows of each image, of this shape.
+  std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;
 };
 
 // What the user should know of an image that is written all the same.
@@ -76,7 +86,7 @@ class ImageJob {
   void open();
   void make_plan();
   // Refuses what the format cannot hold, and makes the writer. A large file is written as it is made, where
-  // nobody sees it before it is put in place.
+  // nobody sees it before it is put in place. With ImageSettings::use_rows: asks for what takes the rows.
   void make_output();
 
   // Decodes the file once more, by the format's library; an empty image where that decodes it anyway. For
@@ -98,7 +108,7 @@ class ImageJob {
   [[nodiscard]] LaneImage& lane_image() { return image_; }
   void encode(HostThreads& threads);
 
-  // What is not written yet of the file, and its end.
+  // What is not written yet of the file, and its end; or RowUse::accept.
   void write();
 
   // Gives back what is large, of an image that has failed.
@@ -136,7 +146,8 @@ class ImageJob {
   bool has_alpha_ = false;  // the finished image
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;
-  ByteSink sink_;  // to the output, where it is written as it is made
+  std::function<void()> accept_;  // where there is no output
+  ByteSink sink_;                 // to the output, where it is written as it is made
   bool output_begun_ = false;
   EncodedFile encoded_;
   std::vector<std::string> damage_;

@@ -70,6 +70,7 @@ class Finder {
         batch_(options.batch),
         selection_(batch_.include, batch_.exclude),
         one_folder_(batch_.more_inputs.empty() && is_folder(options.input)) {
+    if (options.output.empty()) return;
     if (const auto info = status_of(options.output)) {
       if (!S_ISDIR(info->st_mode))
         throw Error(ErrorKind::usage,
@@ -98,8 +99,12 @@ class Finder {
                                    }),
                        found_.files.end());
     found_.passed_over = selection_.passed_over();
-    for (BatchFile& file : found_.files) name_output(file);
-    check_outputs();  // of all shards: none may write what another one reads or writes
+    if (options_.output.empty()) {
+      take_out_repeated();
+    } else {
+      for (BatchFile& file : found_.files) name_output(file);
+      check_outputs();  // of all shards: none may write what another one reads or writes
+    }
     if (batch_.shard) {
       check_results(options_, found_);
       if (!batch_.failed_file.empty()) {
@@ -226,6 +231,14 @@ class Finder {
     const PlacedOutput output = place_output(options_.output, name, options_.format);
     file.output = output.path;
     file.format = output.format;
+  }
+
+  // Names that are written differently: with outputs they would be written twice, which is refused.
+  void take_out_repeated() {
+    std::set<std::string> seen;
+    std::erase_if(found_.files, [&](const BatchFile& file) {
+      return !seen.insert(fs::path(file.input).lexically_normal().string()).second;
+    });
   }
 
   // What keeps two files apart that would be written as one.

@@ -27,13 +27,6 @@ std::string exact_number(double value) {
   return {text.data(), end};
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 bool same_columns(const ResultTable& a, const ResultTable& b) {
   return std::ranges::equal(a.columns, b.columns, {}, &TableColumn::key, &TableColumn::key);
 }

@@ -7,14 +7,18 @@
 
 #include "app/bench/bench_options.h"
 #include "app/options/options.h"
+#include "app/stats/stats_options.h"
 
 namespace imgpipe {
 
-using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, PrintText>;
+using Command =
+    std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, StatsOptions, PrintText>;
 
 // Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
 [[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);
 // Those behind "bench" (app/bench/bench_options.cpp).
 [[nodiscard]] Command parse_bench(const std::vector<std::string>& arguments);
+// Those behind "stats" (app/stats/stats_options.cpp).
+[[nodiscard]] Command parse_stats(const std::vector<std::string>& arguments);
 
 }  // namespace imgpipe

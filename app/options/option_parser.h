@@ -85,6 +85,9 @@ class Parser {
   std::string optional_with_;
 };
 
+// What of a batch and of its input the command has options for; of the others it is as if none were given.
+[[nodiscard]] BatchOptions batch_of(const Parser& parser);
+[[nodiscard]] DecodeOptions decode_of(const Parser& parser);
 [[nodiscard]] TalkOptions talk_of(const Parser& parser);
 [[nodiscard]] Replace replace_of(const Parser& parser);
 

@@ -43,35 +43,6 @@ EncodeOptions encode_of(const Parser& parser) {
           .webp_level = static_cast<int>(parser.integer("webp-level", 0, 9))};
 }
 
-BatchOptions batch_of(const Parser& parser) {
-  BatchOptions batch;
-  batch.files_from = parser.text_or_empty("files-from");
-  if (parser.has("files-from") && batch.files_from.empty()) usage("--files-from: an empty name");
-  batch.recursive = parser.has("recursive");
-  batch.include = parser.texts("include");
-  batch.exclude = parser.texts("exclude");
-  batch.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
-  if (parser.has("memory")) batch.memory_bytes = parse_memory(parser.text("memory"));
-  batch.skip_existing = parser.has("skip-existing");
-  batch.fail_fast = parser.has("fail-fast");
-  batch.dry_run = parser.has("dry-run");
-  batch.failed_file = parser.text_or_empty("failed-out");
-  if (parser.has("failed-out") && batch.failed_file.empty()) usage("--failed-out: an empty name");
-  if (parser.has("shard"))
-    batch.shard = parse_shard(parser.text("shard"), [](const char* name) {
-      const char* value = std::getenv(name);
-      return value == nullptr ? std::string() : std::string(value);
-    });
-  if (parser.has("balance")) {
-    if (!batch.shard) usage("--balance is for the parts of --shard");
-    batch.shard->balance = parse_balance(parser.text("balance"));
-  }
-  for (const OptionRow& row : batch_rows()) {
-    if (parser.has(row.flags)) batch.given.push_back(std::string("--") + row.flags);
-  }
-  return batch;
-}
-
 // INPUT... OUTPUT; with --files-from INPUT may be left out.
 void take_paths(const Parser& parser, ProcessOptions& options) {
   std::vector<std::string> paths;
@@ -97,6 +68,8 @@ Command parse_process(const std::vector<std::string>& arguments) {
        {"imgpipe INPUT... FOLDER [options]", "a batch: folders, patterns, files, or a list by --files-from"},
        {"imgpipe bench [options]", "the kernel lab: every variant checked, then timed"},
        {"imgpipe synth OUTPUT [options]", "test images of known statistics"},
+       {"imgpipe stats INPUT... [options]",
+        "counts, mean, deviation and percentiles over images and folders"},
        {"imgpipe devices [--json]", "what this machine offers"}});
   parser.allow_more();
   parser.need_fewer_with("files-from");
@@ -126,10 +99,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
   }
   options.keep_stages_folder = parser.text_or_empty("keep-stages");
   if (parser.has("keep-stages") && options.keep_stages_folder.empty()) usage("--keep-stages: an empty name");
-  options.decode.max_pixels = parser.integer("max-pixels", 1, std::int64_t{1} << 34);
-  options.decode.lenient = parser.has("lenient");
-  options.decode.orient = !parser.has("no-orient");
-  options.decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
+  options.decode = decode_of(parser);
   options.format = format_of(parser);
   options.encode = encode_of(parser);
   options.encode.codec = options.decode.codec;
@@ -170,9 +140,45 @@ Command parse_devices(const std::vector<std::string>& arguments) {
   return DevicesOptions{parser.has("json"), parser.has("calibrate")};
 }
 
-// A decimal percentage, exactly, in millionths.
-
 }  // namespace
+
+BatchOptions batch_of(const Parser& parser) {
+  BatchOptions batch;
+  batch.files_from = parser.text_or_empty("files-from");
+  if (parser.has("files-from") && batch.files_from.empty()) usage("--files-from: an empty name");
+  batch.recursive = parser.has("recursive");
+  batch.include = parser.texts("include");
+  batch.exclude = parser.texts("exclude");
+  batch.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
+  if (parser.has("memory")) batch.memory_bytes = parse_memory(parser.text("memory"));
+  batch.skip_existing = parser.has("skip-existing");
+  batch.fail_fast = parser.has("fail-fast");
+  batch.dry_run = parser.has("dry-run");
+  batch.failed_file = parser.text_or_empty("failed-out");
+  if (parser.has("failed-out") && batch.failed_file.empty()) usage("--failed-out: an empty name");
+  if (parser.has("shard"))
+    batch.shard = parse_shard(parser.text("shard"), [](const char* name) {
+      const char* value = std::getenv(name);
+      return value == nullptr ? std::string() : std::string(value);
+    });
+  if (parser.has("balance")) {
+    if (!batch.shard) usage("--balance is for the parts of --shard");
+    batch.shard->balance = parse_balance(parser.text("balance"));
+  }
+  for (const OptionRow& row : batch_rows()) {
+    if (parser.has(row.flags)) batch.given.push_back(std::string("--") + row.flags);
+  }
+  return batch;
+}
+
+DecodeOptions decode_of(const Parser& parser) {
+  DecodeOptions decode;
+  decode.max_pixels = parser.integer("max-pixels", 1, std::int64_t{1} << 34);
+  decode.lenient = parser.has("lenient");
+  decode.orient = !parser.has("no-orient");
+  decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
+  return decode;
+}
 
 std::string_view codec_name(CodecChoice codec) {
   return std::ranges::find(kCodecs, codec, &std::pair<std::string_view, CodecChoice>::second)->first;
@@ -215,6 +221,7 @@ Command parse_command(const std::vector<std::string>& arguments) {
     if (arguments.front() == "synth") return parse_synth(rest);
     if (arguments.front() == "devices") return parse_devices(rest);
     if (arguments.front() == "bench") return parse_bench(rest);
+    if (arguments.front() == "stats") return parse_stats(rest);
   }
   return parse_process(arguments);
 }

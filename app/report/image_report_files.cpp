@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/image_report.h"
+#include "app/report/text_columns.h"
 #include "app/version.h"
 #include "images/text.h"
 #include "kernels/stage.h"
@@ -30,14 +31,6 @@ Json image_json(const std::string& path, Format format, const Shape& shape, std:
   return {{"path", printable(path)},     {"format", format_info(format).name},
           {"width_pixels", shape.width}, {"height_pixels", shape.height},
           {"channels", shape.channels},  {"file_bytes", bytes}};
-}
-
-// RFC 4180: quoted where a field has a comma, a quote or a line break.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
 }
 
 std::string csv_number(const std::optional<double>& value) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace imgpipe {
@@ -10,5 +11,10 @@ namespace imgpipe {
 [[nodiscard]] std::string number(double value, int decimals);
 // Filled with spaces to `width`, before the text or (`left`) behind it.
 [[nodiscard]] std::string padded(const std::string& text, std::size_t width, bool left = false);
+
+// "1,234,567".
+[[nodiscard]] std::string with_separators(std::uint64_t value);
+// A field of a CSV file (RFC 4180): quoted where it has a comma, a quote or a line break.
+[[nodiscard]] std::string csv_field(const std::string& text);
 
 }  // namespace imgpipe

@@ -152,7 +152,8 @@ class Batch::Work {
                                  .output = item.output,
                                  .input_name = printable(item.input),
                                  .output_name = printable(item.output),
-                                 .format = item.format},
+                                 .format = item.format,
+                                 .number = entry.result.item},
                       settings_, std::move(timeline));
   }
 

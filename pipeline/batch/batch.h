@@ -35,8 +35,9 @@
 namespace imgpipe {
 
 struct BatchItem {
-  std::string input;   // a path
-  std::string output;  // a path; its folder is made when its first byte is written
+  std::string input;  // a path
+  std::string
+      output;  // a path; its folder is made when its first byte is written; with use_rows there is none
   Format format = Format::png;
 };
 

@@ -21,7 +21,10 @@ namespace fs = std::filesystem;
 
 class BatchCli : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { write_images(); }
+
+  // Five of several formats in folders, and what is passed over.
+  void write_images() const {
     fs::create_directories(file("in/sub/deep"));
     write("in/a.png", 1);
     write("in/b.jpg", 2);

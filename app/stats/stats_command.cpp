@@ -1,0 +1,266 @@
+// imgpipe stats: find the images, count them as a batch whose rows go to no file, say what came of it.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <unistd.h>
+
+#include "app/batch/batch_files.h"
+#include "app/batch/batch_set_up.h"
+#include "app/batch/progress.h"
+#include "app/batch/shard.h"
+#include "app/command.h"
+#include "app/exit_code.h"
+#include "app/files/replaceable.h"
+#include "app/log.h"
+#include "app/result_files.h"
+#include "app/signals.h"
+#include "app/stats/stats_options.h"
+#include "app/stats/stats_report.h"
+#include "app/stats/stats_totals.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/output_file.h"
+#include "images/files/temporary_file.h"
+#include "images/text.h"
+#include "pipeline/batch/batch.h"
+#include "pipeline/statistics/counting_writer.h"
+
+namespace imgpipe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
+constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
+
+// The results are found wrong before any work.
+void check_result(const StatsOptions& options, const std::vector<BatchFile>& files) {
+  FilesInUse in_use;
+  for (const BatchFile& file : files) in_use.add_input("an input", file.input);
+  in_use.add_input("the list of --files-from", options.process.batch.files_from);
+  for (const auto& [option, path] :
+       {std::pair{"--json", &options.json_file}, {"--per-image", &options.per_image_file}}) {
+    if (path->empty()) continue;
+    in_use.add(option, *path);
+    check_replaceable(*path, why_no_text(*path, options.process.replace));
+    check_result_writable(*path);
+  }
+}
+
+void write_result(const std::string& path, const std::string& text) {
+  naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
+}
+
+class StatsRun {
+ public:
+  explicit StatsRun(const StatsOptions& options)
+      : options_(options),
+        process_(options.process),
+        found_(find_batch_files(process_)),
+        progress_(!process_.talk.quiet) {
+    totals_.images = found_.files.size();
+    totals_.problems = found_.problems;
+    totals_.stages = process_.stage_list;
+    totals_.percents = options.percents;
+    if (process_.batch.shard) totals_.shard = shard_text(*process_.batch.shard);
+    if (!options_.per_image_file.empty()) images_.resize(found_.files.size());
+  }
+
+  int run() {
+    if (totals_.images == 0 && found_.other_shards == 0 && found_.problems.empty())
+      throw Error(ErrorKind::usage, nothing_to_do());
+    for (const std::string& pattern : found_.unmatched) log_warning(pattern);
+    for (const PathProblem& problem : found_.problems) log_error(problem.text());
+    if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
+    if (process_.batch.dry_run) return print_plan();
+    check_result(options_, found_.files);
+    if (!found_.files.empty()) work();
+    report();
+    return exit_code();
+  }
+
+ private:
+  [[nodiscard]] std::string nothing_to_do() const {
+    const std::string& list = process_.batch.files_from;
+    std::string text = printable(list.empty() ? process_.input : list) + ": no images found";
+    if (found_.passed_over.files() > 0)
+      text += "; passed over: " + found_.passed_over.text() + " (see --include)";
+    for (const std::string& pattern : found_.unmatched) text += "; " + pattern;
+    if (!process_.batch.recursive) text += "; folders below are looked into with --recursive";
+    return text;
+  }
+
+  int print_plan() const {
+    std::string text;
+    for (const BatchFile& file : found_.files) text += printable(file.input) + "\n";
+    text += std::to_string(found_.files.size()) + " to count";
+    if (process_.batch.shard) text += ", " + std::to_string(found_.other_shards) + " for other shards";
+    print_text(text + "\n");
+    return found_.problems.empty() ? kExitDone : kExitInput;
+  }
+
+  void work() {
+    start_ = Clock::now();
+    const SignalsNoted signals;
+    BatchSettings settings = set_up_batch(process_, found_.files.size()).settings;
+    settings.memory_bytes -= std::min(kept_bytes(), settings.memory_bytes / 2);
+    settings.use_rows = [this](const ImageFiles& files, const Shape& shape) { return count(files, shape); };
+    batch_ = std::make_unique<Batch>(items(), std::move(settings));
+    follow(signals);
+    signal_ = signals.received();
+    fatal_ = batch_->fatal();
+    if (signal_ != 0) {
+      totals_.stopped = "signal " + std::to_string(signal_);
+    } else if (fatal_) {
+      totals_.stopped = fatal_->what();
+      log_error(fatal_->what());
+    } else if (process_.batch.fail_fast && !totals_.failures.empty()) {
+      totals_.stopped = "an image failed (--fail-fast)";
+    }
+    if (!batch_->finished()) abandon();
+    batch_.reset();
+    totals_.groups = collector_.groups();
+    std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // in the order of the files
+  }
+
+  // What is kept of every image until the end, with --per-image.
+  [[nodiscard]] std::int64_t kept_bytes() const {
+    constexpr std::int64_t kChannels = 4;
+    constexpr std::int64_t kOfMalloc = 32;
+    const auto percents = static_cast<std::int64_t>(options_.percents.size() * sizeof(int)) + kOfMalloc;
+    const std::int64_t channel = static_cast<std::int64_t>(sizeof(ChannelStatistics)) + percents;
+    const std::int64_t image =
+        static_cast<std::int64_t>(sizeof(StatsImage)) + kOfMalloc + kChannels * channel;
+    return static_cast<std::int64_t>(images_.size()) * image;
+  }
+
+  // From any thread.
+  RowUse count(const ImageFiles& files, const Shape& shape) {
+    auto counts = std::make_shared<SampleCounts>();
+    RowUse use;
+    use.writer = make_counting_writer(shape, counts);
+    use.accept = [this, counts, number = files.number] {
+      StatsImage image;
+      if (!images_.empty()) {
+        for (int c = 0; c < counts->channels(); ++c)
+          image.channels.push_back(statistics_of(counts->of(c), totals_.percents));
+      }
+      collector_.add(*counts);
+      *counts = {};
+      if (!images_.empty()) images_[number] = std::move(image);
+    };
+    return use;
+  }
+
+  // Takes results until there are no more, or until a signal's time of grace is over.
+  void follow(const SignalsNoted& signals) {
+    std::optional<Clock::time_point> deadline;
+    while (!batch_->finished()) {
+      if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
+      progress_.show({found_.files.size(), totals_.counted + totals_.failures.size(), totals_.failures.size(),
+                      pixels_, std::chrono::duration<double>(Clock::now() - start_).count()});
+      if (signals.received() == 0) continue;
+      if (!deadline) {
+        deadline = Clock::now() + kGraceTime;
+        batch_->stop();
+      }
+      if (Clock::now() > *deadline) break;
+    }
+    progress_.clear();
+  }
+
+  void take(const BatchResult& result) {
+    const BatchFile& file = found_.files[result.item];
+    if (!result.warnings.empty() || result.failed) progress_.clear();
+    for (const std::string& warning : result.warnings) log_warning(warning);
+    if (result.failed) {
+      log_error(result.reason);
+      totals_.failures.push_back({&file, *result.failed, result.reason});
+      return;
+    }
+    ++totals_.counted;
+    const ImageHeader& header = result.header;
+    pixels_ += header.shape.pixels();
+    if (header.bits_per_sample > 8 && header.shape.sample == SampleType::u8)
+      note(totals_.reduced, file, std::to_string(header.bits_per_sample) + " bits");
+    if (!header.profile.empty()) note(totals_.profiles, file, header.profile);
+    if (images_.empty()) return;
+    StatsImage& image = images_[result.item];
+    image.shape = result.output;
+    image.bits_per_sample = header.bits_per_sample;
+  }
+
+  // The example is the first by name, whichever came first.
+  void note(BatchTotals::Noted& noted, const BatchFile& file, const std::string& what) {
+    const BatchFile*& first = &noted == &totals_.reduced ? first_reduced_ : first_profile_;
+    ++noted.images;
+    if (first != nullptr && first < &file) return;
+    first = &file;
+    noted.example = printable(file.name) + " (" + what + ")";
+  }
+
+  // What is still on its way after the time of grace is dropped: its threads cannot be ended one by one.
+  [[noreturn]] void abandon() const {
+    log_error("stopped early: " + totals_.stopped);
+    remove_temporary_files();
+    ::_exit(kExitSignalBase + signal_);
+  }
+
+  [[nodiscard]] BatchItems items() const {
+    return {found_.files.size(), [&files = found_.files](std::size_t i) {
+              return BatchItem{.input = files[i].input, .output = "", .format = files[i].format};
+            }};
+  }
+
+  // Statistics of some of the images are shown, and not written: nobody would see it of the file.
+  void report() const {
+    const bool is_whole = totals_.stopped.empty();
+    const std::string& rows = options_.per_image_file;
+    if (is_whole && !rows.empty())
+      naming(printable(rows), [&] { write_stats_images(totals_, found_.files, images_, rows); });
+    if (is_whole && !options_.json_file.empty()) write_result(options_.json_file, stats_json(totals_));
+    if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
+      log_warning("not all images were counted: no results are written");
+    if (process_.talk.quiet) return;
+    const std::string table = stats_table(totals_);
+    if (options_.json_file == kStandardStream) {
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
+    } else {
+      print_text(table);
+    }
+  }
+
+  [[nodiscard]] int exit_code() const {
+    if (signal_ != 0) return kExitSignalBase + signal_;
+    if (fatal_) return exit_code_of(fatal_->kind());
+    return totals_.failed() > 0 ? kExitInput : kExitDone;
+  }
+
+  const StatsOptions& options_;
+  const ProcessOptions& process_;
+  BatchFiles found_;
+  StatsTotals totals_;
+  StatisticsCollector collector_;
+  std::vector<StatsImage> images_;  // with --per-image, each by its file; else empty
+  const BatchFile* first_reduced_ = nullptr;
+  const BatchFile* first_profile_ = nullptr;
+  std::int64_t pixels_ = 0;
+  Progress progress_;
+  Clock::time_point start_;
+  std::unique_ptr<Batch> batch_;
+  std::optional<Error> fatal_;
+  int signal_ = 0;
+};
+
+}  // namespace
+
+int run_stats(const StatsOptions& options) {
+  if (options.process.batch.shard) log_always(shard_text(*options.process.batch.shard));
+  return StatsRun(options).run();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,150 @@
+#include "app/stats/stats_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "app/options/command_line.h"
+#include "app/options/option_parser.h"
+#include "images/files/file.h"
+#include "images/text.h"
+#include "pipeline/host/host_threads.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr const char* kPercents = "0.1,1,5,25,50,75,95,99,99.9";
+constexpr std::size_t kMostPercents = 100;
+constexpr std::size_t kDecimals = 6;
+
+// Rows of the main command that mean the same here.
+constexpr std::array<std::string_view, 12> kSharedRows{"include",    "exclude",   "files-from", "jobs",
+                                                       "memory",     "fail-fast", "shard",      "dry-run",
+                                                       "max-pixels", "lenient",   "no-orient",  "codec"};
+
+std::optional<std::int64_t> digits(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || text.front() == '-' || error != std::errc{} || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+// A decimal percentage, exactly.
+std::optional<Percent> percent_of(std::string_view text) {
+  const std::size_t point = text.find('.');
+  std::string fraction(point == std::string_view::npos ? "0" : text.substr(point + 1));
+  if (fraction.empty() || fraction.size() > kDecimals) return std::nullopt;
+  fraction.resize(kDecimals, '0');
+  const auto whole = digits(text.substr(0, point));
+  const auto part = digits(fraction);
+  if (!whole || !part || *whole > 100) return std::nullopt;
+  const Percent percent = *whole * kWholePercent + *part;
+  return percent <= kAll ? std::optional(percent) : std::nullopt;
+}
+
+std::vector<Percent> parse_percents(std::string_view list) {
+  std::vector<Percent> percents;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    const std::string_view text = list.substr(0, comma);
+    const std::optional<Percent> percent = percent_of(text);
+    if (!percent) usage("--percentiles: '" + printable(text) + "' is not 0 to 100 with at most 6 decimals");
+    percents.push_back(*percent);
+    if (comma == std::string_view::npos) break;
+    list.remove_prefix(comma + 1);
+  }
+  std::ranges::sort(percents);
+  percents.erase(std::unique(percents.begin(), percents.end()), percents.end());
+  if (percents.size() > kMostPercents)
+    usage("--percentiles: more than " + std::to_string(kMostPercents) + " of them");
+  return percents;
+}
+
+void take_inputs(const Parser& parser, ProcessOptions& options) {
+  std::vector<std::string> paths;
+  if (parser.has("input")) paths.push_back(parser.text("input"));
+  paths.insert(paths.end(), parser.more().begin(), parser.more().end());
+  if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among the INPUTs");
+  if (std::ranges::find(paths, kStandardStream) != paths.end())
+    usage("stats counts files and folders, not stdin; --files-from - takes their names from there");
+  if (!paths.empty()) options.input = paths.front();
+  if (paths.size() > 1) options.batch.more_inputs.assign(paths.begin() + 1, paths.end());
+}
+
+}  // namespace
+
+std::string percent_text(Percent percent) {
+  std::string text = std::to_string(percent / kWholePercent);
+  if (percent % kWholePercent == 0) return text;
+  text += "." + std::to_string(kWholePercent + percent % kWholePercent).substr(1);
+  return text.erase(text.find_last_not_of('0') + 1);
+}
+
+std::vector<OptionRow> stats_rows() {
+  std::vector<OptionRow> rows{
+      {"What to count", "stages", "LIST", nullptr,
+       "Steps before counting, as imgpipe --help lists them, such as gray; default: none"},
+      {"What to count", "percentiles", "LIST", kPercents,
+       "Of each channel, in percent: the smallest value that so many of the samples do not exceed"},
+      {"Results", "json", "FILE", nullptr,
+       "Write all of it as JSON, with the histograms; -: to stdout, and the table to stderr"},
+      {"Results", "per-image", "FILE", nullptr,
+       "Write each image's own statistics, as .csv, .json or .ndjson"}};
+  for (OptionRow& row : replace_rows()) {
+    row.group = "Results";
+    rows.push_back(std::move(row));
+  }
+  rows.push_back({"Which images", "recursive", nullptr, nullptr, "Folders below INPUT too"});
+  rows.push_back({"Which images", "threads", "N", "0",
+                  "Threads that images share while there are fewer images than threads; 0: as many as there "
+                  "are processors to be had"});
+  for (OptionRow& row : process_rows()) {
+    if (std::ranges::find(kSharedRows, std::string_view(row.flags)) == kSharedRows.end()) continue;
+    row.group = "Which images";
+    rows.push_back(std::move(row));
+  }
+  rows.push_back({"Which images", "balance", "HOW", nullptr,
+                  "What makes the parts of --shard even: hash (default), count or bytes"});
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+Command parse_stats(const std::vector<std::string>& arguments) {
+  Parser parser(
+      "imgpipe stats",
+      "Counts the samples of images and whole folders: exact mean, deviation and percentiles of each "
+      "channel, grey and colour images apart.",
+      stats_rows(), {"input"});
+  parser.set_usage({{"imgpipe stats INPUT... [options]", "folders, patterns and files"},
+                    {"imgpipe stats --files-from FILE [options]", "a list of names"}});
+  parser.allow_more();
+  parser.need_fewer_with("files-from");
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  StatsOptions options;
+  ProcessOptions& process = options.process;
+  process.batch = batch_of(parser);
+  take_inputs(parser, process);
+  process.stage_list = parser.text_or_empty("stages");
+  if (parser.has("stages")) process.stages = parse_stages(process.stage_list);
+  process.device = "cpu";
+  process.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
+  process.decode = decode_of(parser);
+  process.decode.most_bits = 16;
+  process.replace = replace_of(parser);
+  process.talk = talk_of(parser);
+  options.percents = parse_percents(parser.text("percentiles"));
+  options.json_file = parser.text_or_empty("json");
+  if (parser.has("json") && options.json_file != kStandardStream)
+    options.json_file = file_with_ending("json", options.json_file, {".json"});
+  if (parser.has("per-image"))
+    options.per_image_file =
+        file_with_ending("per-image", parser.text("per-image"), {".csv", ".json", ".ndjson"});
+  return options;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,20 @@
+// The results of imgpipe stats: a table for people, JSON and CSV for programs. No time stands in them, so
+// that the same images give the same bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/stats/stats_totals.h"
+
+namespace imgpipe {
+
+[[nodiscard]] std::string stats_table(const StatsTotals& totals);
+[[nodiscard]] std::string stats_json(const StatsTotals& totals);
+
+// Of each image its own, in the order of the files, into a file with this ending: .csv, .json or .ndjson.
+// `images` as `files`. Throws Error(output).
+void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
+                        const std::vector<StatsImage>& images, const std::string& path);
+
+}  // namespace imgpipe

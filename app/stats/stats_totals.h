@@ -1,0 +1,45 @@
+// What imgpipe stats has counted, and what it has not.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/batch/batch_files.h"
+#include "app/batch/batch_totals.h"
+#include "images/error.h"
+#include "pipeline/statistics/image_statistics.h"
+
+namespace imgpipe {
+
+struct StatsFailure {
+  const BatchFile* file = nullptr;
+  ErrorKind kind = ErrorKind::input;
+  std::string reason;  // with the path
+};
+
+struct StatsTotals {
+  std::size_t images = 0;              // that were found
+  std::size_t counted = 0;             // of them
+  std::vector<StatsFailure> failures;  // at the end in the order of the files
+  std::vector<PathProblem> problems;   // folders that could not be read, and their like
+  BatchTotals::Noted reduced;          // counted with 8 bits, of more in their files
+  BatchTotals::Noted profiles;         // that have a colour profile other than sRGB
+  std::string stages;                  // as --stages has them
+  std::string shard;                   // for people; empty: there are none
+  std::string stopped;                 // why it ended early; empty otherwise
+  std::vector<Percent> percents;
+  std::map<bool, ImageGroup> groups;  // by whether they have colour
+
+  [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
+};
+
+// An image's own statistics.
+struct StatsImage {
+  Shape shape{0, 0, 1};     // as it was counted
+  int bits_per_sample = 0;  // of the file
+  std::vector<ChannelStatistics> channels;
+};
+
+}  // namespace imgpipe

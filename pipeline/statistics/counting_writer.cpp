@@ -1,0 +1,85 @@
+#include "pipeline/statistics/counting_writer.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// A strip is worth its way through a lock.
+constexpr std::int64_t kStripBytes = std::int64_t{256} << 10;
+
+class CountingWriter final : public Writer {
+ public:
+  CountingWriter(const Shape& shape, std::shared_ptr<SampleCounts> counts)
+      : shape_(shape),
+        strip_rows_(std::clamp<std::int64_t>(kStripBytes / shape.row_bytes(), 1, shape.height)),
+        counts_(std::move(counts)) {}
+
+  void write_rows(ConstHostView rows) override { count(rows); }
+
+  [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
+  void write_strip(std::int64_t first, ConstHostView rows) override {
+    const std::int64_t height = std::min(strip_rows_, shape_.height - first);
+    if (first < 0 || first % strip_rows_ != 0 || rows.height != height)
+      throw Error(ErrorKind::usage, "write_strip: these rows are no strip");
+    count(rows);
+  }
+
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    return SampleCounts::bytes_of(shape_.channels, shape_.sample);
+  }
+  [[nodiscard]] std::int64_t strip_bytes() const override { return working_bytes(); }
+
+  EncodedFile finish() override {
+    if (rows_counted_ != shape_.height) throw Error(ErrorKind::usage, "finish: rows are missing");
+    *counts_ = std::move(free_.back());
+    free_.pop_back();
+    for (const SampleCounts& others : free_) counts_->add(others);
+    free_.clear();
+    return {};
+  }
+
+ private:
+  void count(const ConstHostView& rows) {
+    if (rows.width != shape_.width || rows.channels != shape_.channels || rows.sample != shape_.sample)
+      throw Error(ErrorKind::usage, "rows of another shape than the image's");
+    SampleCounts counts = take();
+    counts.count(rows);
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(counts));
+    rows_counted_ += rows.height;
+  }
+
+  // What some thread has counted so far and none is counting into, or nothing yet.
+  SampleCounts take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        SampleCounts counts = std::move(free_.back());
+        free_.pop_back();
+        return counts;
+      }
+    }
+    return {shape_.channels, shape_.sample};
+  }
+
+  const Shape shape_;
+  const std::int64_t strip_rows_;
+  const std::shared_ptr<SampleCounts> counts_;
+  std::mutex mutex_;
+  std::vector<SampleCounts> free_;  // one for each thread that was counting at one time
+  std::int64_t rows_counted_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> make_counting_writer(const Shape& shape, std::shared_ptr<SampleCounts> counts) {
+  return std::make_unique<CountingWriter>(shape, std::move(counts));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,90 @@
+#include "pipeline/statistics/exact.h"
+
+#include <bit>
+#include <cmath>
+
+namespace imgpipe {
+namespace {
+
+constexpr int kMantissaBits = 53;
+
+// 256 bits.
+struct TwiceWide {
+  Wide high = 0, low = 0;
+};
+
+// Below 0, 0 or above 0, as a stands to b.
+int compare(const TwiceWide& a, const TwiceWide& b) {
+  if (a.high != b.high) return a.high < b.high ? -1 : 1;
+  if (a.low != b.low) return a.low < b.low ? -1 : 1;
+  return 0;
+}
+
+TwiceWide square(Wide value) {
+  const Wide low = static_cast<std::uint64_t>(value);
+  const Wide high = value >> 64;
+  const Wide middle = low * high;  // counts twice
+  TwiceWide product{high * high + (middle >> 63), low * low};
+  const Wide part = middle << 65;
+  product.low += part;
+  if (product.low < part) ++product.high;
+  return product;
+}
+
+TwiceWide shifted(Wide value, int bits) {
+  if (bits == 0) return {0, value};
+  if (bits >= 128) return {value << (bits - 128), 0};
+  return {value >> (128 - bits), value << bits};
+}
+
+// A double above 0 as an integer of 53 bits times 2^exponent.
+struct Parts {
+  std::uint64_t mantissa = 0;
+  int exponent = 0;
+};
+
+Parts parts_of(double value) {
+  int exponent = 0;
+  const double fraction = std::frexp(value, &exponent);
+  return {static_cast<std::uint64_t>(std::ldexp(fraction, kMantissaBits)), exponent - kMantissaBits};
+}
+
+// How sqrt(radicand) / divisor stands to the number half way between `below` and the next double above it:
+// both sides squared are integers.
+int compare_to_middle_above(Wide radicand, std::uint64_t divisor, const Parts& below) {
+  const Wide middle = 2 * Wide{below.mantissa} + 1;  // times 2^(exponent - 1), which is negative
+  return compare(shifted(radicand, -2 * (below.exponent - 1)), square(middle * divisor));
+}
+
+}  // namespace
+
+double rounded_ratio(std::uint64_t numerator, std::uint64_t denominator) {
+  if (numerator == 0) return 0;
+  // The quotient has 63 bits or more, and its last one says whether there is more behind it.
+  const int shift = 63 + std::countl_zero(numerator);
+  const Wide scaled = Wide{numerator} << shift;
+  Wide quotient = scaled / denominator;
+  if (scaled % denominator != 0) quotient |= 1;
+  return std::ldexp(static_cast<double>(quotient), -shift);
+}
+
+double rounded_root(Wide radicand, std::uint64_t divisor) {
+  if (radicand == 0) return 0;
+  // Right, or a neighbour of what is right.
+  auto root =
+      static_cast<double>(std::sqrt(static_cast<long double>(radicand)) / static_cast<long double>(divisor));
+  for (;;) {
+    const Parts here = parts_of(root);
+    const int above = compare_to_middle_above(radicand, divisor, here);
+    if (above > 0 || (above == 0 && here.mantissa % 2 != 0)) {
+      root = std::nextafter(root, HUGE_VAL);
+      continue;
+    }
+    const double lower = std::nextafter(root, 0.0);
+    const int below = compare_to_middle_above(radicand, divisor, parts_of(lower));
+    if (below > 0 || (below == 0 && here.mantissa % 2 == 0)) return root;
+    root = lower;
+  }
+}
+
+}  // namespace imgpipe

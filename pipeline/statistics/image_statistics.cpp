@@ -1,0 +1,120 @@
+#include "pipeline/statistics/image_statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+
+#include "images/error.h"
+#include "pipeline/statistics/exact.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::uint64_t kWidening = 257;  // 65,535 / 255
+
+// N * sum of n(v) v^2 - (sum of n(v) v)^2, which is (N * deviation)^2. About a value near the mean the same
+// sums are small: below 2^127 for kMostSamples of 16 bits.
+Wide squared_deviation(std::span<const std::uint64_t> counts, std::uint64_t samples, std::uint64_t sum) {
+  const auto middle = static_cast<std::int64_t>(sum / samples);
+  SignedWide first = 0;
+  SignedWide second = 0;
+  for (std::size_t value = 0; value < counts.size(); ++value) {
+    const SignedWide off = static_cast<std::int64_t>(value) - middle;
+    first += off * static_cast<SignedWide>(counts[value]);
+    second += off * off * static_cast<SignedWide>(counts[value]);
+  }
+  return static_cast<Wide>(static_cast<SignedWide>(samples) * second - first * first);
+}
+
+// The rank of a percentile, from 1.
+std::uint64_t rank_of(Percent percent, std::uint64_t samples) {
+  const Wide part = Wide{static_cast<std::uint64_t>(percent)} * samples;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>((part + kAll - 1) / kAll));
+}
+
+int value_of_rank(std::span<const std::uint64_t> running, std::uint64_t rank) {
+  return static_cast<int>(std::ranges::lower_bound(running, rank) - running.begin());
+}
+
+std::vector<std::uint64_t>& counts_in(ImageGroup::Channel& channel, SampleType sample) {
+  return sample == SampleType::u16 ? channel.wide : channel.narrow;
+}
+
+void add_counts(ImageGroup::Channel& channel, const SampleCounts& image, int c, std::uint64_t samples) {
+  std::vector<std::uint64_t>& into = counts_in(channel, image.sample());
+  const std::span<const std::uint64_t> counts = image.of(c);
+  for (std::size_t value = 0; value < counts.size(); ++value) into[value] += counts[value];
+  channel.samples += samples;
+  ++channel.images;
+}
+
+}  // namespace
+
+ChannelStatistics statistics_of(std::span<const std::uint64_t> counts, std::span<const Percent> percents) {
+  ChannelStatistics statistics;
+  statistics.percentiles.resize(percents.size());
+  std::vector<std::uint64_t> running(counts.size());
+  std::partial_sum(counts.begin(), counts.end(), running.begin());
+  const std::uint64_t samples = running.empty() ? 0 : running.back();
+  if (samples == 0) return statistics;
+  statistics.samples = samples;
+  std::uint64_t sum = 0;  // at most 2^48 * 65,535
+  for (std::size_t value = 0; value < counts.size(); ++value) sum += value * counts[value];
+  const auto largest = static_cast<std::uint64_t>(counts.size() - 1);
+  const Wide squared = squared_deviation(counts, samples, sum);
+  statistics.least = value_of_rank(running, 1);
+  statistics.most = value_of_rank(running, samples);
+  statistics.mean = rounded_ratio(sum, samples);
+  statistics.unit_mean = rounded_ratio(sum, samples * largest);
+  statistics.deviation = rounded_root(squared, samples);
+  statistics.unit_deviation = rounded_root(squared, samples * largest);
+  for (std::size_t i = 0; i < percents.size(); ++i)
+    statistics.percentiles[i] = value_of_rank(running, rank_of(percents[i], samples));
+  return statistics;
+}
+
+std::vector<std::uint64_t> ImageGroup::counts(const Channel& channel) const {
+  if (scale() == SampleType::u8) return channel.narrow;
+  std::vector<std::uint64_t> counts = channel.wide;
+  counts.resize(65536);
+  for (std::size_t value = 0; value < channel.narrow.size(); ++value)
+    counts[value * kWidening] += channel.narrow[value];
+  return counts;
+}
+
+std::span<const std::string_view> color_names(bool is_color) {
+  static constexpr std::array<std::string_view, 1> kGrey{"grey"};
+  static constexpr std::array<std::string_view, 3> kColors{"red", "green", "blue"};
+  if (is_color) return kColors;
+  return kGrey;
+}
+
+std::string_view group_name(bool is_color) {
+  return is_color ? "rgb" : "grey";
+}
+
+void StatisticsCollector::add(const SampleCounts& image) {
+  const Shape shape{1, 1, image.channels(), image.sample()};
+  const bool is_color = shape.color_channels() > 1;
+  const std::span<const std::uint64_t> first = image.of(0);
+  const std::uint64_t pixels = std::accumulate(first.begin(), first.end(), std::uint64_t{0});
+  const std::lock_guard lock(mutex_);
+  ImageGroup& group = groups_[is_color];
+  if (pixels > kMostSamples - group.pixels)
+    throw Error(ErrorKind::input,
+                "more than " + std::to_string(kMostSamples) + " pixels in one group; count in parts");
+  group.color.resize(static_cast<std::size_t>(shape.color_channels()));
+  const auto channel_of = [&](int c) -> ImageGroup::Channel& {
+    return c < shape.color_channels() ? group.color[static_cast<std::size_t>(c)] : group.alpha;
+  };
+  // All memory first: an image that finds none must not be half added.
+  for (int c = 0; c < shape.channels; ++c)
+    counts_in(channel_of(c), image.sample()).resize(static_cast<std::size_t>(image.bins()));
+  for (int c = 0; c < shape.channels; ++c) add_counts(channel_of(c), image, c, pixels);
+  ++group.images;
+  group.pixels += pixels;
+  if (image.sample() == SampleType::u16) ++group.wide_images;
+}
+
+}  // namespace imgpipe
