@@ -18,9 +18,12 @@ bool works_on(const Stage& stage, SampleType sample) {
   return functions(stage, sample).reference != nullptr;
 }
 
+std::string size_text(const FrameType& type) {
+  return std::to_string(type.width) + "x" + std::to_string(type.height);
+}
+
 void check_size(const std::string& label, const FrameType& out, std::int64_t most_pixels) {
-  const std::string makes =
-      label + " makes " + std::to_string(out.width) + "x" + std::to_string(out.height) + " pixels";
+  const std::string makes = label + " makes " + size_text(out) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMostSide || out.height > kMostSide)
     throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMostSide));
   if (out.pixels() > most_pixels)
@@ -50,7 +53,11 @@ class PlanBuilder {
       plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
       return;
     }
-    change_layout(stage.in);
+    const std::string_view misfit = stage.misfit == nullptr ? "" : stage.misfit(frame_, request.parameters);
+    if (!misfit.empty())
+      throw Error(ErrorKind::usage, std::string(stage.name) + request.said + " of " + size_text(frame_) +
+                                        " pixels: " + std::string(misfit));
+    if (!stage.any_layout) change_layout(stage.in);
     if (reads_histogram(stage, request.parameters) && !counted_by_) add_implicit("hist");
     add({.stage = &stage, .parameters = request.parameters}, request.said);
   }
@@ -99,10 +106,13 @@ class PlanBuilder {
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
 
-// The stage that does the work of both, nullptr when there is none.
+// The stage that does the work of both, nullptr when there is none. Of 16 bits where it has a function.
 const Stage* fused_stage(const Step& first, const Step& second) {
+  const SampleType sample = first.in.sample;
+  if (first.out.sample != sample || second.out.sample != sample) return nullptr;
   for (const Stage& stage : stage_table()) {
-    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name) return &stage;
+    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
+      return sample == SampleType::u8 || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
   }
   return nullptr;
 }
