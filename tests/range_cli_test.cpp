@@ -58,7 +58,7 @@ class RangeCli : public BatchCli {
     const RunResult run = run_imgpipe({file("in/a.png"), file("o.png"), "--stages", stages, "-q", "--report",
                                        file("r.json"), "--device", "cpu"});
     EXPECT_EQ(run.exit_code, 0) << run.err;
-    const Json report = Json::parse(load_text(file("r.json")));
+    const Json report = Json::parse(load_text(file("r.json")))["options"];
     EXPECT_EQ(report["steps"].size(), 1U) << report["steps"];
     std::string text = report["steps"][0]["stage"];
     for (const char* key : {"lo", "hi", "of"})
