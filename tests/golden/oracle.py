@@ -208,7 +208,7 @@ STAGES = {
     "invert": (invert, [""]),
     # The second and the third come as near to a half as any: at 228 and at 141.
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
-    "levels": (levels, ["50:200", "0:1", "254:255", "3:252:8", "1000:40001:16", "100:4000", "200:50", "0:65535"]),
+    "levels": (levels, ["50:200", "0:1", "254:255", "3:252:8", "1000:40001:16", "100:4000", "0:65535"]),
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
                         "1:1:area", "13:11"]),
 }
