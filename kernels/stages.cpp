@@ -8,6 +8,7 @@
 #include "kernels/hist/hist.h"
 #include "kernels/invert/invert.h"
 #include "kernels/layout/layout.h"
+#include "kernels/levels/levels.h"
 #include "kernels/resize/resize.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/stage.h"
@@ -78,6 +79,15 @@ constexpr std::array kStages{
           .needless = gamma_needless,
           .prepared_bytes = gamma_prepared_bytes,
           .prepare = gamma_prepare,
+          .u8 = IMGPIPE_FUNCTIONS(gamma),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(gamma16)},
+    // Its functions are gamma's, with another table.
+    Stage{.name = "levels",
+          .summary = "contrast with a given range",
+          .parameters = kLevelsParameters,
+          .needless = levels_needless,
+          .prepared_bytes = levels_prepared_bytes,
+          .prepare = levels_prepare,
           .u8 = IMGPIPE_FUNCTIONS(gamma),
           .u16 = IMGPIPE_HOST_FUNCTIONS(gamma16)},
     Stage{.name = "resize",

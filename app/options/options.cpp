@@ -12,6 +12,7 @@
 #include "app/options/command_line.h"
 #include "app/options/option_parser.h"
 #include "app/options/option_table.h"
+#include "app/options/range_file.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "pipeline/host/host_threads.h"
@@ -82,7 +83,8 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.stage_list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
   for (const ParameterOption& option : parameter_options())
     options.stage_options.push_back({option.name, parser.text(option.name)});
-  options.stages = parse_stages(options.stage_list, StagePresets(options.stage_options));
+  const StagePresets presets(options.stage_options);
+  options.stages = parse_stages(with_ranges(options.stage_list, presets), presets);
   options.device = parser.text("device");
   options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   if (parser.has("device-memory"))

@@ -9,6 +9,7 @@
 
 #include "app/options/command_line.h"
 #include "app/options/option_parser.h"
+#include "app/options/range_file.h"
 #include "images/files/file.h"
 #include "images/text.h"
 #include "pipeline/host/host_threads.h"
@@ -130,7 +131,7 @@ Command parse_stats(const std::vector<std::string>& arguments) {
   process.batch = batch_of(parser);
   take_inputs(parser, process);
   process.stage_list = parser.text_or_empty("stages");
-  if (parser.has("stages")) process.stages = parse_stages(process.stage_list);
+  if (parser.has("stages")) process.stages = parse_stages(with_ranges(process.stage_list, {}));
   process.device = "cpu";
   process.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   process.decode = decode_of(parser);

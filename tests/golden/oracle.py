@@ -167,6 +167,12 @@ def gamma(planes, value):
     return [[[brighter(v, p.white) for v in row] for row in p] for p in planes]
 
 
+def levels(planes, lo, hi, of="same"):
+    unit, low, high = 257 if of == "16" else 1, int(lo), int(hi)
+    table = [min(255, half_up(Fraction(max(0, v * unit - low) * 255, high - low))) for v in range(256 * (high > low))]
+    return [[[table[v] for v in row] for row in p] for p in planes] if table else planes
+
+
 def single(value):
     """Rounded to a float of 32 bits. A product of two of them is exact before that."""
     return struct.unpack("f", struct.pack("f", value))[0]
@@ -227,6 +233,7 @@ STAGES = {
     "invert": (invert, [""]),
     # The second and the third come as near to a half as any of 8 bits: at 228 and at 141.
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
+    "levels": (levels, ["50:200", "0:1", "254:255", "3:252:8", "1000:40001:16", "100:4000", "0:65535"]),
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
                         "1:1:area", "13:11"]),
     "depth": (depth, ["16", "8"]),

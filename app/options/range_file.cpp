@@ -1,0 +1,170 @@
+#include "app/options/range_file.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/text.h"
+#include "kernels/contrast/contrast.h"
+#include "kernels/stage.h"
+#include "pipeline/statistics/exact.h"
+#include "pipeline/statistics/image_statistics.h"
+
+namespace imgpipe {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kStep = "contrast";
+constexpr std::string_view kKey = "range=";
+constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorKind::input, why);
+}
+
+std::vector<std::string> parts_of(const std::string& text, char separator) {
+  std::vector<std::string> parts{""};
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& parts, char separator) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : std::string(1, separator)) + parts[i];
+  return text;
+}
+
+// The counts of one channel: 256 or 65,536 whole numbers, not too many in all.
+std::vector<std::uint64_t> counts_of(const Json& values) {
+  if (!values.is_array() || (values.size() != 256 && values.size() != 65536))
+    refuse("counts of a channel are no list of 256 or 65536");
+  std::vector<std::uint64_t> counts;
+  counts.reserve(values.size());
+  std::uint64_t sum = 0;
+  for (const Json& value : values) {
+    if (!value.is_number_unsigned()) refuse("a count is no whole number");
+    counts.push_back(value.get<std::uint64_t>());
+    if (counts.back() > kMostSamples - sum)
+      refuse("the counts are more than " + std::to_string(kMostSamples));
+    sum += counts.back();
+  }
+  return counts;
+}
+
+// The colour channels of one group of images.
+std::vector<std::vector<std::uint64_t>> channels_of(const Json& group) {
+  if (!group.is_object() || !group.contains("counts") || !group["counts"].is_object())
+    refuse("there are no counts where a histogram has them");
+  std::vector<std::vector<std::uint64_t>> channels;
+  for (const auto& [name, values] : group["counts"].items()) {
+    if (name != kAlphaName) channels.push_back(counts_of(values));
+  }
+  return channels;
+}
+
+std::vector<std::vector<std::uint64_t>> all_channels(const Json& json) {
+  if (!json.is_object() || !json.contains("imgpipe")) refuse("is not what imgpipe wrote");
+  if (json.contains("before")) return channels_of(json["before"]);
+  if (!json.contains("histograms") || !json["histograms"].is_array()) refuse("holds no histogram");
+  std::vector<std::vector<std::uint64_t>> channels;
+  for (const Json& group : json["histograms"]) {
+    for (auto& counts : channels_of(group)) channels.push_back(std::move(counts));
+  }
+  return channels;
+}
+
+// On the scale of the largest.
+std::vector<Wide> added_up(const std::vector<std::vector<std::uint64_t>>& channels) {
+  std::size_t bins = 0;
+  for (const auto& counts : channels) bins = std::max(bins, counts.size());
+  std::vector<Wide> sums(bins);
+  for (const auto& counts : channels) {
+    const std::size_t unit = (bins - 1) / (counts.size() - 1);
+    for (std::size_t bin = 0; bin < counts.size(); ++bin) sums[bin * unit] += counts[bin];
+  }
+  return sums;
+}
+
+// As contrast finds lo and hi (docs/pixels.md).
+StretchRange range_of(const std::vector<Wide>& counts, const ContrastParameters& parameters) {
+  Wide samples = 0;
+  for (const Wide count : counts) samples += count;
+  if (samples == 0) refuse("all counts are zero");
+  const auto passed_over = [samples](MicroPercent share) {
+    return samples * static_cast<std::uint64_t>(share) / (100 * static_cast<std::uint64_t>(kOnePercent));
+  };
+  const int last = static_cast<int>(counts.size()) - 1;
+  StretchRange range{0, last};
+  Wide below = counts.front();
+  while (below <= passed_over(parameters.clip_low) && range.lo < last)
+    below += counts[static_cast<std::size_t>(++range.lo)];
+  Wide above = counts.back();
+  while (above <= passed_over(parameters.clip_high) && range.hi > 0)
+    above += counts[static_cast<std::size_t>(--range.hi)];
+  return range;
+}
+
+std::string levels_of(const std::string& path, const ContrastParameters& parameters) {
+  return naming(printable(path), [&] {
+    const std::vector<std::byte> bytes = read_file(path, kMostBytes);
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    const Json json = Json::parse(text, text + bytes.size(), nullptr, false);
+    if (json.is_discarded()) refuse("is no JSON");
+    const std::vector<Wide> counts = added_up(all_channels(json));
+    if (counts.empty()) refuse("holds no counts of colours");
+    const StretchRange range = range_of(counts, parameters);
+    return "levels:" + std::to_string(range.lo) + ":" + std::to_string(range.hi) +
+           (counts.size() > 256 ? ":16" : ":8");
+  });
+}
+
+// Whatever says more of contrast than its clip has no place beside a range.
+void check_parameters(const StageRequest& request) {
+  const Parameters own = presets(request.stage->parameters);
+  for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
+    const Parameter& row = request.stage->parameters[i];
+    if (row.kind != Parameter::Kind::decimal && request.parameters[i] != own[i])
+      throw Error(ErrorKind::usage, "--stages: contrast: " + std::string(row.name) + "=" +
+                                        value_text(row, request.parameters[i]) +
+                                        " does not go with range, which is one for all planes");
+  }
+}
+
+}  // namespace
+
+std::string with_ranges(const std::string& list, const StagePresets& presets) {
+  std::vector<std::string> steps = parts_of(list, ',');
+  for (std::string& step : steps) {
+    std::vector<std::string> parts = parts_of(step, ':');
+    if (parts.front() != kStep) continue;
+    std::optional<std::string> path;
+    std::erase_if(parts, [&](const std::string& part) {
+      if (!part.starts_with(kKey)) return false;
+      if (path) throw Error(ErrorKind::usage, "--stages: contrast: range is given twice");
+      path = part.substr(kKey.size());
+      return true;
+    });
+    if (!path) continue;
+    if (path->empty()) throw Error(ErrorKind::usage, "--stages: contrast: range is an empty name");
+    const StageRequest request = parse_stages(joined(parts, ':'), presets).front();
+    check_parameters(request);
+    step = levels_of(*path, ContrastParameters(request.parameters));
+  }
+  return joined(steps, ',');
+}
+
+}  // namespace imgpipe

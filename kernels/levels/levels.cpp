@@ -1,0 +1,62 @@
+#include "kernels/levels/levels.h"
+
+#include "kernels/contrast/stretch.h"
+
+namespace imgpipe {
+namespace {
+
+// What values, and lo and hi, are multiplied by to stand on one scale.
+struct Scale {
+  int value = 1;  // of a sample
+  int limit = 1;  // of lo and hi
+};
+
+constexpr Scale scale_of(SampleType sample, LevelsOf of) {
+  if (of == LevelsOf::u16 && sample == SampleType::u8) return {257, 1};
+  if (of == LevelsOf::u8 && sample == SampleType::u16) return {1, 257};
+  return {};
+}
+
+// As contrast's stretched(), of values and limits on a common scale.
+template <class T>
+constexpr T leveled(std::int64_t v, std::int64_t lo, std::int64_t hi) {
+  constexpr std::int64_t kMost = max_sample(sample_type_of<T>);
+  if (v <= lo) return 0;
+  if (v >= hi) return static_cast<T>(kMost);
+  return static_cast<T>(((v - lo) * 2 * kMost + (hi - lo)) / (2 * (hi - lo)));
+}
+
+static_assert(leveled<Sample>(125, 50, 200) == stretched(125, 50, 200));
+static_assert(leveled<Sample>(51, 50, 200) == 2 && leveled<Sample>(50, 50, 200) == 0);
+static_assert(leveled<Sample>(10 * 257, 1000, 4000) == 133);              // 1570 / 3000 of 255: 133.45
+static_assert(leveled<std::uint16_t>(2500, 4 * 257, 20 * 257) == 23460);  // 1472 / 4112 of 65,535
+
+template <class T>
+void make_table(const Scale& scale, const Parameters& parameters, std::byte* to) {
+  const std::int64_t lo = parameters[0] * scale.limit;
+  const std::int64_t hi = parameters[1] * scale.limit;
+  for (int v = 0; v <= max_sample(sample_type_of<T>); ++v)
+    reinterpret_cast<T*>(to)[v] = leveled<T>(std::int64_t{v} * scale.value, lo, hi);
+}
+
+}  // namespace
+
+std::string_view levels_needless(const FrameType& in, const Parameters& parameters) {
+  if (parameters[1] <= parameters[0]) return "hi is not above lo";
+  const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
+  const bool whole =
+      parameters[0] == 0 && parameters[1] * scale.limit == std::int64_t{max_sample(in.sample)} * scale.value;
+  return whole ? "the range is that of all values" : "";
+}
+
+std::int64_t levels_prepared_bytes(const FrameType& in, const Parameters&) {
+  return (std::int64_t{max_sample(in.sample)} + 1) * sample_bytes(in.sample);
+}
+
+void levels_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
+  const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
+  in.sample == SampleType::u16 ? make_table<std::uint16_t>(scale, parameters, to)
+                               : make_table<Sample>(scale, parameters, to);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,37 @@
+// Levels: the values between lo and hi, which are given, spread over all values: contrast with one range for
+// a whole series of images. A table of all results is made once, and looked up as gamma's is.
+#pragma once
+
+#include <array>
+
+#include "kernels/stage_call.h"
+
+namespace imgpipe {
+
+// The scale that lo and hi are on: the image's own, or that of so many bits. A value v of 8 bits is 257 v of
+// 16.
+enum class LevelsOf : std::uint8_t { same, u8, u16 };
+
+inline constexpr std::array<std::string_view, 3> kLevelsOfNames{"same", "8", "16"};  // as LevelsOf
+inline constexpr std::array kLevelsParameters{
+    Parameter{.name = "lo",
+              .help = "This value, and all below it, become 0",
+              .kind = Parameter::Kind::integer,
+              .most = max_sample(SampleType::u16),
+              .required = true},
+    Parameter{.name = "hi",
+              .help = "This value, and all above it, become the largest",
+              .kind = Parameter::Kind::integer,
+              .most = max_sample(SampleType::u16),
+              .required = true},
+    Parameter{.name = "of", .help = "Bits of the scale of lo and hi", .words = kLevelsOfNames},
+};
+
+// hi <= lo leaves the image as it is, as in contrast; so does a range of all values.
+[[nodiscard]] std::string_view levels_needless(const FrameType& in, const Parameters& parameters);
+
+// For gamma's functions (kernels/gamma/gamma.h): the result of each value.
+[[nodiscard]] std::int64_t levels_prepared_bytes(const FrameType& in, const Parameters& parameters);
+void levels_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+
+}  // namespace imgpipe
