@@ -2,12 +2,15 @@
 #include <array>
 
 #include "kernels/contrast/contrast.h"
+#include "kernels/crop/crop.h"
+#include "kernels/flip/flip.h"
 #include "kernels/gamma/gamma.h"
 #include "kernels/gray/gray.h"
 #include "kernels/hist/hist.h"
 #include "kernels/invert/invert.h"
 #include "kernels/layout/layout.h"
 #include "kernels/resize/resize.h"
+#include "kernels/rotate/rotate.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/stage.h"
 #include "kernels/threshold/threshold.h"
@@ -74,6 +77,36 @@ constexpr std::array kStages{
           .prepared_bytes = resize_prepared_bytes,
           .prepare = resize_prepare,
           .u8 = IMGPIPE_FUNCTIONS(resize)},
+    Stage{.name = "crop",
+          .summary = "a rectangle of it",
+          .parameters = kCropParameters,
+          .color_only = false,
+          .moves_pixels = true,
+          .takes_rectangle = true,
+          .by_row = true,
+          .needless = crop_needless,
+          .misfit = crop_misfit,
+          .output = crop_output,
+          .needs = crop_needs,
+          .u8 = IMGPIPE_FUNCTIONS(crop),
+          .u16 = IMGPIPE_FUNCTIONS(crop)},
+    Stage{.name = "flip",
+          .summary = "mirrored",
+          .parameters = kFlipParameters,
+          .color_only = false,
+          .moves_pixels = true,
+          .needs_all_rows = flip_needs_all_rows,
+          .u8 = IMGPIPE_FUNCTIONS(flip),
+          .u16 = IMGPIPE_FUNCTIONS(flip)},
+    Stage{.name = "rotate",
+          .summary = "turned by right angles",
+          .parameters = kRotateParameters,
+          .color_only = false,
+          .moves_pixels = true,
+          .output = rotate_output,
+          .needs_all_rows = rotate_needs_all_rows,
+          .u8 = IMGPIPE_FUNCTIONS(rotate),
+          .u16 = IMGPIPE_FUNCTIONS(rotate)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,
@@ -118,14 +151,19 @@ bool reads_histogram(const Stage& stage, const Parameters& parameters) {
   return stage.reads_histogram != nullptr && stage.reads_histogram(parameters);
 }
 
+bool needs_all_rows(const Stage& stage, const Parameters& parameters) {
+  return stage.needs_all_rows != nullptr && stage.needs_all_rows(parameters);
+}
+
 FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {
   if (!stage.writes_pixels) return in;
   FrameType out = stage.output == nullptr ? in : stage.output(in, parameters);
-  out.layout = stage.out;
+  out.layout = stage.moves_pixels ? in.layout : stage.out;
   return out;
 }
 
 RowRange rows_needed(const Stage& stage, const FrameType& in, const Parameters& parameters, RowRange out) {
+  if (needs_all_rows(stage, parameters)) return out.count() > 0 ? RowRange{0, in.height} : RowRange{};
   return stage.needs == nullptr ? out : stage.needs(in, parameters, out);
 }
 
@@ -134,6 +172,7 @@ std::int64_t prepared_bytes(const Stage& stage, const FrameType& in, const Param
 }
 
 std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out) {
+  if (stage.moves_pixels) return 2 * out.bytes();
   const std::int64_t read = stage.color_only ? in.color_bytes() : in.bytes();
   if (!stage.writes_pixels) return in.color_bytes();
   return read + (stage.color_only ? out.color_bytes() : out.bytes());
