@@ -18,9 +18,13 @@ bool works_on(const Stage& stage, SampleType sample) {
   return functions(stage, sample).reference != nullptr;
 }
 
+std::string size_text(const FrameType& type) {
+  return std::to_string(type.width) + "x" + std::to_string(type.height);
+}
+
 void check_size(const std::string& label, const FrameType& out, std::int64_t most_pixels) {
   const std::string makes =
-      label + " makes " + std::to_string(out.width) + "x" + std::to_string(out.height) + " pixels";
+      label + " makes " + size_text(out) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMostSide || out.height > kMostSide)
     throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMostSide));
   if (out.pixels() > most_pixels)
@@ -50,7 +54,11 @@ class PlanBuilder {
       plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
       return;
     }
-    change_layout(stage.in);
+    const std::string_view misfit = stage.misfit == nullptr ? "" : stage.misfit(frame_, request.parameters);
+    if (!misfit.empty())
+      throw Error(ErrorKind::usage, std::string(stage.name) + request.said + " of " + size_text(frame_) +
+                                        " pixels: " + std::string(misfit));
+    if (!stage.moves_pixels) change_layout(stage.in);
     if (reads_histogram(stage, request.parameters) && !counted_by_) add_implicit("hist");
     add({.stage = &stage, .parameters = request.parameters}, request.said);
   }
