@@ -23,8 +23,7 @@ std::string size_text(const FrameType& type) {
 }
 
 void check_size(const std::string& label, const FrameType& out, std::int64_t most_pixels) {
-  const std::string makes =
-      label + " makes " + size_text(out) + " pixels";
+  const std::string makes = label + " makes " + size_text(out) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMostSide || out.height > kMostSide)
     throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMostSide));
   if (out.pixels() > most_pixels)
