@@ -13,8 +13,17 @@ bool is_fused(const Stage& stage) {
   return !stage.fuses[0].empty();
 }
 
-bool is_needless(const Stage& stage, const FrameType& type, const Parameters& parameters) {
-  return stage.needless != nullptr && !stage.needless(type, parameters).empty();
+// Whether the plan would let it at such a frame.
+bool does_something(const Stage& stage, const FrameType& type, const Parameters& parameters) {
+  return (stage.needless == nullptr || stage.needless(type, parameters).empty()) &&
+         (stage.misfit == nullptr || stage.misfit(type, parameters).empty());
+}
+
+// The layouts of the frames that it takes, as far as they differ.
+std::vector<Layout> layouts_of(const Stage& stage, bool grey_plane) {
+  if (!stage.moves_pixels) return {stage.in};
+  if (grey_plane) return {Layout::planar};
+  return {Layout::interleaved, Layout::planar};
 }
 
 Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<const std::byte, Host>& in) {
@@ -70,11 +79,13 @@ std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size
   const bool moves_alpha = !stage.color_only;
   for (const int color : {1, 3}) {
     for (const bool alpha : {false, true}) {
-      const FrameType type{size.width, size.height, color, alpha, stage.in};
       const bool grey_plane = color == 1 && !alpha;  // the same in both layouts: nothing to split or merge
       if (alpha && !moves_alpha) continue;
       if (grey_plane && (stage.in == Layout::interleaved || stage.out == Layout::interleaved)) continue;
-      if (!is_needless(first, type, test.parameters)) types.push_back(type);
+      for (const Layout layout : layouts_of(stage, grey_plane)) {
+        const FrameType type{size.width, size.height, color, alpha, layout};
+        if (does_something(first, type, test.parameters)) types.push_back(type);
+      }
     }
   }
   return types;
