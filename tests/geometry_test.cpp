@@ -463,8 +463,8 @@ TEST_F(GeometryCli, AnImageHasItsNewSizeAndTheReportItsSteps) {
                    folder_.file("steps"), "--report", folder_.file("report.json")});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(shape_of_file("out.png"), (Shape{20, 30, 3}));
-  EXPECT_EQ(shape_of_file("steps/01_crop:30x20+4+3.png"), (Shape{30, 20, 3}));
-  EXPECT_EQ(shape_of_file("steps/02_rotate:90.png"), (Shape{20, 30, 3}));
+  EXPECT_EQ(shape_of_file("steps/01_crop-30x20+4+3.png"), (Shape{30, 20, 3}));
+  EXPECT_EQ(shape_of_file("steps/02_rotate-90.png"), (Shape{20, 30, 3}));
   for (const char* row : {"crop:30x20+4+3", "rotate:90", "flip"}) {
     EXPECT_NE(run.out.find(row), std::string::npos) << row << "\n" << run.out;
     EXPECT_NE(load_text(folder_.file("report.json")).find(row), std::string::npos) << row;

@@ -122,7 +122,7 @@ TEST(Plan, MovedPixelsKeepTheirLayout) {
 
 TEST(Plan, ARectangleIsOneText) {
   const auto values = [](std::string_view step) {
-    const Parameters& p = parse_stages(step).front().parameters;
+    const Parameters p = parse_stages(step).front().parameters;
     return std::vector<std::int64_t>{p[0], p[1], p[2], p[3]};
   };
   using Values = std::vector<std::int64_t>;
