@@ -1,5 +1,5 @@
-// For stages that move whole pixels (Stage::moves_pixels), whatever a pixel is: one plane with all channels,
-// or a plane of each, of 8 or 16 bits.
+// For stages that move whole pixels (Stage::moves_pixels), whatever a pixel is: one plane with all
+// channels, or a plane of each, of 8 or 16 bits.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // Rows that are copied or reversed on a CUDA device, by the byte: what flip, rotate and crop share.
 //
-// A lane has 16 bytes of a row of the output (48 where pixels have three samples), so that its stores are
-// aligned. The bytes that they come from begin anywhere, but in every row and for every lane equally far
-// behind a multiple of 16: what is loaded is aligned too, one vector more than is stored, and shifted.
+// A lane has 16 bytes of a row of the output (48 where pixels have three samples), so that its stores
+// are aligned. The bytes that they come from begin anywhere, but in every row and for every lane equally
+// far behind a multiple of 16: what is loaded is aligned too, one vector more than is stored, and
+// shifted.
 //
 //   input    |................|....s...........|....e...........|     aligned vectors
 //   output                    |s..............e|
@@ -73,8 +74,8 @@ __device__ __forceinline__ void load_words(const std::uint8_t* from, std::uint32
   to[3] = vector.w;
 }
 
-// The word of bytes a, b, c and d, all known when this is compiled. Pixels of `Unit` bytes, a divisor of 4,
-// stay whole.
+// The word of bytes a, b, c and d, all known when this is compiled. Pixels of `Unit` bytes, a divisor of
+// 4, stay whole.
 template <int Unit, int Words>
 __device__ __forceinline__ std::uint32_t word_of_bytes(const std::uint32_t (&words)[Words], int a, int b,
                                                        int c, int d) {
@@ -93,8 +94,8 @@ inline constexpr int kMovedUnit = Bytes % 4 == 0   ? 4
                                   : Bytes % 2 == 0 ? 2
                                                    : 1;
 
-// Rows from byte `from` of the input's on: 16 * (from / 16) is in `offset`, the rest in Words and bits. A
-// warp has 512 bytes of a row, a block kMovedThreads / 32 rows; the grid strides over rows.
+// Rows from byte `from` of the input's on: 16 * (from / 16) is in `offset`, the rest in Words and bits.
+// A warp has 512 bytes of a row, a block kMovedThreads / 32 rows; the grid strides over rows.
 template <int Words>
 __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes planes, MovedRows moved,
                                                                   std::int64_t offset, unsigned bits) {
@@ -117,8 +118,9 @@ __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes pl
   }
 }
 
-// Pixels of Bytes bytes in reverse. Lane i of a row has the output from byte 16 * Vectors * i on, which comes
-// from as many bytes that end as far before the row's end; what lies before its first byte is not loaded.
+// Pixels of Bytes bytes in reverse. Lane i of a row has the output from byte 16 * Vectors * i on, which
+// comes from as many bytes that end as far before the row's end; what lies before its first byte is not
+// loaded.
 template <int Bytes, int Words>
 __global__ __launch_bounds__(kMovedThreads) void reverse_rows_kernel(MovedPlanes planes, MovedRows moved,
                                                                      unsigned bits) {

@@ -1,5 +1,5 @@
-// A row's pixels in reverse, a vector at a time. For files in Highway, behind hwy/highway.h: it is read once
-// for each instruction set.
+// A row's pixels in reverse, a vector at a time. For files in Highway, behind hwy/highway.h: it is read
+// once for each instruction set.
 #if defined(IMGPIPE_KERNELS_REVERSED_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_REVERSED_ROW_INL_H
 #undef IMGPIPE_KERNELS_REVERSED_ROW_INL_H
@@ -20,8 +20,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Pixels of so many bytes, 1, 2, 4 or 8, in a vector: its blocks of 16 bytes in reverse, then the pixels of
-// each.
+// Pixels of so many bytes, 1, 2, 4 or 8, in a vector: its blocks of 16 bytes in reverse, then the pixels
+// of each.
 template <int Bytes>
 HWY_INLINE hn::Vec<hn::ScalableTag<std::uint8_t>> reversed_pixels(hn::Vec<hn::ScalableTag<std::uint8_t>> v) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -30,8 +30,8 @@ HWY_INLINE hn::Vec<hn::ScalableTag<std::uint8_t>> reversed_pixels(hn::Vec<hn::Sc
   return hn::TableLookupBytes(hn::ReverseBlocks(d, v), hn::LoadDup128(d, from));
 }
 
-// Walks a row from its first output pixel on: whole vectors of `lanes` pixels, the last one ending with the
-// row; rows that are shorter pixel by pixel.
+// Walks a row from its first output pixel on: whole vectors of `lanes` pixels, the last one ending with
+// the row; rows that are shorter pixel by pixel.
 //   vector(x, from)   output pixels x..x+lanes-1 are input pixels from..from+lanes-1 in reverse
 template <int Bytes, class Vector>
 HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte* out, std::int64_t lanes,

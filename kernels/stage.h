@@ -31,11 +31,12 @@ struct Stage {
   // Writes a histogram of the frame that it gets, or, if it writes pixels, that it makes.
   bool counts = false;
   // Reads and writes colour planes only, of the same size: alpha goes past it untouched, and is in neither
-  // frame.
+  // frame; but for a step that makes samples of another type (passes_alpha()).
   bool color_only = true;
   Layout in = Layout::planar, out = Layout::planar;
-  // Moves whole pixels, alpha with them, and each at most once: it takes frames of either layout, and makes
-  // the same.
+  // Takes frames of either layout and makes the same: `in` and `out` do not count.
+  bool any_layout = false;
+  // Moves whole pixels, alpha with them, and each at most once; it takes any layout.
   bool moves_pixels = false;
   // Its first four parameters are the width, height, x and y of a rectangle: --stages also takes, and reports
   // show, one text for them, 640x480+10+20, or 640x480 where x and y are preset.
@@ -69,7 +70,15 @@ struct Stage {
   std::int64_t (*prepared_bytes)(const FrameType& in, const Parameters&) = nullptr;
   void (*prepare)(const FrameType& in, const Parameters&, std::byte* to) = nullptr;
 
-  StageFunctions u8 = {}, u16 = {};  // of a fused stage: on a device only
+  // What its functions need of the counts that they read and that is worth finding once, not for each band:
+  // found when the counts of the whole image are there. find() fills found_bytes() bytes that are aligned for
+  // any type. nullptr: nothing.
+  std::int64_t (*found_bytes)(const FrameType& in, const Parameters&) = nullptr;
+  void (*find)(const FrameType& in, const Parameters&, const Histogram<Host>& histogram,
+               std::byte* to) = nullptr;
+
+  // By the input's samples. Of a fused stage: on a device only.
+  StageFunctions u8 = {}, u16 = {};
 };
 
 [[nodiscard]] constexpr const StageFunctions& functions(const Stage& stage, SampleType sample) {
@@ -91,6 +100,13 @@ struct Stage {
                                    RowRange out);
 [[nodiscard]] std::int64_t prepared_bytes(const Stage& stage, const FrameType& in,
                                           const Parameters& parameters);
+
+[[nodiscard]] std::int64_t found_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
+
+// Whether alpha goes past a step untouched. Else it is in both frames, as a plane like the others.
+[[nodiscard]] constexpr bool passes_alpha(const Stage& stage, const FrameType& in, const FrameType& out) {
+  return stage.color_only && in.sample == out.sample;
+}
 
 // Bytes that a step must read and write, each sample once; what GB/s in the report is based on.
 [[nodiscard]] std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out);

@@ -57,7 +57,7 @@ class PlanBuilder {
     if (!misfit.empty())
       throw Error(ErrorKind::usage, std::string(stage.name) + request.said + " of " + size_text(frame_) +
                                         " pixels: " + std::string(misfit));
-    if (!stage.moves_pixels) change_layout(stage.in);
+    if (!stage.any_layout) change_layout(stage.in);
     if (reads_histogram(stage, request.parameters) && !counted_by_) add_implicit("hist");
     add({.stage = &stage, .parameters = request.parameters}, request.said);
   }
@@ -106,10 +106,13 @@ class PlanBuilder {
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
 
-// The stage that does the work of both, nullptr when there is none.
+// The stage that does the work of both, nullptr when there is none. Of 16 bits where it has a function.
 const Stage* fused_stage(const Step& first, const Step& second) {
+  const SampleType sample = first.in.sample;
+  if (first.out.sample != sample || second.out.sample != sample) return nullptr;
   for (const Stage& stage : stage_table()) {
-    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name) return &stage;
+    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
+      return sample == SampleType::u8 || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
   }
   return nullptr;
 }

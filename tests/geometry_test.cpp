@@ -1,5 +1,5 @@
-// flip, rotate and crop beyond what every stage's tests cover: pixels of 1 to 8 bytes, both layouts, bands,
-// what the stages make together, images that go through in pieces, the program.
+// flip, rotate and crop beyond what every stage's tests cover: pixels of 1 to 8 bytes, both layouts,
+// bands, what the stages make together, images that go through in pieces, the program.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -222,7 +222,8 @@ TEST(Geometry, CpuMovesPixelsOfEverySizeByBandsOnEveryTarget) {
   use_simd("");
 }
 
-// The device's functions see bytes of pixels alone: those of 16 bits go there as twice as many of 8 bits.
+// The device's functions see bytes of pixels alone: those of 16 bits go there as twice as many of 8
+// bits.
 TEST(Geometry, CudaMovesPixelsOfEverySize) {
   IMGPIPE_NEED_CUDA();
   for_every_move([](const Move& move, const Image& in) {
@@ -398,8 +399,8 @@ TEST(Geometry, DamageBesideTheRectangleIsAnError) {
   }
 }
 
-// A small part of a large image takes what its bands take, wherever it lies; what lies beside it is read in
-// pieces.
+// A small part of a large image takes what its bands take, wherever it lies; what lies beside it is read
+// in pieces.
 TEST(Geometry, APartOfALargeImageHoldsLittleOfIt) {
   const Shape shape{50'000, 40'000, 3};
   for (const char* stages : {"crop:100x100+7+20000", "crop:100x1+7+39999", "crop:40000x30000+0+10000,smooth",

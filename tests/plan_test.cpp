@@ -80,7 +80,7 @@ void expect_types_follow(const std::vector<StageRequest>& list, const Shape& inp
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     EXPECT_EQ(step.in, type);
-    EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1 || step.stage->moves_pixels);
+    EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1 || step.stage->any_layout);
     EXPECT_TRUE(step.stage->needless == nullptr || step.stage->needless(step.in, step.parameters).empty());
     if (reads_histogram(*step.stage, step.parameters)) {
       EXPECT_TRUE(counted_by) << step.label;

@@ -1,6 +1,6 @@
-// A rectangle of the image: out(x, y) = in(x + left, y + top). All channels alike, alpha too. It must lie
-// inside the image. Without offsets it lies in the middle: left = (in.width - width) / 2, rounded down, top
-// alike. ImageMagick's -crop WxH+X+Y +repage.
+// A rectangle of the image: out(x, y) = in(x + left, y + top). All channels alike, alpha too. It must
+// lie inside the image. Without offsets it lies in the middle: left = (in.width - width) / 2, rounded
+// down, top alike. ImageMagick's -crop WxH+X+Y +repage.
 #pragma once
 
 #include <array>

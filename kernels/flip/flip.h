@@ -1,5 +1,5 @@
-// The mirror image: out(x, y) = in(width - 1 - x, y), or in(x, height - 1 - y). All channels alike, alpha
-// too. ImageMagick's -flop (horizontal) and -flip (vertical), cv2.flip with 1 and 0.
+// The mirror image: out(x, y) = in(width - 1 - x, y), or in(x, height - 1 - y). All channels alike,
+// alpha too. ImageMagick's -flop (horizontal) and -flip (vertical), cv2.flip with 1 and 0.
 #pragma once
 
 #include <array>

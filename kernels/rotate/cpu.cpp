@@ -1,12 +1,13 @@
-// rotate in SIMD. By 180 degrees: rows in reverse, from the last one on. By 90 and 270: tiles of 16 bytes'
-// worth of samples each way are transposed in registers.
+// rotate in SIMD. By 180 degrees: rows in reverse, from the last one on. By 90 and 270: tiles of 16
+// bytes' worth of samples each way are transposed in registers.
 //
 //   input, a tile's rows     k: ....abcd....      they are loaded in the order in which their pixels stand
 //                          k+1: ....efgh....      side by side in the output: by 90 degrees from below
 //
 //   registers   abcd efgh ijkl mnop  ->  aeim bfjn cgko dhlp  ->  rows of the output
 //
-// A group of rows of the output takes one cache line of each row of the input: it is read while it is there.
+// A group of rows of the output takes one cache line of each row of the input: it is read while it is
+// there.
 #include <algorithm>
 #include <cstring>
 

@@ -1,10 +1,10 @@
 // rotate on a CUDA device. By 180 degrees: rows in reverse, from the last one on. By 90 and 270: tiles
 // through shared memory.
 //
-// A group is as few pixels of a row as fill whole words: 4 of one byte, 2 of two, 4 of three, 1 of four, 2 of
-// six, 1 of eight. A thread loads a group of each of as many rows, in the order in which their pixels stand
-// side by side in the output, transposes the pixels in registers, and has a group for each of as many rows of
-// the output. They meet in shared memory, and go out in runs of 128 bytes and more.
+// A group is as few pixels of a row as fill whole words: 4 of one byte, 2 of two, 4 of three, 1 of four,
+// 2 of six, 1 of eight. A thread loads a group of each of as many rows, in the order in which their
+// pixels stand side by side in the output, transposes the pixels in registers, and has a group for each
+// of as many rows of the output. They meet in shared memory, and go out in runs of 128 bytes and more.
 #include <cstdint>
 
 #include "kernels/moved_rows.cuh"
@@ -25,9 +25,9 @@ struct TurnTile {
   static constexpr int kAcross = Bytes == 3 ? 16 : 32;
   static constexpr int kDown = 32;
   static constexpr int kColumns = kPixels * kAcross, kRows = kPixels * kDown;
-  // Shared memory has a row of the output in so many words: its groups, and so many more that the lanes of a
-  // warp, which write into the rows of kAcross groups, meet 32 different banks; of 16 groups and two rows
-  // (3 words apart) if rows are 2 banks apart.
+  // Shared memory has a row of the output in so many words: its groups, and so many more that the lanes
+  // of a warp, which write into the rows of kAcross groups, meet 32 different banks; of 16 groups and
+  // two rows (3 words apart) if rows are 2 banks apart.
   static constexpr int kRowWords = kDown * kWords;
   static constexpr int kPitch = kRowWords + (kAcross == 16 ? 2 : 1);
 };
@@ -39,8 +39,8 @@ struct TurnedSize {
   bool clockwise = true;
 };
 
-// Output pixel (x, y) is pixel (y, height - 1 - x) or (width - 1 - y, x) of the input. A block has a tile of
-// kColumns columns and kRows rows; thread t loads the groups of column t % kAcross, and of every
+// Output pixel (x, y) is pixel (y, height - 1 - x) or (width - 1 - y, x) of the input. A block has a
+// tile of kColumns columns and kRows rows; thread t loads the groups of column t % kAcross, and of every
 // (kMovedThreads / kAcross)-th group of rows.
 template <int Bytes>
 __global__ __launch_bounds__(kMovedThreads) void turn_kernel(MovedPlanes planes, TurnedSize size) {

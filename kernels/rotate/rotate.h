@@ -1,6 +1,6 @@
-// The image turned clockwise by right angles, exactly; by 90 and 270 degrees width and height change places.
-// All channels alike, alpha too. ImageMagick's -rotate, cv2.rotate, Pillow's transpose(ROTATE_270, 180, 90),
-// which counts the other way.
+// The image turned clockwise by right angles, exactly; by 90 and 270 degrees width and height change
+// places. All channels alike, alpha too. ImageMagick's -rotate, cv2.rotate, Pillow's
+// transpose(ROTATE_270, 180, 90), which counts the other way.
 #pragma once
 
 #include <array>

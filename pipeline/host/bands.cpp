@@ -24,6 +24,10 @@ std::optional<DeviceCut> cut_for_device_of(const ChainJob& job, const HostThread
   return cut_for_device(job.plan, job.chain, job.writer, job.device->room(), device_slots(threads.count()));
 }
 
+void add_counts(const std::uint64_t* more, std::size_t count, std::uint64_t* sums) {
+  for (std::size_t i = 0; i < count; ++i) sums[i] += more[i];
+}
+
 // What runs a chain: bands are read and written in order, and worked on at the same time.
 class BandPass {
  public:
@@ -109,7 +113,7 @@ class BandPass {
     if (cut_) slot.device_rows = cut_->bands.rows_of(slot.band);
     slot.rows = cut_ ? slot.device_rows.right : bands_.rows_of(slot.band);
     slot.tops.resize(slot.rows.size());
-    if (job_.reader != nullptr) read(slot, next_ + 1 == bands_.bands());
+    if (job_.reader != nullptr) read(slot);
     ++next_;
     last_read_ = &slot;
     return true;
@@ -118,11 +122,7 @@ class BandPass {
   // Begins to read rows that no band needs: a file is judged whole. False if a band comes next.
   bool skip_rows(Slot& slot) {
     if (job_.reader == nullptr || decodes_whole_) return false;
-    const std::int64_t height = plan_.plan.input.height;
-    const bool behind = next_ == bands_.bands();
-    const RowRange needed = behind ? RowRange{height, height} : bands_.rows_of(bands_.band(next_))[0];
-    std::int64_t rows = needed.count() > 0 || behind ? bands_.rows_to_skip(read_, needed.first) : 0;
-    if (behind && rows == 0) rows = height - read_;
+    const std::int64_t rows = bands_.skipped_before(next_, read_);
     if (rows == 0) return false;
     read_rows(slot, read_, place(slot, 0, 0).untyped_view().rows(0, rows));
     read_ += rows;
@@ -133,10 +133,8 @@ class BandPass {
   // near. At a reader with bands that is only begun here. Then neighbours both read the rows that they share:
   // the one before may not have them yet. Of a whole image they share none: a later chain reads its pixels,
   // and this one at most counts them, each band its own.
-  void read(Slot& slot, bool last) {
-    const std::int64_t height = plan_.plan.input.height;
-    std::int64_t end = std::max(slot.rows[0].end, read_);
-    if (last && bands_.rows_to_skip(end, height) == 0) end = height;
+  void read(Slot& slot) {
+    const std::int64_t end = bands_.read_end(next_, slot.rows[0], read_);
     if (decodes_whole_) {
       read_rows(slot, read_, job_.whole.plane(0, 0).rows(read_, end - read_));
       read_ = end;
@@ -227,19 +225,19 @@ class BandPass {
 
   void do_work(Slot& slot, std::size_t i) {
     const Step& step = *plan_.works[i].step;
-    const Stage& stage = *step.stage;
     const WorkBuffers& uses = plan_.buffers.works[i];
     const RowRange own = bands_.own(slot.band, step.in.height);
     const RowRange out = uses.pixels_out ? slot.rows[*uses.pixels_out] : own;
-    const RowRange in = uses.pixels_out ? rows_needed(stage, step.in, step.parameters, out) : own;
-    const auto call = stage_call<Host>(
+    const RowRange in = uses.pixels_out ? rows_needed(*step.stage, step.in, step.parameters, out) : own;
+    auto call = stage_call<Host>(
         plan_.works, plan_.buffers, i, host_table(step),
         [&](std::size_t buffer, int plane) { return rows_of(slot, buffer, plane, in); },
         [&](std::size_t counted) {
           return uses.counts_out ? own_counts(slot, i) : job_.histograms[counted].data();
         },
         [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
-    const std::int64_t bytes = share_of_bytes(bytes_moved(stage, step.in, step.out),
+    if (const auto& found = job_.found[i]; !found.empty()) call.found = {found.data(), std::ssize(found)};
+    const std::int64_t bytes = share_of_bytes(bytes_moved(*step.stage, step.in, step.out),
                                               bands_.own(slot.band, step.out.height), step.out.height);
     timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
       step.functions().cpu(call, {out.first, out.end, in.first, out.first});
@@ -336,8 +334,7 @@ class BandPass {
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) {
       if (!plan_.buffers.works[i].counts_out) continue;
       std::uint64_t* const sums = own_counts(slot, i);
-      const std::uint64_t* const more = job_.device->counts(number_of(slot), i);
-      for (std::size_t bin = 0; bin < counters(plan_.works[i].step->out); ++bin) sums[bin] += more[bin];
+      add_counts(job_.device->counts(number_of(slot), i), counters(plan_.works[i].step->out), sums);
     }
     if (job_.writer != nullptr) slot.result = device_result(slot);
     for (std::size_t i = 0; i < slot.outputs.size(); ++i) {
@@ -388,7 +385,7 @@ class BandPass {
       for (const Slot& slot : slots_) {
         if (slot.counts.empty()) continue;
         const std::vector<std::uint64_t>& more = slot.counts[i - job_.chain.first];
-        for (std::size_t bin = 0; bin < more.size(); ++bin) counts[bin] += more[bin];
+        add_counts(more.data(), more.size(), counts.data());
       }
     }
     for (Slot& slot : slots_) {

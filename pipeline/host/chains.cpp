@@ -227,20 +227,39 @@ bool BandPlan::in_place(std::size_t buffer, const RowRange& rows, const RowRange
   return plan_.is_whole(buffer, chain_) && rows == own(band, plan_.buffers[buffer].type.height);
 }
 
-std::int64_t BandPlan::rows_to_skip(std::int64_t read, std::int64_t until) const {
+// Of the rows from `read` up to `until` those that are read first: to the end of a piece; 0 if they are no
+// more than one.
+std::int64_t BandPlan::next_piece(std::int64_t read, std::int64_t until) const {
   return until - read > skip_rows_ ? (read / skip_rows_ + 1) * skip_rows_ - read : 0;
+}
+
+std::int64_t BandPlan::skipped_before(std::int64_t i, std::int64_t read) const {
+  const std::int64_t height = plan_.buffers[0].type.height;
+  if (i == bands()) {
+    const std::int64_t piece = next_piece(read, height);
+    return piece > 0 ? piece : height - read;
+  }
+  const RowRange needed = rows_of(band(i))[0];
+  return needed.count() > 0 ? next_piece(read, needed.first) : 0;
+}
+
+std::int64_t BandPlan::read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const {
+  const std::int64_t height = plan_.buffers[0].type.height;
+  const std::int64_t end = std::max(needed.end, read);
+  return i + 1 == bands() && next_piece(end, height) == 0 ? height : end;
 }
 
 // By buffer: the most rows that any band holds of what it makes.
 std::vector<std::int64_t> BandPlan::most_rows_held() {
   std::vector<std::int64_t> held(plan_.buffers.size());
-  const std::int64_t height = plan_.buffers[0].type.height;
   std::int64_t read = 0;  // rows of the decoded image
-  const auto skip = [&](std::int64_t rows) {
-    read += rows;
-    rows_read_ = std::max(rows_read_, rows);
-    held[0] = std::max(held[0], rows);
-    ++skips_;
+  const auto skip_before = [&](std::int64_t i) {
+    while (const std::int64_t rows = chain_.decodes ? skipped_before(i, read) : 0) {
+      read += rows;
+      rows_read_ = std::max(rows_read_, rows);
+      held[0] = std::max(held[0], rows);
+      ++skips_;
+    }
   };
   for (std::int64_t i = 0; i < bands(); ++i) {
     const RowRange at = band(i);
@@ -249,10 +268,9 @@ std::vector<std::int64_t> BandPlan::most_rows_held() {
       if (!plan_.made_in(buffer, chain_)) continue;
       if (buffer == 0) {
         if (rows[0].count() == 0) rows[0] = {read, read};
-        while (const std::int64_t more = rows_to_skip(read, rows[0].first)) skip(more);
+        skip_before(i);
         rows[0].first = std::min(rows[0].first, read);
-        rows[0].end = std::max(rows[0].end, read);
-        if (i + 1 == bands() && rows_to_skip(rows[0].end, height) == 0) rows[0].end = height;
+        rows[0].end = read_end(i, rows[0], read);
         read = rows[0].end;
         rows_read_ = std::max(rows_read_, rows[0].count());
         if (plan_.is_whole(0, chain_)) continue;
@@ -262,10 +280,7 @@ std::vector<std::int64_t> BandPlan::most_rows_held() {
       held[buffer] = std::max(held[buffer], rows[buffer].count());
     }
   }
-  while (chain_.decodes && read < height) {
-    const std::int64_t more = rows_to_skip(read, height);
-    skip(more > 0 ? more : height - read);
-  }
+  skip_before(bands());
   return held;
 }
 

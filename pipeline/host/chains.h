@@ -78,10 +78,11 @@ class BandPlan {
 
   [[nodiscard]] std::int64_t bands() const { return (height_ + rows_ - 1) / rows_; }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
-  // The next rows of the image that are read for no band, when those before `read` are there and the next
-  // band begins with row `until`, or, behind the last, the image ends: 0 where there are none, or so few that
-  // the band reads them too.
-  [[nodiscard]] std::int64_t rows_to_skip(std::int64_t read, std::int64_t until) const;
+  // The next rows of the image that are read for no band, where those before `read` are there, before band i
+  // or, with i = bands(), behind the last: 0 where there are none, or so few that the band reads them too.
+  [[nodiscard]] std::int64_t skipped_before(std::int64_t i, std::int64_t read) const;
+  // Up to which row band i reads, which needs these; no less than up to `read`.
+  [[nodiscard]] std::int64_t read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const;
   // Bands, and pieces of rows that are read for none of them.
   [[nodiscard]] std::int64_t pieces() const { return bands() + skips_; }
   // Of the chain's last frame, which is cut into bands.
@@ -119,6 +120,7 @@ class BandPlan {
 
  private:
   BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer);
+  [[nodiscard]] std::int64_t next_piece(std::int64_t read, std::int64_t until) const;
   [[nodiscard]] std::int64_t writers_strip_rows(const Writer* writer) const;
   [[nodiscard]] std::vector<std::int64_t> most_rows_held();
   void find_places();
