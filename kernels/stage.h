@@ -36,6 +36,11 @@ struct Stage {
   Layout in = Layout::planar, out = Layout::planar;
   // Takes frames of either layout and makes the same: `in` and `out` do not count.
   bool any_layout = false;
+  // Moves whole pixels, alpha with them, and each at most once; it takes any layout.
+  bool moves_pixels = false;
+  // Its first four parameters are the width, height, x and y of a rectangle: --stages also takes, and reports
+  // show, one text for them, 640x480+10+20, or 640x480 where x and y are preset.
+  bool takes_rectangle = false;
   // What it makes of a row depends on the row's number in the image: a device is told it (StageCall::in_top).
   // Of all others rows that are handed over as an image of their own become the same, but for those whose
   // needs() reach beyond it.
@@ -58,6 +63,8 @@ struct Stage {
   // Which rows of the input these rows of the output need; neither end falls as the output's rise. nullptr:
   // the same.
   RowRange (*needs)(const FrameType& in, const Parameters&, RowRange out) = nullptr;
+  // Whether each row of the output may need any row of the input: needs() is not asked then. nullptr: never.
+  bool (*needs_all_rows)(const Parameters&) = nullptr;
   // A table for its kernels that depends on type and parameters alone: made once, before any work. nullptr:
   // none. prepare() fills prepared_bytes() bytes that are aligned for any type.
   std::int64_t (*prepared_bytes)(const FrameType& in, const Parameters&) = nullptr;
@@ -85,6 +92,7 @@ struct Stage {
 [[nodiscard]] const Stage* find_stage(std::string_view name);
 
 [[nodiscard]] bool reads_histogram(const Stage& stage, const Parameters& parameters);
+[[nodiscard]] bool needs_all_rows(const Stage& stage, const Parameters& parameters);
 // The type of the frame behind a step: what it makes, or, where it writes no pixels, what it got.
 [[nodiscard]] FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters);
 // The rows of the input that rows of the output need; inside the input.

@@ -2,7 +2,9 @@
 #include <array>
 
 #include "kernels/contrast/contrast.h"
+#include "kernels/crop/crop.h"
 #include "kernels/depth/depth.h"
+#include "kernels/flip/flip.h"
 #include "kernels/gamma/gamma.h"
 #include "kernels/gray/gray.h"
 #include "kernels/hist/hist.h"
@@ -10,6 +12,7 @@
 #include "kernels/layout/layout.h"
 #include "kernels/levels/levels.h"
 #include "kernels/resize/resize.h"
+#include "kernels/rotate/rotate.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/stage.h"
 #include "kernels/threshold/threshold.h"
@@ -112,6 +115,39 @@ constexpr std::array kStages{
           .output = depth_output,
           .u8 = IMGPIPE_HOST_FUNCTIONS(depth),
           .u16 = IMGPIPE_HOST_FUNCTIONS(depth16)},
+    Stage{.name = "crop",
+          .summary = "a rectangle of it",
+          .parameters = kCropParameters,
+          .color_only = false,
+          .any_layout = true,
+          .moves_pixels = true,
+          .takes_rectangle = true,
+          .by_row = true,
+          .needless = crop_needless,
+          .misfit = crop_misfit,
+          .output = crop_output,
+          .needs = crop_needs,
+          .u8 = IMGPIPE_FUNCTIONS(crop),
+          .u16 = IMGPIPE_FUNCTIONS(crop)},
+    Stage{.name = "flip",
+          .summary = "mirrored",
+          .parameters = kFlipParameters,
+          .color_only = false,
+          .any_layout = true,
+          .moves_pixels = true,
+          .needs_all_rows = flip_needs_all_rows,
+          .u8 = IMGPIPE_FUNCTIONS(flip),
+          .u16 = IMGPIPE_FUNCTIONS(flip)},
+    Stage{.name = "rotate",
+          .summary = "turned by right angles",
+          .parameters = kRotateParameters,
+          .color_only = false,
+          .any_layout = true,
+          .moves_pixels = true,
+          .output = rotate_output,
+          .needs_all_rows = rotate_needs_all_rows,
+          .u8 = IMGPIPE_FUNCTIONS(rotate),
+          .u16 = IMGPIPE_FUNCTIONS(rotate)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,
@@ -158,6 +194,10 @@ bool reads_histogram(const Stage& stage, const Parameters& parameters) {
   return stage.reads_histogram != nullptr && stage.reads_histogram(parameters);
 }
 
+bool needs_all_rows(const Stage& stage, const Parameters& parameters) {
+  return stage.needs_all_rows != nullptr && stage.needs_all_rows(parameters);
+}
+
 FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {
   if (!stage.writes_pixels) return in;
   FrameType out = stage.output == nullptr ? in : stage.output(in, parameters);
@@ -166,6 +206,7 @@ FrameType output_type(const Stage& stage, const FrameType& in, const Parameters&
 }
 
 RowRange rows_needed(const Stage& stage, const FrameType& in, const Parameters& parameters, RowRange out) {
+  if (needs_all_rows(stage, parameters)) return out.count() > 0 ? RowRange{0, in.height} : RowRange{};
   return stage.needs == nullptr ? out : stage.needs(in, parameters, out);
 }
 
@@ -178,6 +219,7 @@ std::int64_t found_bytes(const Stage& stage, const FrameType& in, const Paramete
 }
 
 std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out) {
+  if (stage.moves_pixels) return 2 * out.bytes();
   if (!stage.writes_pixels) return in.color_bytes();
   const bool color = passes_alpha(stage, in, out);
   return color ? in.color_bytes() + out.color_bytes() : in.bytes() + out.bytes();

@@ -24,10 +24,15 @@ std::string joined(std::span<const std::string_view> words) {
   return text;
 }
 
-// Digits alone, no sign: std::nullopt for anything else.
+// Digits alone, no sign.
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Their value: std::nullopt for anything else.
 std::optional<std::int64_t> digits(std::string_view text) {
   std::int64_t value = 0;
-  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  if (!is_number(text)) return std::nullopt;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || value > (std::int64_t{1} << 40)) return std::nullopt;
   return value;
@@ -94,6 +99,30 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
+// Of a stage that takes a rectangle: width and height, and with four values x and y.
+constexpr std::size_t kSizeValues = 2;
+constexpr std::size_t kRectangleValues = 4;
+constexpr std::string_view kRectangleForms = "WxH or WxH+X+Y, such as 640x480+10+20";
+
+// The texts of W, H and, if given, X and Y. Empty where `text` has neither form.
+std::vector<std::string_view> rectangle_parts(std::string_view text) {
+  const std::size_t by = text.find('x');
+  if (by == std::string_view::npos) return {};
+  std::vector<std::string_view> parts = parts_of(text.substr(by + 1), '+');
+  parts.insert(parts.begin(), text.substr(0, by));
+  const bool whole = parts.size() == kSizeValues || parts.size() == kRectangleValues;
+  const bool numbers = std::ranges::all_of(parts, [](std::string_view part) { return is_number(part); });
+  return whole && numbers ? parts : std::vector<std::string_view>();
+}
+
+// The first values of a step as one text: with x and y where both are numbers.
+std::string rectangle_text(const Parameters& values) {
+  std::string text = std::to_string(values[0]) + "x" + std::to_string(values[1]);
+  if (values[2] >= 0 && values[3] >= 0)
+    text += "+" + std::to_string(values[2]) + "+" + std::to_string(values[3]);
+  return text;
+}
+
 // One step of the list while it is read.
 class StepText {
  public:
@@ -129,14 +158,29 @@ class StepText {
       if (next == rows.size())
         refuse(where_, "there is no parameter '" + printable(name) + "'; " + its_parameters());
       text.remove_prefix(equals + 1);
+    } else if (stage_->takes_rectangle &&
+               (text.find_first_of("x+") != std::string_view::npos || (next == 0 && !is_number(text)))) {
+      return read_rectangle(text);
     }
     if (next == rows.size())
       refuse(where_, "'" + printable(text) + "' is one value too many; " + its_parameters());
-    const Parameter& row = rows[next];
-    if (given_[next]) refuse(where_, std::string(row.name) + " is given twice");
-    given_[next] = true;
-    request_.parameters.values[next] = parse_value(where_ + ": " + std::string(row.name), row, text);
+    take_value(next, text);
     return next;
+  }
+
+  // Returns the last parameter that it was the value of.
+  std::size_t read_rectangle(std::string_view text) {
+    const std::vector<std::string_view> values = rectangle_parts(text);
+    if (values.empty()) refuse(where_, "'" + printable(text) + "' is not " + std::string(kRectangleForms));
+    for (std::size_t i = 0; i < values.size(); ++i) take_value(i, values[i]);
+    return values.size() - 1;
+  }
+
+  void take_value(std::size_t i, std::string_view text) {
+    const Parameter& row = stage_->parameters[i];
+    if (given_[i]) refuse(where_, std::string(row.name) + " is given twice");
+    given_[i] = true;
+    request_.parameters.values[i] = parse_value(where_ + ": " + std::string(row.name), row, text);
   }
 
   // What follows from what was given, and what is to be said of it.
@@ -145,7 +189,8 @@ class StepText {
     std::array<std::int64_t, kMostParameters>& values = request_.parameters.values;
     bool by_position = true;
     bool previous_said = false;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t said_as_one = say_rectangle();
+    for (std::size_t i = said_as_one; i < rows.size(); ++i) {
       if (rows[i].required && !given_[i])
         refuse(where_, std::string(rows[i].name) + " is missing: " + allowed_values(rows[i]));
       if (!given_[i] && rows[i].like_previous && given_[i - 1]) values[i] = values[i - 1];
@@ -161,6 +206,14 @@ class StepText {
     if (stage_->problem == nullptr) return;
     const std::string_view problem = stage_->problem(request_.parameters);
     if (!problem.empty()) refuse(where_, std::string(problem));
+  }
+
+  // How many values it has said.
+  std::size_t say_rectangle() {
+    if (!stage_->takes_rectangle) return 0;
+    if (!given_[0] || !given_[1]) refuse(where_, "its rectangle is missing: " + std::string(kRectangleForms));
+    request_.said += ":" + rectangle_text(request_.parameters);
+    return request_.parameters[2] >= 0 && request_.parameters[3] >= 0 ? kRectangleValues : kSizeValues;
   }
 
   [[nodiscard]] std::string its_parameters() const {

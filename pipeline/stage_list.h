@@ -4,7 +4,9 @@
 //   step        NAME, then for each parameter that is given  :VALUE  or  :PARAMETER=VALUE
 //
 // A value without a name is that of the first parameter, or of the one behind the last that was given:
-// smooth:gauss:reflect is smooth:window=gauss:border=reflect.
+// smooth:gauss:reflect is smooth:window=gauss:border=reflect. A stage that takes a rectangle
+// (Stage::takes_rectangle) has a VALUE of its own for it, WxH or WxH+X+Y: crop:64x48+10+20 is
+// crop:width=64:height=48:x=10:y=20.
 #pragma once
 
 #include <span>

@@ -109,6 +109,83 @@ TEST(Plan, TypesFollowForEveryListOfThree) {
   }
 }
 
+// What moves whole pixels takes them as they come, between others too.
+TEST(Plan, MovedPixelsKeepTheirLayout) {
+  EXPECT_EQ(labels("rotate:90,flip,crop:2x2", kRgba), "rotate:90 flip crop:2x2");
+  EXPECT_EQ(labels("crop:2x2,smooth,rotate:90,contrast", kRgb),
+            "crop:2x2 split* smooth rotate:90 hist* contrast merge*");
+  EXPECT_EQ(labels("gray,flip:vertical", kRgba), "gray flip:vertical merge*");
+  EXPECT_EQ(labels("hist,flip,contrast", kGrey), "hist flip hist#2* contrast");
+  EXPECT_EQ(make_plan(parse_stages("rotate:270"), kRgba).output, (Shape{4, 8, 4}));
+  EXPECT_EQ(make_plan(parse_stages("rotate:180"), kGreyAlpha).output, kGreyAlpha);
+  EXPECT_EQ(make_plan(parse_stages("crop:3x2+5+2"), kRgb).output, (Shape{3, 2, 3}));
+}
+
+TEST(Plan, ARectangleIsOneText) {
+  const auto values = [](std::string_view step) {
+    const Parameters p = parse_stages(step).front().parameters;
+    return std::vector<std::int64_t>{p[0], p[1], p[2], p[3]};
+  };
+  using Values = std::vector<std::int64_t>;
+  EXPECT_EQ(values("crop:64x48+10+20"), (Values{64, 48, 10, 20}));
+  EXPECT_EQ(values("crop:64x48"), (Values{64, 48, -1, -1}));
+  EXPECT_EQ(values("crop:64x48:7"), (Values{64, 48, 7, -1}));
+  EXPECT_EQ(values("crop:64x48:y=7"), (Values{64, 48, -1, 7}));
+  EXPECT_EQ(values("crop:64:48:10:20"), (Values{64, 48, 10, 20}));
+  EXPECT_EQ(values("crop:height=48:width=64:y=center:x=0"), (Values{64, 48, 0, -1}));
+  EXPECT_EQ(values("crop:x=3:64x48"), (Values{64, 48, 3, -1}));
+  EXPECT_EQ(labels("crop:2:2:1:1", kRgb), "crop:2x2+1+1");
+  EXPECT_EQ(labels("crop:2x2:1", kRgb), "crop:2x2:1");
+  EXPECT_EQ(labels("crop:2x2:y=1", kRgb), "crop:2x2:y=1");
+  EXPECT_EQ(labels("crop:2x2:center:center", kRgb), "crop:2x2");
+}
+
+std::string refusal(std::string_view stages, const Shape& input) {
+  try {
+    (void)make_plan(parse_stages(stages), input);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Plan, RefusesWhatIsNoRectangle) {
+  for (const char* text :
+       {"640x", "x480", "640x480+1", "640x480+1+", "640x480+1+2+3", "640x480-1-1", "640X480", "640x480x1",
+        "640x480+-1+0", " 640x480", "640*480", "+1+2", "foo", "center"}) {
+    EXPECT_EQ(refusal(std::string("crop:") + text, kRgb),
+              "--stages: crop: '" + std::string(text) + "' is not WxH or WxH+X+Y, such as 640x480+10+20");
+  }
+  for (const char* text : {"crop", "crop:640", "crop:height=4", "crop:x=1:y=2"}) {
+    EXPECT_EQ(refusal(text, kRgb),
+              "--stages: crop: its rectangle is missing: WxH or WxH+X+Y, such as 640x480+10+20");
+  }
+  EXPECT_EQ(refusal("crop:0x4", kRgb), "--stages: crop: width: '0' is not 1 to 2147483647");
+  EXPECT_EQ(refusal("crop:4x4+0+99999999999999999999", kRgb),
+            "--stages: crop: y: '99999999999999999999' is not 0 to 2147483647, or center");
+  EXPECT_EQ(refusal("crop:4x4:width=4", kRgb), "--stages: crop: width is given twice");
+  EXPECT_EQ(refusal("crop:4x4+0+0:1", kRgb),
+            "--stages: crop: '1' is one value too many; its parameters are width, height, x, y");
+  EXPECT_EQ(refusal("rotate", kRgb), "--stages: rotate: angle is missing: 90, 180, 270");
+  EXPECT_EQ(refusal("rotate:45", kRgb), "--stages: rotate: angle: '45' is none of 90, 180, 270");
+}
+
+TEST(Plan, ARectangleMustBeInsideTheImage) {
+  EXPECT_EQ(refusal("crop:8x4", kRgb), "");
+  EXPECT_EQ(labels("crop:8x4,crop:8x4+0+0", kRgb), "");
+  EXPECT_EQ(make_plan(parse_stages("crop:8x4"), kRgb).notes,
+            (std::vector<std::string>{"crop:8x4 left out: that is the whole image"}));
+  EXPECT_EQ(refusal("crop:3x3+5+1", kRgb), "");
+  for (const char* rectangle : {"9x4", "8x5", "3x3+6+0", "3x3+0+2", "1x1+8+0", "1x1+0+4", "8x4+1+0",
+                                "2147483647x2147483647+2147483647+2147483647"}) {
+    EXPECT_EQ(refusal("crop:" + std::string(rectangle), kRgb),
+              "crop:" + std::string(rectangle) + " of 8x4 pixels: the rectangle is not inside the image");
+  }
+  EXPECT_EQ(refusal("rotate:90,crop:5x1", kRgb),
+            "crop:5x1 of 4x8 pixels: the rectangle is not inside the image");
+}
+
 TEST(Plan, FusesNeighboursOnRequest) {
   const auto fused = [](std::string_view stages, const Shape& input) {
     std::string text;

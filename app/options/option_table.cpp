@@ -87,6 +87,7 @@ HelpTable stage_help() {
   for (const Stage& stage : stage_table()) {
     if (!stage.selectable) continue;
     std::string call(stage.name);
+    if (stage.takes_rectangle) call += ":WxH+X+Y, or " + call;
     for (const Parameter& parameter : stage.parameters) call += ":" + std::string(parameter.name);
     table.rows.push_back({call, std::string(stage.summary)});
     for (const Parameter& parameter : stage.parameters) {

@@ -20,8 +20,12 @@ namespace {
 
 // How the works of a chain are done by a device, if they are.
 std::optional<DeviceCut> cut_for_device_of(const ChainJob& job, const HostThreads& threads) {
-  if (job.device == nullptr || job.chain.first == job.chain.end) return std::nullopt;
+  if (job.device == nullptr || job.chain.first == job.chain.end || job.chain.of_all_rows) return std::nullopt;
   return cut_for_device(job.plan, job.chain, job.writer, job.device->room(), device_slots(threads.count()));
+}
+
+void add_counts(const std::uint64_t* more, std::size_t count, std::uint64_t* sums) {
+  for (std::size_t i = 0; i < count; ++i) sums[i] += more[i];
 }
 
 // What runs a chain: bands are read and written in order, and worked on at the same time.
@@ -42,7 +46,7 @@ class BandPass {
       run_on_device();
     } else {
       run_bands(static_cast<std::size_t>(
-          std::clamp<std::int64_t>(bands_.bands(), 1, bands_at_once(threads_.count()))));
+          std::clamp<std::int64_t>(bands_.pieces(), 1, bands_at_once(threads_.count()))));
     }
     gather();
   }
@@ -50,6 +54,7 @@ class BandPass {
  private:
   // One band on its way, with the memory that it needs; used for one band after the other.
   struct Slot {
+    bool is_band = false;  // else rows that no band needs
     RowRange band;
     std::vector<RowRange> rows;                      // by buffer
     HostView reads;                                  // rows that are begun at the reader, to be read yet
@@ -97,27 +102,39 @@ class BandPass {
 
   // ---- reading, one band after the other ---------------------------------------------------------------
 
-  // The next band; false behind the last.
+  // The next band, or rows that none needs; false behind the last.
   bool next_band(Slot& slot, int thread) {
-    if (next_ == bands_.bands()) return false;
     slot.thread = thread;
+    slot.places.resize(bands_.places().size());
+    slot.is_band = !skip_rows(slot);
+    if (!slot.is_band) return true;
+    if (next_ == bands_.bands()) return false;
     slot.band = bands_.band(next_);
     if (cut_) slot.device_rows = cut_->bands.rows_of(slot.band);
     slot.rows = cut_ ? slot.device_rows.right : bands_.rows_of(slot.band);
-    slot.places.resize(bands_.places().size());
     slot.tops.resize(slot.rows.size());
-    if (job_.reader != nullptr) read(slot, next_ + 1 == bands_.bands());
+    if (job_.reader != nullptr) read(slot);
     ++next_;
     last_read_ = &slot;
     return true;
   }
 
-  // Reads on to the end of the rows that the band needs, the last one to the end of the image: a file is
-  // judged whole. At a reader with bands that is only begun here. Then neighbours both read the rows that
-  // they share: the one before may not have them yet. Of a whole image they share none: a later chain reads
-  // its pixels, and this one at most counts them, each band its own.
-  void read(Slot& slot, bool last) {
-    const std::int64_t end = last ? plan_.plan.input.height : std::max(slot.rows[0].end, read_);
+  // Begins to read rows that no band needs: a file is judged whole. False if a band comes next.
+  bool skip_rows(Slot& slot) {
+    if (job_.reader == nullptr || decodes_whole_) return false;
+    const std::int64_t rows = bands_.skipped_before(next_, read_);
+    if (rows == 0) return false;
+    read_rows(slot, read_, place(slot, 0, 0).untyped_view().rows(0, rows));
+    read_ += rows;
+    return true;
+  }
+
+  // Reads on to the end of the rows that the band needs, the last one to the end of the image, if that is
+  // near. At a reader with bands that is only begun here. Then neighbours both read the rows that they share:
+  // the one before may not have them yet. Of a whole image they share none: a later chain reads its pixels,
+  // and this one at most counts them, each band its own.
+  void read(Slot& slot) {
+    const std::int64_t end = bands_.read_end(next_, slot.rows[0], read_);
     if (decodes_whole_) {
       read_rows(slot, read_, job_.whole.plane(0, 0).rows(read_, end - read_));
       read_ = end;
@@ -182,6 +199,7 @@ class BandPass {
     if (slot.reads.height > 0) {
       decode(slot, slot.new_bytes, [&] { job_.reader->read_band(slot.reads_from, slot.reads); });
     }
+    if (!slot.is_band) return;
     if (cut_) {
       begin_on_device(slot);
       // One thread alone begins the next bands before it waits for this one.
@@ -316,8 +334,7 @@ class BandPass {
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) {
       if (!plan_.buffers.works[i].counts_out) continue;
       std::uint64_t* const sums = own_counts(slot, i);
-      const std::uint64_t* const more = job_.device->counts(number_of(slot), i);
-      for (std::size_t bin = 0; bin < counters(plan_.works[i].step->out); ++bin) sums[bin] += more[bin];
+      add_counts(job_.device->counts(number_of(slot), i), counters(plan_.works[i].step->out), sums);
     }
     if (job_.writer != nullptr) slot.result = device_result(slot);
     for (std::size_t i = 0; i < slot.outputs.size(); ++i) {
@@ -341,6 +358,7 @@ class BandPass {
 
   void end_band(Slot& slot, int thread) {
     slot.thread = thread;
+    if (!slot.is_band) return;
     if (cut_ && threads_.count() == 1) finish_on_device(slot);
     if (job_.writer == nullptr) return;
     if (!bands_.strips()) {
@@ -367,7 +385,7 @@ class BandPass {
       for (const Slot& slot : slots_) {
         if (slot.counts.empty()) continue;
         const std::vector<std::uint64_t>& more = slot.counts[i - job_.chain.first];
-        for (std::size_t bin = 0; bin < more.size(); ++bin) counts[bin] += more[bin];
+        add_counts(more.data(), more.size(), counts.data());
       }
     }
     for (Slot& slot : slots_) {

@@ -26,7 +26,7 @@ Keep keep_of(const MemoryQuestion& question) {
 ChainLength length_of(const MemoryQuestion& question, bool on_device) {
   if (!on_device) return is_streamed(question) ? ChainLength::longest : ChainLength::step;
   const bool keeps_source = question.repeat > 0 || question.keep_source;
-  return keeps_source ? ChainLength::longest_behind_decoding : ChainLength::longest;
+  return keeps_source ? ChainLength::longest_on_device_behind_decoding : ChainLength::longest_on_device;
 }
 
 ChainedPlan chained_plan(const MemoryQuestion& question, bool on_device) {
@@ -55,7 +55,7 @@ class ChainsMemory {
   void add_chain(const Chain& chain) {
     const bool to_writer = plan_.streamed && chain.last;
     const Writer* const writer = to_writer ? question_.writer : nullptr;
-    if (on_device_ && chain.first < chain.end) {
+    if (on_device_ && chain.first < chain.end && !chain.of_all_rows) {
       add_device_chain(chain, writer);
       return;
     }
@@ -67,7 +67,7 @@ class ChainsMemory {
         to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
     // Strips are the same for any number of threads.
     bands_ = std::max(
-        bands_, bands.strips() ? bands.bands() : most_bands(bands.bands() * bands.rows(), bands.rows()));
+        bands_, bands.strips() ? bands.pieces() : most_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
 
   // By the highest bands that a device takes, of which one thread too has several. With more threads they
@@ -85,7 +85,7 @@ class ChainsMemory {
     const auto more = static_cast<std::int64_t>(device_slots(1)) - 1;
     add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader + more * band, band,
         writer == nullptr ? MemoryNeed() : writer_need(question_, bands.rows()));
-    bands_ = std::max(bands_, most_bands(bands.height(), bands.rows()));
+    bands_ = std::max(bands_, most_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
 
   // Buffers that are held as a whole while works at these times run: made before their end, and read by a

@@ -24,39 +24,86 @@ std::int64_t row_bytes(const FrameType& type) {
 // Rows of the input that two neighbouring rows of the output both need.
 std::int64_t overlap_of(const Step& step) {
   if (!step.stage->writes_pixels || step.out.height < 2) return 0;
+  if (needs_all_rows(*step.stage, step.parameters)) return 0;  // they are all there already
   const std::int64_t middle = step.out.height / 2 - 1;
   const RowRange upper = rows_needed(*step.stage, step.in, step.parameters, {middle, middle + 1});
   const RowRange lower = rows_needed(*step.stage, step.in, step.parameters, {middle + 1, middle + 2});
   return std::max<std::int64_t>(0, upper.end - lower.first);
 }
 
-// Neighbouring bands make the rows twice that both need, and for them all the rows that those come from:
-// cheap in frames of one height, dear behind a frame that was much taller, or before one that will be.
-std::vector<Chain> cut(const std::vector<Work>& works, const Buffers& buffers, ChainLength length) {
-  std::vector<Chain> chains(1);
-  std::int64_t overlap = 0;
-  std::int64_t tallest = buffers[0].type.height;  // of the chain
-  for (std::size_t i = 0; i < works.size(); ++i) {
-    const std::int64_t more = overlap_of(*works[i].step);
-    const auto counts = buffers.works[i].counts_in;
-    const std::int64_t height = works[i].step->in.height;
-    bool ends = (counts && buffers[*counts].made_at > chains.back().first) || overlap + more > kMostOverlap ||
-                (more > 0 && tallest > 2 * height) || works[i].step->out.height > 2 * height;
-    if (length == ChainLength::step) ends = chains.size() == 1 || works[i - 1].index != works[i].index;
-    if (length == ChainLength::longest_behind_decoding && i == 0) ends = true;
-    if (ends) {
-      chains.push_back({.first = i, .end = i});
-      overlap = 0;
-      tallest = height;
-    }
-    chains.back().end = i + 1;
-    overlap += more;
-    tallest = std::max(tallest, works[i].step->out.height);
-  }
-  chains.front().decodes = true;
-  chains.back().last = true;
-  return chains;
+// How many rows of the input are left out, and no band needs them.
+std::int64_t rows_left_out(const Step& step) {
+  if (!step.stage->moves_pixels) return 0;
+  return step.in.height - rows_needed(*step.stage, step.in, step.parameters, {0, step.out.height}).count();
 }
+
+bool is_on_device(ChainLength length) {
+  return length == ChainLength::longest_on_device || length == ChainLength::longest_on_device_behind_decoding;
+}
+
+// Takes the works apart, one after the other.
+class ChainCutter {
+ public:
+  ChainCutter(const std::vector<Work>& works, const Buffers& buffers, ChainLength length)
+      : works_(works), buffers_(buffers), length_(length), tallest_(buffers[0].type.height) {}
+
+  std::vector<Chain> cut() {
+    for (std::size_t i = 0; i < works_.size(); ++i) {
+      const Step& step = *works_[i].step;
+      const std::int64_t more = overlap_of(step);
+      const bool all_rows = needs_all_rows(*step.stage, step.parameters);
+      if (length_ == ChainLength::step ? begins_step(i) : all_rows || must_end(i, more)) {
+        chains_.push_back({.first = i, .end = i, .of_all_rows = all_rows});
+        overlap_ = 0;
+        tallest_ = step.in.height;
+      }
+      chains_.back().end = i + 1;
+      overlap_ += more;
+      // What a taller frame before it costs, it costs for the rows that are not left out.
+      tallest_ =
+          std::max(tallest_ * (step.in.height - rows_left_out(step)) / step.in.height, step.out.height);
+    }
+    chains_.front().decodes = true;
+    chains_.back().last = true;
+    return std::move(chains_);
+  }
+
+ private:
+  [[nodiscard]] bool begins_step(std::size_t i) const {
+    return chains_.size() == 1 || works_[i - 1].index != works_[i].index;
+  }
+
+  // Whether the chain ends before work i, which makes bands overlap by so many rows more. Neighbouring bands
+  // make the rows twice that both need, and for them all the rows that those come from: cheap in frames of
+  // one height, dear behind a frame that was much taller, or before one that will be.
+  [[nodiscard]] bool must_end(std::size_t i, std::int64_t more) const {
+    const Step& step = *works_[i].step;
+    const auto counts = buffers_.works[i].counts_in;
+    const std::int64_t height = step.in.height;
+    return (counts && buffers_[*counts].made_at > chains_.back().first) || overlap_ + more > kMostOverlap ||
+           (more > 0 && tallest_ > 2 * height) || step.out.height > 2 * height ||
+           (rows_left_out(step) > 0 && is_read_later(i)) ||
+           (is_on_device(length_) && chains_.back().of_all_rows) ||
+           (length_ == ChainLength::longest_on_device_behind_decoding && i == 0);
+  }
+
+  // Whether something that the chain has made before work i, or counted, is read behind that work too. Bands
+  // then share all of its rows out among them, which lie elsewhere than those that a part of the image needs.
+  [[nodiscard]] bool is_read_later(std::size_t i) const {
+    return std::ranges::any_of(buffers_.buffers, [&](const Buffer& buffer) {
+      const bool made_here =
+          buffer.made_at == 0 ? chains_.size() == 1 : buffer.made_at > chains_.back().first;
+      return made_here && buffer.made_at <= i && buffer.last_read_at > i + 1;
+    });
+  }
+
+  const std::vector<Work>& works_;
+  const Buffers& buffers_;
+  const ChainLength length_;
+  std::vector<Chain> chains_{1};
+  std::int64_t overlap_ = 0;
+  std::int64_t tallest_;  // of the chain's frames
+};
 
 RowRange hull(const RowRange& a, const RowRange& b) {
   if (a.count() == 0) return b;
@@ -84,7 +131,7 @@ ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& kee
       streamed(is_streamed),
       works(works_of(the_plan, FusedSteps::as_parts)),
       buffers(buffers_of(the_plan, works, keep)),
-      chains(cut(works, buffers, length)) {}
+      chains(ChainCutter(works, buffers, length).cut()) {}
 
 std::size_t ChainedPlan::end_time(const Chain& chain) const {
   return streamed && chain.last ? works.size() + 1 : chain.end;
@@ -105,14 +152,16 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   height_ = to_writer_                ? plan.plan.output.height
             : chain.end > chain.first ? plan.works[chain.end - 1].step->out.height
                                       : source.height;
-  // Of the largest of its frames, for each row of the last.
+  // Of the largest of its frames, for each row of the last, without rows that nothing needs.
   tallest_ = height_;
-  const auto weigh = [&](const FrameType& type) {
-    tallest_ = std::max(tallest_, type.height);
-    row_bytes_ = std::max(row_bytes_, imgpipe::row_bytes(type) * ((type.height + height_ - 1) / height_));
+  const std::vector<RowRange> needed = rows_of({0, height_});
+  const auto weigh = [&](const FrameType& type, const RowRange& rows) {
+    tallest_ = std::max(tallest_, rows.count());
+    row_bytes_ = std::max(row_bytes_, imgpipe::row_bytes(type) * ((rows.count() + height_ - 1) / height_));
   };
-  if (chain.decodes) weigh(source);
-  for (std::size_t i = chain.first; i < chain.end; ++i) weigh(plan.works[i].step->out);
+  if (chain.decodes) weigh(source, needed[0]);
+  for (std::size_t i = chain.first; i < chain.end; ++i)
+    weigh(plan.works[i].step->out, needed[plan.buffers.works[i].pixels]);
 }
 
 BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads)
@@ -178,10 +227,40 @@ bool BandPlan::in_place(std::size_t buffer, const RowRange& rows, const RowRange
   return plan_.is_whole(buffer, chain_) && rows == own(band, plan_.buffers[buffer].type.height);
 }
 
+// Of the rows from `read` up to `until` those that are read first: to the end of a piece; 0 if they are no
+// more than one.
+std::int64_t BandPlan::next_piece(std::int64_t read, std::int64_t until) const {
+  return until - read > skip_rows_ ? (read / skip_rows_ + 1) * skip_rows_ - read : 0;
+}
+
+std::int64_t BandPlan::skipped_before(std::int64_t i, std::int64_t read) const {
+  const std::int64_t height = plan_.buffers[0].type.height;
+  if (i == bands()) {
+    const std::int64_t piece = next_piece(read, height);
+    return piece > 0 ? piece : height - read;
+  }
+  const RowRange needed = rows_of(band(i))[0];
+  return needed.count() > 0 ? next_piece(read, needed.first) : 0;
+}
+
+std::int64_t BandPlan::read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const {
+  const std::int64_t height = plan_.buffers[0].type.height;
+  const std::int64_t end = std::max(needed.end, read);
+  return i + 1 == bands() && next_piece(end, height) == 0 ? height : end;
+}
+
 // By buffer: the most rows that any band holds of what it makes.
 std::vector<std::int64_t> BandPlan::most_rows_held() {
   std::vector<std::int64_t> held(plan_.buffers.size());
   std::int64_t read = 0;  // rows of the decoded image
+  const auto skip_before = [&](std::int64_t i) {
+    while (const std::int64_t rows = chain_.decodes ? skipped_before(i, read) : 0) {
+      read += rows;
+      rows_read_ = std::max(rows_read_, rows);
+      held[0] = std::max(held[0], rows);
+      ++skips_;
+    }
+  };
   for (std::int64_t i = 0; i < bands(); ++i) {
     const RowRange at = band(i);
     std::vector<RowRange> rows = rows_of(at);
@@ -189,8 +268,9 @@ std::vector<std::int64_t> BandPlan::most_rows_held() {
       if (!plan_.made_in(buffer, chain_)) continue;
       if (buffer == 0) {
         if (rows[0].count() == 0) rows[0] = {read, read};
+        skip_before(i);
         rows[0].first = std::min(rows[0].first, read);
-        rows[0].end = i + 1 == bands() ? plan_.buffers[0].type.height : std::max(rows[0].end, read);
+        rows[0].end = read_end(i, rows[0], read);
         read = rows[0].end;
         rows_read_ = std::max(rows_read_, rows[0].count());
         if (plan_.is_whole(0, chain_)) continue;
@@ -200,10 +280,13 @@ std::vector<std::int64_t> BandPlan::most_rows_held() {
       held[buffer] = std::max(held[buffer], rows[buffer].count());
     }
   }
+  skip_before(bands());
   return held;
 }
 
 void BandPlan::find_places() {
+  const FrameType& source = plan_.buffers[0].type;
+  skip_rows_ = rows_of_a_band(source.height, imgpipe::row_bytes(source), 1);
   const std::vector<std::int64_t> held = most_rows_held();
   place_of_.resize(held.size());
   std::vector<std::size_t> free_after;  // by place: when its last buffer was last read

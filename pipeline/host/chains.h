@@ -11,6 +11,9 @@
 //   band of the chain's last frame        first ............ end
 //   smooth needs of contrast           first-2 ............ end+2
 //   resize to half the height needs    2 first-4 ...... 2 end+4
+//
+// Where each row needs all of them (rotate) the chain before it makes the whole image. Rows that no band
+// needs (crop) are read in pieces between the bands, and dropped: a file is judged whole.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +31,15 @@ struct Chain {
   std::size_t first = 0, end = 0;
   bool decodes = false;  // the first: it makes the decoded image
   bool last = false;     // a writer takes its bands, if there is one
+  // Its first work needs all rows at once. On a device such a work is a chain of its own, and the host's: the
+  // rows are there, in its memory, and a device could not hold them.
+  bool of_all_rows = false;
 };
 
 // How much a chain does. `longest`: all that can be done band by band, the first of them fed by the reader.
-// The others have an empty chain first, that decodes into a whole image.
-enum class ChainLength { longest, longest_behind_decoding, step };
+// Those behind decoding have an empty chain first, that decodes into a whole image. On a device a work that
+// needs all rows is a chain of its own.
+enum class ChainLength { longest, longest_on_device, longest_on_device_behind_decoding, step };
 
 // The plan's works with the buffers between them, in chains.
 struct ChainedPlan {
@@ -71,6 +78,13 @@ class BandPlan {
 
   [[nodiscard]] std::int64_t bands() const { return (height_ + rows_ - 1) / rows_; }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
+  // The next rows of the image that are read for no band, where those before `read` are there, before band i
+  // or, with i = bands(), behind the last: 0 where there are none, or so few that the band reads them too.
+  [[nodiscard]] std::int64_t skipped_before(std::int64_t i, std::int64_t read) const;
+  // Up to which row band i reads, which needs these; no less than up to `read`.
+  [[nodiscard]] std::int64_t read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const;
+  // Bands, and pieces of rows that are read for none of them.
+  [[nodiscard]] std::int64_t pieces() const { return bands() + skips_; }
   // Of the chain's last frame, which is cut into bands.
   [[nodiscard]] std::int64_t height() const { return height_; }
   [[nodiscard]] bool to_writer() const { return to_writer_; }
@@ -99,13 +113,14 @@ class BandPlan {
   [[nodiscard]] std::optional<std::size_t> place_of(std::size_t buffer) const { return place_of_[buffer]; }
   // Whether a band writes its rows of a buffer straight into the whole image.
   [[nodiscard]] bool in_place(std::size_t buffer, const RowRange& rows, const RowRange& band) const;
-  // The most rows that any band reads of the decoded image: all that it needs of it.
+  // The most rows that are read of the decoded image at a time: all that a band needs of it, or a piece.
   [[nodiscard]] std::int64_t rows_read() const { return rows_read_; }
   // Bytes that one band holds.
   [[nodiscard]] std::int64_t band_bytes() const;
 
  private:
   BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer);
+  [[nodiscard]] std::int64_t next_piece(std::int64_t read, std::int64_t until) const;
   [[nodiscard]] std::int64_t writers_strip_rows(const Writer* writer) const;
   [[nodiscard]] std::vector<std::int64_t> most_rows_held();
   void find_places();
@@ -117,6 +132,8 @@ class BandPlan {
   std::int64_t tallest_ = 1, row_bytes_ = 1;
   std::int64_t strip_rows_ = 0;
   std::int64_t rows_read_ = 0;
+  std::int64_t skip_rows_ = 1;  // of a piece that is read for no band
+  std::int64_t skips_ = 0;
   std::vector<Place> places_;
   std::vector<std::optional<std::size_t>> place_of_;  // by buffer
 };

@@ -292,8 +292,8 @@ class DeviceCutter {
                                                    std::int64_t room) const {
     for (; rows > 0; rows -= 1 + rows / 16) {
       DeviceCut cut{bands_of(rows), slots};
-      const auto bands = static_cast<std::size_t>(cut.bands.bands().bands());
-      cut.slots = std::min(slots, bands);
+      const auto pieces = static_cast<std::size_t>(cut.bands.bands().pieces());
+      cut.slots = std::min(slots, pieces);
       if (cut.bands.bytes() * static_cast<std::int64_t>(cut.slots) <= room) return cut;
     }
     return std::nullopt;

@@ -27,11 +27,24 @@ std::string value_from(Bytes& bytes, const Parameter& row) {
   return text;
 }
 
+// WxH or WxH+X+Y, or nearly so.
+std::string rectangle_from(Bytes& bytes) {
+  const std::size_t how = bytes.next();
+  std::string text = std::to_string(bytes.next()) + (how % 16 == 0 ? "" : "x") + std::to_string(bytes.next());
+  for (std::size_t offsets = how % 5 == 0 ? how % 4 : how % 2 * 2; offsets > 0; --offsets)
+    text += "+" + std::to_string(bytes.next() % 64);
+  return text;
+}
+
 std::string list_from(Bytes& bytes) {
   std::string list;
   for (std::size_t steps = 1 + bytes.next() % 6; steps > 0; --steps) {
     const Stage& stage = stage_table()[bytes.next() % stage_table().size()];
     list += (list.empty() ? "" : ",") + std::string(stage.name);
+    if (stage.takes_rectangle && bytes.next() % 4 != 0) {
+      list += ":" + rectangle_from(bytes);
+      continue;
+    }
     for (const Parameter& row : stage.parameters) {
       const std::size_t how = bytes.next() % 4;
       if (how == 0) continue;
@@ -41,8 +54,16 @@ std::string list_from(Bytes& bytes) {
   return list;
 }
 
+// What a step says of itself, as --stages has it, is the step again.
+void check_said(const StageRequest& request) {
+  const std::string text = std::string(request.stage->name) + request.said;
+  if (parse_stages(text).front().parameters != request.parameters) __builtin_trap();
+}
+
 void check(std::string_view list, const Shape& shape) {
-  const Plan plan = make_plan(parse_stages(list), shape, false, std::int64_t{1} << 24);
+  const std::vector<StageRequest> requests = parse_stages(list);
+  for (const StageRequest& request : requests) check_said(request);
+  const Plan plan = make_plan(requests, shape, false, std::int64_t{1} << 24);
   FrameType type = frame_type_of(shape);
   for (const Step& step : plan.steps) {
     if (step.in != type) __builtin_trap();

@@ -168,9 +168,13 @@ def gamma(planes, value):
 
 
 def levels(planes, lo, hi, of="same"):
-    unit, low, high = 257 if of == "16" else 1, int(lo), int(hi)
-    table = [min(255, half_up(Fraction(max(0, v * unit - low) * 255, high - low))) for v in range(256 * (high > low))]
-    return [[[table[v] for v in row] for row in p] for p in planes] if table else planes
+    white = planes[0].white
+    unit = 257 if of == "16" and white == 255 else 1  # of the samples
+    low, high = (int(limit) * (257 if of == "8" and white == 65535 else 1) for limit in (lo, hi))
+    if high <= low:
+        return planes
+    spread = lambda v: min(white, half_up(Fraction(max(0, v * unit - low) * white, high - low)))
+    return [[[spread(v) for v in row] for row in p] for p in planes]
 
 
 def single(value):
@@ -222,6 +226,39 @@ def resize(planes, width="0", height="0", method="linear", fit="exact"):
     return planes if (width, height) == (w, h) else [resize_plane(p, width, height, method) for p in planes]
 
 
+class Refused(Exception):
+    """A step that cannot be done to this image."""
+
+
+def flip(planes, direction="horizontal"):
+    return [[row[::-1] for row in p] if direction == "horizontal" else p[::-1] for p in planes]
+
+
+def turned(plane):
+    """A quarter, clockwise: the first column, read upwards, is the first row."""
+    return [[row[x] for row in reversed(plane)] for x in range(len(plane[0]))]
+
+
+def rotate(planes, angle):
+    for _ in range(int(angle) // 90):
+        planes = [turned(p) for p in planes]
+    return planes
+
+
+def crop(planes, *values, **named):
+    if "x" in values[0]:  # WxH, WxH+X+Y
+        size, *offsets = values[0].split("+")
+        values = (*size.split("x"), *offsets, *values[1:])
+    given = {**dict(zip(("width", "height", "x", "y"), values)), **named}
+    width, height, x, y = (given.get(name, "center") for name in ("width", "height", "x", "y"))
+    h, w, width, height = len(planes[0]), len(planes[0][0]), int(width), int(height)
+    left = (w - width) // 2 if x == "center" else int(x)
+    top = (h - height) // 2 if y == "center" else int(y)
+    if left < 0 or top < 0 or left + width > w or top + height > h:
+        raise Refused
+    return [[row[left:left + width] for row in p[top:top + height]] for p in planes]
+
+
 # The stages by name: what they do, and their telling cases. One row each.
 STAGES = {
     "gray": (gray, list(LUMA)),
@@ -237,11 +274,15 @@ STAGES = {
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
                         "1:1:area", "13:11"]),
     "depth": (depth, ["16", "8"]),
+    "crop": (crop, ["2x2", "1x1", "3x2+1+0", "2x3:0:1", "5x4:y=0", "4:5:center:0", "2:2:x=3:y=2"]),
+    "flip": (flip, ["", "vertical"]),
+    "rotate": (rotate, ["90", "180", "270"]),
 }
 # Values that samples of 8 bits do not have.
 ONLY_OF_16 = ["threshold:40000"]
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
+         "rotate:90,smooth,crop:2x2,flip", "flip:vertical,gray,rotate:270",
          "depth:16,smooth,depth:8", "depth:8,contrast:to=16,gamma:0.5"]
 
 
@@ -313,7 +354,10 @@ def image_case(name, pixels, white=255):
     for stages in [step for stage in STAGES for step in cases_of(stage)] + LISTS:
         if white == 255 and stages in ONLY_OF_16:
             continue
-        result = run(planes, stages)
+        try:
+            result = run(planes, stages)
+        except Refused:
+            continue
         case["results"].append({"stages": stages, "width": len(result[0][0]), "height": len(result[0]),
                                 "bits": bits_of(result[0].white), "planes": [text(p, p.white) for p in result]})
     return case

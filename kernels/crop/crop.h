@@ -1,0 +1,70 @@
+// A rectangle of the image: out(x, y) = in(x + left, y + top). All channels alike, alpha too. It must
+// lie inside the image. Without offsets it lies in the middle: left = (in.width - width) / 2, rounded
+// down, top alike. ImageMagick's -crop WxH+X+Y +repage.
+#pragma once
+
+#include <array>
+
+#include "kernels/stage_call.h"
+
+namespace imgpipe {
+
+inline constexpr std::array<std::string_view, 1> kCropOffsetWords{"center"};
+inline constexpr std::int64_t kCropCenter = -1;  // the word's value
+inline constexpr std::array kCropParameters{
+    Parameter{.name = "width",
+              .help = "Pixels",
+              .kind = Parameter::Kind::integer,
+              .least = 1,
+              .most = kMostSide,
+              .required = true},
+    Parameter{.name = "height",
+              .help = "Rows",
+              .kind = Parameter::Kind::integer,
+              .least = 1,
+              .most = kMostSide,
+              .required = true},
+    Parameter{.name = "x",
+              .help = "Pixels to the left of it",
+              .kind = Parameter::Kind::integer,
+              .preset = kCropCenter,
+              .most = kMostSide,
+              .words = kCropOffsetWords},
+    Parameter{.name = "y",
+              .help = "Rows above it",
+              .kind = Parameter::Kind::integer,
+              .preset = kCropCenter,
+              .most = kMostSide,
+              .words = kCropOffsetWords},
+};
+struct CropParameters {
+  explicit constexpr CropParameters(const Parameters& values)
+      : width(values[0]), height(values[1]), x(values[2]), y(values[3]) {}
+  std::int64_t width, height;
+  std::int64_t x, y;  // or kCropCenter
+};
+
+// Where `size` of `of` pixels begin.
+[[nodiscard]] constexpr std::int64_t crop_offset(std::int64_t wanted, std::int64_t size, std::int64_t of) {
+  return wanted == kCropCenter ? (of - size) / 2 : wanted;
+}
+static_assert(crop_offset(kCropCenter, 3, 8) == 2 && crop_offset(kCropCenter, 8, 8) == 0);
+static_assert(crop_offset(0, 3, 8) == 0 && crop_offset(5, 3, 8) == 5);
+
+// A rectangle that is the image.
+[[nodiscard]] std::string_view crop_needless(const FrameType& in, const Parameters& parameters);
+// A rectangle that is not inside the image.
+[[nodiscard]] std::string_view crop_misfit(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] FrameType crop_output(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] RowRange crop_needs(const FrameType& in, const Parameters& parameters, RowRange out);
+
+// in, out: of either layout and any samples; the rectangle is inside the image.
+void crop_reference(const StageCall<Host>& call);
+
+// The same, row by row: copies, in which SIMD has no part of its own.
+void crop_cpu(const StageCall<Host>& call, const Band& band);
+
+// The same on a CUDA device; planes as kernels/cuda_launch.h asks.
+CudaStatus crop_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
+}  // namespace imgpipe

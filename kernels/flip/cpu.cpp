@@ -1,0 +1,50 @@
+// flip: rows are copied, or reversed in SIMD.
+#include "kernels/flip/flip.h"
+#include "kernels/moved_planes.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/flip/cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/reversed_row-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+void flip_rows(const StageCall<Host>& call, const Band& band) {
+  const bool vertical = FlipParameters(call.parameters).direction == FlipDirection::vertical;
+  for (int i = 0; i < moved_planes(call.in.type); ++i) {
+    const std::size_t plane = plane_of_channel(call.in.type, i);
+    const ConstHostView& in = call.in.planes[plane];
+    const HostView& out = call.out.planes[plane];
+    for (std::int64_t y = band.first; y < band.end; ++y) {
+      std::byte* const to = out.row(y - band.out_top);
+      if (vertical) {
+        const std::byte* const from = in.row(mirrored(y, call.in.type.height) - band.in_top);
+        std::memcpy(to, from, static_cast<std::size_t>(out.row_bytes()));
+      } else {
+        reverse_row(in.row(y - band.in_top), in.width, pixel_bytes(in), to);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace imgpipe {
+
+HWY_EXPORT(flip_rows);
+
+void flip_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(flip_rows)(call, band);
+}
+
+}  // namespace imgpipe
+#endif

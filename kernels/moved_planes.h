@@ -1,0 +1,22 @@
+// For stages that move whole pixels (Stage::moves_pixels), whatever a pixel is: one plane with all
+// channels, or a plane of each, of 8 or 16 bits.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/frame.h"
+
+namespace imgpipe {
+
+// Planes of a frame that has its alpha: the i-th is number plane_of_channel(type, i).
+[[nodiscard]] constexpr int moved_planes(const FrameType& type) {
+  return type.layout == Layout::interleaved ? 1 : type.channels();
+}
+
+// From a pixel of a plane to the next: 1, 2, 3, 4, 6 or 8.
+template <class Byte, class Where>
+[[nodiscard]] constexpr int pixel_bytes(const View<Byte, Where>& plane) {
+  return plane.channels * static_cast<int>(sample_bytes(plane.sample));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,196 @@
+// rotate in SIMD. By 180 degrees: rows in reverse, from the last one on. By 90 and 270: tiles of 16
+// bytes' worth of samples each way are transposed in registers.
+//
+//   input, a tile's rows     k: ....abcd....      they are loaded in the order in which their pixels stand
+//                          k+1: ....efgh....      side by side in the output: by 90 degrees from below
+//
+//   registers   abcd efgh ijkl mnop  ->  aeim bfjn cgko dhlp  ->  rows of the output
+//
+// A group of rows of the output takes one cache line of each row of the input: it is read while it is
+// there.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/moved_planes.h"
+#include "kernels/rotate/rotate.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/rotate/cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/reversed_row-inl.h"
+
+#ifndef IMGPIPE_ROTATE_PLANE
+#define IMGPIPE_ROTATE_PLANE
+namespace imgpipe {
+namespace {
+
+constexpr std::int64_t kGroupRows = 64;  // of the output, worked on together
+
+// A plane of a call, with rows counted as in the whole image; by 90 or 270 degrees.
+struct TurnedPlane {
+  ConstHostView in;
+  HostView out;
+  const Band& band;
+  bool clockwise;
+  std::int64_t in_width, in_height;
+
+  // Output pixel (x, y) is pixel (column(y), row(x)).
+  [[nodiscard]] std::int64_t column(std::int64_t y) const { return clockwise ? y : in_width - 1 - y; }
+  [[nodiscard]] std::int64_t row(std::int64_t x) const { return clockwise ? in_height - 1 - x : x; }
+  [[nodiscard]] const std::byte* from(std::int64_t y) const { return in.row(y - band.in_top); }
+  [[nodiscard]] std::byte* to(std::int64_t y) const { return out.row(y - band.out_top); }
+};
+
+template <int Bytes>
+inline void turn_by_pixels(const TurnedPlane& plane) {
+  for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
+    const std::int64_t column = plane.column(y);
+    for (std::int64_t x = 0; x < plane.out.width; ++x)
+      std::memcpy(plane.to(y) + x * Bytes, plane.from(plane.row(x)) + column * Bytes, Bytes);
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class T>
+using Tag16 = hn::FixedTag<T, 16 / sizeof(T)>;
+
+// rows[i][j] becomes rows[j][i]: in each round the rows of both halves are interleaved.
+template <class T, int Size = 16 / sizeof(T)>
+HWY_INLINE void transpose(hn::Vec<Tag16<T>> (&rows)[Size]) {
+  const Tag16<T> d;
+  for (int done = 1; done < Size; done *= 2) {
+    hn::Vec<Tag16<T>> next[Size];
+    for (int i = 0; i < Size / 2; ++i) {
+      next[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + Size / 2]);
+      next[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + Size / 2]);
+    }
+    for (int i = 0; i < Size; ++i) rows[i] = next[i];
+  }
+}
+
+// The tile of the output whose upper left pixel is (x, y); pixels are a T each, wherever they lie.
+template <class T>
+HWY_INLINE void turn_tile(const TurnedPlane& plane, std::int64_t x, std::int64_t y) {
+  constexpr int kSize = 16 / sizeof(T);
+  const Tag16<T> d;
+  const Tag16<std::uint8_t> bytes;
+  const std::int64_t left = std::min(plane.column(y), plane.column(y + kSize - 1));
+  hn::Vec<Tag16<T>> rows[kSize];
+  for (int k = 0; k < kSize; ++k) {
+    const std::byte* const from = plane.from(plane.row(x + k)) + left * static_cast<int>(sizeof(T));
+    rows[k] = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from)));
+  }
+  transpose<T>(rows);
+  for (int j = 0; j < kSize; ++j) {
+    std::byte* const to =
+        plane.to(plane.clockwise ? y + j : y + kSize - 1 - j) + x * static_cast<int>(sizeof(T));
+    hn::StoreU(hn::BitCast(bytes, rows[j]), bytes, reinterpret_cast<std::uint8_t*>(to));
+  }
+}
+
+// The same where pixels are three T each.
+template <class T>
+HWY_INLINE void turn_tile_of_three(const TurnedPlane& plane, std::int64_t x, std::int64_t y) {
+  constexpr int kSize = 16 / sizeof(T);
+  const Tag16<T> d;
+  const std::int64_t left = std::min(plane.column(y), plane.column(y + kSize - 1));
+  hn::Vec<Tag16<T>> r[kSize];
+  hn::Vec<Tag16<T>> g[kSize];
+  hn::Vec<Tag16<T>> b[kSize];
+  for (int k = 0; k < kSize; ++k) {
+    const auto* const from = reinterpret_cast<const T*>(plane.from(plane.row(x + k)));
+    hn::LoadInterleaved3(d, from + 3 * left, r[k], g[k], b[k]);
+  }
+  transpose<T>(r);
+  transpose<T>(g);
+  transpose<T>(b);
+  for (int j = 0; j < kSize; ++j) {
+    auto* const to = reinterpret_cast<T*>(plane.to(plane.clockwise ? y + j : y + kSize - 1 - j));
+    hn::StoreInterleaved3(r[j], g[j], b[j], d, to + 3 * x);
+  }
+}
+
+// tile(x, y): of Size x Size pixels. Those at the ends of a row and of the band end there, and make some
+// pixels again.
+template <int Size, int Bytes, class Tile>
+HWY_INLINE void turn_by_tiles(const TurnedPlane& plane, const Tile& tile) {
+  const Band& band = plane.band;
+  const std::int64_t width = plane.out.width;
+  if (band.end - band.first < Size || width < Size) {
+    turn_by_pixels<Bytes>(plane);
+    return;
+  }
+  for (std::int64_t top = band.first; top < band.end; top += kGroupRows) {
+    const std::int64_t end = std::min(band.end, top + kGroupRows);
+    for (std::int64_t x = 0; x < width; x += Size) {
+      for (std::int64_t y = top; y < end; y += Size)
+        tile(std::min(x, width - Size), std::min(y, band.end - Size));
+    }
+  }
+}
+
+template <class T>
+void turn_plane(const TurnedPlane& plane) {
+  turn_by_tiles<16 / sizeof(T), sizeof(T)>(
+      plane, [&](std::int64_t x, std::int64_t y) HWY_ATTR { turn_tile<T>(plane, x, y); });
+}
+
+template <class T>
+void turn_plane_of_three(const TurnedPlane& plane) {
+  turn_by_tiles<16 / sizeof(T), 3 * sizeof(T)>(
+      plane, [&](std::int64_t x, std::int64_t y) HWY_ATTR { turn_tile_of_three<T>(plane, x, y); });
+}
+
+void turn(const TurnedPlane& plane) {
+  const int bytes = pixel_bytes(plane.in);
+  if (bytes == 1) turn_plane<std::uint8_t>(plane);
+  if (bytes == 2) turn_plane<std::uint16_t>(plane);
+  if (bytes == 3) turn_plane_of_three<std::uint8_t>(plane);
+  if (bytes == 4) turn_plane<std::uint32_t>(plane);
+  if (bytes == 6) turn_plane_of_three<std::uint16_t>(plane);
+  if (bytes == 8) turn_plane<std::uint64_t>(plane);
+}
+
+void rotate_rows(const StageCall<Host>& call, const Band& band) {
+  const RotateAngle angle = RotateParameters(call.parameters).angle;
+  const FrameType& type = call.in.type;
+  for (int i = 0; i < moved_planes(type); ++i) {
+    const std::size_t plane = plane_of_channel(type, i);
+    const ConstHostView& in = call.in.planes[plane];
+    const HostView& out = call.out.planes[plane];
+    if (angle != RotateAngle::by_180) {
+      turn({in, out, band, angle == RotateAngle::by_90, type.width, type.height});
+      continue;
+    }
+    for (std::int64_t y = band.first; y < band.end; ++y)
+      reverse_row(in.row(type.height - 1 - y - band.in_top), in.width, pixel_bytes(in),
+                  out.row(y - band.out_top));
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace imgpipe {
+
+HWY_EXPORT(rotate_rows);
+
+void rotate_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(rotate_rows)(call, band);
+}
+
+}  // namespace imgpipe
+#endif

@@ -1,0 +1,49 @@
+#include <utility>
+
+#include "kernels/moved_planes.h"
+#include "kernels/rotate/rotate.h"
+
+namespace imgpipe {
+namespace {
+
+template <class T>
+void rotate_plane(const Plane<const T, Host>& in, const Plane<T, Host>& out, RotateAngle angle) {
+  for (std::int64_t y = 0; y < out.height; ++y) {
+    for (std::int64_t x = 0; x < out.width; ++x) {
+      const PixelPlace from = rotated_from(angle, in.width, in.height, {x, y});
+      for (int c = 0; c < out.channels; ++c)
+        out.row(y)[x * out.channels + c] = in.row(from.y)[from.x * in.channels + c];
+    }
+  }
+}
+
+template <class T>
+void rotate_planes(const StageCall<Host>& call) {
+  for (int i = 0; i < moved_planes(call.in.type); ++i) {
+    const std::size_t plane = plane_of_channel(call.in.type, i);
+    rotate_plane<T>(call.in.plane<T>(plane), call.out.plane<T>(plane),
+                    RotateParameters(call.parameters).angle);
+  }
+}
+
+}  // namespace
+
+FrameType rotate_output(const FrameType& in, const Parameters& parameters) {
+  FrameType out = in;
+  if (RotateParameters(parameters).angle != RotateAngle::by_180) std::swap(out.width, out.height);
+  return out;
+}
+
+bool rotate_needs_all_rows(const Parameters&) {
+  return true;
+}
+
+void rotate_reference(const StageCall<Host>& call) {
+  if (call.in.type.sample == SampleType::u16) {
+    rotate_planes<std::uint16_t>(call);
+  } else {
+    rotate_planes<std::uint8_t>(call);
+  }
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,61 @@
+// The image turned clockwise by right angles, exactly; by 90 and 270 degrees width and height change
+// places. All channels alike, alpha too. ImageMagick's -rotate, cv2.rotate, Pillow's
+// transpose(ROTATE_270, 180, 90), which counts the other way.
+#pragma once
+
+#include <array>
+
+#include "kernels/stage_call.h"
+
+namespace imgpipe {
+
+enum class RotateAngle : std::uint8_t { by_90, by_180, by_270 };
+
+inline constexpr std::array<std::string_view, 3> kRotateAngleNames{"90", "180", "270"};
+inline constexpr std::array kRotateParameters{
+    Parameter{.name = "angle", .help = "Degrees, clockwise", .words = kRotateAngleNames, .required = true},
+};
+struct RotateParameters {
+  explicit constexpr RotateParameters(const Parameters& values) : angle(values.as<RotateAngle>(0)) {}
+  RotateAngle angle;
+};
+
+struct PixelPlace {
+  std::int64_t x = 0, y = 0;
+  friend constexpr bool operator==(const PixelPlace&, const PixelPlace&) = default;
+};
+
+// Where pixel `to` of the output comes from in an input of width x height pixels.
+[[nodiscard]] constexpr PixelPlace rotated_from(RotateAngle angle, std::int64_t width, std::int64_t height,
+                                                const PixelPlace& to) {
+  switch (angle) {
+    case RotateAngle::by_90:
+      return {to.y, height - 1 - to.x};
+    case RotateAngle::by_180:
+      return {width - 1 - to.x, height - 1 - to.y};
+    case RotateAngle::by_270:
+      break;
+  }
+  return {width - 1 - to.y, to.x};
+}
+// Of 3x2 pixels: the upper left one goes to the upper right, the lower right, the lower left corner.
+static_assert(rotated_from(RotateAngle::by_90, 3, 2, {1, 0}) == PixelPlace{0, 0});
+static_assert(rotated_from(RotateAngle::by_180, 3, 2, {2, 1}) == PixelPlace{0, 0});
+static_assert(rotated_from(RotateAngle::by_270, 3, 2, {0, 2}) == PixelPlace{0, 0});
+static_assert(rotated_from(RotateAngle::by_90, 3, 2, {0, 2}) == PixelPlace{2, 1});
+static_assert(rotated_from(RotateAngle::by_270, 3, 2, {1, 0}) == PixelPlace{2, 1});
+
+[[nodiscard]] FrameType rotate_output(const FrameType& in, const Parameters& parameters);
+// Always: a row of the output is a column, or lies at the other end.
+[[nodiscard]] bool rotate_needs_all_rows(const Parameters& parameters);
+
+// in, out: of either layout and any samples.
+void rotate_reference(const StageCall<Host>& call);
+
+// The same in SIMD: tiles are transposed in registers.
+void rotate_cpu(const StageCall<Host>& call, const Band& band);
+
+// The same on a CUDA device; planes as kernels/cuda_launch.h asks.
+CudaStatus rotate_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
+}  // namespace imgpipe

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Compares flip, rotate and crop with Pillow and OpenCV, pixel by pixel, on images that it makes.
+
+    geometry_compare.py IMGPIPE [DEVICE...]
+
+Grey, grey with alpha, RGB and RGBA of awkward sizes, as PNG, on every device named (cpu and reference without one).
+Needs Pillow; OpenCV's checks where it is installed. Exit 0: all equal; 1: a difference; 77: Pillow is missing, nothing
+was compared.
+"""
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+try:
+    from PIL import Image
+except ImportError:
+    print("SKIPPED: Pillow is not installed")
+    sys.exit(77)
+try:
+    import cv2
+except ImportError:
+    cv2 = None
+
+MODES = ("L", "LA", "RGB", "RGBA")
+SIZES = ((1, 1), (1, 7), (7, 1), (16, 16), (33, 17), (65, 127), (130, 64), (301, 203))
+PILLOW = {"flip": Image.FLIP_LEFT_RIGHT, "flip:vertical": Image.FLIP_TOP_BOTTOM, "rotate:90": Image.ROTATE_270,
+          "rotate:180": Image.ROTATE_180, "rotate:270": Image.ROTATE_90}
+
+
+def rectangles(width, height):
+    """As --stages has them, and left, upper, right, lower."""
+    yield f"crop:{width}x1+0+{height - 1}", (0, height - 1, width, height)
+    yield f"crop:1x{height}+{width - 1}+0", (width - 1, 0, width, height)
+    w, h = (width + 1) // 2, (height + 2) // 3
+    x, y = (width - w) // 2, (height - h) // 2
+    yield f"crop:{w}x{h}", (x, y, x + w, y + h)
+    yield f"crop:{w}x{h}:y=0", (x, 0, x + w, h)
+
+
+def made_by(program, device, source, folder, step):
+    target = os.path.join(folder, "out.png")
+    subprocess.run([program, source, target, "-q", "--overwrite", "--device", device, "--stages", step], check=True)
+    return target
+
+
+def pillow_checks(image):
+    for step, method in PILLOW.items():
+        yield step, image.transpose(method)
+    for step, box in rectangles(*image.size):
+        yield step, image.crop(box)
+
+
+def opencv_checks(pixels):
+    yield "flip", cv2.flip(pixels, 1)
+    yield "flip:vertical", cv2.flip(pixels, 0)
+    yield "rotate:90", cv2.rotate(pixels, cv2.ROTATE_90_CLOCKWISE)
+    yield "rotate:180", cv2.rotate(pixels, cv2.ROTATE_180)
+    yield "rotate:270", cv2.rotate(pixels, cv2.ROTATE_90_COUNTERCLOCKWISE)
+
+
+def same_as_pillow(path, expected):
+    with Image.open(path) as got:
+        return got.mode == expected.mode and got.size == expected.size and got.tobytes() == expected.tobytes()
+
+
+def same_as_opencv(path, expected):
+    got = cv2.imread(path, cv2.IMREAD_UNCHANGED)
+    return got.shape == expected.shape and got.dtype == expected.dtype and (got == expected).all()
+
+
+def main():
+    program, devices = sys.argv[1], sys.argv[2:] or ["cpu", "reference"]
+    if cv2 is None:
+        print("SKIPPED: the OpenCV checks; OpenCV is not installed")
+    numbers = random.Random(18)
+    failed = compared = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "in.png")
+        for mode in MODES:
+            for width, height in SIZES:
+                image = Image.frombytes(mode, (width, height), numbers.randbytes(width * height * len(mode)))
+                image.save(source)
+                checks = [("Pillow", same_as_pillow, *check) for check in pillow_checks(image)]
+                # OpenCV reads grey with alpha as something else.
+                if cv2 is not None and mode != "LA":
+                    checks += [("OpenCV", same_as_opencv, *check)
+                               for check in opencv_checks(cv2.imread(source, cv2.IMREAD_UNCHANGED))]
+                for device in devices:
+                    for peer, same, step, expected in checks:
+                        compared += 1
+                        if not same(made_by(program, device, source, folder, step), expected):
+                            failed += 1
+                            print(f"DIFFERENT: {step} of {width}x{height} {mode} on {device} from {peer}'s")
+    print(f"{compared - failed} of {compared} comparisons equal")
+    sys.exit(1 if failed or not compared else 0)
+
+
+main()
