@@ -30,7 +30,8 @@ constexpr std::int64_t kRowGroup = 16;
 
 // The value of a place between two columns, times 256, which 16 bits hold.
 inline std::uint16_t blended(int left, int right, int share) {
-  return static_cast<std::uint16_t>((left << kLinearBits<Sample>)+(right - left) * share);
+  constexpr int kOne = kLinearOne<Sample>;
+  return static_cast<std::uint16_t>(left * kOne + (right - left) * share);
 }
 
 // Columns first..end-1 of the output. `last`: the row's last pixel; behind it is none to blend it with.

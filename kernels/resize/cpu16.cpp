@@ -22,7 +22,8 @@ constexpr std::int64_t kRowGroup = 16;
 
 // The value of a place between two columns, times 2^16, which 32 bits hold; what is added may wrap.
 inline std::uint32_t blended(std::uint32_t left, std::uint32_t right, std::int32_t share) {
-  return (left << kLinearBits<Sample16>)+(right - left) * static_cast<std::uint32_t>(share);
+  constexpr std::uint32_t kOne = kLinearOne<Sample16>;
+  return left * kOne + (right - left) * static_cast<std::uint32_t>(share);
 }
 
 // Columns first..end-1 of the output. `last`: the row's last pixel; behind it is none to blend it with.
