@@ -55,12 +55,13 @@ __device__ __forceinline__ int4 load_entries(const std::int32_t* at) {
 __device__ __forceinline__ std::uint32_t blended(const Sample* row, int source, int share) {
   const int left = __ldg(row + source);
   const int right = __ldg(row + source + (share > 0 ? 1 : 0));
-  return static_cast<std::uint32_t>((left << kLinearBits) + (right - left) * share);
+  constexpr int kOne = kLinearOne<Sample>;
+  return static_cast<std::uint32_t>(left * kOne + (right - left) * share);
 }
 
 __device__ __forceinline__ std::uint32_t linear_at(const Sample* upper, const Sample* lower, int source,
                                                    int share, std::uint32_t down_share) {
-  return linear_rounded((kLinearOne - down_share) * blended(upper, source, share) +
+  return linear_rounded((kLinearOne<Sample> - down_share) * blended(upper, source, share) +
                         down_share * blended(lower, source, share));
 }
 
