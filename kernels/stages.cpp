@@ -2,6 +2,7 @@
 #include <array>
 
 #include "kernels/contrast/contrast.h"
+#include "kernels/equalize/equalize.h"
 #include "kernels/gamma/gamma.h"
 #include "kernels/gray/gray.h"
 #include "kernels/hist/hist.h"
@@ -74,6 +75,10 @@ constexpr std::array kStages{
           .prepared_bytes = resize_prepared_bytes,
           .prepare = resize_prepare,
           .u8 = IMGPIPE_FUNCTIONS(resize)},
+    Stage{.name = "equalize",
+          .summary = "histogram equalisation",
+          .reads_histogram = equalize_reads_histogram,
+          .u8 = IMGPIPE_FUNCTIONS(equalize)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,

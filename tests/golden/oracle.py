@@ -149,6 +149,22 @@ def single(value):
     return struct.unpack("f", struct.pack("f", value))[0]
 
 
+def equalize_plane(plane):
+    counts = counts_of(plane)
+    first = next(v for v, n in enumerate(counts) if n)
+    others = sum(counts) - counts[first]
+    if others == 0:
+        return plane
+    scale = single((len(counts) - 1) / single(others))
+    sums = [sum(counts[first + 1:v + 1]) for v in range(len(counts))]
+    table = [round(single(single(n) * scale)) for n in sums]  # halves to even
+    return [[table[v] for v in row] for row in plane]
+
+
+def equalize(planes):
+    return [equalize_plane(p) for p in planes]
+
+
 def shares(n, m, method):
     """For each of m places, the input places of n that it is made of, with their weights."""
     step, rows = n / m, []
@@ -204,6 +220,7 @@ STAGES = {
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
                         "1:1:area", "13:11"]),
+    "equalize": (equalize, [""]),
 }
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each"]
