@@ -8,6 +8,7 @@
 #include "kernels/hist/hist.h"
 #include "kernels/invert/invert.h"
 #include "kernels/layout/layout.h"
+#include "kernels/median/median.h"
 #include "kernels/resize/resize.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/stage.h"
@@ -79,6 +80,11 @@ constexpr std::array kStages{
           .summary = "histogram equalisation",
           .reads_histogram = equalize_reads_histogram,
           .u8 = IMGPIPE_FUNCTIONS(equalize)},
+    Stage{.name = "median",
+          .summary = "the middle one of a window's samples",
+          .parameters = kMedianParameters,
+          .needs = median_needs,
+          .u8 = IMGPIPE_FUNCTIONS(median)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,

@@ -165,6 +165,23 @@ def equalize(planes):
     return [equalize_plane(p) for p in planes]
 
 
+def window_of(plane, x, y, radius, border):
+    """The rows of samples around one, made up beyond the border."""
+    h, w, around = len(plane), len(plane[0]), range(-radius, radius + 1)
+    return [[plane[place(y + j, h, border)][place(x + i, w, border)] for i in around] for j in around]
+
+
+def windows(plane, radius, border):
+    """A window for each sample."""
+    return [[window_of(plane, x, y, radius, border) for x in range(len(plane[0]))] for y in range(len(plane))]
+
+
+def median(planes, size="3"):
+    radius = int(size) // 2
+    return [[[sorted(sum(window, []))[int(size) ** 2 // 2] for window in row] for row in windows(p, radius, "replicate")]
+            for p in planes]
+
+
 def shares(n, m, method):
     """For each of m places, the input places of n that it is made of, with their weights."""
     step, rows = n / m, []
@@ -221,6 +238,7 @@ STAGES = {
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
                         "1:1:area", "13:11"]),
     "equalize": (equalize, [""]),
+    "median": (median, ["3", "5"]),
 }
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each"]

@@ -62,6 +62,8 @@ def equalized(plane):
 
 CHECKS = {
     "equalize": each_plane(equalized),
+    "median": each_plane(lambda plane: cv2.medianBlur(plane, 3)),
+    "median:5": each_plane(lambda plane: cv2.medianBlur(plane, 5)),
 }
 
 
