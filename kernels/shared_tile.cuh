@@ -14,7 +14,7 @@ namespace imgpipe {
 
 // Four adjacent samples.
 template <class T>
-struct FourSamples {
+struct alignas(4 * sizeof(T)) FourSamples {
   static constexpr int kWords = static_cast<int>(sizeof(T));
   std::uint32_t word[kWords];
 };
@@ -50,12 +50,12 @@ struct SharedTile {
 
 // The tiles of a plane, from left to right and from top to bottom.
 struct TilePlace {
-  int x, y;
+  std::int64_t x, y;
 
   __device__ TilePlace(std::int64_t tile, const FrameType& shape) {
     const std::int64_t across = (shape.width + kTileColumns - 1) / kTileColumns;
-    y = static_cast<int>(tile / across * kTileRows);
-    x = static_cast<int>(tile % across * kTileColumns);
+    y = tile / across * kTileRows;
+    x = tile % across * kTileColumns;
   }
 };
 inline std::int64_t tiles_of(const FrameType& shape) {
@@ -70,9 +70,9 @@ inline dim3 tile_grid(const FrameType& shape) {
 }
 
 template <Border Beyond>
-__device__ __forceinline__ int tile_source(int i, int size) {
+__device__ __forceinline__ std::int64_t tile_source(std::int64_t i, std::int64_t size) {
   if (i >= 0 && i < size) return i;
-  return static_cast<int>(Beyond == Border::reflect ? reflected(i, size) : replicated(i, size));
+  return Beyond == Border::reflect ? reflected(i, size) : replicated(i, size);
 }
 
 // All threads of a block call this together; a barrier belongs behind it. A group that lies inside the row is
@@ -81,15 +81,13 @@ template <Border Beyond, class T, int Radius>
 __device__ void load_tile(SharedTile<T, Radius>& tile, const Plane<const T, Device>& from,
                           const TilePlace& at) {
   using Tile = SharedTile<T, Radius>;
-  const int width = static_cast<int>(from.width);
-  const int height = static_cast<int>(from.height);
   for (int i = static_cast<int>(threadIdx.x); i < Tile::kRows * Tile::kGroups; i += kTileThreads) {
     const int row = i / Tile::kGroups;
     const int group = i - row * Tile::kGroups;
-    const T* source = from.row(tile_source<Beyond>(at.y + row - Radius, height));
-    const int x = at.x + (group - 1) * kGroup;
+    const T* source = from.row(tile_source<Beyond>(at.y + row - Radius, from.height));
+    const std::int64_t x = at.x + (group - 1) * kGroup;
     FourSamples<T> four{};
-    if (x >= 0 && x <= width - kGroup) {
+    if (x >= 0 && x <= from.width - kGroup) {
       if constexpr (sizeof(T) == 1) {
         four.word[0] = __ldg(reinterpret_cast<const std::uint32_t*>(source + x));
       } else {
@@ -97,11 +95,11 @@ __device__ void load_tile(SharedTile<T, Radius>& tile, const Plane<const T, Devi
         four.word[0] = both.x;
         four.word[1] = both.y;
       }
-    } else {
+    } else if (x < from.width + kGroup) {  // no window reaches further
       constexpr int kEach = 4 / static_cast<int>(sizeof(T));  // samples of a word
 #pragma unroll
       for (int k = 0; k < kGroup; ++k) {
-        const std::uint32_t sample = __ldg(source + tile_source<Beyond>(x + k, width));
+        const std::uint32_t sample = __ldg(source + tile_source<Beyond>(x + k, from.width));
         four.word[k / kEach] |= sample << (k % kEach * 8 * static_cast<int>(sizeof(T)));
       }
     }

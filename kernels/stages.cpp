@@ -11,6 +11,7 @@
 #include "kernels/median/median.h"
 #include "kernels/resize/resize.h"
 #include "kernels/smooth/smooth.h"
+#include "kernels/sobel/sobel.h"
 #include "kernels/stage.h"
 #include "kernels/threshold/threshold.h"
 
@@ -85,6 +86,11 @@ constexpr std::array kStages{
           .parameters = kMedianParameters,
           .needs = median_needs,
           .u8 = IMGPIPE_FUNCTIONS(median)},
+    Stage{.name = "sobel",
+          .summary = "the gradient's size",
+          .parameters = kSobelParameters,
+          .needs = sobel_needs,
+          .u8 = IMGPIPE_FUNCTIONS(sobel)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,

@@ -17,6 +17,7 @@ import struct
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from math import isqrt
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILE = os.path.join(HERE, "golden.json")
@@ -182,6 +183,18 @@ def median(planes, size="3"):
             for p in planes]
 
 
+def sobel(planes, norm="l2"):
+    def size(window):
+        (a, b, c), (d, _, f), (g, h, i) = window
+        dx, dy = c + 2 * f + i - a - 2 * d - g, g + 2 * h + i - a - 2 * b - c
+        square = dx * dx + dy * dy
+        root = isqrt(square)  # rounded down
+        rounded = root + (Fraction(2 * root + 1, 2) ** 2 <= square)
+        return min(rounded if norm == "l2" else abs(dx) + abs(dy), 255)
+
+    return [[[size(window) for window in row] for row in windows(p, 1, "reflect")] for p in planes]
+
+
 def shares(n, m, method):
     """For each of m places, the input places of n that it is made of, with their weights."""
     step, rows = n / m, []
@@ -239,6 +252,7 @@ STAGES = {
                         "1:1:area", "13:11"]),
     "equalize": (equalize, [""]),
     "median": (median, ["3", "5"]),
+    "sobel": (sobel, ["l2", "l1"]),
 }
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each"]

@@ -60,10 +60,27 @@ def equalized(plane):
     return np.rint(np.cumsum(counts).astype(np.float32) * scale).astype(np.uint16)[plane]
 
 
+def gradient(plane, norm):
+    """Of OpenCV's differences, in exact integers: the root rounded, which is never a half."""
+    depth = cv2.CV_16S if plane.dtype == np.uint8 else cv2.CV_64F  # whole numbers in doubles
+    dx, dy = (cv2.Sobel(plane, depth, *order, ksize=3).astype(np.int64) for order in ((1, 0), (0, 1)))
+    if norm == "l1":
+        size = np.abs(dx) + np.abs(dy)
+    else:
+        square = dx * dx + dy * dy
+        size = np.sqrt(square.astype(np.float64)).astype(np.int64)
+        size -= size * size > square
+        size += (size + 1) ** 2 <= square
+        size += square > size * size + size
+    return np.minimum(size, np.iinfo(plane.dtype).max).astype(plane.dtype)
+
+
 CHECKS = {
     "equalize": each_plane(equalized),
     "median": each_plane(lambda plane: cv2.medianBlur(plane, 3)),
     "median:5": each_plane(lambda plane: cv2.medianBlur(plane, 5)),
+    "sobel": each_plane(lambda plane: gradient(plane, "l2")),
+    "sobel:l1": each_plane(lambda plane: gradient(plane, "l1")),
 }
 
 
