@@ -34,7 +34,7 @@ HWY_INLINE V8 looked_up(V8 v, const Sample* table) {
   return result;
 }
 
-// Plane c of a band. table: kBins samples, on 16 bytes.
+// Plane c of a band. table: kBins samples.
 HWY_INLINE void look_up_plane(const StageCall<Host>& call, const Band& band, int c, const Sample* table) {
   if constexpr (kShuffles) {
     map_plane(call, band, c, [table](V8 v) HWY_ATTR { return looked_up(v, table); });

@@ -46,13 +46,21 @@ static_assert(equalized(1, equalize_scale(65535, 2), 65535) == 32768);
 template <class T>
 void equalize_table(const std::uint64_t* counts, T* table);
 
+// The tables of all colour planes, one behind the other.
+[[nodiscard]] std::int64_t equalize_found_bytes(const FrameType& in, const Parameters& parameters);
+void equalize_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
+                   std::byte* to);
+
 // in, out: planar, same shape; histogram: the counts of the whole image `in`.
 void equalize_reference(const StageCall<Host>& call);
+void equalize16_reference(const StageCall<Host>& call);
 
-// The same in SIMD.
+// The same in SIMD; found: what equalize_find() wrote, if it did.
 void equalize_cpu(const StageCall<Host>& call, const Band& band);
+void equalize16_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; the table is made there.
+// The same on a CUDA device; the tables are made there.
 CudaStatus equalize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus equalize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -159,6 +159,10 @@ void median_rows(const StageCall<Host>& call, const Band& band) {
   median_planes<Sample>(call, band);
 }
 
+void median16_rows(const StageCall<Host>& call, const Band& band) {
+  median_planes<Sample16>(call, band);
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace imgpipe
@@ -168,9 +172,14 @@ HWY_AFTER_NAMESPACE();
 namespace imgpipe {
 
 HWY_EXPORT(median_rows);
+HWY_EXPORT(median16_rows);
 
 void median_cpu(const StageCall<Host>& call, const Band& band) {
   HWY_DYNAMIC_DISPATCH(median_rows)(call, band);
+}
+
+void median16_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(median16_rows)(call, band);
 }
 
 }  // namespace imgpipe

@@ -125,4 +125,8 @@ CudaStatus median_cuda(const StageCall<Device>& call, const CudaLaunch& launch) 
   return launch_median<Sample>(call, launch);
 }
 
+CudaStatus median16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_median<Sample16>(call, launch);
+}
+
 }  // namespace imgpipe

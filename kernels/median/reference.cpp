@@ -44,4 +44,8 @@ void median_reference(const StageCall<Host>& call) {
   median_planes<Sample>(call);
 }
 
+void median16_reference(const StageCall<Host>& call) {
+  median_planes<Sample16>(call);
+}
+
 }  // namespace imgpipe

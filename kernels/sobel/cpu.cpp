@@ -194,6 +194,10 @@ void sobel_rows(const StageCall<Host>& call, const Band& band) {
   sobel_planes<Sample>(call, band);
 }
 
+void sobel16_rows(const StageCall<Host>& call, const Band& band) {
+  sobel_planes<Sample16>(call, band);
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace imgpipe
@@ -203,9 +207,14 @@ HWY_AFTER_NAMESPACE();
 namespace imgpipe {
 
 HWY_EXPORT(sobel_rows);
+HWY_EXPORT(sobel16_rows);
 
 void sobel_cpu(const StageCall<Host>& call, const Band& band) {
   HWY_DYNAMIC_DISPATCH(sobel_rows)(call, band);
+}
+
+void sobel16_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(sobel16_rows)(call, band);
 }
 
 }  // namespace imgpipe

@@ -108,4 +108,8 @@ CudaStatus sobel_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   return launch_sobel<Sample>(call, launch);
 }
 
+CudaStatus sobel16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_sobel<Sample16>(call, launch);
+}
+
 }  // namespace imgpipe

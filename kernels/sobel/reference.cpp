@@ -40,4 +40,8 @@ void sobel_reference(const StageCall<Host>& call) {
   sobel_planes<Sample>(call);
 }
 
+void sobel16_reference(const StageCall<Host>& call) {
+  sobel_planes<Sample16>(call);
+}
+
 }  // namespace imgpipe
