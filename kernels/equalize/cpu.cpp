@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "kernels/equalize/equalize.h"
+#include "kernels/lookup16.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/equalize/cpu.cpp"
@@ -37,24 +38,14 @@ void equalize_cpu(const StageCall<Host>& call, const Band& band) {
   HWY_DYNAMIC_DISPATCH(equalize_rows)(call, band);
 }
 
-// One by one: no shuffle looks up in so long a table, and gathering is no faster.
 void equalize16_cpu(const StageCall<Host>& call, const Band& band) {
   const std::int64_t bins = call.in.type.bins();
-  std::vector<Sample16> own;
+  const bool found = call.found.data != nullptr;
+  std::vector<Sample16> own(static_cast<std::size_t>(found ? 0 : bins));
   for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const bool found = call.found.data != nullptr;
-    if (!found) {
-      own.resize(static_cast<std::size_t>(bins));
-      equalize_table(call.histogram.row(c), own.data());
-    }
+    if (!found) equalize_table(call.histogram.row(c), own.data());
     const Sample16* table = found ? call.found.as<Sample16>() + c * bins : own.data();
-    const Plane<const Sample16, Host> in = call.in.plane<Sample16>(static_cast<std::size_t>(c));
-    const Plane<Sample16, Host> out = call.out.plane<Sample16>(static_cast<std::size_t>(c));
-    for (std::int64_t y = band.first; y < band.end; ++y) {
-      const Sample16* from = in.row(y - band.in_top);
-      Sample16* to = out.row(y - band.out_top);
-      for (std::int64_t x = 0; x < in.width; ++x) to[x] = table[from[x]];
-    }
+    look_up_plane16(call, band, c, table);
   }
 }
 
