@@ -95,7 +95,7 @@ __device__ void load_tile(SharedTile<T, Radius>& tile, const Plane<const T, Devi
         four.word[0] = both.x;
         four.word[1] = both.y;
       }
-    } else if (x < from.width + kGroup) {  // no window reaches further
+    } else if (x < from.width + kGroup) {                     // no window reaches further
       constexpr int kEach = 4 / static_cast<int>(sizeof(T));  // samples of a word
 #pragma unroll
       for (int k = 0; k < kGroup; ++k) {
