@@ -4,6 +4,7 @@
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
 #include "kernels/depth/depth.h"
+#include "kernels/equalize/equalize.h"
 #include "kernels/flip/flip.h"
 #include "kernels/gamma/gamma.h"
 #include "kernels/gray/gray.h"
@@ -11,9 +12,11 @@
 #include "kernels/invert/invert.h"
 #include "kernels/layout/layout.h"
 #include "kernels/levels/levels.h"
+#include "kernels/median/median.h"
 #include "kernels/resize/resize.h"
 #include "kernels/rotate/rotate.h"
 #include "kernels/smooth/smooth.h"
+#include "kernels/sobel/sobel.h"
 #include "kernels/stage.h"
 #include "kernels/threshold/threshold.h"
 
@@ -148,6 +151,25 @@ constexpr std::array kStages{
           .needs_all_rows = rotate_needs_all_rows,
           .u8 = IMGPIPE_FUNCTIONS(rotate),
           .u16 = IMGPIPE_FUNCTIONS(rotate)},
+    Stage{.name = "equalize",
+          .summary = "histogram equalisation",
+          .reads_histogram = equalize_reads_histogram,
+          .found_bytes = equalize_found_bytes,
+          .find = equalize_find,
+          .u8 = IMGPIPE_FUNCTIONS(equalize),
+          .u16 = IMGPIPE_FUNCTIONS(equalize16)},
+    Stage{.name = "median",
+          .summary = "the middle one of a window's samples",
+          .parameters = kMedianParameters,
+          .needs = median_needs,
+          .u8 = IMGPIPE_FUNCTIONS(median),
+          .u16 = IMGPIPE_FUNCTIONS(median16)},
+    Stage{.name = "sobel",
+          .summary = "the gradient's size",
+          .parameters = kSobelParameters,
+          .needs = sobel_needs,
+          .u8 = IMGPIPE_FUNCTIONS(sobel),
+          .u16 = IMGPIPE_FUNCTIONS(sobel16)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,

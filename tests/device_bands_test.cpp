@@ -117,6 +117,7 @@ const std::vector<std::string> kLists{
     "smooth:gauss:reflect,smooth:triangle:replicate,invert,hist,threshold",
     "gamma:2.2,smooth,smooth,smooth,smooth,smooth",
     "resize:23:17:area,smooth",
+    "median:5,equalize,sobel,median,sobel:l1",
     "resize:70:90,contrast",
     "smooth,resize:0:300:nearest,hist",
     "hist,resize:19:3:nearest,contrast,resize:40:200:area,smooth:box:reflect",

@@ -17,6 +17,8 @@ import struct
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
+from math import isqrt
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILE = os.path.join(HERE, "golden.json")
@@ -182,6 +184,52 @@ def single(value):
     return struct.unpack("f", struct.pack("f", value))[0]
 
 
+def equalize_plane(plane):
+    counts = counts_of(plane)
+    first = next(v for v, n in enumerate(counts) if n)
+    others = sum(counts) - counts[first]
+    if others == 0:
+        return plane
+    scale = single(plane.white / single(others))
+    sums = accumulate(counts[first + 1:], initial=0)
+    table = [0] * first + [round(single(single(n) * scale)) for n in sums]  # halves to even
+    return [[table[v] for v in row] for row in plane]
+
+
+def equalize(planes):
+    return [equalize_plane(p) for p in planes]
+
+
+def window_of(plane, x, y, radius, border):
+    """The rows of samples around one, made up beyond the border."""
+    h, w, around = len(plane), len(plane[0]), range(-radius, radius + 1)
+    return [[plane[place(y + j, h, border)][place(x + i, w, border)] for i in around] for j in around]
+
+
+def windows(plane, radius, border):
+    """A window for each sample."""
+    return [[window_of(plane, x, y, radius, border) for x in range(len(plane[0]))] for y in range(len(plane))]
+
+
+def median(planes, size="3"):
+    radius = int(size) // 2
+    return [[[sorted(sum(window, []))[int(size) ** 2 // 2] for window in row] for row in windows(p, radius, "replicate")]
+            for p in planes]
+
+
+def gradient(window, norm):
+    (a, b, c), (d, _, f), (g, h, i) = window
+    dx, dy = c + 2 * f + i - a - 2 * d - g, g + 2 * h + i - a - 2 * b - c
+    root = isqrt(dx * dx + dy * dy)  # rounded down
+    rounded = root + (Fraction(2 * root + 1, 2) ** 2 <= dx * dx + dy * dy)
+    return rounded if norm == "l2" else abs(dx) + abs(dy)
+
+
+def sobel(planes, norm="l2"):
+    return [[[min(gradient(window, norm), p.white) for window in row] for row in windows(p, 1, "reflect")]
+            for p in planes]
+
+
 def shares(n, m, method, parts):
     """For each of m places, the input places of n that it is made of, with their weights; linear: of so many parts."""
     step, rows = n / m, []
@@ -278,6 +326,9 @@ STAGES = {
     "crop": (crop, ["2x2", "1x1", "3x2+1+0", "2x3:0:1", "5x4:y=0", "4:5:center:0", "2:2:x=3:y=2"]),
     "flip": (flip, ["", "vertical"]),
     "rotate": (rotate, ["90", "180", "270"]),
+    "equalize": (equalize, [""]),
+    "median": (median, ["3", "5"]),
+    "sobel": (sobel, ["l2", "l1"]),
 }
 # Values that samples of 8 bits do not have.
 ONLY_OF_16 = ["threshold:40000"]

@@ -1,0 +1,132 @@
+// Medians by exchanges (network.h) in registers, of windows in shared memory. A register holds the same
+// column of two rows' windows, one in each half, so that an exchange is two instructions for two pixels on
+// devices that have minima and maxima of halves (compute capability 9.0 on), and a few on others. A thread
+// sorts the 6 or 8 columns that its four columns' windows have, then finds four pairs of medians.
+#include <utility>
+
+#include "kernels/median/median.h"
+#include "kernels/median/network.h"
+#include "kernels/shared_tile.cuh"
+
+namespace imgpipe {
+namespace {
+
+template <const auto& Exchanges, std::size_t... I>
+__device__ __forceinline__ void exchange_all(std::uint32_t* v, std::index_sequence<I...>) {
+  const auto exchange = [](std::uint32_t& low, std::uint32_t& high) {
+    const std::uint32_t lesser = __vminu2(low, high);
+    high = __vmaxu2(low, high);
+    low = lesser;
+  };
+  (exchange(v[Exchanges[I].low], v[Exchanges[I].high]), ...);
+}
+template <const auto& Exchanges>
+__device__ __forceinline__ void exchange_all(std::uint32_t* v) {
+  exchange_all<Exchanges>(v, std::make_index_sequence<Exchanges.size()>());
+}
+
+// Sample `i` of both rows of words, one in each half: an 8-bit one twice, which keeps their order.
+template <class T, int Words>
+__device__ __forceinline__ std::uint32_t pair_of(const std::uint32_t (&upper)[Words],
+                                                 const std::uint32_t (&lower)[Words], int i) {
+  if constexpr (sizeof(T) == 1) {
+    const auto byte = static_cast<unsigned>(i % 4);
+    return __byte_perm(upper[i / 4], lower[i / 4], byte * 0x0011U | (4 + byte) * 0x1100U);
+  } else {
+    return __byte_perm(upper[i / 2], lower[i / 2], i % 2 == 0 ? 0x5410U : 0x7632U);
+  }
+}
+
+// The upper or the lower row of four pairs.
+template <class T>
+__device__ __forceinline__ FourSamples<T> row_of(const std::uint32_t (&pairs)[kGroup], bool lower) {
+  FourSamples<T> four;
+  if constexpr (sizeof(T) == 1) {
+    four.word[0] = lower ? pack_bytes<2>(pairs[0], pairs[1], pairs[2], pairs[3])
+                         : pack_bytes<0>(pairs[0], pairs[1], pairs[2], pairs[3]);
+  } else {
+    const unsigned halves = lower ? 0x7632U : 0x5410U;
+    four.word[0] = __byte_perm(pairs[0], pairs[1], halves);
+    four.word[1] = __byte_perm(pairs[2], pairs[3], halves);
+  }
+  return four;
+}
+
+// The medians of a thread's four columns, of rows `row` and row + 1 of the tile.
+template <class T, int Radius>
+__device__ __forceinline__ void medians(const SharedTile<T, Radius>& tile, int lane, int row,
+                                        std::uint32_t (&result)[kGroup]) {
+  constexpr int kTaps = 2 * Radius + 1;
+  constexpr int kColumns = kGroup + 2 * Radius;
+  constexpr int kWords = 3 * FourSamples<T>::kWords;
+  std::uint32_t words[kTaps + 1][kWords];
+#pragma unroll
+  for (int j = 0; j <= kTaps; ++j) tile.read(row + j, lane, words[j]);
+  std::uint32_t columns[kColumns][kTaps];
+#pragma unroll
+  for (int k = 0; k < kColumns; ++k) {
+#pragma unroll
+    for (int j = 0; j < kTaps; ++j) columns[k][j] = pair_of<T>(words[j], words[j + 1], kGroup - Radius + k);
+    exchange_all<MedianNetwork<Radius>::kColumn>(columns[k]);
+  }
+#pragma unroll
+  for (int x = 0; x < kGroup; ++x) {
+    std::uint32_t v[kTaps * kTaps];
+#pragma unroll
+    for (int k = 0; k < kTaps; ++k) {
+#pragma unroll
+      for (int j = 0; j < kTaps; ++j) v[j * kTaps + k] = columns[x + k][j];
+    }
+    exchange_all<MedianNetwork<Radius>::kMiddle>(v);
+    result[x] = v[MedianNetwork<Radius>::kResult];
+  }
+}
+
+// Plane blockIdx.z, a tile a block and turn. Shared memory: the tile with its halo, 2.7 KiB of 8-bit samples
+// and 5.4 KiB of 16-bit ones. Barriers: the tile is complete before it is read, and read before the next one.
+template <class T, int Radius>
+__global__ __launch_bounds__(kTileThreads) void median_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
+                                                              FrameType shape, std::int64_t tiles) {
+  __shared__ SharedTile<T, Radius> tile;
+  const Plane<const T, Device> from = plane_of_block(in);
+  const Plane<T, Device> to = plane_of_block(out);
+  const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
+  const int row = static_cast<int>(threadIdx.x) / kTileLanes * 2;
+  for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
+    const TilePlace at(number, shape);
+    load_tile<Border::replicate>(tile, from, at);
+    __syncthreads();
+    const std::int64_t x = at.x + lane * kGroup;
+    const std::int64_t left = shape.width - x;
+    if (left > 0 && at.y + row < shape.height) {
+      std::uint32_t pairs[kGroup];
+      medians<T, Radius>(tile, lane, row, pairs);
+      const int count = static_cast<int>(left < kGroup ? left : kGroup);
+      store_four(to.row(at.y + row) + x, row_of<T>(pairs, false), count);
+      if (at.y + row + 1 < shape.height)
+        store_four(to.row(at.y + row + 1) + x, row_of<T>(pairs, true), count);
+    }
+    __syncthreads();
+  }
+}
+
+template <class T>
+CudaStatus launch_median(const StageCall<Device>& call, const CudaLaunch& launch) {
+  auto* const kernel =
+      MedianParameters(call.parameters).radius == 1 ? &median_kernel<T, 1> : &median_kernel<T, 2>;
+  kernel<<<tile_grid(call.in.type), kTileThreads, 0, launch.stream>>>(
+      color_planes_of<T>(call.in), color_planes_of<T>(call.out), call.in.type, tiles_of(call.in.type));
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus median_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_median<Sample>(call, launch);
+}
+
+CudaStatus median16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_median<Sample16>(call, launch);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,115 @@
+#include "kernels/shared_tile.cuh"
+#include "kernels/sobel/sobel.h"
+
+namespace imgpipe {
+namespace {
+
+template <class T, int Words>
+__device__ __forceinline__ int sample_of(const std::uint32_t (&words)[Words], int i) {
+  if constexpr (sizeof(T) == 1) return static_cast<int>(words[i / 4] >> (i % 4 * 8) & 0xFF);
+  if constexpr (sizeof(T) == 2) return static_cast<int>(words[i / 2] >> (i % 2 * 16) & 0xFFFF);
+}
+
+// sqrt(dx^2 + dy^2), rounded, at most the largest sample.
+template <class T>
+__device__ __forceinline__ std::uint32_t rounded_norm(int dx, int dy) {
+  constexpr std::uint32_t kMax = max_sample(sample_type_of<T>);
+  if constexpr (sizeof(T) == 1) {
+    // dx^2 + dy^2 < 2^21 is exact. Below 256 a root is at least 1/4 / 511 away from a half, a float's
+    // rounding less than 2^-17; roots above it are rounded to no less.
+    return min(__float2uint_rn(__fsqrt_rn(static_cast<float>(dx * dx + dy * dy))), kMax);
+  } else {
+    // A norm above 65535 is cut, so dx and dy may be. The root by floats is less than 1/2 + 1/50 off; r is
+    // the right one where r^2 - r < dx^2 + dy^2 <= r^2 + r.
+    const std::uint32_t x = min(static_cast<std::uint32_t>(abs(dx)), kMax);
+    const std::uint32_t y = min(static_cast<std::uint32_t>(abs(dy)), kMax);
+    const std::uint64_t square = std::uint64_t{x} * x + std::uint64_t{y} * y;
+    const std::uint64_t near = min(__float2uint_rn(__fsqrt_rn(static_cast<float>(square))), kMax);
+    if (square > near * near + near) return min(static_cast<std::uint32_t>(near) + 1, kMax);
+    if (near > 0 && square <= near * near - near) return static_cast<std::uint32_t>(near) - 1;
+    return static_cast<std::uint32_t>(near);
+  }
+}
+
+template <class T, GradientNorm Norm>
+__device__ __forceinline__ std::uint32_t gradient_of(int dx, int dy) {
+  if constexpr (Norm == GradientNorm::l1) return min(abs(dx) + abs(dy), max_sample(sample_type_of<T>));
+  if constexpr (Norm == GradientNorm::l2) return rounded_norm<T>(dx, dy);
+}
+
+// The gradients of a thread's four columns, of row `row` of the tile.
+template <class T, GradientNorm Norm>
+__device__ __forceinline__ FourSamples<T> gradients(const SharedTile<T, 1>& tile, int lane, int row) {
+  constexpr int kWords = 3 * FourSamples<T>::kWords;
+  constexpr int kColumns = kGroup + 2;
+  std::uint32_t words[3][kWords];
+#pragma unroll
+  for (int j = 0; j < 3; ++j) tile.read(row + j, lane, words[j]);
+  int sums[kColumns];
+  int differences[kColumns];
+#pragma unroll
+  for (int k = 0; k < kColumns; ++k) {
+    const int above = sample_of<T>(words[0], kGroup - 1 + k);
+    const int middle = sample_of<T>(words[1], kGroup - 1 + k);
+    const int below = sample_of<T>(words[2], kGroup - 1 + k);
+    sums[k] = above + 2 * middle + below;
+    differences[k] = below - above;
+  }
+  FourSamples<T> four{};
+  constexpr int kEach = 4 / static_cast<int>(sizeof(T));
+#pragma unroll
+  for (int k = 0; k < kGroup; ++k) {
+    const int dx = sums[k + 2] - sums[k];
+    const int dy = differences[k] + 2 * differences[k + 1] + differences[k + 2];
+    four.word[k / kEach] |= gradient_of<T, Norm>(dx, dy) << (k % kEach * 8 * static_cast<int>(sizeof(T)));
+  }
+  return four;
+}
+
+// Plane blockIdx.z, a tile a block and turn, a thread four columns of two rows. Shared memory: the tile with
+// its halo, 2.4 KiB of 8-bit samples and 4.8 KiB of 16-bit ones. Barriers: the tile is complete before it is
+// read, and read before the next one.
+template <class T, GradientNorm Norm>
+__global__ __launch_bounds__(kTileThreads) void sobel_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
+                                                             FrameType shape, std::int64_t tiles) {
+  __shared__ SharedTile<T, 1> tile;
+  const Plane<const T, Device> from = plane_of_block(in);
+  const Plane<T, Device> to = plane_of_block(out);
+  const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
+  const int row = static_cast<int>(threadIdx.x) / kTileLanes * 2;
+  for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
+    const TilePlace at(number, shape);
+    load_tile<Border::reflect>(tile, from, at);
+    __syncthreads();
+    const std::int64_t x = at.x + lane * kGroup;
+    const std::int64_t left = shape.width - x;
+    const int count = static_cast<int>(left < kGroup ? left : kGroup);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (count > 0 && at.y + row + i < shape.height)
+        store_four(to.row(at.y + row + i) + x, gradients<T, Norm>(tile, lane, row + i), count);
+    }
+    __syncthreads();
+  }
+}
+
+template <class T>
+CudaStatus launch_sobel(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const bool l1 = SobelParameters(call.parameters).norm == GradientNorm::l1;
+  auto* const kernel = l1 ? &sobel_kernel<T, GradientNorm::l1> : &sobel_kernel<T, GradientNorm::l2>;
+  kernel<<<tile_grid(call.in.type), kTileThreads, 0, launch.stream>>>(
+      color_planes_of<T>(call.in), color_planes_of<T>(call.out), call.in.type, tiles_of(call.in.type));
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus sobel_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_sobel<Sample>(call, launch);
+}
+
+CudaStatus sobel16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_sobel<Sample16>(call, launch);
+}
+
+}  // namespace imgpipe
