@@ -50,7 +50,7 @@ class PlanBuilder {
       plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
       return;
     }
-    change_layout(stage.in);
+    if (!stage.any_layout) change_layout(stage.in);
     if (reads_histogram(stage, request.parameters) && !counted_by_) add_implicit("hist");
     add({.stage = &stage, .parameters = request.parameters}, request.said);
   }
@@ -82,6 +82,8 @@ class PlanBuilder {
     if (step.implicit) step.label += "*";
     if (!works_on(stage, frame_.sample))
       throw Error(ErrorKind::usage, std::string(stage.name) + " takes images of 8 bits a sample only");
+    const std::string_view refused = stage.refuses == nullptr ? "" : stage.refuses(frame_, step.parameters);
+    if (!refused.empty()) throw Error(ErrorKind::usage, step.label + ": " + std::string(refused));
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
     if (stage.writes_pixels) check_size(step.label, step.out, most_pixels_);
@@ -99,10 +101,13 @@ class PlanBuilder {
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
 
-// The stage that does the work of both, nullptr when there is none.
+// The stage that does the work of both, nullptr when there is none. Of 16 bits where it has a function.
 const Stage* fused_stage(const Step& first, const Step& second) {
+  const SampleType sample = first.in.sample;
+  if (first.out.sample != sample || second.out.sample != sample) return nullptr;
   for (const Stage& stage : stage_table()) {
-    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name) return &stage;
+    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
+      return sample == SampleType::u8 || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
   }
   return nullptr;
 }
