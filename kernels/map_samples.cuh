@@ -25,7 +25,8 @@ SamplePlanes<T> sample_planes(const Frame<Byte, Device>& frame) {
   const bool mixed = frame.type.layout == Layout::interleaved;
   all.planes = mixed ? 1 : frame.type.channels();
   for (int i = 0; i < all.planes; ++i) {
-    const auto plane = frame.template plane<std::remove_const_t<T>>(mixed ? 0 : plane_of_channel(frame.type, i));
+    const auto plane =
+        frame.template plane<std::remove_const_t<T>>(mixed ? 0 : plane_of_channel(frame.type, i));
     all.plane[i] = {plane.data, plane.row_samples(), plane.height, plane.stride, 1};
   }
   return all;
@@ -88,8 +89,7 @@ __device__ __forceinline__ void map_samples(const Plane<const From, Device>& fro
     std::uint32_t pairs[8];
     load_samples(from.row(at.y()) + at.x(), pairs);
 #pragma unroll
-    for (std::uint32_t& pair : pairs)
-      pair = pack_low(function(pair & 0xFFFF), function(pair >> 16));
+    for (std::uint32_t& pair : pairs) pair = pack_low(function(pair & 0xFFFF), function(pair >> 16));
     store_samples(to.row(at.y()) + at.x(), pairs, left);
   }
 }

@@ -67,10 +67,14 @@ TEST(WideStretch, SomeDistancesOfEverySpan) {
     const WideStretch wide = wide_stretch<Sample16, Sample16>(0, span);
     const WideStretch narrow = wide_stretch<Sample, Sample16>(0, span);
     for (int i = 0; i < 24; ++i) {
-      const int d = i < 4 ? std::min(i, span) : i < 8 ? std::max(0, span - i + 4) : static_cast<int>(random() % static_cast<unsigned>(span + 1));
+      const int d = i < 4   ? std::min(i, span)
+                    : i < 8 ? std::max(0, span - i + 4)
+                            : static_cast<int>(random() % static_cast<unsigned>(span + 1));
       const auto value = static_cast<std::uint32_t>(d);
-      ASSERT_EQ(stretched_value(wide, value), (stretched<Sample16, Sample16>(d, 0, span))) << span << " " << d;
-      ASSERT_EQ(stretched_value(narrow, value), (stretched<Sample, Sample16>(d, 0, span))) << span << " " << d;
+      ASSERT_EQ(stretched_value(wide, value), (stretched<Sample16, Sample16>(d, 0, span)))
+          << span << " " << d;
+      ASSERT_EQ(stretched_value(narrow, value), (stretched<Sample, Sample16>(d, 0, span)))
+          << span << " " << d;
     }
   }
 }
@@ -80,7 +84,8 @@ TEST(WideStretch, EveryRangeOf8Bits) {
     for (int hi = 0; hi < 256; ++hi) {
       const WideStretch stretch = wide_stretch<Sample16, Sample>(lo, hi);
       for (int v = 0; v < 256; ++v)
-        ASSERT_EQ(stretched_value(stretch, static_cast<std::uint32_t>(v)), (stretched<Sample16, Sample>(v, lo, hi)))
+        ASSERT_EQ(stretched_value(stretch, static_cast<std::uint32_t>(v)),
+                  (stretched<Sample16, Sample>(v, lo, hi)))
             << lo << " " << hi << " " << v;
     }
   }
@@ -161,8 +166,10 @@ std::vector<HistCase> hist_cases() {
       {"two values, any words", [=](std::int64_t i) { return random(i) % 2 == 0 ? 40U : 51000U; }},
       // Both halves of one word pass their ends, and meet.
       {"two values of one word", [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 32768U; }},
-      {"two values of one word, of a half", [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 16384U; }},
-      {"two values of one word, of a quarter", [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 8192U; }},
+      {"two values of one word, of a half",
+       [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 16384U; }},
+      {"two values of one word, of a quarter",
+       [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 8192U; }},
       {"the lower half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 32768U : 0U; }},
       {"the upper half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 32767U : 65535U; }},
       {"flat areas", [](std::int64_t i) { return static_cast<std::uint32_t>(i / 777 * 40503) & 0xFFFF; }},
@@ -204,7 +211,8 @@ TEST(CudaHist16, CountersThatPass16Bits) {
 
 TEST(CudaHist16, ThreeLargePlanes) {
   IMGPIPE_NEED_CUDA();
-  Planes image(3001, 2003, 3, SampleType::u16, [](std::int64_t i) { return static_cast<std::uint32_t>(i * i >> 9) & 0xFFFF; });
+  Planes image(3001, 2003, 3, SampleType::u16,
+               [](std::int64_t i) { return static_cast<std::uint32_t>(i * i >> 9) & 0xFFFF; });
   std::vector<std::uint64_t> expected(3 * kBins16);
   std::vector<std::uint64_t> counts(3 * kBins16, 1);
   StageCall<Host> call{};
@@ -217,7 +225,8 @@ TEST(CudaHist16, ThreeLargePlanes) {
 }
 
 // A ramp of every value through the range that made-up counts give, for one plane and three.
-void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters& parameters, SampleType from, bool wide_to) {
+void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters& parameters, SampleType from,
+                     bool wide_to) {
   const int bins = max_sample(from) + 1;
   const auto colors = static_cast<int>(counts.size()) / bins;
   Planes in(bins, 1, colors, from, [](std::int64_t i) { return static_cast<std::uint32_t>(i); });
@@ -258,13 +267,18 @@ TEST(CudaContrast16, RangesOfMadeUpCounts) {
     const int filled = i % 5 == 0 ? bins : 1 + static_cast<int>(random() % 40);
     for (int c = 0; c < colors; ++c) {
       for (int k = 0; k < filled; ++k) {
-        const auto bin = i % 5 == 0 ? static_cast<std::uint64_t>(k) : random() % static_cast<std::uint64_t>(bins);
-        counts[static_cast<std::size_t>(c * bins) + bin] += random() % (i % 7 == 0 ? std::uint64_t{1} << 33 : 1000) + 1;
+        const auto bin =
+            i % 5 == 0 ? static_cast<std::uint64_t>(k) : random() % static_cast<std::uint64_t>(bins);
+        counts[static_cast<std::size_t>(c * bins) + bin] +=
+            random() % (i % 7 == 0 ? std::uint64_t{1} << 33 : 1000) + 1;
       }
     }
     Parameters parameters;
-    parameters.values = {i % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % kMostClip), i % 4 < 2 ? 0 : static_cast<std::int64_t>(random() % kMostClip),
-                         i % 6 < 3 ? 0 : 1, from == SampleType::u8 ? 2 : i % 3 == 1 ? 1 : 0};
+    parameters.values = {i % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % kMostClip),
+                         i % 4 < 2 ? 0 : static_cast<std::int64_t>(random() % kMostClip), i % 6 < 3 ? 0 : 1,
+                         from == SampleType::u8 ? 2
+                         : i % 3 == 1           ? 1
+                                                : 0};
     SCOPED_TRACE("case " + std::to_string(i));
     expect_contrast(counts, parameters, from, from == SampleType::u8 || i % 3 != 1);
     if (HasFatalFailure()) return;
@@ -291,7 +305,8 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
   std::vector<std::uint64_t> counts(kBins16, 0);
   const auto any = [&](std::uint64_t below) { return random() % below; };
   const auto samples = static_cast<int>(20'000 + any(300'000));
-  std::normal_distribution<double> hill(static_cast<double>(5000 + any(50'000)), static_cast<double>(3 + any(4000)));
+  std::normal_distribution<double> hill(static_cast<double>(5000 + any(50'000)),
+                                        static_cast<double>(3 + any(4000)));
   for (int i = 0; i < samples; ++i) {
     std::uint64_t v = 0;
     if (kind == 0) v = any(kBins16);
@@ -303,7 +318,8 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
     if (kind == 6) v = 1000;
     ++counts[v];
   }
-  if (kind == 7) counts = std::vector<std::uint64_t>(kBins16, 1 + any(1'000'000));  // after the loop: all alike
+  if (kind == 7)
+    counts = std::vector<std::uint64_t>(kBins16, 1 + any(1'000'000));  // after the loop: all alike
   if (kind == 8) {  // classes that are too small at both ends
     std::fill(counts.begin(), counts.end(), 0);
     counts[3] = 1;
@@ -327,7 +343,8 @@ TEST(CudaThreshold16, OtsuOfManyHistograms) {
       counts.insert(counts.end(), plane.begin(), plane.end());
     }
     // Every value once: the picture shows the threshold.
-    Planes in(256, 256, colors, SampleType::u16, [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
+    Planes in(256, 256, colors, SampleType::u16,
+              [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
     Planes expected(256, 256, colors, SampleType::u16);
     StageCall<Host> call{};
     call.in = in.frame();

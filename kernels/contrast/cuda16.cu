@@ -11,8 +11,8 @@ namespace {
 // Block c finds the range of plane c, or, of Stretch::joint, the only block that of all. kFindThreads
 // threads. Barrier: the parts are counted before they are looked through; warp 0 finds lo, warp 1 hi.
 __global__ __launch_bounds__(kFindThreads, 1) void find_range_kernel(Histogram<Device> histogram,
-                                                                         ContrastParameters parameters,
-                                                                         StretchRange* ranges) {
+                                                                     ContrastParameters parameters,
+                                                                     StretchRange* ranges) {
   __shared__ std::uint64_t parts[kWarpLanes];
   const bool joint = parameters.stretch == Stretch::joint;
   const auto planes = static_cast<int>(histogram.height);

@@ -57,8 +57,8 @@ CudaStatus gamma16_cuda(const StageCall<Device>& call, const CudaLaunch& launch)
   if (allowed != cudaSuccess) return allowed;
   dim3 grid = pointwise_grid(launch, call.in.type);
   grid.x = std::min(grid.x, static_cast<unsigned>(launch.multiprocessors));
-  gamma16_shared_kernel<<<grid, kSharedThreads, kTableBytes, launch.stream>>>(
-      color_planes(call.in), color_planes(call.out), table);
+  gamma16_shared_kernel<<<grid, kSharedThreads, kTableBytes, launch.stream>>>(color_planes(call.in),
+                                                                              color_planes(call.out), table);
   return cudaGetLastError();
 }
 

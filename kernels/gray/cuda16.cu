@@ -21,7 +21,8 @@ LumaWeights weights_of(Luma luma) {
 template <int Channels>
 __global__ __launch_bounds__(kThreads) void gray16_kernel(Plane<const Sample16, Device> in,
                                                           Plane<Sample16, Device> out,
-                                                          Plane<Sample16, Device> alpha, LumaWeights weights) {
+                                                          Plane<Sample16, Device> alpha,
+                                                          LumaWeights weights) {
   for (RowSegments<1, kWideVectorPixels> at(in.width, in.height); at.inside(); at.next()) {
     const std::int64_t left = in.width - at.x();
     if (left <= 0) continue;
@@ -58,12 +59,11 @@ __global__ __launch_bounds__(kThreads) void gray16_kernel(Plane<const Sample16, 
 }  // namespace
 
 CudaStatus gray16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const unsigned grid =
-      stride_blocks<1, kWideVectorPixels>(launch, call.in.type, kThreads, kOneSegmentEach);
+  const unsigned grid = stride_blocks<1, kWideVectorPixels>(launch, call.in.type, kThreads, kOneSegmentEach);
   const auto kernel = call.in.type.alpha ? gray16_kernel<4> : gray16_kernel<3>;
-  kernel<<<grid, kThreads, 0, launch.stream>>>(
-      call.in.plane<Sample16>(0), call.out.plane<Sample16>(0), call.out.plane<Sample16>(kAlphaPlane),
-      weights_of(GrayParameters(call.parameters).luma));
+  kernel<<<grid, kThreads, 0, launch.stream>>>(call.in.plane<Sample16>(0), call.out.plane<Sample16>(0),
+                                               call.out.plane<Sample16>(kAlphaPlane),
+                                               weights_of(GrayParameters(call.parameters).luma));
   return cudaGetLastError();
 }
 

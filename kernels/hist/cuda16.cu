@@ -51,9 +51,8 @@ template <int Parts>
 __global__ __launch_bounds__(kThreads, 1) void hist16_kernel(DevicePlanes<const Sample> planes,
                                                              Histogram<Device> histogram) {
   extern __shared__ __align__(16) std::uint32_t shared_words[];
-  PackedCounters<Parts> counters{shared_words,
-                                 reinterpret_cast<unsigned long long*>(histogram.row(blockIdx.z)),
-                                 blockIdx.y};
+  PackedCounters<Parts> counters{
+      shared_words, reinterpret_cast<unsigned long long*>(histogram.row(blockIdx.z)), blockIdx.y};
   VectorWalk at(plane_of_block(planes));
   uint4 vector{};
   int left = 0;
@@ -97,11 +96,10 @@ CudaStatus launch_hist(const StageCall<Device>& call, const CudaLaunch& launch) 
 }  // namespace
 
 CudaStatus hist16_parts_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts) {
-  const cudaError_t cleared =
-      cudaMemsetAsync(call.histogram.data, 0,
-                      static_cast<std::size_t>(call.in.type.color_channels * call.histogram.stride) *
-                          sizeof(std::uint64_t),
-                      launch.stream);
+  const cudaError_t cleared = cudaMemsetAsync(
+      call.histogram.data, 0,
+      static_cast<std::size_t>(call.in.type.color_channels * call.histogram.stride) * sizeof(std::uint64_t),
+      launch.stream);
   if (cleared != cudaSuccess) return cleared;
   if (parts == 1) return launch_hist<1>(call, launch);
   return parts == 2 ? launch_hist<2>(call, launch) : launch_hist<4>(call, launch);

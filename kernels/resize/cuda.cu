@@ -65,15 +65,14 @@ template <class T>
 __device__ __forceinline__ std::uint32_t linear_at(const T* upper, const T* lower, int source, int share,
                                                    std::uint32_t down_share) {
   return linear_rounded<T>((kLinearOne - down_share) * blended(upper, source, share) +
-                        down_share * blended(lower, source, share));
+                           down_share * blended(lower, source, share));
 }
 
 __device__ __forceinline__ void store_four(Sample* to, const std::uint32_t (&values)[kPixels]) {
   *reinterpret_cast<std::uint32_t*>(to) = pack_bytes<0>(values[0], values[1], values[2], values[3]);
 }
 __device__ __forceinline__ void store_four(Sample16* to, const std::uint32_t (&values)[kPixels]) {
-  *reinterpret_cast<uint2*>(to) =
-      make_uint2(pack_low(values[0], values[1]), pack_low(values[2], values[3]));
+  *reinterpret_cast<uint2*>(to) = make_uint2(pack_low(values[0], values[1]), pack_low(values[2], values[3]));
 }
 
 // Writes four pixels, or the first `count` where the row ends sooner: padding is never written.

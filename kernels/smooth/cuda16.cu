@@ -88,12 +88,12 @@ __device__ __forceinline__ Sums horizontal_sums(const RawRow& raw) {
   Sums sums;
 #pragma unroll
   for (int i = 0; i < kColumns / 2; ++i) {
-    sums.column[2 * i] = __dp2a_lo(
-        words[i], kOuterInner,
-        __dp2a_lo(words[i + 1], kMiddleInner, __dp2a_lo(words[i + 2], kOuterNone, 0U)));
-    sums.column[2 * i + 1] = __dp2a_lo(
-        words[i], kNoneOuter,
-        __dp2a_lo(words[i + 1], kInnerMiddle, __dp2a_lo(words[i + 2], kInnerOuter, 0U)));
+    sums.column[2 * i] =
+        __dp2a_lo(words[i], kOuterInner,
+                  __dp2a_lo(words[i + 1], kMiddleInner, __dp2a_lo(words[i + 2], kOuterNone, 0U)));
+    sums.column[2 * i + 1] =
+        __dp2a_lo(words[i], kNoneOuter,
+                  __dp2a_lo(words[i + 1], kInnerMiddle, __dp2a_lo(words[i + 2], kInnerOuter, 0U)));
   }
   return sums;
 }
@@ -235,8 +235,8 @@ CudaStatus launch_smooth(const StageCall<Device>& call, const CudaLaunch& launch
       {call.out.plane<Sample16>(0), call.out.plane<Sample16>(1), call.out.plane<Sample16>(2)}};
   const Work work = share_out(launch, shape);
   const dim3 grid(work.interior_blocks + work.border_blocks, 1, static_cast<unsigned>(shape.color_channels));
-  smooth16_kernel<W><<<grid, kThreads, 0, launch.stream>>>(in, out, shape, work,
-                                                           SmoothParameters(call.parameters).border);
+  smooth16_kernel<W>
+      <<<grid, kThreads, 0, launch.stream>>>(in, out, shape, work, SmoothParameters(call.parameters).border);
   return cudaGetLastError();
 }
 

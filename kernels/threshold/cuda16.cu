@@ -7,7 +7,7 @@ namespace {
 
 // Block c finds Otsu's value of plane c; see otsu16.cuh.
 __global__ __launch_bounds__(kOtsuBins) void otsu16_kernel(Histogram<Device> histogram, int* values,
-                                                             bool by_divisions) {
+                                                           bool by_divisions) {
   __shared__ OtsuShared shared;
   OtsuSearch search(histogram.row(blockIdx.x), static_cast<int>(histogram.width), shared);
   const int value = search.value(by_divisions);

@@ -38,12 +38,12 @@ struct OtsuStep {
 
 // Chunks that are between two of the steps above have places of their own: place k % n. 40 KB.
 struct OtsuShared {
-  double part[5][kOtsuBins];        // by bin: its samples' share
-  double share[4][kOtsuBins + 1];   // before the chunk, then by bin: the class's
+  double part[5][kOtsuBins];            // by bin: its samples' share
+  double share[4][kOtsuBins + 1];       // before the chunk, then by bin: the class's
   std::uint16_t gone_to[3][kOtsuBins];  // by bin: how many bins of the chunk, to this one, are gone to
-  int count[2];                     // of those of the chunk
-  OtsuStep steps[2][kOtsuBins];     // of those
-  double mean[2][kOtsuBins + 1];    // before the chunk, then of those
+  int count[2];                         // of those of the chunk
+  OtsuStep steps[2][kOtsuBins];         // of those
+  double mean[2][kOtsuBins + 1];        // before the chunk, then of those
   int warp_count[kOtsuWarps];
   std::uint64_t warp_samples[kOtsuWarps], warp_sum[kOtsuWarps];
 };
@@ -112,7 +112,9 @@ class OtsuSearch {
     return __syncthreads_and(right ? 1 : 0) != 0;
   }
 
-  __device__ bool is_chunk(int k) const { return k >= 0 && k < chunks_; }
+  __device__ bool is_chunk(int k) const {
+    return k >= 0 && k < chunks_;
+  }
 
   __device__ void read(int chunk) {
     shared_.part[chunk % 5][bin_] =
@@ -131,7 +133,8 @@ class OtsuSearch {
     }
   }
 
-  // Whether neither class is too small behind a bin; the same for all bins from the first such one to the last.
+  // Whether neither class is too small behind a bin; the same for all bins from the first such one to the
+  // last.
   __device__ static bool parts(double share) {
     OtsuClass below{share, 0};
     return otsu_take(below, 0, 0);
@@ -170,9 +173,8 @@ class OtsuSearch {
     means[0] = carried_mean_;
     if (by_divisions) {
       for (int i = 0; i < count; ++i) {
-        carried_mean_ =
-            rounded_sum(rounded_product(carried_mean_, steps[i].share_before), steps[i].product) /
-            steps[i].share;
+        carried_mean_ = rounded_sum(rounded_product(carried_mean_, steps[i].share_before), steps[i].product) /
+                        steps[i].share;
         means[i + 1] = carried_mean_;
       }
       return;

@@ -47,8 +47,7 @@ class DevicePlaneCopy {
     IMGPIPE_CUDA(cudaMemcpy(now.data(), buffer_.data(), now.size(), cudaMemcpyDeviceToHost));
     for (std::size_t i = 0; i < now.size(); ++i) {
       const std::int64_t at = static_cast<std::int64_t>(i) - kGuard;
-      const bool inside =
-          at >= 0 && at < stride_ * shape_.height && at % stride_ < shape_.row_bytes();
+      const bool inside = at >= 0 && at < stride_ * shape_.height && at % stride_ < shape_.row_bytes();
       const bool may_change = inside && pixels != nullptr;
       if (!may_change && now[i] != host_[i]) {
         return std::string(inside ? "input changed" : "canary hit") + " at byte " + std::to_string(at) +
@@ -112,7 +111,8 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
   constexpr std::size_t kFindsBytes = 64;
   std::vector<std::byte> finds_before(kFindsBytes + kGuard);
   for (std::size_t i = 0; i < finds_before.size(); ++i) finds_before[i] = canary(i);
-  if (call.found.bytes > 0) std::memcpy(finds_before.data(), call.found.data, static_cast<std::size_t>(call.found.bytes));
+  if (call.found.bytes > 0)
+    std::memcpy(finds_before.data(), call.found.data, static_cast<std::size_t>(call.found.bytes));
   finds.reserve(finds_before.size());
   IMGPIPE_CUDA(cudaMemcpy(finds.data(), finds_before.data(), finds_before.size(), cudaMemcpyHostToDevice));
   if (call.found.bytes > 0) {
