@@ -19,6 +19,7 @@
 #include "kernels/threshold/threshold.h"
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"
+#include "pipeline/owned_frame.h"
 #include "tests/support/cuda_backend.h"
 
 #ifdef IMGPIPE_TEST_CUDA
@@ -372,6 +373,14 @@ Image noise_image(Shape shape, std::uint64_t seed) {
   const auto plane = image.untyped_view().as<Sample16>();
   for (std::int64_t i = 0; i < shape.samples(); ++i) plane.data[i] = static_cast<Sample16>(random() >> 40);
   return image;
+}
+
+ErrorKind kind_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    return known.kind();
+  }
 }
 
 struct Wish {

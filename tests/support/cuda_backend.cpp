@@ -13,6 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "images/error.h"
+#include "images/image.h"
 #include "pipeline/cuda/cuda_api.h"
 
 namespace imgpipe::test {
