@@ -178,35 +178,46 @@ std::vector<HistCase> hist_cases() {
   };
 }
 
+void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
+                 const std::vector<int>& multiprocessors) {
+  Planes image(width, height, 1, SampleType::u16, test.value);
+  std::vector<std::uint64_t> expected(kBins16, 0);
+  const auto plane = image.images[0].untyped_view().as<Sample16>();
+  for (std::int64_t i = 0; i < plane.width * plane.height; ++i) ++expected[plane.data[i]];
+  for (const int parts : {1, 2, 4}) {
+    for (const int count : multiprocessors) {
+      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " parts " +
+                   std::to_string(parts) + " multiprocessors " + std::to_string(count));
+      std::vector<std::uint64_t> counts(kBins16, 0xDEADBEEF);
+      StageCall<Host> call{};
+      call.in = image.frame();
+      call.histogram = {counts.data(), kBins16, 1, kBins16, 1};
+      const auto launch_parts = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+        return hist16_parts_cuda(device, {launch.stream, count}, parts);
+      };
+      ASSERT_EQ(run_on_cuda(launched(launch_parts), call), "");
+      for (std::size_t bin = 0; bin < expected.size(); ++bin)
+        ASSERT_EQ(expected[bin], counts[bin]) << "bin " << bin;
+    }
+  }
+}
+
 // A few multiprocessors make blocks count much: 4 million samples pass 16 bits 64 times in a word.
 TEST(CudaHist16, CountersThatPass16Bits) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
-    for (const auto& [width, height] : {std::pair{2048, 2048}, std::pair{1999, 1501}, std::pair{13, 7}}) {
-      Planes image(width, height, 1, SampleType::u16, test.value);
-      std::vector<std::uint64_t> expected(kBins16, 0);
-      const auto plane = image.images[0].untyped_view().as<Sample16>();
-      for (std::int64_t i = 0; i < plane.width * plane.height; ++i) ++expected[plane.data[i]];
-      for (const int parts : {1, 2, 4}) {
-        for (const int multiprocessors : {1, 3, 132}) {
-          SCOPED_TRACE(test.name + " " + std::to_string(width) + " parts " + std::to_string(parts) +
-                       " multiprocessors " + std::to_string(multiprocessors));
-          std::vector<std::uint64_t> counts(kBins16, 0xDEADBEEF);
-          StageCall<Host> call{};
-          call.in = image.frame();
-          call.histogram = {counts.data(), kBins16, 1, kBins16, 1};
-          ASSERT_EQ(run_on_cuda(launched([&](const StageCall<Device>& device, const CudaLaunch& launch) {
-                                  return hist16_parts_cuda(device, {launch.stream, multiprocessors}, parts);
-                                }),
-                                call),
-                    "");
-          for (int bin = 0; bin < kBins16; ++bin) {
-            const auto i = static_cast<std::size_t>(bin);
-            ASSERT_EQ(expected[i], counts[i]) << "bin " << bin;
-          }
-        }
-      }
-    }
+    expect_hist(test, 2048, 2048, {1, 3, 132});
+    expect_hist(test, 1999, 1501, {1, 3});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(CudaHist16, ASmallImageInEveryNumberOfParts) {
+  IMGPIPE_NEED_CUDA();
+  for (const HistCase& test : hist_cases()) {
+    expect_hist(test, 13, 7, {1});
+    expect_hist(test, 211, 97, {1, 2});
+    if (HasFatalFailure()) return;
   }
 }
 
@@ -332,10 +343,9 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
   return counts;
 }
 
-TEST(CudaThreshold16, OtsuOfManyHistograms) {
-  IMGPIPE_NEED_CUDA();
-  std::mt19937_64 random(7);
-  for (int i = 0; i < 90; ++i) {
+void expect_otsu(int first, int end) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(first) + 7);
+  for (int i = first; i < end; ++i) {
     SCOPED_TRACE("case " + std::to_string(i));
     std::vector<std::uint64_t> counts;
     const int colors = i % 4 == 0 ? 3 : 1;
@@ -362,6 +372,16 @@ TEST(CudaThreshold16, OtsuOfManyHistograms) {
       if (HasFatalFailure()) return;
     }
   }
+}
+
+TEST(CudaThreshold16, OtsuOfAFewHistograms) {
+  IMGPIPE_NEED_CUDA();
+  expect_otsu(0, 9);
+}
+
+TEST(CudaThreshold16, OtsuOfManyHistograms) {
+  IMGPIPE_NEED_CUDA();
+  expect_otsu(9, 120);
 }
 
 // ---- the engine -------------------------------------------------------------------------------------

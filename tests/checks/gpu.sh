@@ -31,6 +31,8 @@ if wants sanitize; then
   for tool in memcheck racecheck initcheck synccheck; do
     [ $tool = racecheck ] && skip=':*non_atomic*' || skip=
     sanitize 150 $tool differential_test '*ManySeeds/cuda*:*StridesAndMisalignment/cuda*'
+    # Of 16 bits a sample: counters in parts, ranges, Otsu's value.
+    sanitize 200 $tool cuda16_test '*ASmallImage*:*EdgesOfParts*:*AFewHistograms*'
     # The codecs' kernels, with awkward, damaged and mixed inputs.
     sanitize 150 $tool cuda_jpeg_entropy_test '*CodedFiles*:*OneFile*:*OneColour*'
     sanitize 150 $tool cuda_jpeg_reconstruction_test '*OneColour*:*EverySmallSize/of_420*'
@@ -40,6 +42,7 @@ if wants sanitize; then
   done
   sanitize 150 memcheck lab_test 'CudaLab*'
   sanitize 150 memcheck cuda_engine_test 'CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*'
+  sanitize 150 memcheck cuda16_test 'CudaEngine16.Equals*'
   sanitize 150 memcheck cuda_batch_test '*Equals*:PinnedMemory*'
 fi
 
