@@ -56,7 +56,7 @@ TEST(WideStretch, EveryDistanceOfManySpans) {
   for (int span = 1; span < kBins16; span += span < 2048 || span > 65400 ? 1 : 61) {
     expect_stretch<Sample16>(span);
     expect_stretch<Sample>(span);
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
@@ -208,7 +208,7 @@ TEST(CudaHist16, CountersThatPass16Bits) {
   for (const HistCase& test : hist_cases()) {
     expect_hist(test, 2048, 2048, {1, 3, 132});
     expect_hist(test, 1999, 1501, {1, 3});
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
@@ -217,7 +217,7 @@ TEST(CudaHist16, ASmallImageInEveryNumberOfParts) {
   for (const HistCase& test : hist_cases()) {
     expect_hist(test, 13, 7, {1});
     expect_hist(test, 211, 97, {1, 2});
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
@@ -293,7 +293,7 @@ TEST(CudaContrast16, RangesOfMadeUpCounts) {
                                                 : 0};
     SCOPED_TRACE("case " + std::to_string(i));
     expect_contrast(counts, parameters, from, from == SampleType::u8 || i % 3 != 1);
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
@@ -308,7 +308,7 @@ TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
       counts[static_cast<std::size_t>(hi)] += 1;
       SCOPED_TRACE(std::to_string(lo) + " " + std::to_string(hi));
       expect_contrast(counts, Parameters{}, SampleType::u16, true);
-      if (HasFatalFailure()) return;
+      if (testing::Test::HasFatalFailure()) return;
     }
   }
 }
@@ -369,7 +369,7 @@ void expect_otsu(int first, int end) {
       call.out = got.frame();
       ASSERT_EQ(run_on_cuda(launched(function), call, room), "");
       expect_equal_planes(expected, got);
-      if (HasFatalFailure()) return;
+      if (testing::Test::HasFatalFailure()) return;
     }
   }
 }
@@ -465,7 +465,7 @@ TEST(CudaEngine16, EqualsTheReferenceForEveryListShapeAndChannel) {
       for (const std::string& stages : kLists) {
         ++number;
         expect_engine(*cuda, image, {stages, number % 2 == 0, number % 3 != 0, number % 11 == 0 ? 2 : 0});
-        if (HasFatalFailure()) return;
+        if (testing::Test::HasFatalFailure()) return;
       }
     }
   }
@@ -477,7 +477,7 @@ TEST(CudaEngine16, AnImageOfSeveralChunks) {
   const Image image = noise_image({1801, 2711, 3}, 6);
   for (const std::string& stages : kLists) {
     expect_engine(*cuda, image, {stages, true, false, 0});
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
@@ -490,7 +490,7 @@ TEST(CudaEngine16, InBands) {
       for (const std::string& stages : kLists) {
         const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 2, bytes);
         expect_engine(*cuda, image, {stages, false, true, 0});
-        if (HasFatalFailure()) return;
+        if (testing::Test::HasFatalFailure()) return;
         in_bands += went_in_bands(run(*cuda, image, {stages, false, false, 0})) ? 1 : 0;
       }
     }
