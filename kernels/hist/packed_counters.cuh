@@ -90,6 +90,22 @@ struct PackedCounters {
     }
   }
 
+  // 8 samples of which many are alike: each value once, with its count.
+  __device__ void add_few(const std::uint32_t (&vector)[4]) {
+    std::uint32_t left = 0xFF;  // a bit for each sample that is not counted yet
+#pragma unroll
+    for (int k = 0; k < kWideVectorPixels; ++k) {
+      if ((left >> k & 1) == 0) continue;
+      const std::uint32_t value = wide_of(vector, k);
+      std::uint32_t same = 1U << k;
+#pragma unroll
+      for (int other = k + 1; other < kWideVectorPixels; ++other)
+        same |= (wide_of(vector, other) == value ? 1U : 0U) << other;
+      left &= ~same;
+      add(value, static_cast<std::uint32_t>(__popc(same)));
+    }
+  }
+
   // Adds the block's counters to the image's. Call after a barrier.
   __device__ void flush() const {
     unsigned long long* const first = totals + part * kValues;
