@@ -126,6 +126,18 @@ TEST(Reference, IsTheOracleOf16Bits) {
   expect_answers(SampleType::u16, {"gray", "hist", "contrast", "smooth", "split", "merge", "depth"});
 }
 
+TEST(Reference, ResizesBetweenPixelsOf16BitsByTheOracle) {
+  const Stage& stage = *find_stage("resize");
+  for (const char* step : {"resize:3:2", "resize:17:29", "resize:131:7"}) {
+    const StageCase test{step, parse_stages(step).front().parameters, {}};
+    for (const Size& size : {Size{1, 1}, Size{5, 4}, Size{6, 4}, Size{21, 3}, Size{33, 47}}) {
+      for (const FrameType& type : inputs_of(stage, test, size, SampleType::u16)) {
+        for (const char* content : {"noise", "full", "checker"}) expect_answer(stage, test, type, content);
+      }
+    }
+  }
+}
+
 // Means of so many pixels that their sum is not exact in a float, and of as many as are.
 TEST(Reference, ResizesWholeFactorsOf16BitsByTheOracle) {
   const Stage& stage = *find_stage("resize");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/pixel.h"
 
@@ -29,14 +30,21 @@ struct ResizeAxis {
 
 // ---- linear -----------------------------------------------------------------------------------------
 
-inline constexpr int kLinearBits = 8;
-inline constexpr int kLinearOne = 1 << kLinearBits;
+// A pixel is shared out in 2^8 parts, of samples of 16 bits in 2^16, as OpenCV does it.
+template <class T>
+inline constexpr int kLinearBits = 8 * static_cast<int>(sizeof(T));
+template <class T>
+inline constexpr int kLinearOne = 1 << kLinearBits<T>;
 
 // (kLinearOne - share) parts of pixel `source` and `share` of the one behind it, which is there if share > 0.
 struct LinearSource {
   std::int64_t source = 0;
   int share = 0;  // 0..kLinearOne - 1
 };
+
+// Holds four pixels' sum, each weighed along both axes, and half a unit.
+template <class T>
+using LinearSum = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
 
 // Half way goes to the even number; 0 <= value.
 [[nodiscard]] inline int half_to_even(double value) {
@@ -48,7 +56,8 @@ struct LinearSource {
 
 // Pixel x of the output. In doubles, as OpenCV does it, each operation rounded by itself: a product that is
 // fused with the difference after it would move weights that lie half way.
-[[nodiscard]] inline LinearSource linear_source(const ResizeAxis& axis, std::int64_t x) {
+[[nodiscard]] inline LinearSource linear_source(const ResizeAxis& axis, std::int64_t x, SampleType sample) {
+  const int one = sample == SampleType::u16 ? kLinearOne<Sample16> : kLinearOne<Sample>;
   const double enlargement = static_cast<double>(axis.out) / static_cast<double>(axis.in);
   const volatile double centre = 1.0 / enlargement * (static_cast<double>(x) + 0.5);
   const double place = centre - 0.5;
@@ -56,14 +65,14 @@ struct LinearSource {
   if (below < 0 || axis.in == 1) return {0, 0};
   const auto source = static_cast<std::int64_t>(below);
   if (source >= axis.in - 1) return {axis.in - 1, 0};
-  const int share = half_to_even((place - below) * kLinearOne);
-  return share == kLinearOne ? LinearSource{source + 1, 0} : LinearSource{source, share};
+  const int share = half_to_even((place - below) * one);
+  return share == one ? LinearSource{source + 1, 0} : LinearSource{source, share};
 }
 
 // Of four pixels' sum, each weighed along both axes.
 template <class T = Sample>
-IMGPIPE_HOST_DEVICE constexpr T linear_rounded(std::uint32_t sum) {
-  return static_cast<T>((sum + (1U << (2 * kLinearBits - 1))) >> (2 * kLinearBits));
+IMGPIPE_HOST_DEVICE constexpr T linear_rounded(LinearSum<T> sum) {
+  return static_cast<T>((sum + (LinearSum<T>{1} << (2 * kLinearBits<T> - 1))) >> (2 * kLinearBits<T>));
 }
 
 // ---- area -------------------------------------------------------------------------------------------
@@ -147,7 +156,7 @@ static_assert(area_units({6, 4}).in_pixel == 2 && area_units({6, 4}).out_pixel =
 static_assert(area_covered({2, 3}, 0, 0) == 2 && area_covered({2, 3}, 0, 1) == 1 &&
               area_covered({2, 3}, 1, 1) == 1);
 static_assert(whole_mean<Sample16>(65535 * 256, 1.0F / 256) == 65535 &&
-              linear_rounded<Sample16>(65535U << 16) == 65535);
+              linear_rounded<Sample16>(std::uint64_t{65535} << 32) == 65535);
 static_assert(linear_rounded(255U << 16) == 255 && linear_rounded(32767) == 0 && linear_rounded(32768) == 1);
 
 // ---- tables -----------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ constexpr std::int64_t kRowGroup = 16;
 
 // The value of a place between two columns, times 256, which 16 bits hold.
 inline std::uint16_t blended(int left, int right, int share) {
-  return static_cast<std::uint16_t>((left << kLinearBits) + (right - left) * share);
+  constexpr int kOne = kLinearOne<Sample>;
+  return static_cast<std::uint16_t>(left * kOne + (right - left) * share);
 }
 
 // Columns first..end-1 of the output. `last`: the row's last pixel; behind it is none to blend it with.
@@ -90,7 +91,7 @@ void blend_rows(const std::uint16_t* first, const std::uint16_t* second, int sha
     hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(hn::RebindToSigned<D16>(), value)), narrow, to + x);
   }
   for (; x < count; ++x) {
-    to[x] = linear_rounded(static_cast<std::uint32_t>(kLinearOne - share) * first[x] +
+    to[x] = linear_rounded(static_cast<std::uint32_t>(kLinearOne<Sample> - share) * first[x] +
                            static_cast<std::uint32_t>(share) * second[x]);
   }
 }

@@ -20,9 +20,10 @@ constexpr std::int64_t kAreaChunk = 4096;    // columns of the input: their sums
 // Rows that are summed before they are weighed; few enough for the processor to follow.
 constexpr std::int64_t kRowGroup = 16;
 
-// The value of a place between two columns, times 256: 24 bits.
-inline std::uint32_t blended(std::int32_t left, std::int32_t right, std::int32_t share) {
-  return static_cast<std::uint32_t>((left << kLinearBits) + (right - left) * share);
+// The value of a place between two columns, times 2^16, which 32 bits hold; what is added may wrap.
+inline std::uint32_t blended(std::uint32_t left, std::uint32_t right, std::int32_t share) {
+  constexpr std::uint32_t kOne = kLinearOne<Sample16>;
+  return left * kOne + (right - left) * static_cast<std::uint32_t>(share);
 }
 
 // Columns first..end-1 of the output. `last`: the row's last pixel; behind it is none to blend it with.
@@ -61,23 +62,37 @@ HWY_INLINE void store_narrow(V32 v, Sample16* to) {
 
 // ---- linear -----------------------------------------------------------------------------------------
 
-// 32 bits hold the sum of both rows, weighed, and the rounding; the difference may wrap.
+using D64 = hn::Repartition<std::uint64_t, D32>;
+
+// The even lanes of the rows' sum and half a unit, 64 bits each; the value is in the upper half.
+HWY_INLINE hn::Vec<D64> weighed(V32 upper, V32 lower, V32 upper_share, V32 lower_share) {
+  const hn::Vec<D64> sum = hn::Add(hn::MulEven(upper, upper_share), hn::MulEven(lower, lower_share));
+  return hn::Add(sum, hn::Set(D64(), std::uint64_t{1} << 31));
+}
+
+HWY_INLINE V32 odd_lanes(V32 v) {
+  return hn::BitCast(D32(), hn::ShiftRight<32>(hn::BitCast(D64(), v)));
+}
+
 void blend_rows(const std::uint32_t* first, const std::uint32_t* second, int share, std::int64_t count,
                 Sample16* to) {
   const D32 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const V32 shares = hn::Set(d, static_cast<std::uint32_t>(share));
-  const V32 half = hn::Set(d, 1U << (2 * kLinearBits - 1));
+  const auto lower_share = static_cast<std::uint32_t>(share);
+  const auto upper_share = static_cast<std::uint32_t>(kLinearOne<Sample16> - share);
+  const V32 uppers = hn::Set(d, upper_share);
+  const V32 lowers = hn::Set(d, lower_share);
   std::int64_t x = 0;
   for (; x + lanes <= count; x += lanes) {
     const V32 upper = hn::LoadU(d, first + x);
-    const V32 below = hn::Mul(hn::Sub(hn::LoadU(d, second + x), upper), shares);
-    const V32 sum = hn::Add(hn::Add(hn::ShiftLeft<kLinearBits>(upper), below), half);
-    store_narrow(hn::ShiftRight<2 * kLinearBits>(sum), to + x);
+    const V32 lower = hn::LoadU(d, second + x);
+    const auto even = weighed(upper, lower, uppers, lowers);
+    const auto odd = weighed(odd_lanes(upper), odd_lanes(lower), uppers, lowers);
+    store_narrow(hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even))), to + x);
   }
   for (; x < count; ++x) {
-    to[x] = linear_rounded<Sample16>(static_cast<std::uint32_t>(kLinearOne - share) * first[x] +
-                                     static_cast<std::uint32_t>(share) * second[x]);
+    to[x] = linear_rounded<Sample16>(std::uint64_t{upper_share} * first[x] +
+                                     std::uint64_t{lower_share} * second[x]);
   }
 }
 

@@ -53,19 +53,22 @@ __device__ __forceinline__ int4 load_entries(const std::int32_t* at) {
   return __ldg(reinterpret_cast<const int4*>(at));
 }
 
-// The value of a place between two columns, times 256.
+// The value of a place between two columns, times kLinearOne, which 32 bits hold; what is added may wrap.
 template <class T>
 __device__ __forceinline__ std::uint32_t blended(const T* row, int source, int share) {
-  const int left = __ldg(row + source);
-  const int right = __ldg(row + source + (share > 0 ? 1 : 0));
-  return static_cast<std::uint32_t>((left << kLinearBits) + (right - left) * share);
+  constexpr std::uint32_t kOne = kLinearOne<T>;
+  const std::uint32_t left = __ldg(row + source);
+  const std::uint32_t right = __ldg(row + source + (share > 0 ? 1 : 0));
+  return left * kOne + (right - left) * static_cast<std::uint32_t>(share);
 }
 
 template <class T>
 __device__ __forceinline__ std::uint32_t linear_at(const T* upper, const T* lower, int source, int share,
                                                    std::uint32_t down_share) {
-  return linear_rounded<T>((kLinearOne - down_share) * blended(upper, source, share) +
-                           down_share * blended(lower, source, share));
+  constexpr std::uint32_t kOne = kLinearOne<T>;
+  using Sum = LinearSum<T>;
+  return linear_rounded<T>(static_cast<Sum>(kOne - down_share) * blended(upper, source, share) +
+                           static_cast<Sum>(down_share) * blended(lower, source, share));
 }
 
 __device__ __forceinline__ void store_four(Sample* to, const std::uint32_t (&values)[kPixels]) {

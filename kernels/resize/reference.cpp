@@ -32,9 +32,9 @@ RowRange nearest_needs(const ResizeAxis& axis, const RowRange& out) {
           std::min<std::int64_t>(axis.in, source(out.end - 1) + 1 + margin)};
 }
 
-RowRange linear_needs(const ResizeAxis& axis, const RowRange& out) {
-  const LinearSource last = linear_source(axis, out.end - 1);
-  return {linear_source(axis, out.first).source, last.source + (last.share > 0 ? 2 : 1)};
+RowRange linear_needs(const ResizeAxis& axis, const RowRange& out, SampleType sample) {
+  const LinearSource last = linear_source(axis, out.end - 1, sample);
+  return {linear_source(axis, out.first, sample).source, last.source + (last.share > 0 ? 2 : 1)};
 }
 
 RowRange area_needs(const ResizeAxis& axis, const RowRange& out) {
@@ -43,7 +43,8 @@ RowRange area_needs(const ResizeAxis& axis, const RowRange& out) {
   return {out.first * units.out_pixel / units.in_pixel, (end + units.in_pixel - 1) / units.in_pixel};
 }
 
-void prepare_axis(const ResizeAxis& axis, ResizeMethod method, std::int32_t* source, std::int32_t* share) {
+void prepare_axis(const ResizeAxis& axis, ResizeMethod method, SampleType sample, std::int32_t* source,
+                  std::int32_t* share) {
   std::fill_n(source, axis_entries(axis.out), 0);
   std::fill_n(share, axis_entries(axis.out), 0);
   const double step = nearest_step(axis);
@@ -52,7 +53,7 @@ void prepare_axis(const ResizeAxis& axis, ResizeMethod method, std::int32_t* sou
   for (std::int64_t x = 0; x < axis.out; ++x, centre += step) {
     LinearSource from;
     if (method == ResizeMethod::nearest) from.source = nearest_source(axis, centre);
-    if (method == ResizeMethod::linear) from = linear_source(axis, x);
+    if (method == ResizeMethod::linear) from = linear_source(axis, x, sample);
     if (method == ResizeMethod::area) {
       from.source = x * units.out_pixel / units.in_pixel;
       from.share = static_cast<int>(x * units.out_pixel % units.in_pixel);
@@ -69,12 +70,13 @@ template <class T>
 T linear_pixel(const Plane<const T, Host>& in, const LinearSource& across, const LinearSource& down) {
   const std::int64_t right = across.source + (across.share > 0 ? 1 : 0);
   const std::int64_t below = down.source + (down.share > 0 ? 1 : 0);
+  using Sum = LinearSum<T>;
   const auto row_value = [&](std::int64_t y) {
-    return static_cast<std::uint32_t>((kLinearOne - across.share) * in.row(y)[across.source] +
-                                      across.share * in.row(y)[right]);
+    return static_cast<Sum>(kLinearOne<T> - across.share) * in.row(y)[across.source] +
+           static_cast<Sum>(across.share) * in.row(y)[right];
   };
-  return linear_rounded<T>(static_cast<std::uint32_t>(kLinearOne - down.share) * row_value(down.source) +
-                           static_cast<std::uint32_t>(down.share) * row_value(below));
+  return linear_rounded<T>(static_cast<Sum>(kLinearOne<T> - down.share) * row_value(down.source) +
+                           static_cast<Sum>(down.share) * row_value(below));
 }
 
 template <class T>
@@ -164,7 +166,7 @@ RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRang
   }
   switch (ResizeParameters(parameters).method) {
     case ResizeMethod::linear:
-      return linear_needs(axis, out);
+      return linear_needs(axis, out, in.sample);
     case ResizeMethod::area:
       return area_needs(axis, out);
     case ResizeMethod::nearest:
@@ -184,8 +186,8 @@ void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte
   const ResizeMethod method = ResizeParameters(parameters).method;
   auto* across = reinterpret_cast<std::int32_t*>(to);
   std::int32_t* down = across + 2 * axis_entries(out.width);
-  prepare_axis({in.width, out.width}, method, across, across + axis_entries(out.width));
-  prepare_axis({in.height, out.height}, method, down, down + axis_entries(out.height));
+  prepare_axis({in.width, out.width}, method, in.sample, across, across + axis_entries(out.width));
+  prepare_axis({in.height, out.height}, method, in.sample, down, down + axis_entries(out.height));
 }
 
 void resize_reference(const StageCall<Host>& call) {

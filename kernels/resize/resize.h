@@ -7,8 +7,9 @@
 //             whole, that is floor((2x + 1) n / 2m).
 //   linear    OpenCV's INTER_LINEAR_EXACT (resize_bitExact with interpolationLinear): with
 //             p = (x + 1/2) / (m / n) - 1/2 in doubles, share = 256 (p - floor(p)) rounded half to even,
-//             value = (256 - share) v[floor(p)] + share v[floor(p) + 1]; the first or last pixel alone where
-//             p is beyond its centre. Both axes' products are summed exactly and rounded half up, once.
+//             value = (256 - share) v[floor(p)] + share v[floor(p) + 1], of 16 bits 65536 in place of 256;
+//             the first or last pixel alone where p is beyond its centre. Both axes' products are summed
+//             exactly and rounded half up, once.
 //   area      the mean of what the output pixel covers, exact and rounded half up:
 //             sum of v * covered width * covered height / (n_x n_y), lengths in 1/m of an input pixel. Where
 //             both n are multiples of m it is rounded as OpenCV's INTER_AREA (resizeAreaFast_) does it:

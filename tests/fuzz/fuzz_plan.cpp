@@ -59,7 +59,8 @@ void check(std::string_view list, const Shape& shape) {
 IMGPIPE_FUZZ_TARGET(fuzz_plan) {
   using namespace imgpipe;
   if (size < 4) return 0;
-  const Shape shape{data[0] + 1, data[1] + 1, data[2] % 4 + 1};
+  const Shape shape{data[0] + 1, data[1] + 1, data[2] % 4 + 1,
+                    data[2] / 128 % 2 == 1 ? SampleType::u16 : SampleType::u8};
   Bytes bytes{data + 4, size - 4};
   try {
     check(

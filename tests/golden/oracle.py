@@ -172,8 +172,8 @@ def single(value):
     return struct.unpack("f", struct.pack("f", value))[0]
 
 
-def shares(n, m, method):
-    """For each of m places, the input places of n that it is made of, with their weights."""
+def shares(n, m, method, parts):
+    """For each of m places, the input places of n that it is made of, with their weights; linear: of so many parts."""
     step, rows = n / m, []
     centre = step * 0.5
     for x in range(m):
@@ -183,8 +183,8 @@ def shares(n, m, method):
         elif method == "linear":
             place = (1.0 / (m / n)) * (x + 0.5) - 0.5
             left = place.__floor__()
-            share = round((place - left) * 256)  # halves to even
-            rows.append([(min(max(left, 0), n - 1), 256 - share), (min(max(left + 1, 0), n - 1), share)])
+            share = round((place - left) * parts)  # halves to even
+            rows.append([(min(max(left, 0), n - 1), parts - share), (min(max(left + 1, 0), n - 1), share)])
         else:
             edges = [(max(Fraction(x * n, m), i), min(Fraction((x + 1) * n, m), i + 1)) for i in range(n)]
             rows.append([(i, end - start) for i, (start, end) in enumerate(edges) if end > start])
@@ -193,12 +193,13 @@ def shares(n, m, method):
 
 def resize_plane(plane, width, height, method):
     h, w = len(plane), len(plane[0])
-    down, across = shares(h, height, method), shares(w, width, method)
+    parts = plane.white + 1
+    down, across = shares(h, height, method, parts), shares(w, width, method, parts)
     sums = [[sum(plane[j][i] * a * b for j, a in rows for i, b in columns) for columns in across] for rows in down]
     if method == "nearest":
         return sums
     if method == "linear":
-        return [[half_up(Fraction(v, 65536)) for v in row] for row in sums]
+        return [[half_up(Fraction(v, parts ** 2)) for v in row] for row in sums]
     pixels = Fraction(w * h, width * height)
     most = 1 << (23 if plane.white == 255 else 8)
     if w % width == 0 and h % height == 0 and (w, h) != (2 * width, 2 * height) and pixels <= most:

@@ -115,7 +115,8 @@ namespace {
 using Weights = std::vector<std::map<std::int64_t, std::int64_t>>;
 
 // n places to m.
-Weights resize_weights(std::int64_t n, std::int64_t m, const std::string& method) {
+// Linear weights are of so many `shares` together.
+Weights resize_weights(std::int64_t n, std::int64_t m, const std::string& method, std::int64_t shares) {
   Weights weights(static_cast<std::size_t>(m));
   const double step = static_cast<double>(n) / static_cast<double>(m);
   double centre = 0.5 * step;
@@ -130,8 +131,9 @@ Weights resize_weights(std::int64_t n, std::int64_t m, const std::string& method
       place = place * shrink;  // volatile: each rounded by itself
       place = place - 0.5;
       const auto left = static_cast<std::int64_t>(std::floor(place));
-      const auto parts = static_cast<std::int64_t>(std::nearbyint((place - static_cast<double>(left)) * 256));
-      to[std::clamp<std::int64_t>(left, 0, n - 1)] += 256 - parts;
+      const auto parts = static_cast<std::int64_t>(
+          std::nearbyint((place - static_cast<double>(left)) * static_cast<double>(shares)));
+      to[std::clamp<std::int64_t>(left, 0, n - 1)] += shares - parts;
       to[std::clamp<std::int64_t>(left + 1, 0, n - 1)] += parts;
     } else {
       // Both in n * m equal parts: n for each output place, m for each input place.
@@ -144,7 +146,8 @@ Weights resize_weights(std::int64_t n, std::int64_t m, const std::string& method
 std::int64_t resize_rounded(std::int64_t sum, std::int64_t n_x, std::int64_t m_x, std::int64_t n_y,
                             std::int64_t m_y, const std::string& method, std::int64_t white) {
   if (method == "nearest") return sum;
-  if (method == "linear") return (sum + 32768) / 65536;
+  const std::int64_t linear_parts = (white + 1) * (white + 1);
+  if (method == "linear") return (sum + linear_parts / 2) / linear_parts;
   const std::int64_t parts = n_x * n_y;
   const std::int64_t pixels = n_x / m_x * (n_y / m_y);
   const bool two_by_two = n_x == 2 * m_x && n_y == 2 * m_y;
@@ -162,8 +165,8 @@ Grid oracle_resize(const Grid& plane, std::int64_t width, std::int64_t height, c
                    std::int64_t white) {
   const auto in_height = static_cast<std::int64_t>(plane.size());
   const auto in_width = static_cast<std::int64_t>(plane[0].size());
-  const Weights across = resize_weights(in_width, width, method);
-  const Weights down = resize_weights(in_height, height, method);
+  const Weights across = resize_weights(in_width, width, method, white + 1);
+  const Weights down = resize_weights(in_height, height, method, white + 1);
   Grid out;
   for (const auto& rows : down) {
     out.emplace_back();
