@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <cuda_runtime.h>
 
@@ -51,10 +52,12 @@ __device__ __forceinline__ Plane<T, Device> plane_of_block(const DevicePlanes<T>
 //   row 1   | ...
 //
 // for (RowSegments<2> at(width, height); at.inside(); at.next()) { at.x(), at.y() }
-template <int Vectors>
+//
+// LanePixels: a lane's share, where it is not the 16 samples of 8 bits that a vector holds.
+template <int Vectors, int LanePixels = kVectorPixels>
 class RowSegments {
  public:
-  static constexpr int kPixels = kSegmentPixels * Vectors;
+  static constexpr int kPixels = kWarpLanes * LanePixels * Vectors;
 
   __device__ RowSegments(std::int64_t width, std::int64_t height)
       : segments_(static_cast<std::uint32_t>((width + kPixels - 1) / kPixels)),
@@ -77,10 +80,10 @@ class RowSegments {
       const auto item = static_cast<std::uint32_t>(item_);
       const std::uint32_t row = item / segments_;
       y_ = row;
-      x_ = (item - row * segments_) * std::int64_t{kPixels} + threadIdx.x % kWarpLanes * kVectorPixels;
+      x_ = (item - row * segments_) * std::int64_t{kPixels} + threadIdx.x % kWarpLanes * LanePixels;
     } else {
       y_ = static_cast<std::int64_t>(item_ / segments_);
-      x_ = static_cast<std::int64_t>(item_ % segments_) * kPixels + threadIdx.x % kWarpLanes * kVectorPixels;
+      x_ = static_cast<std::int64_t>(item_ % segments_) * kPixels + threadIdx.x % kWarpLanes * LanePixels;
     }
   }
 
@@ -99,7 +102,7 @@ class RowSegments {
 class VectorWalk {
  public:
   __device__ explicit VectorWalk(const Plane<const Sample, Device>& plane)
-      : width_(static_cast<int>(plane.width)),
+      : width_(static_cast<unsigned>(plane.width)),
         vectors_(static_cast<unsigned>((plane.width + kVectorPixels - 1) / kVectorPixels)) {
     const unsigned first = blockIdx.x * blockDim.x + threadIdx.x;
     const unsigned step = gridDim.x * blockDim.x;
@@ -113,8 +116,9 @@ class VectorWalk {
   }
   __device__ bool inside() const { return y_ >= 0; }
   __device__ const Sample* from() const { return from_; }
-  // Pixels of the row from here on.
-  __device__ int left() const { return width_ - static_cast<int>(vector_) * kVectorPixels; }
+  // Pixels of the row from here on; of a plane of bytes, which may have 2^31 and more, wide_left().
+  __device__ int left() const { return static_cast<int>(wide_left()); }
+  __device__ unsigned wide_left() const { return width_ - vector_ * kVectorPixels; }
   __device__ void next() {
     y_ -= step_rows_;
     vector_ += step_vectors_;
@@ -127,7 +131,7 @@ class VectorWalk {
   }
 
  private:
-  int width_;         // both sides are below 2^31
+  unsigned width_;    // both sides are below 2^31, rows of 16-bit samples in bytes below 2^32
   unsigned vectors_;  // a row
   int y_ = 0, step_rows_ = 0;
   unsigned vector_ = 0, step_vectors_ = 0;
@@ -137,6 +141,39 @@ class VectorWalk {
 
 __device__ inline uint4 load_vector(const Sample* from) {
   return __ldg(reinterpret_cast<const uint4*>(from));
+}
+
+// ---- samples of 16 bits -----------------------------------------------------------------------------
+// A vector holds 8 of them, a word two, the first in its lower half. A row of them is also a row of twice as
+// many bytes: what moves whole vectors, or works on bits, takes it as that.
+
+constexpr int kWideVectorPixels = 8;
+static_assert(kDeviceRowPixels % kWideVectorPixels == 0);  // rows are readable to whole vectors of these too
+
+__device__ inline uint4 load_vector(const std::uint16_t* from) {
+  return __ldg(reinterpret_cast<const uint4*>(from));
+}
+
+// Sample k of a vector held in words.
+template <int Words>
+__device__ __forceinline__ std::uint32_t wide_of(const std::uint32_t (&words)[Words], int k) {
+  return k % 2 == 0 ? words[k / 2] & 0xFFFF : words[k / 2] >> 16;
+}
+
+// The lower halves of two words, and the upper ones.
+__device__ __forceinline__ std::uint32_t pack_low(std::uint32_t a, std::uint32_t b) {
+  return __byte_perm(a, b, 0x5410);
+}
+__device__ __forceinline__ std::uint32_t pack_high(std::uint32_t a, std::uint32_t b) {
+  return __byte_perm(a, b, 0x7632);
+}
+
+// A plane of one channel as its bytes.
+template <class Byte>
+auto bytes_of(const View<Byte, Device>& plane) {
+  using T = std::conditional_t<std::is_const_v<Byte>, const Sample, Sample>;
+  return Plane<T, Device>{reinterpret_cast<T*>(plane.data), plane.row_bytes(), plane.height,
+                          plane.stride_bytes, 1};
 }
 
 // Byte k of a vector held in words.
@@ -157,7 +194,19 @@ __device__ inline void store_vector(Sample* to, const std::uint32_t (&words)[4],
   }
 }
 
-// The same, first to leave the L2 cache.
+// 8 samples of 16 bits, or the first `count`.
+__device__ inline void store_vector(std::uint16_t* to, const std::uint32_t (&words)[4], std::int64_t count) {
+  if (count >= kWideVectorPixels) {
+    *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < kWideVectorPixels; ++k) {
+    if (k < count) to[k] = static_cast<std::uint16_t>(wide_of(words, k));
+  }
+}
+
+// 16 pixels of 8 bits, first to leave the L2 cache.
 __device__ inline void stream_vector(Sample* to, const std::uint32_t (&words)[4], std::int64_t count) {
   if (count >= kVectorPixels)
     __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
@@ -178,14 +227,22 @@ __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32
 // Blocks for a grid that strides over the segments: no more than there is work for, and at most `resident` a
 // multiprocessor, as many as it holds at once. More would leave a last wave that fills the device in part
 // only.
-template <int Vectors>
+template <int Vectors, int LanePixels = kVectorPixels>
 unsigned stride_blocks(const CudaLaunch& launch, const FrameType& shape, int threads, int resident) {
-  constexpr std::int64_t kPixels = RowSegments<Vectors>::kPixels;
+  constexpr std::int64_t kPixels = RowSegments<Vectors, LanePixels>::kPixels;
   const std::int64_t segments = (shape.width + kPixels - 1) / kPixels * shape.height;
   const std::int64_t warps_per_block = threads / kWarpLanes;
   const std::int64_t useful = (segments + warps_per_block - 1) / warps_per_block;
   const std::int64_t filling = std::int64_t{launch.multiprocessors} * resident;
   return static_cast<unsigned>(useful < filling ? useful : filling);
+}
+
+// The most shared memory that a block on the present device may be given, in bytes.
+inline cudaError_t shared_bytes_of_a_block(int& bytes) {
+  int device = 0;
+  const cudaError_t status = cudaGetDevice(&device);
+  if (status != cudaSuccess) return status;
+  return cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
 }
 
 // One segment a warp: for kernels that need nothing before their first load. At most 2^31 - 1 blocks.

@@ -20,8 +20,8 @@ constexpr int kPointwiseVectors = 2;
       ::imgpipe::kPointwiseThreads, \
       ::imgpipe::fitting_blocks(::imgpipe::kPointwiseThreads, ::imgpipe::kPointwiseBlocks)) void
 
-// Planes of one size, between which a grid of pointwise_grid() walks: a lane does 16 adjacent samples at a
-// time, function(word) four of them. Padding is read, never written.
+// Planes of one size, between which a grid of pointwise_grid() walks: a lane does 16 adjacent bytes at a
+// time, function(word) four of them: four samples of 8 bits, two of 16. Padding is read, never written.
 template <class Function>
 __device__ __forceinline__ void map_words(const Plane<const Sample, Device>& from,
                                           const Plane<Sample, Device>& to, const Function& function) {
@@ -80,18 +80,18 @@ __device__ __forceinline__ void map_words_after(const Plane<const Sample, Device
   }
 }
 
-// blockIdx.z is the colour plane.
-inline dim3 pointwise_grid(const CudaLaunch& launch, const FrameType& type) {
+// Over the bytes of a frame's planes; blockIdx.z is the colour plane.
+inline dim3 pointwise_grid(const CudaLaunch& launch, FrameType type) {
+  type.width *= sample_bytes(type.sample);
   return dim3(stride_blocks<kPointwiseVectors>(launch, type, kPointwiseThreads, kPointwiseBlocks), 1,
               static_cast<unsigned>(type.color_channels));
 }
 
-// The colour planes of a frame; those that it does not have are empty.
+// The colour planes of a frame, as bytes; those that it does not have are empty.
 template <class Byte>
 auto color_planes(const Frame<Byte, Device>& frame) {
   using T = std::conditional_t<std::is_const_v<Byte>, const Sample, Sample>;
-  return DevicePlanes<T>{
-      {frame.template plane<Sample>(0), frame.template plane<Sample>(1), frame.template plane<Sample>(2)}};
+  return DevicePlanes<T>{{bytes_of(frame.planes[0]), bytes_of(frame.planes[1]), bytes_of(frame.planes[2])}};
 }
 
 }  // namespace imgpipe

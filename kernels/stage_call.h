@@ -42,6 +42,9 @@ struct StageCall {
   // On a device, of a stage that counts rows (Stage::by_row): the image's row that the planes of `in` begin
   // with, and those of `out`. They may hold a part of the image's rows; the types stay the whole image's.
   std::int64_t in_top = 0, out_top = 0;
+  // On a device, where `found` is empty: memory for what Stage::find() would have found, which a function may
+  // find itself and leave there for its kernels. Aligned for any type; it holds anything before and after.
+  std::byte* finds = nullptr;
 };
 
 // Which rows of its output a call on the host's processor makes, and which rows the planes hold: row y of the

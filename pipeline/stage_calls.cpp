@@ -4,11 +4,16 @@
 
 namespace imgpipe {
 
-std::vector<std::byte> found_table(const Step& step, std::vector<std::uint64_t>& counts) {
-  const std::int64_t bytes = step.counted_by ? found_bytes(*step.stage, step.in, step.parameters) : 0;
-  std::vector<std::byte> table(static_cast<std::size_t>(bytes));
-  if (bytes > 0)
-    step.stage->find(step.in, step.parameters, histogram_view<Host>(counts.data(), step.in), table.data());
+std::int64_t found_bytes_of(const Step& step) {
+  return step.counted_by ? found_bytes(*step.stage, step.in, step.parameters) : 0;
+}
+
+std::vector<std::byte> found_table(const Step& step, const std::vector<std::uint64_t>& counts) {
+  std::vector<std::byte> table(static_cast<std::size_t>(found_bytes_of(step)));
+  if (table.empty()) return table;
+  // A histogram's view is one for writers too; find() only reads.
+  auto* const read_only = const_cast<std::uint64_t*>(counts.data());
+  step.stage->find(step.in, step.parameters, histogram_view<Host>(read_only, step.in), table.data());
   return table;
 }
 

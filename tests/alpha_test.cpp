@@ -199,12 +199,21 @@ TEST_P(Alpha, OfTheCpuOnThreeThreads) {
   expect_alpha_carried(*make_cpu_engine(3), shape(), singles_pairs_and_triples());
 }
 
-TEST_P(Alpha, WithSamplesOf16Bits) {
-  Shape deep = shape();
-  deep.sample = SampleType::u16;
+Shape deep_shape(Shape shape) {
+  shape.sample = SampleType::u16;
+  return shape;
+}
+
+std::vector<Steps> deep_lists() {
   std::vector<Steps> lists = singles_pairs_and_triples();
   std::erase_if(lists, [](const Steps& steps) { return steps.size() > 2; });
   for (const Steps& steps : lists_of_both_depths()) lists.push_back(steps);
+  return lists;
+}
+
+TEST_P(Alpha, WithSamplesOf16Bits) {
+  const Shape deep = deep_shape(shape());
+  const std::vector<Steps> lists = deep_lists();
   expect_alpha_carried(*make_reference_engine(), deep, lists);
   expect_alpha_carried(*make_cpu_engine(1), deep, lists);
   expect_alpha_carried(*make_cpu_engine(3), deep, lists);
@@ -214,6 +223,14 @@ TEST_P(Alpha, WithSamplesOf16Bits) {
 TEST_P(Alpha, OfCuda) {
   IMGPIPE_NEED_CUDA();
   expect_alpha_carried(*make_cuda_engine(0), shape(), singles_pairs_and_triples());
+}
+
+TEST_P(Alpha, OfCudaWithSamplesOf16Bits) {
+  IMGPIPE_NEED_CUDA();
+  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+  expect_alpha_carried(*cuda, deep_shape(shape()), deep_lists());
+  if (HasFatalFailure()) return;
+  expect_alpha_carried(*cuda, shape(), lists_of_both_depths());
 }
 
 std::string layout_name(const ::testing::TestParamInfo<int>& info) {

@@ -273,7 +273,8 @@ TEST_P(Differential, ManySeeds) {
 
 // What a build without CUDA cannot run is shown as skipped.
 bool is_tested(const Backend& backend, const Stage& stage, SampleType sample) {
-  if (backend.name == "cuda" && !kHasCuda && sample == SampleType::u8) return true;
+  const bool fused = !stage.fuses[0].empty();
+  if (backend.name == "cuda" && !kHasCuda) return !fused || sample == SampleType::u8;
   return backend.has(functions(stage, sample));
 }
 
@@ -307,9 +308,9 @@ TEST(DifferentialFrame, EveryStageIsComplete) {
     EXPECT_FALSE(cases_of(stage).empty()) << stage.name << " has no row in tests/golden/oracle.py";
     EXPECT_TRUE(fused || stage.u8.reference != nullptr) << stage.name << " has no reference";
     EXPECT_TRUE(fused || stage.u8.cpu != nullptr) << stage.name << " has no cpu version";
-    // depth's come with the others of 16 bits.
-    EXPECT_TRUE(!kHasCuda || stage.u8.cuda != nullptr || stage.name == "depth")
-        << stage.name << " has no CUDA version";
+    EXPECT_TRUE(!kHasCuda || stage.u8.cuda != nullptr) << stage.name << " has no CUDA version";
+    EXPECT_TRUE(!kHasCuda || fused || stage.u16.cuda != nullptr)
+        << stage.name << " has no CUDA version of 16 bits";
     EXPECT_TRUE(fused || stage.u16.reference != nullptr) << stage.name << " has no reference of 16 bits";
     EXPECT_TRUE(fused || stage.u16.cpu != nullptr) << stage.name << " has no cpu version of 16 bits";
     for (const StageCase& test : cases_of(stage)) {

@@ -78,7 +78,8 @@ void contrast16_cpu(const StageCall<Host>& call, const Band& band);
 // A part of contrast_cpu(): from 8 bits to 16.
 void contrast_cpu_to16(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device, for output of 8 bits; lo and hi are found there.
+// The same on a CUDA device; lo and hi are found there, or by the host (StageCall::found).
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

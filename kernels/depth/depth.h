@@ -30,4 +30,8 @@ void depth16_reference(const StageCall<Host>& call);
 void depth_cpu(const StageCall<Host>& call, const Band& band);
 void depth16_cpu(const StageCall<Host>& call, const Band& band);
 
+// The same on a CUDA device; planes as kernels/cuda_launch.h asks.
+CudaStatus depth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus depth16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
 }  // namespace imgpipe

@@ -37,5 +37,6 @@ void gamma16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus gamma_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus gamma16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

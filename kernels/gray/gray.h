@@ -36,6 +36,7 @@ void gray16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; planes as kernels/cuda_launch.h asks. Returns the launch's status.
 CudaStatus gray_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus gray16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 // gray and hist in one pass over memory: `histogram` gets the counts of the grey plane.
 CudaStatus gray_hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -16,5 +16,8 @@ void hist16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same as hist_reference on a CUDA device.
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+// By blocks that count an equal part of the values each; `parts`: 1, 2 or 4, what shared memory holds.
+CudaStatus hist16_parts_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts);
 
 }  // namespace imgpipe

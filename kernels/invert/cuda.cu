@@ -17,4 +17,9 @@ CudaStatus invert_cuda(const StageCall<Device>& call, const CudaLaunch& launch) 
   return cudaGetLastError();
 }
 
+// The bits of a byte, whatever it is a part of.
+CudaStatus invert16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return invert_cuda(call, launch);
+}
+
 }  // namespace imgpipe

@@ -16,5 +16,6 @@ void invert16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus invert_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus invert16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -22,5 +22,7 @@ void merge16_cpu(const StageCall<Host>& call, const Band& band);
 // The same on a CUDA device.
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus split16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus merge16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

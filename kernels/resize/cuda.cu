@@ -19,22 +19,24 @@ constexpr unsigned kMostBlocksDown = 65535;  // CUDA C++ Programming Guide: a gr
 // Columns that a pixel covers from which on a warp makes it.
 constexpr std::int64_t kWarpColumns = 16;
 
-// The planes of a frame in the order of its channels, for blockIdx.z to pick from.
+// The planes of a frame in the order of its channels, for blockIdx.z to pick from; samples of type T.
+template <class T>
 struct ResizePlanes {
-  Plane<const Sample, Device> in[kPlanes];
-  Plane<Sample, Device> out[kPlanes];
+  Plane<const T, Device> in[kPlanes];
+  Plane<T, Device> out[kPlanes];
 };
 
 // The input's as if all of the image's rows were there: kernels read those that are.
-ResizePlanes planes_of(const StageCall<Device>& call) {
-  ResizePlanes planes{};
+template <class T>
+ResizePlanes<T> planes_of(const StageCall<Device>& call) {
+  ResizePlanes<T> planes{};
   for (int c = 0; c < call.out.type.channels(); ++c) {
     const std::size_t plane = plane_of_channel(call.out.type, c);
-    planes.in[c] = call.in.plane<Sample>(plane);
+    planes.in[c] = call.in.plane<T>(plane);
     const auto first_row = reinterpret_cast<std::uintptr_t>(planes.in[c].data);
-    const auto rows_before = static_cast<std::uintptr_t>(call.in_top * planes.in[c].stride);
-    planes.in[c].data = reinterpret_cast<const Sample*>(first_row - rows_before);
-    planes.out[c] = call.out.plane<Sample>(plane);
+    const auto rows_before = static_cast<std::uintptr_t>(call.in_top * call.in.planes[plane].stride_bytes);
+    planes.in[c].data = reinterpret_cast<const T*>(first_row - rows_before);
+    planes.out[c] = call.out.plane<T>(plane);
   }
   return planes;
 }
@@ -51,39 +53,51 @@ __device__ __forceinline__ int4 load_entries(const std::int32_t* at) {
   return __ldg(reinterpret_cast<const int4*>(at));
 }
 
-// The value of a place between two columns, times 256.
-__device__ __forceinline__ std::uint32_t blended(const Sample* row, int source, int share) {
-  const int left = __ldg(row + source);
-  const int right = __ldg(row + source + (share > 0 ? 1 : 0));
-  constexpr int kOne = kLinearOne<Sample>;
-  return static_cast<std::uint32_t>(left * kOne + (right - left) * share);
+// The value of a place between two columns, times kLinearOne, which 32 bits hold; what is added may wrap.
+template <class T>
+__device__ __forceinline__ std::uint32_t blended(const T* row, int source, int share) {
+  constexpr std::uint32_t kOne = kLinearOne<T>;
+  const std::uint32_t left = __ldg(row + source);
+  const std::uint32_t right = __ldg(row + source + (share > 0 ? 1 : 0));
+  return left * kOne + (right - left) * static_cast<std::uint32_t>(share);
 }
 
-__device__ __forceinline__ std::uint32_t linear_at(const Sample* upper, const Sample* lower, int source,
-                                                   int share, std::uint32_t down_share) {
-  return linear_rounded((kLinearOne<Sample> - down_share) * blended(upper, source, share) +
-                        down_share * blended(lower, source, share));
+template <class T>
+__device__ __forceinline__ std::uint32_t linear_at(const T* upper, const T* lower, int source, int share,
+                                                   std::uint32_t down_share) {
+  constexpr std::uint32_t kOne = kLinearOne<T>;
+  using Sum = LinearSum<T>;
+  return linear_rounded<T>(static_cast<Sum>(kOne - down_share) * blended(upper, source, share) +
+                           static_cast<Sum>(down_share) * blended(lower, source, share));
+}
+
+__device__ __forceinline__ void store_four(Sample* to, const std::uint32_t (&values)[kPixels]) {
+  *reinterpret_cast<std::uint32_t*>(to) = pack_bytes<0>(values[0], values[1], values[2], values[3]);
+}
+__device__ __forceinline__ void store_four(Sample16* to, const std::uint32_t (&values)[kPixels]) {
+  *reinterpret_cast<uint2*>(to) = make_uint2(pack_low(values[0], values[1]), pack_low(values[2], values[3]));
 }
 
 // Writes four pixels, or the first `count` where the row ends sooner: padding is never written.
-__device__ __forceinline__ void store_pixels(Sample* to, const std::uint32_t (&values)[kPixels],
+template <class T>
+__device__ __forceinline__ void store_pixels(T* to, const std::uint32_t (&values)[kPixels],
                                              std::int64_t count) {
   if (count >= kPixels) {
-    *reinterpret_cast<std::uint32_t*>(to) = pack_bytes<0>(values[0], values[1], values[2], values[3]);
+    store_four(to, values);
     return;
   }
 #pragma unroll
   for (int k = 0; k < kPixels; ++k) {
-    if (k < count) to[k] = static_cast<Sample>(values[k]);
+    if (k < count) to[k] = static_cast<T>(values[k]);
   }
 }
 
 // A warp has 128 pixels of a row, a block kThreads / 32 rows; the grid strides over rows. The tables' last
 // vector is whole: axis_entries().
-template <bool Linear>
-__global__ __launch_bounds__(kThreads) void pick_kernel(ResizePlanes planes, ResizeTables tables) {
-  const Plane<const Sample, Device> in = block_plane(planes.in);
-  const Plane<Sample, Device> out = block_plane(planes.out);
+template <class T, bool Linear>
+__global__ __launch_bounds__(kThreads) void pick_kernel(ResizePlanes<T> planes, ResizeTables tables) {
+  const Plane<const T, Device> in = block_plane(planes.in);
+  const Plane<T, Device> out = block_plane(planes.out);
   const std::int64_t x =
       (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * std::int64_t{kPixels};
   if (x >= out.width) return;
@@ -93,11 +107,11 @@ __global__ __launch_bounds__(kThreads) void pick_kernel(ResizePlanes planes, Res
   for (std::int64_t y = std::int64_t{blockIdx.y} * kRows + threadIdx.x / kWarpLanes; y < out.height;
        y += std::int64_t{gridDim.y} * kRows) {
     const int from = __ldg(tables.down.source + y);
-    const Sample* upper = in.row(from);
+    const T* upper = in.row(from);
     std::uint32_t values[kPixels];
     if (Linear) {
       const auto down_share = static_cast<std::uint32_t>(__ldg(tables.down.share + y));
-      const Sample* lower = down_share > 0 ? in.row(from + 1) : upper;
+      const T* lower = down_share > 0 ? in.row(from + 1) : upper;
       values[0] = linear_at(upper, lower, source.x, share.x, down_share);
       values[1] = linear_at(upper, lower, source.y, share.y, down_share);
       values[2] = linear_at(upper, lower, source.z, share.z, down_share);
@@ -112,7 +126,7 @@ __global__ __launch_bounds__(kThreads) void pick_kernel(ResizePlanes planes, Res
   }
 }
 
-template <bool Linear>
+template <class T, bool Linear>
 void launch_pick(const StageCall<Device>& call, const ResizeTables& tables, const CudaLaunch& launch) {
   const FrameType& type = call.out.type;
   const std::int64_t rows = call.out.planes[0].height;
@@ -121,7 +135,7 @@ void launch_pick(const StageCall<Device>& call, const ResizeTables& tables, cons
   const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
                   static_cast<unsigned>(std::min<std::int64_t>((rows + kRows - 1) / kRows, kMostBlocksDown)),
                   static_cast<unsigned>(type.channels()));
-  pick_kernel<Linear><<<grid, kThreads, 0, launch.stream>>>(planes_of(call), tables);
+  pick_kernel<T, Linear><<<grid, kThreads, 0, launch.stream>>>(planes_of<T>(call), tables);
 }
 
 // ---- area -------------------------------------------------------------------------------------------
@@ -150,12 +164,12 @@ struct Cover {
 };
 
 // A lane's part of the sum over the pixels covered: columns lane, lane + Lanes, ... from the first one.
-template <int Lanes, class Sum>
-__device__ __forceinline__ Sum covered_sum(const Plane<const Sample, Device>& in, const Cover& across,
+template <int Lanes, class Sum, class T>
+__device__ __forceinline__ Sum covered_sum(const Plane<const T, Device>& in, const Cover& across,
                                            const Cover& down, unsigned lane) {
   Sum sum = 0;
   for (std::int64_t y = down.first; y <= down.last; ++y) {
-    const Sample* row = in.row(y);
+    const T* row = in.row(y);
     Sum row_sum = 0;
     for (std::int64_t x = across.first + lane; x <= across.last; x += Lanes)
       row_sum += static_cast<Sum>(across.weight_of(x)) * __ldg(row + x);
@@ -164,14 +178,14 @@ __device__ __forceinline__ Sum covered_sum(const Plane<const Sample, Device>& in
   return sum;
 }
 
-// Lanes threads, 1 or a warp, make a pixel: kThreads / Lanes pixels of a row a block. Sum holds
-// kMaxSample * mean.units.
-template <int Lanes, class Sum>
-__global__ __launch_bounds__(kThreads) void area_kernel(ResizePlanes planes, ResizeTables tables,
+// Lanes threads, 1 or a warp, make a pixel: kThreads / Lanes pixels of a row a block. Sum holds white times
+// mean.units, and half of them.
+template <class T, int Lanes, class Sum>
+__global__ __launch_bounds__(kThreads) void area_kernel(ResizePlanes<T> planes, ResizeTables tables,
                                                         std::uint32_t across_unit, std::uint32_t down_unit,
                                                         AreaMean mean) {
-  const Plane<const Sample, Device> in = block_plane(planes.in);
-  const Plane<Sample, Device> out = block_plane(planes.out);
+  const Plane<const T, Device> in = block_plane(planes.in);
+  const Plane<T, Device> out = block_plane(planes.out);
   const unsigned lane = threadIdx.x % Lanes;
   const std::int64_t x = std::int64_t{blockIdx.x} * (kThreads / Lanes) + threadIdx.x / Lanes;
   if (x >= out.width) return;  // whole warps, where a warp makes a pixel
@@ -182,11 +196,11 @@ __global__ __launch_bounds__(kThreads) void area_kernel(ResizePlanes planes, Res
 #pragma unroll
     for (int distance = Lanes / 2; distance > 0; distance /= 2)
       sum += __shfl_down_sync(0xFFFFFFFFU, sum, static_cast<unsigned>(distance));
-    if (lane == 0) out.row(y)[x] = rounded_mean(sum, mean);
+    if (lane == 0) out.row(y)[x] = rounded_mean<T>(sum, mean);
   }
 }
 
-template <int Lanes, class Sum>
+template <class T, int Lanes, class Sum>
 void launch_area(const StageCall<Device>& call, const ResizeTables& tables, const AreaUnits& across,
                  const AreaUnits& down, const CudaLaunch& launch) {
   const FrameType& type = call.out.type;
@@ -195,48 +209,59 @@ void launch_area(const StageCall<Device>& call, const ResizeTables& tables, cons
   const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
                   static_cast<unsigned>(std::min<std::int64_t>(rows, kMostBlocksDown)),
                   static_cast<unsigned>(type.channels()));
-  area_kernel<Lanes, Sum><<<grid, kThreads, 0, launch.stream>>>(
-      planes_of(call), tables, static_cast<std::uint32_t>(across.in_pixel),
-      static_cast<std::uint32_t>(down.in_pixel), area_mean(across, down));
+  area_kernel<T, Lanes, Sum><<<grid, kThreads, 0, launch.stream>>>(
+      planes_of<T>(call), tables, static_cast<std::uint32_t>(across.in_pixel),
+      static_cast<std::uint32_t>(down.in_pixel), area_mean(across, down, sample_type_of<T>));
 }
 
+template <class T>
 void launch_area(const StageCall<Device>& call, const ResizeTables& tables, const CudaLaunch& launch) {
+  // What 32 bits hold, weights, white and half a unit more: 65535 (2^16 - 1) + 2^15 < 2^32.
+  constexpr std::uint64_t kMostSmallUnits = sizeof(T) > 1 ? kLargest<Sample16> : kMostWholeUnits;
   const AreaUnits across = area_units({call.in.type.width, call.out.type.width});
   const AreaUnits down = area_units({call.in.type.height, call.out.type.height});
   const bool wide = across.out_pixel / across.in_pixel >= kWarpColumns;
-  // What 32 bits hold, weights and all.
-  const bool small = area_mean(across, down).units <= kMostWholeUnits;
+  const bool small = area_mean(across, down).units <= kMostSmallUnits;
   using Long = unsigned long long;
   if (wide && small) {
-    launch_area<kWarpLanes, std::uint32_t>(call, tables, across, down, launch);
+    launch_area<T, kWarpLanes, std::uint32_t>(call, tables, across, down, launch);
   } else if (wide) {
-    launch_area<kWarpLanes, Long>(call, tables, across, down, launch);
+    launch_area<T, kWarpLanes, Long>(call, tables, across, down, launch);
   } else if (small) {
-    launch_area<1, std::uint32_t>(call, tables, across, down, launch);
+    launch_area<T, 1, std::uint32_t>(call, tables, across, down, launch);
   } else {
-    launch_area<1, Long>(call, tables, across, down, launch);
+    launch_area<T, 1, Long>(call, tables, across, down, launch);
   }
 }
 
-}  // namespace
-
-CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+template <class T>
+CudaStatus launch_resize(const StageCall<Device>& call, const CudaLaunch& launch) {
   ResizeTables tables =
       resize_tables(call.prepared.as<std::int32_t>(), call.out.type.width, call.out.type.height);
   tables.down.source += call.out_top;
   tables.down.share += call.out_top;
   switch (ResizeParameters(call.parameters).method) {
     case ResizeMethod::linear:
-      launch_pick<true>(call, tables, launch);
+      launch_pick<T, true>(call, tables, launch);
       break;
     case ResizeMethod::area:
-      launch_area(call, tables, launch);
+      launch_area<T>(call, tables, launch);
       break;
     case ResizeMethod::nearest:
-      launch_pick<false>(call, tables, launch);
+      launch_pick<T, false>(call, tables, launch);
       break;
   }
   return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_resize<Sample>(call, launch);
+}
+
+CudaStatus resize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_resize<Sample16>(call, launch);
 }
 
 }  // namespace imgpipe

@@ -82,5 +82,6 @@ void resize16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; planes as kernels/cuda_launch.h asks.
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus resize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -42,6 +42,7 @@ void smooth16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus smooth16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 // contrast (`parameters`) and smooth (`second`) in one pass over memory; `histogram` holds the counts of
 // `in`.

@@ -1,21 +1,11 @@
 #include "kernels/pointwise.cuh"
+#include "kernels/threshold/parting.cuh"
 #include "kernels/threshold/threshold.h"
 
 namespace imgpipe {
 namespace {
 
 static_assert(kPointwiseThreads == kBins);  // a thread has a bin
-
-struct Parting {
-  double variance;
-  int value;
-};
-
-// The better one; of two that are equal the first in the histogram.
-__device__ __forceinline__ Parting better(const Parting& a, const Parting& b) {
-  const bool second = b.variance > a.variance || (b.variance == a.variance && b.value < a.value);
-  return second ? b : a;
-}
 
 // All threads of a block call this together; every thread gets the value. What a bin's class is follows from
 // that of the bin before, rounding by rounding: one thread makes all of them, the variances are made by all.
@@ -27,7 +17,6 @@ __device__ int block_otsu_value(const std::uint64_t* counts) {
   __shared__ bool parts[kBins];
   __shared__ double mean;
   __shared__ std::uint64_t warp_pixels[kBins / kWarpLanes];
-  __shared__ Parting warp_best[kBins / kWarpLanes];
   const int bin = static_cast<int>(threadIdx.x);
   std::uint64_t pixels = counts[bin];
   count_of[bin] = pixels;
@@ -52,17 +41,7 @@ __device__ int block_otsu_value(const std::uint64_t* counts) {
   // A variance of 0 parts nothing: value 0 stands for that.
   Parting best{0, 0};
   if (parts[bin]) best = better(best, {otsu_variance(class_of[bin], mean), bin});
-#pragma unroll
-  for (int step = kWarpLanes / 2; step > 0; step /= 2) {
-    const double variance = __shfl_xor_sync(0xFFFFFFFF, best.variance, step);
-    const int value = __shfl_xor_sync(0xFFFFFFFF, best.value, step);
-    best = better(best, {variance, value});
-  }
-  if (bin % kWarpLanes == 0) warp_best[bin / kWarpLanes] = best;
-  __syncthreads();
-#pragma unroll
-  for (const Parting& other : warp_best) best = better(best, other);
-  return best.value;
+  return block_best<kBins>(best).value;
 }
 
 // Plane blockIdx.z. Where the value is to be found every block finds it for itself, all blocks at once, so

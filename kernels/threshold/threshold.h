@@ -102,5 +102,8 @@ void threshold16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; Otsu's value is found there.
 CudaStatus threshold_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+// Otsu's value as it is found where the faster way is not exact: by a division for every bin.
+CudaStatus threshold16_by_divisions_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -12,9 +12,10 @@
 namespace imgpipe {
 namespace {
 
-// On the device, at least.
+// On the device, at least; pixels of 16 bits count twice.
 std::int64_t pixels_of(const EntryPointer& image) {
-  return std::max(image->result.header.shape.pixels(), image->result.output.pixels());
+  const auto weighed = [](const Shape& shape) { return shape.pixels() * sample_bytes(shape.sample); };
+  return std::max(weighed(image->result.header.shape), weighed(image->result.output));
 }
 
 }  // namespace

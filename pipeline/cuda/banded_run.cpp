@@ -12,6 +12,7 @@
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/host/band_device.h"
 #include "pipeline/host/chained_run.h"
+#include "pipeline/stage_calls.h"
 
 namespace imgpipe {
 namespace {
@@ -138,10 +139,11 @@ class CudaBandDevice final : public BandDevice {
     }
   }
 
-  // What steps have prepared, and counts of the whole image, each in room of its own.
+  // What steps have prepared, counts of the whole image and what steps find in them, each in room of its own.
   void bring_tables(const std::vector<std::vector<std::uint64_t>>& counts) {
     const ChainedPlan& plan = bands_->plan();
     tables_.prepared.assign(plan.works.size(), nullptr);
+    tables_.found.assign(plan.works.size(), {});
     tables_.counts.assign(counts.size(), nullptr);
     const std::int64_t bytes = table_bytes(plan, bands_->chain());
     if (bytes == 0) return;
@@ -156,8 +158,11 @@ class CudaBandDevice final : public BandDevice {
     for (std::size_t i = bands_->chain().first; i < bands_->chain().end; ++i) {
       const Step& step = *plan.works[i].step;
       if (step.prepared) tables_.prepared[i] = bring(step.prepared->data(), step.prepared->size());
-      if (!step.counted_by || tables_.counts[*step.counted_by] != nullptr) continue;
+      if (!step.counted_by) continue;
       const std::vector<std::uint64_t>& whole = counts[*step.counted_by];
+      if (const std::vector<std::byte> found = found_table(step, whole); !found.empty())
+        tables_.found[i] = {bring(found.data(), found.size()), std::ssize(found)};
+      if (tables_.counts[*step.counted_by] != nullptr) continue;
       tables_.counts[*step.counted_by] =
           reinterpret_cast<std::uint64_t*>(bring(whole.data(), whole.size() * sizeof(std::uint64_t)));
     }
@@ -303,9 +308,10 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   for (const Buffer& buffer : buffers.buffers) {
     if (buffer.holds == Buffer::Holds::counts) bytes += buffer.bytes();
   }
-  // Each begins on a boundary.
+  for (const Work& work : works) bytes += found_bytes_of(*work.step);
+  // Each begins on a boundary; a work has what it has prepared, and what it finds.
   constexpr std::int64_t kBoundary = 256;
-  return bytes + kBoundary * static_cast<std::int64_t>(buffers.size() + works.size());
+  return bytes + kBoundary * static_cast<std::int64_t>(buffers.size() + 2 * works.size());
 }
 
 // In what is free, or held to be used again.

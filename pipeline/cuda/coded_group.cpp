@@ -18,7 +18,9 @@ Plane<Sample, Device> samples_of(const DeviceView& view) {
 CodedGroup::CodedGroup(Context& context, std::vector<Member> members)
     : context_(context), members_(std::move(members)) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const CodedImage& image = *members_[i].image;
+    CodedImage& image = *members_[i].image;
+    // The device's encoders are made for 8 bits: of other images pixels come down.
+    if (members_[i].run->plan().output.sample != SampleType::u8) image.form = {};
     if (image.jpeg) decoded_.push_back(i);
     if (image.form.kind == DeviceForm::Kind::png_strips) png_.push_back(i);
     if (image.form.kind == DeviceForm::Kind::jpeg_scan) jpeg_.push_back(i);

@@ -49,6 +49,11 @@ void DeviceRun::take_memory() {
     const auto bytes = static_cast<std::size_t>(buffers_[*buffers_.works[i].counts_out].bytes());
     histograms_[i] = reinterpret_cast<std::uint64_t*>(take(bytes));
   }
+  finds_.resize(works_.size());
+  for (std::size_t i = 0; i < works_.size(); ++i) {
+    const auto bytes = static_cast<std::size_t>(found_bytes_of(*works_[i].step));
+    if (bytes > 0) finds_[i] = take(bytes);
+  }
 }
 
 // The steps' tables go up once.
@@ -68,6 +73,7 @@ void DeviceRun::make_calls() {
   const auto counts_of = [this](std::size_t step) { return histograms_[step]; };
   for (std::size_t i = 0; i < works_.size(); ++i) {
     calls_.push_back(stage_call<Device>(works_, buffers_, i, prepared_[i], plane_of, counts_of, plane_of));
+    calls_.back().finds = finds_[i];
   }
 }
 

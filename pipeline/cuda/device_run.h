@@ -72,6 +72,7 @@ class DeviceRun {
   std::vector<std::byte*> memory_;          // by buffer; nullptr for counts
   std::vector<std::uint64_t*> histograms_;  // by step
   std::vector<std::byte*> prepared_;        // by work
+  std::vector<std::byte*> finds_;           // by work; nullptr where it finds nothing
   std::vector<StageCall<Device>> calls_;
 };
 

@@ -201,6 +201,7 @@ std::optional<StageCall<Device>> DeviceBands::call(std::size_t work, std::byte* 
       [&](std::size_t buffer, int plane) {
         return view(memory, rows, {buffer, plane, rows.held[buffer]});
       });
+  call.found = tables.found[work];
   if (step.stage->by_row) {
     call.in_top = in.first;
     call.out_top = rows.held[*uses.pixels_out].first;
@@ -222,6 +223,7 @@ std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain) {
     if (table) bytes += table_room(static_cast<std::int64_t>(table->size()));
     const std::optional<std::size_t> counts = plan.buffers.works[i].counts_in;
     if (counts) bytes += table_room(plan.buffers[*counts].bytes());
+    bytes += table_room(found_bytes_of(*plan.works[i].step));
   }
   return bytes;
 }

@@ -48,9 +48,11 @@ struct BandRows {
   std::vector<RowRange> right, held;
 };
 
-// What is the same for all bands: by work its step's table, by step of the plan the counts of all the image.
+// What is the same for all bands: by work its step's table and what it finds in counts, by step of the plan
+// the counts of all the image.
 struct DeviceTables {
   std::vector<const void*> prepared;
+  std::vector<Prepared<Device>> found;
   std::vector<std::uint64_t*> counts;
 };
 
@@ -145,7 +147,8 @@ void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& row
 
 // What a table of so many bytes takes on a device.
 [[nodiscard]] std::int64_t table_room(std::int64_t bytes);
-// Of the tables of a chain on a device: what its steps have prepared, and the counts that they read.
+// Of the tables of a chain on a device: what its steps have prepared, the counts that they read, and what
+// they find in those.
 [[nodiscard]] std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain);
 
 }  // namespace imgpipe

@@ -13,6 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "images/error.h"
+#include "images/image.h"
 #include "pipeline/cuda/cuda_api.h"
 
 namespace imgpipe::test {
@@ -20,69 +21,57 @@ namespace {
 
 constexpr std::int64_t kGuard = 512;
 
-Sample canary(std::size_t index) {
-  return static_cast<Sample>((index * 2654435761U) >> 11);
+std::byte canary(std::size_t index) {
+  return static_cast<std::byte>((index * 2654435761U) >> 11);
 }
 
 // A plane in device memory: guard | row | padding | row | padding ... | guard.
 class DevicePlaneCopy {
  public:
   DevicePlaneCopy(const Shape& shape, int extra_vectors) : shape_(shape) {
-    const std::int64_t row =
-        (shape.width + kDeviceRowPixels - 1) / kDeviceRowPixels * kDeviceRowPixels * shape.channels;
+    const std::int64_t pixels = (shape.width + kDeviceRowPixels - 1) / kDeviceRowPixels * kDeviceRowPixels;
+    const std::int64_t row = pixels * shape.channels * sample_bytes(shape.sample);
     stride_ = (row + 15) / 16 * 16 + 16 * extra_vectors;
     host_.resize(static_cast<std::size_t>(stride_ * shape.height + 2 * kGuard));
     for (std::size_t i = 0; i < host_.size(); ++i) host_[i] = canary(i);
     buffer_.reserve(host_.size());
   }
 
-  void upload(const ConstHostPlane* pixels) {
-    if (pixels != nullptr) {
-      for (std::int64_t y = 0; y < shape_.height; ++y) {
-        std::memcpy(host_row(y), pixels->row(y), static_cast<std::size_t>(pixels->row_samples()));
-      }
-    }
+  void upload(const ConstHostView* pixels) {
+    if (pixels != nullptr) copy_pixels(*pixels, {host_.data() + kGuard, shape_, stride_});
     IMGPIPE_CUDA(cudaMemcpy(buffer_.data(), host_.data(), host_.size(), cudaMemcpyHostToDevice));
   }
 
   // "" or where a byte that is no pixel changed; the pixels go to `pixels`.
-  std::string download(const HostPlane* pixels) {
-    std::vector<Sample> now(host_.size());
+  std::string download(const HostView* pixels) {
+    std::vector<std::byte> now(host_.size());
     IMGPIPE_CUDA(cudaMemcpy(now.data(), buffer_.data(), now.size(), cudaMemcpyDeviceToHost));
     for (std::size_t i = 0; i < now.size(); ++i) {
       const std::int64_t at = static_cast<std::int64_t>(i) - kGuard;
-      const bool inside =
-          at >= 0 && at < stride_ * shape_.height && at % stride_ < shape_.width * shape_.channels;
+      const bool inside = at >= 0 && at < stride_ * shape_.height && at % stride_ < shape_.row_bytes();
       const bool may_change = inside && pixels != nullptr;
       if (!may_change && now[i] != host_[i]) {
         return std::string(inside ? "input changed" : "canary hit") + " at byte " + std::to_string(at) +
                ", stride " + std::to_string(stride_);
       }
     }
-    if (pixels != nullptr) {
-      for (std::int64_t y = 0; y < shape_.height; ++y) {
-        std::memcpy(pixels->row(y), now.data() + kGuard + y * stride_,
-                    static_cast<std::size_t>(pixels->row_samples()));
-      }
-    }
+    if (pixels != nullptr) copy_pixels(ConstHostView(now.data() + kGuard, shape_, stride_), *pixels);
     return "";
   }
 
-  [[nodiscard]] Plane<Sample, Device> plane() const {
-    return {static_cast<Sample*>(buffer_.data()) + kGuard, shape_.width, shape_.height, stride_,
-            shape_.channels};
+  [[nodiscard]] View<std::byte, Device> plane() const {
+    return {static_cast<std::byte*>(buffer_.data()) + kGuard, shape_, stride_};
   }
 
  private:
-  Sample* host_row(std::int64_t y) { return host_.data() + kGuard + y * stride_; }
-
   Shape shape_;
-  std::int64_t stride_ = 0;
-  std::vector<Sample> host_;
+  std::int64_t stride_ = 0;  // bytes
+  std::vector<std::byte> host_;
   DeviceBuffer buffer_;
 };
 
-std::string run(const DeviceWork& work, const StageCall<Host>& call) {
+// `finds_bytes`: that it may leave in StageCall::finds.
+std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_t finds_bytes) {
   const Stream stream;
   StageCall<Device> device{};
   device.in.type = call.in.type;
@@ -93,7 +82,7 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call) {
   std::array<std::unique_ptr<DevicePlaneCopy>, 4> out;
   for (std::size_t i = 0; i < 4; ++i) {
     if (!call.in.planes[i].empty()) {
-      const ConstHostPlane pixels = call.in.plane<Sample>(i);
+      const ConstHostView& pixels = call.in.planes[i];
       in[i] = std::make_unique<DevicePlaneCopy>(pixels.shape(), static_cast<int>(i));
       in[i]->upload(&pixels);
       device.in.planes[i] = in[i]->plane();
@@ -118,6 +107,20 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call) {
     IMGPIPE_CUDA(cudaMemcpy(table.data(), call.prepared.data, table_bytes, cudaMemcpyHostToDevice));
     device.prepared = {static_cast<const std::byte*>(table.data()), call.prepared.bytes};
   }
+  // What the step finds, or room for it with a guard behind, both full of canaries.
+  DeviceBuffer finds;
+  constexpr std::size_t kFindsBytes = 64;
+  std::vector<std::byte> finds_before(kFindsBytes + kGuard);
+  for (std::size_t i = 0; i < finds_before.size(); ++i) finds_before[i] = canary(i);
+  if (call.found.bytes > 0)
+    std::memcpy(finds_before.data(), call.found.data, static_cast<std::size_t>(call.found.bytes));
+  finds.reserve(finds_before.size());
+  IMGPIPE_CUDA(cudaMemcpy(finds.data(), finds_before.data(), finds_before.size(), cudaMemcpyHostToDevice));
+  if (call.found.bytes > 0) {
+    device.found = {static_cast<const std::byte*>(finds.data()), call.found.bytes};
+  } else {
+    device.finds = static_cast<std::byte*>(finds.data());
+  }
   // Copies from pageable memory may return before they have arrived, and the stream below does not wait for
   // them.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
@@ -132,11 +135,17 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call) {
         return "input plane " + std::to_string(i) + ": " + damage;
     }
     if (out[i] != nullptr) {
-      const HostPlane pixels = call.out.plane<Sample>(i);
+      const HostView& pixels = call.out.planes[i];
       if (const std::string damage = out[i]->download(&pixels); !damage.empty())
         return "output plane " + std::to_string(i) + ": " + damage;
     }
   }
+  std::vector<std::byte> finds_now(finds_before.size());
+  IMGPIPE_CUDA(cudaMemcpy(finds_now.data(), finds.data(), finds_now.size(), cudaMemcpyDeviceToHost));
+  const std::size_t may_change = call.found.bytes > 0 ? 0 : static_cast<std::size_t>(finds_bytes);
+  if (!std::equal(finds_now.begin() + static_cast<std::ptrdiff_t>(may_change), finds_now.end(),
+                  finds_before.begin() + static_cast<std::ptrdiff_t>(may_change)))
+    return "canary behind what is found was hit";
   IMGPIPE_CUDA(cudaMemcpy(call.histogram.data, counts.data(), counts_bytes, cudaMemcpyDeviceToHost));
   return "";
 }
@@ -147,9 +156,9 @@ std::string why_no_cuda() {
   return list_cuda_devices().unusable_reason;
 }
 
-std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call) {
+std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call, std::int64_t finds_bytes) {
   try {
-    return run(work, call);
+    return run(work, call, finds_bytes);
   } catch (const Error& error) {
     return error.what();
   }
@@ -158,10 +167,10 @@ std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call) {
 std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call) {
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        IMGPIPE_CUDA(static_cast<cudaError_t>(stage.u8.cuda(device, launch)));
+        IMGPIPE_CUDA(static_cast<cudaError_t>(functions(stage, call.in.type.sample).cuda(device, launch)));
         return std::string();
       },
-      call);
+      call, found_bytes(stage, call.in.type, call.parameters));
 }
 
 }  // namespace imgpipe::test
@@ -178,7 +187,7 @@ std::string run_on_cuda(const Stage&, const StageCall<Host>&) {
   return "this build has no CUDA";
 }
 
-std::string run_on_cuda(const DeviceWork&, const StageCall<Host>&) {
+std::string run_on_cuda(const DeviceWork&, const StageCall<Host>&, std::int64_t) {
   return "this build has no CUDA";
 }
 

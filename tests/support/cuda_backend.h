@@ -16,9 +16,11 @@ namespace imgpipe::test {
 // canary that was hit.
 [[nodiscard]] std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call);
 
-// The same with something else to launch, which returns "" or what went wrong.
+// The same with something else to launch, which returns "" or what went wrong. `finds_bytes`: what it may
+// leave in StageCall::finds.
 using DeviceWork = std::function<std::string(const StageCall<Device>&, const CudaLaunch&)>;
-[[nodiscard]] std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call);
+[[nodiscard]] std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call,
+                                      std::int64_t finds_bytes = 0);
 
 }  // namespace imgpipe::test
 

@@ -106,6 +106,7 @@ void HostBandDevice::start(const DeviceBands& bands, std::size_t slots,
   const std::vector<Work>& works = bands.plan().works;
   prepared_.assign(works.size(), {});
   tables_.prepared.assign(works.size(), nullptr);
+  tables_.found.assign(works.size(), {});
   for (std::size_t i = bands.chain().first; i < bands.chain().end; ++i) {
     if (!works[i].step->prepared) continue;
     prepared_[i] = *works[i].step->prepared;

@@ -1,0 +1,115 @@
+// contrast where the input's samples or the output's have 16 bits.
+#include "kernels/contrast/contrast.h"
+#include "kernels/contrast/find_range.cuh"
+#include "kernels/contrast/wide_stretch.h"
+#include "kernels/map_samples.cuh"
+#include "kernels/pointwise.cuh"
+
+namespace imgpipe {
+namespace {
+
+// Block c finds the range of plane c, or, of Stretch::joint, the only block that of all. kFindThreads
+// threads. Barrier: the parts are counted before they are looked through; warp 0 finds lo, warp 1 hi.
+__global__ __launch_bounds__(kFindThreads, 1) void find_range_kernel(Histogram<Device> histogram,
+                                                                     ContrastParameters parameters,
+                                                                     StretchRange* ranges) {
+  __shared__ std::uint64_t parts[kWarpLanes];
+  const bool joint = parameters.stretch == Stretch::joint;
+  const auto planes = static_cast<int>(histogram.height);
+  const auto own_plane = static_cast<int>(blockIdx.x);
+  const CountedPlanes counted{histogram, joint ? 0 : own_plane, joint ? planes : own_plane + 1};
+  const unsigned lane = threadIdx.x % kWarpLanes;
+  const unsigned warp = threadIdx.x / kWarpLanes;
+  const std::int64_t part_bins = histogram.width / kWarpLanes;
+  std::uint64_t sum = 0;
+#pragma unroll 8
+  for (std::int64_t i = lane; i < part_bins; i += kWarpLanes) sum += counted.count(warp * part_bins + i);
+  sum = sum_up_to_lane(sum);
+  if (lane == kWarpLanes - 1) parts[warp] = sum;
+  __syncthreads();
+  if (warp > 1) return;
+  std::uint64_t samples = 0;
+  for (const std::uint64_t part : parts) samples += part;
+  const std::uint64_t clip = clip_count(samples, warp == 0 ? parameters.clip_low : parameters.clip_high);
+  const int bin = first_bin_beyond(counted, parts, clip, warp == 1);
+  if (lane != 0) return;
+  for (int plane = counted.first; plane < counted.end; ++plane) {
+    if (warp == 0) ranges[plane].lo = bin;
+    if (warp == 1) ranges[plane].hi = bin;
+  }
+}
+
+__device__ __forceinline__ std::uint32_t stretch_value(std::uint32_t value, const WideStretch& f) {
+  const int d = __viaddmin_s32_relu(static_cast<int>(value), -static_cast<int>(f.lo),
+                                    static_cast<int>(f.span));  // one instruction on Hopper
+  return (__umulhi(static_cast<std::uint32_t>(d), f.factor_low) +
+          static_cast<std::uint32_t>(d) * f.factor_high + 1) >>
+         1;
+}
+
+// All threads of a block call this together. One divides for all; barrier: before they read it. Without a
+// range: from all values to all.
+template <class To, class From>
+__device__ WideStretch block_stretch(const StretchRange* range) {
+  __shared__ WideStretch stretch;
+  if (threadIdx.x == 0) {
+    stretch = range == nullptr ? wide_stretch<To, From>(0, 0) : wide_stretch<To, From>(range->lo, range->hi);
+  }
+  __syncthreads();
+  return stretch;
+}
+
+// 16 bits to 16. Plane blockIdx.z.
+IMGPIPE_POINTWISE_KERNEL contrast16_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
+                                           const StretchRange* ranges) {
+  map_words_after(plane_of_block(in), plane_of_block(out), [ranges] {
+    const WideStretch stretch = block_stretch<Sample16, Sample16>(ranges + blockIdx.z);
+    return [stretch](std::uint32_t word) {
+      return pack_low(stretch_value(word & 0xFFFF, stretch), stretch_value(word >> 16, stretch));
+    };
+  });
+}
+
+// To samples of another type. Plane blockIdx.z: the first `colors` are stretched, alpha is converted.
+template <class To, class From>
+__global__ __launch_bounds__(kMapThreads, fitting_blocks(kMapThreads, kMapBlocks)) void contrast_to_kernel(
+    SamplePlanes<const From> in, SamplePlanes<To> out, const StretchRange* ranges, unsigned colors) {
+  const StretchRange* const range = blockIdx.z < colors ? ranges + blockIdx.z : nullptr;
+  const WideStretch stretch = block_stretch<To, From>(range);
+  map_samples(block_plane(in), block_plane(out),
+              [&stretch](std::uint32_t value) { return stretch_value(value, stretch); });
+}
+
+template <class To, class From>
+void launch_to(const StageCall<Device>& call, const StretchRange* ranges, const CudaLaunch& launch) {
+  const auto in = sample_planes<const From>(call.in);
+  contrast_to_kernel<To, From><<<map_grid(launch, in), kMapThreads, 0, launch.stream>>>(
+      in, sample_planes<To>(call.out), ranges, static_cast<unsigned>(call.in.type.color_channels));
+}
+
+}  // namespace
+
+CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const ContrastParameters parameters(call.parameters);
+  const StretchRange* ranges = call.found.as<StretchRange>();
+  if (ranges == nullptr) {
+    auto* const own = reinterpret_cast<StretchRange*>(call.finds);
+    if (own == nullptr) return cudaErrorInvalidValue;
+    const bool joint = parameters.stretch == Stretch::joint;
+    const unsigned blocks = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
+    find_range_kernel<<<blocks, kFindThreads, 0, launch.stream>>>(call.histogram, parameters, own);
+    if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
+    ranges = own;
+  }
+  if (call.in.type.sample == SampleType::u8) {
+    launch_to<Sample16, Sample>(call, ranges, launch);
+  } else if (call.out.type.sample == SampleType::u8) {
+    launch_to<Sample, Sample16>(call, ranges, launch);
+  } else {
+    contrast16_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
+        color_planes(call.in), color_planes(call.out), ranges);
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,33 @@
+#include "kernels/depth/depth.h"
+#include "kernels/map_samples.cuh"
+
+namespace imgpipe {
+namespace {
+
+// Plane blockIdx.z.
+template <class To, class From>
+__global__ __launch_bounds__(kMapThreads, fitting_blocks(kMapThreads, kMapBlocks)) void depth_kernel(
+    SamplePlanes<const From> in, SamplePlanes<To> out) {
+  map_samples(block_plane(in), block_plane(out),
+              [](std::uint32_t value) -> std::uint32_t { return converted<To>(static_cast<From>(value)); });
+}
+
+template <class To, class From>
+CudaStatus launch_depth(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const auto in = sample_planes<const From>(call.in);
+  depth_kernel<To, From>
+      <<<map_grid(launch, in), kMapThreads, 0, launch.stream>>>(in, sample_planes<To>(call.out));
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus depth_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_depth<Sample16, Sample>(call, launch);
+}
+
+CudaStatus depth16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_depth<Sample, Sample16>(call, launch);
+}
+
+}  // namespace imgpipe

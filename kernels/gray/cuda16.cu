@@ -1,0 +1,70 @@
+// gray of 16-bit samples.
+#include "kernels/device_rows.cuh"
+#include "kernels/gray/gray.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kShift = 16;
+
+// The weights of all three formulas brought to a shift of 16, so that the luma is the upper half of the sum,
+// which 32 bits hold: 65535 * 2^16 + 2^15.
+LumaWeights weights_of(Luma luma) {
+  const LumaWeights w = luma_weights(luma);
+  const int more = kShift - w.shift;
+  return {w.r << more, w.g << more, w.b << more, kShift};
+}
+
+// A lane turns 8 pixels (3 or 4 loads of 16 bytes) into one store of 16 bytes, and with RGBA a second one of
+// alpha.
+template <int Channels>
+__global__ __launch_bounds__(kThreads) void gray16_kernel(Plane<const Sample16, Device> in,
+                                                          Plane<Sample16, Device> out,
+                                                          Plane<Sample16, Device> alpha,
+                                                          LumaWeights weights) {
+  for (RowSegments<1, kWideVectorPixels> at(in.width, in.height); at.inside(); at.next()) {
+    const std::int64_t left = in.width - at.x();
+    if (left <= 0) continue;
+    std::uint32_t words[4 * Channels];
+#pragma unroll
+    for (int i = 0; i < Channels; ++i) {
+      const uint4 vector = load_vector(in.row(at.y()) + at.x() * Channels + kWideVectorPixels * i);
+      words[4 * i] = vector.x;
+      words[4 * i + 1] = vector.y;
+      words[4 * i + 2] = vector.z;
+      words[4 * i + 3] = vector.w;
+    }
+    std::uint32_t sums[kWideVectorPixels];
+#pragma unroll
+    for (int k = 0; k < kWideVectorPixels; ++k) {
+      sums[k] = weights.r * wide_of(words, Channels * k) + weights.g * wide_of(words, Channels * k + 1) +
+                weights.b * wide_of(words, Channels * k + 2) + (1U << (kShift - 1));
+    }
+    std::uint32_t grey[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) grey[i] = pack_high(sums[2 * i], sums[2 * i + 1]);
+    store_vector(out.row(at.y()) + at.x(), grey, left);
+    if (Channels == 4) {
+      std::uint32_t alphas[4];
+      // Alpha of pixel k is the upper half of word 2k + 1.
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        alphas[i] = pack_high(words[(4 * i + 1) % (4 * Channels)], words[(4 * i + 3) % (4 * Channels)]);
+      store_vector(alpha.row(at.y()) + at.x(), alphas, left);
+    }
+  }
+}
+
+}  // namespace
+
+CudaStatus gray16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const unsigned grid = stride_blocks<1, kWideVectorPixels>(launch, call.in.type, kThreads, kOneSegmentEach);
+  const auto kernel = call.in.type.alpha ? gray16_kernel<4> : gray16_kernel<3>;
+  kernel<<<grid, kThreads, 0, launch.stream>>>(call.in.plane<Sample16>(0), call.out.plane<Sample16>(0),
+                                               call.out.plane<Sample16>(kAlphaPlane),
+                                               weights_of(GrayParameters(call.parameters).luma));
+  return cudaGetLastError();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,31 @@
+// The window of a pixel near the border, along one axis.
+#pragma once
+
+#include "kernels/smooth/window.h"
+
+namespace imgpipe {
+
+// Where the taps along one axis are read, and how much they count. A pixel that does not count is read all
+// the same, at the nearest place there is: without branches all 25 loads are on their way together.
+template <Window W>
+struct BorderTaps {
+  int at[kTaps];
+  std::uint32_t weight[kTaps];
+
+  __device__ BorderTaps(int center, int size, Border border) {
+    constexpr int kOuter = 1;
+    constexpr int kInner = W == Window::box ? 1 : W == Window::triangle ? 2 : 4;
+    constexpr int kMiddle = W == Window::box ? 1 : W == Window::triangle ? 3 : 6;
+    constexpr int kRow[kTaps] = {kOuter, kInner, kMiddle, kInner, kOuter};
+#pragma unroll
+    for (int i = 0; i < kTaps; ++i) {
+      const int wanted = center + i - kRadius;
+      const bool inside = wanted >= 0 && wanted < size;
+      at[i] = min(max(wanted, 0), size - 1);
+      if (!inside && border == Border::reflect) at[i] = static_cast<int>(reflected(wanted, size));
+      weight[i] = inside || border != Border::shrink ? static_cast<std::uint32_t>(kRow[i]) : 0U;
+    }
+  }
+};
+
+}  // namespace imgpipe

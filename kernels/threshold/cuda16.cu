@@ -1,0 +1,55 @@
+#include "kernels/pointwise.cuh"
+#include "kernels/threshold/otsu16.cuh"
+#include "kernels/threshold/threshold.h"
+
+namespace imgpipe {
+namespace {
+
+// Block c finds Otsu's value of plane c; see otsu16.cuh.
+__global__ __launch_bounds__(kOtsuBins) void otsu16_kernel(Histogram<Device> histogram, int* values,
+                                                           bool by_divisions) {
+  __shared__ OtsuShared shared;
+  OtsuSearch search(histogram.row(blockIdx.x), static_cast<int>(histogram.width), shared);
+  const int value = search.value(by_divisions);
+  if (threadIdx.x == 0) values[blockIdx.x] = value;
+}
+
+// Plane blockIdx.z, at a value of its own, or at `at` where there are none.
+IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
+                                            const int* values, int at) {
+  if (values != nullptr) at = values[blockIdx.z];
+  const std::uint32_t two = static_cast<std::uint32_t>(at) * 0x00010001U;
+  map_words(plane_of_block(in), plane_of_block(out),
+            [two](std::uint32_t word) { return __vcmpgtu2(word, two); });
+}
+
+CudaStatus launch_threshold(const StageCall<Device>& call, const CudaLaunch& launch, bool by_divisions) {
+  const ThresholdParameters parameters(call.parameters);
+  const int* values = nullptr;
+  if (parameters.at == kOtsu) {
+    values = call.found.as<int>();
+    if (values == nullptr) {
+      auto* const own = reinterpret_cast<int*>(call.finds);
+      if (own == nullptr) return cudaErrorInvalidValue;
+      otsu16_kernel<<<static_cast<unsigned>(call.in.type.color_channels), kOtsuBins, 0, launch.stream>>>(
+          call.histogram, own, by_divisions);
+      if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
+      values = own;
+    }
+  }
+  threshold16_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
+      color_planes(call.in), color_planes(call.out), values, parameters.at);
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_threshold(call, launch, false);
+}
+
+CudaStatus threshold16_by_divisions_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_threshold(call, launch, true);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,195 @@
+// What a CUDA device takes for each stage with 8 and with 16 bits a sample, by its own clock, as a Markdown
+// table: microseconds, and 16 bits against 8. Between calls buffers are taken in turns, so that none is in
+// the cache. hist of 16 bits also by the parts that it may count the values in (kernels/hist/hist.h).
+//
+//   stages16_bench [WIDTHxHEIGHT]   8773x5352 if not given
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include "images/error.h"
+#include "images/image.h"
+#include "images/synth.h"
+#include "kernels/hist/hist.h"
+#include "kernels/stage.h"
+#include "pipeline/cuda/cuda_api.h"
+#include "pipeline/cuda/device_memory.h"
+#include "pipeline/stage_list.h"
+
+namespace {
+
+using namespace imgpipe;
+
+constexpr int kSets = 4;
+constexpr int kCalls = 24;  // of a round
+constexpr int kRounds = 9;
+
+// A frame on the device, its planes one behind the other.
+struct DeviceFrame {
+  explicit DeviceFrame(const FrameType& type) {
+    frame.type = type;
+    const bool mixed = type.layout == Layout::interleaved;
+    const Shape plane{type.width, type.height, mixed ? type.channels() : 1, type.sample};
+    const int planes = mixed ? 1 : type.channels();
+    memory.reserve(static_cast<std::size_t>(planes * device_bytes(plane)));
+    for (int i = 0; i < planes; ++i) {
+      const std::size_t at = mixed ? 0 : plane_of_channel(type, i);
+      frame.planes[at] = {static_cast<std::byte*>(memory.data()) + i * device_bytes(plane), plane,
+                          device_stride_bytes(plane)};
+    }
+  }
+  DeviceBuffer memory;
+  Frame<std::byte, Device> frame{};
+};
+
+// Samples of 8 bits as they are; of 16 bits 256 times that and what a scanner would add below it, or, of
+// one-value images and of 12 bits, nothing or zeros.
+Image samples_of(const std::string& content, const Shape& shape) {
+  const std::string pattern = content == "12 bits" ? "photo" : content;
+  Image narrow = synthesize(parse_pattern(pattern), {shape.width, shape.height, shape.channels}, 1);
+  if (shape.sample == SampleType::u8) return narrow;
+  Image wide(shape);
+  const auto to = wide.untyped_view().as<Sample16>();
+  std::uint32_t state = 1;
+  for (std::int64_t i = 0; i < shape.samples(); ++i) {
+    state = state * 1664525U + 1013904223U;
+    std::uint32_t below = state >> 24;
+    if (content.starts_with("constant") || content.starts_with("colors")) below = 0;
+    if (content == "12 bits") below &= 0xF0;
+    to.data[i] = static_cast<Sample16>(std::as_const(narrow).view().data[i] * 256U + below);
+  }
+  return wide;
+}
+
+// The median time of a call in microseconds; call(i) queues with the buffers of set i.
+double median_us(const Stream& stream, const std::function<void(int)>& call) {
+  const Event before;
+  const Event after;
+  std::vector<double> times;
+  for (int round = -1; round < kRounds; ++round) {
+    before.record(stream);
+    for (int i = 0; i < kCalls; ++i) call(i % kSets);
+    after.record(stream);
+    after.wait();
+    float ms = 0;
+    IMGPIPE_CUDA(cudaEventElapsedTime(&ms, before.get(), after.get()));
+    if (round >= 0) times.push_back(1000.0 * static_cast<double>(ms) / kCalls);
+  }
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
+
+using Launch = std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)>;
+
+// A step on an image of a content; `launch`: in place of the stage's function.
+double time_of(const std::string& text, const std::string& content, const Shape& size, SampleType sample,
+               const Launch& launch = {}) {
+  const StageRequest step = parse_stages(text).front();
+  const Stage& stage = *step.stage;
+  const bool mixed = stage.in == Layout::interleaved;
+  const FrameType type{size.width, size.height, mixed ? 3 : 1, false, stage.in, sample};
+  const FrameType made = output_type(stage, type, step.parameters);
+  const Image pixels = samples_of(content, {size.width, size.height, mixed ? 3 : 1, sample});
+  const Stream stream;
+  std::deque<DeviceFrame> in;
+  std::deque<DeviceFrame> out;
+  for (int i = 0; i < kSets; ++i) {
+    in.emplace_back(type);
+    copy_to_device(in.back().frame.planes[0], pixels.untyped_view(), stream);
+    out.emplace_back(made);
+  }
+  DeviceBuffer counts;
+  counts.reserve(counters(type) * sizeof(std::uint64_t));
+  DeviceBuffer finds;
+  finds.reserve(256);
+  std::vector<std::byte> table(static_cast<std::size_t>(prepared_bytes(stage, type, step.parameters)));
+  DeviceBuffer prepared;
+  prepared.reserve(table.size() + 1);
+  if (!table.empty()) {
+    stage.prepare(type, step.parameters, table.data());
+    IMGPIPE_CUDA(cudaMemcpy(prepared.data(), table.data(), table.size(), cudaMemcpyHostToDevice));
+  }
+  const CudaLaunch on{stream.get(), find_cuda_device(0).multiprocessors};
+  const auto call_of = [&](int i) {
+    StageCall<Device> call;
+    call.in = in[static_cast<std::size_t>(i)].frame;
+    call.out = out[static_cast<std::size_t>(i)].frame;
+    call.parameters = step.parameters;
+    call.prepared = {static_cast<const std::byte*>(prepared.data()), std::ssize(table)};
+    call.histogram = histogram_view<Device>(static_cast<std::uint64_t*>(counts.data()), type);
+    call.finds = static_cast<std::byte*>(finds.data());
+    return call;
+  };
+  const auto run = [&](const Stage& one, int i, const Launch& other) {
+    const CudaStatus status = other ? other(call_of(i), on) : functions(one, sample).cuda(call_of(i), on);
+    IMGPIPE_CUDA(static_cast<cudaError_t>(status));
+  };
+  run(*find_stage("hist"), 0, {});  // for those that read counts
+  return median_us(stream, [&](int i) { run(stage, i, launch); });
+}
+
+void print_row(const std::string& text, const std::string& content, double narrow, double wide) {
+  std::printf("| %s | %s | %.1f | %.1f | %.2f |\n", text.c_str(), content.c_str(), narrow, wide,
+              wide / narrow);
+  std::fflush(stdout);
+}
+
+void run_all(const Shape& size) {
+  std::printf("| %ldx%ld | content | 8 bits, us | 16 bits, us | 16 / 8 |\n|---|---|--:|--:|--:|\n",
+              static_cast<long>(size.width), static_cast<long>(size.height));
+  const std::string half = "resize:" + std::to_string(size.width / 2) + ":" + std::to_string(size.height / 2);
+  for (const std::string& text :
+       {std::string("gray"), std::string("contrast"), std::string("smooth"), std::string("smooth:triangle"),
+        std::string("smooth:gauss"), std::string("threshold:100"), std::string("threshold"),
+        std::string("invert"), std::string("gamma:2.2"), half, half + ":area"}) {
+    print_row(text, "photo", time_of(text, "photo", size, SampleType::u8),
+              time_of(text, "photo", size, SampleType::u16));
+  }
+  for (const char* content : {"photo", "noise", "12 bits", "constant:77", "colors:2", "colors:5"}) {
+    const double narrow = time_of("hist", content, size, SampleType::u8);
+    print_row("hist", content, narrow, time_of("hist", content, size, SampleType::u16));
+    for (const int parts : {1, 2, 4}) {
+      const auto launch = [parts](const StageCall<Device>& call, const CudaLaunch& on) {
+        return hist16_parts_cuda(call, on, parts);
+      };
+      print_row("hist in parts: " + std::to_string(parts), content, narrow,
+                time_of("hist", content, size, SampleType::u16, launch));
+    }
+  }
+  for (const char* content : {"noise", "12 bits"}) {
+    print_row("gamma:2.2", content, time_of("gamma:2.2", content, size, SampleType::u8),
+              time_of("gamma:2.2", content, size, SampleType::u16));
+    print_row("threshold", content, time_of("threshold", content, size, SampleType::u8),
+              time_of("threshold", content, size, SampleType::u16));
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  Shape size{8773, 5352, 1};
+  if (count > 1) {
+    char* end = nullptr;
+    size.width = std::strtol(arguments[1], &end, 10);
+    size.height = *end == 'x' ? std::strtol(end + 1, nullptr, 10) : 0;
+  }
+  if (size.width < 1 || size.height < 1) {
+    std::fprintf(stderr, "stages16_bench [WIDTHxHEIGHT]\n");
+    return 2;
+  }
+  try {
+    run_all(size);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
