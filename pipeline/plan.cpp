@@ -5,6 +5,7 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
+#include "pipeline/device.h"
 
 namespace imgpipe {
 namespace {
@@ -55,7 +56,8 @@ class PlanBuilder {
     add({.stage = &stage, .parameters = request.parameters}, request.said);
   }
 
-  Plan finish() {
+  Plan finish(int most_bits) {
+    if (8 * sample_bytes(frame_.sample) > most_bits) reduce();
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
     return std::move(plan_);
@@ -66,6 +68,14 @@ class PlanBuilder {
   void change_layout(Layout wanted) {
     if (frame_.layout == wanted || frame_.channels() == 1) return;
     add_implicit(wanted == Layout::planar ? "split" : "merge");
+  }
+
+  // To 8 bits a sample.
+  void reduce() {
+    const StageRequest depth = std::move(parse_stages("depth:8").front());
+    change_layout(depth.stage->in);
+    add({.stage = depth.stage, .parameters = depth.parameters, .implicit = true}, depth.said);
+    plan_.reduced = true;
   }
 
   void add_implicit(std::string_view name) {
@@ -99,10 +109,16 @@ class PlanBuilder {
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
 
-// The stage that does the work of both, nullptr when there is none.
+// Whether a CUDA device has no function for it, and might have: in a build without CUDA no stage has any.
+bool lacks_cuda(const Stage& stage, SampleType sample) {
+  return functions(stage, sample).cuda == nullptr && built_with_cuda();
+}
+
+// The stage that does the work of both, nullptr when there is none for their samples.
 const Stage* fused_stage(const Step& first, const Step& second) {
   for (const Stage& stage : stage_table()) {
-    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name) return &stage;
+    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
+      return lacks_cuda(stage, first.in.sample) ? nullptr : &stage;
   }
   return nullptr;
 }
@@ -139,13 +155,24 @@ const StageFunctions& Step::functions() const {
   return imgpipe::functions(*stage, in.sample);
 }
 
-Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse,
-               std::int64_t most_pixels) {
+Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse, std::int64_t most_pixels,
+               int most_bits) {
   PlanBuilder builder(input, most_pixels);
   for (const StageRequest& request : stages) builder.add_selected(request);
-  Plan plan = builder.finish();
+  Plan plan = builder.finish(most_bits);
   if (fuse) fuse_steps(plan);
   return plan;
+}
+
+const Step* step_without_cuda(const Plan& plan) {
+  const auto step =
+      std::ranges::find_if(plan.steps, [](const Step& one) { return lacks_cuda(*one.stage, one.in.sample); });
+  return step == plan.steps.end() ? nullptr : &*step;
+}
+
+std::string why_not_on_cuda(const Step& step) {
+  return std::string(step.stage->name) + " has no function for " +
+         std::to_string(8 * sample_bytes(step.in.sample)) + " bits a sample on CUDA devices";
 }
 
 }  // namespace imgpipe
