@@ -20,10 +20,10 @@
 namespace imgpipe {
 namespace {
 
-using namespace std::string_view_literals;
-
 constexpr std::array<std::pair<std::string_view, CodecChoice>, 3> kCodecs{
     {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
+constexpr std::array<std::pair<std::string_view, SampleType>, 2> kDepths{
+    {{"8", SampleType::u8}, {"16", SampleType::u16}}};
 
 std::optional<Format> format_of(const Parser& parser) {
   if (!parser.has("format")) return std::nullopt;
@@ -145,8 +145,7 @@ Command parse_synth(const std::vector<std::string>& arguments) {
   if (!parser.has("pattern")) usage("--pattern is missing; see imgpipe synth --help");
   if (!parser.has("size")) usage("--size is missing; see imgpipe synth --help");
   options.shape = parse_size(parser.text("size"));
-  options.shape.sample = parse_choice(
-      "depth", parser.text("depth"), std::array{std::pair{"8"sv, SampleType::u8}, {"16"sv, SampleType::u16}});
+  options.shape.sample = parse_choice("depth", parser.text("depth"), kDepths);
   options.pattern = parse_pattern(parser.text("pattern"), options.shape.sample);
   if (parser.has("channels")) options.channels = static_cast<int>(parser.integer("channels", 1, 4));
   options.seed =
