@@ -11,6 +11,8 @@ namespace imgpipe {
 // A sample of one channel with 8 bits: what the 8-bit kernels and the codecs of 8-bit files work on.
 using Sample = std::uint8_t;
 inline constexpr int kMaxSample = 255;
+// One with 16 bits, in the host's byte order.
+using Sample16 = std::uint16_t;
 
 // What the samples of an image are. Everything that takes memory or bytes asks the type for its size.
 enum class SampleType : std::uint8_t { u8, u16 };
@@ -28,6 +30,9 @@ inline constexpr bool is_sample_v = std::is_same_v<std::remove_const_t<T>, std::
 template <class T>
 requires is_sample_v<T>
 inline constexpr SampleType sample_type_of = sizeof(T) == 2 ? SampleType::u16 : SampleType::u8;
+// White: 255 or 65535.
+template <class T>
+inline constexpr int kLargest = max_sample(sample_type_of<T>);
 
 // Where memory lives, as a type: a view of device memory cannot be handed to host code.
 struct Host {};

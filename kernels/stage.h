@@ -31,9 +31,11 @@ struct Stage {
   // Writes a histogram of the frame that it gets, or, if it writes pixels, that it makes.
   bool counts = false;
   // Reads and writes colour planes only, of the same size: alpha goes past it untouched, and is in neither
-  // frame.
+  // frame; but for a step that makes samples of another type (passes_alpha()).
   bool color_only = true;
   Layout in = Layout::planar, out = Layout::planar;
+  // Takes frames of either layout and makes the same: `in` and `out` do not count.
+  bool any_layout = false;
   // What it makes of a row depends on the row's number in the image: a device is told it (StageCall::in_top).
   // Of all others rows that are handed over as an image of their own become the same, but for those whose
   // needs() reach beyond it.
@@ -46,6 +48,9 @@ struct Stage {
   bool (*reads_histogram)(const Parameters&) = nullptr;
   // What is wrong with values that are each allowed, in words; empty: nothing. nullptr: nothing ever is.
   std::string_view (*problem)(const Parameters&) = nullptr;
+  // Why the step cannot take a frame of this type with these values, in words; empty: it can. nullptr:
+  // always.
+  std::string_view (*refuses)(const FrameType& in, const Parameters&) = nullptr;
   // Why the step would change nothing in a frame of this type, in words: it is then left out. Empty: it is
   // needed.
   std::string_view (*needless)(const FrameType& in, const Parameters&) = nullptr;
@@ -59,7 +64,15 @@ struct Stage {
   std::int64_t (*prepared_bytes)(const FrameType& in, const Parameters&) = nullptr;
   void (*prepare)(const FrameType& in, const Parameters&, std::byte* to) = nullptr;
 
-  StageFunctions u8 = {}, u16 = {};  // of a fused stage: on a device only
+  // What its functions need of the counts that they read and that is worth finding once, not for each band:
+  // found when the counts of the whole image are there. find() fills found_bytes() bytes that are aligned for
+  // any type. nullptr: nothing.
+  std::int64_t (*found_bytes)(const FrameType& in, const Parameters&) = nullptr;
+  void (*find)(const FrameType& in, const Parameters&, const Histogram<Host>& histogram,
+               std::byte* to) = nullptr;
+
+  // By the input's samples. Of a fused stage: on a device only.
+  StageFunctions u8 = {}, u16 = {};
 };
 
 [[nodiscard]] constexpr const StageFunctions& functions(const Stage& stage, SampleType sample) {
@@ -80,6 +93,13 @@ struct Stage {
                                    RowRange out);
 [[nodiscard]] std::int64_t prepared_bytes(const Stage& stage, const FrameType& in,
                                           const Parameters& parameters);
+
+[[nodiscard]] std::int64_t found_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
+
+// Whether alpha goes past a step untouched. Else it is in both frames, as a plane like the others.
+[[nodiscard]] constexpr bool passes_alpha(const Stage& stage, const FrameType& in, const FrameType& out) {
+  return stage.color_only && in.sample == out.sample;
+}
 
 // Bytes that a step must read and write, each sample once; what GB/s in the report is based on.
 [[nodiscard]] std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out);

@@ -12,13 +12,13 @@
 
 namespace imgpipe {
 
-// What a stage's prepare() has made for its kernels. Owns nothing.
+// What a stage's prepare() or find() has made for its kernels. Owns nothing.
 template <class Where>
 struct Prepared {
   const std::byte* data = nullptr;
   std::int64_t bytes = 0;
 
-  // As prepare() wrote it.
+  // As it was written.
   template <class T>
   [[nodiscard]] const T* as() const {
     return reinterpret_cast<const T*>(data);
@@ -36,6 +36,9 @@ struct StageCall {
   Parameters parameters{};
   Parameters second{};  // of a fused stage: its second part's
   Prepared<Where> prepared{};
+  // What the stage's find() has made of the counts of the whole image. Empty: the function finds it itself in
+  // `histogram`, as it does on a device.
+  Prepared<Where> found{};
   // On a device, of a stage that counts rows (Stage::by_row): the image's row that the planes of `in` begin
   // with, and those of `out`. They may hold a part of the image's rows; the types stay the whole image's.
   std::int64_t in_top = 0, out_top = 0;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "kernels/contrast/contrast.h"
+#include "kernels/depth/depth.h"
 #include "kernels/gamma/gamma.h"
 #include "kernels/gray/gray.h"
 #include "kernels/hist/hist.h"
@@ -22,6 +23,8 @@ namespace {
 #endif
 #define IMGPIPE_FUNCTIONS(name) \
   { name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##_cuda) }
+#define IMGPIPE_HOST_FUNCTIONS(name) \
+  { name##_reference, name##_cpu, nullptr }
 
 constexpr Layout kMixed = Layout::interleaved;
 
@@ -33,35 +36,50 @@ constexpr std::array kStages{
           .in = kMixed,
           .needless = gray_needless,
           .output = gray_output,
-          .u8 = IMGPIPE_FUNCTIONS(gray)},
+          .u8 = IMGPIPE_FUNCTIONS(gray),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(gray16)},
     Stage{.name = "hist",
           .summary = "counts of each value in each colour plane",
           .writes_pixels = false,
           .counts = true,
-          .u8 = IMGPIPE_FUNCTIONS(hist)},
+          .u8 = IMGPIPE_FUNCTIONS(hist),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(hist16)},
     Stage{.name = "contrast",
           .summary = "min/max stretch",
           .parameters = kContrastParameters,
           .reads_histogram = contrast_reads_histogram,
-          .u8 = IMGPIPE_FUNCTIONS(contrast)},
+          .output = contrast_output,
+          .found_bytes = contrast_found_bytes,
+          .find = contrast_find,
+          .u8 = IMGPIPE_FUNCTIONS(contrast),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(contrast16)},
     Stage{.name = "smooth",
           .summary = "5x5 weighted mean",
           .parameters = kSmoothParameters,
           .needs = smooth_needs,
-          .u8 = IMGPIPE_FUNCTIONS(smooth)},
+          .u8 = IMGPIPE_FUNCTIONS(smooth),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(smooth16)},
     Stage{.name = "threshold",
           .summary = "black and white",
           .parameters = kThresholdParameters,
           .reads_histogram = threshold_reads_histogram,
-          .u8 = IMGPIPE_FUNCTIONS(threshold)},
-    Stage{.name = "invert", .summary = "the negative", .u8 = IMGPIPE_FUNCTIONS(invert)},
+          .refuses = threshold_refuses,
+          .found_bytes = threshold_found_bytes,
+          .find = threshold_find,
+          .u8 = IMGPIPE_FUNCTIONS(threshold),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(threshold16)},
+    Stage{.name = "invert",
+          .summary = "the negative",
+          .u8 = IMGPIPE_FUNCTIONS(invert),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(invert16)},
     Stage{.name = "gamma",
           .summary = "brighter or darker in the middle",
           .parameters = kGammaParameters,
           .needless = gamma_needless,
           .prepared_bytes = gamma_prepared_bytes,
           .prepare = gamma_prepare,
-          .u8 = IMGPIPE_FUNCTIONS(gamma)},
+          .u8 = IMGPIPE_FUNCTIONS(gamma),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(gamma16)},
     Stage{.name = "resize",
           .summary = "another size",
           .parameters = kResizeParameters,
@@ -73,19 +91,31 @@ constexpr std::array kStages{
           .needs = resize_needs,
           .prepared_bytes = resize_prepared_bytes,
           .prepare = resize_prepare,
-          .u8 = IMGPIPE_FUNCTIONS(resize)},
+          .u8 = IMGPIPE_FUNCTIONS(resize),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(resize16)},
+    Stage{.name = "depth",
+          .summary = "8 or 16 bits a sample",
+          .parameters = kDepthParameters,
+          .color_only = false,
+          .any_layout = true,
+          .needless = depth_needless,
+          .output = depth_output,
+          .u8 = IMGPIPE_HOST_FUNCTIONS(depth),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(depth16)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,
           .color_only = false,
           .in = kMixed,
-          .u8 = IMGPIPE_FUNCTIONS(split)},
+          .u8 = IMGPIPE_FUNCTIONS(split),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(split16)},
     Stage{.name = "merge",
           .summary = "planes to interleaved pixels",
           .selectable = false,
           .color_only = false,
           .out = kMixed,
-          .u8 = IMGPIPE_FUNCTIONS(merge)},
+          .u8 = IMGPIPE_FUNCTIONS(merge),
+          .u16 = IMGPIPE_HOST_FUNCTIONS(merge16)},
     Stage{.name = "gray+hist",
           .summary = "gray and hist in one pass",
           .selectable = false,
@@ -121,7 +151,7 @@ bool reads_histogram(const Stage& stage, const Parameters& parameters) {
 FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {
   if (!stage.writes_pixels) return in;
   FrameType out = stage.output == nullptr ? in : stage.output(in, parameters);
-  out.layout = stage.out;
+  out.layout = stage.any_layout ? in.layout : stage.out;
   return out;
 }
 
@@ -133,10 +163,14 @@ std::int64_t prepared_bytes(const Stage& stage, const FrameType& in, const Param
   return stage.prepared_bytes == nullptr ? 0 : stage.prepared_bytes(in, parameters);
 }
 
+std::int64_t found_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  return stage.found_bytes == nullptr ? 0 : stage.found_bytes(in, parameters);
+}
+
 std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out) {
-  const std::int64_t read = stage.color_only ? in.color_bytes() : in.bytes();
   if (!stage.writes_pixels) return in.color_bytes();
-  return read + (stage.color_only ? out.color_bytes() : out.bytes());
+  const bool color = passes_alpha(stage, in, out);
+  return color ? in.color_bytes() + out.color_bytes() : in.bytes() + out.bytes();
 }
 
 }  // namespace imgpipe

@@ -39,7 +39,8 @@ class Analysis {
     WorkBuffers uses;
     uses.pixels_in = pixels_;
     read(pixels_, time);
-    if (!stage.color_only && alpha_ && step.in.layout == Layout::planar) {
+    const bool moves_alpha = !passes_alpha(stage, step.in, step.out);
+    if (moves_alpha && alpha_ && step.in.layout == Layout::planar) {
       uses.alpha_in = alpha_;
       read(*alpha_, time);
     }
@@ -49,7 +50,7 @@ class Analysis {
     }
     if (stage.writes_pixels) {
       uses.pixels_out = pixels_ = add(Buffer::Holds::pixels, step.out, time);
-      if (!stage.color_only) {
+      if (moves_alpha) {
         alpha_.reset();
         if (step.out.alpha && step.out.layout == Layout::planar)
           uses.alpha_out = alpha_ = add(Buffer::Holds::alpha, step.out, time);

@@ -51,7 +51,7 @@ class PlanBuilder {
       plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
       return;
     }
-    change_layout(stage.in);
+    if (!stage.any_layout) change_layout(stage.in);
     if (reads_histogram(stage, request.parameters) && !counted_by_) add_implicit("hist");
     add({.stage = &stage, .parameters = request.parameters}, request.said);
   }
@@ -73,7 +73,7 @@ class PlanBuilder {
   // To 8 bits a sample.
   void reduce() {
     const StageRequest depth = std::move(parse_stages("depth:8").front());
-    change_layout(depth.stage->in);
+    if (!depth.stage->any_layout) change_layout(depth.stage->in);
     add({.stage = depth.stage, .parameters = depth.parameters, .implicit = true}, depth.said);
     plan_.reduced = true;
   }
@@ -92,6 +92,8 @@ class PlanBuilder {
     if (step.implicit) step.label += "*";
     if (!works_on(stage, frame_.sample))
       throw Error(ErrorKind::usage, std::string(stage.name) + " takes images of 8 bits a sample only");
+    const std::string_view refused = stage.refuses == nullptr ? "" : stage.refuses(frame_, step.parameters);
+    if (!refused.empty()) throw Error(ErrorKind::usage, step.label + ": " + std::string(refused));
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
     if (stage.writes_pixels) check_size(step.label, step.out, most_pixels_);
@@ -109,16 +111,19 @@ class PlanBuilder {
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
 
-// Whether a CUDA device has no function for it, and might have: in a build without CUDA no stage has any.
-bool lacks_cuda(const Stage& stage, SampleType sample) {
-  return functions(stage, sample).cuda == nullptr && built_with_cuda();
+// Whether a CUDA device has no function for the samples that it takes or makes.
+bool lacks_cuda(const Step& step) {
+  return functions(*step.stage, step.in.sample).cuda == nullptr ||
+         functions(*step.stage, step.out.sample).cuda == nullptr;
 }
 
-// The stage that does the work of both, nullptr when there is none for their samples.
+// The stage that does the work of both, nullptr when there is none. Of 16 bits where it has a function.
 const Stage* fused_stage(const Step& first, const Step& second) {
+  const SampleType sample = first.in.sample;
+  if (first.out.sample != sample || second.out.sample != sample) return nullptr;
   for (const Stage& stage : stage_table()) {
     if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
-      return lacks_cuda(stage, first.in.sample) ? nullptr : &stage;
+      return sample == SampleType::u8 || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
   }
   return nullptr;
 }
@@ -165,14 +170,15 @@ Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fu
 }
 
 const Step* step_without_cuda(const Plan& plan) {
-  const auto step =
-      std::ranges::find_if(plan.steps, [](const Step& one) { return lacks_cuda(*one.stage, one.in.sample); });
+  if (!built_with_cuda()) return nullptr;
+  const auto step = std::ranges::find_if(plan.steps, lacks_cuda);
   return step == plan.steps.end() ? nullptr : &*step;
 }
 
 std::string why_not_on_cuda(const Step& step) {
-  return std::string(step.stage->name) + " has no function for " +
-         std::to_string(8 * sample_bytes(step.in.sample)) + " bits a sample on CUDA devices";
+  const bool deep = step.in.sample == SampleType::u16 || step.out.sample == SampleType::u16;
+  return std::string(step.stage->name) + " has no function for " + (deep ? "16" : "8") +
+         " bits a sample on CUDA devices";
 }
 
 }  // namespace imgpipe

@@ -37,6 +37,9 @@ template <class Where, class In, class Counts, class Out>
   return call;
 }
 
+// What a step finds in the counts that it reads, those of the whole image; empty where it looks for nothing.
+[[nodiscard]] std::vector<std::byte> found_table(const Step& step, std::vector<std::uint64_t>& counts);
+
 // Where a step's table lies on the host; nullptr without one.
 [[nodiscard]] inline const std::byte* host_table(const Step& step) {
   return step.prepared ? step.prepared->data() : nullptr;

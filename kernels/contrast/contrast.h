@@ -1,6 +1,6 @@
-// Contrast stretch: the values between lo and hi spread over 0..255 (Gonzalez and Woods, Digital Image
-// Processing, 3.2.4). lo and hi come from the histogram: the first bin from either end at which the
-// count of pixels from that end exceeds the clipped share.
+// Contrast stretch: the values between lo and hi spread over all values of the output's samples (Gonzalez and
+// Woods, Digital Image Processing, 3.2.4). lo and hi come from the histogram: the first bin from either end
+// at which the count of pixels from that end exceeds the clipped share.
 #pragma once
 
 #include <array>
@@ -12,8 +12,11 @@ namespace imgpipe {
 
 // One lo and hi over all colour planes together, or one for each.
 enum class Stretch : std::uint8_t { joint, each };
+// The output's samples.
+enum class StretchTo : std::uint8_t { same, u8, u16 };
 
-inline constexpr std::array<std::string_view, 2> kStretchNames{"joint", "each"};  // as Stretch
+inline constexpr std::array<std::string_view, 2> kStretchNames{"joint", "each"};      // as Stretch
+inline constexpr std::array<std::string_view, 3> kStretchToNames{"same", "8", "16"};  // as StretchTo
 inline constexpr std::int64_t kMostClip = 100 * kOnePercent - 1;
 inline constexpr std::array kContrastParameters{
     Parameter{.name = "clip",
@@ -30,15 +33,22 @@ inline constexpr std::array kContrastParameters{
               .help = "Contrast of colour: joint (one range) or each plane its own",
               .words = kStretchNames,
               .option = "stretch"},
+    Parameter{.name = "to", .help = "Bits of the stretched samples: same, 8, 16", .words = kStretchToNames},
 };
 struct ContrastParameters {
   explicit constexpr ContrastParameters(const Parameters& values)
-      : clip_low(values[0]), clip_high(values[1]), stretch(values.as<Stretch>(2)) {}
+      : clip_low(values[0]),
+        clip_high(values[1]),
+        stretch(values.as<Stretch>(2)),
+        to(values.as<StretchTo>(3)) {}
   MicroPercent clip_low, clip_high;
   Stretch stretch;
+  StretchTo to;
 };
 // Its counts are those of the frame that it gets.
 [[nodiscard]] bool contrast_reads_histogram(const Parameters& parameters);
+// The same image, its samples of the type that is wanted.
+[[nodiscard]] FrameType contrast_output(const FrameType& in, const Parameters& parameters);
 
 struct StretchRange {
   int lo = 0;
@@ -46,17 +56,29 @@ struct StretchRange {
 };
 
 // The range of the plane `c` (Stretch::each), or of all planes together (Stretch::joint, any c).
-// histogram: the kBins x planes counts of the image.
+// histogram: the counts of the image, of any number of bins.
 [[nodiscard]] StretchRange stretch_range(const Histogram<Host>& histogram,
                                          const ContrastParameters& parameters, int c);
+// Of plane c of a call, where it may have been found already.
+[[nodiscard]] StretchRange stretch_range(const StageCall<Host>& call, int c);
 
-// in, out: planar, same shape; histogram: the counts of the whole image `in`.
+// The range of each colour plane, a StretchRange each.
+[[nodiscard]] std::int64_t contrast_found_bytes(const FrameType& in, const Parameters& parameters);
+void contrast_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
+                   std::byte* to);
+
+// in, out: planar, same size, samples of type `to`; histogram: the counts of the whole image `in`. Alpha is
+// there where the samples' type changes, and is converted (kernels/depth).
 void contrast_reference(const StageCall<Host>& call);
+void contrast16_reference(const StageCall<Host>& call);
 
 // The same in SIMD.
 void contrast_cpu(const StageCall<Host>& call, const Band& band);
+void contrast16_cpu(const StageCall<Host>& call, const Band& band);
+// A part of contrast_cpu(): from 8 bits to 16.
+void contrast_cpu_to16(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; lo and hi are found there.
+// The same on a CUDA device, for output of 8 bits; lo and hi are found there.
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

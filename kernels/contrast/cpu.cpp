@@ -1,5 +1,6 @@
-// contrast in SIMD, 16 bits a sample. With d = min(max(v - lo, 0), span) the result is floor(255 d / span +
-// 1/2), and that is (d factor + round) >> 16 for a factor of at most 24 bits: see stretch_factor().
+// contrast in SIMD from 8 bits to 8 (cpu16.cpp: all others), 16 bits a sample. With d = min(max(v - lo, 0),
+// span) the result is floor(255 d / span + 1/2), and that is (d factor + round) >> 16 for a factor of at most
+// 24 bits: see stretch_factor().
 #include "kernels/contrast/contrast.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -49,9 +50,6 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-using D16 = hn::Repartition<std::uint16_t, D8>;
-using V16 = hn::Vec<D16>;
-
 // d factor + round, over 2^16. The carry of the lower half is the top bit of an average that loses no bit.
 HWY_INLINE V16 stretched_distance(V16 distance, const StretchFactor& factor) {
   const D16 d;
@@ -75,7 +73,7 @@ HWY_INLINE V8 stretched_vector(V8 v, const StretchFactor& factor) {
 
 void contrast_rows(const StageCall<Host>& call, const Band& band) {
   for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const StretchRange range = stretch_range(call.histogram, ContrastParameters(call.parameters), c);
+    const StretchRange range = stretch_range(call, c);
     if (range.hi > range.lo) {
       const StretchFactor factor = stretch_factor(range.lo, range.hi);
       map_plane(call, band, c, [&](V8 v) HWY_ATTR { return stretched_vector(v, factor); });
@@ -96,6 +94,10 @@ namespace imgpipe {
 HWY_EXPORT(contrast_rows);
 
 void contrast_cpu(const StageCall<Host>& call, const Band& band) {
+  if (call.out.type.sample == SampleType::u16) {
+    contrast_cpu_to16(call, band);
+    return;
+  }
   HWY_DYNAMIC_DISPATCH(contrast_rows)(call, band);
 }
 

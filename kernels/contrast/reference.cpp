@@ -2,42 +2,84 @@
 #include "kernels/stage.h"
 
 namespace imgpipe {
+namespace {
+
+template <class From, class To>
+void contrast(const StageCall<Host>& call) {
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const StretchRange range = stretch_range(call.histogram, ContrastParameters(call.parameters), c);
+    const Plane<const From, Host> in = call.in.plane<From>(static_cast<std::size_t>(c));
+    const Plane<To, Host> out = call.out.plane<To>(static_cast<std::size_t>(c));
+    for (std::int64_t y = 0; y < in.height; ++y) {
+      for (std::int64_t x = 0; x < in.width; ++x) {
+        out.row(y)[x] = stretched<To, From>(in.row(y)[x], range.lo, range.hi);
+      }
+    }
+  }
+  if (!call.in.type.alpha) return;
+  const Plane<const From, Host> in = call.in.plane<From>(kAlphaPlane);
+  const Plane<To, Host> out = call.out.plane<To>(kAlphaPlane);
+  for (std::int64_t y = 0; y < in.height; ++y) {
+    for (std::int64_t x = 0; x < in.width; ++x) out.row(y)[x] = converted<To>(in.row(y)[x]);
+  }
+}
+
+}  // namespace
 
 bool contrast_reads_histogram(const Parameters&) {
   return true;
 }
 
+FrameType contrast_output(const FrameType& in, const Parameters& parameters) {
+  const StretchTo to = ContrastParameters(parameters).to;
+  FrameType out = in;
+  if (to != StretchTo::same) out.sample = to == StretchTo::u16 ? SampleType::u16 : SampleType::u8;
+  return out;
+}
+
 StretchRange stretch_range(const Histogram<Host>& histogram, const ContrastParameters& parameters, int c) {
-  std::array<std::uint64_t, kBins> counts{};
+  const std::int64_t first = parameters.stretch == Stretch::each ? c : 0;
+  const std::int64_t end = parameters.stretch == Stretch::each ? c + 1 : histogram.height;
+  const auto count_of = [&](int bin) {
+    std::uint64_t count = 0;
+    for (std::int64_t plane = first; plane < end; ++plane) count += histogram.row(plane)[bin];
+    return count;
+  };
+  const int last = static_cast<int>(histogram.width) - 1;
   std::uint64_t pixels = 0;
-  for (std::int64_t plane = 0; plane < histogram.height; ++plane) {
-    if (parameters.stretch == Stretch::each && plane != c) continue;
-    for (std::size_t bin = 0; bin < kBins; ++bin) {
-      counts[bin] += histogram.row(plane)[bin];
-      pixels += histogram.row(plane)[bin];
-    }
-  }
+  for (int bin = 0; bin <= last; ++bin) pixels += count_of(bin);
   const std::uint64_t clip_low = clip_count(pixels, parameters.clip_low);
   const std::uint64_t clip_high = clip_count(pixels, parameters.clip_high);
-  StretchRange range{0, kBins - 1};
-  std::uint64_t below = counts[0];
-  while (below <= clip_low && range.lo < kBins - 1) below += counts[static_cast<std::size_t>(++range.lo)];
-  std::uint64_t above = counts[kBins - 1];
-  while (above <= clip_high && range.hi > 0) above += counts[static_cast<std::size_t>(--range.hi)];
+  StretchRange range{0, last};
+  std::uint64_t below = count_of(0);
+  while (below <= clip_low && range.lo < last) below += count_of(++range.lo);
+  std::uint64_t above = count_of(last);
+  while (above <= clip_high && range.hi > 0) above += count_of(--range.hi);
   return range;
 }
 
+StretchRange stretch_range(const StageCall<Host>& call, int c) {
+  if (call.found.data != nullptr) return call.found.as<StretchRange>()[c];
+  return stretch_range(call.histogram, ContrastParameters(call.parameters), c);
+}
+
+std::int64_t contrast_found_bytes(const FrameType& in, const Parameters&) {
+  return in.color_channels * static_cast<std::int64_t>(sizeof(StretchRange));
+}
+
+void contrast_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
+                   std::byte* to) {
+  for (int c = 0; c < in.color_channels; ++c)
+    reinterpret_cast<StretchRange*>(to)[c] = stretch_range(histogram, ContrastParameters(parameters), c);
+}
+
 void contrast_reference(const StageCall<Host>& call) {
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const StretchRange range = stretch_range(call.histogram, ContrastParameters(call.parameters), c);
-    const ConstHostPlane in = call.in.plane<Sample>(static_cast<std::size_t>(c));
-    const HostPlane out = call.out.plane<Sample>(static_cast<std::size_t>(c));
-    for (std::int64_t y = 0; y < in.height; ++y) {
-      for (std::int64_t x = 0; x < in.width; ++x) {
-        out.row(y)[x] = stretched(in.row(y)[x], range.lo, range.hi);
-      }
-    }
-  }
+  call.out.type.sample == SampleType::u16 ? contrast<Sample, Sample16>(call) : contrast<Sample, Sample>(call);
+}
+
+void contrast16_reference(const StageCall<Host>& call) {
+  call.out.type.sample == SampleType::u16 ? contrast<Sample16, Sample16>(call)
+                                          : contrast<Sample16, Sample>(call);
 }
 
 }  // namespace imgpipe

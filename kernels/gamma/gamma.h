@@ -1,5 +1,6 @@
-// Gamma: v becomes 255 (v / 255)^(1 / G), rounded half up; G above 1 brightens, as ImageMagick's -gamma and
-// GIMP's levels do. A table of all 256 results is made once (what cv2.LUT is given).
+// Gamma: v becomes 255 (v / 255)^(1 / G), of 16 bits 65535 (v / 65535)^(1 / G), rounded half up; G above 1
+// brightens, as ImageMagick's -gamma and GIMP's levels do. A table of all results is made once (what cv2.LUT
+// is given).
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@ namespace imgpipe {
 
 inline constexpr std::array kGammaParameters{
     Parameter{.name = "gamma",
-              .help = "v becomes 255 (v/255)^(1/gamma): above 1 brightens, below 1 darkens",
+              .help = "v becomes white (v/white)^(1/gamma): above 1 brightens, below 1 darkens",
               .kind = Parameter::Kind::decimal,
               .preset = kDecimalOne,
               .least = kDecimalOne / 100,
@@ -22,15 +23,17 @@ inline constexpr std::array kGammaParameters{
 // A gamma of 1 is the image itself.
 [[nodiscard]] std::string_view gamma_needless(const FrameType& in, const Parameters& parameters);
 
-// The result of each value: kBins samples.
+// The result of each value: bins() samples.
 [[nodiscard]] std::int64_t gamma_prepared_bytes(const FrameType& in, const Parameters& parameters);
 void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
 
 // in, out: planar, same shape; prepared: what gamma_prepare() wrote.
 void gamma_reference(const StageCall<Host>& call);
+void gamma16_reference(const StageCall<Host>& call);
 
 // The same in SIMD.
 void gamma_cpu(const StageCall<Host>& call, const Band& band);
+void gamma16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus gamma_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

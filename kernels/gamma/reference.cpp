@@ -12,9 +12,28 @@ namespace {
 // need to be looked at). These doubles are less than 3.2e-12 off: 255 * 2^-53 times 100 (the exponent, for
 // the error of v / 255), 6.3 (the logarithm of the least result that rounds to 1, for the error of the
 // exponent) and 4 (pow, and the product).
-Sample brightened(int v, std::int64_t gamma) {
+template <class T>
+T brightened(int v, std::int64_t gamma) {
+  constexpr double kWhite = kLargest<T>;
   const double exponent = static_cast<double>(kDecimalOne) / static_cast<double>(gamma);
-  return static_cast<Sample>(std::floor(kMaxSample * std::pow(v / double{kMaxSample}, exponent) + 0.5));
+  return static_cast<T>(std::floor(kWhite * std::pow(v / kWhite, exponent) + 0.5));
+}
+
+template <class T>
+void make_table(std::int64_t gamma, std::byte* to) {
+  for (int v = 0; v <= kLargest<T>; ++v) reinterpret_cast<T*>(to)[v] = brightened<T>(v, gamma);
+}
+
+template <class T>
+void look_up(const StageCall<Host>& call) {
+  const auto* table = call.prepared.as<T>();
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const Plane<const T, Host> in = call.in.plane<T>(static_cast<std::size_t>(c));
+    const Plane<T, Host> out = call.out.plane<T>(static_cast<std::size_t>(c));
+    for (std::int64_t y = 0; y < in.height; ++y) {
+      for (std::int64_t x = 0; x < in.width; ++x) out.row(y)[x] = table[in.row(y)[x]];
+    }
+  }
 }
 
 }  // namespace
@@ -23,23 +42,21 @@ std::string_view gamma_needless(const FrameType&, const Parameters& parameters) 
   return parameters[0] == kDecimalOne ? "a gamma of 1 changes nothing" : "";
 }
 
-std::int64_t gamma_prepared_bytes(const FrameType&, const Parameters&) {
-  return kBins;
+std::int64_t gamma_prepared_bytes(const FrameType& in, const Parameters&) {
+  return in.bins() * sample_bytes(in.sample);
 }
 
-void gamma_prepare(const FrameType&, const Parameters& parameters, std::byte* to) {
-  for (int v = 0; v < kBins; ++v) to[v] = std::byte{brightened(v, parameters[0])};
+void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
+  in.sample == SampleType::u16 ? make_table<Sample16>(parameters[0], to)
+                               : make_table<Sample>(parameters[0], to);
 }
 
 void gamma_reference(const StageCall<Host>& call) {
-  const auto* table = call.prepared.as<Sample>();
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const ConstHostPlane in = call.in.plane<Sample>(static_cast<std::size_t>(c));
-    const HostPlane out = call.out.plane<Sample>(static_cast<std::size_t>(c));
-    for (std::int64_t y = 0; y < in.height; ++y) {
-      for (std::int64_t x = 0; x < in.width; ++x) out.row(y)[x] = table[in.row(y)[x]];
-    }
-  }
+  look_up<Sample>(call);
+}
+
+void gamma16_reference(const StageCall<Host>& call) {
+  look_up<Sample16>(call);
 }
 
 }  // namespace imgpipe

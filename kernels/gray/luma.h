@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/pixel.h"
 
@@ -21,8 +22,11 @@ IMGPIPE_HOST_DEVICE constexpr LumaWeights luma_weights(Luma luma) {
   return {19595, 38470, 7471, 16};                           // ITU-R BT.601-7, 2.5.1, as Pillow rounds it
 }
 
-IMGPIPE_HOST_DEVICE constexpr Sample luma_of(const LumaWeights& w, Sample r, Sample g, Sample b) {
-  return static_cast<Sample>((w.r * r + w.g * g + w.b * b + (1U << (w.shift - 1))) >> w.shift);
+// Of samples of type T; 32 bits hold the sum of both.
+template <class T = Sample>
+IMGPIPE_HOST_DEVICE constexpr T luma_of(const LumaWeights& w, std::type_identity_t<T> r,
+                                        std::type_identity_t<T> g, std::type_identity_t<T> b) {
+  return static_cast<T>((w.r * r + w.g * g + w.b * b + (1U << (w.shift - 1))) >> w.shift);
 }
 
 static_assert(luma_of(luma_weights(Luma::bt601), 255, 255, 255) == 255);
@@ -33,5 +37,9 @@ static_assert(luma_of(luma_weights(Luma::bt601), 0, 255, 0) == 150);  // 9809850
 static_assert(luma_of(luma_weights(Luma::bt601), 0, 0, 255) == 29);   // 1905105 + 32768 = 29.57 * 65536
 static_assert(luma_of(luma_weights(Luma::bt709), 255, 0, 0) == 54);   // 3552915 + 32768 = 54.71 * 65536
 static_assert(luma_of(luma_weights(Luma::opencv), 255, 0, 0) == 76);  // 2498490 + 16384 = 76.75 * 32768
+static_assert(luma_of<Sample16>(luma_weights(Luma::bt601), 65535, 65535, 65535) == 65535);
+static_assert(luma_of<Sample16>(luma_weights(Luma::opencv), 65535, 65535, 65535) == 65535);
+static_assert(luma_of<Sample16>(luma_weights(Luma::bt601), 65535, 0, 0) == 19595);  // 19594.70
+static_assert(luma_of<Sample16>(luma_weights(Luma::bt709), 0, 0, 65535) == 4732);   // 4731.93
 
 }  // namespace imgpipe

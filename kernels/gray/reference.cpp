@@ -1,6 +1,24 @@
 #include "kernels/gray/gray.h"
 
 namespace imgpipe {
+namespace {
+
+template <class T>
+void gray(const StageCall<Host>& call) {
+  const LumaWeights weights = luma_weights(GrayParameters(call.parameters).luma);
+  const Plane<const T, Host> in = call.in.plane<T>(0);
+  const Plane<T, Host> grey = call.out.plane<T>(0);
+  const Plane<T, Host> alpha = call.out.plane<T>(kAlphaPlane);
+  for (std::int64_t y = 0; y < in.height; ++y) {
+    for (std::int64_t x = 0; x < in.width; ++x) {
+      const T* pixel = in.row(y) + x * in.channels;
+      grey.row(y)[x] = luma_of<T>(weights, pixel[0], pixel[1], pixel[2]);
+      if (call.in.type.alpha) alpha.row(y)[x] = pixel[3];
+    }
+  }
+}
+
+}  // namespace
 
 std::string_view gray_needless(const FrameType& in, const Parameters&) {
   return in.color_channels == 1 ? "the image is grey already" : "";
@@ -13,17 +31,11 @@ FrameType gray_output(const FrameType& in, const Parameters&) {
 }
 
 void gray_reference(const StageCall<Host>& call) {
-  const LumaWeights weights = luma_weights(GrayParameters(call.parameters).luma);
-  const ConstHostPlane in = call.in.plane<Sample>(0);
-  const HostPlane grey = call.out.plane<Sample>(0);
-  const HostPlane alpha = call.out.plane<Sample>(kAlphaPlane);
-  for (std::int64_t y = 0; y < in.height; ++y) {
-    for (std::int64_t x = 0; x < in.width; ++x) {
-      const Sample* pixel = in.row(y) + x * in.channels;
-      grey.row(y)[x] = luma_of(weights, pixel[0], pixel[1], pixel[2]);
-      if (call.in.type.alpha) alpha.row(y)[x] = pixel[3];
-    }
-  }
+  gray<Sample>(call);
+}
+
+void gray16_reference(const StageCall<Host>& call) {
+  gray<Sample16>(call);
 }
 
 }  // namespace imgpipe

@@ -18,6 +18,13 @@ void invert_rows(const StageCall<Host>& call, const Band& band) {
   }
 }
 
+void invert16_rows(const StageCall<Host>& call, const Band& band) {
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    map_plane16<Sample16, Sample16>(call, band, static_cast<std::size_t>(c),
+                                    [](V16 v) HWY_ATTR { return hn::Not(v); });
+  }
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace imgpipe
@@ -27,9 +34,14 @@ HWY_AFTER_NAMESPACE();
 namespace imgpipe {
 
 HWY_EXPORT(invert_rows);
+HWY_EXPORT(invert16_rows);
 
 void invert_cpu(const StageCall<Host>& call, const Band& band) {
   HWY_DYNAMIC_DISPATCH(invert_rows)(call, band);
+}
+
+void invert16_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(invert16_rows)(call, band);
 }
 
 }  // namespace imgpipe

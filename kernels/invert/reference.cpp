@@ -1,17 +1,27 @@
 #include "kernels/invert/invert.h"
 
 namespace imgpipe {
+namespace {
 
-void invert_reference(const StageCall<Host>& call) {
+template <class T>
+void invert(const StageCall<Host>& call) {
   for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const ConstHostPlane in = call.in.plane<Sample>(static_cast<std::size_t>(c));
-    const HostPlane out = call.out.plane<Sample>(static_cast<std::size_t>(c));
+    const Plane<const T, Host> in = call.in.plane<T>(static_cast<std::size_t>(c));
+    const Plane<T, Host> out = call.out.plane<T>(static_cast<std::size_t>(c));
     for (std::int64_t y = 0; y < in.height; ++y) {
-      for (std::int64_t x = 0; x < in.width; ++x) {
-        out.row(y)[x] = static_cast<Sample>(kMaxSample - in.row(y)[x]);
-      }
+      for (std::int64_t x = 0; x < in.width; ++x) out.row(y)[x] = static_cast<T>(kLargest<T> - in.row(y)[x]);
     }
   }
+}
+
+}  // namespace
+
+void invert_reference(const StageCall<Host>& call) {
+  invert<Sample>(call);
+}
+
+void invert16_reference(const StageCall<Host>& call) {
+  invert<Sample16>(call);
 }
 
 }  // namespace imgpipe

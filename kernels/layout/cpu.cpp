@@ -12,24 +12,24 @@ namespace HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using D8 = hn::ScalableTag<std::uint8_t>;
-using V8 = hn::Vec<D8>;
+template <class T>
+using TagOf = hn::ScalableTag<T>;
 
 // planes: `Channels` of them, in the order of the pixel's channels.
-template <int Channels>
-HWY_INLINE void split_vector(const Sample* in, Sample* const* planes, std::int64_t x) {
-  const D8 d;
-  V8 v[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+template <int Channels, class T>
+HWY_INLINE void split_vector(const T* in, T* const* planes, std::int64_t x) {
+  const TagOf<T> d;
+  hn::Vec<TagOf<T>> v[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
   if constexpr (Channels == 2) hn::LoadInterleaved2(d, in + 2 * x, v[0], v[1]);
   if constexpr (Channels == 3) hn::LoadInterleaved3(d, in + 3 * x, v[0], v[1], v[2]);
   if constexpr (Channels == 4) hn::LoadInterleaved4(d, in + 4 * x, v[0], v[1], v[2], v[3]);
   for (int c = 0; c < Channels; ++c) hn::StoreU(v[c], d, planes[c] + x);
 }
 
-template <int Channels>
-HWY_INLINE void merge_vector(const Sample* const* planes, Sample* out, std::int64_t x) {
-  const D8 d;
-  V8 v[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+template <int Channels, class T>
+HWY_INLINE void merge_vector(const T* const* planes, T* out, std::int64_t x) {
+  const TagOf<T> d;
+  hn::Vec<TagOf<T>> v[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
   for (int c = 0; c < Channels; ++c) v[c] = hn::LoadU(d, planes[c] + x);
   if constexpr (Channels == 2) hn::StoreInterleaved2(v[0], v[1], d, out + 2 * x);
   if constexpr (Channels == 3) hn::StoreInterleaved3(v[0], v[1], v[2], d, out + 3 * x);
@@ -37,9 +37,9 @@ HWY_INLINE void merge_vector(const Sample* const* planes, Sample* out, std::int6
 }
 
 // Whole vectors, the last one ending with the row; rows shorter than a vector by single samples.
-template <class Vector, class Single>
+template <class T, class Vector, class Single>
 HWY_INLINE void for_row(std::int64_t width, const Vector& vector, const Single& single) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(D8()));
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(TagOf<T>()));
   std::int64_t x = 0;
   for (; x + lanes <= width; x += lanes) vector(x);
   if (x == width) return;
@@ -50,48 +50,66 @@ HWY_INLINE void for_row(std::int64_t width, const Vector& vector, const Single& 
   for (; x < width; ++x) single(x);
 }
 
-template <int Channels>
-void split_row(const Sample* in, Sample* const* planes, std::int64_t width) {
-  for_row(
+template <int Channels, class T>
+void split_row(const T* in, T* const* planes, std::int64_t width) {
+  for_row<T>(
       width, [&](std::int64_t x) { split_vector<Channels>(in, planes, x); },
       [&](std::int64_t x) {
         for (int c = 0; c < Channels; ++c) planes[c][x] = in[Channels * x + c];
       });
 }
 
-template <int Channels>
-void merge_row(const Sample* const* planes, Sample* out, std::int64_t width) {
-  for_row(
+template <int Channels, class T>
+void merge_row(const T* const* planes, T* out, std::int64_t width) {
+  for_row<T>(
       width, [&](std::int64_t x) { merge_vector<Channels>(planes, out, x); },
       [&](std::int64_t x) {
         for (int c = 0; c < Channels; ++c) out[Channels * x + c] = planes[c][x];
       });
 }
 
-void split_rows(const StageCall<Host>& call, const Band& band) {
+template <class T>
+void split_planes(const StageCall<Host>& call, const Band& band) {
   const FrameType& shape = call.in.type;
   for (std::int64_t y = band.first; y < band.end; ++y) {
-    const Sample* in = call.in.plane<Sample>(0).row(y - band.in_top);
-    Sample* planes[4] = {};
+    const T* in = call.in.plane<T>(0).row(y - band.in_top);
+    T* planes[4] = {};
     for (int c = 0; c < shape.channels(); ++c)
-      planes[c] = call.out.plane<Sample>(plane_of_channel(shape, c)).row(y - band.out_top);
+      planes[c] = call.out.plane<T>(plane_of_channel(shape, c)).row(y - band.out_top);
     if (shape.channels() == 2) split_row<2>(in, planes, shape.width);
     if (shape.channels() == 3) split_row<3>(in, planes, shape.width);
     if (shape.channels() == 4) split_row<4>(in, planes, shape.width);
   }
 }
 
-void merge_rows(const StageCall<Host>& call, const Band& band) {
+template <class T>
+void merge_planes(const StageCall<Host>& call, const Band& band) {
   const FrameType& shape = call.in.type;
   for (std::int64_t y = band.first; y < band.end; ++y) {
-    Sample* out = call.out.plane<Sample>(0).row(y - band.out_top);
-    const Sample* planes[4] = {};
+    T* out = call.out.plane<T>(0).row(y - band.out_top);
+    const T* planes[4] = {};
     for (int c = 0; c < shape.channels(); ++c)
-      planes[c] = call.in.plane<Sample>(plane_of_channel(shape, c)).row(y - band.in_top);
+      planes[c] = call.in.plane<T>(plane_of_channel(shape, c)).row(y - band.in_top);
     if (shape.channels() == 2) merge_row<2>(planes, out, shape.width);
     if (shape.channels() == 3) merge_row<3>(planes, out, shape.width);
     if (shape.channels() == 4) merge_row<4>(planes, out, shape.width);
   }
+}
+
+void split_rows(const StageCall<Host>& call, const Band& band) {
+  split_planes<Sample>(call, band);
+}
+
+void split16_rows(const StageCall<Host>& call, const Band& band) {
+  split_planes<Sample16>(call, band);
+}
+
+void merge_rows(const StageCall<Host>& call, const Band& band) {
+  merge_planes<Sample>(call, band);
+}
+
+void merge16_rows(const StageCall<Host>& call, const Band& band) {
+  merge_planes<Sample16>(call, band);
 }
 
 }  // namespace
@@ -104,6 +122,8 @@ namespace imgpipe {
 
 HWY_EXPORT(split_rows);
 HWY_EXPORT(merge_rows);
+HWY_EXPORT(split16_rows);
+HWY_EXPORT(merge16_rows);
 
 void split_cpu(const StageCall<Host>& call, const Band& band) {
   HWY_DYNAMIC_DISPATCH(split_rows)(call, band);
@@ -111,6 +131,14 @@ void split_cpu(const StageCall<Host>& call, const Band& band) {
 
 void merge_cpu(const StageCall<Host>& call, const Band& band) {
   HWY_DYNAMIC_DISPATCH(merge_rows)(call, band);
+}
+
+void split16_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(split16_rows)(call, band);
+}
+
+void merge16_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(merge16_rows)(call, band);
 }
 
 }  // namespace imgpipe

@@ -61,8 +61,9 @@ struct LinearSource {
 }
 
 // Of four pixels' sum, each weighed along both axes.
-IMGPIPE_HOST_DEVICE constexpr Sample linear_rounded(std::uint32_t sum) {
-  return static_cast<Sample>((sum + (1U << (2 * kLinearBits - 1))) >> (2 * kLinearBits));
+template <class T = Sample>
+IMGPIPE_HOST_DEVICE constexpr T linear_rounded(std::uint32_t sum) {
+  return static_cast<T>((sum + (1U << (2 * kLinearBits - 1))) >> (2 * kLinearBits));
 }
 
 // ---- area -------------------------------------------------------------------------------------------
@@ -96,41 +97,46 @@ struct AreaUnits {
 // How a mean is rounded. By whole factors (`whole`) as OpenCV does it: a block of 2x2 half up, any other by a
 // product in floats, half to even; if its counters hold the sum. All other means are exact, half up.
 struct AreaMean {
-  std::uint64_t units = 1;  // covered by an output pixel: the sum is at most kMaxSample times that
+  std::uint64_t units = 1;  // covered by an output pixel: the sum is at most white times that
   bool whole = false;
   float factor = 1;  // of whole: 1 / units
 };
 
 inline constexpr std::uint64_t kMostWholeUnits = std::uint64_t{1} << 23;
+// OpenCV sums 16 bits in floats: so many are exact.
+inline constexpr std::uint64_t kMostWholeUnits16 = std::uint64_t{1} << 8;
 
-[[nodiscard]] constexpr AreaMean area_mean(const AreaUnits& across, const AreaUnits& down) {
+[[nodiscard]] constexpr AreaMean area_mean(const AreaUnits& across, const AreaUnits& down,
+                                           SampleType sample = SampleType::u8) {
   const auto units =
       static_cast<std::uint64_t>(across.out_pixel) * static_cast<std::uint64_t>(down.out_pixel);
   const bool square_of_two = across.out_pixel == 2 && down.out_pixel == 2;
-  const bool whole = across.in_pixel == 1 && down.in_pixel == 1 && !square_of_two && units <= kMostWholeUnits;
+  const std::uint64_t most_units = sample == SampleType::u16 ? kMostWholeUnits16 : kMostWholeUnits;
+  const bool whole = across.in_pixel == 1 && down.in_pixel == 1 && !square_of_two && units <= most_units;
   return {units, whole, 1.0F / static_cast<float>(units)};
 }
 
-// Half up. Sum holds kMaxSample * units + units / 2.
-template <class Sum>
-IMGPIPE_HOST_DEVICE constexpr Sample exact_mean(Sum sum, Sum units) {
-  return static_cast<Sample>((sum + units / 2) / units);
+// Half up. Sum holds white * units + units / 2.
+template <class T = Sample, class Sum>
+IMGPIPE_HOST_DEVICE constexpr T exact_mean(Sum sum, Sum units) {
+  return static_cast<T>((sum + units / 2) / units);
 }
 
 // sum * factor in floats, half to even: the product's fraction taken apart in integers, all of it where it
 // matters (from 1/4 on).
-IMGPIPE_HOST_DEVICE constexpr Sample whole_mean(std::int32_t sum, float factor) {
+template <class T = Sample>
+IMGPIPE_HOST_DEVICE constexpr T whole_mean(std::int32_t sum, float factor) {
   constexpr int kBits = 40;
   const float product = static_cast<float>(sum) * factor;
   const auto fine = static_cast<std::int64_t>(product * static_cast<float>(std::int64_t{1} << kBits));
   const std::int64_t odd = fine >> kBits & 1;
-  return static_cast<Sample>((fine + (std::int64_t{1} << (kBits - 1)) - 1 + odd) >> kBits);
+  return static_cast<T>((fine + (std::int64_t{1} << (kBits - 1)) - 1 + odd) >> kBits);
 }
 
-template <class Sum>
-IMGPIPE_HOST_DEVICE constexpr Sample rounded_mean(Sum sum, const AreaMean& mean) {
-  return mean.whole ? whole_mean(static_cast<std::int32_t>(sum), mean.factor)
-                    : exact_mean(sum, static_cast<Sum>(mean.units));
+template <class T = Sample, class Sum>
+IMGPIPE_HOST_DEVICE constexpr T rounded_mean(Sum sum, const AreaMean& mean) {
+  return mean.whole ? whole_mean<T>(static_cast<std::int32_t>(sum), mean.factor)
+                    : exact_mean<T>(sum, static_cast<Sum>(mean.units));
 }
 
 static_assert(exact_mean(2, 4) == 1 && exact_mean(1, 4) == 0 && exact_mean(255 * 35, 35) == 255);
@@ -140,6 +146,8 @@ static_assert(whole_mean(255 * 9, 1.0F / 9) == 255 && whole_mean(4, 1.0F / 9) ==
 static_assert(area_units({6, 4}).in_pixel == 2 && area_units({6, 4}).out_pixel == 3);
 static_assert(area_covered({2, 3}, 0, 0) == 2 && area_covered({2, 3}, 0, 1) == 1 &&
               area_covered({2, 3}, 1, 1) == 1);
+static_assert(whole_mean<Sample16>(65535 * 256, 1.0F / 256) == 65535 &&
+              linear_rounded<Sample16>(65535U << 16) == 65535);
 static_assert(linear_rounded(255U << 16) == 255 && linear_rounded(32767) == 0 && linear_rounded(32768) == 1);
 
 // ---- tables -----------------------------------------------------------------------------------------

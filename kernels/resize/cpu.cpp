@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/resize/host_plane.h"
 #include "kernels/resize/resize.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -27,18 +28,6 @@ constexpr std::int64_t kAreaChunk = 4096;    // columns of the input: their sums
 // Rows that are summed in 16 bits before they are added to the rest; few enough for the processor to follow.
 constexpr std::int64_t kRowGroup = 16;
 
-// A plane of a call, with rows counted as in the whole image.
-struct ResizePlane {
-  ConstHostPlane in;
-  HostPlane out;
-  const Band& band;
-  ResizeTables tables;
-  AreaUnits across, down;
-
-  [[nodiscard]] const Sample* from(std::int64_t y) const { return in.row(y - band.in_top); }
-  [[nodiscard]] Sample* to(std::int64_t y) const { return out.row(y - band.out_top); }
-};
-
 // The value of a place between two columns, times 256, which 16 bits hold.
 inline std::uint16_t blended(int left, int right, int share) {
   return static_cast<std::uint16_t>((left << kLinearBits) + (right - left) * share);
@@ -55,88 +44,6 @@ inline void blend_columns(const Sample* row, std::int64_t last, const AxisTable&
     const Sample* at = row + table.source[x];
     to[x - first] = blended(at[0], at[1], table.share[x]);
   }
-}
-
-void nearest_plane(const ResizePlane& plane) {
-  const AxisTable& table = plane.tables.across;
-  const std::int64_t width = plane.out.width;
-  std::int64_t above = -1;  // the row that the row above comes from
-  for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
-    const std::int64_t source = plane.tables.down.source[y];
-    const Sample* from = plane.from(source);
-    Sample* to = plane.to(y);
-    if (source == above) {
-      std::memcpy(to, plane.to(y - 1), static_cast<std::size_t>(width));
-    } else {
-      for (std::int64_t x = 0; x < width; ++x) to[x] = from[table.source[x]];
-    }
-    above = source;
-  }
-}
-
-// Makes pixels out of their rows' sums by column; a pixel may begin in one chunk of columns and end in
-// another.
-class ColumnSummer {
- public:
-  explicit ColumnSummer(const ResizePlane& plane)
-      : table_(plane.tables.across),
-        unit_(static_cast<std::uint64_t>(plane.across.in_pixel)),
-        mean_(area_mean(plane.across, plane.down)),
-        exact_factor_(1.0 / static_cast<double>(mean_.units)) {}
-
-  void start_row() {
-    x_ = 0;
-    sum_ = 0;
-  }
-
-  // sums[i]: of column first + i, up to column `end`. Every pixel that ends there is written.
-  void add(const std::uint32_t* sums, std::int64_t first, std::int64_t end, std::int64_t width, Sample* to) {
-    while (x_ < width) {
-      const std::int64_t from = table_.source[x_];
-      const std::int64_t last = table_.source[x_ + 1];  // the column that the right edge lies in
-      const auto before = static_cast<std::uint64_t>(table_.share[x_]);
-      const auto after = static_cast<std::uint64_t>(table_.share[x_ + 1]);
-      if (from == last) {
-        if (from >= end) return;
-        sum_ = (after - before) * sums[from - first];
-      } else {
-        if (from >= first && from < end) sum_ = (unit_ - before) * sums[from - first];
-        sum_ += unit_ * total(sums, std::max(from + 1, first) - first, std::min(last, end) - first);
-        if (last > end || (last == end && after > 0)) return;
-        if (after > 0) sum_ += after * sums[last - first];
-      }
-      to[x_++] = rounded();
-    }
-  }
-
- private:
-  static std::uint64_t total(const std::uint32_t* sums, std::int64_t first, std::int64_t end) {
-    std::uint64_t sum = 0;
-    for (std::int64_t i = first; i < end; ++i) sum += sums[i];
-    return sum;
-  }
-
-  // exact_mean() by a product in doubles: (sum + units / 2 + 1/2) / units is at least 1 / 2 units away from
-  // whole numbers, and the product is less than 2^-43 beside it.
-  [[nodiscard]] Sample rounded() const {
-    if (mean_.whole) return whole_mean(static_cast<std::int32_t>(sum_), mean_.factor);
-    return static_cast<Sample>((static_cast<double>(sum_ + mean_.units / 2) + 0.5) * exact_factor_);
-  }
-
-  AxisTable table_;
-  std::uint64_t unit_;
-  AreaMean mean_;
-  double exact_factor_;
-  std::int64_t x_ = 0;     // the next pixel to be written
-  std::uint64_t sum_ = 0;  // of it, so far
-};
-
-// Whether the sums by column fit in 32 bits, and ColumnSummer's doubles are exact. If not, the image is
-// larger than any memory, or a row of it is enough.
-constexpr bool fits_column_sums(const ResizePlane& plane) {
-  constexpr std::int64_t kMostUnits = std::int64_t{1} << 24;
-  return plane.down.out_pixel < kMostUnits &&
-         plane.across.out_pixel < (std::int64_t{1} << 40) / plane.down.out_pixel;
 }
 
 }  // namespace
@@ -191,7 +98,7 @@ void blend_rows(const std::uint16_t* first, const std::uint16_t* second, int sha
 // Two rows of the input, blended along themselves; each is made when it is first asked for.
 class BlendedRows {
  public:
-  const std::uint16_t* row(const ResizePlane& plane, std::int64_t source, std::int64_t first,
+  const std::uint16_t* row(const ResizePlane<Sample>& plane, std::int64_t source, std::int64_t first,
                            std::int64_t end) {
     const auto slot = static_cast<std::size_t>(source % 2);
     if (holds_[slot] != source) {
@@ -206,7 +113,7 @@ class BlendedRows {
   alignas(64) std::uint16_t values_[2][kLinearChunk];
 };
 
-void linear_plane(const ResizePlane& plane) {
+void linear_plane(const ResizePlane<Sample>& plane) {
   for (std::int64_t first = 0; first < plane.out.width; first += kLinearChunk) {
     const std::int64_t end = std::min(plane.out.width, first + kLinearChunk);
     BlendedRows rows;
@@ -245,7 +152,7 @@ void halve_row(const Sample* upper, const Sample* lower, std::int64_t width, Sam
   }
 }
 
-void halve_plane(const ResizePlane& plane) {
+void halve_plane(const ResizePlane<Sample>& plane) {
   for (std::int64_t y = plane.band.first; y < plane.band.end; ++y)
     halve_row(plane.from(2 * y), plane.from(2 * y + 1), plane.out.width, plane.to(y));
 }
@@ -263,8 +170,8 @@ HWY_INLINE void add_weighted(V16 values, V32 weight, bool anew, std::uint32_t* s
 }
 
 // Adds rows first..end-1, each `weight` times, or, if `anew`, stores that. At most kRowGroup rows.
-void add_rows(const ResizePlane& plane, std::int64_t first, std::int64_t end, std::uint32_t weight, bool anew,
-              std::int64_t column, std::int64_t columns, std::uint32_t* sums) {
+void add_rows(const ResizePlane<Sample>& plane, std::int64_t first, std::int64_t end, std::uint32_t weight,
+              bool anew, std::int64_t column, std::int64_t columns, std::uint32_t* sums) {
   const D16 d;
   const hn::Rebind<std::uint8_t, D16> narrow;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -287,7 +194,7 @@ void add_rows(const ResizePlane& plane, std::int64_t first, std::int64_t end, st
 }
 
 // The sums of `columns` columns over the rows that row y of the output covers, in units of height.
-void sum_rows(const ResizePlane& plane, std::int64_t y, std::int64_t column, std::int64_t columns,
+void sum_rows(const ResizePlane<Sample>& plane, std::int64_t y, std::int64_t column, std::int64_t columns,
               std::uint32_t* sums) {
   const AxisTable& table = plane.tables.down;
   std::int64_t row = table.source[y];
@@ -310,9 +217,9 @@ void sum_rows(const ResizePlane& plane, std::int64_t y, std::int64_t column, std
   if (after > 0) add_rows(plane, last, last + 1, after, false, column, columns, sums);
 }
 
-void area_plane(const ResizePlane& plane) {
+void area_plane(const ResizePlane<Sample>& plane) {
   alignas(64) std::uint32_t sums[kAreaChunk];
-  ColumnSummer summer(plane);
+  ColumnSummer<Sample> summer(plane);
   for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
     summer.start_row();
     for (std::int64_t first = 0; first < plane.in.width; first += kAreaChunk) {
@@ -323,37 +230,18 @@ void area_plane(const ResizePlane& plane) {
   }
 }
 
-// Any size that 64 bits hold, slowly.
-void huge_area_plane(const ResizePlane& plane) {
-  const AreaMean mean = area_mean(plane.across, plane.down);
-  for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
-    for (std::int64_t x = 0; x < plane.out.width; ++x) {
-      std::uint64_t sum = 0;
-      for (std::int64_t j = plane.tables.down.source[y];
-           j * plane.down.in_pixel < (y + 1) * plane.down.out_pixel; ++j) {
-        for (std::int64_t i = plane.tables.across.source[x];
-             i * plane.across.in_pixel < (x + 1) * plane.across.out_pixel; ++i) {
-          sum += static_cast<std::uint64_t>(plane.from(j)[i] * area_covered(plane.across, x, i) *
-                                            area_covered(plane.down, y, j));
-        }
-      }
-      plane.to(y)[x] = exact_mean(sum, mean.units);
-    }
-  }
-}
-
 void resize_rows(const StageCall<Host>& call, const Band& band) {
   const FrameType& in = call.in.type;
   const FrameType& out = call.out.type;
   const ResizeMethod method = ResizeParameters(call.parameters).method;
   for (int c = 0; c < out.channels(); ++c) {
     const std::size_t number = plane_of_channel(out, c);
-    const ResizePlane plane{call.in.plane<Sample>(number),
-                            call.out.plane<Sample>(number),
-                            band,
-                            resize_tables(call.prepared.as<std::int32_t>(), out.width, out.height),
-                            area_units({in.width, out.width}),
-                            area_units({in.height, out.height})};
+    const ResizePlane<Sample> plane{call.in.plane<Sample>(number),
+                                    call.out.plane<Sample>(number),
+                                    band,
+                                    resize_tables(call.prepared.as<std::int32_t>(), out.width, out.height),
+                                    area_units({in.width, out.width}),
+                                    area_units({in.height, out.height})};
     if (method == ResizeMethod::nearest) {
       nearest_plane(plane);
     } else if (in.width == 2 * out.width && in.height == 2 * out.height) {

@@ -65,19 +65,21 @@ void prepare_axis(const ResizeAxis& axis, ResizeMethod method, std::int32_t* sou
 
 // ---- one pixel --------------------------------------------------------------------------------------
 
-Sample linear_pixel(const ConstHostPlane& in, const LinearSource& across, const LinearSource& down) {
+template <class T>
+T linear_pixel(const Plane<const T, Host>& in, const LinearSource& across, const LinearSource& down) {
   const std::int64_t right = across.source + (across.share > 0 ? 1 : 0);
   const std::int64_t below = down.source + (down.share > 0 ? 1 : 0);
   const auto row_value = [&](std::int64_t y) {
     return static_cast<std::uint32_t>((kLinearOne - across.share) * in.row(y)[across.source] +
                                       across.share * in.row(y)[right]);
   };
-  return linear_rounded(static_cast<std::uint32_t>(kLinearOne - down.share) * row_value(down.source) +
-                        static_cast<std::uint32_t>(down.share) * row_value(below));
+  return linear_rounded<T>(static_cast<std::uint32_t>(kLinearOne - down.share) * row_value(down.source) +
+                           static_cast<std::uint32_t>(down.share) * row_value(below));
 }
 
-Sample area_pixel(const ConstHostPlane& in, std::int64_t x, std::int64_t y, const AreaUnits& across,
-                  const AreaUnits& down) {
+template <class T>
+T area_pixel(const Plane<const T, Host>& in, std::int64_t x, std::int64_t y, const AreaUnits& across,
+             const AreaUnits& down) {
   std::uint64_t sum = 0;
   for (std::int64_t j = y * down.out_pixel / down.in_pixel; j * down.in_pixel < (y + 1) * down.out_pixel;
        ++j) {
@@ -86,10 +88,11 @@ Sample area_pixel(const ConstHostPlane& in, std::int64_t x, std::int64_t y, cons
       sum += static_cast<std::uint64_t>(in.row(j)[i] * area_covered(across, x, i) * area_covered(down, y, j));
     }
   }
-  return rounded_mean(sum, area_mean(across, down));
+  return rounded_mean<T>(sum, area_mean(across, down, sample_type_of<T>));
 }
 
-void resize_plane(const ConstHostPlane& in, const HostPlane& out, ResizeMethod method,
+template <class T>
+void resize_plane(const Plane<const T, Host>& in, const Plane<T, Host>& out, ResizeMethod method,
                   const ResizeTables& tables) {
   const AreaUnits across = area_units({in.width, out.width});
   const AreaUnits down = area_units({in.height, out.height});
@@ -109,6 +112,17 @@ void resize_plane(const ConstHostPlane& in, const HostPlane& out, ResizeMethod m
           break;
       }
     }
+  }
+}
+
+template <class T>
+void resize(const StageCall<Host>& call) {
+  const ResizeParameters parameters(call.parameters);
+  const FrameType& type = call.out.type;
+  const ResizeTables tables = resize_tables(call.prepared.as<std::int32_t>(), type.width, type.height);
+  for (int c = 0; c < type.channels(); ++c) {
+    const std::size_t plane = plane_of_channel(type, c);
+    resize_plane<T>(call.in.plane<T>(plane), call.out.plane<T>(plane), parameters.method, tables);
   }
 }
 
@@ -175,13 +189,11 @@ void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte
 }
 
 void resize_reference(const StageCall<Host>& call) {
-  const ResizeParameters parameters(call.parameters);
-  const FrameType& type = call.out.type;
-  const ResizeTables tables = resize_tables(call.prepared.as<std::int32_t>(), type.width, type.height);
-  for (int c = 0; c < type.channels(); ++c) {
-    const std::size_t plane = plane_of_channel(type, c);
-    resize_plane(call.in.plane<Sample>(plane), call.out.plane<Sample>(plane), parameters.method, tables);
-  }
+  resize<Sample>(call);
+}
+
+void resize16_reference(const StageCall<Host>& call) {
+  resize<Sample16>(call);
 }
 
 }  // namespace imgpipe

@@ -12,7 +12,8 @@
 //   area      the mean of what the output pixel covers, exact and rounded half up:
 //             sum of v * covered width * covered height / (n_x n_y), lengths in 1/m of an input pixel. Where
 //             both n are multiples of m it is rounded as OpenCV's INTER_AREA (resizeAreaFast_) does it:
-//             2x2: (sum + 2) >> 2, else float(sum) * (1.f / pixels) to nearest, half to even.
+//             2x2: (sum + 2) >> 2, else float(sum) * (1.f / pixels) to nearest, half to even (16 bits: up to
+//             256 pixels, whose sum a float holds exactly; of more half up).
 //             Enlarging is the same mean, so that whole factors repeat pixels.
 #pragma once
 
@@ -72,9 +73,11 @@ void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte
 
 // in, out: planar, of any size from 1x1, sides below 2^31; alpha is a plane like the others.
 void resize_reference(const StageCall<Host>& call);
+void resize16_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the rows that resize_needs() says.
 void resize_cpu(const StageCall<Host>& call, const Band& band);
+void resize16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; planes as kernels/cuda_launch.h asks.
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include "kernels/smooth/smooth.h"
+#include "kernels/smooth/window_rows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/smooth/cpu.cpp"
@@ -81,28 +82,6 @@ static_assert(divides(96) && divides(160) && divides(176) && divides(224) && div
 
 // Stands for the rows beyond the image, with shrink.
 alignas(64) constexpr Sample kNoSamples[kChunkRoom] = {};
-
-// The five rows that make one, and what they weigh together.
-struct Rows {
-  const Sample* row[kTaps];  // nullptr: does not count
-  std::uint32_t weights = 0;
-  std::int64_t ahead = 0;  // samples from a row to the one that the next five end with
-};
-
-inline Rows rows_around(const ConstHostPlane& in, std::int64_t in_top, std::int64_t y, std::int64_t height,
-                        Border border, const Taps& taps) {
-  Rows rows{};
-  rows.ahead = in.stride;
-  for (int i = 0; i < kTaps; ++i) {
-    std::int64_t from = y + i - kRadius;
-    if (border == Border::replicate) from = replicated(from, height);
-    if (border == Border::reflect) from = reflected(from, height);
-    if (from < 0 || from >= height) continue;
-    rows.row[i] = in.row(from - in_top);
-    rows.weights += static_cast<std::uint32_t>(taps[static_cast<std::size_t>(i)]);
-  }
-  return rows;
-}
 
 }  // namespace
 }  // namespace imgpipe
@@ -232,8 +211,8 @@ void average_end(ColumnSums& sums, std::int64_t x, std::int64_t first, std::int6
 
 // Columns first..end-1 of a row; `first` is even.
 template <Window W>
-void smooth_chunk(const Rows& rows, std::int64_t first, std::int64_t end, std::int64_t width, Border border,
-                  const Divisor& divisor, ColumnSums& sums, Sample* out) {
+void smooth_chunk(const WindowRows<Sample>& rows, std::int64_t first, std::int64_t end, std::int64_t width,
+                  Border border, const Divisor& divisor, ColumnSums& sums, Sample* out) {
   const Taps taps = window_taps(W);
   const std::int64_t from = std::max<std::int64_t>(0, first - kRadius);
   const std::int64_t to = std::min(width, end + kRadius);
@@ -267,7 +246,7 @@ void smooth_plane(const ConstHostPlane& in, const HostPlane& out, const FrameTyp
   for (std::int64_t first = 0; first < shape.width; first += kChunk) {
     const std::int64_t end = std::min(shape.width, first + kChunk);
     for (std::int64_t y = band.first; y < band.end; ++y) {
-      const Rows rows = rows_around(in, band.in_top, y, shape.height, border, taps);
+      const WindowRows<Sample> rows = rows_around(in, band.in_top, y, shape.height, border, taps);
       smooth_chunk<W>(rows, first, end, shape.width, border, divisor_of(rows.weights * across), sums,
                       out.row(y - band.out_top));
     }

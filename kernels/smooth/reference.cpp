@@ -12,7 +12,8 @@ std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {
   return i >= 0 && i < size ? i : -1;
 }
 
-Sample smoothed(const ConstHostPlane& in, std::int64_t x, std::int64_t y, const Taps& taps, Border border) {
+template <class T>
+T smoothed(const Plane<const T, Host>& in, std::int64_t x, std::int64_t y, const Taps& taps, Border border) {
   std::uint32_t sum = 0;
   std::uint32_t weights = 0;
   for (int dy = -kRadius; dy <= kRadius; ++dy) {
@@ -26,7 +27,22 @@ Sample smoothed(const ConstHostPlane& in, std::int64_t x, std::int64_t y, const 
       weights += weight;
     }
   }
-  return weighted_mean(sum, weights);
+  return weighted_mean<T>(sum, weights);
+}
+
+template <class T>
+void smooth(const StageCall<Host>& call) {
+  const SmoothParameters parameters(call.parameters);
+  const Taps taps = window_taps(parameters.window);
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const Plane<const T, Host> in = call.in.plane<T>(static_cast<std::size_t>(c));
+    const Plane<T, Host> out = call.out.plane<T>(static_cast<std::size_t>(c));
+    for (std::int64_t y = 0; y < in.height; ++y) {
+      for (std::int64_t x = 0; x < in.width; ++x) {
+        out.row(y)[x] = smoothed(in, x, y, taps, parameters.border);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -36,17 +52,11 @@ RowRange smooth_needs(const FrameType& in, const Parameters&, RowRange out) {
 }
 
 void smooth_reference(const StageCall<Host>& call) {
-  const SmoothParameters parameters(call.parameters);
-  const Taps taps = window_taps(parameters.window);
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const ConstHostPlane in = call.in.plane<Sample>(static_cast<std::size_t>(c));
-    const HostPlane out = call.out.plane<Sample>(static_cast<std::size_t>(c));
-    for (std::int64_t y = 0; y < in.height; ++y) {
-      for (std::int64_t x = 0; x < in.width; ++x) {
-        out.row(y)[x] = smoothed(in, x, y, taps, parameters.border);
-      }
-    }
-  }
+  smooth<Sample>(call);
+}
+
+void smooth16_reference(const StageCall<Host>& call) {
+  smooth<Sample16>(call);
 }
 
 }  // namespace imgpipe

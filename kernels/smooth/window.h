@@ -23,8 +23,9 @@ IMGPIPE_HOST_DEVICE constexpr Taps window_taps(Window window) {
 }
 
 // The mean of pixels whose weighted sum is S and whose weights sum to n, rounded half up.
-IMGPIPE_HOST_DEVICE constexpr Sample weighted_mean(std::uint32_t sum, std::uint32_t weights) {
-  return static_cast<Sample>((2 * sum + weights) / (2 * weights));
+template <class T = Sample>
+IMGPIPE_HOST_DEVICE constexpr T weighted_mean(std::uint32_t sum, std::uint32_t weights) {
+  return static_cast<T>((2 * sum + weights) / (2 * weights));
 }
 
 // The coordinate inside 0..size-1 that stands for `i` beyond the border.
@@ -43,7 +44,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int64_t reflected(std::int64_t i, std::int64_
 
 static_assert(weighted_mean(12, 25) == 0 && weighted_mean(13, 25) == 1);
 static_assert(weighted_mean(128, 256) == 1 && weighted_mean(127, 256) == 0);
-static_assert(weighted_mean(255U * 256, 256) == 255);
+static_assert(weighted_mean(255U * 256, 256) == 255 && weighted_mean<Sample16>(65535U * 256, 256) == 65535);
 static_assert(replicated(-2, 5) == 0 && replicated(6, 5) == 4 && replicated(3, 5) == 3);
 static_assert(reflected(-1, 5) == 1 && reflected(-2, 5) == 2 && reflected(5, 5) == 3 && reflected(6, 5) == 2);
 static_assert(reflected(-2, 2) == 0 && reflected(3, 2) == 1 && reflected(2, 1) == 0);

@@ -4,19 +4,19 @@ namespace imgpipe {
 namespace {
 
 // The first of those that part best; 0 where nothing can be parted.
-int otsu_value(const std::uint64_t* counts) {
+int otsu_value(const std::uint64_t* counts, int bins) {
   std::uint64_t pixels = 0;
   std::uint64_t sum = 0;
-  for (unsigned v = 0; v < kBins; ++v) {
+  for (int v = 0; v < bins; ++v) {
     pixels += counts[v];
-    sum += v * counts[v];
+    sum += static_cast<std::uint64_t>(v) * counts[v];
   }
   const double one = 1.0 / static_cast<double>(pixels);  // a sample's share
   const double mean = static_cast<double>(sum) * one;
   OtsuClass below{0, 0};
   double most = 0;
   int best = 0;
-  for (int v = 0; v < kBins; ++v) {
+  for (int v = 0; v < bins; ++v) {
     if (!otsu_take(below, v, static_cast<double>(counts[v]) * one)) continue;
     const double variance = otsu_variance(below, mean);
     if (variance > most) {
@@ -27,26 +27,56 @@ int otsu_value(const std::uint64_t* counts) {
   return best;
 }
 
+template <class T>
+void threshold(const StageCall<Host>& call) {
+  const ThresholdParameters parameters(call.parameters);
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const int at = threshold_of(parameters, call.histogram, c);
+    const Plane<const T, Host> in = call.in.plane<T>(static_cast<std::size_t>(c));
+    const Plane<T, Host> out = call.out.plane<T>(static_cast<std::size_t>(c));
+    for (std::int64_t y = 0; y < in.height; ++y) {
+      for (std::int64_t x = 0; x < in.width; ++x) out.row(y)[x] = in.row(y)[x] > at ? kLargest<T> : 0;
+    }
+  }
+}
+
 }  // namespace
 
 bool threshold_reads_histogram(const Parameters& parameters) {
   return ThresholdParameters(parameters).at == kOtsu;
 }
 
+std::string_view threshold_refuses(const FrameType& in, const Parameters& parameters) {
+  const bool fits = ThresholdParameters(parameters).at <= max_sample(in.sample);
+  return fits ? "" : "the samples have 8 bits, 0 to 255";
+}
+
 int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& histogram, int c) {
-  return parameters.at == kOtsu ? otsu_value(histogram.row(c)) : parameters.at;
+  return parameters.at == kOtsu ? otsu_value(histogram.row(c), static_cast<int>(histogram.width))
+                                : parameters.at;
+}
+
+int threshold_of(const StageCall<Host>& call, int c) {
+  return call.found.data != nullptr ? call.found.as<int>()[c]
+                                    : threshold_of(ThresholdParameters(call.parameters), call.histogram, c);
+}
+
+std::int64_t threshold_found_bytes(const FrameType& in, const Parameters&) {
+  return in.color_channels * static_cast<std::int64_t>(sizeof(int));
+}
+
+void threshold_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
+                    std::byte* to) {
+  for (int c = 0; c < in.color_channels; ++c)
+    reinterpret_cast<int*>(to)[c] = threshold_of(ThresholdParameters(parameters), histogram, c);
 }
 
 void threshold_reference(const StageCall<Host>& call) {
-  const ThresholdParameters parameters(call.parameters);
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const int at = threshold_of(parameters, call.histogram, c);
-    const ConstHostPlane in = call.in.plane<Sample>(static_cast<std::size_t>(c));
-    const HostPlane out = call.out.plane<Sample>(static_cast<std::size_t>(c));
-    for (std::int64_t y = 0; y < in.height; ++y) {
-      for (std::int64_t x = 0; x < in.width; ++x) out.row(y)[x] = in.row(y)[x] > at ? kMaxSample : 0;
-    }
-  }
+  threshold<Sample>(call);
+}
+
+void threshold16_reference(const StageCall<Host>& call) {
+  threshold<Sample16>(call);
 }
 
 }  // namespace imgpipe

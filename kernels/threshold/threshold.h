@@ -1,4 +1,5 @@
-// Threshold: samples above a value become white, all others black (cv2.threshold with THRESH_BINARY, 255).
+// Threshold: samples above a value become white, all others black (cv2.threshold with THRESH_BINARY and 255,
+// of 16 bits 65535).
 // Otsu's value (A Threshold Selection Method from Gray-Level Histograms, 1979) is the one that parts the
 // histogram of a plane into the two classes whose means differ most for their sizes.
 #pragma once
@@ -14,10 +15,10 @@ inline constexpr std::array<std::string_view, 1> kThresholdWords{"otsu"};
 inline constexpr int kOtsu = -1;
 inline constexpr std::array kThresholdParameters{
     Parameter{.name = "at",
-              .help = "Samples above it become 255, all others 0; otsu finds it for each colour plane",
+              .help = "Samples above it become white, all others black; otsu finds it for each colour plane",
               .kind = Parameter::Kind::integer,
               .preset = kOtsu,
-              .most = kMaxSample,
+              .most = kLargest<Sample16>,
               .words = kThresholdWords},
 };
 struct ThresholdParameters {
@@ -27,6 +28,12 @@ struct ThresholdParameters {
 
 // Otsu's value is found in the counts of the frame that it gets.
 [[nodiscard]] bool threshold_reads_histogram(const Parameters& parameters);
+// A value that samples of this type cannot have.
+[[nodiscard]] std::string_view threshold_refuses(const FrameType& in, const Parameters& parameters);
+// Otsu's value of each colour plane, an int each.
+[[nodiscard]] std::int64_t threshold_found_bytes(const FrameType& in, const Parameters& parameters);
+void threshold_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
+                    std::byte* to);
 
 // ---- Otsu's arithmetic ------------------------------------------------------------------------------
 // IEEE doubles, each operation rounded by itself, in the order of OpenCV's own code (its function
@@ -78,16 +85,20 @@ IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, doubl
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// What plane c is parted at; histogram: the counts of the whole image; it is not looked at unless the value
-// is to be found.
+// What plane c is parted at; histogram: the counts of the whole image, of any number of bins; it is not
+// looked at unless the value is to be found.
 [[nodiscard]] int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& histogram,
                                int c);
+// The same for a call, where it may have been found already.
+[[nodiscard]] int threshold_of(const StageCall<Host>& call, int c);
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`, for Otsu's value.
 void threshold_reference(const StageCall<Host>& call);
+void threshold16_reference(const StageCall<Host>& call);
 
 // The same in SIMD.
 void threshold_cpu(const StageCall<Host>& call, const Band& band);
+void threshold16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; Otsu's value is found there.
 CudaStatus threshold_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -207,19 +207,19 @@ class BandPass {
 
   void do_work(Slot& slot, std::size_t i) {
     const Step& step = *plan_.works[i].step;
-    const Stage& stage = *step.stage;
     const WorkBuffers& uses = plan_.buffers.works[i];
     const RowRange own = bands_.own(slot.band, step.in.height);
     const RowRange out = uses.pixels_out ? slot.rows[*uses.pixels_out] : own;
-    const RowRange in = uses.pixels_out ? rows_needed(stage, step.in, step.parameters, out) : own;
-    const auto call = stage_call<Host>(
+    const RowRange in = uses.pixels_out ? rows_needed(*step.stage, step.in, step.parameters, out) : own;
+    auto call = stage_call<Host>(
         plan_.works, plan_.buffers, i, host_table(step),
         [&](std::size_t buffer, int plane) { return rows_of(slot, buffer, plane, in); },
         [&](std::size_t counted) {
           return uses.counts_out ? own_counts(slot, i) : job_.histograms[counted].data();
         },
         [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
-    const std::int64_t bytes = share_of_bytes(bytes_moved(stage, step.in, step.out),
+    if (const auto& found = job_.found[i]; !found.empty()) call.found = {found.data(), std::ssize(found)};
+    const std::int64_t bytes = share_of_bytes(bytes_moved(*step.stage, step.in, step.out),
                                               bands_.own(slot.band, step.out.height), step.out.height);
     timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
       step.functions().cpu(call, {out.first, out.end, in.first, out.first});

@@ -9,6 +9,8 @@
 // on that thread too: in their order they are only begun.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "pipeline/engine.h"
@@ -31,6 +33,7 @@ struct ChainJob {
   std::vector<std::vector<std::uint64_t>>& histograms;  // by step; those of the chain's works are overwritten
   Timeline& timeline;
   int pass = 0;
+  std::span<const std::vector<std::byte>> found = {};  // by work: what it finds in the counts that it reads
   BandDevice* device = nullptr;  // does the works in place of the threads, if there is one
 };
 

@@ -7,6 +7,7 @@
 #include "kernels/stage.h"
 #include "pipeline/host/band_device.h"
 #include "pipeline/host/bands.h"
+#include "pipeline/stage_calls.h"
 
 namespace imgpipe {
 namespace {
@@ -61,7 +62,8 @@ class ChainsMemory {
     const BandPlan bands(plan_, chain, writer, 1);
     const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
     const std::int64_t read = chain.decodes ? question_.reader.band_bytes(bands.rows_read()) : 0;
-    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader, bands.band_bytes() + read,
+    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader,
+        bands.band_bytes() + counts_bytes(chain) + read,
         to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
     // Strips are the same for any number of threads.
     bands_ = std::max(
@@ -79,7 +81,7 @@ class ChainsMemory {
                                                   question_.reader.band_bytes(bands.rows_read())
                                             : cut.bands.input_bytes();
     const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
-    const std::int64_t band = read + cut.bands.output_bytes();
+    const std::int64_t band = read + cut.bands.output_bytes() + 2 * counts_bytes(chain);
     const auto more = static_cast<std::int64_t>(device_slots(1)) - 1;
     add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader + more * band, band,
         writer == nullptr ? MemoryNeed() : writer_need(question_, bands.rows()));
@@ -94,6 +96,16 @@ class ChainsMemory {
       const Buffer& buffer = plan_.buffers.buffers[i];
       const bool lives = buffer.made_at <= end && (question_.repeat > 0 || buffer.last_read_at > first);
       if (lives && crosses_chains(i)) bytes += buffer.bytes();
+    }
+    return bytes;
+  }
+
+  // Of the counters that each band has for itself.
+  [[nodiscard]] std::int64_t counts_bytes(const Chain& chain) const {
+    std::int64_t bytes = 0;
+    for (std::size_t i = chain.first; i < chain.end; ++i) {
+      const auto counts = plan_.buffers.works[i].counts_out;
+      if (counts) bytes += plan_.buffers[*counts].bytes();
     }
     return bytes;
   }
@@ -127,7 +139,8 @@ class ChainedRun {
         threads_(threads),
         device_(device),
         plan_(chained_plan(memory_question(job, outcome.plan), device != nullptr)),
-        whole_(plan_.buffers) {
+        whole_(plan_.buffers),
+        found_(plan_.works.size()) {
     outcome.histograms.resize(outcome.plan.steps.size());
   }
 
@@ -146,6 +159,7 @@ class ChainedRun {
  private:
   // With `last` what nothing reads any more is freed behind the chain.
   void run_one(const Chain& chain, int pass, bool last) {
+    if (device_ == nullptr) find(chain, pass);
     run_chain({.plan = plan_,
                .chain = chain,
                .reader = chain.decodes ? job_.reader.get() : nullptr,
@@ -155,11 +169,24 @@ class ChainedRun {
                .histograms = outcome_.histograms,
                .timeline = outcome_.timeline,
                .pass = pass,
+               .found = found_,
                .device = device_},
               threads_);
     if (!last) return;
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
+    }
+  }
+
+  // What the chain's works need of counts that are complete, once for all bands.
+  void find(const Chain& chain, int pass) {
+    for (std::size_t i = chain.first; i < chain.end; ++i) {
+      const Work& work = plan_.works[i];
+      const Step& step = *work.step;
+      if (!step.counted_by || step.stage->find == nullptr) continue;
+      const auto span =
+          outcome_.timeline.span(outcome_.plan.steps[work.index].label, SpanKind::kernel, 0, pass);
+      found_[i] = found_table(step, outcome_.histograms[*step.counted_by]);
     }
   }
 
@@ -179,6 +206,7 @@ class ChainedRun {
   BandDevice* device_;
   const ChainedPlan plan_;
   WholeBuffers whole_;
+  std::vector<std::vector<std::byte>> found_;  // by work
 };
 
 }  // namespace

@@ -1,0 +1,28 @@
+// A sample with another number of bits (docs/pixels.md), for host and device.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/pixel.h"
+
+namespace imgpipe {
+
+// To the nearest: 65535 = 257 * 255. There and back 8 bits are as they were.
+template <class To, class From>
+IMGPIPE_HOST_DEVICE constexpr To converted(From v) {
+  if constexpr (std::is_same_v<To, From>) {
+    return v;
+  } else if constexpr (sizeof(To) == 1) {
+    return static_cast<To>((v * 255U + 32767U) / 65535U);
+  } else {
+    return static_cast<To>(v * 257U);
+  }
+}
+
+static_assert(converted<Sample16>(Sample{255}) == 65535 && converted<Sample16>(Sample{1}) == 257);
+static_assert(converted<Sample>(Sample16{128}) == 0 && converted<Sample>(Sample16{129}) == 1);
+static_assert(converted<Sample>(Sample16{65535}) == 255 && converted<Sample>(Sample16{65407}) == 255 &&
+              converted<Sample>(Sample16{65406}) == 254);
+
+}  // namespace imgpipe

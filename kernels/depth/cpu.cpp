@@ -1,0 +1,50 @@
+#include "kernels/depth/depth.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/depth/cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class From, class To>
+void convert_planes(const StageCall<Host>& call, const Band& band) {
+  for (std::size_t i = 0; i < call.in.planes.size(); ++i) {
+    if (!call.in.planes[i].empty()) convert_plane<From, To>(call, band, i);
+  }
+}
+
+void widen_rows(const StageCall<Host>& call, const Band& band) {
+  convert_planes<Sample, Sample16>(call, band);
+}
+
+void narrow_rows(const StageCall<Host>& call, const Band& band) {
+  convert_planes<Sample16, Sample>(call, band);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace imgpipe {
+
+HWY_EXPORT(widen_rows);
+HWY_EXPORT(narrow_rows);
+
+void depth_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(widen_rows)(call, band);
+}
+
+void depth16_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(narrow_rows)(call, band);
+}
+
+}  // namespace imgpipe
+#endif

@@ -1,0 +1,33 @@
+// Samples of 8 or 16 bits made of those of the other: 16 bits to the nearest of 8, 8 bits times 257.
+#pragma once
+
+#include <array>
+
+#include "kernels/depth/convert.h"
+#include "kernels/stage_call.h"
+
+namespace imgpipe {
+
+inline constexpr std::array<std::string_view, 2> kDepthNames{"8", "16"};
+inline constexpr std::array kDepthParameters{
+    Parameter{.name = "bits", .help = "Bits of a sample", .words = kDepthNames, .required = true},
+};
+[[nodiscard]] constexpr SampleType depth_wanted(const Parameters& parameters) {
+  return parameters[0] == 1 ? SampleType::u16 : SampleType::u8;
+}
+
+// Samples that have so many bits stay as they are.
+[[nodiscard]] std::string_view depth_needless(const FrameType& in, const Parameters& parameters);
+// The same image, its samples of the other type.
+[[nodiscard]] FrameType depth_output(const FrameType& in, const Parameters& parameters);
+
+// in, out: of either layout, both the same; alpha is converted like colour. From 8 bits to 16.
+void depth_reference(const StageCall<Host>& call);
+// From 16 bits to 8.
+void depth16_reference(const StageCall<Host>& call);
+
+// The same in SIMD.
+void depth_cpu(const StageCall<Host>& call, const Band& band);
+void depth16_cpu(const StageCall<Host>& call, const Band& band);
+
+}  // namespace imgpipe

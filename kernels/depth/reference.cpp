@@ -1,0 +1,39 @@
+#include "kernels/depth/depth.h"
+
+namespace imgpipe {
+namespace {
+
+template <class From, class To>
+void depth(const StageCall<Host>& call) {
+  for (std::size_t i = 0; i < call.in.planes.size(); ++i) {
+    const Plane<const From, Host> in = call.in.plane<From>(i);
+    const Plane<To, Host> out = call.out.plane<To>(i);
+    for (std::int64_t y = 0; y < in.height; ++y) {
+      for (std::int64_t x = 0; x < in.row_samples(); ++x) out.row(y)[x] = converted<To>(in.row(y)[x]);
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view depth_needless(const FrameType& in, const Parameters& parameters) {
+  if (in.sample != depth_wanted(parameters)) return "";
+  return in.sample == SampleType::u16 ? "the samples have 16 bits already"
+                                      : "the samples have 8 bits already";
+}
+
+FrameType depth_output(const FrameType& in, const Parameters& parameters) {
+  FrameType out = in;
+  out.sample = depth_wanted(parameters);
+  return out;
+}
+
+void depth_reference(const StageCall<Host>& call) {
+  depth<Sample, Sample16>(call);
+}
+
+void depth16_reference(const StageCall<Host>& call) {
+  depth<Sample16, Sample>(call);
+}
+
+}  // namespace imgpipe

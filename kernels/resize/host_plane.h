@@ -1,0 +1,131 @@
+// What resizing on the host shares between samples of 8 and of 16 bits, one pixel after the other.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/resize/resize.h"
+
+namespace imgpipe {
+
+// A plane of a call, with rows counted as in the whole image.
+template <class T>
+struct ResizePlane {
+  Plane<const T, Host> in;
+  Plane<T, Host> out;
+  const Band& band;
+  ResizeTables tables;
+  AreaUnits across, down;
+
+  [[nodiscard]] const T* from(std::int64_t y) const { return in.row(y - band.in_top); }
+  [[nodiscard]] T* to(std::int64_t y) const { return out.row(y - band.out_top); }
+};
+
+template <class T>
+void nearest_plane(const ResizePlane<T>& plane) {
+  const AxisTable& table = plane.tables.across;
+  const std::int64_t width = plane.out.width;
+  std::int64_t above = -1;  // the row that the row above comes from
+  for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
+    const std::int64_t source = plane.tables.down.source[y];
+    const T* from = plane.from(source);
+    T* to = plane.to(y);
+    if (source == above) {
+      std::memcpy(to, plane.to(y - 1), static_cast<std::size_t>(width) * sizeof(T));
+    } else {
+      for (std::int64_t x = 0; x < width; ++x) to[x] = from[table.source[x]];
+    }
+    above = source;
+  }
+}
+
+// Makes pixels out of their rows' sums by column; a pixel may begin in one chunk of columns and end in
+// another.
+template <class T>
+class ColumnSummer {
+ public:
+  explicit ColumnSummer(const ResizePlane<T>& plane)
+      : table_(plane.tables.across),
+        unit_(static_cast<std::uint64_t>(plane.across.in_pixel)),
+        mean_(area_mean(plane.across, plane.down, sample_type_of<T>)),
+        exact_factor_(1.0 / static_cast<double>(mean_.units)) {}
+
+  void start_row() {
+    x_ = 0;
+    sum_ = 0;
+  }
+
+  // sums[i]: of column first + i, up to column `end`. Every pixel that ends there is written.
+  void add(const std::uint32_t* sums, std::int64_t first, std::int64_t end, std::int64_t width, T* to) {
+    while (x_ < width) {
+      const std::int64_t from = table_.source[x_];
+      const std::int64_t last = table_.source[x_ + 1];  // the column that the right edge lies in
+      const auto before = static_cast<std::uint64_t>(table_.share[x_]);
+      const auto after = static_cast<std::uint64_t>(table_.share[x_ + 1]);
+      if (from == last) {
+        if (from >= end) return;
+        sum_ = (after - before) * sums[from - first];
+      } else {
+        if (from >= first && from < end) sum_ = (unit_ - before) * sums[from - first];
+        sum_ += unit_ * total(sums, std::max(from + 1, first) - first, std::min(last, end) - first);
+        if (last > end || (last == end && after > 0)) return;
+        if (after > 0) sum_ += after * sums[last - first];
+      }
+      to[x_++] = rounded();
+    }
+  }
+
+ private:
+  static std::uint64_t total(const std::uint32_t* sums, std::int64_t first, std::int64_t end) {
+    std::uint64_t sum = 0;
+    for (std::int64_t i = first; i < end; ++i) sum += sums[i];
+    return sum;
+  }
+
+  // exact_mean() by a product in doubles, which hold the sum: (sum + units / 2 + 1/2) / units is at least
+  // 1 / 2 units away from whole numbers, and the product is less than 2^-43 beside it, of 16 bits 2^-35.
+  [[nodiscard]] T rounded() const {
+    if (mean_.whole) return whole_mean<T>(static_cast<std::int32_t>(sum_), mean_.factor);
+    return static_cast<T>((static_cast<double>(sum_ + mean_.units / 2) + 0.5) * exact_factor_);
+  }
+
+  AxisTable table_;
+  std::uint64_t unit_;
+  AreaMean mean_;
+  double exact_factor_;
+  std::int64_t x_ = 0;     // the next pixel to be written
+  std::uint64_t sum_ = 0;  // of it, so far
+};
+
+// Whether the sums by column fit in 32 bits, and ColumnSummer's doubles are exact. If not, the image is
+// larger than any memory, or a row of it is enough; or it has 16 bits and more than 65,536 rows that go
+// into no smaller numbers.
+template <class T>
+constexpr bool fits_column_sums(const ResizePlane<T>& plane) {
+  constexpr bool kWide = sizeof(T) > 1;
+  constexpr std::int64_t kMostUnits = std::int64_t{1} << (kWide ? 16 : 24);
+  return plane.down.out_pixel < kMostUnits &&
+         plane.across.out_pixel < (std::int64_t{1} << (kWide ? 34 : 40)) / plane.down.out_pixel;
+}
+
+// Any size that 64 bits hold, slowly.
+template <class T>
+void huge_area_plane(const ResizePlane<T>& plane) {
+  const AreaMean mean = area_mean(plane.across, plane.down, sample_type_of<T>);
+  for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
+    for (std::int64_t x = 0; x < plane.out.width; ++x) {
+      std::uint64_t sum = 0;
+      for (std::int64_t j = plane.tables.down.source[y];
+           j * plane.down.in_pixel < (y + 1) * plane.down.out_pixel; ++j) {
+        for (std::int64_t i = plane.tables.across.source[x];
+             i * plane.across.in_pixel < (x + 1) * plane.across.out_pixel; ++i) {
+          sum += static_cast<std::uint64_t>(plane.from(j)[i] * area_covered(plane.across, x, i) *
+                                            area_covered(plane.down, y, j));
+        }
+      }
+      plane.to(y)[x] = rounded_mean<T>(sum, mean);
+    }
+  }
+}
+
+}  // namespace imgpipe
