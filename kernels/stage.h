@@ -48,12 +48,11 @@ struct Stage {
   bool (*reads_histogram)(const Parameters&) = nullptr;
   // What is wrong with values that are each allowed, in words; empty: nothing. nullptr: nothing ever is.
   std::string_view (*problem)(const Parameters&) = nullptr;
-  // Why the step cannot take a frame of this type with these values, in words; empty: it can. nullptr:
-  // always.
-  std::string_view (*refuses)(const FrameType& in, const Parameters&) = nullptr;
   // Why the step would change nothing in a frame of this type, in words: it is then left out. Empty: it is
   // needed.
   std::string_view (*needless)(const FrameType& in, const Parameters&) = nullptr;
+  // Why the step cannot be done to a frame of this type, in words. Empty: it can. nullptr: it always can.
+  std::string_view (*misfit)(const FrameType& in, const Parameters&) = nullptr;
   // The type of the frame that it makes, but for the layout. nullptr: as it came.
   FrameType (*output)(const FrameType& in, const Parameters&) = nullptr;
   // Which rows of the input these rows of the output need; neither end falls as the output's rise. nullptr:

@@ -63,7 +63,7 @@ constexpr std::array kStages{
           .summary = "black and white",
           .parameters = kThresholdParameters,
           .reads_histogram = threshold_reads_histogram,
-          .refuses = threshold_refuses,
+          .misfit = threshold_misfit,
           .found_bytes = threshold_found_bytes,
           .find = threshold_find,
           .u8 = IMGPIPE_FUNCTIONS(threshold),

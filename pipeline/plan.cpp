@@ -19,9 +19,12 @@ bool works_on(const Stage& stage, SampleType sample) {
   return functions(stage, sample).reference != nullptr;
 }
 
+std::string size_text(const FrameType& type) {
+  return std::to_string(type.width) + "x" + std::to_string(type.height);
+}
+
 void check_size(const std::string& label, const FrameType& out, std::int64_t most_pixels) {
-  const std::string makes =
-      label + " makes " + std::to_string(out.width) + "x" + std::to_string(out.height) + " pixels";
+  const std::string makes = label + " makes " + size_text(out) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMostSide || out.height > kMostSide)
     throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMostSide));
   if (out.pixels() > most_pixels)
@@ -51,6 +54,10 @@ class PlanBuilder {
       plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
       return;
     }
+    const std::string_view misfit = stage.misfit == nullptr ? "" : stage.misfit(frame_, request.parameters);
+    if (!misfit.empty())
+      throw Error(ErrorKind::usage, std::string(stage.name) + request.said + " of " + size_text(frame_) +
+                                        " pixels: " + std::string(misfit));
     if (!stage.any_layout) change_layout(stage.in);
     if (reads_histogram(stage, request.parameters) && !counted_by_) add_implicit("hist");
     add({.stage = &stage, .parameters = request.parameters}, request.said);
@@ -92,8 +99,6 @@ class PlanBuilder {
     if (step.implicit) step.label += "*";
     if (!works_on(stage, frame_.sample))
       throw Error(ErrorKind::usage, std::string(stage.name) + " takes images of 8 bits a sample only");
-    const std::string_view refused = stage.refuses == nullptr ? "" : stage.refuses(frame_, step.parameters);
-    if (!refused.empty()) throw Error(ErrorKind::usage, step.label + ": " + std::string(refused));
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
     if (stage.writes_pixels) check_size(step.label, step.out, most_pixels_);

@@ -48,35 +48,57 @@ std::string names_of(const Steps& steps) {
   return names;
 }
 
-// What a list does to alpha: the steps that work on all planes alike. Those that work on colour leave it
-// alone, and gray and changes of layout move it.
+// What a list does to alpha: the steps that work on all planes alike, and contrast where it makes samples of
+// another type. Those that work on colour leave it alone, and gray and changes of layout move it.
 Steps of_alpha(const Steps& steps) {
   Steps left;
   for (const StageRequest& step : steps) {
     const bool all_planes = !step.stage->color_only && step.stage->in == step.stage->out;
     if (all_planes) left.push_back(step);
+    if (step.said == ":to=8") left.push_back(parse_stages("depth:8").front());
+    if (step.said == ":to=16") left.push_back(parse_stages("depth:16").front());
   }
   return left;
 }
 
+// Lists that change how many bits a sample has, among stages that do not.
+std::vector<Steps> lists_of_both_depths() {
+  std::vector<Steps> lists;
+  for (const char* list : {"contrast:to=8", "contrast:to=16", "depth:8", "depth:16",
+                           "smooth,contrast:to=8,smooth", "contrast:to=16,smooth,contrast:to=8",
+                           "gray,contrast:to=8", "contrast:to=8,gray", "hist,contrast:to=16,smooth",
+                           "resize:20:70,contrast:to=8,invert", "depth:8,threshold,depth:16,gamma:2",
+                           "threshold:200,contrast:to=8", "contrast:to=8,resize:50:60:area,depth:16"})
+    lists.push_back(parse_stages(list));
+  return lists;
+}
+
 Image noise(Shape shape) {
   Image image(shape);
-  fill({frame_type_of(shape), {image.view(), {}, {}, {}}}, "noise", 5);
+  fill({frame_type_of(shape), {image.untyped_view(), {}, {}, {}}}, "noise", 5);
   return image;
+}
+
+// `count` channels of an image from channel `first` on, as an image of their own.
+Image channels_of(const Image& image, int first, int count) {
+  Shape shape = image.shape();
+  shape.channels = count;
+  Image out(shape);
+  const auto bytes = static_cast<std::size_t>(sample_bytes(shape.sample));
+  for (std::int64_t y = 0; y < shape.height; ++y) {
+    for (std::int64_t x = 0; x < shape.width; ++x) {
+      const auto to = static_cast<std::size_t>(x * count) * bytes;
+      const auto from = static_cast<std::size_t>(x * image.shape().channels + first) * bytes;
+      std::memcpy(out.untyped_view().row(y) + to, image.untyped_view().row(y) + from,
+                  static_cast<std::size_t>(count) * bytes);
+    }
+  }
+  return out;
 }
 
 // The same image without its last channel, alpha.
 Image without_alpha(const Image& image) {
-  Shape shape = image.shape();
-  --shape.channels;
-  Image out(shape);
-  for (std::int64_t y = 0; y < shape.height; ++y) {
-    for (std::int64_t x = 0; x < shape.width; ++x) {
-      std::memcpy(out.view().row(y) + x * shape.channels, image.view().row(y) + x * (shape.channels + 1),
-                  static_cast<std::size_t>(shape.channels));
-    }
-  }
-  return out;
+  return channels_of(image, 0, image.shape().channels - 1);
 }
 
 // Keeps rows, as a format that is written strip by strip or row by row does.
@@ -89,11 +111,11 @@ class MemoryWriter final : public Writer {
   }
   [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
   void write_strip(std::int64_t first, ConstHostView rows) override {
-    copy_pixels(rows, image_.view().rows(first, rows.height));
+    copy_pixels(rows, image_.untyped_view().rows(first, rows.height));
   }
   [[nodiscard]] std::int64_t working_bytes() const override { return 0; }
   EncodedFile finish() override {
-    const auto* bytes = reinterpret_cast<const std::byte*>(std::as_const(image_).view().data);
+    const std::byte* bytes = std::as_const(image_).untyped_view().data;
     return {{std::vector<std::byte>(bytes, bytes + image_.size_bytes())}};
   }
 
@@ -116,35 +138,29 @@ Image run(Engine& engine, const Image& image, const Steps& steps, const Way& way
   job.plan = make_plan(steps, image.shape(), fuse);
   const Shape shape = job.plan.output;
   job.writer = std::make_unique<MemoryWriter>(shape, way.strip_rows);
-  job.reader = make_memory_reader(image.view());
+  job.reader = make_memory_reader(image.untyped_view());
   job.keep_outputs = way.keep;
   job.keep_pixels = way.keep;
   const Outcome outcome = engine.run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   const std::vector<std::byte> bytes = outcome.file.joined();
   Image out(shape);
-  std::memcpy(out.view().data, bytes.data(), bytes.size());
+  std::memcpy(out.untyped_view().data, bytes.data(), bytes.size());
   return out;
 }
 
 // The last channel of an image, as an image of its own.
 Image alpha_of(const Image& image) {
-  Image out({image.shape().width, image.shape().height, 1});
-  const int channels = image.shape().channels;
-  for (std::int64_t y = 0; y < image.shape().height; ++y) {
-    for (std::int64_t x = 0; x < image.shape().width; ++x)
-      out.view().row(y)[x] = image.view().row(y)[x * channels + channels - 1];
-  }
-  return out;
+  return channels_of(image, image.shape().channels - 1, 1);
 }
 
 // Every list of steps over an image of so many channels: the colour of the image without alpha, and the alpha
 // that went in, changed only by what changes every plane.
-void expect_alpha_carried(Engine& engine, Shape shape) {
+void expect_alpha_carried(Engine& engine, Shape shape, const std::vector<Steps>& lists) {
   const Image image = noise(shape);
   const bool alpha = shape.has_alpha();
   const std::unique_ptr<Engine> reference = make_reference_engine();
-  for (const Steps& steps : singles_pairs_and_triples()) {
+  for (const Steps& steps : lists) {
     const Image opaque = alpha ? without_alpha(image) : noise(shape);
     const Image expected = run(*reference, opaque, steps, kWays[2], false);
     const Image expected_alpha =
@@ -155,9 +171,10 @@ void expect_alpha_carried(Engine& engine, Shape shape) {
         const Image got = run(engine, image, steps, way, fuse);
         ASSERT_EQ(got.shape().has_alpha(), alpha);
         const Image color = alpha ? without_alpha(got) : Image();
-        ASSERT_EQ(first_difference(expected.view(), alpha ? color.view() : got.view()), "");
+        ASSERT_EQ(
+            first_difference(expected.untyped_view(), alpha ? color.untyped_view() : got.untyped_view()), "");
         if (alpha) {
-          ASSERT_EQ(first_difference(expected_alpha.view(), alpha_of(got).view()), "");
+          ASSERT_EQ(first_difference(expected_alpha.untyped_view(), alpha_of(got).untyped_view()), "");
         }
       }
     }
@@ -171,20 +188,32 @@ class Alpha : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(Alpha, OfTheReference) {
-  expect_alpha_carried(*make_reference_engine(), shape());
+  expect_alpha_carried(*make_reference_engine(), shape(), singles_pairs_and_triples());
 }
 
 TEST_P(Alpha, OfTheCpuOnOneThread) {
-  expect_alpha_carried(*make_cpu_engine(1), shape());
+  expect_alpha_carried(*make_cpu_engine(1), shape(), singles_pairs_and_triples());
 }
 
 TEST_P(Alpha, OfTheCpuOnThreeThreads) {
-  expect_alpha_carried(*make_cpu_engine(3), shape());
+  expect_alpha_carried(*make_cpu_engine(3), shape(), singles_pairs_and_triples());
+}
+
+TEST_P(Alpha, WithSamplesOf16Bits) {
+  Shape deep = shape();
+  deep.sample = SampleType::u16;
+  std::vector<Steps> lists = singles_pairs_and_triples();
+  std::erase_if(lists, [](const Steps& steps) { return steps.size() > 2; });
+  for (const Steps& steps : lists_of_both_depths()) lists.push_back(steps);
+  expect_alpha_carried(*make_reference_engine(), deep, lists);
+  expect_alpha_carried(*make_cpu_engine(1), deep, lists);
+  expect_alpha_carried(*make_cpu_engine(3), deep, lists);
+  expect_alpha_carried(*make_cpu_engine(3), shape(), lists_of_both_depths());
 }
 
 TEST_P(Alpha, OfCuda) {
   IMGPIPE_NEED_CUDA();
-  expect_alpha_carried(*make_cuda_engine(0), shape());
+  expect_alpha_carried(*make_cuda_engine(0), shape(), singles_pairs_and_triples());
 }
 
 std::string layout_name(const ::testing::TestParamInfo<int>& info) {

@@ -19,7 +19,7 @@ namespace {
 
 Image make_image(Shape shape, std::uint64_t seed = 9) {
   Image image(shape);
-  fill({frame_type_of(shape), {image.view(), {}, {}, {}}}, "noise", seed);
+  fill({frame_type_of(shape), {image.untyped_view(), {}, {}, {}}}, "noise", seed);
   return image;
 }
 
@@ -45,7 +45,7 @@ void expect_equal_files(const Image& image, const Ask& ask) {
   const std::unique_ptr<Engine> reference = make_reference_engine();
   Ask whole = ask;
   whole.streamed = false;
-  const Outcome expected = run(*reference, make_memory_reader(image.view()), whole);
+  const Outcome expected = run(*reference, make_memory_reader(image.untyped_view()), whole);
   ASSERT_FALSE(expected.error);
   for (const int threads : {1, 2, 3, 7}) {
     for (const bool streamed : {true, false}) {
@@ -55,7 +55,7 @@ void expect_equal_files(const Image& image, const Ask& ask) {
       const std::unique_ptr<Engine> engine = make_cpu_engine(threads);
       Ask asked = ask;
       asked.streamed = streamed;
-      const Outcome outcome = run(*engine, make_memory_reader(image.view()), asked);
+      const Outcome outcome = run(*engine, make_memory_reader(image.untyped_view()), asked);
       ASSERT_FALSE(outcome.error);
       ASSERT_EQ(outcome.histograms, expected.histograms);
       ASSERT_TRUE(outcome.file.joined() == expected.file.joined());
@@ -95,6 +95,52 @@ TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
         if (HasFatalFailure()) return;
       }
     }
+  }
+}
+
+// Samples of 16 bits, and lists that make the others of them, or them of the others.
+TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
+  const std::vector<std::string> lists{"gray,hist,contrast,smooth,depth:8",
+                                       "contrast:to=8",
+                                       "smooth,hist,contrast:0.5:to=8,smooth",
+                                       "contrast:1:each,depth:8",
+                                       "threshold,depth:8",
+                                       "gray,smooth:gauss:reflect,threshold,depth:8",
+                                       "resize:50:0:area,gamma:2.2,contrast:to=8",
+                                       "resize:0:300,invert,hist,depth:8,hist",
+                                       "depth:8,contrast:to=16,resize:40:0:nearest,smooth,depth:8"};
+  for (const Size& size : {Size{1, 1}, Size{2, 3}, Size{97, 89}, Size{5, 1203}, Size{9001, 50}}) {
+    for (int channels = 1; channels <= 4; ++channels) {
+      for (std::size_t i = 0; i < lists.size(); ++i) {
+        if (size.width > 1000 && (i + static_cast<std::size_t>(channels)) % 4 != 0) continue;
+        for (const SampleType sample : {SampleType::u16, SampleType::u8}) {
+          if (sample == SampleType::u8 && i % 4 != 0) continue;
+          const Image image = make_image({size.width, size.height, channels, sample});
+          expect_equal_files(image, {lists[i], Format::png, false, true});
+          expect_equal_files(image, {lists[i], Format::png, true, true});
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// What a step needs of 65,536 counters it finds once, before its first band.
+TEST(CpuEngine, TheCountsAreLookedThroughOnceForAllBands) {
+  const Image image = make_image({700, 1203, 1, SampleType::u16});
+  for (const std::string stage : {"contrast", "threshold"}) {
+    const std::unique_ptr<Engine> engine = make_cpu_engine(3);
+    const Outcome outcome = run(*engine, make_memory_reader(image.untyped_view()),
+                                {"hist," + stage + ",depth:8", Format::png, false, true});
+    ASSERT_FALSE(outcome.error);
+    int found = 0;
+    int bands = 0;
+    for (const Span& span : outcome.timeline.spans()) {
+      if (span.name != stage) continue;
+      ++(span.bytes == 0 ? found : bands);
+    }
+    EXPECT_EQ(found, 1) << stage;
+    EXPECT_GT(bands, 3) << stage;
   }
 }
 

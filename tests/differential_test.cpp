@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "images/simd.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
+#include "pipeline/stage_list.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"
@@ -30,7 +32,7 @@ namespace {
 // or what went wrong.
 struct Backend {
   std::string name;
-  std::function<bool(const Stage&)> has;
+  std::function<bool(const StageFunctions&)> has;
   std::function<std::string(const Stage&, const StageCall<Host>&)> run;
 };
 
@@ -68,7 +70,7 @@ void run_by_bands(const Stage& stage, const StageCall<Host>& call) {
       if (!in[i].empty()) part.in.planes[i] = std::as_const(in[i]).untyped_view();
       if (!out[i].empty()) part.out.planes[i] = out[i].untyped_view();
     }
-    stage.u8.cpu(part, {made.first, made.end, read.first, made.first});
+    functions(stage, call.in.type.sample).cpu(part, {made.first, made.end, read.first, made.first});
     for (std::size_t i = 0; i < 4; ++i) {
       if (!out[i].empty())
         copy_pixels(std::as_const(out[i]).untyped_view(), call.out.planes[i].rows(first, made.count()));
@@ -82,31 +84,32 @@ std::string run_on_cpu(const std::string& name, const std::string& target, const
   use_simd(target);
   if (simd_target() != target) return "ran on " + simd_target();
   if (stage.counts) {
-    for (std::int64_t c = 0; c < call.histogram.height; ++c) std::fill_n(call.histogram.row(c), kBins, 0);
+    std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);
   }
   if (by_bands) {
     run_by_bands(stage, call);
   } else {
-    stage.u8.cpu(call, {0, stage.writes_pixels ? call.out.type.height : call.in.type.height, 0, 0});
+    functions(stage, call.in.type.sample)
+        .cpu(call, {0, stage.writes_pixels ? call.out.type.height : call.in.type.height, 0, 0});
   }
   use_simd("");
   return "";
 }
 
 std::vector<Backend> make_backends() {
-  std::vector<Backend> all{{"reference", [](const Stage& stage) { return stage.u8.reference != nullptr; },
+  std::vector<Backend> all{{"reference", [](const StageFunctions& of) { return of.reference != nullptr; },
                             [](const Stage& stage, const StageCall<Host>& call) {
                               ++calls_made["reference"];
-                              stage.u8.reference(call);
+                              functions(stage, call.in.type.sample).reference(call);
                               return std::string();
                             }},
-                           {"cuda", [](const Stage& stage) { return !kHasCuda || stage.u8.cuda != nullptr; },
+                           {"cuda", [](const StageFunctions& of) { return of.cuda != nullptr; },
                             [](const Stage& stage, const StageCall<Host>& call) {
                               ++calls_made["cuda"];
                               return run_on_cuda(stage, call);
                             }}};
   const auto add_cpu = [&all](const std::string& name, const std::string& target, bool by_bands) {
-    all.push_back({name, [](const Stage& stage) { return stage.u8.cpu != nullptr; },
+    all.push_back({name, [](const StageFunctions& of) { return of.cpu != nullptr; },
                    [=](const Stage& stage, const StageCall<Host>& call) {
                      return run_on_cpu(name, target, stage, call, by_bands);
                    }});
@@ -134,9 +137,10 @@ void check(const Backend& backend, const Stage& stage, const FrameType& type, co
            const Setting& setting) {
   SCOPED_TRACE(backend.name + " " + std::string(stage.name) + " [" + test.text + "] " +
                std::to_string(type.width) + "x" + std::to_string(type.height) + " channels " +
-               std::to_string(type.channels()) + " content " + setting.content + " padding " +
-               std::to_string(setting.padding) + " offset " + std::to_string(setting.offset) + " seed " +
-               std::to_string(setting.seed));
+               std::to_string(type.channels()) + " bits " + std::to_string(8 * sample_bytes(type.sample)) +
+               (type.layout == Layout::interleaved ? " interleaved" : "") + " content " + setting.content +
+               " padding " + std::to_string(setting.padding) + " offset " + std::to_string(setting.offset) +
+               " seed " + std::to_string(setting.seed));
   GuardedFrame in(type, setting.padding, setting.offset);
   fill(in.view(), setting.content, setting.seed);
   Made expected = made_by_reference(stage, test, in.view());
@@ -151,9 +155,16 @@ void check(const Backend& backend, const Stage& stage, const FrameType& type, co
   call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
   // Canaries on both sides of the counters; they start as rubbish, because hist must overwrite them.
   const int planes = stage.counts && stage.writes_pixels ? made.color_channels : type.color_channels;
-  std::vector<std::uint64_t> counters(static_cast<std::size_t>(kBins * planes) + 2, 0xDEADBEEF);
+  const std::int64_t bins = type.bins();
+  std::vector<std::uint64_t> counters(static_cast<std::size_t>(bins * planes) + 2, 0xDEADBEEF);
   if (reads_histogram(stage, test.parameters)) std::ranges::copy(counts_of(call.in), counters.begin() + 1);
-  call.histogram = {counters.data() + 1, kBins, planes, kBins, 1};
+  call.histogram = {counters.data() + 1, bins, planes, bins, 1};
+  // Every other run with what find() makes of the counts: functions take either.
+  std::vector<std::byte> found(static_cast<std::size_t>(found_bytes(stage, type, test.parameters)));
+  if (setting.seed % 2 == 0 && !found.empty() && reads_histogram(stage, test.parameters)) {
+    stage.find(type, test.parameters, call.histogram, found.data());
+    call.found = {found.data(), std::ssize(found)};
+  }
   const int before = calls_made[backend.name];
   ASSERT_EQ(backend.run(stage, call), "");
   ASSERT_EQ(calls_made[backend.name], before + 1) << "another implementation ran";
@@ -162,28 +173,36 @@ void check(const Backend& backend, const Stage& stage, const FrameType& type, co
   ASSERT_EQ(counters.front(), 0xDEADBEEF);
   ASSERT_EQ(counters.back(), 0xDEADBEEF);
   for (std::size_t i = 0; i < expected.counts.size(); ++i) {
-    ASSERT_EQ(call.histogram.data[i], expected.counts[i]) << "plane " << i / kBins << " bin " << i % kBins;
+    ASSERT_EQ(call.histogram.data[i], expected.counts[i]) << "counter " << i;
   }
   for (const std::size_t i : plane_indices(made)) {
     if (!stage.writes_pixels) break;
-    ASSERT_EQ(first_difference(expected.frame.view().plane<Sample>(i), call.out.plane<Sample>(i)), "")
-        << "plane " << i;
+    ASSERT_EQ(first_difference(expected.frame.view().planes[i], call.out.planes[i]), "") << "plane " << i;
   }
   // The input is read-only.
   GuardedFrame untouched(type, setting.padding, setting.offset);
   fill(untouched.view(), setting.content, setting.seed);
   for (std::size_t i = 0; i < in.planes.size(); ++i) {
-    ASSERT_EQ(first_difference(std::as_const(untouched.planes[i]).view(), std::as_const(in.planes[i]).view()),
+    ASSERT_EQ(first_difference(std::as_const(untouched.planes[i]).untyped_view(),
+                               std::as_const(in.planes[i]).untyped_view()),
               "")
         << "input plane " << i;
   }
 }
 
 // Backend and stage, by number.
-class Differential : public testing::TestWithParam<std::pair<std::size_t, std::size_t>> {
+struct Tested {
+  std::size_t backend = 0, stage = 0;
+  SampleType sample = SampleType::u8;
+};
+
+class Differential : public testing::TestWithParam<Tested> {
  protected:
-  [[nodiscard]] const Backend& backend() const { return backends()[GetParam().first]; }
-  [[nodiscard]] const Stage& stage() const { return stage_table()[GetParam().second]; }
+  [[nodiscard]] const Backend& backend() const { return backends()[GetParam().backend]; }
+  [[nodiscard]] const Stage& stage() const { return stage_table()[GetParam().stage]; }
+  [[nodiscard]] std::vector<FrameType> inputs(const StageCase& test, Size size) const {
+    return inputs_of(stage(), test, size, GetParam().sample);
+  }
 };
 
 #define IMGPIPE_NEED_BACKEND() \
@@ -194,7 +213,7 @@ TEST_P(Differential, AwkwardShapes) {
   {
     for (const Size& size : awkward_sizes()) {
       for (const StageCase& test : cases_of(stage())) {
-        for (const FrameType& type : inputs_of(stage(), test, size)) {
+        for (const FrameType& type : inputs(test, size)) {
           check(backend(), stage(), type, test, {"noise", 0, 0, 11});
           if (HasFatalFailure()) return;
         }
@@ -209,7 +228,7 @@ TEST_P(Differential, Contents) {
     for (const std::string& content : contents()) {
       for (const Size& size : few_sizes()) {
         for (const StageCase& test : cases_of(stage())) {
-          for (const FrameType& type : inputs_of(stage(), test, size)) {
+          for (const FrameType& type : inputs(test, size)) {
             check(backend(), stage(), type, test, {content, 5, 0, 12});
             if (HasFatalFailure()) return;
           }
@@ -226,7 +245,7 @@ TEST_P(Differential, StridesAndMisalignment) {
       for (const std::int64_t offset : {0, 1, 3, 13, 31}) {
         for (const Size& size : {Size{1, 1}, Size{37, 11}, Size{64, 6}}) {
           const StageCase test = cases_of(stage()).back();
-          for (const FrameType& type : inputs_of(stage(), test, size)) {
+          for (const FrameType& type : inputs(test, size)) {
             check(backend(), stage(), type, test, {"noise", padding, offset, 13});
             if (HasFatalFailure()) return;
           }
@@ -244,7 +263,7 @@ TEST_P(Differential, ManySeeds) {
                       static_cast<std::int64_t>(seed * 13 % 29 + 1)};
       const std::vector<StageCase> cases = cases_of(stage());
       const StageCase& test = cases[seed % cases.size()];
-      for (const FrameType& type : inputs_of(stage(), test, size)) {
+      for (const FrameType& type : inputs(test, size)) {
         check(backend(), stage(), type, test, {contents()[seed % contents().size()], 0, 0, seed});
         if (HasFatalFailure()) return;
       }
@@ -252,20 +271,30 @@ TEST_P(Differential, ManySeeds) {
   }
 }
 
-std::vector<std::pair<std::size_t, std::size_t>> backend_stages() {
-  std::vector<std::pair<std::size_t, std::size_t>> all;
+// What a build without CUDA cannot run is shown as skipped.
+bool is_tested(const Backend& backend, const Stage& stage, SampleType sample) {
+  if (backend.name == "cuda" && !kHasCuda && sample == SampleType::u8) return true;
+  return backend.has(functions(stage, sample));
+}
+
+std::vector<Tested> backend_stages() {
+  std::vector<Tested> all;
   for (std::size_t b = 0; b < backends().size(); ++b) {
     for (std::size_t i = 0; i < stage_table().size(); ++i) {
       const Stage& stage = stage_table()[i];
-      if (backends()[b].has(stage) && !cases_of(stage).empty()) all.emplace_back(b, i);
+      for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+        if (is_tested(backends()[b], stage, sample) && !cases_of(stage).empty())
+          all.push_back({b, i, sample});
+      }
     }
   }
   return all;
 }
 
-std::string backend_stage_name(const testing::TestParamInfo<std::pair<std::size_t, std::size_t>>& pair) {
+std::string backend_stage_name(const testing::TestParamInfo<Tested>& tested) {
   std::string name =
-      backends()[pair.param.first].name + "_" + std::string(stage_table()[pair.param.second].name);
+      backends()[tested.param.backend].name + "_" + std::string(stage_table()[tested.param.stage].name);
+  if (tested.param.sample == SampleType::u16) name += "_16_bits";
   std::ranges::replace(name, '+', '_');
   return name;
 }
@@ -278,9 +307,14 @@ TEST(DifferentialFrame, EveryStageIsComplete) {
     EXPECT_FALSE(cases_of(stage).empty()) << stage.name << " has no row in tests/golden/oracle.py";
     EXPECT_TRUE(fused || stage.u8.reference != nullptr) << stage.name << " has no reference";
     EXPECT_TRUE(fused || stage.u8.cpu != nullptr) << stage.name << " has no cpu version";
-    EXPECT_TRUE(!kHasCuda || stage.u8.cuda != nullptr) << stage.name << " has no CUDA version";
+    // depth's come with the others of 16 bits.
+    EXPECT_TRUE(!kHasCuda || stage.u8.cuda != nullptr || stage.name == "depth")
+        << stage.name << " has no CUDA version";
+    EXPECT_TRUE(fused || stage.u16.reference != nullptr) << stage.name << " has no reference of 16 bits";
+    EXPECT_TRUE(fused || stage.u16.cpu != nullptr) << stage.name << " has no cpu version of 16 bits";
     for (const StageCase& test : cases_of(stage)) {
-      EXPECT_FALSE(inputs_of(stage, test, {5, 5}).empty())
+      EXPECT_FALSE(inputs_of(stage, test, {5, 5}).empty() &&
+                   inputs_of(stage, test, {5, 5}, SampleType::u16).empty())
           << stage.name << " does nothing with " << test.text;
     }
   }
@@ -308,6 +342,79 @@ TEST(DifferentialCpu, ContrastForEveryRange) {
           ASSERT_EQ(out.view().data[v], stretched(v, lo, hi)) << target << " " << lo << " " << hi << " " << v;
       }
     }
+  }
+  use_simd("");
+}
+
+// Every value of a frame of 16 bits; `stage` makes `out` of it.
+template <class To>
+std::vector<To> made_of_every_value(const Stage& stage, const Parameters& parameters,
+                                    const std::vector<std::uint64_t>& counts) {
+  constexpr std::int64_t kValues = 65536;
+  std::vector<Sample16> in(kValues);
+  for (std::size_t v = 0; v < in.size(); ++v) in[v] = static_cast<Sample16>(v);
+  std::vector<To> out(kValues);
+  const FrameType type{kValues, 1, 1, false, Layout::planar, SampleType::u16};
+  StageCall<Host> call{};
+  call.in = {type, {Plane<const Sample16, Host>{in.data(), kValues, 1, kValues, 1}, {}, {}, {}}};
+  call.out = {output_type(stage, type, parameters),
+              {Plane<To, Host>{out.data(), kValues, 1, kValues, 1}, {}, {}, {}}};
+  call.parameters = parameters;
+  std::vector<std::uint64_t> counted = counts;
+  if (!counted.empty()) call.histogram = histogram_view<Host>(counted.data(), type);
+  stage.u16.cpu(call, {0, 1, 0, 0});
+  return out;
+}
+
+template <class To>
+void expect_stretched(const std::string& target, const Parameters& parameters, std::size_t lo,
+                      std::size_t hi) {
+  std::vector<std::uint64_t> counts(65536, 0);
+  counts[lo] = counts[hi] = 1;
+  const std::vector<To> made = made_of_every_value<To>(*find_stage("contrast"), parameters, counts);
+  for (std::size_t v = 0; v < made.size(); ++v) {
+    const To expected =
+        stretched<To, Sample16>(static_cast<int>(v), static_cast<int>(lo), static_cast<int>(hi));
+    ASSERT_EQ(made[v], expected) << target << " " << lo << " " << hi << " " << v;
+  }
+}
+
+// Every value between limits of every size, and at random, on every SIMD target.
+TEST(DifferentialCpu, ContrastOf16BitsForManyRanges) {
+  std::vector<std::pair<std::size_t, std::size_t>> ranges{
+      {0, 65535}, {1, 65535}, {0, 65534}, {65534, 65535}, {7, 7}};
+  for (std::size_t span = 1; span < 65536; span = span * 2 + (span % 3 == 0 ? 1 : 0)) {
+    for (const std::size_t near : {span - 1, span, span + 1}) {
+      if (near > 0 && near < 65536) ranges.emplace_back(0, near);
+      if (near > 0 && near < 65000) ranges.emplace_back(535, 535 + near);
+    }
+  }
+  std::mt19937 random(16);
+  for (int i = 0; i < 40; ++i) {
+    const std::size_t a = random() % 65536;
+    const std::size_t b = random() % 65536;
+    ranges.emplace_back(std::min(a, b), std::max(a, b));
+  }
+  const Parameters same = parse_stages("contrast").front().parameters;
+  const Parameters narrow = parse_stages("contrast:to=8").front().parameters;
+  for (const std::string& target : simd_targets()) {
+    use_simd(target);
+    for (const auto& [lo, hi] : ranges) {
+      expect_stretched<Sample16>(target, same, lo, hi);
+      expect_stretched<Sample>(target, narrow, lo, hi);
+      if (HasFatalFailure()) return;
+    }
+  }
+  use_simd("");
+}
+
+TEST(DifferentialCpu, DepthOfEveryValue) {
+  const Parameters narrow = parse_stages("depth:8").front().parameters;
+  for (const std::string& target : simd_targets()) {
+    use_simd(target);
+    const std::vector<Sample> made = made_of_every_value<Sample>(*find_stage("depth"), narrow, {});
+    for (std::uint32_t v = 0; v < 65536; ++v)
+      ASSERT_EQ(made[v], (v * 255 + 32767) / 65535) << target << " " << v;
   }
   use_simd("");
 }

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "images/image.h"
 #include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "pipeline/plan.h"
@@ -15,19 +17,26 @@
 namespace imgpipe::test {
 namespace {
 
+template <class T>
+void copy_samples(const std::vector<int>& from, Image& to) {
+  const Plane<T, Host> plane = to.untyped_view().as<T>();
+  for (std::size_t i = 0; i < from.size(); ++i) plane.data[i] = static_cast<T>(from[i]);
+}
+
 Outcome run(const GoldenImage& image, const std::string& stages) {
-  const std::vector<Sample> samples(image.samples.begin(), image.samples.end());
-  const std::int64_t stride = image.width * image.channels;
+  Image pixels({image.width, image.height, image.channels, image.sample});
+  image.sample == SampleType::u16 ? copy_samples<Sample16>(image.samples, pixels)
+                                  : copy_samples<Sample>(image.samples, pixels);
   Job job;
-  job.reader =
-      make_memory_reader(ConstHostPlane{samples.data(), image.width, image.height, stride, image.channels});
-  job.plan = make_plan(parse_stages(stages), {image.width, image.height, image.channels});
+  job.reader = make_memory_reader(std::as_const(pixels).untyped_view());
+  job.plan = make_plan(parse_stages(stages), pixels.shape());
   Outcome outcome = make_reference_engine()->run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   return outcome;
 }
 
-void expect_result(const ConstHostPlane& got, const GoldenResult& expected) {
+template <class T>
+void expect_result(const Plane<const T, Host>& got, const GoldenResult& expected) {
   ASSERT_EQ(got.width, expected.width);
   ASSERT_EQ(got.height, expected.height);
   ASSERT_EQ(got.channels, static_cast<int>(expected.planes.size()));
@@ -48,12 +57,17 @@ TEST(Golden, Pixels) {
     for (const GoldenResult& result : image.results) {
       SCOPED_TRACE(image.name + ": " + result.stages);
       const Outcome outcome = run(image, result.stages);
-      expect_result(outcome.pixels.as<Sample>(), result);
+      ASSERT_EQ(outcome.pixels.sample, result.sample);
+      if (result.sample == SampleType::u16) {
+        expect_result(outcome.pixels.as<Sample16>(), result);
+      } else {
+        expect_result(outcome.pixels.as<Sample>(), result);
+      }
       if (HasFatalFailure()) return;
       ++results;
     }
   }
-  EXPECT_GT(results, 500);
+  EXPECT_GT(results, 1000);
 }
 
 TEST(Golden, Histograms) {

@@ -7,6 +7,7 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
+#include "pipeline/buffers.h"
 #include "pipeline/device.h"
 #include "tests/support/golden.h"
 
@@ -64,7 +65,7 @@ TEST(Plan, AlphaIsCarried) {
   EXPECT_EQ(make_plan(parse_stages("gray"), kRgba).output, kGreyAlpha);
 }
 
-constexpr Shape deep(Shape shape) {
+constexpr Shape wide(Shape shape) {
   shape.sample = SampleType::u16;
   return shape;
 }
@@ -80,20 +81,20 @@ TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
     EXPECT_EQ(plan.output.sample, most_bits == 8 ? SampleType::u8 : plan.output.sample);
     return text;
   };
-  EXPECT_EQ(ended("contrast", deep(kGrey)), "hist* contrast depth:8*");
+  EXPECT_EQ(ended("contrast", wide(kGrey)), "hist* contrast depth:8*");
   EXPECT_EQ(ended("contrast", kGrey), "hist* contrast");
-  EXPECT_EQ(ended("contrast", deep(kGrey), 16), "hist* contrast");
-  EXPECT_EQ(ended("hist", deep(kGrey)), "hist depth:8*");
-  EXPECT_EQ(ended("contrast:to=8", deep(kGrey)), "hist* contrast:to=8");
-  EXPECT_EQ(ended("smooth,depth:8", deep(kGrey)), "smooth depth:8");
-  EXPECT_EQ(ended("depth:8,depth:16", deep(kGrey)), "depth:8 depth#2:16 depth#3:8*");
+  EXPECT_EQ(ended("contrast", wide(kGrey), 16), "hist* contrast");
+  EXPECT_EQ(ended("hist", wide(kGrey)), "hist depth:8*");
+  EXPECT_EQ(ended("contrast:to=8", wide(kGrey)), "hist* contrast:to=8");
+  EXPECT_EQ(ended("smooth,depth:8", wide(kGrey)), "smooth depth:8");
+  EXPECT_EQ(ended("depth:8,depth:16", wide(kGrey)), "depth:8 depth#2:16 depth#3:8*");
   EXPECT_EQ(ended("depth:16", kGrey), "depth:16 depth#2:8*");
-  for (const Shape& shape : {deep(kRgb), deep(kRgba), deep(kGreyAlpha)}) {
+  for (const Shape& shape : {wide(kRgb), wide(kRgba), wide(kGreyAlpha)}) {
     const Plan plan = make_plan(parse_stages("smooth"), shape, false, 1000, 8);
     EXPECT_EQ(plan.output, (Shape{8, 4, shape.channels}));
     EXPECT_TRUE(plan.reduced);
   }
-  EXPECT_EQ(make_plan(parse_stages("smooth"), deep(kRgba)).output, deep(kRgba));
+  EXPECT_EQ(make_plan(parse_stages("smooth"), wide(kRgba)).output, wide(kRgba));
 }
 
 // A stage that no CUDA device has for the samples is found, whichever that is; one of 8 bits never is.
@@ -101,7 +102,7 @@ TEST(Plan, StepsWithoutCudaAreFound) {
   EXPECT_EQ(step_without_cuda(make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb)), nullptr);
   for (const Stage& stage : stage_table()) {
     if (!stage.selectable) continue;
-    const Plan plan = make_plan(parse_stages(golden_cases(stage.name).at(0)), deep(kRgb));
+    const Plan plan = make_plan(parse_stages(golden_cases(stage.name).at(0)), wide(kRgb));
     const Step* const found = step_without_cuda(plan);
     bool all = true;
     for (const Step& step : plan.steps) {
@@ -132,7 +133,7 @@ void expect_types_follow(const std::vector<StageRequest>& list, const Shape& inp
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     EXPECT_EQ(step.in, type);
-    EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1);
+    EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1 || step.stage->any_layout);
     EXPECT_TRUE(step.stage->needless == nullptr || step.stage->needless(step.in, step.parameters).empty());
     if (reads_histogram(*step.stage, step.parameters)) {
       EXPECT_TRUE(counted_by) << step.label;
@@ -236,7 +237,73 @@ TEST(Plan, RefusesWrongParameters) {
   }
 }
 
-// 16 bits come with rows of their own; until then no stage may take them for bytes.
+constexpr Shape kDeepRgba{8, 4, 4, SampleType::u16};
+
+TEST(Plan, SamplesOf16BitsStayUnlessAStepMakesOthers) {
+  const auto output = [](std::string_view stages, const Shape& input) {
+    return make_plan(parse_stages(stages), input).output.sample;
+  };
+  EXPECT_EQ(output("gray,hist,contrast,smooth", kDeepRgba), SampleType::u16);
+  EXPECT_EQ(output("depth:8", kDeepRgba), SampleType::u8);
+  EXPECT_EQ(output("smooth,contrast:to=8,invert", kDeepRgba), SampleType::u8);
+  EXPECT_EQ(output("contrast:to=16", kRgba), SampleType::u16);
+  EXPECT_EQ(output("depth:16,gamma:2,depth:8", kRgba), SampleType::u8);
+}
+
+// It takes pixels as they lie.
+TEST(Plan, DepthNeedsNoOtherLayout) {
+  EXPECT_EQ(labels("depth:8", kDeepRgba), "depth:8");
+  EXPECT_EQ(labels("smooth,depth:8", kDeepRgba), "split* smooth depth:8 merge*");
+  const Plan needless = make_plan(parse_stages("depth:16,depth:8"), kRgb);
+  EXPECT_EQ(needless.steps.size(), 2U);  // one makes what the other needs
+  const Plan left_out = make_plan(parse_stages("depth:8"), kRgb);
+  EXPECT_TRUE(left_out.steps.empty());
+  EXPECT_EQ(left_out.notes, (std::vector<std::string>{"depth:8 left out: the samples have 8 bits already"}));
+}
+
+// Alpha goes past contrast, but for one that makes samples of another type.
+TEST(Plan, AlphaIsConvertedWithTheColour) {
+  const auto uses_alpha = [](std::string_view stages) {
+    const Plan plan = make_plan(parse_stages(stages), kDeepRgba);
+    const std::vector<Work> works = works_of(plan, FusedSteps::as_parts);
+    const Buffers buffers = buffers_of(plan, works);
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      if (works[i].step->stage->name == "contrast")
+        return buffers.works[i].alpha_in.has_value() && buffers.works[i].alpha_out.has_value();
+    }
+    return false;
+  };
+  EXPECT_FALSE(uses_alpha("contrast"));
+  EXPECT_FALSE(uses_alpha("contrast:to=16"));
+  EXPECT_TRUE(uses_alpha("contrast:to=8"));
+}
+
+TEST(Plan, FusesNoStepsOfOtherSamples) {
+  const auto fused = [](std::string_view stages, const Shape& input) {
+    return make_plan(parse_stages(stages), input, true).steps.front().parts.size();
+  };
+  const Shape deep_grey{8, 4, 1, SampleType::u16};
+  EXPECT_EQ(fused("hist,contrast,smooth", deep_grey), 0U);
+  const Plan to_16 = make_plan(parse_stages("hist,contrast:to=16,smooth"), kGrey, true);
+  EXPECT_EQ(to_16.steps.size(), 3U);
+  const Plan same = make_plan(parse_stages("hist,contrast,smooth"), kGrey, true);
+  EXPECT_EQ(same.steps.size(), 2U);
+}
+
+TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
+  try {
+    (void)make_plan(parse_stages("threshold:256"), kRgb);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("the samples have 8 bits, 0 to 255"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:255"), kRgb));
+  EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:256"), kDeepRgba));
+}
+
+// No stage may take samples of 16 bits for bytes.
 TEST(Plan, RefusesSamplesThatAStageHasNoFunctionsFor) {
   const Shape deep{8, 4, 3, SampleType::u16};
   for (const Stage& stage : stage_table()) {

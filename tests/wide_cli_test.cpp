@@ -199,7 +199,8 @@ TEST_F(Wide, FormatsOfEightBitsSaySo) {
     EXPECT_EQ(report["input"]["sample_bits"], 16);
     EXPECT_EQ(report["output"]["bits_per_sample"], 8);
     EXPECT_EQ(report["reduced_to_8_bits"], warning);
-    if (format != "jpeg") EXPECT_TRUE(samples(image_in(output)) == samples(image_in("want.png"))) << name;
+    if (format == "jpeg") continue;
+    EXPECT_TRUE(samples(image_in(output)) == samples(image_in("want.png"))) << name;
   }
   // Asked for it is no news.
   for (const char* stages : {"smooth,depth:8", "contrast:to=8"}) {

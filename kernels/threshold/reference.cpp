@@ -46,7 +46,7 @@ bool threshold_reads_histogram(const Parameters& parameters) {
   return ThresholdParameters(parameters).at == kOtsu;
 }
 
-std::string_view threshold_refuses(const FrameType& in, const Parameters& parameters) {
+std::string_view threshold_misfit(const FrameType& in, const Parameters& parameters) {
   const bool fits = ThresholdParameters(parameters).at <= max_sample(in.sample);
   return fits ? "" : "the samples have 8 bits, 0 to 255";
 }

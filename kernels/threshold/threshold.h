@@ -29,7 +29,7 @@ struct ThresholdParameters {
 // Otsu's value is found in the counts of the frame that it gets.
 [[nodiscard]] bool threshold_reads_histogram(const Parameters& parameters);
 // A value that samples of this type cannot have.
-[[nodiscard]] std::string_view threshold_refuses(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view threshold_misfit(const FrameType& in, const Parameters& parameters);
 // Otsu's value of each colour plane, an int each.
 [[nodiscard]] std::int64_t threshold_found_bytes(const FrameType& in, const Parameters& parameters);
 void threshold_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,

@@ -4,8 +4,8 @@
     oracle.py            writes golden.json beside this file
     oracle.py --check    exit 1 unless golden.json is what this program makes
 
-A stage is a function here and a row of STAGES: it takes the colour planes of an image (a list of rows each) and the
-values of its parameters as --stages has them, and returns planes. The row's cases are the steps with which the tests
+A stage is a function here and a row of STAGES: it takes the colour planes of an image (a Plane each) and the values of
+its parameters as --stages has them, and returns planes: lists of rows of the same bits, or Planes of others. The row's cases are the steps with which the tests
 run the stage, in golden.json over the images below, and against its reference over many more: a stage without a row,
 or with a word of a parameter that is in no case, fails the tests.
 
@@ -26,6 +26,14 @@ CLIPS = ("0:0", "0.5:0.5", "0.000001:0", "2:10", "33.333333:0.000001", "60:60", 
 TAPS = {"box": (1, 1, 1, 1, 1), "triangle": (1, 2, 3, 2, 1), "gauss": (1, 4, 6, 4, 1)}
 
 
+class Plane(list):
+    """Rows of samples from 0 to `white`: 255 or 65535."""
+
+    def __init__(self, rows, white):
+        super().__init__(rows)
+        self.white = white
+
+
 def half_up(value):
     """The nearest integer to a non-negative fraction, halves upward."""
     return (value + Fraction(1, 2)).__floor__()
@@ -39,41 +47,54 @@ def gray(planes, luma="bt601"):
 
 
 def counts_of(plane):
-    counts = [0] * 256
+    counts = [0] * (plane.white + 1)
     for row in plane:
         for v in row:
             counts[v] += 1
     return counts
 
 
+def white_of(bits):
+    return (1 << int(bits)) - 1
+
+
+def with_white(plane, white):
+    return Plane([[half_up(Fraction(v * white, plane.white)) for v in row] for row in plane], white)
+
+
+def depth(planes, bits):
+    return [with_white(p, white_of(bits)) for p in planes]
+
+
 def limits(counts, low, high):
     n = sum(counts)
     skip_low, skip_high = (n * Fraction(p) / 100 for p in (low, high))
     seen = 0
-    for lo in range(256):
+    for lo in range(len(counts)):
         seen += counts[lo]
         if seen > skip_low.__floor__():
             break
     seen = 0
-    for hi in range(255, -1, -1):
+    for hi in range(len(counts) - 1, -1, -1):
         seen += counts[hi]
         if seen > skip_high.__floor__():
             break
     return lo, hi
 
 
-def stretch(plane, lo, hi):
+def stretch(plane, lo, hi, white):
     if hi <= lo:
-        return plane
-    return [[0 if v <= lo else 255 if v >= hi else half_up(Fraction((v - lo) * 255, hi - lo)) for v in row]
-            for row in plane]
+        return with_white(plane, white)
+    return Plane([[0 if v <= lo else white if v >= hi else half_up(Fraction((v - lo) * white, hi - lo)) for v in row]
+                  for row in plane], white)
 
 
-def contrast(planes, low="0", high=None, how="joint"):
+def contrast(planes, low="0", high=None, how="joint", to="same"):
     counts = [counts_of(p) for p in planes]
     if how == "joint":
         counts = [[sum(c) for c in zip(*counts)]] * len(planes)
-    return [stretch(p, *limits(c, low, high or low)) for p, c in zip(planes, counts)]
+    white = planes[0].white if to == "same" else white_of(to)
+    return [stretch(p, *limits(c, low, high or low), white) for p, c in zip(planes, counts)]
 
 
 def mirror(i, n):
@@ -132,16 +153,18 @@ def otsu(counts):
 
 def threshold(planes, at="otsu"):
     values = [otsu(counts_of(p)) if at == "otsu" else int(at) for p in planes]
-    return [[[255 if v > value else 0 for v in row] for row in p] for p, value in zip(planes, values)]
+    return [[[p.white if v > value else 0 for v in row] for row in p] for p, value in zip(planes, values)]
 
 
 def invert(planes):
-    return [[[255 - v for v in row] for row in p] for p in planes]
+    return [[[p.white - v for v in row] for row in p] for p in planes]
 
 
 def gamma(planes, value):
-    table = [0] + [half_up(Fraction(255 * (Decimal(v) / 255) ** (1 / Decimal(value)))) for v in range(1, 256)]
-    return [[[table[v] for v in row] for row in p] for p in planes]
+    def brighter(v, white):
+        return half_up(Fraction(white * (Decimal(v) / white) ** (1 / Decimal(value)))) if v else 0
+
+    return [[[brighter(v, p.white) for v in row] for row in p] for p in planes]
 
 
 def single(value):
@@ -177,7 +200,8 @@ def resize_plane(plane, width, height, method):
     if method == "linear":
         return [[half_up(Fraction(v, 65536)) for v in row] for row in sums]
     pixels = Fraction(w * h, width * height)
-    if w % width == 0 and h % height == 0 and (w, h) != (2 * width, 2 * height):
+    most = 1 << (23 if plane.white == 255 else 8)
+    if w % width == 0 and h % height == 0 and (w, h) != (2 * width, 2 * height) and pixels <= most:
         return [[round(single(int(v) * single(1 / int(pixels)))) for v in row] for row in sums]  # halves to even
     return [[half_up(v / pixels) for v in row] for row in sums]
 
@@ -196,17 +220,22 @@ def resize(planes, width="0", height="0", method="linear", fit="exact"):
 STAGES = {
     "gray": (gray, list(LUMA)),
     "hist": (lambda planes: planes, [""]),
-    "contrast": (contrast, [f"{clip}:{how}" for clip in CLIPS for how in ("joint", "each")]),
+    "contrast": (contrast, [f"{clip}:{how}" for clip in CLIPS for how in ("joint", "each")] +
+                 ["to=8", "to=16", "2:10:each:8", "0.5:0.5:joint:16"]),
     "smooth": (smooth, [f"{window}:{border}" for window in TAPS for border in ("shrink", "replicate", "reflect")]),
-    "threshold": (threshold, ["0", "127", "255", "otsu"]),
+    "threshold": (threshold, ["0", "127", "255", "otsu", "40000"]),
     "invert": (invert, [""]),
-    # The second and the third come as near to a half as any: at 228 and at 141.
+    # The second and the third come as near to a half as any of 8 bits: at 228 and at 141.
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
                         "1:1:area", "13:11"]),
+    "depth": (depth, ["16", "8"]),
 }
+# Values that samples of 8 bits do not have.
+ONLY_OF_16 = ["threshold:40000"]
 # And some together.
-LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each"]
+LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
+         "depth:16,smooth,depth:8", "depth:8,contrast:to=16,gamma:0.5"]
 
 
 def run(planes, stages):
@@ -214,12 +243,13 @@ def run(planes, stages):
     for step in stages.split(","):
         name, *values = step.split(":")
         named = dict(value.split("=") for value in values if "=" in value)
-        planes = STAGES[name][0](planes, *[value for value in values if "=" not in value], **named)
+        made = STAGES[name][0](planes, *[value for value in values if "=" not in value], **named)
+        planes = [p if isinstance(p, Plane) else Plane(p, planes[0].white) for p in made]
     return planes
 
 
-def noise(width, height, channels, seed):
-    """A linear congruential generator (Numerical Recipes' constants), high byte."""
+def noise(width, height, channels, seed, bits=8):
+    """A linear congruential generator (Numerical Recipes' constants), high bits."""
     state, rows = seed, []
     for _ in range(height):
         row = []
@@ -227,7 +257,7 @@ def noise(width, height, channels, seed):
             pixel = []
             for _ in range(channels):
                 state = (state * 1664525 + 1013904223) % (1 << 32)
-                pixel.append(state >> 24)
+                pixel.append(state >> 32 - bits)
             row.append(pixel)
         rows.append(row)
     return rows
@@ -241,12 +271,26 @@ def narrow(pixels):
     return rows
 
 
-def text(plane):
-    return "".join(f"{v:02x}" for row in plane for v in row)
+def squeezed(pixels, most):
+    """The same picture of 16 bits with its values in 1000..1000 + most: as of a camera of 12 bits."""
+    return [[[1000 + v * most // 65535 for v in p] for p in row] for row in pixels]
 
 
-def planes_of(pixels):
-    return [[[p[c] for p in row] for row in pixels] for c in range(len(pixels[0][0]))]
+def bits_of(white):
+    return white.bit_length()
+
+
+def text(plane, white):
+    return "".join(f"{v:0{bits_of(white) // 4}x}" for row in plane for v in row)
+
+
+def planes_of(pixels, white):
+    return [Plane([[p[c] for p in row] for row in pixels], white) for c in range(len(pixels[0][0]))]
+
+
+def seen(counts):
+    """Counts as they are, or, of 16 bits, the values that occur, with theirs."""
+    return counts if len(counts) == 256 else [[v, n] for v, n in enumerate(counts) if n]
 
 
 def cases_of(name):
@@ -254,15 +298,17 @@ def cases_of(name):
     return [f"{name}:{values}" if values else name for values in STAGES[name][1]]
 
 
-def image_case(name, pixels):
-    planes = planes_of(pixels)
-    case = {"name": name, "width": len(pixels[0]), "height": len(pixels), "channels": len(pixels[0][0]),
-            "pixels": text([[v for p in row for v in p] for row in pixels]), "hist": [counts_of(p) for p in planes],
-            "results": []}
+def image_case(name, pixels, white=255):
+    planes = planes_of(pixels, white)
+    case = {"name": name, "width": len(pixels[0]), "height": len(pixels), "channels": len(pixels[0][0]), "bits": bits_of(white),
+            "pixels": text([[v for p in row for v in p] for row in pixels], white),
+            "hist": [seen(counts_of(p)) for p in planes], "results": []}
     for stages in [step for stage in STAGES for step in cases_of(stage)] + LISTS:
+        if white == 255 and stages in ONLY_OF_16:
+            continue
         result = run(planes, stages)
         case["results"].append({"stages": stages, "width": len(result[0][0]), "height": len(result[0]),
-                                "planes": [text(p) for p in result]})
+                                "bits": bits_of(result[0].white), "planes": [text(p, p.white) for p in result]})
     return case
 
 
@@ -280,6 +326,16 @@ def golden():
     cases.append(image_case("four values 4x4x1", [[[48], [48], [130], [207]], [[48], [125], [130], [207]],
                                                   [[48], [125], [130], [207]], [[48], [125], [207], [207]]]))
     cases.append(image_case("every value 32x8x1", [[[32 * y + x] for x in range(32)] for y in range(8)]))
+    for seed, (width, height, channels) in enumerate([(1, 1, 1), (1, 1, 3), (5, 5, 1), (7, 6, 3), (13, 11, 1)]):
+        pixels = noise(width, height, channels, 20261122 + seed, 16)
+        cases.append(image_case(f"noise {width}x{height}x{channels}, 16 bits", pixels, 65535))
+    cases.append(image_case("constant 6x4x1, 16 bits", [[[30000]] * 6] * 4, 65535))
+    cases.append(image_case("squeezed 12x9x3, 16 bits", squeezed(noise(12, 9, 3, 16, 16), 1524), 65535))
+    cases.append(image_case("two values 6x4x1, 16 bits",
+                            [[[10 if (x + y) % 3 else 60000] for x in range(6)] for y in range(4)], 65535))
+    # Halves of depth, 257 k + 128, and what lies beside them.
+    cases.append(image_case("edges 16x16x1, 16 bits", [[[min(257 * (16 * y + x) + 128 + x % 2, 65535)]
+                                                        for x in range(16)] for y in range(16)], 65535))
     rows = ",\n".join(f"{json.dumps(stage)}:{json.dumps(cases_of(stage))}" for stage in STAGES)
     lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
     return '{"made_by":"tests/golden/oracle.py","stages":{\n' + rows + '\n},"cases":[\n' + lines + "\n]}\n"

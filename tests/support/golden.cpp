@@ -15,16 +15,30 @@ const Json& golden() {
   return json;
 }
 
-std::vector<int> from_hex(const std::string& text) {
+SampleType sample_of(const Json& json) {
+  return json["bits"] == 16 ? SampleType::u16 : SampleType::u8;
+}
+
+// Two digits a sample, four of 16 bits.
+std::vector<int> from_hex(const std::string& text, SampleType sample) {
+  const auto digits = static_cast<std::size_t>(2 * sample_bytes(sample));
   std::vector<int> out;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2)
-    out.push_back(std::stoi(text.substr(i, 2), nullptr, 16));
+  for (std::size_t i = 0; i + digits <= text.size(); i += digits)
+    out.push_back(std::stoi(text.substr(i, digits), nullptr, 16));
   return out;
 }
 
+// Of 16 bits the values that occur, each with its count.
+std::vector<std::uint64_t> counts_of_plane(const Json& json, SampleType sample) {
+  if (sample == SampleType::u8) return json;
+  std::vector<std::uint64_t> counts(65536);
+  for (const Json& seen : json) counts.at(seen[0]) = seen[1];
+  return counts;
+}
+
 GoldenResult result_of(const Json& json) {
-  GoldenResult result{json["stages"], json["width"], json["height"], {}};
-  for (const Json& plane : json["planes"]) result.planes.push_back(from_hex(plane));
+  GoldenResult result{json["stages"], json["width"], json["height"], sample_of(json), {}};
+  for (const Json& plane : json["planes"]) result.planes.push_back(from_hex(plane, result.sample));
   return result;
 }
 
@@ -33,9 +47,11 @@ GoldenImage image_of(const Json& json) {
                     json["width"],
                     json["height"],
                     json["channels"],
-                    from_hex(json["pixels"]),
-                    json["hist"],
+                    sample_of(json),
+                    from_hex(json["pixels"], sample_of(json)),
+                    {},
                     {}};
+  for (const Json& counts : json["hist"]) image.counts.push_back(counts_of_plane(counts, image.sample));
   for (const Json& result : json["results"]) image.results.push_back(result_of(result));
   return image;
 }

@@ -6,12 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "images/plane.h"
+
 namespace imgpipe::test {
 
 // What a list of --stages makes of an image.
 struct GoldenResult {
   std::string stages;
   std::int64_t width = 0, height = 0;
+  SampleType sample = SampleType::u8;
   std::vector<std::vector<int>> planes;  // by channel; samples row after row
 };
 
@@ -19,6 +22,7 @@ struct GoldenImage {
   std::string name;
   std::int64_t width = 0, height = 0;
   int channels = 1;
+  SampleType sample = SampleType::u8;
   std::vector<int> samples;                        // interleaved
   std::vector<std::vector<std::uint64_t>> counts;  // by channel and value
   std::vector<GoldenResult> results;

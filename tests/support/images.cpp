@@ -15,8 +15,8 @@ std::uint64_t hash(std::uint64_t z) {
   return z ^ (z >> 32);
 }
 
-Sample canary(std::size_t index) {
-  return static_cast<Sample>(hash(kCanarySeed + index));
+std::byte canary(std::size_t index) {
+  return static_cast<std::byte>(hash(kCanarySeed + index));
 }
 
 }  // namespace
@@ -57,26 +57,43 @@ Sample content_sample(const std::string& content, std::int64_t x, std::int64_t y
   return random;
 }
 
+Sample16 content_sample16(const std::string& content, std::int64_t x, std::int64_t y, int c,
+                          std::uint64_t seed) {
+  const auto random = static_cast<Sample16>(
+      hash(seed ^ hash(static_cast<std::uint64_t>(x) ^
+                       hash(static_cast<std::uint64_t>(y) * 4 + static_cast<std::uint64_t>(c)))) >>
+      20);
+  if (content == "zeros") return 0;
+  if (content == "full") return 65535;
+  if (content == "constant") return static_cast<Sample16>(19777 + 2571 * c);
+  if (content == "two_valued") return random < 32768 ? 10241 : 51234;
+  if (content == "ramp") return static_cast<Sample16>(331 * x + 97 * y + 12850 * c);
+  if (content == "checker") return (x + y) % 2 == 0 ? 0 : 65535;
+  if (content == "outlier") return x == 0 && y == 0 ? 65535 : static_cast<Sample16>(2313 + c);
+  if (content == "narrow") return static_cast<Sample16>(25601 + random % 1301);
+  return random;
+}
+
 GuardedPlane::GuardedPlane(Shape shape, std::int64_t extra, std::int64_t offset)
     : shape_(shape),
-      stride_(shape.width * shape.channels + extra),
-      first_(kGuard + static_cast<std::size_t>(offset)),
-      memory_(first_ + static_cast<std::size_t>(stride_ * shape.height) + kGuard) {
+      stride_bytes_(shape.row_bytes() + extra * sample_bytes(shape.sample)),
+      first_(kGuard + static_cast<std::size_t>(offset * sample_bytes(shape.sample))),
+      memory_(first_ + static_cast<std::size_t>(stride_bytes_ * shape.height) + kGuard) {
   for (std::size_t i = 0; i < memory_.size(); ++i) memory_[i] = canary(i);
 }
 
-HostPlane GuardedPlane::view() {
-  return {memory_.data() + first_, shape_.width, shape_.height, stride_, shape_.channels};
+HostView GuardedPlane::untyped_view() {
+  return {memory_.data() + first_, shape_, stride_bytes_};
 }
 
-ConstHostPlane GuardedPlane::view() const {
-  return {memory_.data() + first_, shape_.width, shape_.height, stride_, shape_.channels};
+ConstHostView GuardedPlane::untyped_view() const {
+  return {memory_.data() + first_, shape_, stride_bytes_};
 }
 
-bool GuardedPlane::is_sample(std::size_t index) const {
-  if (index < first_) return false;
-  const auto inside = static_cast<std::int64_t>(index - first_);
-  return inside < stride_ * shape_.height && inside % stride_ < shape_.width * shape_.channels;
+bool GuardedPlane::is_sample(std::size_t byte) const {
+  if (byte < first_) return false;
+  const auto inside = static_cast<std::int64_t>(byte - first_);
+  return inside < stride_bytes_ * shape_.height && inside % stride_bytes_ < shape_.row_bytes();
 }
 
 std::string GuardedPlane::damage() const {
@@ -84,7 +101,7 @@ std::string GuardedPlane::damage() const {
     if (is_sample(i) || memory_[i] == canary(i)) continue;
     std::ostringstream out;
     out << "canary hit " << static_cast<std::int64_t>(i) - static_cast<std::int64_t>(first_)
-        << " samples behind the first pixel";
+        << " bytes behind the first pixel";
     return out.str();
   }
   return "";
@@ -102,14 +119,14 @@ GuardedFrame::GuardedFrame(FrameType frame_shape, std::int64_t extra, std::int64
     : shape(frame_shape) {
   const int channels = shape.layout == Layout::interleaved ? shape.channels() : 1;
   for (std::size_t i = 0; i < plane_indices(shape).size(); ++i) {
-    planes.emplace_back(Shape{shape.width, shape.height, channels}, extra, offset);
+    planes.emplace_back(Shape{shape.width, shape.height, channels, shape.sample}, extra, offset);
   }
 }
 
 Frame<std::byte, Host> GuardedFrame::view() {
   Frame<std::byte, Host> frame{shape, {}};
   const std::vector<std::size_t> indices = plane_indices(shape);
-  for (std::size_t i = 0; i < indices.size(); ++i) frame.planes[indices[i]] = planes[i].view();
+  for (std::size_t i = 0; i < indices.size(); ++i) frame.planes[indices[i]] = planes[i].untyped_view();
   return frame;
 }
 
@@ -120,24 +137,34 @@ std::string GuardedFrame::damage() const {
   return "";
 }
 
-void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed) {
+namespace {
+
+template <class T>
+void fill_samples(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed) {
   for (const std::size_t index : plane_indices(frame.type)) {
-    const HostPlane plane = frame.plane<Sample>(index);
+    const Plane<T, Host> plane = frame.plane<T>(index);
     for (std::int64_t y = 0; y < plane.height; ++y) {
       for (std::int64_t x = 0; x < plane.width; ++x) {
         for (int k = 0; k < plane.channels; ++k) {
           const int channel = frame.type.layout == Layout::interleaved ? k : static_cast<int>(index);
           const bool alpha = frame.type.layout == Layout::interleaved ? channel == frame.type.color_channels
                                                                       : index == kAlphaPlane;
-          plane.row(y)[x * plane.channels + k] =
-              content_sample(alpha ? "noise" : content, x, y, channel, seed + (alpha ? 1 : 0));
+          const std::string& what = alpha ? "noise" : content;
+          const std::uint64_t its_seed = seed + (alpha ? 1 : 0);
+          T& sample = plane.row(y)[x * plane.channels + k];
+          if constexpr (sizeof(T) == 1) {
+            sample = content_sample(what, x, y, channel, its_seed);
+          } else {
+            sample = content_sample16(what, x, y, channel, its_seed);
+          }
         }
       }
     }
   }
 }
 
-Grid grid_of(const ConstHostPlane& plane, int channel) {
+template <class T>
+Grid grid_of_samples(const Plane<const T, Host>& plane, int channel) {
   Grid grid(static_cast<std::size_t>(plane.height),
             std::vector<std::int64_t>(static_cast<std::size_t>(plane.width)));
   for (std::int64_t y = 0; y < plane.height; ++y) {
@@ -149,22 +176,43 @@ Grid grid_of(const ConstHostPlane& plane, int channel) {
   return grid;
 }
 
-std::string first_difference(ConstHostPlane expected, ConstHostPlane got) {
-  std::ostringstream out;
-  if (expected.shape() != got.shape()) {
-    out << "shapes differ: " << expected.width << "x" << expected.height << "x" << expected.channels
-        << " and " << got.width << "x" << got.height << "x" << got.channels;
-    return out.str();
-  }
+template <class T>
+std::string first_difference_of(const Plane<const T, Host>& expected, const Plane<const T, Host>& got) {
   for (std::int64_t y = 0; y < expected.height; ++y) {
     for (std::int64_t i = 0; i < expected.row_samples(); ++i) {
       if (expected.row(y)[i] == got.row(y)[i]) continue;
+      std::ostringstream out;
       out << "x=" << i / expected.channels << " y=" << y << " channel=" << i % expected.channels
           << ": expected " << int{expected.row(y)[i]} << ", got " << int{got.row(y)[i]};
       return out.str();
     }
   }
   return "";
+}
+
+}  // namespace
+
+void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed) {
+  frame.type.sample == SampleType::u16 ? fill_samples<Sample16>(frame, content, seed)
+                                       : fill_samples<Sample>(frame, content, seed);
+}
+
+Grid grid_of(const ConstHostView& plane, int channel) {
+  return plane.sample == SampleType::u16 ? grid_of_samples(plane.as<Sample16>(), channel)
+                                         : grid_of_samples(plane.as<Sample>(), channel);
+}
+
+std::string first_difference(const ConstHostView& expected, const ConstHostView& got) {
+  if (expected.shape() != got.shape()) {
+    std::ostringstream out;
+    const auto bits = [](const ConstHostView& view) { return 8 * sample_bytes(view.sample); };
+    out << "shapes differ: " << expected.width << "x" << expected.height << "x" << expected.channels << ", "
+        << bits(expected) << " bits, and " << got.width << "x" << got.height << "x" << got.channels << ", "
+        << bits(got) << " bits";
+    return out.str();
+  }
+  return expected.sample == SampleType::u16 ? first_difference_of(expected.as<Sample16>(), got.as<Sample16>())
+                                            : first_difference_of(expected.as<Sample>(), got.as<Sample>());
 }
 
 }  // namespace imgpipe::test

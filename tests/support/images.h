@@ -24,6 +24,9 @@ struct Size {
 // The sample of channel c at (x, y) of a content; noise depends on the seed.
 [[nodiscard]] Sample content_sample(const std::string& content, std::int64_t x, std::int64_t y, int c,
                                     std::uint64_t seed);
+// The same of 16 bits: no multiples of 257.
+[[nodiscard]] Sample16 content_sample16(const std::string& content, std::int64_t x, std::int64_t y, int c,
+                                        std::uint64_t seed);
 
 // A plane in memory of its own with room before, behind and between its rows. Everything that is not a sample
 // of the plane holds a canary that check() looks at.
@@ -32,18 +35,21 @@ class GuardedPlane {
   // `extra` samples of padding behind each row; the first row starts `offset` samples behind alignment.
   GuardedPlane(Shape shape, std::int64_t extra, std::int64_t offset);
 
-  [[nodiscard]] HostPlane view();
-  [[nodiscard]] ConstHostPlane view() const;
+  [[nodiscard]] HostView untyped_view();
+  [[nodiscard]] ConstHostView untyped_view() const;
+  // Of samples of 8 bits.
+  [[nodiscard]] HostPlane view() { return untyped_view().as<Sample>(); }
+  [[nodiscard]] ConstHostPlane view() const { return untyped_view().as<Sample>(); }
   // "" when every canary is as it was, else where the first one was hit.
   [[nodiscard]] std::string damage() const;
 
  private:
-  [[nodiscard]] bool is_sample(std::size_t index) const;
+  [[nodiscard]] bool is_sample(std::size_t byte) const;
 
   Shape shape_;
-  std::int64_t stride_;
+  std::int64_t stride_bytes_;
   std::size_t first_;
-  std::vector<Sample> memory_;
+  std::vector<std::byte> memory_;
 };
 
 // The planes of a frame, each guarded.
@@ -61,9 +67,9 @@ struct GuardedFrame {
 void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed);
 
 // The values of a channel, as the oracle takes them.
-[[nodiscard]] Grid grid_of(const ConstHostPlane& plane, int channel = 0);
+[[nodiscard]] Grid grid_of(const ConstHostView& plane, int channel = 0);
 
 // "" when the planes are equal, else "x=.. y=.. channel=..: expected .., got ..".
-[[nodiscard]] std::string first_difference(ConstHostPlane expected, ConstHostPlane got);
+[[nodiscard]] std::string first_difference(const ConstHostView& expected, const ConstHostView& got);
 
 }  // namespace imgpipe::test

@@ -13,8 +13,8 @@ std::int64_t oracle_luma(const std::string& luma, std::int64_t r, std::int64_t g
   return (19595 * r + 38470 * g + 7471 * b + 32768) / 65536;
 }
 
-std::vector<std::int64_t> oracle_counts(const Grid& plane) {
-  std::vector<std::int64_t> counts(256, 0);
+std::vector<std::int64_t> oracle_counts(const Grid& plane, std::int64_t white) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(white) + 1, 0);
   for (const auto& row : plane) {
     for (const std::int64_t v : row) counts.at(static_cast<std::size_t>(v)) += 1;
   }
@@ -29,25 +29,34 @@ OracleRange oracle_range(const std::vector<std::int64_t>& counts, std::int64_t l
   const std::int64_t high_limit = total * high_micro / 100'000'000;
   OracleRange range{-1, -1};
   std::int64_t seen = 0;
-  for (std::int64_t v = 0; v <= 255 && range.lo < 0; ++v) {
+  const auto bins = static_cast<std::int64_t>(counts.size());
+  for (std::int64_t v = 0; v < bins && range.lo < 0; ++v) {
     seen += counts[static_cast<std::size_t>(v)];
     if (seen > low_limit) range.lo = v;
   }
   seen = 0;
-  for (std::int64_t v = 255; v >= 0 && range.hi < 0; --v) {
+  for (std::int64_t v = bins - 1; v >= 0 && range.hi < 0; --v) {
     seen += counts[static_cast<std::size_t>(v)];
     if (seen > high_limit) range.hi = v;
   }
   return range;
 }
 
-Grid oracle_stretch(const Grid& plane, OracleRange range) {
-  if (range.hi <= range.lo) return plane;
+Grid oracle_depth(const Grid& plane, std::int64_t white, std::int64_t to) {
+  Grid out = plane;
+  for (auto& row : out) {
+    for (std::int64_t& v : row) v = (2 * v * to + white) / (2 * white);
+  }
+  return out;
+}
+
+Grid oracle_stretch(const Grid& plane, OracleRange range, std::int64_t white, std::int64_t to) {
+  if (range.hi <= range.lo) return oracle_depth(plane, white, to);
   Grid out = plane;
   const std::int64_t span = range.hi - range.lo;
   for (auto& row : out) {
     for (std::int64_t& v : row) {
-      v = v <= range.lo ? 0 : v >= range.hi ? 255 : ((v - range.lo) * 510 + span) / (2 * span);
+      v = v <= range.lo ? 0 : v >= range.hi ? to : ((v - range.lo) * 2 * to + span) / (2 * span);
     }
   }
   return out;
@@ -133,13 +142,13 @@ Weights resize_weights(std::int64_t n, std::int64_t m, const std::string& method
 }
 
 std::int64_t resize_rounded(std::int64_t sum, std::int64_t n_x, std::int64_t m_x, std::int64_t n_y,
-                            std::int64_t m_y, const std::string& method) {
+                            std::int64_t m_y, const std::string& method, std::int64_t white) {
   if (method == "nearest") return sum;
   if (method == "linear") return (sum + 32768) / 65536;
   const std::int64_t parts = n_x * n_y;
   const std::int64_t pixels = n_x / m_x * (n_y / m_y);
   const bool two_by_two = n_x == 2 * m_x && n_y == 2 * m_y;
-  if (n_x % m_x != 0 || n_y % m_y != 0 || two_by_two || pixels > 1 << 23)
+  if (n_x % m_x != 0 || n_y % m_y != 0 || two_by_two || pixels > (white == 255 ? 1 << 23 : 1 << 8))
     return (2 * sum + parts) / (2 * parts);
   // The product of two floats is exact in a double; then it is rounded once.
   const float one = 1.0F / static_cast<float>(pixels);
@@ -149,7 +158,8 @@ std::int64_t resize_rounded(std::int64_t sum, std::int64_t n_x, std::int64_t m_x
 
 }  // namespace
 
-Grid oracle_resize(const Grid& plane, std::int64_t width, std::int64_t height, const std::string& method) {
+Grid oracle_resize(const Grid& plane, std::int64_t width, std::int64_t height, const std::string& method,
+                   std::int64_t white) {
   const auto in_height = static_cast<std::int64_t>(plane.size());
   const auto in_width = static_cast<std::int64_t>(plane[0].size());
   const Weights across = resize_weights(in_width, width, method);
@@ -163,7 +173,7 @@ Grid oracle_resize(const Grid& plane, std::int64_t width, std::int64_t height, c
         for (const auto& [x, weight] : columns)
           sum += row_weight * weight * plane[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
       }
-      out.back().push_back(resize_rounded(sum, in_width, width, in_height, height, method));
+      out.back().push_back(resize_rounded(sum, in_width, width, in_height, height, method, white));
     }
   }
   return out;

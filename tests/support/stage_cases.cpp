@@ -13,8 +13,9 @@ bool is_fused(const Stage& stage) {
   return !stage.fuses[0].empty();
 }
 
-bool is_needless(const Stage& stage, const FrameType& type, const Parameters& parameters) {
-  return stage.needless != nullptr && !stage.needless(type, parameters).empty();
+bool is_possible(const Stage& stage, const FrameType& type, const Parameters& parameters) {
+  const bool fits = stage.misfit == nullptr || stage.misfit(type, parameters).empty();
+  return fits && (stage.needless == nullptr || stage.needless(type, parameters).empty());
 }
 
 Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<const std::byte, Host>& in) {
@@ -26,10 +27,10 @@ Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<c
   StageCall<Host> call{};
   call.in = in;
   if (stage.writes_pixels) call.out = made.frame.view();
-  call.histogram = histogram_view<Host>(made.counts.data(), out);
+  call.histogram = histogram_view<Host>(made.counts.data(), stage.counts ? out : in.type);
   call.parameters = parameters;
   call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
-  stage.u8.reference(call);
+  functions(stage, in.type.sample).reference(call);
   if (!stage.counts) made.counts.clear();
   return made;
 }
@@ -64,17 +65,23 @@ std::vector<StageCase> cases_of(const Stage& stage) {
   return cases;
 }
 
-std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size) {
+std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size, SampleType sample) {
   std::vector<FrameType> types;
   const Stage& first = is_fused(stage) ? *find_stage(stage.fuses[0]) : stage;
-  const bool moves_alpha = !stage.color_only;
+  if (functions(first, sample).reference == nullptr) return types;
   for (const int color : {1, 3}) {
     for (const bool alpha : {false, true}) {
-      const FrameType type{size.width, size.height, color, alpha, stage.in};
+      const FrameType type{size.width, size.height, color, alpha, stage.in, sample};
       const bool grey_plane = color == 1 && !alpha;  // the same in both layouts: nothing to split or merge
-      if (alpha && !moves_alpha) continue;
+      if (alpha && passes_alpha(stage, type, output_type(stage, type, test.parameters))) continue;
       if (grey_plane && (stage.in == Layout::interleaved || stage.out == Layout::interleaved)) continue;
-      if (!is_needless(first, type, test.parameters)) types.push_back(type);
+      if (!is_possible(first, type, test.parameters)) continue;
+      // The plan fuses no steps between which the samples' type changes.
+      if (is_fused(stage) && output_type(first, type, test.parameters).sample != sample) continue;
+      types.push_back(type);
+      if (!stage.any_layout || grey_plane) continue;
+      types.push_back(type);
+      types.back().layout = Layout::interleaved;
     }
   }
   return types;
@@ -83,13 +90,14 @@ std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size
 OwnFrame::OwnFrame(const FrameType& frame_type) : type(frame_type) {
   if (type.pixels() == 0) return;
   const int channels = type.layout == Layout::interleaved ? type.channels() : 1;
-  for (const std::size_t i : plane_indices(type)) planes[i] = Image({type.width, type.height, channels});
+  for (const std::size_t i : plane_indices(type))
+    planes[i] = Image({type.width, type.height, channels, type.sample});
 }
 
 Frame<std::byte, Host> OwnFrame::view() {
   Frame<std::byte, Host> frame{type, {}};
   for (std::size_t i = 0; i < planes.size(); ++i) {
-    if (!planes[i].empty()) frame.planes[i] = planes[i].view();
+    if (!planes[i].empty()) frame.planes[i] = planes[i].untyped_view();
   }
   return frame;
 }
@@ -97,7 +105,8 @@ Frame<std::byte, Host> OwnFrame::view() {
 std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame) {
   std::vector<std::uint64_t> counts;
   for (int c = 0; c < frame.type.color_channels; ++c) {
-    const std::vector<std::int64_t> plane = oracle_counts(channel_of(frame, c));
+    const std::vector<std::int64_t> plane =
+        oracle_counts(channel_of(frame, c), max_sample(frame.type.sample));
     counts.insert(counts.end(), plane.begin(), plane.end());
   }
   return counts;
@@ -121,8 +130,8 @@ Made made_by_reference(const Stage& stage, const StageCase& test, const Frame<co
 }
 
 Grid channel_of(const Frame<const std::byte, Host>& frame, int c) {
-  if (frame.type.layout == Layout::interleaved) return grid_of(frame.plane<Sample>(0), c);
-  return grid_of(frame.plane<Sample>(plane_of_channel(frame.type, c)));
+  if (frame.type.layout == Layout::interleaved) return grid_of(frame.planes[0], c);
+  return grid_of(frame.planes[plane_of_channel(frame.type, c)]);
 }
 
 }  // namespace imgpipe::test

@@ -24,8 +24,10 @@ struct StageCase {
 // parameters: one. Empty where a stage has no row.
 [[nodiscard]] std::vector<StageCase> cases_of(const Stage& stage);
 
-// The types of the frames of a size on which the stage would do something.
-[[nodiscard]] std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size);
+// The types of the frames of a size on which the stage can do something. Of samples that it has no functions
+// for: none.
+[[nodiscard]] std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size,
+                                               SampleType sample = SampleType::u8);
 
 // A frame in memory of its own. Alpha has a plane of its own in it where it does in the type.
 struct OwnFrame {
