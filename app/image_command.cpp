@@ -209,7 +209,7 @@ struct Comparison {
 Comparison compare_with_reference(const ProcessOptions& options, const Outcome& outcome) {
   const std::unique_ptr<Engine> engine = make_reference_engine();
   Job job;
-  job.reader = make_memory_reader(outcome.source.view());
+  job.reader = make_memory_reader(outcome.source.untyped_view());
   job.plan = outcome.plan;
   job.repeat = reference_passes(options.repeat);
   job.keep_outputs = true;
@@ -300,17 +300,24 @@ class ImageRun {
  private:
   Outcome process() {
     open_input();
+    image_.make_plan();
+    const Step* const lacking = step_without_cuda(image_.plan());
     if (!engine_) {
       const std::int64_t pixels = image_.header().shape.pixels();
-      choice_ = choose_for_image(devices_, pixels, thread_count(options_), 1 + options_.repeat);
+      choice_ = lacking != nullptr
+                    ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + why_not_on_cuda(*lacking) + ")"}
+                    : choose_for_image(devices_, pixels, thread_count(options_), 1 + options_.repeat);
       start_engine();
+    } else if (choice_.kind == DeviceKind::cuda && lacking != nullptr) {
+      throw Error(ErrorKind::usage,
+                  input_name(options_.input) + ": " + why_not_on_cuda(*lacking) + "; see --device cpu");
     }
     if (!choice_.why.empty()) log_detail(choice_.why);
-    image_.make_plan();
     say_plan(image_.plan());
     check_results_of(image_.plan());
     image_.make_output();
     facts_.output = image_.output_shape();
+    facts_.depth_loss = image_.depth_loss();
     if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
     Job wishes;
     wishes.repeat = options_.repeat;

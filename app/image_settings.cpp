@@ -12,6 +12,7 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.stages = options.stages;
   settings.fuse = options.fuse;
   settings.decode = options.decode;
+  settings.decode.most_bits = 16;
   settings.encode = options.encode;
   settings.before_write = [replace = options.replace](const std::string& output) {
     check_still_replaceable(output, replace);

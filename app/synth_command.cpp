@@ -22,6 +22,8 @@ Shape synth_shape(const SynthOptions& options, Format format) {
   shape.channels = options.channels.value_or(info.holds_color ? 3 : 1);
   if (shape.color_channels() == 3 && !info.holds_color)
     throw Error(ErrorKind::usage, "--channels: " + name + " holds grey only: --channels 1, or write ppm");
+  if (8 * sample_bytes(shape.sample) > info.written_bits)
+    throw Error(ErrorKind::usage, "--depth: " + name + " holds 8 bits a sample: --depth 8, or write png");
   if (shape.has_alpha() && !info.holds_alpha)
     throw Error(ErrorKind::usage, "--channels: " + name + " holds no alpha: --channels " +
                                       std::to_string(shape.color_channels()) + ", or write png");
@@ -40,7 +42,7 @@ int run_synth(const SynthOptions& options) {
   const std::unique_ptr<Writer> writer = make_writer(format, shape, options.encode);
   check_available(shape.bytes() + writer->working_bytes());  // both live at once
   const Image image = synthesize(options.pattern, shape, options.seed);
-  writer->write_rows(image.view());
+  writer->write_rows(image.untyped_view());
   const EncodedFile file = writer->finish();
   naming(output_name(options.output), [&] { write_file(options.output, file.parts); });
   log_detail("wrote " + std::to_string(file.size_bytes()) + " bytes");

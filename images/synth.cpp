@@ -12,14 +12,14 @@ namespace imgpipe {
 namespace {
 
 constexpr std::array kPatterns{
-    PatternInfo{"noise", "", "uniform random samples", 0, 0},
-    PatternInfo{"colors", "N", "N values, equally likely (1..256)", 1, 256},
-    PatternInfo{"threshold", "T", "noise, values below T set to 0 (0..256)", 0, 256},
-    PatternInfo{"constant", "V", "every sample V (0..255)", 0, 255},
-    PatternInfo{"ramp", "", "rises from left to right", 0, 0},
-    PatternInfo{"checker", "", "8x8 squares of 0 and 255", 0, 0},
-    PatternInfo{"photo", "", "fractal, photo-like, all channels different", 0, 0},
-    PatternInfo{"collision-free", "", "no value repeats within 32 consecutive pixels", 0, 0},
+    PatternInfo{"noise", "", "uniform random samples", 0, 0, 0},
+    PatternInfo{"colors", "N", "N values, equally likely (1..256)", 1, 256, 65536},
+    PatternInfo{"threshold", "T", "noise, values below T set to 0 (0..256)", 0, 256, 65536},
+    PatternInfo{"constant", "V", "every sample V (0..255)", 0, 255, 65535},
+    PatternInfo{"ramp", "", "rises from left to right", 0, 0, 0},
+    PatternInfo{"checker", "", "8x8 squares of 0 and 255", 0, 0, 0},
+    PatternInfo{"photo", "", "fractal, photo-like, all channels different", 0, 0, 0},
+    PatternInfo{"collision-free", "", "no value repeats within 32 consecutive pixels", 0, 0, 0},
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a random number for every counter value, so that
@@ -111,7 +111,7 @@ struct Ridge {
   std::array<std::int64_t, 3> color;
 };
 
-std::vector<Ridge> make_ridges(const HostPlane& out, std::uint64_t seed) {
+std::vector<Ridge> make_ridges(const Shape& out, std::uint64_t seed) {
   constexpr int kRidges = 5;
   std::vector<Ridge> ridges;
   for (int i = 0; i < kRidges; ++i) {
@@ -125,66 +125,118 @@ std::vector<Ridge> make_ridges(const HostPlane& out, std::uint64_t seed) {
   return ridges;
 }
 
-// Hills in haze under a sky: smooth areas, sharp skylines, slopes lit from the left, film grain.
-void fill_photo(HostPlane out, std::uint64_t seed) {
+// Film grain of channel c, triangular: -3..4 of 8 bits, -1023..1024 of 16.
+template <class T>
+std::int64_t grain_of(std::uint64_t random, int c) {
+  if constexpr (sizeof(T) == 2) {
+    const std::uint64_t own = mix(random + static_cast<std::uint64_t>(c));
+    return static_cast<std::int64_t>((own & 2047) + (own >> 11 & 2047)) / 2 - 1023;
+  }
+  const auto two = static_cast<std::int64_t>(((random >> (8 * c)) & 7) + ((random >> (8 * c + 3)) & 7));
+  return two / 2 - 3;
+}
+
+// Hills in haze under a sky: smooth areas, sharp skylines, slopes lit from the left, film grain. Its numbers
+// are those of 8 bits, `unit` times as large in 16.
+template <class T>
+void fill_photo(const Plane<T, Host>& out, std::uint64_t seed) {
+  constexpr std::int64_t unit = max_sample(sample_type_of<T>) / 255;
   const std::int64_t cell = std::clamp<std::int64_t>(std::max(out.width, out.height) / 6, 4, 1024);
-  const std::vector<Ridge> ridges = make_ridges(out, seed);
+  const std::vector<Ridge> ridges = make_ridges(out.shape(), seed);
   Fractal ground(out.width, cell, 10, mix(seed));
   for (std::int64_t y = 0; y < out.height; ++y) {
     const std::vector<std::int64_t>& heights = ground.row(y);
-    const std::int64_t fall = 40 * y / out.height;  // the sky fades toward the horizon
-    Sample* row = out.row(y);
+    const std::int64_t fall = 40 * unit * y / out.height;  // the sky fades toward the horizon
+    T* row = out.row(y);
     for (std::int64_t x = 0; x < out.width; ++x) {
       const auto at = static_cast<std::size_t>(x);
-      std::array<std::int64_t, 3> color{150 + fall * 2, 185 + fall, 228};
-      std::int64_t shade = (heights[at] - 32768) >> 12;  // clouds
+      std::array<std::int64_t, 3> color{150 * unit + fall * 2, 185 * unit + fall, 228 * unit};
+      std::int64_t shade = (heights[at] - 32768) * unit >> 12;  // clouds
       for (const Ridge& ridge : ridges) {
         if (y < ridge.skyline[at]) break;
-        color = ridge.color;
+        for (std::size_t c = 0; c < 3; ++c) color[c] = ridge.color[c] * unit;
         const std::int64_t slope = heights[at] - heights[x >= 3 ? at - 3 : 0];
-        shade = ((heights[at] - 32768) >> 10) + std::clamp<std::int64_t>(slope / 48, -24, 24);
+        shade = ((heights[at] - 32768) * unit >> 10) +
+                std::clamp<std::int64_t>(slope * unit / 48, -24 * unit, 24 * unit);
       }
       const std::uint64_t grain = mix(seed ^ mix(static_cast<std::uint64_t>(y * out.width + x)));
       for (int c = 0; c < out.channels; ++c) {
-        const auto two = static_cast<std::int64_t>(((grain >> (8 * c)) & 7) + ((grain >> (8 * c + 3)) & 7));
-        const std::int64_t noise = two / 2 - 3;  // triangular, -3..4
-        const auto i = static_cast<std::size_t>(c);
-        row[x * out.channels + c] =
-            static_cast<Sample>(std::clamp<std::int64_t>(color[i] + shade + noise, 8, 244));
+        const std::int64_t value = color[static_cast<std::size_t>(c)] + shade + grain_of<T>(grain, c);
+        row[x * out.channels + c] = static_cast<T>(std::clamp<std::int64_t>(value, 8 * unit, 244 * unit));
       }
     }
   }
 }
 
 // sample(x, y, channel) gives each sample.
-template <class Function>
-void fill_each(HostPlane out, const Function& sample) {
+template <class T, class Function>
+void fill_each(const Plane<T, Host>& out, const Function& sample) {
   for (std::int64_t y = 0; y < out.height; ++y) {
-    Sample* row = out.row(y);
+    T* row = out.row(y);
     for (std::int64_t x = 0; x < out.width; ++x) {
-      for (int c = 0; c < out.channels; ++c) row[x * out.channels + c] = sample(x, y, c);
+      for (int c = 0; c < out.channels; ++c) row[x * out.channels + c] = static_cast<T>(sample(x, y, c));
     }
   }
 }
 
-Image with_alpha(const Image& colors) {
-  const ConstHostPlane in = colors.view();
-  Image image({in.width, in.height, in.channels + 1});
+template <class T>
+void add_alpha(const Plane<const T, Host>& in, const Plane<T, Host>& out) {
   const std::int64_t last = std::max<std::int64_t>(1, in.height - 1);
-  fill_each(image.view(), [&](auto x, auto y, int c) {
-    return c < in.channels ? in.row(y)[x * in.channels + c] : static_cast<Sample>(y * kMaxSample / last);
+  fill_each(out, [&](auto x, auto y, int c) -> std::int64_t {
+    return c < in.channels ? in.row(y)[x * in.channels + c] : y * max_sample(sample_type_of<T>) / last;
   });
-  return image;
 }
 
-// A shuffle of 0..255 (Fisher and Yates), repeated: any 256 samples in a row differ, so any 32 do.
-std::array<Sample, 256> shuffled_values(std::uint64_t seed) {
-  std::array<Sample, 256> values{};
-  std::iota(values.begin(), values.end(), Sample{0});
+// All values in an order of the seed's (Fisher and Yates), repeated: any 256 samples in a row differ, so any
+// 32 do.
+template <class T>
+std::vector<T> shuffled_values(std::uint64_t seed) {
+  std::vector<T> values(std::size_t{max_sample(sample_type_of<T>)} + 1);
+  std::iota(values.begin(), values.end(), T{0});
   for (std::size_t i = values.size() - 1; i > 0; --i) {
     std::swap(values[i], values[mix(seed + i) % (i + 1)]);
   }
   return values;
+}
+
+template <class T>
+void fill_colors(const Pattern& pattern, std::uint64_t seed, const Plane<T, Host>& out) {
+  constexpr std::int64_t most = max_sample(sample_type_of<T>);
+  constexpr int bits = 8 * sizeof(T);
+  const std::string_view name = pattern.info->name;
+  const int parameter = pattern.parameter;
+  const auto random = [&](std::int64_t x, std::int64_t y, int c) {
+    return mix(mix(seed) ^ static_cast<std::uint64_t>((y * out.width + x) * out.channels + c));
+  };
+  const auto noise = [&](auto x, auto y, int c) { return static_cast<int>(random(x, y, c) >> (64 - bits)); };
+  if (name == "noise") {
+    fill_each(out, noise);
+  } else if (name == "colors") {
+    const auto count = static_cast<std::uint64_t>(parameter);
+    fill_each(out, [&](auto x, auto y, int c) {
+      const std::uint64_t pick = ((random(x, y, c) >> 32) * count) >> 32;
+      return count == 1 ? 0 : pick * most / (count - 1);
+    });
+  } else if (name == "threshold") {
+    fill_each(out, [&](auto x, auto y, int c) {
+      const int value = noise(x, y, c);
+      return value < parameter ? 0 : value;
+    });
+  } else if (name == "constant") {
+    fill_each(out, [&](auto, auto, int) { return parameter; });
+  } else if (name == "ramp") {
+    const std::int64_t last = std::max<std::int64_t>(1, out.width - 1);
+    fill_each(out, [&](auto x, auto, int c) { return (x * most / last + c * (most / 3)) % (most + 1); });
+  } else if (name == "checker") {
+    fill_each(out, [](auto x, auto y, int) { return (x / 8 + y / 8) % 2 == 0 ? 0 : most; });
+  } else if (name == "collision-free") {
+    const std::vector<T> values = shuffled_values<T>(seed);
+    fill_each(out, [&](auto x, auto y, int c) {
+      return values[static_cast<std::size_t>((y * out.width + x + c * (most / 3)) % (most + 1))];
+    });
+  } else {
+    fill_photo(out, seed);
+  }
 }
 
 }  // namespace
@@ -193,7 +245,7 @@ std::span<const PatternInfo> pattern_table() {
   return kPatterns;
 }
 
-Pattern parse_pattern(std::string_view text) {
+Pattern parse_pattern(std::string_view text, SampleType sample) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const auto info = std::ranges::find(kPatterns, name, &PatternInfo::name);
@@ -216,9 +268,13 @@ Pattern parse_pattern(std::string_view text) {
     const std::string_view digits = text.substr(colon + 1);
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), pattern.parameter);
+    const int most = sample == SampleType::u16 ? info->most_of_16 : info->most;
     if (error != std::errc{} || end != digits.data() + digits.size() || pattern.parameter < info->least ||
-        pattern.parameter > info->most) {
-      throw Error(ErrorKind::usage, "pattern " + std::string(name) + ": " + std::string(info->summary));
+        pattern.parameter > most) {
+      throw Error(
+          ErrorKind::usage,
+          "pattern " + std::string(name) + ": " + std::string(info->summary) +
+              (sample == SampleType::u16 ? "; of 16 bits up to " + std::to_string(most) : std::string()));
     }
   }
   return pattern;
@@ -227,48 +283,23 @@ Pattern parse_pattern(std::string_view text) {
 Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
   if (shape.channels < 1 || shape.channels > 4)
     throw Error(ErrorKind::usage, "patterns have 1 to 4 channels");
-  if (shape.sample != SampleType::u8) throw Error(ErrorKind::usage, "patterns have 8 bits a sample");
-  if (shape.has_alpha()) {
-    return with_alpha(synthesize(pattern, {shape.width, shape.height, shape.color_channels()}, seed));
-  }
+  if (shape.sample == SampleType::u8 && pattern.parameter > pattern.info->most)
+    throw Error(ErrorKind::usage, "pattern " + std::string(pattern.info->name) +
+                                      " of 8 bits: " + std::string(pattern.info->summary));
   Image image(shape);
-  const HostPlane out = image.view();
-  const std::string_view name = pattern.info->name;
-  const int parameter = pattern.parameter;
-  const auto random = [&](std::int64_t x, std::int64_t y, int c) {
-    return mix(mix(seed) ^ static_cast<std::uint64_t>((y * shape.width + x) * shape.channels + c));
-  };
-  if (name == "noise") {
-    fill_each(out, [&](auto x, auto y, int c) { return static_cast<Sample>(random(x, y, c) >> 56); });
-  } else if (name == "colors") {
-    const auto count = static_cast<std::uint64_t>(parameter);
-    fill_each(out, [&](auto x, auto y, int c) {
-      const std::uint64_t pick = ((random(x, y, c) >> 32) * count) >> 32;
-      return static_cast<Sample>(count == 1 ? 0 : pick * kMaxSample / (count - 1));
-    });
-  } else if (name == "threshold") {
-    fill_each(out, [&](auto x, auto y, int c) {
-      const auto value = static_cast<int>(random(x, y, c) >> 56);
-      return static_cast<Sample>(value < parameter ? 0 : value);
-    });
-  } else if (name == "constant") {
-    fill_each(out, [&](auto, auto, int) { return static_cast<Sample>(parameter); });
-  } else if (name == "ramp") {
-    const std::int64_t last = std::max<std::int64_t>(1, shape.width - 1);
-    fill_each(out, [&](auto x, auto, int c) {
-      return static_cast<Sample>((x * kMaxSample / last + c * 85) % 256);
-    });
-  } else if (name == "checker") {
-    fill_each(out, [](auto x, auto y, int) {
-      return static_cast<Sample>((x / 8 + y / 8) % 2 == 0 ? 0 : kMaxSample);
-    });
-  } else if (name == "collision-free") {
-    const std::array<Sample, 256> values = shuffled_values(seed);
-    fill_each(out, [&](auto x, auto y, int c) {
-      return values[static_cast<std::size_t>((y * shape.width + x + c * 85) % 256)];
-    });
+  const HostView out = image.untyped_view();
+  if (shape.has_alpha()) {
+    shape.channels = shape.color_channels();
+    const Image colors = synthesize(pattern, shape, seed);
+    if (shape.sample == SampleType::u16) {
+      add_alpha(colors.untyped_view().as<std::uint16_t>(), out.as<std::uint16_t>());
+    } else {
+      add_alpha(colors.view(), out.as<Sample>());
+    }
+  } else if (shape.sample == SampleType::u16) {
+    fill_colors(pattern, seed, out.as<std::uint16_t>());
   } else {
-    fill_photo(out, seed);
+    fill_colors(pattern, seed, out.as<Sample>());
   }
   return image;
 }

@@ -15,6 +15,7 @@ struct PatternInfo {
   std::string_view argument;  // "N", "T", "V" or empty
   std::string_view summary;
   int least, most;  // what the parameter may be
+  int most_of_16;   // the most with 16 bits a sample
 };
 
 [[nodiscard]] std::span<const PatternInfo> pattern_table();
@@ -24,10 +25,10 @@ struct Pattern {
   int parameter = 0;
 };
 
-// Reads "noise" or "colors:5". Throws Error(usage) that lists the patterns.
-[[nodiscard]] Pattern parse_pattern(std::string_view text);
+// Reads "noise" or "colors:5", for samples of this type. Throws Error(usage) that lists the patterns.
+[[nodiscard]] Pattern parse_pattern(std::string_view text, SampleType sample = SampleType::u8);
 
-// Fills an image of `shape` (1 to 4 channels, 8 bits a sample) with the pattern:
+// Fills an image of `shape` (1 to 4 channels) with the pattern. Of 8 bits a sample:
 //   noise           every sample uniform over 0..255, independent
 //   colors:N        N values spread evenly over 0..255, equally likely (N = 1: 0)
 //   threshold:T     noise in which samples below T are 0
@@ -37,9 +38,11 @@ struct Pattern {
 //   photo           hills in haze, by fractal value noise (Perlin 1985): smooth areas, sharp edges, lit
 //                   slopes, grain, a histogram that leaves both ends free; channels related but different
 //   collision-free  no value repeats within 32 consecutive samples of a channel in raster order
-// With 2 or 4 channels the last is alpha, whatever the pattern and the seed: row y of `height` has
-// y * 255 / max(1, height - 1), rounded down, from nothing at the top to everything at the bottom. The others
-// are as without it. That takes the memory of both images for a while.
+// Of 16 bits a sample the same over 0..65535, parameters in values of 16 bits: photo has the finer heights
+// and grain of that many bits, collision-free all 65,536 values. Throws Error(usage) for a parameter beyond 8
+// bits in an image of 8. With 2 or 4 channels the last is alpha, whatever the pattern and the seed: row y of
+// `height` has y * 255 (65535) / max(1, height - 1), rounded down, from nothing at the top to everything at
+// the bottom. The others are as without it. That takes the memory of both images for a while.
 [[nodiscard]] Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed);
 
 }  // namespace imgpipe

@@ -9,8 +9,14 @@
 
 namespace imgpipe {
 
-std::string depth_warning(int bits_per_sample) {
-  return "its " + std::to_string(bits_per_sample) + "-bit samples become 8 bits before any stage";
+std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
+  if (loss == DepthLoss::none) return {};
+  const std::string samples = "its " + std::to_string(bits_per_sample) + "-bit samples become 8 bits ";
+  if (loss == DepthLoss::at_reading) return samples + "before any stage";
+  const std::string why = std::string(format_info(output).name) + " holds no more";
+  // An input of 8 bits may have been made 16 on the way.
+  if (bits_per_sample <= 8) return "its result of 16 bits a sample becomes 8: " + why;
+  return samples + "after the last stage: " + why;
 }
 
 ImageJob::ImageJob(ImageFiles files, const ImageSettings& settings, Timeline timeline)
@@ -36,9 +42,13 @@ void ImageJob::open() {
 
 void ImageJob::make_plan() {
   naming(files_.input_name, [&] {
-    image_.plan =
-        imgpipe::make_plan(settings_.stages, header_.shape, settings_.fuse, settings_.decode.max_pixels);
+    image_.plan = imgpipe::make_plan(settings_.stages, header_.shape, settings_.fuse,
+                                     settings_.decode.max_pixels, format_info(files_.format).written_bits);
   });
+  const bool cut_down = header_.bits_per_sample > 8 && header_.shape.sample == SampleType::u8;
+  depth_loss_ = cut_down              ? DepthLoss::at_reading
+                : image_.plan.reduced ? DepthLoss::at_the_end
+                                      : DepthLoss::none;
 }
 
 void ImageJob::make_output() {
@@ -184,7 +194,8 @@ std::vector<ImageNote> ImageJob::notes() const {
   const std::string input = files_.input_name + ": ";
   std::vector<ImageNote> notes;
   for (const std::string& warning : damage_) notes.push_back({damage, input + warning});
-  if (header_.bits_per_sample > 8) notes.push_back({depth, input + depth_warning(header_.bits_per_sample)});
+  if (depth_loss_ != DepthLoss::none)
+    notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
   if (header_.more_images) notes.push_back({more_images, input + kMoreImagesWarning});
   if (!header_.profile.empty())
     notes.push_back(

@@ -56,7 +56,7 @@ struct ImageSettings {
 struct ImageNote {
   enum class About {
     damage,       // what the reader let pass
-    depth,        // samples of more than 8 bits
+    depth,        // samples of more than 8 bits that become 8 unasked
     more_images,  // than the one that is used
     profile,      // of colours, which is not kept
     alpha,        // which the output cannot hold
@@ -65,8 +65,14 @@ struct ImageNote {
   std::string text;  // with the name of the file
 };
 
-// What is said of an image whose samples have more than 8 bits.
-[[nodiscard]] std::string depth_warning(int bits_per_sample);
+// Where samples of more than 8 bits become 8 without being asked to.
+enum class DepthLoss {
+  none,
+  at_reading,  // the reader gives no more
+  at_the_end,  // the output's format holds no more: Plan::reduced
+};
+// What is said of it; of an input of so many bits.
+[[nodiscard]] std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output);
 
 // The functions are called in the order in which they stand here, each once. All throw Error with the name of
 // the file that it is about. Output files are whole or not there (images/files/output_file.h).
@@ -119,6 +125,7 @@ class ImageJob {
   [[nodiscard]] const Plan& plan() const { return image_.plan; }  // until run()
   [[nodiscard]] const ImageHeader& header() const { return header_; }
   [[nodiscard]] Shape output_shape() const { return output_shape_; }
+  [[nodiscard]] DepthLoss depth_loss() const { return depth_loss_; }                 // behind make_plan()
   [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }            // of the file
   [[nodiscard]] std::int64_t held_input_bytes() const { return held_input_bytes_; }  // of it, in memory
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }          // that are written
@@ -144,6 +151,7 @@ class ImageJob {
   LaneImage image_;  // its timeline is the job's
   Shape output_shape_{0, 0, 1};
   bool has_alpha_ = false;  // the finished image
+  DepthLoss depth_loss_ = DepthLoss::none;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;
   std::function<void()> accept_;  // where there is no output

@@ -5,6 +5,7 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
+#include "pipeline/device.h"
 
 namespace imgpipe {
 namespace {
@@ -62,7 +63,8 @@ class PlanBuilder {
     add({.stage = &stage, .parameters = request.parameters}, request.said);
   }
 
-  Plan finish() {
+  Plan finish(int most_bits) {
+    if (8 * sample_bytes(frame_.sample) > most_bits) reduce();
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
     return std::move(plan_);
@@ -73,6 +75,14 @@ class PlanBuilder {
   void change_layout(Layout wanted) {
     if (frame_.layout == wanted || frame_.channels() == 1) return;
     add_implicit(wanted == Layout::planar ? "split" : "merge");
+  }
+
+  // To 8 bits a sample.
+  void reduce() {
+    const StageRequest depth = std::move(parse_stages("depth:8").front());
+    if (!depth.stage->any_layout) change_layout(depth.stage->in);
+    add({.stage = depth.stage, .parameters = depth.parameters, .implicit = true}, depth.said);
+    plan_.reduced = true;
   }
 
   void add_implicit(std::string_view name) {
@@ -105,6 +115,12 @@ class PlanBuilder {
   const std::int64_t most_pixels_;
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
+
+// Whether a CUDA device has no function for the samples that it takes or makes.
+bool lacks_cuda(const Step& step) {
+  return functions(*step.stage, step.in.sample).cuda == nullptr ||
+         functions(*step.stage, step.out.sample).cuda == nullptr;
+}
 
 // The stage that does the work of both, nullptr when there is none. Of 16 bits where it has a function.
 const Stage* fused_stage(const Step& first, const Step& second) {
@@ -149,13 +165,25 @@ const StageFunctions& Step::functions() const {
   return imgpipe::functions(*stage, in.sample);
 }
 
-Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse,
-               std::int64_t most_pixels) {
+Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse, std::int64_t most_pixels,
+               int most_bits) {
   PlanBuilder builder(input, most_pixels);
   for (const StageRequest& request : stages) builder.add_selected(request);
-  Plan plan = builder.finish();
+  Plan plan = builder.finish(most_bits);
   if (fuse) fuse_steps(plan);
   return plan;
+}
+
+const Step* step_without_cuda(const Plan& plan) {
+  if (!built_with_cuda()) return nullptr;
+  const auto step = std::ranges::find_if(plan.steps, lacks_cuda);
+  return step == plan.steps.end() ? nullptr : &*step;
+}
+
+std::string why_not_on_cuda(const Step& step) {
+  const bool deep = step.in.sample == SampleType::u16 || step.out.sample == SampleType::u16;
+  return std::string(step.stage->name) + " has no function for " + (deep ? "16" : "8") +
+         " bits a sample on CUDA devices";
 }
 
 }  // namespace imgpipe

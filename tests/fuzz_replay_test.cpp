@@ -55,6 +55,23 @@ TEST(FuzzReplay, Decode) {
   }
 }
 
+// Of 16 bits, which the target reads as they are and cut to 8.
+TEST(FuzzReplay, DecodeSixteenBits) {
+  std::mt19937 random(7);
+  for (const Format format : {Format::png, Format::pgm, Format::ppm}) {
+    for (const int channels : {1, 3}) {
+      if ((format == Format::ppm) != (channels == 3) && format != Format::png) continue;
+      const Image image = synthesize(parse_pattern("photo"), {19, 13, channels, SampleType::u16}, 2);
+      const auto writer = make_writer(format, image.shape());
+      writer->write_rows(image.untyped_view());
+      replay_bent(fuzz_decode, writer->finish().joined(), 300, random);
+    }
+  }
+  const std::string_view text = "P3 3 2 1000 0 1 2 3 4 5 6 7 8 500 600 700 997 998 999 1000 0 0";
+  const auto bytes = std::as_bytes(std::span(text));
+  replay_bent(fuzz_decode, {bytes.begin(), bytes.end()}, 1000, random);
+}
+
 // Small files of kinds that no writer here makes.
 TEST(FuzzReplay, DecodeSeeds) {
   std::mt19937 random(5);

@@ -218,10 +218,11 @@ TEST(InputNotices, SamplesThatBecomeEightBitsAreTold) {
   const TemporaryFolder folder;
   const std::string input = folder.file("deep.pgm");
   save(input, deep_pgm());
-  const std::string warning = "warning: " + input + ": its 12-bit samples become 8 bits before any stage\n";
+  const std::string warning =
+      "warning: " + input + ": its 12-bit samples become 8 bits after the last stage: tga holds no more\n";
   for (const char* quiet : {"-q", "--no-color"}) {
     const RunResult run =
-        run_imgpipe({input, folder.file("o.png"), quiet, "--report", folder.file("r.json"), "--overwrite"});
+        run_imgpipe({input, folder.file("o.tga"), quiet, "--report", folder.file("r.json"), "--overwrite"});
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_EQ(run.err, "imgpipe: " + warning);
     const bool table = std::string(quiet) != "-q";
@@ -235,16 +236,15 @@ TEST(InputNotices, ABatchCountsThem) {
   std::filesystem::create_directories(folder.path() / "in");
   for (const char* name : {"in/a.pgm", "in/b.pgm", "in/c.pgm"}) save(folder.path() / name, deep_pgm());
   save(folder.path() / "in/d.png", encoded(Format::png));
-  const RunResult run = run_imgpipe({folder.file("in"), folder.file("out"), "--jobs", "1", "--report",
-                                     folder.file("r.json"), "--report", folder.file("r.ndjson")});
+  const RunResult run = run_imgpipe({folder.file("in"), folder.file("out"), "--jobs", "1", "--format", "tga",
+                                     "--report", folder.file("r.json"), "--report", folder.file("r.ndjson")});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err,
             "imgpipe: warning: " + folder.file("in/a.pgm") +
-                ": its 12-bit samples become 8 bits before any stage; further images like it are counted\n");
-  EXPECT_NE(
-      run.out.find("3 images had more than 8 bits a sample, which became 8 before any stage, such as a.pgm "
-                   "(12 bits)\n"),
-      std::string::npos)
+                ": its 12-bit samples become 8 bits after the last stage: tga holds no more; further "
+                "images like it are counted\n");
+  EXPECT_NE(run.out.find("3 images had more than 8 bits a sample, which became 8, such as a.pgm (12 bits)\n"),
+            std::string::npos)
       << run.out;
   EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["reduced_to_8_bits"], 3);
   const std::string lines = load_text(folder.file("r.ndjson"));

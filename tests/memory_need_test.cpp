@@ -28,16 +28,15 @@ class NoReader final : public Reader {
   explicit NoReader(const Shape& shape) { header_.shape = shape; }
 
  protected:
-  void read_next_rows(HostView view) override {
-    const HostPlane rows = view.as<Sample>();
+  void read_next_rows(HostView rows) override {
     for (std::int64_t y = 0; y < rows.height; ++y)
-      for (std::int64_t i = 0; i < rows.row_samples(); ++i)
-        rows.row(y)[i] = static_cast<Sample>(i * 7 + y * y);
+      for (std::int64_t i = 0; i < rows.row_bytes(); ++i)
+        rows.row(y)[i] = static_cast<std::byte>(i * 7 + y * y);
   }
 };
 
-Plan plan_of(const std::string& stages, const Shape& shape) {
-  return make_plan(parse_stages(stages), shape);
+Plan plan_of(const std::string& stages, const Shape& shape, int most_bits = 16) {
+  return make_plan(parse_stages(stages), shape, false, kDefaultMaxPixels, most_bits);
 }
 
 std::int64_t need_of(const Engine& engine, const std::string& stages, const Shape& shape, Format format) {
@@ -61,28 +60,43 @@ TEST(MemoryNeed, OfALargeColourImageMadeGreyHoldsNoColours) {
   EXPECT_LT(engine->memory_need({plan, reader, writer.get(), true}).bytes, 20 * kMB);
 }
 
+// Twice the bytes of 8 bits, wherever images are held.
+TEST(MemoryNeed, OfSixteenBitsIsTwice) {
+  for (const auto& engine : {make_cpu_engine(1), make_reference_engine()}) {
+    for (const Format format : {Format::png, Format::pgm}) {
+      const std::int64_t flat = need_of(*engine, "smooth,hist,contrast", {4000, 3000, 1}, format);
+      const std::int64_t deep =
+          need_of(*engine, "smooth,hist,contrast", {4000, 3000, 1, SampleType::u16}, format);
+      EXPECT_GT(deep, 2 * flat * 9 / 10) << engine->implementation();
+      EXPECT_LT(deep, 2 * flat * 11 / 10 + 2 * kMB) << engine->implementation();
+    }
+  }
+}
+
 struct Kept {
   std::string name;
   int repeat = 0;
   bool source = false, outputs = false, pixels = false;
 };
 
-class MemoryNeedOfJobs : public testing::TestWithParam<std::tuple<std::string, std::string, int, int>> {};
+class MemoryNeedOfJobs
+    : public testing::TestWithParam<std::tuple<std::string, std::string, int, int, SampleType>> {};
 
 // What `new` gave in the meantime, at the most; readers and writers that take theirs from malloc have tests
 // of their own. Noise, so that the file comes near its worst.
 TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
-  const auto& [stages, format, channels, threads] = GetParam();
-  const Shape shape{811, 607, channels};
+  const auto& [stages, format, channels, threads, sample] = GetParam();
+  const Shape shape{811, 607, channels, sample};
+  const Format written = *format_by_name(format);
   for (const auto& make : {make_cpu_engine, make_reference_engine}) {
     const auto engine = make(threads);
     for (const Kept& kept : {Kept{"nothing"}, Kept{"source", 0, true}, Kept{"outputs", 0, true, true},
                              Kept{"pixels", 0, false, false, true}, Kept{"repeated", 2}}) {
       Job job;
       job.reader = std::make_unique<NoReader>(shape);
-      job.plan = plan_of(stages, shape);
-      job.writer = make_writer(*format_by_name(format), job.plan.output);
+      job.plan = plan_of(stages, shape, format_info(written).written_bits);
+      job.writer = make_writer(written, job.plan.output);
       job.repeat = kept.repeat;
       job.keep_source = kept.source;
       job.keep_outputs = kept.outputs;
@@ -105,11 +119,13 @@ TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
 INSTANTIATE_TEST_SUITE_P(
     Plans, MemoryNeedOfJobs,
     testing::Combine(testing::Values("gray,hist,contrast,smooth", "smooth", "contrast,smooth,smooth", "hist"),
-                     testing::Values("png", "bmp"), testing::Values(1, 3, 4), testing::Values(1, 3)),
+                     testing::Values("png", "bmp"), testing::Values(1, 3, 4), testing::Values(1, 3),
+                     testing::Values(SampleType::u8, SampleType::u16)),
     [](const auto& one) {
       std::string name = std::get<0>(one.param) + "_" + std::get<1>(one.param) + "_" +
                          std::to_string(std::get<2>(one.param)) + "_" +
-                         std::to_string(std::get<3>(one.param));
+                         std::to_string(std::get<3>(one.param)) +
+                         (std::get<4>(one.param) == SampleType::u16 ? "_deep" : "");
       for (char& c : name) c = c == ',' ? '_' : c;
       return name;
     });

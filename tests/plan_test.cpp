@@ -8,6 +8,7 @@
 #include "images/error.h"
 #include "kernels/stage.h"
 #include "pipeline/buffers.h"
+#include "pipeline/device.h"
 #include "tests/support/golden.h"
 
 namespace imgpipe::test {
@@ -62,6 +63,57 @@ TEST(Plan, AlphaIsCarried) {
     EXPECT_FALSE(make_plan(parse_stages(stages), kRgb).output.has_alpha()) << stages;
   }
   EXPECT_EQ(make_plan(parse_stages("gray"), kRgba).output, kGreyAlpha);
+}
+
+constexpr Shape wide(Shape shape) {
+  shape.sample = SampleType::u16;
+  return shape;
+}
+
+// Where the output's format holds 8 bits only.
+TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
+  const auto ended = [](std::string_view stages, const Shape& input, int most_bits = 8) {
+    const Plan plan = make_plan(parse_stages(stages), input, false, 1000, most_bits);
+    std::string text;
+    for (const Step& step : plan.steps) text += (text.empty() ? "" : " ") + step.label;
+    const bool implicit = text.find("depth:8*") != std::string::npos || text.find(":8*") != std::string::npos;
+    EXPECT_EQ(plan.reduced, implicit) << text;
+    EXPECT_EQ(plan.output.sample, most_bits == 8 ? SampleType::u8 : plan.output.sample);
+    return text;
+  };
+  EXPECT_EQ(ended("contrast", wide(kGrey)), "hist* contrast depth:8*");
+  EXPECT_EQ(ended("contrast", kGrey), "hist* contrast");
+  EXPECT_EQ(ended("contrast", wide(kGrey), 16), "hist* contrast");
+  EXPECT_EQ(ended("hist", wide(kGrey)), "hist depth:8*");
+  EXPECT_EQ(ended("contrast:to=8", wide(kGrey)), "hist* contrast:to=8");
+  EXPECT_EQ(ended("smooth,depth:8", wide(kGrey)), "smooth depth:8");
+  EXPECT_EQ(ended("depth:8,depth:16", wide(kGrey)), "depth:8 depth#2:16 depth#3:8*");
+  EXPECT_EQ(ended("depth:16", kGrey), "depth:16 depth#2:8*");
+  for (const Shape& shape : {wide(kRgb), wide(kRgba), wide(kGreyAlpha)}) {
+    const Plan plan = make_plan(parse_stages("smooth"), shape, false, 1000, 8);
+    EXPECT_EQ(plan.output, (Shape{8, 4, shape.channels}));
+    EXPECT_TRUE(plan.reduced);
+  }
+  EXPECT_EQ(make_plan(parse_stages("smooth"), wide(kRgba)).output, wide(kRgba));
+}
+
+// A stage that no CUDA device has for the samples is found, whichever that is; one of 8 bits never is.
+TEST(Plan, StepsWithoutCudaAreFound) {
+  EXPECT_EQ(step_without_cuda(make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb)), nullptr);
+  for (const Stage& stage : stage_table()) {
+    if (!stage.selectable) continue;
+    const Plan plan = make_plan(parse_stages(golden_cases(stage.name).at(0)), wide(kRgb));
+    const Step* const found = step_without_cuda(plan);
+    bool all = true;
+    for (const Step& step : plan.steps) {
+      const bool makes_8 = step.out.sample == SampleType::u8;
+      all = all && step.stage->u16.cuda != nullptr && (!makes_8 || step.stage->u8.cuda != nullptr);
+    }
+    if (!built_with_cuda()) all = true;
+    EXPECT_EQ(found == nullptr, all || plan.steps.empty()) << stage.name;
+    if (found == nullptr) continue;
+    EXPECT_NE(why_not_on_cuda(*found).find(found->stage->name), std::string::npos) << stage.name;
+  }
 }
 
 // Every stage of the table, with the first of its golden cases.

@@ -63,7 +63,7 @@ TEST(PngFilter, EveryTargetAgreesWithTheSpecification) {
     use_simd(target);
     std::mt19937_64 random(7);
     for (std::size_t size = 1; size < 420; size += size < 140 ? 1 : 37) {
-      for (const std::size_t pixel_bytes : {1U, 2U, 3U, 4U}) {
+      for (const std::size_t pixel_bytes : {1U, 2U, 3U, 4U, 6U, 8U}) {
         for (int content = 0; content < 6; ++content) {
           std::vector<std::uint8_t> row(size);
           std::vector<std::uint8_t> above(size);

@@ -54,6 +54,14 @@ TEST(Psd, EveryDepthVersionAndCompression) {
             }
             const auto reader = open_reader(make_psd(psd));
             EXPECT_EQ(reader->header().bits_per_sample, depth);
+            // As it is stored, asked for 16 bits.
+            const Image deep = decode(make_psd(psd), sixteen_bits());
+            ASSERT_EQ(deep.shape().sample, depth == 16 ? SampleType::u16 : SampleType::u8);
+            const Values values = samples(deep);
+            for (std::size_t i = 0; i < values.size(); ++i) {
+              const auto plane = i % static_cast<std::size_t>(colors);
+              ASSERT_EQ(values[i], psd.channels[plane][i / static_cast<std::size_t>(colors)]) << i;
+            }
           }
         }
       }

@@ -1,5 +1,6 @@
 #include "images/synth.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "images/error.h"
+#include "tests/support/decoding.h"
 #include "tests/support/images.h"
 
 namespace imgpipe::test {
@@ -40,6 +42,43 @@ TEST(Synth, TheSameBytesEverywhere) {
   for (const auto& [pattern, hash] : known) {
     EXPECT_EQ(fnv1a(make(pattern, {67, 45, 3}, 7)), hash) << pattern;
   }
+}
+
+// ---- 16 bits ------------------------------------------------------------------------------------------
+
+Image make16(const std::string& pattern, Shape shape, std::uint64_t seed = 1) {
+  shape.sample = SampleType::u16;
+  return synthesize(parse_pattern(pattern, SampleType::u16), shape, seed);
+}
+
+TEST(SynthOf16Bits, IsWhatThePatternsSay) {
+  EXPECT_EQ(samples(make16("constant:40000", {3, 2, 3})), Values(18, 40000));
+  const Values noise = samples(make16("noise", {256, 256, 1}));
+  const std::set<int> levels(noise.begin(), noise.end());
+  EXPECT_GT(levels.size(), 40'000U);  // 65,536 (1 - 1/e) are expected
+  EXPECT_LT(levels.size(), 43'000U);
+  const Values few = samples(make16("colors:1525", {200, 200, 1}));
+  EXPECT_EQ(std::set<int>(few.begin(), few.end()).size(), 1525U);
+  EXPECT_EQ(*std::ranges::max_element(few), 65535);
+  for (const int value : samples(make16("threshold:50000", {40, 40, 1})))
+    EXPECT_TRUE(value == 0 || value >= 50000) << value;
+  const Values ramp = samples(make16("ramp", {65536, 1, 1}));
+  for (std::size_t i = 0; i < ramp.size(); ++i) ASSERT_EQ(ramp[i], static_cast<int>(i));
+  EXPECT_EQ(samples(make16("checker", {9, 1, 1})), (Values{0, 0, 0, 0, 0, 0, 0, 0, 65535}));
+  const Values all = samples(make16("collision-free", {256, 256, 1}));
+  EXPECT_EQ(std::set<int>(all.begin(), all.end()).size(), 65536U);
+  EXPECT_EQ(samples(make16("noise", {1, 3, 2}))[3], 32767);  // alpha of the middle row
+  EXPECT_THROW((void)parse_pattern("constant:256"), Error);
+  EXPECT_THROW((void)parse_pattern("constant:65536", SampleType::u16), Error);
+  EXPECT_THROW((void)synthesize(parse_pattern("constant:256", SampleType::u16), {2, 2, 1}, 1), Error);
+}
+
+// The photograph of 16 bits is that of 8 bits, finer: never further than its grain and some rounding.
+TEST(SynthOf16Bits, ThePhotographIsTheSameFiner) {
+  const Values fine = samples(make16("photo", {120, 90, 3}));
+  const Values coarse = samples(make("photo", {120, 90, 3}));
+  for (std::size_t i = 0; i < fine.size(); ++i) ASSERT_NEAR(fine[i] / 257.0, coarse[i], 10) << i;
+  EXPECT_GT((std::set<int>(fine.begin(), fine.end()).size()), 10'000U);
 }
 
 TEST(Synth, SeedsMatter) {

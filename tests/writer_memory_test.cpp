@@ -1,6 +1,8 @@
 // What writers hold, counted byte for byte: no more than they say before the first row, whatever the picture.
 // BMP and TGA by imgpipe itself: the same bytes as stb_image_write's, which takes three times the memory.
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -19,23 +21,36 @@ using Bytes = std::vector<std::byte>;
 
 Image picture(const std::string& content, Shape shape) {
   Image image(shape);
-  for (std::int64_t y = 0; y < shape.height; ++y) {
-    Sample* out = image.view().row(y);
-    for (std::int64_t x = 0; x < shape.width; ++x) {
-      for (int c = 0; c < shape.channels; ++c) *out++ = content_sample(content, x, y, c, 5);
+  const auto fill = [&](const auto& plane) {
+    for (std::int64_t y = 0; y < shape.height; ++y) {
+      auto* out = plane.row(y);
+      for (std::int64_t x = 0; x < shape.width; ++x) {
+        for (int c = 0; c < shape.channels; ++c) {
+          // Of 16 bits: the low byte as random as the high one where the content is noise.
+          const int high = content_sample(content, x, y, c, 5);
+          const int low = content_sample(content, x, y, c, 6);
+          *out++ = static_cast<std::remove_reference_t<decltype(*out)>>(sizeof(*out) == 1 ? high
+                                                                                          : high * 256 + low);
+        }
+      }
     }
+  };
+  if (shape.sample == SampleType::u16) {
+    fill(image.untyped_view().as<std::uint16_t>());
+  } else {
+    fill(image.view());
   }
   return image;
 }
 
 // All rows, in bands of 16 or in strips; what is finished is taken behind each.
-Bytes write(Writer& writer, ConstHostPlane image, bool taken, std::int64_t band = 16) {
+Bytes write(Writer& writer, ConstHostView image, bool taken, std::int64_t band = 16) {
   const std::int64_t strip = writer.strip_rows();
   const std::int64_t at_once = strip > 0 ? strip : band;
   EncodedFile file;
   Bytes bytes;
   for (std::int64_t y = 0; y < image.height; y += at_once) {
-    const ConstHostPlane rows = image.rows(y, std::min(at_once, image.height - y));
+    const ConstHostView rows = image.rows(y, std::min(at_once, image.height - y));
     if (strip > 0) {
       writer.write_strip(y, rows);
     } else {
@@ -51,10 +66,10 @@ Bytes write(Writer& writer, ConstHostPlane image, bool taken, std::int64_t band 
 }
 
 // The same without keeping anything.
-void write_and_drop(Writer& writer, ConstHostPlane image, bool taken) {
+void write_and_drop(Writer& writer, ConstHostView image, bool taken) {
   const std::int64_t at_once = writer.strip_rows() > 0 ? writer.strip_rows() : 16;
   for (std::int64_t y = 0; y < image.height; y += at_once) {
-    const ConstHostPlane rows = image.rows(y, std::min(at_once, image.height - y));
+    const ConstHostView rows = image.rows(y, std::min(at_once, image.height - y));
     if (writer.strip_rows() > 0) {
       writer.write_strip(y, rows);
     } else {
@@ -70,6 +85,7 @@ struct Choice {
   int channels;
   EncodeOptions options = {};
   double looseness = 1.05;  // of what it says against the most that it held
+  SampleType sample = SampleType::u8;
 };
 
 std::vector<Choice> choices() {
@@ -92,25 +108,30 @@ std::vector<Choice> choices() {
   }
   for (const Format format : {Format::bmp, Format::tga, Format::jpeg, Format::png})
     all.push_back({format, 3, {.codec = CodecChoice::stb}, 6});
+  for (const Format format : {Format::pgm, Format::ppm, Format::pnm})
+    all.push_back({format, 1, {}, 1.05, SampleType::u16});
+  for (const int level : {0, 1, 2, 9})
+    for (const int channels : {1, 4})
+      all.push_back({Format::png, channels, {.png_level = level}, 1.3, SampleType::u16});
   return all;
 }
 
 TEST(WriterMemory, IsNoMoreThanItSays) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
   for (const Choice& choice : choices()) {
-    const Shape shape{801, 700, choice.channels};
-    const std::string name = std::string(format_info(choice.format).name) + " of " +
-                             std::to_string(choice.channels) + " channels, quality " +
-                             std::to_string(choice.options.quality) + ", level " +
-                             std::to_string(choice.options.png_level) + ", WebP level " +
-                             std::to_string(choice.options.webp_level);
+    const Shape shape{801, 700, choice.channels, choice.sample};
+    const std::string name =
+        std::string(format_info(choice.format).name) + " of " + std::to_string(choice.channels) +
+        " channels, quality " + std::to_string(choice.options.quality) + ", level " +
+        std::to_string(choice.options.png_level) + ", WebP level " +
+        std::to_string(choice.options.webp_level) + (choice.sample == SampleType::u16 ? ", 16 bits" : "");
     std::int64_t most = 0, said = 0;
     for (const std::string content : {"noise", "two_valued", "checker", "zeros"}) {
       const Image image = picture(content, shape);
       for (const bool taken : {false, true}) {
         const auto writer = make_writer(choice.format, shape, choice.options);
         const std::int64_t bound = taken ? writer->working_bytes_when_taken(16) : writer->working_bytes();
-        const std::int64_t held = peak_of([&] { write_and_drop(*writer, image.view(), taken); });
+        const std::int64_t held = peak_of([&] { write_and_drop(*writer, image.untyped_view(), taken); });
         EXPECT_LE(held, bound + 4096) << name << ", " << content << (taken ? ", taken" : "");
         if (taken) continue;
         most = std::max(most, held);
@@ -124,15 +145,19 @@ TEST(WriterMemory, IsNoMoreThanItSays) {
 // One row as large as another image.
 TEST(WriterMemory, OfOneLongRow) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
-  const Shape shape{1'500'001, 2, 3};
-  const Image image = picture("noise", shape);
-  for (const Format format : {Format::png, Format::ppm, Format::bmp}) {
+  for (const auto& [format, sample] : {std::pair{Format::png, SampleType::u8},
+                                       {Format::ppm, SampleType::u8},
+                                       {Format::bmp, SampleType::u8},
+                                       {Format::png, SampleType::u16},
+                                       {Format::ppm, SampleType::u16}}) {
+    const Shape shape{1'500'001, 2, 3, sample};
+    const Image image = picture("noise", shape);
     for (const bool taken : {false, true}) {
       const auto writer = make_writer(format, shape);
       const std::int64_t bound = taken ? writer->working_bytes_when_taken(1) : writer->working_bytes();
       EXPECT_LE(peak_of([&] {
                   for (std::int64_t y = 0; y < 2; ++y) {
-                    writer->write_rows(image.view().rows(y, 1));
+                    writer->write_rows(image.untyped_view().rows(y, 1));
                     if (taken) (void)writer->take_finished();
                   }
                   (void)writer->finish();
@@ -147,10 +172,11 @@ TEST(WriterMemory, OfOneLongRow) {
 TEST(WriterMemory, BeginsWithTheFirstRow) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
   for (const Choice& choice : choices()) {
-    EXPECT_LE(peak_of([&] {
-                (void)make_writer(choice.format, {5000, 4000, choice.channels}, choice.options);
-              }),
-              64 << 10)
+    EXPECT_LE(
+        peak_of([&] {
+          (void)make_writer(choice.format, {5000, 4000, choice.channels, choice.sample}, choice.options);
+        }),
+        64 << 10)
         << format_info(choice.format).name;
   }
 }
@@ -219,11 +245,12 @@ TEST(Writers, TgaPacketsAreTheLibrarys) {
 
 TEST(Writers, WhatIsTakenOnTheWayIsTheSameFile) {
   for (const Format format : {Format::jpeg, Format::png, Format::ppm, Format::bmp, Format::tga}) {
-    for (const Shape shape : {Shape{1, 1, 3}, Shape{1203, 801, 3}}) {
+    for (Shape shape : {Shape{1, 1, 3}, Shape{1203, 801, 3}, Shape{1203, 801, 3, SampleType::u16}}) {
+      if (format_info(format).written_bits == 8) shape.sample = SampleType::u8;
       const Image image = picture("noise", shape);
       const auto whole = make_writer(format, shape, {.quality = 100});
       const auto taken = make_writer(format, shape, {.quality = 100});
-      EXPECT_TRUE(write(*taken, image.view(), true) == write(*whole, image.view(), false))
+      EXPECT_TRUE(write(*taken, image.untyped_view(), true) == write(*whole, image.untyped_view(), false))
           << format_info(format).name;
     }
   }

@@ -214,8 +214,9 @@ class BatchRun {
     is_done_[result.item] = !result.failed;
     totals_.add(result, file);
     for (const std::string& warning : result.warnings) say_warning(warning);
-    if (!result.failed && totals_.deep.images == 1 && result.header.bits_per_sample > 8)
-      say_warning(printable(file.input) + ": " + depth_warning(result.header.bits_per_sample) +
+    if (!result.failed && totals_.reduced.images == 1 && result.depth_loss != DepthLoss::none)
+      say_warning(printable(file.input) + ": " +
+                  depth_warning(result.depth_loss, result.header.bits_per_sample, file.format) +
                   "; further images like it are counted");
     if (result.failed) {
       progress_.clear();

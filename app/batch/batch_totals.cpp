@@ -58,7 +58,8 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
     if (++noted.images == 1) noted.example = printable(file.name) + " (" + what + ")";
   };
   if (!result.header.profile.empty()) count(profiles_dropped, result.header.profile);
-  if (result.header.bits_per_sample > 8) count(deep, std::to_string(result.header.bits_per_sample) + " bits");
+  if (result.depth_loss != DepthLoss::none)
+    count(reduced, std::to_string(result.header.bits_per_sample) + " bits");
   pixels += result.header.shape.pixels();
   input_bytes += result.input_bytes;
   output_bytes += result.output_bytes;

@@ -62,8 +62,8 @@ class BatchTotals {
     std::size_t images = 0;
     std::string example;
   };
-  Noted profiles_dropped;                                      // that had a colour profile other than sRGB
-  Noted deep;                                                  // that had more than 8 bits a sample
+  Noted profiles_dropped;  // that had a colour profile other than sRGB
+  Noted reduced;           // had more than 8 bits a sample, which became 8 unasked
   std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of the images done
   double wall_s = 0;
   int jobs = 1;

@@ -200,6 +200,8 @@ std::vector<OptionRow> synth_rows() {
       {"Pattern", "channels", "N", nullptr,
        "1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA); default: 3, and 1 for pgm. "
        "Alpha rises from top to bottom"},
+      {"Pattern", "depth", "8|16", "8",
+       "Bits a sample; 16 for png, pgm, ppm and pnm. N, T, V are then values of 16 bits"},
       {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"}};
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));

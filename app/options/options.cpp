@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::array<std::pair<std::string_view, CodecChoice>, 3> kCodecs{
     {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
+constexpr std::array<std::pair<std::string_view, SampleType>, 2> kDepths{
+    {{"8", SampleType::u8}, {"16", SampleType::u16}}};
 
 constexpr std::array<std::pair<std::string_view, WebpCoding>, 2> kWebpCodings{
     {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
@@ -120,8 +122,9 @@ Command parse_synth(const std::vector<std::string>& arguments) {
   if (options.output.empty()) usage("OUTPUT is an empty name");
   if (!parser.has("pattern")) usage("--pattern is missing; see imgpipe synth --help");
   if (!parser.has("size")) usage("--size is missing; see imgpipe synth --help");
-  options.pattern = parse_pattern(parser.text("pattern"));
   options.shape = parse_size(parser.text("size"));
+  options.shape.sample = parse_choice("depth", parser.text("depth"), kDepths);
+  options.pattern = parse_pattern(parser.text("pattern"), options.shape.sample);
   if (parser.has("channels")) options.channels = static_cast<int>(parser.integer("channels", 1, 4));
   options.seed =
       static_cast<std::uint64_t>(parser.integer("seed", 0, std::numeric_limits<std::int64_t>::max()));

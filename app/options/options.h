@@ -82,7 +82,7 @@ struct ProcessOptions {
 struct SynthOptions {
   std::string output;
   Pattern pattern;
-  Shape shape;                  // channels: see below
+  Shape shape;                  // its samples are --depth; channels: see below
   std::optional<int> channels;  // not given: 1 where the format holds no colour, else 3
   std::uint64_t seed = 1;
   std::optional<Format> format;

@@ -1,5 +1,7 @@
 #include "app/report/histogram_file.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "app/version.h"
@@ -19,11 +21,12 @@ std::string histogram_csv(const HistogramPair& pair) {
   for (const std::string& name : plane_names(pair.before)) out += ",before_" + name;
   for (const std::string& name : plane_names(pair.after)) out += ",after_" + name;
   out += "\n";
-  for (int bin = 0; bin < pair.before.bins(); ++bin) {
+  const int rows = std::max(pair.before.bins(), pair.after.bins());
+  for (int bin = 0; bin < rows; ++bin) {
     out += std::to_string(bin);
     for (const Counts* counts : {&pair.before, &pair.after}) {
-      for (int plane = 0; plane < counts->planes(); ++plane)
-        out += "," + std::to_string(counts->at(plane, bin));
+      for (int plane = 0; plane < counts->planes(); ++plane)  // empty: 8 bits have no such value
+        out += "," + (bin < counts->bins() ? std::to_string(counts->at(plane, bin)) : "");
     }
     out += "\n";
   }
@@ -31,7 +34,7 @@ std::string histogram_csv(const HistogramPair& pair) {
 }
 
 Json counts_json(const Counts& counts, const std::string& label) {
-  Json json{{"image", label}};
+  Json json{{"image", label}, {"bins", counts.bins()}};
   const std::vector<std::string> names = plane_names(counts);
   for (int plane = 0; plane < counts.planes(); ++plane) {
     Json values = Json::array();

@@ -27,7 +27,7 @@ struct HistogramPair {
   std::string before_label;  // which image was counted
   std::string after_label;
   Counts before;
-  Counts after;                       // of samples of the same type
+  Counts after;                       // its samples may have other bits
   std::vector<ContrastRange> ranges;  // marked in `before`; empty where nothing was stretched
 };
 

@@ -167,8 +167,10 @@ std::string histogram_svg(const HistogramPair& pair) {
   std::erase_if(stretched, [](const ContrastRange& range) { return range.hi <= range.lo; });
   out += before.marks(stretched, pair.ranges.size() == 1);
   out += after.draw();
+  const bool deep = pair.before.bins() > kBars || pair.after.bins() > kBars;
   out += text_at(kLeft, kHeight - 10, "class=\"tick\"",
-                 "value of a sample; height: square root of the number of pixels");
+                 std::string("value of a sample; height: square root of the number of pixels") +
+                     (deep ? "; of 16 bits a column is 256 values" : ""));
   return drawing(kWidth, kHeight, kStyle, out);
 }
 

@@ -180,6 +180,10 @@ std::string kind_name(SpanKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+int bits_of(const Shape& shape) {
+  return static_cast<int>(8 * sample_bytes(shape.sample));
+}
+
 std::string shape_text(const Shape& shape) {
   constexpr std::array<const char*, 5> kNames{"", "grey", "grey+alpha", "RGB", "RGBA"};
   return std::to_string(shape.width) + "x" + std::to_string(shape.height) + " " +
@@ -211,12 +215,16 @@ ImageReport make_image_report(const ReportInput& input) {
 
 std::string image_report_table(const ImageReport& report, const RunFacts& facts, bool color) {
   const ProcessOptions& options = *facts.options;
-  const int bits = facts.input.bits_per_sample;
-  std::string out = printable(options.input) + ": " + shape_text(facts.input.shape) + " " +
-                    (bits == 8 ? "" : std::to_string(bits) + "-bit ") +
-                    std::string(format_info(facts.input.format).name) + " -> " + printable(options.output) +
-                    ": " + shape_text(facts.output) + " " +
-                    std::string(format_info(facts.output_format).name) + "\n";
+  const auto file_text = [](const std::string& path, const Shape& shape, int bits, Format format) {
+    return printable(path) + ": " + shape_text(shape) + " " +
+           (bits == 8 ? "" : std::to_string(bits) + "-bit ") + std::string(format_info(format).name);
+  };
+  std::string out =
+      file_text(options.input, facts.input.shape, facts.input.bits_per_sample, facts.input.format) + " -> " +
+      file_text(options.output, facts.output, bits_of(facts.output), facts.output_format) + "\n";
+  if (facts.depth_loss != DepthLoss::none)
+    out +=
+        "depth:  " + depth_warning(facts.depth_loss, facts.input.bits_per_sample, facts.output_format) + "\n";
   out += "device: " + report.implementation + " on " + report.processor + "\n";
   if (!report.device_why.empty()) out += "        " + report.device_why + "\n";
   if (report.copy_bandwidth_gb_s > 0) {

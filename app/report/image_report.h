@@ -12,6 +12,7 @@
 #include "images/codecs/codec.h"
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"
+#include "pipeline/image_job.h"
 
 namespace imgpipe {
 
@@ -59,6 +60,7 @@ struct RunFacts {
   Format output_format = Format::png;
   Shape output;
   std::int64_t output_bytes = 0;
+  DepthLoss depth_loss = DepthLoss::none;
 };
 
 struct ReportInput {
@@ -91,6 +93,8 @@ struct ReportInput {
 [[nodiscard]] nlohmann::ordered_json build_json();
 
 [[nodiscard]] std::string kind_name(SpanKind kind);
+// Of a sample as the stages have it: 8 or 16.
+[[nodiscard]] int bits_of(const Shape& shape);
 // "2560x1600 RGB".
 [[nodiscard]] std::string shape_text(const Shape& shape);
 

@@ -85,9 +85,15 @@ std::string image_report_json(const ImageReport& report, const RunFacts& facts) 
       report.copy_bandwidth_gb_s > 0 ? Json(report.copy_bandwidth_gb_s) : Json(nullptr);
   json["input"] = image_json(facts.options->input, facts.input.format, facts.input.shape, facts.input_bytes);
   json["input"]["bits_per_sample"] = facts.input.bits_per_sample;
+  json["input"]["sample_bits"] = bits_of(facts.input.shape);
   json["input"]["profile"] = facts.input.profile.empty() ? Json(nullptr) : Json(facts.input.profile);
   json["input"]["exif_orientation"] = static_cast<int>(facts.input.orientation);
   json["output"] = image_json(facts.options->output, facts.output_format, facts.output, facts.output_bytes);
+  json["output"]["bits_per_sample"] = bits_of(facts.output);
+  json["reduced_to_8_bits"] =
+      facts.depth_loss == DepthLoss::none
+          ? Json(nullptr)
+          : Json(depth_warning(facts.depth_loss, facts.input.bits_per_sample, facts.output_format));
   json["options"] = options_json(*facts.options);
   json["contrast"] = Json::array();
   for (const ContrastRange& range : report.ranges) {

@@ -19,12 +19,11 @@ class ConvertingWriter final : public Writer {
   ConvertingWriter(std::unique_ptr<Writer> inner, Shape stored)
       : inner_(std::move(inner)), stored_(stored), channels_(stored.channels) {}
 
-  void write_rows(ConstHostView view) override {
-    const ConstHostPlane rows = as_8_bit(view);
+  void write_rows(ConstHostView rows) override {
     Image converted(stored_rows(std::min(rows.height, kRowsAtOnce)));
     for (std::int64_t y = 0; y < rows.height; y += kRowsAtOnce) {
       const std::int64_t count = std::min(rows.height - y, kRowsAtOnce);
-      const HostPlane band = converted.view().rows(0, count);
+      const HostView band = converted.untyped_view().rows(0, count);
       convert(rows.rows(y, count), band);
       inner_->write_rows(band);
     }
@@ -34,7 +33,7 @@ class ConvertingWriter final : public Writer {
 
   void write_strip(std::int64_t first, ConstHostView rows) override {
     Image converted(stored_rows(rows.height));
-    convert(as_8_bit(rows), converted.view());
+    convert(rows, converted.untyped_view());
     inner_->write_strip(first, std::as_const(converted).untyped_view());
   }
 
@@ -52,17 +51,30 @@ class ConvertingWriter final : public Writer {
   EncodedFile finish() override { return inner_->finish(); }
 
  private:
-  void convert(ConstHostPlane from, HostPlane to) const {
+  void convert(ConstHostView from, HostView to) const {
+    if (from.sample != to.sample)
+      throw Error(ErrorKind::usage, "a writer was given rows of other samples than it was made for");
+    if (from.sample == SampleType::u16) {
+      convert_rows(from.as<std::uint16_t>(), to.as<std::uint16_t>());
+    } else {
+      convert_rows(from.as<Sample>(), to.as<Sample>());
+    }
+  }
+
+  template <class T>
+  void convert_rows(Plane<const T, Host> from, Plane<T, Host> to) const {
     for (std::int64_t y = 0; y < from.height; ++y)
       convert_row(from.row(y), from.width, from.channels, to.row(y));
   }
 
-  void convert_row(const Sample* in, std::int64_t width, int in_channels, Sample* out) const {
+  template <class T>
+  void convert_row(const T* in, std::int64_t width, int in_channels, T* out) const {
+    constexpr T kOpaque = static_cast<T>(max_sample(sample_type_of<T>));
     const bool in_color = in_channels >= 3;
     const bool out_color = channels_ >= 3;
     for (std::int64_t x = 0; x < width; ++x, in += in_channels, out += channels_) {
       for (int c = 0; c < (out_color ? 3 : 1); ++c) out[c] = in[in_color ? c : 0];
-      if (channels_ % 2 == 0) out[channels_ - 1] = in_channels % 2 == 0 ? in[in_channels - 1] : kMaxSample;
+      if (channels_ % 2 == 0) out[channels_ - 1] = in_channels % 2 == 0 ? in[in_channels - 1] : kOpaque;
     }
   }
 
@@ -191,6 +203,16 @@ void WholeImageReader::read_next_rows(HostView rows) {
   if (next_row_ == header_.shape.height) image_ = Image();
 }
 
+void fill_missing(const HostView& rows) {
+  for (std::int64_t y = 0; y < rows.height; ++y) {
+    if (rows.sample == SampleType::u16) {
+      fill_missing(rows.as<std::uint16_t>().row(y), rows.width, rows.channels);
+    } else {
+      fill_missing(rows.as<Sample>().row(y), rows.width, rows.channels);
+    }
+  }
+}
+
 ConstHostPlane as_8_bit(ConstHostView rows) {
   if (rows.sample != SampleType::u8)
     throw Error(ErrorKind::usage, "a writer of 8 bits a sample was given more");
@@ -258,9 +280,10 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
   if (codec.make_writer == nullptr)
     throw Error(ErrorKind::usage, "cannot write " + std::string(codec.name) + " files");
   const Shape stored = storable_shape(format, shape);
-  std::unique_ptr<Writer> writer = options.codec == CodecChoice::stb && stb_writes(format)
-                                       ? make_stb_writer(format, stored, options)
-                                       : codec.make_writer(stored, options);
+  std::unique_ptr<Writer> writer =
+      options.codec == CodecChoice::stb && stb_writes(format) && stored.sample == SampleType::u8
+          ? make_stb_writer(format, stored, options)
+          : codec.make_writer(stored, options);
   if (stored != shape) writer = std::make_unique<ConvertingWriter>(std::move(writer), stored);
   return writer;
 }

@@ -30,6 +30,7 @@ struct FormatInfo {
   bool writable = false;
   bool holds_alpha = false;
   bool holds_color = false;
+  int written_bits = 8;  // a sample: the most that its writer takes
 };
 
 [[nodiscard]] std::span<const FormatInfo> format_table();
@@ -55,7 +56,7 @@ struct DecodeOptions {
   bool lenient = false;  // keep what a damaged file still holds, the rest mid-grey, with a warning
   bool orient = true;    // apply the EXIF orientation
   // The most bits that a sample of the rows may have: with 8 all come as u8; with 16 those of more than 8
-  // bits come as u16, of the formats whose readers can.
+  // bits come as u16, of the formats whose readers can: PNG, PGM, PPM and PSD, all by our own codecs.
   int most_bits = 8;
   CodecChoice codec = CodecChoice::automatic;
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
@@ -78,7 +79,7 @@ inline constexpr std::int64_t kMostMetadataBytes = std::int64_t{256} << 20;
 
 struct ImageHeader {
   Format format = Format::png;
-  Shape shape;  // of the rows that the reader gives; their samples are u8, whatever the file stores
+  Shape shape;  // of the rows that the reader gives; their samples: DecodeOptions::most_bits
   // As stored. Netpbm: the bits that its maximum takes. Palettes: of the
   // colours, not of the indices.
   int bits_per_sample = 8;
@@ -165,10 +166,11 @@ class Reader {
 
 // Opens an image: tells the format by content, reads the header and judges it (size against max_pixels).
 // Nothing that grows with the image is allocated before its first row is read, but for CodecChoice::stb,
-// which decodes here, within the available memory. Samples come out as 8 bits: PNG, PSD, Netpbm, BMP and TGA
-// values v of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK converted to
-// RGB. Colour profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that
-// holds no byte of the file.
+// which decodes here, within the available memory. Samples come out as 8 bits: PNG, PSD, Netpbm, BMP and
+// TGA values v of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK
+// converted to RGB. Those of more than 8 bits come out as 16, as (v*65535 + m/2) / m in this machine's
+// byte order, where DecodeOptions::most_bits is 16 and the codec is not stb. Colour profiles and gamma
+// are not applied. Throws Error(input) or Error(memory) with a reason that holds no byte of the file.
 [[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,
                                                   const DecodeOptions& options = {});
 

@@ -41,6 +41,9 @@ void fill_missing(T* out, std::int64_t pixels, int channels) {
     out[i * channels - 1] = static_cast<T>(max_sample(sample_type_of<T>));
 }
 
+// The same for rows, of samples of any type.
+void fill_missing(const HostView& rows);
+
 // The rows as a writer of 8-bit files takes them. Throws Error(usage) where their samples have more bits.
 [[nodiscard]] ConstHostPlane as_8_bit(ConstHostView rows);
 

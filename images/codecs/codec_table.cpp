@@ -46,6 +46,7 @@ constexpr std::array kCodecs{
           .name = "png",
           .endings = kPngEndings,
           .holds = {.grey = true, .grey_alpha = true, .rgb = true, .rgba = true},
+          .written_bits = 16,
           .recognises = is_png,
           .claim = png_claim,
           .open = open_png,
@@ -110,6 +111,7 @@ constexpr std::array kCodecs{
           .name = "pgm",
           .endings = kPgmEndings,
           .holds = {.grey = true},
+          .written_bits = 16,
           .recognises = is_pgm,
           .claim = netpbm_claim,
           .open = open_netpbm,
@@ -121,6 +123,7 @@ constexpr std::array kCodecs{
           .name = "ppm",
           .endings = kPpmEndings,
           .holds = {.rgb = true},
+          .written_bits = 16,
           .recognises = is_ppm,
           .claim = netpbm_claim,
           .open = open_netpbm,
@@ -133,6 +136,7 @@ constexpr std::array kCodecs{
           .name = "pnm",
           .endings = kPnmEndings,
           .holds = {.grey = true, .rgb = true},
+          .written_bits = 16,
           .claim = netpbm_claim,
           .open = open_netpbm,
           .is_streamable = is_raw_netpbm,
@@ -148,7 +152,8 @@ FormatInfo info_of(const Codec& codec) {
           .readable = codec.open != nullptr,
           .writable = codec.make_writer != nullptr,
           .holds_alpha = codec.holds.grey_alpha || codec.holds.rgba,
-          .holds_color = codec.holds.rgb || codec.holds.rgba};
+          .holds_color = codec.holds.rgb || codec.holds.rgba,
+          .written_bits = codec.written_bits};
 }
 
 // Not constexpr: with -fsanitize=undefined GCC takes no address of a function for a constant (GCC bug 71962).

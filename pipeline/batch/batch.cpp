@@ -171,8 +171,9 @@ class Batch::Work {
     image.make_plan();
     image.make_output();
     entry->result.output = image.output_shape();
+    entry->result.depth_loss = image.depth_loss();
     keep_warnings(*entry);
-    entry->to_lane = lanes_.take(*entry);
+    naming(image.files().input_name, [&] { entry->to_lane = lanes_.take(*entry); });
     entry->need = need_of(*entry, *measure_);
     if (is_beyond_limit(entry->need.bytes) && image.use_less_memory()) {
       entry->lane_decodes = false;  // the library does now

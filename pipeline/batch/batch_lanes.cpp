@@ -71,12 +71,17 @@ bool BatchLanes::take(BatchEntry& entry) {
 bool BatchLanes::is_taken(BatchEntry& entry) {
   const std::int64_t pixels = entry.result.header.shape.pixels();
   const std::size_t left = queue_.left();
+  const Step* const lacking = step_without_cuda(entry.job->plan());
   bool start = false;
   {
     const std::lock_guard lock(mutex_);
     ++opened_;
-    if (!settings_.host_helps) return finding_ || usable_;
-    if (finding_ || !usable_ || pixels < offer_.lane_pixels) return false;
+    if (!settings_.host_helps) {
+      if (!finding_ && !usable_) return false;
+      if (lacking != nullptr) throw Error(ErrorKind::usage, why_not_on_cuda(*lacking) + "; see --device cpu");
+      return true;
+    }
+    if (lacking != nullptr || finding_ || !usable_ || pixels < offer_.lane_pixels) return false;
     pixels_seen_ += static_cast<double>(pixels);
     const double to_come = pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left);
     start = !started_ && to_come >= static_cast<double>(offer_.lane_start_pixels);

@@ -38,7 +38,8 @@ class BatchLanes {
   // Waits for what the lanes are at, when no worker is left.
   void end();
 
-  // Whether an image is to go to a lane, and in what form; starts the lanes when that begins to pay.
+  // Whether an image is to go to a lane, and in what form; starts the lanes when that begins to pay. Throws
+  // Error(usage) where it has to and they cannot do its plan.
   [[nodiscard]] bool take(BatchEntry& entry);
   // A decoded image goes to the lanes, when they are found, or begins again where none is left.
   void hand_over(EntryPointer&& entry);

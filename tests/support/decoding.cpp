@@ -12,18 +12,26 @@ namespace imgpipe::test {
 Image decode(const FileBytes& bytes, const DecodeOptions& options) {
   const auto reader = open_reader(bytes, options);
   Image image(reader->header().shape);
-  reader->read_rows(image.view());
+  reader->read_rows(image.untyped_view());
   return image;
 }
 
 Values samples(const Image& image) {
-  const Sample* first = image.view().data;
-  return {first, first + image.shape().samples()};
+  const auto all = [&](const auto* first) { return Values(first, first + image.shape().samples()); };
+  if (image.shape().sample == SampleType::u16) return all(image.untyped_view().as<std::uint16_t>().data);
+  return all(image.view().data);
 }
 
 DecodeOptions lenient() {
   DecodeOptions options;
   options.lenient = true;
+  return options;
+}
+
+DecodeOptions sixteen_bits(bool forgiving) {
+  DecodeOptions options;
+  options.most_bits = 16;
+  options.lenient = forgiving;
   return options;
 }
 
@@ -33,11 +41,11 @@ DecodeOptions with_stb() {
   return options;
 }
 
-Image decode_in_bands(const FileBytes& bytes, std::int64_t rows) {
-  const auto reader = open_reader(bytes);
+Image decode_in_bands(const FileBytes& bytes, std::int64_t rows, const DecodeOptions& options) {
+  const auto reader = open_reader(bytes, options);
   Image image(reader->header().shape);
   for (std::int64_t y = 0; y < image.shape().height; y += rows) {
-    reader->read_rows(image.view().rows(y, std::min(rows, image.shape().height - y)));
+    reader->read_rows(image.untyped_view().rows(y, std::min(rows, image.shape().height - y)));
   }
   return image;
 }
@@ -45,7 +53,7 @@ Image decode_in_bands(const FileBytes& bytes, std::int64_t rows) {
 std::vector<std::string> warnings(const FileBytes& bytes) {
   const auto reader = open_reader(bytes, lenient());
   Image image(reader->header().shape);
-  reader->read_rows(image.view());
+  reader->read_rows(image.untyped_view());
   return reader->warnings();
 }
 
@@ -74,6 +82,7 @@ void expect_stable_when_damaged(const FileBytes& bytes) {
       options.max_pixels = 1 << 16;
       for (const bool forgiving : {false, true}) {
         options.lenient = forgiving;
+        options.most_bits = change == 0x10 ? 16 : 8;
         const std::string reason = failure(damaged, options);
         ASSERT_EQ(failure(damaged, options), reason) << "byte " << i;
         if (reason.empty()) {

@@ -17,9 +17,12 @@ using Values = std::vector<int>;
 // Every sample, row by row.
 [[nodiscard]] Values samples(const Image& image);
 [[nodiscard]] DecodeOptions lenient();
+// Samples of more than 8 bits as 16.
+[[nodiscard]] DecodeOptions sixteen_bits(bool forgiving = false);
 [[nodiscard]] DecodeOptions with_stb();
 // `image` decoded in bands of `rows` rows.
-[[nodiscard]] Image decode_in_bands(const FileBytes& bytes, std::int64_t rows);
+[[nodiscard]] Image decode_in_bands(const FileBytes& bytes, std::int64_t rows,
+                                    const DecodeOptions& options = {});
 // What a lenient decode warns of.
 [[nodiscard]] std::vector<std::string> warnings(const FileBytes& bytes);
 // Why a decode fails; "" when it does not. The reason is checked to be printable and of kind input.

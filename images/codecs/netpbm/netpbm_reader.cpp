@@ -1,4 +1,4 @@
-// The Netpbm formats PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), any maxval
+// The Netpbm formats PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), any maxval, to 8 or 16 bits
 // (netpbm.sourceforge.net/doc). Our own because stb_image 2.27 knows only P5 and P6, swaps the bytes of
 // 16-bit samples and ignores maxval.
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "images/codecs/big_endian_rows.h"
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/netpbm/netpbm_codec.h"
 #include "images/error.h"
@@ -45,6 +46,9 @@ class NetpbmReader final : public Reader {
     if (maxval < 1 || maxval > 65535) fail("the maximum value is not within 1..65535");
     maxval_ = static_cast<unsigned>(maxval);
     header_.bits_per_sample = static_cast<int>(std::bit_width(maxval_));
+    if (maxval_ > 255 && options.most_bits > 8) header_.shape.sample = SampleType::u16;
+    most_ = static_cast<unsigned>(max_sample(header_.shape.sample));
+    reciprocal_ = ((std::uint64_t{1} << kReciprocalBits) + maxval_ - 1) / maxval_;
     // One white space ends the header; a comment may stand before it.
     if (position_ < bytes_.size() && current() == '#') {
       while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
@@ -70,15 +74,12 @@ class NetpbmReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostView view) override {
-    const HostPlane rows = view.as<Sample>();
+  void read_next_rows(HostView rows) override {
     if (read_straight(rows)) return;
-    for (std::int64_t y = 0; y < rows.height; ++y) {
-      if (plain_) {
-        read_plain_row(rows.row(y), rows.row_samples());
-      } else {
-        read_raw_row(rows.row(y), rows.row_samples());
-      }
+    if (rows.sample == SampleType::u16) {
+      read_rows_of(rows.as<std::uint16_t>());
+    } else {
+      read_rows_of(rows.as<Sample>());
     }
   }
 
@@ -120,14 +121,26 @@ class NetpbmReader final : public Reader {
   }
 
   // Rows that lie in the file as they are to be, of a file that is not here: all of them at once.
-  bool read_straight(HostPlane rows) {
-    const bool as_stored = kind_ > 4 && maxval_ == 255 && rows.stride == rows.row_samples();
+  bool read_straight(const HostView& rows) {
+    const bool as_stored = kind_ > 4 && maxval_ == most_ && rows.stride_bytes == rows.row_bytes();
     if (rest_ == nullptr || !as_stored) return false;
-    const auto count = static_cast<std::size_t>(rows.height * rows.row_samples());
-    const std::span<std::byte> out = std::as_writable_bytes(std::span(rows.data, count));
-    if (rest_->read_at(static_cast<std::int64_t>(position_), out) < count) return false;
+    const auto count = static_cast<std::size_t>(rows.bytes());
+    if (rest_->read_at(static_cast<std::int64_t>(position_), std::span(rows.data, count)) < count)
+      return false;
+    from_big_endian(rows);
     position_ += count;
     return true;
+  }
+
+  template <class T>
+  void read_rows_of(const Plane<T, Host>& rows) {
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      if (plain_) {
+        read_plain_row(rows.row(y), rows.row_samples());
+      } else {
+        read_raw_row(rows.row(y), rows.row_samples());
+      }
+    }
   }
 
   // Whole rows, as they are stored.
@@ -187,20 +200,28 @@ class NetpbmReader final : public Reader {
     return value;
   }
 
-  [[nodiscard]] Sample scaled(unsigned value) const {
-    return static_cast<Sample>((value * kMaxSample + maxval_ / 2) / maxval_);
+  // (value * most + maxval / 2) / maxval, for value <= maxval. The dividend n is below 2^32, so n * r >> 48
+  // is n / maxval, r being 2^48 / maxval rounded up: r * maxval - 2^48 < 2^16, which times n is below 2^48;
+  // and n * r < 2^64.
+  template <class T>
+  [[nodiscard]] T scaled(unsigned value) const {
+    const std::uint32_t dividend = value * most_ + maxval_ / 2;
+    return static_cast<T>((dividend * reciprocal_) >> kReciprocalBits);
   }
 
-  Sample checked(unsigned value) {
+  template <class T>
+  T checked(unsigned value) {
     if (value > maxval_) {
       if (!lenient_) fail("a sample is larger than the maximum value");
       ++missing_;
-      return kMissingSample;
+      return missing_sample(sample_type_of<T>);
     }
-    return scaled(value);
+    return scaled<T>(value);
   }
 
-  void read_plain_row(Sample* out, std::int64_t count) {
+  template <class T>
+  void read_plain_row(T* out, std::int64_t count) {
+    constexpr T kMissing = missing_sample(sample_type_of<T>);
     for (std::int64_t i = 0; i < count; ++i) {
       skip_space_and_comments();
       std::int64_t value = -1;
@@ -214,16 +235,19 @@ class NetpbmReader final : public Reader {
       }
       if (value < 0) {
         if (!lenient_) fail(position_ < bytes_.size() ? "a sample is not a number" : "the file is truncated");
-        std::fill_n(out + i, count - i, kMissingSample);
+        std::fill_n(out + i, count - i, kMissing);
         missing_ += count - i;
         position_ = bytes_.size();
         return;
       }
-      out[i] = value > maxval_ ? checked(65536) : scaled(static_cast<unsigned>(value));
+      out[i] = value > maxval_ ? checked<T>(65536) : scaled<T>(static_cast<unsigned>(value));
     }
   }
 
-  void read_raw_row(Sample* out, std::int64_t count) {
+  template <class T>
+  void read_raw_row(T* out, std::int64_t count) {
+    constexpr T kMissing = missing_sample(sample_type_of<T>);
+    constexpr T kWhite = static_cast<T>(max_sample(sample_type_of<T>));
     const Bytes row = take_stored_row();
     const std::size_t have = row.size();
     const auto* in = reinterpret_cast<const unsigned char*>(row.data());
@@ -233,17 +257,20 @@ class NetpbmReader final : public Reader {
     const std::int64_t whole = std::min(count, have_samples);
     if (kind_ == 4) {
       for (std::int64_t x = 0; x < whole; ++x) {
-        out[x] = (in[x >> 3] >> (7 - (x & 7)) & 1) != 0 ? 0 : kMaxSample;
+        out[x] = (in[x >> 3] >> (7 - (x & 7)) & 1) != 0 ? T{0} : kWhite;
       }
-    } else if (maxval_ == 255) {
+    } else if (maxval_ == most_ && sizeof(T) == 2) {
+      copy_big_endian(row.data(), static_cast<std::size_t>(whole), reinterpret_cast<std::byte*>(out));
+    } else if (maxval_ == most_) {
       std::memcpy(out, in, static_cast<std::size_t>(whole));
     } else if (maxval_ < 255) {
-      for (std::int64_t x = 0; x < whole; ++x) out[x] = checked(in[x]);
+      for (std::int64_t x = 0; x < whole; ++x) out[x] = checked<T>(in[x]);
     } else {
-      for (std::int64_t x = 0; x < whole; ++x) out[x] = checked((unsigned{in[2 * x]} << 8) | in[2 * x + 1]);
+      for (std::int64_t x = 0; x < whole; ++x)
+        out[x] = checked<T>((unsigned{in[2 * x]} << 8) | in[2 * x + 1]);
     }
     if (whole < count) {
-      std::fill_n(out + whole, count - whole, kMissingSample);
+      std::fill_n(out + whole, count - whole, kMissing);
       missing_ += count - whole;
     }
   }
@@ -257,6 +284,9 @@ class NetpbmReader final : public Reader {
   unsigned kind_ = 0;  // the digit of P1..P6
   bool plain_ = false;
   unsigned maxval_ = 1;
+  unsigned most_ = 255;  // of the samples given
+  static constexpr int kReciprocalBits = 48;
+  std::uint64_t reciprocal_ = 0;
   std::int64_t row_bytes_ = 0;
   std::size_t position_ = 0;
   std::int64_t missing_ = 0;

@@ -1,10 +1,12 @@
-// Raw PGM and PPM of maximum value 255 (netpbm.sourceforge.net/doc).
+// Raw PGM and PPM of maximum value 255 or 65535 (netpbm.sourceforge.net/doc).
 #include <algorithm>
 #include <utility>
 
+#include "images/codecs/big_endian_rows.h"
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/mark.h"
 #include "images/codecs/netpbm/netpbm_codec.h"
+#include "images/error.h"
 
 namespace imgpipe {
 namespace {
@@ -14,15 +16,20 @@ class NetpbmWriter final : public Writer {
   NetpbmWriter(Shape shape, const EncodeOptions& options) : shape_(shape) {
     const std::string mark(mark_text(options.mark));
     head_ = std::string(shape.channels == 1 ? "P5\n" : "P6\n") + (mark.empty() ? "" : "# " + mark + "\n") +
-            std::to_string(shape.width) + " " + std::to_string(shape.height) + "\n255\n";
+            std::to_string(shape.width) + " " + std::to_string(shape.height) + "\n" +
+            std::to_string(max_sample(shape.sample)) + "\n";
     left_ = file_bytes();
   }
 
   void write_rows(ConstHostView rows) override {
-    (void)as_8_bit(rows);
+    if (rows.sample != shape_.sample)
+      throw Error(ErrorKind::usage, "a writer was given rows of other samples than it was made for");
     if (left_ == file_bytes()) append(std::as_bytes(std::span(head_)), rows.height);
     const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
-    for (std::int64_t y = 0; y < rows.height; ++y) append({rows.row(y), row_bytes}, rows.height);
+    for (std::int64_t y = 0; y < rows.height; ++y) {
+      std::byte* const stored = append({rows.row(y), row_bytes}, rows.height);
+      if (rows.sample == SampleType::u16) copy_big_endian(stored, row_bytes / 2, stored);
+    }
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override { return file_bytes() + list_bytes(); }
@@ -46,8 +53,8 @@ class NetpbmWriter final : public Writer {
   // Of the parts' list, and what they were not filled with.
   [[nodiscard]] std::int64_t list_bytes() const { return 4096 + shape_.bytes() / 4096; }
 
-  // `rows`: how many are being written.
-  void append(Bytes bytes, std::int64_t rows) {
+  // `rows`: how many are being written. Returns where they are now.
+  std::byte* append(Bytes bytes, std::int64_t rows) {
     std::vector<std::byte>* part = file_.parts.empty() ? nullptr : &file_.parts.back();
     if (part == nullptr || part->capacity() - part->size() < bytes.size()) {
       part = &file_.parts.emplace_back();
@@ -55,6 +62,7 @@ class NetpbmWriter final : public Writer {
     }
     part->insert(part->end(), bytes.begin(), bytes.end());
     left_ -= static_cast<std::int64_t>(bytes.size());
+    return part->data() + part->size() - bytes.size();
   }
 
   Shape shape_;

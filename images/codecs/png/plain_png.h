@@ -22,8 +22,8 @@ struct PlainPng {
 // and a zero each); else nullopt.
 [[nodiscard]] std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
                                                 std::span<const unsigned char> harmless);
-// Reads such a PNG of 8 bits a sample, not interlaced, whose header `library` has judged: a strict reader by
-// libpng that has given no row yet.
+// Reads such a PNG whose samples are the rows' (8 or 16 bits), not interlaced, whose header `library` has
+// judged: a strict reader by libpng that has given no row yet.
 [[nodiscard]] std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain,
                                                      std::unique_ptr<Reader> library);
 

@@ -72,8 +72,8 @@ HWY_INLINE void for_each_vector(const std::uint8_t* row, const std::uint8_t* abo
   const D8 d;
   const std::size_t lanes = hn::Lanes(d);
   const auto edge = [&](std::size_t first) {
-    HWY_ALIGN std::uint8_t x[hn::MaxLanes(d) + 4] = {};
-    HWY_ALIGN std::uint8_t b[hn::MaxLanes(d) + 4] = {};
+    HWY_ALIGN std::uint8_t x[hn::MaxLanes(d) + 8] = {};  // 8: the longest pixel
+    HWY_ALIGN std::uint8_t b[hn::MaxLanes(d) + 8] = {};
     const std::size_t before = first == 0 ? 0 : pixel_bytes;
     const std::size_t count = std::min(lanes, size - first);
     std::memcpy(x + pixel_bytes - before, row + first - before, before + count);

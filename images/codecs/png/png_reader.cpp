@@ -1,8 +1,9 @@
 // PNG by libpng: every colour type and depth, interlaced, tRNS; orientation from eXIf. Pixels of the plain
-// kind are left to plain_png_reader.cpp.
+// kind are left to plain_png_reader.cpp. Samples of 16 bits come as they are, or scaled to 8.
 //
 // libpng reports errors by jumping back into the function of this file that called it. Those functions
 // hold no object with a destructor.
+#include <bit>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -118,7 +119,7 @@ class PngReader final : public WholeImageReader {
       if (info_ == nullptr) throw Error(ErrorKind::memory, "not enough memory");
       if (!try_read_header()) fail();
       header_.format = Format::png;
-      read_header_facts();
+      read_header_facts(options.most_bits);
       check_header(header_.shape, options);
       raw_bytes_ = raw_bytes();
       check_plausible(raw_bytes_, bytes.size(), kBestDeflateRatio);
@@ -134,8 +135,8 @@ class PngReader final : public WholeImageReader {
   [[nodiscard]] std::optional<PlainPng> plain() const {
     constexpr std::size_t kChunkHeaderBytes = 8;  // libpng has read that of the first IDAT chunk
     const int color_type = png_get_color_type(png_, info_);
-    if (!state_.strict || header_.progressive || header_.bits_per_sample != 8 || has_tables_)
-      return std::nullopt;
+    const bool as_stored = header_.bits_per_sample == 8 * sample_bytes(header_.shape.sample);
+    if (!state_.strict || header_.progressive || !as_stored || has_tables_) return std::nullopt;
     if (color_type == PNG_COLOR_TYPE_PALETTE) return std::nullopt;
     return plain_png(state_.bytes, state_.position - kChunkHeaderBytes, kSkippedChunks);
   }
@@ -157,17 +158,13 @@ class PngReader final : public WholeImageReader {
     if (!started_ && !try_start()) fail();
     started_ = true;
     if (header_.progressive) return WholeImageReader::read_next_rows(view);
-    const HostPlane rows = view.as<Sample>();
-    if (damaged_ || !try_read_rows(rows)) give_missing(rows);
+    if (damaged_ || !try_read_rows(view)) give_missing(view);
   }
 
   // Of an interlaced file.
-  void decode(HostView view) override {
-    const HostPlane whole = view.as<Sample>();
+  void decode(HostView whole) override {
     // Under --lenient a pixel that no pass reached must be mid-grey.
-    if (!state_.strict) {
-      for (std::int64_t y = 0; y < whole.height; ++y) fill_missing(whole.row(y), whole.width, whole.channels);
-    }
+    if (!state_.strict) fill_missing(whole);
     if (try_read_passes(whole)) return;
     if (state_.strict || state_.no_memory) fail();
     damaged_ = true;
@@ -208,21 +205,26 @@ class PngReader final : public WholeImageReader {
     return true;
   }
 
-  void read_header_facts() {
+  void read_header_facts(int most_bits) {
     const bool palette = png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE;
     header_.bits_per_sample = palette ? 8 : png_get_bit_depth(png_, info_);
     header_.progressive = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
     has_tables_ = png_get_valid(png_, info_, PNG_INFO_tRNS | PNG_INFO_PLTE) != 0;
     const bool transparent = png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
     header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
-                     (palette ? 3 : png_get_channels(png_, info_)) + (transparent ? 1 : 0)};
+                     (palette ? 3 : png_get_channels(png_, info_)) + (transparent ? 1 : 0),
+                     header_.bits_per_sample > 8 && most_bits > 8 ? SampleType::u16 : SampleType::u8};
   }
 
   // What rows are to be like; libpng makes its row buffers.
   bool try_start() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
-    png_set_expand(png_);    // palette to RGB, fewer bits to 8, tRNS to alpha
+    if (header_.shape.sample == SampleType::u8) {
+      png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
+    } else if (std::endian::native == std::endian::little) {
+      png_set_swap(png_);
+    }
+    png_set_expand(png_);  // palette to RGB, fewer bits to 8, tRNS to alpha
     if (header_.progressive) png_set_interlace_handling(png_);
     if (!state_.strict) {
 #ifdef PNG_IGNORE_ADLER32  // libpng 1.6.38
@@ -250,25 +252,25 @@ class PngReader final : public WholeImageReader {
     warnings_.push_back(what);
   }
 
-  bool try_read_rows(HostPlane rows) {
+  bool try_read_rows(const HostView& rows) {
     state_.rows_arrived = 0;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    for (std::int64_t y = 0; y < rows.height; ++y) png_read_row(png_, rows.row(y), nullptr);
+    for (std::int64_t y = 0; y < rows.height; ++y) png_read_row(png_, row_of(rows, y), nullptr);
     return true;
   }
 
   // --lenient: the rows that could not be read, one that broke off included, become mid-grey.
-  void give_missing(HostPlane rows) {
+  void give_missing(const HostView& rows) {
     if (state_.strict || state_.no_memory) fail();
     const std::int64_t first = damaged_ ? 0 : state_.rows_arrived;
     damaged_ = true;
-    for (std::int64_t y = first; y < rows.height; ++y) fill_missing(rows.row(y), rows.width, rows.channels);
+    fill_missing(rows.rows(first, rows.height - first));
   }
 
-  bool try_read_passes(HostPlane whole) {
+  bool try_read_passes(const HostView& whole) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
-      for (std::int64_t y = 0; y < whole.height; ++y) png_read_row(png_, whole.row(y), nullptr);
+      for (std::int64_t y = 0; y < whole.height; ++y) png_read_row(png_, row_of(whole, y), nullptr);
     }
     return true;
   }
@@ -277,6 +279,10 @@ class PngReader final : public WholeImageReader {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_read_end(png_, nullptr);
     return true;
+  }
+
+  static png_bytep row_of(const HostView& rows, std::int64_t y) {
+    return reinterpret_cast<png_bytep>(rows.row(y));
   }
 
   // The bytes of the picture before compression.

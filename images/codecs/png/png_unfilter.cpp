@@ -53,8 +53,12 @@ void unfilter_any(const std::uint8_t* filtered, const std::uint8_t* above, std::
       return unfilter<Filter, 2>(filtered, above, size, out);
     case 3:
       return unfilter<Filter, 3>(filtered, above, size, out);
-    default:
+    case 4:
       return unfilter<Filter, 4>(filtered, above, size, out);
+    case 6:
+      return unfilter<Filter, 6>(filtered, above, size, out);
+    default:
+      return unfilter<Filter, 8>(filtered, above, size, out);
   }
 }
 

@@ -4,10 +4,12 @@
 //
 //   signature  IHDR  IDAT: zlib header + strip 0 | IDAT: strip 1 | ... | IDAT: Adler-32 of all  IEND
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <mutex>
 #include <utility>
 
+#include "images/codecs/big_endian_rows.h"
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/png/png_codec.h"
@@ -54,22 +56,21 @@ class PngWriter final : public Writer {
 
   [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
 
-  void write_strip(std::int64_t first, ConstHostView view) override {
-    const ConstHostPlane rows = as_8_bit(view);
+  void write_strip(std::int64_t first, ConstHostView rows) override {
     if (first % strip_rows_ != 0 || rows.height != rows_from(first) || rows.width != shape_.width ||
-        rows.channels != shape_.channels) {
+        rows.channels != shape_.channels || rows.sample != shape_.sample) {
       throw Error(ErrorKind::usage, "write_strip: the rows are no strip of the image");
     }
     Worker worker = take_worker();
-    filter(rows, worker.filtered);
+    filter(rows, worker);
     const Bytes data = worker.deflater.compress(worker.filtered, is_last(first));
     keep(first, data, static_cast<std::int64_t>(worker.filtered.size()), adler32_of(worker.filtered));
     give_back(std::move(worker));
   }
 
   [[nodiscard]] DeviceForm device_form() const noexcept override {
-    const bool strips =
-        level_ == 1 && codec_ == CodecChoice::automatic && filtered_bytes() < kMostDeviceBytes;
+    const bool strips = level_ == 1 && codec_ == CodecChoice::automatic && shape_.sample == SampleType::u8 &&
+                        filtered_bytes() < kMostDeviceBytes;
     return {.kind = strips ? DeviceForm::Kind::png_strips : DeviceForm::Kind::none};
   }
 
@@ -155,11 +156,12 @@ class PngWriter final : public Writer {
   struct Worker {
     StripDeflater deflater;
     std::vector<std::byte> filtered;
+    std::array<std::vector<std::byte>, 2> stored;  // of 16 bits: a row and the one above, in PNG's byte order
   };
 
   Worker take_worker() {
     const std::lock_guard lock(mutex_);
-    if (workers_.empty()) return {StripDeflater(level_), {}};
+    if (workers_.empty()) return {StripDeflater(level_), {}, {}};
     Worker worker = std::move(workers_.back());
     workers_.pop_back();
     return worker;
@@ -203,7 +205,8 @@ class PngWriter final : public Writer {
     return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunkBytes * 12;
   }
   [[nodiscard]] std::int64_t worker_bytes() const {
-    return filtered_bytes() + StripDeflater::working_bytes(filtered_bytes(), level_);
+    const std::int64_t stored = shape_.sample == SampleType::u16 ? 2 * shape_.row_bytes() : 0;
+    return filtered_bytes() + stored + StripDeflater::working_bytes(filtered_bytes(), level_);
   }
   [[nodiscard]] std::int64_t gathered_bytes() const { return filtered_bytes(); }
   [[nodiscard]] std::int64_t list_bytes() const {
@@ -211,15 +214,26 @@ class PngWriter final : public Writer {
            static_cast<std::int64_t>(strips_.size() * (sizeof(Strip) + sizeof(std::vector<std::byte>)));
   }
 
-  static void filter(ConstHostPlane rows, std::vector<std::byte>& filtered) {
-    const auto row_bytes = static_cast<std::size_t>(rows.shape().row_bytes());
-    filtered.resize((row_bytes + 1) * static_cast<std::size_t>(rows.height));
-    auto* out = reinterpret_cast<std::uint8_t*>(filtered.data());
+  static void filter(const ConstHostView& rows, Worker& worker) {
+    const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
+    const auto pixel_bytes = static_cast<std::size_t>(rows.channels * sample_bytes(rows.sample));
+    worker.filtered.resize((row_bytes + 1) * static_cast<std::size_t>(rows.height));
+    auto* out = reinterpret_cast<std::uint8_t*>(worker.filtered.data());
+    const std::uint8_t* above = nullptr;  // the row above a strip belongs to another one
     for (std::int64_t y = 0; y < rows.height; ++y, out += row_bytes + 1) {
-      // The row above a strip belongs to another one.
-      filter_png_row(rows.row(y), y == 0 ? nullptr : rows.row(y - 1), row_bytes,
-                     static_cast<std::size_t>(rows.channels), out);
+      const auto* row = reinterpret_cast<const std::uint8_t*>(stored_row(rows, y, worker));
+      filter_png_row(row, above, row_bytes, pixel_bytes, out);
+      above = row;
     }
+  }
+
+  // A row as PNG has it; that of the row before stays.
+  static const std::byte* stored_row(const ConstHostView& rows, std::int64_t y, Worker& worker) {
+    if (rows.sample == SampleType::u8) return rows.row(y);
+    std::vector<std::byte>& stored = worker.stored[static_cast<std::size_t>(y % 2)];
+    stored.resize(static_cast<std::size_t>(rows.row_bytes()));
+    copy_big_endian(rows.row(y), stored.size() / 2, stored.data());
+    return stored.data();
   }
 
   // Everything before the first strip.
@@ -238,7 +252,8 @@ class PngWriter final : public Writer {
     append_number(data, static_cast<std::uint32_t>(shape_.width));
     append_number(data, static_cast<std::uint32_t>(shape_.height));
     // Bits a sample, colour type, deflate, the five filters, not interlaced.
-    for (const unsigned value : {8U, kColorTypes[shape_.channels], 0U, 0U, 0U})
+    const unsigned bits = shape_.sample == SampleType::u16 ? 16 : 8;
+    for (const unsigned value : {bits, kColorTypes[shape_.channels], 0U, 0U, 0U})
       data.push_back(static_cast<std::byte>(value));
     return data;
   }

@@ -13,6 +13,7 @@
 #include <array>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
@@ -194,13 +195,17 @@ std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
   return given;
 }
 
-// The colour that was blended with white, as 8 bits: with m the largest value, white * (1 - alpha) is m -
-// alpha, so the colour is (value - (m - alpha)) * 255 / alpha, rounded half up, and not below 0. Of a colour
-// without any alpha nothing is known: it stays. Where alpha is m this is (value * 255 + m / 2) / m.
-Sample unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
+// The colour that was blended with white, as samples of type T with the maximum M: with m the largest value,
+// white * (1 - alpha) is m - alpha, so the colour is (value - (m - alpha)) * M / alpha, rounded half up, and
+// not below 0. Of a colour without any alpha nothing is known: it stays. Where alpha is m this is (value * M
+// + m / 2) / m.
+template <class T>
+T unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
+  using Wide = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
+  constexpr Wide kMost = max_sample(sample_type_of<T>);
   if (alpha == 0) alpha = std::max(m, 1U);
   if (value + alpha <= m) return 0;
-  return static_cast<Sample>((2 * kMaxSample * (value + alpha - m) + alpha) / (2 * alpha));
+  return static_cast<T>((2 * kMost * (value + alpha - m) + alpha) / (2 * Wide{alpha}));
 }
 
 class PsdReader final : public Reader {
@@ -212,7 +217,8 @@ class PsdReader final : public Reader {
     const bool alpha = psd_.transparency || (psd_.mode == Mode::indexed && psd_.transparent_index >= 0);
     header_.format = Format::psd;
     header_.bits_per_sample = static_cast<int>(psd_.depth);
-    header_.shape = {psd_.width, psd_.height, (color ? 3 : 1) + (alpha ? 1 : 0)};
+    header_.shape = {psd_.width, psd_.height, (color ? 3 : 1) + (alpha ? 1 : 0),
+                     psd_.depth > 8 && options.most_bits > 8 ? SampleType::u16 : SampleType::u8};
     check_header(header_.shape, options);
     check_plausible(psd_.row_bytes * psd_.height * psd_.colors(), file.size(), kBestRatio);
     planes_.resize(static_cast<std::size_t>(psd_.colors() + (psd_.transparency ? 1 : 0)));
@@ -225,12 +231,15 @@ class PsdReader final : public Reader {
   }
 
  protected:
-  void read_next_rows(HostView view) override {
-    const HostPlane rows = view.as<Sample>();
+  void read_next_rows(HostView rows) override {
     if (next_row_ == 0) make_rows();
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
       for (ChannelPlane& plane : planes_) read_row(plane);
-      give_row(rows.row(y), rows.channels);
+      if (rows.sample == SampleType::u16) {
+        give_row(rows.as<std::uint16_t>().row(y), rows.channels);
+      } else {
+        give_row(rows.as<Sample>().row(y), rows.channels);
+      }
     }
   }
 
@@ -333,40 +342,44 @@ class PsdReader final : public Reader {
     }
   }
 
-  void give_row(Sample* out, int channels) const {
+  template <class T>
+  void give_row(T* out, int channels) const {
+    constexpr T kMissing = missing_sample(sample_type_of<T>);
     const std::uint32_t most = largest_value();
     const auto colors = static_cast<std::size_t>(psd_.colors());
     for (std::size_t x = 0; x < planes_[0].values.size(); ++x, out += channels) {
-      std::array<Sample, 4> pixel{};
+      std::array<T, 4> pixel{};
       const bool has_alpha = psd_.transparency && x < planes_[colors].valid;
       const std::uint32_t alpha = has_alpha ? planes_[colors].values[x] : most;
       for (std::size_t c = 0; c < colors; ++c) {
-        pixel[c] = x < planes_[c].valid ? unblended(planes_[c].values[x], blended_ ? alpha : most, most)
-                                        : kMissingSample;
+        pixel[c] = x < planes_[c].valid ? unblended<T>(planes_[c].values[x], blended_ ? alpha : most, most)
+                                        : kMissing;
       }
       const auto valid = [x](const ChannelPlane& plane) { return x < plane.valid; };
       to_output(pixel, out, std::ranges::all_of(planes_.begin(), planes_.begin() + psd_.colors(), valid));
-      if (psd_.transparency) out[channels - 1] = unblended(alpha, most, most);
+      if (psd_.transparency) out[channels - 1] = unblended<T>(alpha, most, most);
     }
   }
 
   // From the file's colours to grey or RGB; `valid`: all of them are there.
-  void to_output(const std::array<Sample, 4>& pixel, Sample* out, bool valid) const {
+  template <class T>
+  void to_output(const std::array<T, 4>& pixel, T* out, bool valid) const {
+    constexpr std::uint32_t kMost = max_sample(sample_type_of<T>);
+    constexpr T kMissing = missing_sample(sample_type_of<T>);
     const auto palette = [&](std::size_t c) {
-      return static_cast<Sample>(big_endian(psd_.palette, 256 * c + pixel[0], 1));
+      return static_cast<T>(big_endian(psd_.palette, 256 * c + pixel[0], 1));  // of 8 bits
     };
     for (std::size_t c = 0; c < 3; ++c) {
       if (psd_.mode == Mode::rgb) out[c] = pixel[c];
-      if (psd_.mode == Mode::indexed) out[c] = valid ? palette(c) : kMissingSample;
+      if (psd_.mode == Mode::indexed) out[c] = valid ? palette(c) : kMissing;
       // Stored as Adobe's JPEGs are, 0 for full ink.
       if (psd_.mode == Mode::cmyk)
-        out[c] = valid ? static_cast<Sample>((pixel[c] * pixel[3] + 127) / 255) : kMissingSample;
+        out[c] = valid ? static_cast<T>((std::uint32_t{pixel[c]} * pixel[3] + kMost / 2) / kMost) : kMissing;
     }
     if (psd_.mode == Mode::grey || psd_.mode == Mode::duotone) out[0] = pixel[0];
-    if (psd_.mode == Mode::bitmap)
-      out[0] = valid ? static_cast<Sample>(~pixel[0]) : kMissingSample;  // 1 is black
+    if (psd_.mode == Mode::bitmap) out[0] = valid ? static_cast<T>(~pixel[0]) : kMissing;  // 1 is black
     if (psd_.mode == Mode::indexed && psd_.transparent_index >= 0) {
-      out[3] = valid && pixel[0] == psd_.transparent_index ? 0 : kMaxSample;
+      out[3] = valid && pixel[0] == psd_.transparent_index ? T{0} : static_cast<T>(kMost);
     }
   }
 
