@@ -11,6 +11,7 @@
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/psd/psd_codec.h"
 #include "images/codecs/tga/tga_codec.h"
+#include "images/codecs/tiff/tiff_codec.h"
 
 namespace imgpipe {
 namespace {
@@ -23,6 +24,7 @@ constexpr std::array kBmpEndings{"bmp"sv, "dib"sv};
 constexpr std::array kGifEndings{"gif"sv};
 constexpr std::array kTgaEndings{"tga"sv};
 constexpr std::array kPsdEndings{"psd"sv};
+constexpr std::array kTiffEndings{"tif"sv, "tiff"sv};
 constexpr std::array kPbmEndings{"pbm"sv};
 constexpr std::array kPgmEndings{"pgm"sv};
 constexpr std::array kPpmEndings{"ppm"sv};
@@ -85,6 +87,17 @@ constexpr std::array kCodecs{
           .recognises = is_psd,
           .claim = psd_claim,
           .open = open_psd},
+    Codec{.format = Format::tiff,
+          .name = "tiff",
+          .endings = kTiffEndings,
+          .holds = {.grey = true, .grey_alpha = true, .rgb = true, .rgba = true},
+          .written_bits = 16,
+          .recognises = is_tiff,
+          .claim = tiff_claim,
+          .open = open_tiff,
+          .make_writer = make_tiff_writer,
+          .find_mark = find_tiff_mark,
+          .libraries = tiff_libraries},
     Codec{.format = Format::pbm,
           .name = "pbm",
           .endings = kPbmEndings,

@@ -5,6 +5,7 @@
 //   PGM PPM  a comment behind the signature
 //   TGA      the image ID behind the header
 //   BMP      the four reserved bytes of the file header
+//   TIFF     the field Software of the first directory, which stands in front
 // A program that edits such a file and keeps its texts keeps the mark as well.
 #pragma once
 
