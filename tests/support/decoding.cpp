@@ -12,7 +12,7 @@ namespace imgpipe::test {
 Image decode(const FileBytes& bytes, const DecodeOptions& options) {
   const auto reader = open_reader(bytes, options);
   Image image(reader->header().shape);
-  reader->read_rows(image.view());
+  reader->read_rows(image.untyped_view());
   return image;
 }
 
@@ -45,7 +45,7 @@ Image decode_in_bands(const FileBytes& bytes, std::int64_t rows) {
 std::vector<std::string> warnings(const FileBytes& bytes) {
   const auto reader = open_reader(bytes, lenient());
   Image image(reader->header().shape);
-  reader->read_rows(image.view());
+  reader->read_rows(image.untyped_view());
   return reader->warnings();
 }
 
