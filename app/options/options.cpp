@@ -23,6 +23,12 @@ namespace {
 constexpr std::array<std::pair<std::string_view, CodecChoice>, 3> kCodecs{
     {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
 
+constexpr std::array<std::pair<std::string_view, TiffPacking>, 4> kTiffPackings{
+    {{"none", TiffPacking::none},
+     {"deflate", TiffPacking::deflate},
+     {"packbits", TiffPacking::packbits},
+     {"zstd", TiffPacking::zstd}}};
+
 std::optional<Format> format_of(const Parser& parser) {
   if (!parser.has("format")) return std::nullopt;
   const std::optional<Format> format = format_by_name(parser.text("format"));
@@ -32,9 +38,21 @@ std::optional<Format> format_of(const Parser& parser) {
   return format;
 }
 
+TiffPacking tiff_packing_of(const std::string& name) {
+  for (const auto& [known, packing] : kTiffPackings)
+    if (name == known) return packing;
+  usage("--tiff-compression: '" + printable(name) + "' is none of none, deflate, packbits, zstd");
+}
+
 EncodeOptions encode_of(const Parser& parser) {
-  return {static_cast<int>(parser.integer("quality", 1, 100)),
-          static_cast<int>(parser.integer("png-level", 0, 9)), CodecChoice::automatic, Mark::result};
+  EncodeOptions options;
+  options.quality = static_cast<int>(parser.integer("quality", 1, 100));
+  options.png_level = static_cast<int>(parser.integer("png-level", 0, 9));
+  options.tiff_packing = tiff_packing_of(parser.text("tiff-compression"));
+  options.tiff_tile = static_cast<int>(parser.integer("tiff-tile", 0, 4096));
+  if (options.tiff_tile % 16 != 0) usage("--tiff-tile: a multiple of 16, or 0 for strips");
+  options.mark = Mark::result;
+  return options;
 }
 
 BatchOptions batch_of(const Parser& parser) {
