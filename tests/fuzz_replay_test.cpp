@@ -13,12 +13,14 @@
 #include "tests/support/places.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/tiff_seeds.h"
 
 int fuzz_decode(const std::uint8_t* data, std::size_t size);
 int fuzz_exif(const std::uint8_t* data, std::size_t size);
 int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
 int fuzz_options(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
+int fuzz_tiff(const std::uint8_t* data, std::size_t size);
 
 namespace imgpipe::test {
 namespace {
@@ -111,6 +113,11 @@ TEST(FuzzReplay, JpegPair) {
       file.pop_back();
     }
   }
+}
+
+TEST(FuzzReplay, Tiff) {
+  std::mt19937 random(7);
+  for (const Bytes& seed : tiff_seeds()) replay_bent(fuzz_tiff, seed, kSanitized ? 40 : 400, random);
 }
 
 TEST(FuzzReplay, OptionsAndPlan) {

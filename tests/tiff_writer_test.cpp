@@ -96,7 +96,7 @@ TEST(TiffWriter, EveryShapePackingAndTileIsReadByLibtiff) {
   for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (const auto& [width, height] :
-           {std::pair{1, 1}, {1, 17}, {17, 1}, {16, 16}, {33, 47}, {31, 64}, {601, 401}}) {
+           {std::pair{1, 1}, {1, 17}, {17, 1}, {16, 16}, {33, 47}, {31, 64}, {301, 101}}) {
         for (const TiffPacking packing : kPackings) {
           for (const int tile : {0, 16, 64}) {
             expect_written({width, height, channels, sample}, {.tiff_packing = packing, .tiff_tile = tile},
@@ -111,7 +111,7 @@ TEST(TiffWriter, EveryShapePackingAndTileIsReadByLibtiff) {
 
 TEST(TiffWriter, EveryLevelOfDeflate) {
   for (int level = 0; level <= 9; ++level)
-    expect_written({613, 800, 3, SampleType::u16}, {.png_level = level}, 7);
+    expect_written({211, 1300, 1, SampleType::u16}, {.png_level = level}, 7);
 }
 
 TEST(TiffWriter, FieldsSayWhatIsWritten) {

@@ -80,6 +80,11 @@ std::vector<Choice> choices() {
     for (const int channels : {1, 3}) all.push_back({Format::jpeg, channels, {.quality = quality}, 2.25});
   }
   for (const int level : {0, 1, 2, 3, 9}) all.push_back({Format::png, 3, {.png_level = level}, 1.3});
+  for (const TiffPacking packing :
+       {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits, TiffPacking::zstd}) {
+    for (const int tile : {0, 256})
+      all.push_back({Format::tiff, 3, {.tiff_packing = packing, .tiff_tile = tile}, 1.3});
+  }
   for (const Format format : {Format::bmp, Format::tga, Format::jpeg, Format::png})
     all.push_back({format, 3, {.codec = CodecChoice::stb}, 6});
   return all;

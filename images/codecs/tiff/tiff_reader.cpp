@@ -133,8 +133,8 @@ class TiffReader final : public Reader {
       changed_.notify_all();
       throw;
     }
-    if (worker) idle_.push_back(std::move(worker));
     bands_.erase(band);
+    keep(std::move(worker));
     if (bands_.empty() && lowest_row_ == header_.shape.height) {
       idle_.clear();
       cell_rows_.clear();
@@ -232,6 +232,14 @@ class TiffReader final : public Reader {
       damage_.add(damage);
       if (++cells.cells_done == page_.across) changed_.notify_all();
     }
+  }
+
+  // No more workers than bands that were begun, and one.
+  void keep(std::unique_ptr<TiffChunks> worker) {
+    const auto at_work =
+        static_cast<std::size_t>(std::ranges::count_if(bands_, [](const Band& one) { return one.given; }));
+    if (worker && idle_.size() + at_work <= bands_.size()) idle_.push_back(std::move(worker));
+    while (!idle_.empty() && idle_.size() + at_work > bands_.size() + 1) idle_.pop_back();
   }
 
   // A band less needs the row. The last one begun stays: the next band may begin in it.
