@@ -240,7 +240,9 @@ TEST(CodecTable, LibrariesSayWhatTheyTakeBesideThePool) {
     EXPECT_EQ(open_reader(file)->library_bytes(true), 0) << codec.name;
     EXPECT_EQ(make_writer(codec.format, storable_shape(codec.format, {9, 5, 1}))->library_bytes(), 0);
     const auto by_stb = open_reader(file, stb);
-    EXPECT_EQ(by_stb->library_bytes(true), by_stb->working_bytes(true)) << codec.name;
+    if (stb_reads(codec.format)) {
+      EXPECT_EQ(by_stb->library_bytes(true), by_stb->working_bytes(true)) << codec.name;
+    }
     const auto writer = make_writer(codec.format, {9, 5, 1}, {.codec = CodecChoice::stb});
     EXPECT_EQ(writer->library_bytes() > 0, stb_writes(codec.format)) << codec.name;
   }

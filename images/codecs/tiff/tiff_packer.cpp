@@ -68,11 +68,14 @@ std::int64_t TiffPacker::most_bytes(TiffPacking packing, int level, std::int64_t
   }
 }
 
-std::int64_t TiffPacker::working_bytes(TiffPacking packing, int level, std::int64_t chunk_bytes) {
+std::int64_t TiffPacker::working_bytes(TiffPacking packing, int level, std::int64_t rows,
+                                       std::int64_t row_bytes) {
   constexpr std::int64_t kOwnBytes = 1024;
-  const std::int64_t deflater =
-      packing == TiffPacking::deflate ? StripDeflater::working_bytes(chunk_bytes, level) : 0;
-  return chunk_bytes + deflater + library_bytes(packing) + kOwnBytes;
+  const std::int64_t chunk_bytes = rows * row_bytes;
+  // Deflate has its room in the deflater; the others' is cut to what they have made.
+  const std::int64_t room = packing == TiffPacking::deflate ? StripDeflater::working_bytes(chunk_bytes, level)
+                                                            : most_bytes(packing, level, rows, row_bytes);
+  return chunk_bytes + room + library_bytes(packing) + kOwnBytes;
 }
 
 std::vector<std::byte> TiffPacker::pack(ConstHostView pixels, std::int64_t width, std::int64_t rows) {
@@ -97,8 +100,9 @@ std::vector<std::byte> TiffPacker::pack(ConstHostView pixels, std::int64_t width
   switch (packing_) {
     case TiffPacking::deflate: {
       const std::span<const std::byte> data = libraries_->deflater->compress(raw_, true);
-      packed.reserve(data.size() + 6);
-      packed = zlib_header(level_);
+      const std::vector<std::byte> head = zlib_header(level_);
+      packed.reserve(head.size() + data.size() + 4);
+      packed.insert(packed.end(), head.begin(), head.end());
       packed.insert(packed.end(), data.begin(), data.end());
       append_big_endian(packed, adler32_of(raw_), 4);
       break;

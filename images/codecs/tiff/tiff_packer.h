@@ -24,8 +24,10 @@ class TiffPacker {
     return packing == TiffPacking::deflate || packing == TiffPacking::zstd;
   }
 
-  // The most that one holds for chunks of so many bytes, and of that what a library takes from malloc().
-  [[nodiscard]] static std::int64_t working_bytes(TiffPacking packing, int level, std::int64_t chunk_bytes);
+  // The most that one holds for chunks of `rows` rows of so many bytes, beside what pack() returns, and of
+  // that what a library takes from malloc().
+  [[nodiscard]] static std::int64_t working_bytes(TiffPacking packing, int level, std::int64_t rows,
+                                                  std::int64_t row_bytes);
   [[nodiscard]] static std::int64_t library_bytes(TiffPacking packing);
   // The most that a chunk of `rows` rows of so many bytes can become.
   [[nodiscard]] static std::int64_t most_bytes(TiffPacking packing, int level, std::int64_t rows,

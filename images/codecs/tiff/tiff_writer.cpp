@@ -123,7 +123,7 @@ class TiffWriter final : public Writer {
   }
   [[nodiscard]] std::int64_t packer_bytes() const {
     // The chunks of a row of cells are moved in a list.
-    return TiffPacker::working_bytes(packing_, level_, cell_height_ * chunk_row_bytes()) +
+    return TiffPacker::working_bytes(packing_, level_, cell_height_, chunk_row_bytes()) +
            across_ * static_cast<std::int64_t>(sizeof(std::vector<std::byte>));
   }
   [[nodiscard]] Shape gathered_shape() const {
