@@ -190,7 +190,7 @@ struct EncodeOptions {
   int quality = 90;   // JPEG, 1..100
   int png_level = 1;  // 1: png/strip_rule.h; 0, 2, 3: ISA-L's levels; 4 to 9: zlib's, 9 the smallest
   TiffPacking tiff_packing = TiffPacking::deflate;  // deflate by png_level
-  int tiff_tile = 0;  // side of the tiles, a multiple of 16; 0: strips
+  int tiff_tile = 0;                                // side of the tiles, a multiple of 16; 0: strips
   CodecChoice codec = CodecChoice::automatic;
   Mark mark = Mark::none;  // that the file is to carry
 };

@@ -120,6 +120,8 @@ def others(path):
     if Image is not None:
         try:
             with Image.open(path) as image:
+                if max(image.tag_v2.get(258, (1,))) > 8 and not image.mode.startswith("I"):
+                    return  # it takes the upper bytes
                 if image.mode in ("P", "1"):
                     image = image.convert("RGB" if image.mode == "P" else "L")
                 if image.mode in ("L", "LA", "RGB", "RGBA", "I;16", "I;16B"):
@@ -175,8 +177,8 @@ def compare_written(program):
             for packing in ("none", "deflate", "packbits", "zstd"):
                 for tile in ("0", "64"):
                     path = os.path.join(folder, "written.tif")
-                    done = run(program, "synth", path, "--size", "301x207", "--pattern", "photo", "--channels", channels,
-                               "--tiff-compression", packing, "--tiff-tile", tile, "--overwrite", "-q")
+                    done = run(program, "synth", path, "--size", "301x207", "--pattern", "photo", "--channels",
+                               channels, "--tiff-compression", packing, "--tiff-tile", tile, "--overwrite", "-q")
                     assert done.returncode == 0, done.stderr
                     plain = os.path.join(folder, "plain.tif")
                     done = run(program, "synth", plain, "--size", "301x207", "--pattern", "photo", "--channels",
@@ -207,7 +209,8 @@ def compare_times(program, megapixels):
         out = os.path.join(folder, "out")
         opencv = ("import cv2,sys; p=cv2.imread(sys.argv[1],cv2.IMREAD_UNCHANGED); "
                   "cv2.imwrite(sys.argv[2],p)")
-        jobs = {"imgpipe": [program, path, out + ".pgm", "--stages", "invert,invert", "--device", "cpu", "--overwrite", "-q"],
+        jobs = {"imgpipe": [program, path, out + ".pgm", "--stages", "invert,invert", "--device", "cpu", "--overwrite",
+                            "-q"],
                 "libvips": ["vips", "copy", path, out + "_vips.ppm"],
                 "OpenCV": [sys.executable, "-c", opencv, path, out + "_cv.pgm"]}
         times = {name: [] for name in jobs}

@@ -19,6 +19,9 @@ namespace imgpipe {
 [[nodiscard]] std::unique_ptr<Reader> open_tiff_page(Bytes file, const DecodeOptions& options,
                                                      std::int64_t page);
 [[nodiscard]] std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options);
+// The same, of a BigTIFF where the file might have more bytes than that.
+[[nodiscard]] std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, Shape shape,
+                                                             const EncodeOptions& options);
 [[nodiscard]] Mark find_tiff_mark(Bytes beginning);
 [[nodiscard]] std::vector<std::string> tiff_libraries();
 

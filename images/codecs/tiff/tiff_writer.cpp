@@ -25,7 +25,7 @@ constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::m
 
 class TiffWriter final : public Writer {
  public:
-  TiffWriter(Shape shape, const EncodeOptions& options)
+  TiffWriter(std::int64_t most_classic_bytes, Shape shape, const EncodeOptions& options)
       : shape_(shape), packing_(options.tiff_packing), level_(options.png_level), mark_(options.mark) {
     tiled_ = options.tiff_tile > 0;
     cell_width_ = tiled_ ? options.tiff_tile : shape.width;
@@ -33,7 +33,7 @@ class TiffWriter final : public Writer {
                           : std::clamp<std::int64_t>(kStripBytes / shape.row_bytes(), 1, shape.height);
     across_ = (shape.width + cell_width_ - 1) / cell_width_;
     down_ = (shape.height + cell_height_ - 1) / cell_height_;
-    big_ = chunks() * most_chunk_bytes() + front_bytes() > kMostClassicBytes;
+    big_ = chunks() * most_chunk_bytes() + front_bytes() > most_classic_bytes;
   }
 
   [[nodiscard]] std::int64_t strip_rows() const noexcept override {
@@ -198,13 +198,18 @@ class TiffWriter final : public Writer {
 
 }  // namespace
 
-std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options) {
+std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, Shape shape,
+                                               const EncodeOptions& options) {
   if (options.tiff_tile != 0 &&
       (options.tiff_tile < 16 || options.tiff_tile > 4096 || options.tiff_tile % 16 != 0))
     throw Error(ErrorKind::usage, "tiles of a TIFF have a side of 16 to 4096 pixels, a multiple of 16");
   if (shape.width > kMostSide || shape.height > kMostSide)
     throw Error(ErrorKind::usage, "tiff holds at most 2147483647 pixels a side");
-  return std::make_unique<TiffWriter>(shape, options);
+  return std::make_unique<TiffWriter>(most_classic_bytes, shape, options);
+}
+
+std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options) {
+  return make_tiff_writer_up_to(kMostClassicBytes, shape, options);
 }
 
 }  // namespace imgpipe
