@@ -120,7 +120,7 @@ void TiffChunks::give_cell(std::int64_t cell_row, std::int64_t column, HostView 
   for (std::int64_t y = whole_rows; y < out.height; ++y) fill_missing_row(out.row(y), out.width, out.shape());
 }
 
-void TiffChunks::give_rows(std::int64_t first, HostView out, TiffDamage& damage) {
+void TiffChunks::give_rows(std::int64_t first, HostView out) {
   std::vector<const std::byte*> rows(static_cast<std::size_t>(page_.planes()));
   const auto row_bytes = static_cast<std::size_t>(page_.chunk_row_bytes());
   for (std::int64_t y = 0; y < out.height; ++y) {
@@ -144,10 +144,23 @@ void TiffChunks::give_rows(std::int64_t first, HostView out, TiffDamage& damage)
         continue;
       }
       if (!lenient_) fail(too_few());
-      if (inside == 0 || damage.chunks == 0) damage.add({1, "TIFF: " + too_few()});
       fill_missing_row(at, pixels, out.shape());
     }
   }
+}
+
+TiffDamage TiffChunks::plain_damage() const {
+  TiffDamage damage;
+  for (int plane = 0; plane < page_.planes(); ++plane) {
+    for (std::int64_t cell_row = 0; cell_row < page_.down; ++cell_row) {
+      const auto wanted = static_cast<std::size_t>(page_.chunk_bytes(page_.image_rows(cell_row)));
+      for (std::int64_t column = 0; column < page_.across; ++column) {
+        const std::size_t chunk = page_.chunk_number(cell_row, column, plane);
+        if (data_bytes(file_, page_, chunk) < wanted) damage.add({1, chunk, "TIFF: " + too_few()});
+      }
+    }
+  }
+  return damage;
 }
 
 // How many rows of the chunk there are.
@@ -171,7 +184,7 @@ std::int64_t TiffChunks::unpack(std::size_t chunk, std::int64_t rows, std::span<
     if (!lenient_ || error.kind() != ErrorKind::input) throw;
     fault_ = error.what();
   }
-  if (!fault_.empty()) damage.add({1, fault_});
+  if (!fault_.empty()) damage.add({1, chunk, fault_});
   return static_cast<std::int64_t>(made / static_cast<std::size_t>(page_.chunk_row_bytes()));
 }
 

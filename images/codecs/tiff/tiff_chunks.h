@@ -15,11 +15,15 @@ namespace imgpipe {
 // What was let pass.
 struct TiffDamage {
   std::int64_t chunks = 0;  // that could not be unpacked whole
-  std::string first;        // why not, of one of them
+  std::size_t lowest = 0;   // of them
+  std::string reason;       // why not, of that one
 
   void add(const TiffDamage& more) {
+    if (more.chunks > 0 && (chunks == 0 || more.lowest < lowest)) {
+      lowest = more.lowest;
+      reason = more.reason;
+    }
     chunks += more.chunks;
-    if (first.empty()) first = more.first;
   }
 };
 
@@ -40,8 +44,9 @@ class TiffChunks {
   // Fills `out` with the pixels of a cell, as far as they are in the image. Throws Error(input),
   // Error(memory); lenient: what could not be unpacked becomes mid-grey.
   void give_cell(std::int64_t cell_row, std::int64_t column, HostView out, TiffDamage& damage);
-  // Where nothing is packed: rows of the image, from `first` on.
-  void give_rows(std::int64_t first, HostView out, TiffDamage& damage);
+  // Where nothing is packed: rows of the image, from `first` on. What is missing plain_damage() tells.
+  void give_rows(std::int64_t first, HostView out);
+  [[nodiscard]] TiffDamage plain_damage() const;
 
  private:
   struct Unpackers;

@@ -1,5 +1,7 @@
 #include "images/codecs/tiff/tiff_codec.h"
 
+#include <algorithm>
+
 #include <zstd.h>
 
 #include "images/codecs/mark.h"
@@ -14,7 +16,7 @@ std::optional<TiffDirectory> first_directory(Bytes beginning) {
   return offset ? std::optional(TiffDirectory(beginning, *offset)) : std::nullopt;
 }
 
-std::int64_t side(const TiffDirectory& directory, TiffTag tag) {
+std::int64_t number(const TiffDirectory& directory, TiffTag tag) {
   const std::optional<TiffValues> values = directory.find(tag, true);
   return values ? static_cast<std::int64_t>(std::min<std::uint64_t>((*values)[0], std::uint64_t{1} << 32))
                 : 0;
@@ -26,7 +28,10 @@ std::int64_t side(const TiffDirectory& directory, TiffTag tag) {
 FileClaim tiff_claim(Bytes beginning) {
   try {
     if (const std::optional<TiffDirectory> directory = first_directory(beginning)) {
-      FileClaim claim{.width = side(*directory, TiffTag::width), .height = side(*directory, TiffTag::height)};
+      const std::int64_t samples = std::clamp<std::int64_t>(number(*directory, TiffTag::samples), 4, 64);
+      FileClaim claim{.width = number(*directory, TiffTag::width),
+                      .height = number(*directory, TiffTag::height),
+                      .bytes_a_pixel = 2 * samples};
       if (directory->next() != 0 || directory->find(TiffTag::sub_directories, true))
         claim.other_bytes = kEndless;
       return claim;

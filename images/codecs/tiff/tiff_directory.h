@@ -13,6 +13,7 @@ namespace imgpipe {
 
 // Numbers of the fields that are looked at or written.
 enum class TiffTag : std::uint16_t {
+  subfile = 254,
   width = 256,
   height = 257,
   bits = 258,
@@ -44,6 +45,7 @@ enum class TiffTag : std::uint16_t {
   jpeg_tables = 347,
   ycbcr_subsampling = 530,
   profile = 34675,
+  dng_version = 50706,
 };
 
 // Types of values; those that are not named here are none of a field that is looked at.

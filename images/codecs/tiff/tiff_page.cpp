@@ -262,6 +262,10 @@ TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& o
   page.width = fields.side(TiffTag::width, "the width is missing");
   page.height = fields.side(TiffTag::height, "the height is missing");
   check_header({page.width, page.height, 1}, options);
+  // Raw photographs have a small picture in front, which is not what anyone wants.
+  const bool is_reduced = (fields.number(TiffTag::subfile, 0) & 1) != 0;
+  require(!fields.find(TiffTag::dng_version) && !(is_reduced && fields.find(TiffTag::sub_directories)),
+          "raw photographs are not supported");
   read_samples(fields, page);
   read_color(fields, options.lenient, page);
   read_compression(fields, page);

@@ -37,6 +37,7 @@ struct CellRow {
   std::int64_t next_column = 0;  // of the cell that is unpacked next
   std::int64_t cells_done = 0;
   int bands = 0;  // that were begun and still need it
+  TiffDamage damage;
 };
 
 struct Band {
@@ -87,7 +88,7 @@ class TiffReader final : public Reader {
       const std::int64_t count = std::min(height - inside, rows.height - y);
       const HostView part = rows.rows(y, count);
       if (is_plain()) {
-        worker_->give_rows(next_row_, part, damage_);
+        worker_->give_rows(next_row_, part);
       } else if (count == height) {
         unpack_cells(cell_row, part);
       } else {
@@ -104,6 +105,7 @@ class TiffReader final : public Reader {
   void finish() override {
     if (!worker_) return;  // of bands
     held_ = Image();
+    if (lenient_ && is_plain()) damage_ = worker_->plain_damage();
     worker_.reset();
     tell_damage();
   }
@@ -136,6 +138,7 @@ class TiffReader final : public Reader {
     bands_.erase(band);
     keep(std::move(worker));
     if (bands_.empty() && lowest_row_ == header_.shape.height) {
+      if (lenient_ && is_plain()) damage_ = TiffChunks(file_, page_, rows_, lenient_).plain_damage();
       idle_.clear();
       cell_rows_.clear();
       tell_damage();
@@ -175,7 +178,7 @@ class TiffReader final : public Reader {
   void tell_damage() {
     if (damage_.chunks == 0) return;
     warnings_ = {"damaged TIFF: " + std::to_string(damage_.chunks) + (page_.tiled ? " tile" : " strip") +
-                 (damage_.chunks == 1 ? "" : "s") + ": " + damage_.first};
+                 (damage_.chunks == 1 ? "" : "s") + ": " + damage_.reason};
   }
 
   // ---- of bands, with the lock, which they leave while they work
@@ -193,10 +196,8 @@ class TiffReader final : public Reader {
     }
     if (is_plain()) {
       lock.unlock();
-      TiffDamage damage;
-      worker->give_rows(first, rows, damage);
+      worker->give_rows(first, rows);
       lock.lock();
-      damage_.add(damage);
       return;
     }
     const auto [begin, end] = cell_rows_of(first, rows.height);
@@ -229,9 +230,19 @@ class TiffReader final : public Reader {
       TiffDamage damage;
       worker.give_cell(row, column, out, damage);
       lock.lock();
-      damage_.add(damage);
-      if (++cells.cells_done == page_.across) changed_.notify_all();
+      cells.damage.add(damage);
+      if (++cells.cells_done < page_.across) continue;
+      count_damage(row, cells.damage);
+      changed_.notify_all();
     }
+  }
+
+  // Once of each row of cells: one that was given up may be unpacked again.
+  void count_damage(std::int64_t row, const TiffDamage& damage) {
+    if (damage.chunks == 0) return;
+    is_counted_.resize(static_cast<std::size_t>(page_.down));
+    if (!is_counted_[static_cast<std::size_t>(row)]) damage_.add(damage);
+    is_counted_[static_cast<std::size_t>(row)] = true;
   }
 
   // No more workers than bands that were begun, and one.
@@ -269,6 +280,7 @@ class TiffReader final : public Reader {
   std::int64_t lowest_row_ = 0;  // behind the band that was begun last
   std::exception_ptr error_;     // that all bands end with
   TiffDamage damage_;
+  std::vector<bool> is_counted_;  // rows of cells whose damage is in damage_
 };
 
 }  // namespace
