@@ -250,7 +250,9 @@ TEST(CodecTable, LibrariesSayWhatTheyTakeBesideThePool) {
       EXPECT_EQ(own->library_bytes(), 0) << codec.name;
     }
     const auto by_stb = open_reader(file, stb);
-    EXPECT_EQ(by_stb->library_bytes(true), by_stb->working_bytes(true)) << codec.name;
+    if (stb_reads(codec.format)) {
+      EXPECT_EQ(by_stb->library_bytes(true), by_stb->working_bytes(true)) << codec.name;
+    }
     const auto writer = make_writer(codec.format, {9, 5, 1}, {.codec = CodecChoice::stb});
     EXPECT_EQ(writer->library_bytes() > 0, whole_in_library || stb_writes(codec.format)) << codec.name;
   }

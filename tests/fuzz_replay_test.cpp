@@ -13,6 +13,7 @@
 #include "tests/support/places.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/tiff_seeds.h"
 #include "tests/support/webp_file.h"
 
 int fuzz_decode(const std::uint8_t* data, std::size_t size);
@@ -20,6 +21,7 @@ int fuzz_exif(const std::uint8_t* data, std::size_t size);
 int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
 int fuzz_options(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
+int fuzz_tiff(const std::uint8_t* data, std::size_t size);
 int fuzz_webp(const std::uint8_t* data, std::size_t size);
 
 namespace imgpipe::test {
@@ -150,6 +152,11 @@ TEST(FuzzReplay, JpegPair) {
       file.pop_back();
     }
   }
+}
+
+TEST(FuzzReplay, Tiff) {
+  std::mt19937 random(7);
+  for (const Bytes& seed : tiff_seeds()) replay_bent(fuzz_tiff, seed, kSanitized ? 40 : 400, random);
 }
 
 TEST(FuzzReplay, OptionsAndPlan) {

@@ -264,14 +264,14 @@ TEST(Selection, CountsWhatItPassesOverByKind) {
   Selection selection({}, {"thumb/", "x.png"});
   EXPECT_TRUE(selection.takes("a.JPG", true));
   EXPECT_TRUE(selection.takes("list/of/anything", false));
-  for (const char* name : {"a.tif", "b.TIFF", "sub/c.jxl", "notes.txt", "noending", "dir.tif/x", "x.png"})
+  for (const char* name : {"a.jp2", "b.J2K", "sub/c.jxl", "notes.txt", "noending", "dir.jp2/x", "x.png"})
     EXPECT_FALSE(selection.takes(name, true)) << name;
   EXPECT_FALSE(selection.takes("y/thumb/a.png", true));
   EXPECT_FALSE(selection.takes_folder("y/thumb"));
   EXPECT_TRUE(selection.takes_folder("thumbs"));
-  EXPECT_EQ(selection.passed_over().text(), "2 tiff, 1 jxl, 3 others, 2 not selected");
+  EXPECT_EQ(selection.passed_over().text(), "2 jp2, 1 jxl, 3 others, 2 not selected");
   EXPECT_EQ(selection.passed_over().files(), 8U);
-  EXPECT_NE(selection.passed_over().text_with_examples().find("2 tiff (such as a.tif)"), std::string::npos);
+  EXPECT_NE(selection.passed_over().text_with_examples().find("2 jp2 (such as a.jp2)"), std::string::npos);
   EXPECT_TRUE(selection.unmatched().empty());
 }
 

@@ -17,6 +17,7 @@
 #include "tests/support/gif_file.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/psd_file.h"
+#include "tests/support/tiff_file.h"
 #include "tests/support/webp_file.h"
 
 namespace imgpipe::test {
@@ -113,6 +114,16 @@ Bytes make_rle_bmp() {
   return bmp.build();
 }
 
+// Noise and slopes of 1501 x 1403 pixels.
+Bytes make_tiff_of(TiffKind kind) {
+  kind.width = kWidth;
+  kind.height = kHeight;
+  Values values(static_cast<std::size_t>(kWidth * kHeight * kind.samples));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<int>((i / 3 + i * i % 7) % (std::size_t{1} << kind.bits));
+  return make_tiff(kind, values);
+}
+
 // ---- what is held -----------------------------------------------------------------------------------
 
 struct Case {
@@ -198,6 +209,26 @@ std::vector<Case> cases() {
                    return file;
                  },
                  lenient, kTables});
+  all.push_back({"tiff", [] { return written(Format::tiff, 3); }});
+  const auto tiff = [&](const std::string& name, const TiffKind& kind) {
+    all.push_back({"tiff_" + name, [kind] { return make_tiff_of(kind); }});
+  };
+  tiff("none", {.bits = 12, .samples = 3, .photometric = 2});
+  tiff("packbits", {.samples = 3, .photometric = 2, .compression = 32773, .rows_per_strip = 100});
+  tiff("lzw", {.bits = 16, .compression = 5, .predictor = 2, .rows_per_strip = 64});
+  tiff("deflate_whole", {.bits = 16, .compression = 8});
+  tiff("zstd_tiles",
+       {.samples = 3, .photometric = 2, .compression = 50000, .tile_width = 512, .tile_height = 512});
+  tiff("separate", {.samples = 3,
+                    .photometric = 2,
+                    .compression = 8,
+                    .tile_width = 256,
+                    .tile_height = 512,
+                    .separate = true});
+  tiff("jpeg", {.samples = 3, .photometric = 6, .compression = 7, .tile_width = 512, .tile_height = 512});
+  tiff("fax", {.bits = 1, .photometric = 0, .compression = 4, .rows_per_strip = 200});
+  tiff("reversed", {.bits = 4, .compression = 5, .rows_per_strip = 300, .reversed_bits = true});
+  tiff("turned", {.compression = 8, .rows_per_strip = 50, .orientation = 6});
   for (const Format format : {Format::jpeg, Format::png, Format::bmp, Format::ppm}) {
     DecodeOptions stb;
     stb.codec = CodecChoice::stb;

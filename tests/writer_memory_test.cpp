@@ -106,6 +106,11 @@ std::vector<Choice> choices() {
           {Format::webp, channels, {.quality = 100, .webp = WebpCoding::lossy, .webp_level = level}, 4});
     }
   }
+  for (const TiffPacking packing :
+       {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits, TiffPacking::zstd}) {
+    for (const int tile : {0, 256})
+      all.push_back({Format::tiff, 3, {.tiff_packing = packing, .tiff_tile = tile}, 1.3});
+  }
   for (const Format format : {Format::bmp, Format::tga, Format::jpeg, Format::png})
     all.push_back({format, 3, {.codec = CodecChoice::stb}, 6});
   for (const Format format : {Format::pgm, Format::ppm, Format::pnm})

@@ -15,15 +15,14 @@ constexpr std::string_view kOthers = "others";
 
 // Endings of images that people have and imgpipe does not read.
 constexpr std::pair<std::string_view, std::string_view> kUnread[] = {
-    {"tif", "tiff"},       {"tiff", "tiff"},      {"jxr", "jxr"},        {"heic", "heif"},
-    {"heif", "heif"},      {"hif", "heif"},       {"avif", "avif"},      {"jxl", "jxl"},
-    {"jp2", "jp2"},        {"j2k", "jp2"},        {"jpf", "jp2"},        {"jpx", "jp2"},
-    {"pam", "pam"},        {"pfm", "pfm"},        {"apng", "apng"},      {"qoi", "qoi"},
-    {"ico", "ico"},        {"pcx", "pcx"},        {"dds", "dds"},        {"exr", "exr"},
-    {"hdr", "hdr"},        {"svg", "svg"},        {"xcf", "xcf"},        {"cr2", "camera raw"},
-    {"cr3", "camera raw"}, {"nef", "camera raw"}, {"arw", "camera raw"}, {"dng", "camera raw"},
-    {"orf", "camera raw"}, {"rw2", "camera raw"}, {"raf", "camera raw"}, {"pef", "camera raw"},
-    {"srw", "camera raw"}};
+    {"heic", "heif"},      {"heif", "heif"},      {"hif", "heif"},       {"avif", "avif"},
+    {"jxl", "jxl"},        {"jp2", "jp2"},        {"j2k", "jp2"},        {"jpf", "jp2"},
+    {"jpx", "jp2"},        {"pam", "pam"},        {"pfm", "pfm"},        {"apng", "apng"},
+    {"qoi", "qoi"},        {"ico", "ico"},        {"pcx", "pcx"},        {"dds", "dds"},
+    {"exr", "exr"},        {"hdr", "hdr"},        {"svg", "svg"},        {"xcf", "xcf"},
+    {"cr2", "camera raw"}, {"cr3", "camera raw"}, {"nef", "camera raw"}, {"arw", "camera raw"},
+    {"dng", "camera raw"}, {"orf", "camera raw"}, {"rw2", "camera raw"}, {"raf", "camera raw"},
+    {"pef", "camera raw"}, {"srw", "camera raw"}};
 
 std::string ending_of(std::string_view name) {
   const std::size_t dot = name.find_last_of("./");

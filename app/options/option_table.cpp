@@ -24,7 +24,10 @@ std::vector<OptionRow> encode_rows() {
        "PNG compression: 1 by Huffman codes, matches only where they pay; 0, 2, 3 by ISA-L; 4..9 by zlib, 9 "
        "smallest"},
       {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality"},
-      {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"}};
+      {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
+      {"Output", "tiff-compression", "NAME", "deflate",
+       "How strips and tiles of a TIFF are packed: none, deflate (by --png-level), packbits, zstd"},
+      {"Output", "tiff-tile", "N", "0", "TIFF in tiles of N times N pixels, a multiple of 16; 0: in strips"}};
   for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
   return rows;
 }

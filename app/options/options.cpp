@@ -29,6 +29,12 @@ constexpr std::array<std::pair<std::string_view, SampleType>, 2> kDepths{
 constexpr std::array<std::pair<std::string_view, WebpCoding>, 2> kWebpCodings{
     {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
 
+constexpr std::array<std::pair<std::string_view, TiffPacking>, 4> kTiffPackings{
+    {{"none", TiffPacking::none},
+     {"deflate", TiffPacking::deflate},
+     {"packbits", TiffPacking::packbits},
+     {"zstd", TiffPacking::zstd}}};
+
 std::optional<Format> format_of(const Parser& parser) {
   if (!parser.has("format")) return std::nullopt;
   const std::optional<Format> format = format_by_name(parser.text("format"));
@@ -38,12 +44,23 @@ std::optional<Format> format_of(const Parser& parser) {
   return format;
 }
 
+TiffPacking tiff_packing_of(const std::string& name) {
+  for (const auto& [known, packing] : kTiffPackings)
+    if (name == known) return packing;
+  usage("--tiff-compression: '" + printable(name) + "' is none of none, deflate, packbits, zstd");
+}
+
 EncodeOptions encode_of(const Parser& parser) {
-  return {.quality = static_cast<int>(parser.integer("quality", 1, 100)),
-          .png_level = static_cast<int>(parser.integer("png-level", 0, 9)),
-          .mark = Mark::result,
-          .webp = parse_choice("webp", parser.text("webp"), kWebpCodings),
-          .webp_level = static_cast<int>(parser.integer("webp-level", 0, 9))};
+  EncodeOptions options;
+  options.quality = static_cast<int>(parser.integer("quality", 1, 100));
+  options.png_level = static_cast<int>(parser.integer("png-level", 0, 9));
+  options.webp = parse_choice("webp", parser.text("webp"), kWebpCodings);
+  options.webp_level = static_cast<int>(parser.integer("webp-level", 0, 9));
+  options.tiff_packing = tiff_packing_of(parser.text("tiff-compression"));
+  options.tiff_tile = static_cast<int>(parser.integer("tiff-tile", 0, 4096));
+  if (options.tiff_tile % 16 != 0) usage("--tiff-tile: a multiple of 16, or 0 for strips");
+  options.mark = Mark::result;
+  return options;
 }
 
 // INPUT... OUTPUT; with --files-from INPUT may be left out.

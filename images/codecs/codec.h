@@ -19,7 +19,7 @@
 
 namespace imgpipe {
 
-enum class Format { jpeg, png, bmp, gif, tga, psd, webp, pbm, pgm, ppm, pnm };
+enum class Format { jpeg, png, bmp, gif, tga, psd, webp, tiff, pbm, pgm, ppm, pnm };
 
 // What a person may want to know of a format; made of the codecs' rows (images/codecs/codec_table.h).
 struct FormatInfo {
@@ -187,10 +187,14 @@ enum class Mark {
 
 // How the pixels of a WebP are stored.
 enum class WebpCoding { lossless, lossy };
+// How the strips or tiles of a TIFF are packed: deflate and zstd with horizontal differencing.
+enum class TiffPacking { none, deflate, packbits, zstd };
 
 struct EncodeOptions {
   int quality = 90;   // JPEG and lossy WebP, 1..100
   int png_level = 1;  // 1: png/strip_rule.h; 0, 2, 3: ISA-L's levels; 4 to 9: zlib's, 9 the smallest
+  TiffPacking tiff_packing = TiffPacking::deflate;  // deflate by png_level
+  int tiff_tile = 0;                                // side of the tiles, a multiple of 16; 0: strips
   CodecChoice codec = CodecChoice::automatic;
   Mark mark = Mark::none;  // that the file is to carry
   WebpCoding webp = WebpCoding::lossless;

@@ -11,6 +11,7 @@
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/psd/psd_codec.h"
 #include "images/codecs/tga/tga_codec.h"
+#include "images/codecs/tiff/tiff_codec.h"
 #include "images/codecs/webp/webp_codec.h"
 
 namespace imgpipe {
@@ -25,6 +26,7 @@ constexpr std::array kGifEndings{"gif"sv};
 constexpr std::array kTgaEndings{"tga"sv};
 constexpr std::array kPsdEndings{"psd"sv};
 constexpr std::array kWebpEndings{"webp"sv};
+constexpr std::array kTiffEndings{"tif"sv, "tiff"sv};
 constexpr std::array kPbmEndings{"pbm"sv};
 constexpr std::array kPgmEndings{"pgm"sv};
 constexpr std::array kPpmEndings{"ppm"sv};
@@ -98,6 +100,17 @@ constexpr std::array kCodecs{
           .make_writer = make_webp_writer,
           .find_mark = find_webp_mark,
           .libraries = webp_libraries},
+    Codec{.format = Format::tiff,
+          .name = "tiff",
+          .endings = kTiffEndings,
+          .holds = {.grey = true, .grey_alpha = true, .rgb = true, .rgba = true},
+          .written_bits = 16,
+          .recognises = is_tiff,
+          .claim = tiff_claim,
+          .open = open_tiff,
+          .make_writer = make_tiff_writer,
+          .find_mark = find_tiff_mark,
+          .libraries = tiff_libraries},
     Codec{.format = Format::pbm,
           .name = "pbm",
           .endings = kPbmEndings,

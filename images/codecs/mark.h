@@ -6,6 +6,7 @@
 //   TGA      the image ID behind the header
 //   WebP     a chunk "IMGP" behind VP8X
 //   BMP      the four reserved bytes of the file header
+//   TIFF     the field Software of the first directory, which stands in front
 // A program that edits such a file and keeps its texts keeps the mark as well.
 #pragma once
 

@@ -54,10 +54,7 @@ void insert_bytes(std::vector<std::byte>& file, std::size_t at, std::span<const 
 }
 
 std::string unknown_content_reason(std::span<const std::byte> bytes) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kKnown{{
-      {"II*\0"sv, "TIFF"sv},
-      {"MM\0*"sv, "TIFF"sv},
-      {"II+\0"sv, "BigTIFF"sv},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kKnown{{
       {"#?RADIANCE"sv, "Radiance HDR"sv},
       {"#?RGBE"sv, "Radiance HDR"sv},
       {"\x53\x80\xF6\x34"sv, "Softimage PIC"sv},

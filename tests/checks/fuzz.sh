@@ -12,7 +12,7 @@ if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
 fi
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz
-for name in decode exif jpeg_pair options plan webp; do
+for name in decode exif jpeg_pair options plan tiff webp; do
   corpus=build/fuzz/corpus_$name
   mkdir -p "$corpus"
   seeds=()
@@ -21,6 +21,7 @@ for name in decode exif jpeg_pair options plan webp; do
     # libFuzzer reads a seed folder flat, and large seeds slow it down.
     find "${IMGPIPE_CORPUS:-/nonexistent}" -type f -size -8k -exec cp -n {} "$corpus" \; 2>/dev/null || true
   fi
+  [ "$name" = tiff ] && build/fuzz/tests/tiff_seeds "$corpus"
   echo "fuzz_$name: $seconds s"
   (cd build/fuzz && "./tests/fuzz_$name" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
     -rss_limit_mb=2048 -print_final_stats=1 "corpus_$name" ${seeds[@]+"${seeds[@]/#/../../}"} 2>&1) |

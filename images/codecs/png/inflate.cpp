@@ -24,6 +24,10 @@ struct ZlibInflater::State {
 };
 
 ZlibInflater::ZlibInflater() : state_(std::make_unique<State>()) {
+  restart();
+}
+
+void ZlibInflater::restart() noexcept {
   isal_inflate_init(&state_->isal);
   state_->isal.crc_flag = ISAL_ZLIB;
 }

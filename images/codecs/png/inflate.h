@@ -22,6 +22,9 @@ class ZlibInflater {
   // The stream has ended and its checksum was right.
   [[nodiscard]] bool finished() const noexcept;
 
+  // For another stream, from its beginning.
+  void restart() noexcept;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

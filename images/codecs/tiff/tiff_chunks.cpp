@@ -1,0 +1,248 @@
+#include "images/codecs/tiff/tiff_chunks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include <zstd.h>
+
+#include "images/codecs/png/inflate.h"
+#include "images/codecs/tiff/packbits.h"
+#include "images/codecs/tiff/tiff_library.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// Rows are kept up to where a stream broke off, to this many bytes.
+constexpr std::size_t kInflatedAtOnce = std::size_t{64} << 10;
+constexpr std::int64_t kInflateBytes = std::int64_t{96} << 10;  // ISA-L's tables
+constexpr std::int64_t kZstdBytes = std::int64_t{192} << 10;
+
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error(ErrorKind::input, "TIFF: " + reason);
+}
+
+std::byte reversed(std::byte value) {
+  auto bits = std::to_integer<unsigned>(value);
+  bits = ((bits & 0xF0U) >> 4) | ((bits & 0x0FU) << 4);
+  bits = ((bits & 0xCCU) >> 2) | ((bits & 0x33U) << 2);
+  bits = ((bits & 0xAAU) >> 1) | ((bits & 0x55U) << 1);
+  return static_cast<std::byte>(bits);
+}
+
+// JPEG's order of bits is its own.
+bool has_turned_bits(const TiffPage& page) {
+  return page.reversed_bits && page.compression != TiffCompression::jpeg;
+}
+
+std::size_t data_bytes(Bytes file, const TiffPage& page, std::size_t chunk) {
+  const std::uint64_t offset = page.offsets[chunk];
+  return offset < file.size() ? std::min<std::uint64_t>(page.counts[chunk], file.size() - offset) : 0;
+}
+
+void fill_missing_row(std::byte* out, std::int64_t pixels, const Shape& shape) {
+  if (shape.sample == SampleType::u16) {
+    fill_missing(reinterpret_cast<std::uint16_t*>(out), pixels, shape.channels);
+  } else {
+    fill_missing(reinterpret_cast<std::uint8_t*>(out), pixels, shape.channels);
+  }
+}
+
+struct FreeZstd {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+}  // namespace
+
+struct TiffChunks::Unpackers {
+  std::unique_ptr<ZlibInflater> inflater;
+  std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd;
+  std::unique_ptr<TiffLibrary> library;
+};
+
+bool lies_plain(const TiffPage& page) {
+  return page.compression == TiffCompression::none && !page.reversed_bits;
+}
+
+TiffChunks::TiffChunks(Bytes file, const TiffPage& page, const TiffRows& rows, bool lenient)
+    : file_(file), page_(page), rows_(rows), lenient_(lenient), unpackers_(std::make_unique<Unpackers>()) {
+  line_.resize(static_cast<std::size_t>(TiffRows::line_samples(page)));
+  if (!lies_plain(page))
+    raw_.resize(static_cast<std::size_t>(page.chunk_bytes(page.cell_height) * page.planes()));
+}
+
+TiffChunks::~TiffChunks() = default;
+
+std::int64_t TiffChunks::working_bytes(Bytes file, const TiffPage& page) {
+  constexpr std::int64_t kOwnBytes = 1024;
+  const std::int64_t line = 2 * TiffRows::line_samples(page) + kOwnBytes;
+  if (lies_plain(page)) return line;
+  std::size_t turned = 0;
+  if (has_turned_bits(page)) {
+    const auto chunks = static_cast<std::size_t>(page.across * page.down * page.planes());
+    for (std::size_t i = 0; i < chunks; ++i) turned = std::max(turned, data_bytes(file, page, i));
+  }
+  const std::int64_t inflate =
+      page.compression == TiffCompression::deflate || page.compression == TiffCompression::old_deflate
+          ? kInflateBytes
+          : 0;
+  return line + page.chunk_bytes(page.cell_height) * page.planes() + static_cast<std::int64_t>(turned) +
+         inflate + library_bytes(page);
+}
+
+std::int64_t TiffChunks::library_bytes(const TiffPage& page) {
+  if (page.compression == TiffCompression::zstd) return kZstdBytes;
+  return is_for_libtiff(page.compression) ? TiffLibrary::library_bytes(page) : 0;
+}
+
+void TiffChunks::give_cell(std::int64_t cell_row, std::int64_t column, HostView out, TiffDamage& damage) {
+  const std::int64_t rows = page_.chunk_rows(cell_row);
+  const auto chunk_bytes = static_cast<std::size_t>(page_.chunk_bytes(rows));
+  const auto row_bytes = static_cast<std::size_t>(page_.chunk_row_bytes());
+  const auto planes = static_cast<std::size_t>(page_.planes());
+  std::int64_t whole_rows = out.height;
+  for (std::size_t plane = 0; plane < planes; ++plane) {
+    const std::span chunk = std::span(raw_).subspan(plane * chunk_bytes, chunk_bytes);
+    const std::size_t number = page_.chunk_number(cell_row, column, static_cast<int>(plane));
+    whole_rows = std::min(whole_rows, unpack(number, rows, chunk, damage));
+    if (!page_.predicted) continue;
+    for (std::int64_t y = 0; y < whole_rows; ++y)
+      rows_.undo_differences(chunk.data() + static_cast<std::size_t>(y) * row_bytes);
+  }
+  std::vector<const std::byte*> row_of_planes(planes);
+  for (std::int64_t y = 0; y < whole_rows; ++y) {
+    for (std::size_t plane = 0; plane < planes; ++plane)
+      row_of_planes[plane] = raw_.data() + plane * chunk_bytes + static_cast<std::size_t>(y) * row_bytes;
+    rows_.convert(row_of_planes, out.width, line_.data(), out.row(y));
+  }
+  for (std::int64_t y = whole_rows; y < out.height; ++y) fill_missing_row(out.row(y), out.width, out.shape());
+}
+
+void TiffChunks::give_rows(std::int64_t first, HostView out) {
+  std::vector<const std::byte*> rows(static_cast<std::size_t>(page_.planes()));
+  const auto row_bytes = static_cast<std::size_t>(page_.chunk_row_bytes());
+  for (std::int64_t y = 0; y < out.height; ++y) {
+    const std::int64_t cell_row = (first + y) / page_.cell_height;
+    const auto inside = static_cast<std::size_t>((first + y) % page_.cell_height) * row_bytes;
+    for (std::int64_t column = 0; column < page_.across; ++column) {
+      const std::int64_t x = column * page_.cell_width;
+      const std::int64_t pixels = std::min(page_.cell_width, page_.width - x);
+      bool whole = true;
+      for (std::size_t plane = 0; plane < rows.size(); ++plane) {
+        const std::size_t chunk = page_.chunk_number(cell_row, column, static_cast<int>(plane));
+        if (data_bytes(file_, page_, chunk) >= inside + row_bytes) {
+          rows[plane] = file_.data() + page_.offsets[chunk] + inside;
+        } else {
+          whole = false;
+        }
+      }
+      std::byte* at = out.row(y) + x * out.channels * sample_bytes(out.sample);
+      if (whole) {
+        rows_.convert(rows, pixels, line_.data(), at);
+        continue;
+      }
+      if (!lenient_) fail(too_few());
+      fill_missing_row(at, pixels, out.shape());
+    }
+  }
+}
+
+TiffDamage TiffChunks::plain_damage() const {
+  TiffDamage damage;
+  for (int plane = 0; plane < page_.planes(); ++plane) {
+    for (std::int64_t cell_row = 0; cell_row < page_.down; ++cell_row) {
+      const auto wanted = static_cast<std::size_t>(page_.chunk_bytes(page_.image_rows(cell_row)));
+      for (std::int64_t column = 0; column < page_.across; ++column) {
+        const std::size_t chunk = page_.chunk_number(cell_row, column, plane);
+        if (data_bytes(file_, page_, chunk) < wanted) damage.add({1, chunk, "TIFF: " + too_few()});
+      }
+    }
+  }
+  return damage;
+}
+
+// How many rows of the chunk there are.
+std::int64_t TiffChunks::unpack(std::size_t chunk, std::int64_t rows, std::span<std::byte> out,
+                                TiffDamage& damage) {
+  const std::size_t bytes = data_bytes(file_, page_, chunk);
+  Bytes data = bytes == 0 ? Bytes() : file_.subspan(page_.offsets[chunk], bytes);
+  fault_.clear();
+  std::size_t made = 0;
+  try {
+    if (data.empty()) fail(page_.tiled ? "a tile without data" : "a strip without data");
+    if (has_turned_bits(page_)) {
+      turned_.resize(data.size());
+      std::ranges::transform(data, turned_.begin(), reversed);
+      data = turned_;
+    }
+    made = unpack_bytes(data, rows, out);
+    if (made < out.size() && fault_.empty()) fault_ = "TIFF: " + too_few();
+    if (!fault_.empty() && !lenient_) throw Error(ErrorKind::input, fault_);
+  } catch (const Error& error) {
+    if (!lenient_ || error.kind() != ErrorKind::input) throw;
+    fault_ = error.what();
+  }
+  if (!fault_.empty()) damage.add({1, chunk, fault_});
+  return static_cast<std::int64_t>(made / static_cast<std::size_t>(page_.chunk_row_bytes()));
+}
+
+// Returns how many bytes of `out` there are; what is wrong with them is thrown, or noted in fault_.
+std::size_t TiffChunks::unpack_bytes(Bytes data, std::int64_t rows, std::span<std::byte> out) {
+  switch (page_.compression) {
+    case TiffCompression::none: {
+      const std::size_t taken = std::min(data.size(), out.size());
+      std::memcpy(out.data(), data.data(), taken);
+      return taken;
+    }
+    case TiffCompression::packbits:
+      return unpack_packbits(data, out);
+    case TiffCompression::deflate:
+    case TiffCompression::old_deflate:
+      return inflate(data, out);
+    case TiffCompression::zstd:
+      return unpack_zstd(data, out);
+    default:
+      break;
+  }
+  if (!unpackers_->library) unpackers_->library = std::make_unique<TiffLibrary>(page_, lenient_);
+  unpackers_->library->unpack(data, rows, out);
+  fault_ = unpackers_->library->take_warning();
+  return out.size();
+}
+
+std::size_t TiffChunks::inflate(Bytes data, std::span<std::byte> out) {
+  if (!unpackers_->inflater) unpackers_->inflater = std::make_unique<ZlibInflater>();
+  ZlibInflater& inflater = *unpackers_->inflater;
+  inflater.restart();
+  std::size_t made = 0;
+  try {
+    while (made < out.size() && !inflater.finished()) {
+      const std::span<std::byte> room = out.subspan(made, std::min(kInflatedAtOnce, out.size() - made));
+      const std::size_t step = inflater.inflate(data, room);
+      made += step;
+      if (step < room.size() && !inflater.finished()) break;  // the data has ended
+    }
+    // To its end and checksum. Some writers pack more rows than the image has: those may follow.
+    std::byte more{};
+    if (made == out.size() && !inflater.finished() && inflater.inflate(data, {&more, 1}) == 0 &&
+        !inflater.finished())
+      fault_ = "TIFF: compressed data breaks off";
+  } catch (const Error& error) {
+    fault_ = std::string("TIFF: ") + error.what();
+  }
+  return made;
+}
+
+// In one step: what was unpacked is the only window that there is.
+std::size_t TiffChunks::unpack_zstd(Bytes data, std::span<std::byte> out) {
+  if (!unpackers_->zstd) unpackers_->zstd.reset(ZSTD_createDCtx());
+  if (!unpackers_->zstd) throw std::bad_alloc();
+  const std::size_t made =
+      ZSTD_decompressDCtx(unpackers_->zstd.get(), out.data(), out.size(), data.data(), data.size());
+  if (ZSTD_isError(made) != 0) fail(std::string("zstd: ") + ZSTD_getErrorName(made));
+  return made;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,62 @@
+#include "images/codecs/tiff/tiff_codec.h"
+
+#include <algorithm>
+
+#include <zstd.h>
+
+#include "images/codecs/mark.h"
+#include "images/codecs/tiff/tiff_library.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+std::optional<TiffDirectory> first_directory(Bytes beginning) {
+  const std::optional<std::uint64_t> offset = tiff_directory_offset(beginning, 0);
+  return offset ? std::optional(TiffDirectory(beginning, *offset)) : std::nullopt;
+}
+
+std::int64_t number(const TiffDirectory& directory, TiffTag tag) {
+  const std::optional<TiffValues> values = directory.find(tag, true);
+  return values ? static_cast<std::int64_t>(std::min<std::uint64_t>((*values)[0], std::uint64_t{1} << 32))
+                : 0;
+}
+
+}  // namespace
+
+// The directory may lie anywhere, and other pages may follow.
+FileClaim tiff_claim(Bytes beginning) {
+  try {
+    if (const std::optional<TiffDirectory> directory = first_directory(beginning)) {
+      const std::int64_t samples = std::clamp<std::int64_t>(number(*directory, TiffTag::samples), 4, 64);
+      FileClaim claim{.width = number(*directory, TiffTag::width),
+                      .height = number(*directory, TiffTag::height),
+                      .bytes_a_pixel = 2 * samples};
+      if (directory->next() != 0 || directory->find(TiffTag::sub_directories, true))
+        claim.other_bytes = kEndless;
+      return claim;
+    }
+  } catch (const Error&) {
+    // Not here, or damaged: which of them, the reader says.
+  }
+  return {.other_bytes = kEndless};
+}
+
+// In the field Software of the first directory, which our own files have in front.
+Mark find_tiff_mark(Bytes beginning) {
+  try {
+    const std::optional<TiffDirectory> directory = first_directory(beginning);
+    if (!directory) return Mark::none;
+    const std::optional<TiffValues> text = directory->find(TiffTag::software);
+    if (!text || text->bytes().back() != std::byte{0}) return Mark::none;
+    return mark_of(text->bytes().first(text->bytes().size() - 1));
+  } catch (const Error&) {
+    return Mark::none;
+  }
+}
+
+std::vector<std::string> tiff_libraries() {
+  return {libtiff_version(), std::string("zstd ") + ZSTD_versionString()};
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,129 @@
+#include "images/codecs/tiff/tiff_directory.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+// Of one directory: registered tags are some hundreds, and real files have less than a hundred fields.
+constexpr std::uint64_t kMostFields = 4096;
+constexpr std::int64_t kMostPages = 1 << 20;
+
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error(ErrorKind::input, "TIFF: " + reason);
+}
+
+// Bytes of a value; 0: not of a field that is looked at.
+std::size_t value_bytes(std::uint64_t type) {
+  switch (type) {
+    case static_cast<std::uint64_t>(TiffType::byte):
+    case static_cast<std::uint64_t>(TiffType::ascii):
+    case static_cast<std::uint64_t>(TiffType::undefined):
+      return 1;
+    case static_cast<std::uint64_t>(TiffType::u16):
+      return 2;
+    case static_cast<std::uint64_t>(TiffType::u32):
+      return 4;
+    case static_cast<std::uint64_t>(TiffType::u64):
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+std::uint64_t number_in(Bytes bytes, std::size_t count, bool big_endian) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    value = (value << 8) | std::to_integer<std::uint64_t>(bytes[big_endian ? i : count - 1 - i]);
+  return value;
+}
+
+}  // namespace
+
+bool is_big_endian_tiff(Bytes beginning) {
+  return !beginning.empty() && beginning[0] == std::byte{'M'};
+}
+
+bool is_tiff(Bytes beginning) {
+  using namespace std::string_view_literals;
+  return stands_at(beginning, 0, "II*\0"sv) || stands_at(beginning, 0, "MM\0*"sv) ||
+         stands_at(beginning, 0, "II+\0\x08\0\0\0"sv) || stands_at(beginning, 0, "MM\0+\0\x08\0\0"sv);
+}
+
+std::uint64_t TiffValues::operator[](std::size_t i) const noexcept {
+  return number_in(bytes_.subspan(i * value_bytes_, value_bytes_), value_bytes_, big_endian_);
+}
+
+// `bytes` bytes at `at`, which lie in the file.
+std::uint64_t TiffDirectory::number(std::uint64_t at, std::size_t bytes) const {
+  return number_in(file_.subspan(at, bytes), bytes, big_endian_);
+}
+
+TiffDirectory::TiffDirectory(Bytes file, std::uint64_t offset)
+    : file_(file),
+      big_endian_(is_big_endian_tiff(file)),
+      big_(file.size() > 3 && (file[2] == std::byte{43} || file[3] == std::byte{43})) {
+  const std::size_t count_bytes = big_ ? 8 : 2;
+  const std::uint64_t field_bytes = big_ ? 20 : 12;
+  if (offset < 8 || offset > file.size() || file.size() - offset < count_bytes)
+    fail("a directory lies outside the file");
+  count_ = number(offset, count_bytes);
+  if (count_ == 0) fail("a directory without fields");
+  if (count_ > kMostFields) fail("a directory of more than " + std::to_string(kMostFields) + " fields");
+  first_ = offset + count_bytes;
+  if (file.size() - first_ < count_ * field_bytes) fail("a directory lies outside the file");
+}
+
+std::optional<TiffValues> TiffDirectory::find(TiffTag tag, bool lenient) const {
+  const std::size_t count_bytes = big_ ? 8 : 4;  // and of an offset
+  std::optional<TiffValues> found;
+  for (std::uint64_t i = 0; i < count_; ++i) {
+    const std::uint64_t at = first_ + i * (big_ ? 20 : 12);
+    if (number(at, 2) != static_cast<std::uint64_t>(tag)) continue;
+    const std::string name = "field " + std::to_string(static_cast<int>(tag));
+    if (found && lenient) continue;
+    if (found) fail(name + " is there twice");
+    const std::size_t each = value_bytes(number(at + 2, 2));
+    if (each == 0) fail(name + " has values of a type that it cannot have");
+    const std::uint64_t count = number(at + 4, count_bytes);
+    if (count == 0) fail(name + " has no value");
+    if (count > file_.size() / each) fail("the values of " + name + " lie outside the file");
+    const std::uint64_t bytes = count * each;
+    const std::uint64_t inside = at + 4 + count_bytes;
+    const std::uint64_t start = bytes <= count_bytes ? inside : number(inside, count_bytes);
+    if (start > file_.size() || file_.size() - start < bytes)
+      fail("the values of " + name + " lie outside the file");
+    found = TiffValues(file_.subspan(start, bytes), each, big_endian_);
+  }
+  return found;
+}
+
+std::uint64_t TiffDirectory::next() const {
+  const std::uint64_t at = first_ + count_ * (big_ ? 20 : 12);
+  const std::size_t bytes = big_ ? 8 : 4;
+  if (file_.size() - at < bytes) fail("the file is truncated");
+  return number(at, bytes);
+}
+
+std::optional<std::uint64_t> tiff_directory_offset(Bytes file, std::int64_t page) {
+  const bool big_endian = is_big_endian_tiff(file);
+  const bool big = file.size() > 3 && (file[2] == std::byte{43} || file[3] == std::byte{43});
+  const std::size_t at = big ? 8 : 4;
+  if (file.size() < 2 * at) fail("the file is truncated");
+  std::uint64_t offset = number_in(file.subspan(at, at), at, big_endian);
+  std::unordered_set<std::uint64_t> seen;
+  for (std::int64_t i = 0; offset != 0; ++i) {
+    if (i == page) return offset;
+    if (i == kMostPages) fail("more than " + std::to_string(kMostPages) + " pages");
+    if (!seen.insert(offset).second) fail("its directories go round in a circle");
+    offset = TiffDirectory(file, offset).next();
+  }
+  return std::nullopt;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,109 @@
+// The directories of a TIFF file: header and fields (TIFF 6.0, section 2; BigTIFF: the design of libtiff 4,
+// "The BigTIFF file format"), in both byte orders. Nothing is copied or allocated: a field is looked up in
+// the file, and no byte beyond the file is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "images/codecs/codec_parts.h"
+
+namespace imgpipe {
+
+// Numbers of the fields that are looked at or written.
+enum class TiffTag : std::uint16_t {
+  subfile = 254,
+  width = 256,
+  height = 257,
+  bits = 258,
+  compression = 259,
+  photometric = 262,
+  fill_order = 266,
+  strip_offsets = 273,
+  orientation = 274,
+  samples = 277,
+  rows_per_strip = 278,
+  strip_counts = 279,
+  x_resolution = 282,
+  y_resolution = 283,
+  planar = 284,
+  t4_options = 292,
+  t6_options = 293,
+  resolution_unit = 296,
+  software = 305,
+  predictor = 317,
+  color_map = 320,
+  tile_width = 322,
+  tile_height = 323,
+  tile_offsets = 324,
+  tile_counts = 325,
+  sub_directories = 330,
+  ink_set = 332,
+  extra_samples = 338,
+  sample_format = 339,
+  jpeg_tables = 347,
+  ycbcr_subsampling = 530,
+  profile = 34675,
+  dng_version = 50706,
+};
+
+// Types of values; those that are not named here are none of a field that is looked at.
+enum class TiffType : std::uint16_t {
+  byte = 1,
+  ascii = 2,
+  u16 = 3,
+  u32 = 4,
+  rational = 5,
+  undefined = 7,
+  u64 = 16
+};
+
+// The values of one field, as they lie in the file.
+class TiffValues {
+ public:
+  TiffValues() = default;
+  TiffValues(Bytes bytes, std::size_t value_bytes, bool big_endian)
+      : bytes_(bytes), value_bytes_(value_bytes), big_endian_(big_endian) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_.size() / value_bytes_; }
+  [[nodiscard]] std::uint64_t operator[](std::size_t i) const noexcept;
+  [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
+
+ private:
+  Bytes bytes_;
+  std::size_t value_bytes_ = 1;
+  bool big_endian_ = false;
+};
+
+// One directory. Opening it throws Error(input) where it does not lie in the file.
+class TiffDirectory {
+ public:
+  // The one that begins at `offset`; `file` begins with a TIFF header.
+  TiffDirectory(Bytes file, std::uint64_t offset);
+
+  // The field's values: byte, u16, u32, u64, or for texts and raw bytes ascii and undefined; nullopt where
+  // there is no such field. Throws Error(input) for another type, for values that do not lie in the file, for
+  // a field without any, and, unless `lenient`, for one that is there twice.
+  [[nodiscard]] std::optional<TiffValues> find(TiffTag tag, bool lenient = false) const;
+  // Of the following directory; 0: there is none. Throws Error(input) where it is cut off.
+  [[nodiscard]] std::uint64_t next() const;
+
+ private:
+  [[nodiscard]] std::uint64_t number(std::uint64_t at, std::size_t bytes) const;
+
+  Bytes file_;
+  bool big_endian_ = false;
+  bool big_ = false;                     // BigTIFF
+  std::uint64_t first_ = 0, count_ = 0;  // the fields
+};
+
+[[nodiscard]] bool is_tiff(Bytes beginning);
+// Whether its numbers have the most significant byte first.
+[[nodiscard]] bool is_big_endian_tiff(Bytes beginning);
+
+// Where the directory of a page begins, the first page being 0; nullopt behind the last. Throws Error(input)
+// where the chain leaves the file or comes back to itself.
+[[nodiscard]] std::optional<std::uint64_t> tiff_directory_offset(Bytes file, std::int64_t page);
+
+}  // namespace imgpipe

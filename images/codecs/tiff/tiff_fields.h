@@ -1,0 +1,48 @@
+// The front of a TIFF that is written: header and directory, the values behind it (TIFF 6.0, section 2;
+// BigTIFF).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "images/codecs/tiff/tiff_directory.h"
+
+namespace imgpipe {
+
+// Fields are added in ascending order; all numbers are in this machine's byte order, as the pixels are.
+class TiffFields {
+ public:
+  explicit TiffFields(bool big) : big_(big) {}
+
+  void add_u16(TiffTag tag, const std::vector<std::uint16_t>& values);
+  void add_u32(TiffTag tag, std::uint32_t value);
+  void add_rational(TiffTag tag, std::uint32_t numerator, std::uint32_t denominator);
+  void add_text(TiffTag tag, std::string_view text);
+  // Numbers of 32 bits, of a BigTIFF 64, all 0 until they are set.
+  void add_offsets(TiffTag tag, std::size_t count);
+  void set_offsets(TiffTag tag, const std::vector<std::uint64_t>& values);
+
+  // Of build().
+  [[nodiscard]] std::size_t size_bytes() const;
+  [[nodiscard]] std::vector<std::byte> build() const;
+
+ private:
+  struct Field {
+    TiffTag tag;
+    TiffType type;
+    std::uint64_t count = 0;
+    std::vector<std::byte> data;
+  };
+
+  [[nodiscard]] std::size_t offset_bytes() const { return big_ ? 8 : 4; }
+  [[nodiscard]] std::size_t directory_end() const;
+  // Values that stand behind the directory begin at even places.
+  [[nodiscard]] std::size_t outside_bytes(const Field& field) const;
+
+  bool big_;
+  std::vector<Field> fields_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,301 @@
+#include "images/codecs/tiff/tiff_library.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <tiffio.h>
+
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+struct Sampling {
+  int horizontal = 1, vertical = 1;
+  friend bool operator==(const Sampling&, const Sampling&) = default;
+};
+
+// ---- a file in memory, of a header and one directory
+// --------------------------------------------------------
+
+class MadeFile {
+ public:
+  MadeFile() {
+    const bool big_endian = std::endian::native == std::endian::big;
+    append_text(bytes_, big_endian ? std::string_view("MM") : std::string_view("II"));
+    append_number<std::uint16_t>(42);
+    append_number<std::uint32_t>(8);
+  }
+
+  void add(std::uint16_t tag, std::uint32_t value) { fields_.push_back({tag, TIFF_LONG, 1, value, {}}); }
+  // Values of 16 bits.
+  void add(std::uint16_t tag, const std::vector<std::uint16_t>& values) {
+    Field field{tag, TIFF_SHORT, static_cast<std::uint32_t>(values.size()), 0, {}};
+    field.data.resize(values.size() * 2);
+    std::memcpy(field.data.data(), values.data(), field.data.size());
+    fields_.push_back(std::move(field));
+  }
+  void add(std::uint16_t tag, Bytes data) {
+    fields_.push_back(
+        {tag, TIFF_UNDEFINED, static_cast<std::uint32_t>(data.size()), 0, {data.begin(), data.end()}});
+  }
+
+  [[nodiscard]] std::vector<std::byte> build() {
+    std::ranges::sort(fields_, {}, &Field::tag);
+    std::uint32_t end = 8 + 2 + static_cast<std::uint32_t>(fields_.size()) * 12 + 4;
+    append_number(static_cast<std::uint16_t>(fields_.size()));
+    std::vector<std::byte> values;
+    for (Field& field : fields_) {
+      append_number(field.tag);
+      append_number(field.type);
+      append_number(field.count);
+      if (field.data.empty()) {
+        append_number(field.value);
+      } else if (field.data.size() <= 4) {
+        field.data.resize(4);
+        bytes_.insert(bytes_.end(), field.data.begin(), field.data.end());
+      } else {
+        append_number(static_cast<std::uint32_t>(end + values.size()));
+        field.data.resize((field.data.size() + 1) / 2 * 2);
+        values.insert(values.end(), field.data.begin(), field.data.end());
+      }
+    }
+    append_number<std::uint32_t>(0);
+    bytes_.insert(bytes_.end(), values.begin(), values.end());
+    return std::move(bytes_);
+  }
+
+ private:
+  struct Field {
+    std::uint16_t tag, type;
+    std::uint32_t count, value;
+    std::vector<std::byte> data;
+  };
+
+  template <class T>
+  void append_number(T value) {
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(&value, 1));
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+
+  std::vector<std::byte> bytes_;
+  std::vector<Field> fields_;
+};
+
+// A chunk as an image of one strip.
+std::vector<std::byte> make_file(const TiffPage& page, std::int64_t rows, Sampling sampling) {
+  MadeFile file;
+  const int samples = page.samples_in_chunk();
+  const bool ycbcr = page.color == TiffColor::ycbcr;
+  file.add(TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(page.cell_width));
+  file.add(TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(rows));
+  file.add(TIFFTAG_ROWSPERSTRIP, static_cast<std::uint32_t>(rows));
+  file.add(TIFFTAG_BITSPERSAMPLE,
+           std::vector(static_cast<std::size_t>(samples), static_cast<std::uint16_t>(page.bits)));
+  file.add(TIFFTAG_COMPRESSION, static_cast<std::uint32_t>(page.compression));
+  // Of the colours only JPEG makes a difference; a plane by itself is grey.
+  const bool colored = !page.separate && samples == page.colors();
+  file.add(TIFFTAG_PHOTOMETRIC, ycbcr                                               ? PHOTOMETRIC_YCBCR
+                                : colored && page.color == TiffColor::rgb           ? PHOTOMETRIC_RGB
+                                : colored && page.color == TiffColor::cmyk          ? PHOTOMETRIC_SEPARATED
+                                : colored && page.color == TiffColor::white_is_zero ? PHOTOMETRIC_MINISWHITE
+                                                                                    : PHOTOMETRIC_MINISBLACK);
+  file.add(TIFFTAG_SAMPLESPERPIXEL, static_cast<std::uint32_t>(samples));
+  file.add(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+  file.add(TIFFTAG_STRIPOFFSETS, 8);
+  file.add(TIFFTAG_STRIPBYTECOUNTS, 1);
+  const int base = colored ? page.colors() : 1;
+  if (samples > base)
+    file.add(TIFFTAG_EXTRASAMPLES, std::vector(static_cast<std::size_t>(samples - base), std::uint16_t{0}));
+  if (page.compression == TiffCompression::ccitt_t4) file.add(TIFFTAG_GROUP3OPTIONS, page.t4_options);
+  if (ycbcr) {
+    file.add(TIFFTAG_YCBCRSUBSAMPLING, {static_cast<std::uint16_t>(sampling.horizontal),
+                                        static_cast<std::uint16_t>(sampling.vertical)});
+  }
+  if (!page.jpeg_tables.empty()) file.add(TIFFTAG_JPEGTABLES, page.jpeg_tables);
+  return file.build();
+}
+
+// ---- JPEG: what the library would find out too late
+// ------------------------------------------------------------
+
+[[noreturn]] void fail_jpeg(const char* reason) {
+  throw Error(ErrorKind::input, std::string("TIFF: a JPEG strip or tile ") + reason);
+}
+
+// The sampling of the first component of a chunk. Throws Error(input) for what would take memory without
+// bounds, or is no part of TIFF (Technical Note 2): several scans, progressive, lossless, arithmetic.
+Sampling judge_jpeg(Bytes data, const TiffPage& page) {
+  if (!stands_at(data, 0, "\xFF\xD8")) fail_jpeg("does not begin as one");
+  std::optional<Sampling> sampling;
+  for (std::size_t at = 2; at + 4 <= data.size();) {
+    if (data[at] != std::byte{0xFF}) break;
+    const std::uint32_t marker = big_endian(data, at + 1, 1);
+    if (marker == 0xFF) {  // fill
+      ++at;
+      continue;
+    }
+    const std::size_t length = big_endian(data, at + 2, 2);
+    const Bytes segment = bytes_at(data, at + 4, length < 2 ? 0 : length - 2);
+    if (length < 2 || segment.size() + 2 != length) break;
+    if (marker == 0xC0 || marker == 0xC1) {
+      if (segment.size() < 9 ||
+          big_endian(segment, 5, 1) != static_cast<std::uint32_t>(page.samples_in_chunk()))
+        fail_jpeg("has another number of samples than the image");
+      const std::uint32_t factors = big_endian(segment, 7, 1);
+      sampling = Sampling{static_cast<int>(factors >> 4), static_cast<int>(factors & 15)};
+    } else if (marker > 0xC0 && marker < 0xD0 && marker != 0xC4 && marker != 0xC8 && marker != 0xCC) {
+      fail_jpeg("is not of the baseline kind");
+    } else if (marker == 0xDA) {
+      if (!sampling) break;
+      if (big_endian(segment, 0, 1) != static_cast<std::uint32_t>(page.samples_in_chunk()))
+        fail_jpeg("has several scans, which is not supported");
+      return *sampling;
+    }
+    at += 2 + length;
+  }
+  fail_jpeg("is damaged");
+}
+
+}  // namespace
+
+// ---- the library's handle
+// ------------------------------------------------------------------------------------------
+
+struct TiffLibrary::Handle {
+  Handle(const TiffPage& page, std::int64_t chunk_rows, Sampling factors)
+      : rows(chunk_rows), sampling(factors), file(make_file(page, chunk_rows, factors)) {
+    TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+    if (options == nullptr) throw std::bad_alloc();
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, this);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, this);
+    tiff = TIFFClientOpenExt("", "rm", this, on_read, on_write, on_seek, on_close, on_size, nullptr, nullptr,
+                             options);
+    TIFFOpenOptionsFree(options);
+    if (tiff != nullptr && page.color == TiffColor::ycbcr)
+      TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+  }
+  ~Handle() {
+    if (tiff != nullptr) TIFFClose(tiff);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  static std::string text(const char* format, std::va_list arguments) {
+    char buffer[200];
+    std::vsnprintf(buffer, sizeof buffer, format, arguments);
+    return printable(buffer);
+  }
+  static int on_error(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
+    auto& handle = *static_cast<Handle*>(self);
+    if (handle.error.empty()) handle.error = text(format, arguments);
+    return 1;  // and nowhere else
+  }
+  static int on_warning(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
+    auto& handle = *static_cast<Handle*>(self);
+    if (handle.warning.empty()) handle.warning = text(format, arguments);
+    return 1;
+  }
+
+  static tmsize_t on_read(thandle_t self, void* out, tmsize_t count) {
+    auto& handle = *static_cast<Handle*>(self);
+    const std::size_t there = handle.file.size() - std::min(handle.file.size(), handle.position);
+    const std::size_t taken = std::min(there, static_cast<std::size_t>(std::max<tmsize_t>(count, 0)));
+    if (taken > 0) std::memcpy(out, handle.file.data() + handle.position, taken);
+    handle.position += taken;
+    return static_cast<tmsize_t>(taken);
+  }
+  static tmsize_t on_write(thandle_t, void*, tmsize_t) { return 0; }
+  static toff_t on_seek(thandle_t self, toff_t offset, int from) {
+    auto& handle = *static_cast<Handle*>(self);
+    if (from == SEEK_CUR) offset += handle.position;
+    if (from == SEEK_END) offset += handle.file.size();
+    handle.position = offset;
+    return offset;
+  }
+  static int on_close(thandle_t) { return 0; }
+  static toff_t on_size(thandle_t self) { return static_cast<Handle*>(self)->file.size(); }
+
+  std::int64_t rows;
+  Sampling sampling;
+  std::vector<std::byte> file;
+  std::size_t position = 0;
+  std::string error, warning;
+  TIFF* tiff = nullptr;
+};
+
+bool is_for_libtiff(TiffCompression compression) {
+  switch (compression) {
+    case TiffCompression::lzw:
+    case TiffCompression::jpeg:
+    case TiffCompression::ccitt_rle:
+    case TiffCompression::ccitt_t4:
+    case TiffCompression::ccitt_t6:
+    case TiffCompression::ccitt_rle_words:
+      return true;
+    default:
+      return false;
+  }
+}
+
+TiffLibrary::TiffLibrary(const TiffPage& page, bool lenient) : page_(page), lenient_(lenient) {}
+TiffLibrary::~TiffLibrary() = default;
+
+std::int64_t TiffLibrary::library_bytes(const TiffPage& page) {
+  constexpr std::int64_t kLzwBytes = std::int64_t{160} << 10;  // the table of codes
+  constexpr std::int64_t kHandleBytes = std::int64_t{32} << 10;
+  const std::int64_t width = page.cell_width;
+  switch (page.compression) {
+    case TiffCompression::lzw:
+      return kHandleBytes + kLzwBytes;
+    case TiffCompression::jpeg:
+      // libjpeg's rows of blocks, at most 4 blocks high, with rows around them.
+      return kHandleBytes + (std::int64_t{64} << 10) + (width + 64) * page.samples_in_chunk() * 64;
+    default:
+      return kHandleBytes + (width + 64) * 20;  // where colours change, of two lines
+  }
+}
+
+void TiffLibrary::unpack(std::span<const std::byte> data, std::int64_t rows, std::span<std::byte> out) {
+  const Sampling sampling = page_.compression == TiffCompression::jpeg ? judge_jpeg(data, page_) : Sampling();
+  if (!handle_ || handle_->rows != rows || handle_->sampling != sampling) {
+    handle_.reset();
+    handle_ = std::make_unique<Handle>(page_, rows, sampling);
+  }
+  Handle& handle = *handle_;
+  // The library takes its input through a pointer to non-const; it writes to it only to turn bits around.
+  const bool done = handle.tiff != nullptr && TIFFStripSize64(handle.tiff) == out.size() &&
+                    TIFFReadFromUserBuffer(handle.tiff, 0, const_cast<std::byte*>(data.data()),
+                                           static_cast<tmsize_t>(data.size()), out.data(),
+                                           static_cast<tmsize_t>(out.size())) != 0;
+  std::string error = std::exchange(handle.error, {});
+  std::string warning = std::exchange(handle.warning, {});
+  if (!done) {
+    handle_.reset();
+    if (error.empty()) error = warning.empty() ? "libtiff cannot unpack it" : warning;
+    throw Error(ErrorKind::input, "TIFF: " + error);
+  }
+  if (error.empty()) error = std::move(warning);
+  if (error.empty()) return;
+  if (!lenient_) throw Error(ErrorKind::input, "TIFF: " + error);
+  warning_ = "TIFF: " + error;
+}
+
+std::string libtiff_version() {
+  // "LIBTIFF, Version 4.5.0\nCopyright ..."
+  const std::string_view text = TIFFGetVersion();
+  const std::size_t at = text.find("Version ");
+  if (at == std::string_view::npos) return "libtiff";
+  const std::string_view version = text.substr(at + 8);
+  return "libtiff " + printable(version.substr(0, version.find('\n')));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,133 @@
+#include "images/codecs/tiff/tiff_packer.h"
+
+#include <cstring>
+#include <optional>
+
+#include <zstd.h>
+
+#include "images/codecs/png/deflate.h"
+#include "images/codecs/sniff.h"
+#include "images/codecs/tiff/packbits.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kZstdLevel = 3;  // the library's own choice
+// Of a context at that level: zstd 1.5.4 has 1.2 MB.
+constexpr std::int64_t kZstdBytes = std::int64_t{3} << 19;
+
+// Each sample less that of the pixel before it.
+template <class T>
+void write_differences(const T* in, std::int64_t samples, int channels, T* out) {
+  const std::int64_t first = std::min<std::int64_t>(channels, samples);
+  for (std::int64_t i = 0; i < first; ++i) out[i] = in[i];
+  for (std::int64_t i = first; i < samples; ++i) out[i] = static_cast<T>(in[i] - in[i - channels]);
+}
+
+}  // namespace
+
+struct TiffPacker::Libraries {
+  std::optional<StripDeflater> deflater;
+  ZSTD_CCtx* zstd = nullptr;
+
+  Libraries() = default;
+  ~Libraries() { ZSTD_freeCCtx(zstd); }
+  Libraries(const Libraries&) = delete;
+  Libraries& operator=(const Libraries&) = delete;
+};
+
+TiffPacker::TiffPacker(TiffPacking packing, int level)
+    : packing_(packing), level_(level), libraries_(std::make_unique<Libraries>()) {
+  if (packing == TiffPacking::deflate) libraries_->deflater.emplace(level);
+  if (packing != TiffPacking::zstd) return;
+  libraries_->zstd = ZSTD_createCCtx();
+  if (libraries_->zstd == nullptr) throw Error(ErrorKind::memory, "not enough memory to compress");
+}
+
+TiffPacker::~TiffPacker() = default;
+TiffPacker::TiffPacker(TiffPacker&&) noexcept = default;
+TiffPacker& TiffPacker::operator=(TiffPacker&&) noexcept = default;
+
+std::int64_t TiffPacker::library_bytes(TiffPacking packing) {
+  return packing == TiffPacking::zstd ? kZstdBytes : 0;
+}
+
+std::int64_t TiffPacker::most_bytes(TiffPacking packing, int level, std::int64_t rows,
+                                    std::int64_t row_bytes) {
+  constexpr std::int64_t kZlibEnds = 2 + 4;
+  switch (packing) {
+    case TiffPacking::deflate:
+      return most_compressed_bytes(rows * row_bytes, level) + kZlibEnds;
+    case TiffPacking::packbits:
+      return rows * static_cast<std::int64_t>(most_packbits_bytes(static_cast<std::size_t>(row_bytes)));
+    case TiffPacking::zstd:
+      return static_cast<std::int64_t>(ZSTD_compressBound(static_cast<std::size_t>(rows * row_bytes)));
+    default:
+      return rows * row_bytes;
+  }
+}
+
+std::int64_t TiffPacker::working_bytes(TiffPacking packing, int level, std::int64_t rows,
+                                       std::int64_t row_bytes) {
+  constexpr std::int64_t kOwnBytes = 1024;
+  const std::int64_t chunk_bytes = rows * row_bytes;
+  // Deflate has its room in the deflater; the others' is cut to what they have made.
+  const std::int64_t room = packing == TiffPacking::deflate ? StripDeflater::working_bytes(chunk_bytes, level)
+                                                            : most_bytes(packing, level, rows, row_bytes);
+  return chunk_bytes + room + library_bytes(packing) + kOwnBytes;
+}
+
+std::vector<std::byte> TiffPacker::pack(ConstHostView pixels, std::int64_t width, std::int64_t rows) {
+  const auto row_bytes =
+      static_cast<std::size_t>(Shape{width, 1, pixels.channels, pixels.sample}.row_bytes());
+  raw_.assign(row_bytes * static_cast<std::size_t>(rows), std::byte{0});
+  const std::int64_t samples = pixels.width * pixels.channels;
+  for (std::int64_t y = 0; y < pixels.height; ++y) {
+    std::byte* out = raw_.data() + static_cast<std::size_t>(y) * row_bytes;
+    const std::byte* in = pixels.row(y);
+    if (!predicts(packing_)) {
+      std::memcpy(out, in, static_cast<std::size_t>(pixels.row_bytes()));
+    } else if (pixels.sample == SampleType::u16) {
+      write_differences(reinterpret_cast<const std::uint16_t*>(in), samples, pixels.channels,
+                        reinterpret_cast<std::uint16_t*>(out));
+    } else {
+      write_differences(reinterpret_cast<const std::uint8_t*>(in), samples, pixels.channels,
+                        reinterpret_cast<std::uint8_t*>(out));
+    }
+  }
+  std::vector<std::byte> packed;
+  switch (packing_) {
+    case TiffPacking::deflate: {
+      const std::span<const std::byte> data = libraries_->deflater->compress(raw_, true);
+      const std::vector<std::byte> head = zlib_header(level_);
+      packed.reserve(head.size() + data.size() + 4);
+      packed.insert(packed.end(), head.begin(), head.end());
+      packed.insert(packed.end(), data.begin(), data.end());
+      append_big_endian(packed, adler32_of(raw_), 4);
+      break;
+    }
+    case TiffPacking::zstd: {
+      packed.resize(ZSTD_compressBound(raw_.size()));
+      const std::size_t made = ZSTD_compressCCtx(libraries_->zstd, packed.data(), packed.size(), raw_.data(),
+                                                 raw_.size(), kZstdLevel);
+      if (ZSTD_isError(made) != 0) throw Error(ErrorKind::memory, "zstd could not compress");
+      packed.resize(made);
+      packed.shrink_to_fit();
+      break;
+    }
+    case TiffPacking::packbits: {
+      const auto most = most_bytes(packing_, level_, rows, static_cast<std::int64_t>(row_bytes));
+      packed.reserve(static_cast<std::size_t>(most));
+      for (std::size_t at = 0; at < raw_.size(); at += row_bytes)
+        pack_packbits(std::span(raw_).subspan(at, row_bytes), packed);
+      packed.shrink_to_fit();
+      break;
+    }
+    default:
+      packed = raw_;
+  }
+  return packed;
+}
+
+}  // namespace imgpipe

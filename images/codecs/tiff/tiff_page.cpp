@@ -1,0 +1,287 @@
+#include "images/codecs/tiff/tiff_page.h"
+
+#include <limits>
+#include <string>
+
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error(ErrorKind::input, "TIFF: " + reason);
+}
+
+void require(bool condition, const char* reason) {
+  if (!condition) fail(reason);
+}
+
+// The fields of a directory by what they say.
+class Fields {
+ public:
+  Fields(const TiffDirectory& directory, bool lenient) : directory_(directory), lenient_(lenient) {}
+
+  [[nodiscard]] std::optional<TiffValues> find(TiffTag tag) const { return directory_.find(tag, lenient_); }
+  // The one value, or the first of several.
+  [[nodiscard]] std::uint64_t number(TiffTag tag, std::uint64_t otherwise) const {
+    const std::optional<TiffValues> values = find(tag);
+    return values ? (*values)[0] : otherwise;
+  }
+  [[nodiscard]] std::int64_t side(TiffTag tag, const char* missing) const {
+    const std::uint64_t value = number(tag, 0);
+    require(value > 0, missing);
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::uint64_t{1} << 32));
+  }
+  // That which all samples have.
+  [[nodiscard]] std::uint64_t of_all_samples(TiffTag tag, std::uint64_t otherwise, const char* differ) const {
+    const std::optional<TiffValues> values = find(tag);
+    if (!values) return otherwise;
+    for (std::size_t i = 1; i < values->size(); ++i) require((*values)[i] == (*values)[0], differ);
+    return (*values)[0];
+  }
+
+ private:
+  const TiffDirectory& directory_;
+  bool lenient_;
+};
+
+void read_samples(const Fields& fields, TiffPage& page) {
+  const std::uint64_t samples = fields.number(TiffTag::samples, 1);
+  require(samples >= 1 && samples <= 64, "not 1 to 64 samples a pixel");
+  page.samples = static_cast<int>(samples);
+  switch (fields.of_all_samples(TiffTag::sample_format, 1, "samples of several formats are not supported")) {
+    case 1:
+      break;
+    case 2:
+      fail("signed samples are not supported");
+    case 3:
+      fail("floating-point samples are not supported");
+    case 5:
+    case 6:
+      fail("complex samples are not supported");
+    default:
+      fail("samples of unknown format");
+  }
+  const std::uint64_t bits =
+      fields.of_all_samples(TiffTag::bits, 1, "samples of different numbers of bits are not supported");
+  if (bits < 1 || bits > 16) fail("samples of " + std::to_string(bits) + " bits are not supported");
+  page.bits = static_cast<int>(bits);
+}
+
+TiffColor color_of(std::uint64_t photometric) {
+  switch (photometric) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 5:
+    case 6:
+      return static_cast<TiffColor>(photometric);
+    case 4:
+      fail("transparency masks are not supported");
+    case 8:
+    case 9:
+    case 10:
+      fail("Lab colour is not supported");
+    case 32803:
+      fail("colour filter arrays (raw photographs) are not supported");
+    case 32844:
+    case 32845:
+      fail("LogL and LogLuv are not supported");
+    case 34892:
+      fail("linear raw photographs are not supported");
+    default:
+      fail("unknown photometric interpretation " + std::to_string(photometric));
+  }
+}
+
+void read_color(const Fields& fields, bool lenient, TiffPage& page) {
+  const std::optional<TiffValues> photometric = fields.find(TiffTag::photometric);
+  require(lenient || photometric.has_value(), "it does not say what its colours are");
+  page.color = photometric         ? color_of((*photometric)[0])
+               : page.samples >= 3 ? TiffColor::rgb
+                                   : TiffColor::black_is_zero;
+  require(page.samples >= page.colors(), "too few samples for its colours");
+  if (page.color == TiffColor::cmyk)
+    require(fields.number(TiffTag::ink_set, 1) == 1, "inks other than CMYK are not supported");
+  if (page.color == TiffColor::palette) {
+    require(page.bits <= 8, "palettes of more than 256 colours are not supported");
+    const std::optional<TiffValues> map = fields.find(TiffTag::color_map);
+    require(map.has_value(), "the palette is missing");
+    require(map->size() == 3 * (std::size_t{1} << page.bits), "the palette does not fit its bits");
+    page.color_map = *map;
+  }
+  if (page.samples == page.colors()) return;
+  const std::optional<TiffValues> extra = fields.find(TiffTag::extra_samples);
+  // Many writers leave it out of RGBA: then the fourth sample is alpha.
+  const std::uint64_t kind = extra ? (*extra)[0] : page.samples == page.colors() + 1 ? 2 : 0;
+  if (page.color == TiffColor::palette) return;
+  page.alpha = kind == 1 ? TiffAlpha::premultiplied : kind == 2 ? TiffAlpha::straight : TiffAlpha::none;
+}
+
+TiffCompression compression_of(std::uint64_t value) {
+  switch (value) {
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+    case 7:
+    case 8:
+    case 32946:
+    case 32773:
+    case 32771:
+    case 50000:
+      return static_cast<TiffCompression>(value);
+    case 6:
+      fail("JPEG compression of the old style is not supported");
+    case 34712:
+    case 33003:
+    case 33005:
+      fail("JPEG 2000 compression is not supported");
+    case 34925:
+      fail("LZMA compression is not supported");
+    case 34887:
+      fail("LERC compression is not supported");
+    case 50001:
+      fail("WebP compression is not supported");
+    case 34661:
+      fail("JBIG compression is not supported");
+    default:
+      fail("compression " + std::to_string(value) + " is not supported");
+  }
+}
+
+bool is_ccitt(TiffCompression compression) {
+  return compression == TiffCompression::ccitt_rle || compression == TiffCompression::ccitt_t4 ||
+         compression == TiffCompression::ccitt_t6 || compression == TiffCompression::ccitt_rle_words;
+}
+
+void read_compression(const Fields& fields, TiffPage& page) {
+  page.compression = compression_of(fields.number(TiffTag::compression, 1));
+  const std::uint64_t order = fields.number(TiffTag::fill_order, 1);
+  require(order == 1 || order == 2, "unknown order of bits");
+  page.reversed_bits = order == 2;
+  const std::uint64_t predictor = fields.number(TiffTag::predictor, 1);
+  if (predictor == 3) fail("the predictor of floating-point samples is not supported");
+  require(predictor == 1 || predictor == 2, "unknown predictor");
+  const bool may_predict =
+      page.compression == TiffCompression::lzw || page.compression == TiffCompression::deflate ||
+      page.compression == TiffCompression::old_deflate || page.compression == TiffCompression::zstd;
+  page.predicted = predictor == 2 && may_predict;  // elsewhere the field means nothing
+  if (page.predicted)
+    require(page.bits == 8 || page.bits == 16, "a predictor of samples that do not have 8 or 16 bits");
+  if (is_ccitt(page.compression)) {
+    require(page.bits == 1 && page.samples == 1, "CCITT compression of more than one bit a pixel");
+    page.t4_options = static_cast<std::uint32_t>(fields.number(TiffTag::t4_options, 0));
+    require((fields.number(TiffTag::t6_options, 0) & 2) == 0 && (page.t4_options & 2) == 0,
+            "the uncompressed mode of CCITT compression is not supported");
+  }
+  if (page.compression == TiffCompression::jpeg) {
+    require(page.bits == 8, "JPEG compression of samples that do not have 8 bits is not supported");
+    require(page.color != TiffColor::palette, "JPEG compression of a palette's indices");
+    if (const std::optional<TiffValues> tables = fields.find(TiffTag::jpeg_tables))
+      page.jpeg_tables = tables->bytes();
+  }
+}
+
+void read_cells(const Fields& fields, TiffPage& page) {
+  const std::uint64_t planar = fields.number(TiffTag::planar, 1);
+  require(planar == 1 || planar == 2, "unknown planar configuration");
+  page.separate = planar == 2 && page.samples > 1;
+  if (page.color == TiffColor::ycbcr) {
+    require(page.compression == TiffCompression::jpeg, "YCbCr without JPEG compression is not supported");
+    require(!page.separate && page.samples == 3,
+            "YCbCr in separate planes, or with more samples, is not supported");
+  }
+  page.tiled = fields.find(TiffTag::tile_width).has_value() || fields.find(TiffTag::tile_offsets).has_value();
+  if (page.tiled) {
+    page.cell_width = fields.side(TiffTag::tile_width, "the width of its tiles is missing");
+    page.cell_height = fields.side(TiffTag::tile_height, "the height of its tiles is missing");
+    // Small images have one tile of the usual size; no tile is far larger than the image.
+    constexpr std::int64_t kMostTileBytes = std::int64_t{32} << 20;
+    const std::int64_t pixel_bits = std::int64_t{page.samples} * page.bits;
+    const std::int64_t most = std::max(4 * page.width * page.height, 8 * kMostTileBytes / pixel_bits);
+    require(page.cell_height <= most / page.cell_width, "tiles far larger than the image");
+  } else {
+    page.cell_width = page.width;
+    const std::uint64_t rows =
+        fields.number(TiffTag::rows_per_strip, std::numeric_limits<std::uint32_t>::max());
+    require(rows > 0, "strips without rows");
+    page.cell_height = static_cast<std::int64_t>(std::min(rows, static_cast<std::uint64_t>(page.height)));
+  }
+  page.across = (page.width + page.cell_width - 1) / page.cell_width;
+  page.down = (page.height + page.cell_height - 1) / page.cell_height;
+}
+
+void read_chunks(const Fields& fields, Bytes file, bool lenient, TiffPage& page) {
+  const auto offsets = fields.find(page.tiled ? TiffTag::tile_offsets : TiffTag::strip_offsets);
+  const auto counts = fields.find(page.tiled ? TiffTag::tile_counts : TiffTag::strip_counts);
+  require(offsets && counts, "it does not say where its pixels are");
+  page.offsets = *offsets;
+  page.counts = *counts;
+  const auto wanted =
+      static_cast<std::uint64_t>(page.across * page.down) * static_cast<std::uint64_t>(page.planes());
+  require(page.offsets.size() >= wanted && page.counts.size() >= wanted,
+          page.tiled ? "too few tiles for its size" : "too few strips for its size");
+  if (lenient) return;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    require(
+        page.offsets[i] <= file.size() && page.counts[i] <= file.size() - page.offsets[i],
+        page.tiled ? "truncated: a tile lies outside the file" : "truncated: a strip lies outside the file");
+    require(page.counts[i] > 0, page.tiled ? "a tile without data" : "a strip without data");
+  }
+}
+
+// How far each compression can go: one byte becomes at most so many.
+std::int64_t best_ratio(TiffCompression compression) {
+  switch (compression) {
+    case TiffCompression::none:
+      return 1;
+    case TiffCompression::packbits:
+      return 64;
+    case TiffCompression::lzw:
+      return 4096;
+    case TiffCompression::deflate:
+    case TiffCompression::old_deflate:
+      return 1032;
+    case TiffCompression::jpeg:
+      return 4096;
+    default:
+      return std::int64_t{1} << 20;  // zstd's runs, CCITT's blank lines
+  }
+}
+
+}  // namespace
+
+TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& options) {
+  const TiffDirectory directory(file, offset);
+  const Fields fields(directory, options.lenient);
+  TiffPage page;
+  page.big_endian = is_big_endian_tiff(file);
+  page.width = fields.side(TiffTag::width, "the width is missing");
+  page.height = fields.side(TiffTag::height, "the height is missing");
+  check_header({page.width, page.height, 1}, options);
+  // Raw photographs have a small picture in front, which is not what anyone wants.
+  const bool is_reduced = (fields.number(TiffTag::subfile, 0) & 1) != 0;
+  require(!fields.find(TiffTag::dng_version) && !(is_reduced && fields.find(TiffTag::sub_directories)),
+          "raw photographs are not supported");
+  read_samples(fields, page);
+  read_color(fields, options.lenient, page);
+  read_compression(fields, page);
+  read_cells(fields, page);
+  const std::int64_t row_bytes = (page.width * page.samples_in_chunk() * page.bits + 7) / 8;
+  if (!options.lenient || page.compression != TiffCompression::none)  // else what is missing becomes mid-grey
+    check_plausible(row_bytes * page.height * page.planes(), file.size(), best_ratio(page.compression));
+  read_chunks(fields, file, options.lenient, page);
+  const std::uint64_t orientation = fields.number(TiffTag::orientation, 1);
+  if (orientation >= 1 && orientation <= 8) page.orientation = static_cast<Orientation>(orientation);
+  if (const std::optional<TiffValues> profile = fields.find(TiffTag::profile))
+    page.profile = profile->bytes();
+  const std::uint64_t next = directory.next();
+  require(options.lenient || next < file.size(), "truncated: a further directory lies outside the file");
+  page.more_pages = next != 0;
+  return page;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,198 @@
+#include "images/codecs/tiff/tiff_rows.h"
+
+#include <bit>
+#include <cstring>
+
+namespace imgpipe {
+namespace {
+
+std::uint16_t swapped_bytes(std::uint16_t value) {
+  return static_cast<std::uint16_t>((value << 8) | (value >> 8));
+}
+
+template <class T>
+void undo_differences_of(std::byte* row, std::int64_t width, int samples, bool swap) {
+  std::vector<T> before(static_cast<std::size_t>(samples));
+  for (std::int64_t x = 0; x < width; ++x) {
+    for (T& sum : before) {
+      T difference;
+      std::memcpy(&difference, row, sizeof(T));
+      if constexpr (sizeof(T) == 2) difference = swap ? swapped_bytes(difference) : difference;
+      sum = static_cast<T>(sum + difference);
+      std::memcpy(row, &sum, sizeof(T));
+      row += sizeof(T);
+    }
+  }
+}
+
+// The usual numbers of samples, known to the compiler.
+template <class T, int kSamples>
+void undo_differences_of(std::byte* row, std::int64_t width, bool swap) {
+  std::array<T, kSamples> before{};
+  for (std::int64_t x = 0; x < width; ++x) {
+    for (T& sum : before) {
+      T difference;
+      std::memcpy(&difference, row, sizeof(T));
+      if constexpr (sizeof(T) == 2) difference = swap ? swapped_bytes(difference) : difference;
+      sum = static_cast<T>(sum + difference);
+      std::memcpy(row, &sum, sizeof(T));
+      row += sizeof(T);
+    }
+  }
+}
+
+template <class T>
+void undo(std::byte* row, std::int64_t width, int samples, bool swap) {
+  switch (samples) {
+    case 1:
+      return undo_differences_of<T, 1>(row, width, swap);
+    case 3:
+      return undo_differences_of<T, 3>(row, width, swap);
+    case 4:
+      return undo_differences_of<T, 4>(row, width, swap);
+    default:
+      return undo_differences_of<T>(row, width, samples, swap);
+  }
+}
+
+// (a * b) / m, rounded, m being the largest value.
+template <class T>
+T product(T a, T b) {
+  constexpr std::uint32_t kMost = max_sample(sample_type_of<T>);
+  return static_cast<T>((std::uint32_t{a} * b + kMost / 2) / kMost);
+}
+
+// The colour that was multiplied with its alpha; 0 where there is none of it. As of TGA.
+template <class T>
+T straight(T value, T alpha) {
+  constexpr std::uint64_t kMost = max_sample(sample_type_of<T>);
+  if (alpha == 0) return 0;
+  return static_cast<T>(std::min<std::uint64_t>((value * kMost + alpha / 2U) / alpha, kMost));
+}
+
+}  // namespace
+
+Shape tiff_shape(const TiffPage& page, int most_bits) {
+  const bool color = page.color != TiffColor::white_is_zero && page.color != TiffColor::black_is_zero;
+  return {page.width, page.height, (color ? 3 : 1) + (page.alpha != TiffAlpha::none ? 1 : 0),
+          most_bits > 8 && page.bits > 8 ? SampleType::u16 : SampleType::u8};
+}
+
+TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shape) {
+  const bool in_order = page.color == TiffColor::black_is_zero || page.color == TiffColor::rgb ||
+                        page.color == TiffColor::ycbcr;
+  plain_ = in_order && page.samples == shape.channels && !page.separate &&
+           page.alpha != TiffAlpha::premultiplied && page.bits == 8 * sample_bytes(shape.sample);
+  constexpr bool kBigEndian = std::endian::native == std::endian::big;
+  swapped_ = page.bits == 16 && page.big_endian != kBigEndian;
+  if (page.color != TiffColor::palette) return;
+  // Some writers fill the map with 8 bits: then no value is above 255.
+  const std::size_t colors = std::size_t{1} << page.bits;
+  bool is_wide = false;
+  for (std::size_t i = 0; i < 3 * colors; ++i) is_wide = is_wide || page.color_map[i] > 255;
+  palette_.resize(colors);
+  for (std::size_t i = 0; i < 3 * colors; ++i) {
+    const std::uint64_t value = page.color_map[i];
+    palette_[i % colors][i / colors] = static_cast<std::uint8_t>(is_wide ? value >> 8 : value);
+  }
+}
+
+void TiffRows::undo_differences(std::byte* row) const {
+  if (page_.bits == 16) {
+    undo<std::uint16_t>(row, page_.cell_width, page_.samples_in_chunk(), swapped_);
+  } else {
+    undo<std::uint8_t>(row, page_.cell_width, page_.samples_in_chunk(), false);
+  }
+}
+
+// `count` samples into every `step`-th place.
+void TiffRows::unpack(const std::byte* row, std::int64_t count, int step, std::uint16_t* out) const {
+  const int bits = page_.bits;
+  if (bits == 8) {
+    for (std::int64_t i = 0; i < count; ++i) out[i * step] = std::to_integer<std::uint16_t>(row[i]);
+    return;
+  }
+  if (bits == 16) {
+    const bool swap = swapped_ && !page_.predicted;
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::uint16_t value = 0;
+      std::memcpy(&value, row + 2 * i, 2);
+      out[i * step] = swap ? swapped_bytes(value) : value;
+    }
+    return;
+  }
+  // The most significant bit first, whatever the byte order.
+  const std::uint32_t mask = (1U << bits) - 1;
+  std::uint32_t held = 0;
+  int left = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    while (left < bits) {
+      held = (held << 8) | std::to_integer<std::uint32_t>(*row++);
+      left += 8;
+    }
+    left -= bits;
+    out[i * step] = static_cast<std::uint16_t>((held >> left) & mask);
+  }
+}
+
+template <class T>
+T TiffRows::scaled(std::uint32_t value) const {
+  constexpr std::uint32_t kMost = max_sample(sample_type_of<T>);
+  if (page_.bits == 8 * static_cast<int>(sizeof(T))) return static_cast<T>(value);
+  if (page_.bits == 16) return static_cast<T>((value * 255 + 32895) >> 16);  // to 8 bits, rounded
+  const std::uint32_t most = (1U << page_.bits) - 1;
+  return static_cast<T>((value * kMost + most / 2) / most);
+}
+
+template <class T>
+void TiffRows::convert_to(const std::uint16_t* line, std::int64_t pixels, T* out) const {
+  constexpr auto kMost = static_cast<T>(max_sample(sample_type_of<T>));
+  const int channels = shape_.channels;
+  const int colors = page_.colors();
+  for (std::int64_t x = 0; x < pixels; ++x, line += page_.samples, out += channels) {
+    switch (page_.color) {
+      case TiffColor::palette:
+        for (int c = 0; c < 3; ++c) out[c] = palette_[line[0]][static_cast<std::size_t>(c)];
+        break;
+      case TiffColor::white_is_zero:
+        out[0] = static_cast<T>(kMost - scaled<T>(line[0]));
+        break;
+      case TiffColor::cmyk:
+        for (int c = 0; c < 3; ++c) {
+          out[c] =
+              product(static_cast<T>(kMost - scaled<T>(line[c])), static_cast<T>(kMost - scaled<T>(line[3])));
+        }
+        break;
+      default:
+        for (int c = 0; c < colors; ++c) out[c] = scaled<T>(line[c]);
+    }
+    if (page_.alpha == TiffAlpha::none) continue;
+    const T alpha = scaled<T>(line[colors]);
+    out[channels - 1] = alpha;
+    if (page_.alpha != TiffAlpha::premultiplied) continue;
+    for (int c = 0; c < channels - 1; ++c) out[c] = straight(out[c], alpha);
+  }
+}
+
+void TiffRows::convert(std::span<const std::byte* const> rows, std::int64_t pixels, std::uint16_t* line,
+                       std::byte* out) const {
+  if (plain_ && page_.bits == 8) {
+    std::memcpy(out, rows[0], static_cast<std::size_t>(pixels * shape_.channels));
+    return;
+  }
+  if (plain_) {
+    unpack(rows[0], pixels * shape_.channels, 1, reinterpret_cast<std::uint16_t*>(out));
+    return;
+  }
+  const auto planes = static_cast<int>(rows.size());
+  for (int plane = 0; plane < planes; ++plane) {
+    unpack(rows[static_cast<std::size_t>(plane)], pixels * page_.samples_in_chunk(), planes, line + plane);
+  }
+  if (shape_.sample == SampleType::u16) {
+    convert_to(line, pixels, reinterpret_cast<std::uint16_t*>(out));
+  } else {
+    convert_to(line, pixels, reinterpret_cast<std::uint8_t*>(out));
+  }
+}
+
+}  // namespace imgpipe

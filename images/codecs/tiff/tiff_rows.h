@@ -1,0 +1,49 @@
+// From the unpacked rows of a TIFF's chunks to rows of pixels: bits to samples, colours to grey or RGB.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "images/codecs/tiff/tiff_page.h"
+
+namespace imgpipe {
+
+// The shape of the page's pixels. Samples come as u8, or as u16 where they have more than 8 bits and
+// `most_bits` is 16.
+[[nodiscard]] Shape tiff_shape(const TiffPage& page, int most_bits);
+
+class TiffRows {
+ public:
+  // `page` outlives it.
+  TiffRows(const TiffPage& page, Shape shape);
+
+  // Samples that convert() needs in `line`.
+  [[nodiscard]] static std::int64_t line_samples(const TiffPage& page) {
+    return page.cell_width * page.samples;
+  }
+
+  // Takes the differences of a chunk's row out, in place: its samples are in this machine's byte order then.
+  void undo_differences(std::byte* row) const;
+  // The first `pixels` pixels of a row of a cell; `rows` are those of its chunks, one of each plane. `line`
+  // is room for work.
+  void convert(std::span<const std::byte* const> rows, std::int64_t pixels, std::uint16_t* line,
+               std::byte* out) const;
+
+ private:
+  template <class T>
+  void convert_to(const std::uint16_t* line, std::int64_t pixels, T* out) const;
+  template <class T>
+  [[nodiscard]] T scaled(std::uint32_t value) const;
+  void unpack(const std::byte* row, std::int64_t count, int step, std::uint16_t* out) const;
+
+  const TiffPage& page_;
+  Shape shape_;
+  bool plain_ = false;    // the samples are the pixels
+  bool swapped_ = false;  // 16 bits in the other byte order
+  std::vector<std::array<std::uint8_t, 3>> palette_;
+};
+
+}  // namespace imgpipe

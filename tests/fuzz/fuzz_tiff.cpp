@@ -1,0 +1,74 @@
+// Any bytes as a TIFF, strict and lenient, with 8 and 16 bits: row by row and in bands there is the same
+// verdict, and the same pixels.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "images/codecs/codec.h"
+#include "images/codecs/tiff/tiff_codec.h"
+#include "images/error.h"
+#include "images/image.h"
+#include "images/text.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using imgpipe::Bytes;
+using imgpipe::DecodeOptions;
+using imgpipe::Error;
+using imgpipe::Image;
+
+// What comes of a file.
+struct Outcome {
+  std::string error;
+  std::vector<std::byte> pixels;
+};
+
+Outcome read(Bytes bytes, const DecodeOptions& options, bool banded) {
+  Outcome outcome;
+  try {
+    const auto reader = imgpipe::open_tiff(bytes, options);
+    Image image(reader->header().shape);
+    const std::int64_t height = image.shape().height;
+    if (!banded) {
+      reader->read_rows(image.untyped_view());
+    } else {
+      constexpr std::int64_t kRows = 5;
+      for (std::int64_t y = 0; y < height; y += kRows) {
+        const std::int64_t rows = std::min(kRows, height - y);
+        reader->begin_band(y, rows);
+        reader->read_band(y, image.untyped_view().rows(y, rows));
+      }
+    }
+    const imgpipe::ConstHostView view = image.untyped_view();
+    outcome.pixels.assign(view.data, view.data + view.bytes());
+  } catch (const Error& error) {
+    outcome.error = error.what();
+    if (imgpipe::printable(outcome.error) != outcome.error) __builtin_trap();
+  }
+  return outcome;
+}
+
+}  // namespace
+
+IMGPIPE_FUZZ_TARGET(fuzz_tiff) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  if (!imgpipe::is_tiff(bytes)) return 0;
+  (void)imgpipe::tiff_claim(bytes);
+  (void)imgpipe::find_tiff_mark(bytes);
+  for (const bool lenient : {false, true}) {
+    for (const int most_bits : {8, 16}) {
+      DecodeOptions options;
+      options.max_pixels = 1 << 18;
+      options.lenient = lenient;
+      options.most_bits = most_bits;
+      const Outcome rows = read(bytes, options, false);
+      const Outcome bands = read(bytes, options, true);
+      if (rows.error != bands.error || rows.pixels != bands.pixels) __builtin_trap();
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,57 @@
+// TIFF files to test with: whole ones by libtiff, of any kind, and directories made field by field.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "tests/support/decoding.h"
+
+namespace imgpipe::test {
+
+struct TiffKind {
+  int width = 1, height = 1;
+  int bits = 8;
+  int samples = 1;
+  int photometric = 1;
+  int compression = 1;
+  int predictor = 1;
+  int tile_width = 0, tile_height = 0;  // 0: strips
+  int rows_per_strip = 0;               // 0: all
+  bool separate = false, big = false, big_endian = false, reversed_bits = false;
+  Values extra = {};    // ExtraSamples
+  Values palette = {};  // 16 bits: reds, greens, blues
+  int orientation = 0;  // 0: no such field; as the next ones
+  int t4_options = 0;
+  int subsampling = 1;  // of YCbCr
+};
+
+// `samples` as they are stored, row by row, those of a pixel together.
+[[nodiscard]] FileBytes make_tiff(const TiffKind& kind, const Values& samples);
+
+// All pixels as libtiff makes RGBA of them, four values each.
+[[nodiscard]] Values rgba_by_libtiff(const FileBytes& file);
+// All samples of the first page as libtiff gives them, of 8 or 16 bits.
+[[nodiscard]] Values samples_by_libtiff(const FileBytes& file);
+
+// A file of one directory, little-endian, whose fields may be anything.
+struct MadeTiff {
+  struct Field {
+    int type = 3;  // 3: 16 bits, 4: 32 bits, 16: 64 bits, else bytes
+    std::vector<std::uint64_t> values;
+  };
+  bool big = false;
+  std::map<int, Field> fields;
+  std::vector<std::pair<int, Field>> more_fields;  // behind the others, whatever their tags
+  FileBytes pixels;                                // behind the header
+  std::uint64_t next = 0;
+
+  // Grey, 8 bits, one strip.
+  MadeTiff(int width, int height);
+  void set(int tag, std::vector<std::uint64_t> values, int type = 3) {
+    fields[tag] = {type, std::move(values)};
+  }
+  [[nodiscard]] FileBytes build() const;
+};
+
+}  // namespace imgpipe::test

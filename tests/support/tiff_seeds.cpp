@@ -1,0 +1,49 @@
+#include "tests/support/tiff_seeds.h"
+
+#include "tests/support/tiff_file.h"
+
+namespace imgpipe::test {
+
+std::vector<std::vector<std::byte>> tiff_seeds() {
+  std::vector<TiffKind> kinds;
+  for (const int compression : {1, 5, 8, 32773, 50000}) {
+    for (const int bits : {1, 4, 8, 12, 16}) {
+      TiffKind kind{.width = 19, .height = 11, .bits = bits, .compression = compression, .rows_per_strip = 4};
+      kind.big = bits == 4;
+      kind.big_endian = bits == 12;
+      kind.reversed_bits = bits == 1;
+      kind.photometric = bits == 1 ? 0 : 1;
+      kinds.push_back(kind);
+      kind.samples = 3;
+      kind.photometric = 2;
+      kind.tile_width = kind.tile_height = 16;
+      kind.separate = bits == 16;
+      if (compression != 1 && compression != 32773 && bits >= 8 && bits != 12) kind.predictor = 2;
+      kinds.push_back(kind);
+    }
+  }
+  for (const int compression : {2, 3, 4})
+    kinds.push_back({.width = 40, .height = 9, .bits = 1, .photometric = 0, .compression = compression});
+  for (const int photometric : {1, 2, 6})
+    kinds.push_back({.width = 17,
+                     .height = 16,
+                     .samples = photometric == 1 ? 1 : 3,
+                     .photometric = photometric,
+                     .compression = 7});
+  kinds.push_back({.width = 9, .height = 4, .samples = 4, .photometric = 2, .compression = 8, .extra = {1}});
+  kinds.push_back(
+      {.width = 9, .height = 4, .samples = 4, .photometric = 5, .compression = 8, .orientation = 6});
+  TiffKind palette{.width = 9, .height = 4, .bits = 2, .photometric = 3, .compression = 5};
+  for (int i = 0; i < 12; ++i) palette.palette.push_back(i * 5000);
+  kinds.push_back(palette);
+  std::vector<std::vector<std::byte>> seeds;
+  for (const TiffKind& kind : kinds) {
+    Values samples;
+    for (int i = 0; i < kind.width * kind.height * kind.samples; ++i)
+      samples.push_back(i / 3 * 5 % (1 << kind.bits));
+    seeds.push_back(make_tiff(kind, samples));
+  }
+  return seeds;
+}
+
+}  // namespace imgpipe::test

@@ -1,0 +1,11 @@
+// Small TIFF files of every kind, for fuzzers to begin with.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace imgpipe::test {
+
+[[nodiscard]] std::vector<std::vector<std::byte>> tiff_seeds();
+
+}  // namespace imgpipe::test
