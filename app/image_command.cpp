@@ -326,7 +326,7 @@ class ImageRun {
     wishes.keep_pixels = !options_.histogram_file.empty();
     Outcome outcome = image_.run(*engine_, std::move(wishes));
     for (const ImageNote& note : image_.notes())
-      (note.about == ImageNote::About::profile ? log_notice : log_warning)(note.text);
+      (is_notice(note.about) ? log_notice : log_warning)(note.text);
     image_.write();
     facts_.output_bytes = image_.output_bytes();
     return outcome;

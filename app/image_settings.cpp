@@ -11,6 +11,7 @@ ImageSettings image_settings(const ProcessOptions& options) {
   ImageSettings settings;
   settings.stages = options.stages;
   settings.fuse = options.fuse;
+  settings.keep_metadata = options.keep_metadata;
   settings.decode = options.decode;
   settings.decode.most_bits = 16;
   settings.encode = options.encode;

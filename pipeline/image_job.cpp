@@ -3,8 +3,10 @@
 #include <span>
 #include <utility>
 
+#include "images/codecs/metadata/metadata.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
+#include "kernels/stage.h"
 #include "pipeline/decode_row.h"
 
 namespace imgpipe {
@@ -51,6 +53,24 @@ void ImageJob::make_plan() {
                                       : DepthLoss::none;
 }
 
+// Of the file that is still held.
+std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
+  lost_profile_ = header_.profile;
+  if (!settings_.keep_metadata) return nullptr;
+  MetadataUse use{.output = files_.format, .shape = output_shape_};
+  if (settings_.decode.orient) use.applied = header_.orientation;
+  for (const Step& step : image_.plan.steps) {
+    const bool resized = step.in.width != step.out.width || step.in.height != step.out.height;
+    use.moved = use.moved || step.stage->moves_pixels;
+    use.scaled = use.scaled || (resized && !step.stage->moves_pixels);
+  }
+  KeptMetadata kept = naming(files_.input_name, [&] { return keep_metadata(input_.bytes(), use); });
+  if (!kept.lost_profile.empty()) lost_profile_ = kept.lost_profile;
+  if (kept.metadata && !kept.metadata->icc.empty()) lost_profile_.clear();
+  lost_metadata_ = lost_metadata_text(kept.lost);
+  return kept.metadata;
+}
+
 void ImageJob::make_output() {
   const Shape& shape = image_.plan.output;
   has_alpha_ = shape.has_alpha();
@@ -63,7 +83,9 @@ void ImageJob::make_output() {
   }
   naming(files_.output_name, [&] {
     output_shape_ = storable_shape(files_.format, shape);
-    writer_ = make_writer(files_.format, shape, settings_.encode);
+    EncodeOptions encode = settings_.encode;
+    encode.metadata = kept_metadata();
+    writer_ = make_writer(files_.format, shape, encode);
     image_.coded = coded_image_for(writer_.get());
     output_ = std::make_unique<OutputFile>(files_.output);
     if (is_large_file(*writer_) && output_->is_replaced())
@@ -197,9 +219,9 @@ std::vector<ImageNote> ImageJob::notes() const {
   if (depth_loss_ != DepthLoss::none)
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
   if (header_.more_images) notes.push_back({more_images, input + kMoreImagesWarning});
-  if (!header_.profile.empty())
-    notes.push_back(
-        {profile, input + "colour profile \"" + header_.profile + "\" is not applied and not kept"});
+  if (!lost_profile_.empty())
+    notes.push_back({profile, input + "colour profile \"" + lost_profile_ + "\" is not applied and not kept"});
+  if (!lost_metadata_.empty()) notes.push_back({metadata, input + "metadata that is not kept: " + lost_metadata_});
   if (drops_alpha())
     notes.push_back({alpha, files_.output_name + ": " + std::string(format_info(files_.format).name) +
                                 " holds no alpha; it is dropped"});

@@ -42,6 +42,7 @@ struct RowUse {
 struct ImageSettings {
   std::vector<StageRequest> stages;
   bool fuse = false;
+  bool keep_metadata = false;  // ICC profile, EXIF, ... (images/codecs/metadata/metadata.h)
   DecodeOptions decode;
   EncodeOptions encode;
   // Asked before the first byte of an output is written, and just before the output is put in place; what
@@ -59,11 +60,17 @@ struct ImageNote {
     depth,        // samples of more than 8 bits that become 8 unasked
     more_images,  // than the one that is used
     profile,      // of colours, which is not kept
+    metadata,     // other than that, which is not kept
     alpha,        // which the output cannot hold
   };
   About about = About::damage;
   std::string text;  // with the name of the file
 };
+
+// What is no damage to the pixels is a notice, all else a warning.
+[[nodiscard]] constexpr bool is_notice(ImageNote::About about) {
+  return about == ImageNote::About::profile || about == ImageNote::About::metadata;
+}
 
 // Where samples of more than 8 bits become 8 without being asked to.
 enum class DepthLoss {
@@ -125,6 +132,9 @@ class ImageJob {
   [[nodiscard]] const Plan& plan() const { return image_.plan; }  // until run()
   [[nodiscard]] const ImageHeader& header() const { return header_; }
   [[nodiscard]] Shape output_shape() const { return output_shape_; }
+  // Behind make_output(): the name of a profile that is not kept, and what else is not; empty: nothing.
+  [[nodiscard]] const std::string& lost_profile() const { return lost_profile_; }
+  [[nodiscard]] const std::string& lost_metadata() const { return lost_metadata_; }
   [[nodiscard]] DepthLoss depth_loss() const { return depth_loss_; }                 // behind make_plan()
   [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }            // of the file
   [[nodiscard]] std::int64_t held_input_bytes() const { return held_input_bytes_; }  // of it, in memory
@@ -137,6 +147,7 @@ class ImageJob {
   [[nodiscard]] std::vector<ImageNote> notes() const;
 
  private:
+  [[nodiscard]] std::shared_ptr<const Metadata> kept_metadata();
   [[nodiscard]] bool drops_alpha() const { return has_alpha_ && !output_shape_.has_alpha(); }
   void begin_output();
   void append(std::span<const std::byte> bytes);
@@ -151,6 +162,7 @@ class ImageJob {
   LaneImage image_;  // its timeline is the job's
   Shape output_shape_{0, 0, 1};
   bool has_alpha_ = false;  // the finished image
+  std::string lost_profile_, lost_metadata_;
   DepthLoss depth_loss_ = DepthLoss::none;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;

@@ -158,6 +158,7 @@ std::string batch_table(const BatchTotals& totals, bool list_failures) {
   }
   out += noted_text(totals.reduced, " had more than 8 bits a sample, which became 8");
   out += noted_text(totals.profiles_dropped, " had a colour profile that is not kept");
+  out += noted_text(totals.metadata_dropped, " had metadata that is not kept");
   if (list_failures && totals.failed() > 0) out += failed_text(totals);
   return out;
 }
@@ -181,6 +182,7 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   json["not_selected"] = totals.passed_over.not_selected;
   json["ended_early"] = totals.stopped.empty() ? Json(nullptr) : Json(totals.stopped);
   json["profiles_dropped"] = totals.profiles_dropped.images;
+  json["metadata_dropped"] = totals.metadata_dropped.images;
   json["reduced_to_8_bits"] = totals.reduced.images;
   json["wall_s"] = totals.wall_s;
   const double wall = totals.wall_s > 0 ? totals.wall_s : 1;

@@ -57,7 +57,8 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   const auto count = [&](Noted& noted, const std::string& what) {
     if (++noted.images == 1) noted.example = printable(file.name) + " (" + what + ")";
   };
-  if (!result.header.profile.empty()) count(profiles_dropped, result.header.profile);
+  if (!result.lost_profile.empty()) count(profiles_dropped, result.lost_profile);
+  if (!result.lost_metadata.empty()) count(metadata_dropped, result.lost_metadata);
   if (result.depth_loss != DepthLoss::none)
     count(reduced, std::to_string(result.header.bits_per_sample) + " bits");
   pixels += result.header.shape.pixels();

@@ -62,7 +62,8 @@ class BatchTotals {
     std::size_t images = 0;
     std::string example;
   };
-  Noted profiles_dropped;  // that had a colour profile other than sRGB
+  Noted profiles_dropped;  // that had a colour profile other than sRGB, which is not kept
+  Noted metadata_dropped;  // that had other metadata, which is not kept
   Noted reduced;           // had more than 8 bits a sample, which became 8 unasked
   std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of the images done
   double wall_s = 0;

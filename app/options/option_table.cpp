@@ -191,6 +191,9 @@ std::vector<OptionRow> process_rows() {
   };
   rows.insert(rows.end(), others.begin(), others.end());
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
+  rows.push_back({"Output", "metadata", "NAME", "keep",
+                  "keep: ICC profile, EXIF, XMP and resolution go along where the output format holds them; "
+                  "strip: none does"});
   for (OptionRow& row : batch_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;

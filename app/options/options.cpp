@@ -35,6 +35,8 @@ constexpr std::array<std::pair<std::string_view, TiffPacking>, 4> kTiffPackings{
      {"packbits", TiffPacking::packbits},
      {"zstd", TiffPacking::zstd}}};
 
+constexpr std::array<std::pair<std::string_view, bool>, 2> kMetadata{{{"keep", true}, {"strip", false}}};
+
 std::optional<Format> format_of(const Parser& parser) {
   if (!parser.has("format")) return std::nullopt;
   const std::optional<Format> format = format_by_name(parser.text("format"));
@@ -124,6 +126,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.format = format_of(parser);
   options.encode = encode_of(parser);
   options.encode.codec = options.decode.codec;
+  options.keep_metadata = parse_choice("metadata", parser.text("metadata"), kMetadata);
   options.replace = replace_of(parser);
   options.talk = talk_of(parser);
   return options;

@@ -74,6 +74,7 @@ struct ProcessOptions {
   DecodeOptions decode;
   std::optional<Format> format;
   EncodeOptions encode;
+  bool keep_metadata = true;
   Replace replace = Replace::own;
   BatchOptions batch;
   TalkOptions talk;

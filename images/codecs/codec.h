@@ -190,6 +190,8 @@ enum class WebpCoding { lossless, lossy };
 // How the strips or tiles of a TIFF are packed: deflate and zstd with horizontal differencing.
 enum class TiffPacking { none, deflate, packbits, zstd };
 
+struct Metadata;  // images/codecs/metadata/metadata.h
+
 struct EncodeOptions {
   int quality = 90;   // JPEG and lossy WebP, 1..100
   int png_level = 1;  // 1: png/strip_rule.h; 0, 2, 3: ISA-L's levels; 4 to 9: zlib's, 9 the smallest
@@ -199,6 +201,7 @@ struct EncodeOptions {
   Mark mark = Mark::none;  // that the file is to carry
   WebpCoding webp = WebpCoding::lossless;
   int webp_level = 1;  // 0..9, 9 the smallest
+  std::shared_ptr<const Metadata> metadata{};  // nullptr: none
 };
 
 // A file in memory, as parts that follow one another: what is encoded strip by strip is never copied

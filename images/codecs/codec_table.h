@@ -13,6 +13,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/metadata/metadata.h"
 
 namespace imgpipe {
 
@@ -49,6 +50,12 @@ struct Codec {
   Mark (*find_mark)(Bytes beginning) = nullptr;
   // Puts a mark into a whole file of stb_image_write, where that writes the format.
   void (*add_mark)(std::vector<std::byte>& file, Mark mark) = nullptr;
+
+  // What of a whole file's metadata is there; nullptr: none is looked for. And what its writer takes.
+  FoundMetadata (*find_metadata)(Bytes file) = nullptr;
+  HeldMetadata holds_metadata{};
+  // As add_mark(), before it; nullptr where it holds none.
+  void (*add_metadata)(std::vector<std::byte>& file, const Metadata& metadata) = nullptr;
 
   // Names and versions of the libraries behind it; nullptr: our own code.
   std::vector<std::string> (*libraries)() = nullptr;

@@ -210,4 +210,31 @@ std::string profile_name(std::span<const std::byte> profile) {
   return name.empty() ? kUnnamed : shortened(printable(name));
 }
 
+std::string_view profile_fault(std::span<const std::byte> profile) {
+  constexpr std::size_t kEntryBytes = 12;
+  const std::size_t bytes = profile_bytes(profile);
+  if (!stands_at(profile, 36, "acsp") || bytes < kHeaderBytes + 4) return "no ICC profile";
+  if (bytes > profile.size()) return "truncated";
+  if (bytes > kMostProfileBytes) return "too long";
+  const std::uint32_t tags = big_endian(profile, kHeaderBytes, 4);
+  if (tags == 0 || tags > kMostTags) return "no table of tags";
+  const std::size_t table_end = kHeaderBytes + 4 + tags * kEntryBytes;
+  if (table_end > bytes) return "truncated";
+  for (std::size_t entry = kHeaderBytes + 4; entry < table_end; entry += kEntryBytes) {
+    const std::size_t offset = big_endian(profile, entry + 4, 4);
+    const std::size_t size = big_endian(profile, entry + 8, 4);
+    if (offset < table_end || offset > bytes || size > bytes - offset) return "a tag lies outside";
+  }
+  return "";
+}
+
+std::size_t profile_bytes(std::span<const std::byte> profile) {
+  return big_endian(profile, 0, 4);
+}
+
+int profile_channels(std::span<const std::byte> profile) {
+  if (stands_at(profile, 16, "RGB ")) return 3;
+  return stands_at(profile, 16, "GRAY") ? 1 : 0;
+}
+
 }  // namespace imgpipe

@@ -172,6 +172,8 @@ class Batch::Work {
     image.make_output();
     entry->result.output = image.output_shape();
     entry->result.depth_loss = image.depth_loss();
+    entry->result.lost_profile = image.lost_profile();
+    entry->result.lost_metadata = image.lost_metadata();
     keep_warnings(*entry);
     naming(image.files().input_name, [&] { entry->to_lane = lanes_.take(*entry); });
     entry->need = need_of(*entry, *measure_);
@@ -273,11 +275,11 @@ class Batch::Work {
     lanes_.end();
   }
 
-  // The totals count images with deep samples and with profiles, from their headers.
+  // The totals count images with deep samples, and with profiles and metadata that are not kept.
   static void keep_warnings(BatchEntry& entry) {
     entry.result.warnings.clear();
     for (ImageNote& note : entry.job->notes()) {
-      if (note.about != ImageNote::About::depth && note.about != ImageNote::About::profile)
+      if (note.about != ImageNote::About::depth && !is_notice(note.about))
         entry.result.warnings.push_back(std::move(note.text));
     }
   }

@@ -118,6 +118,7 @@ struct BatchResult {
   ImageHeader header;               // as far as it was read
   Shape output{0, 0, 1};
   DepthLoss depth_loss = DepthLoss::none;
+  std::string lost_profile, lost_metadata;         // as ImageJob has them
   std::int64_t input_bytes = 0, output_bytes = 0;  // of the files
   std::vector<std::string> warnings;               // with the path
   std::int64_t start_ns = 0, end_ns = 0;           // since the batch was made

@@ -15,6 +15,8 @@
 #include "images/codecs/jpeg/jpeg_codec.h"
 #include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/codecs/mark.h"
+#include "images/codecs/metadata/metadata.h"
+#include "images/codecs/sniff.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -90,7 +92,7 @@ void end_parts(j_compress_ptr encoder) {
 class JpegWriter final : public Writer {
  public:
   JpegWriter(Shape shape, const EncodeOptions& options)
-      : quality_(options.quality), mark_(mark_text(options.mark)) {
+      : quality_(options.quality), mark_(mark_text(options.mark)), metadata_(options.metadata) {
     encoder_.err = error_manager(errors_);
     parts_.base.init_destination = start_parts;
     parts_.base.empty_output_buffer = add_part;
@@ -109,6 +111,7 @@ class JpegWriter final : public Writer {
 
   void write_rows(ConstHostView rows) override {
     if (given_) throw Error(ErrorKind::usage, "write_rows: the scan of this JPEG was given");
+    make_segments();
     if (!try_write(as_8_bit(rows))) fail();
   }
 
@@ -120,6 +123,7 @@ class JpegWriter final : public Writer {
 
   void give_scan(std::span<const std::byte> bytes) override {
     if (started_) throw Error(ErrorKind::usage, "give_scan: this JPEG has begun");
+    make_segments();
     if (!try_write_header()) fail();
     end_parts(&encoder_);
     given_ = true;
@@ -188,7 +192,14 @@ class JpegWriter final : public Writer {
       bits += component.h_samp_factor * component.v_samp_factor * (most_ac_bits(steps) + kDcBits);
     }
     return static_cast<std::int64_t>(bits / 8 * (1 + kStuffing) * static_cast<double>(across * down) +
-                                     kHeaderBytes);
+                                     kHeaderBytes) +
+           metadata_bytes();
+  }
+
+  // With the heads of its segments.
+  [[nodiscard]] std::int64_t metadata_bytes() const {
+    constexpr std::int64_t kHeads = 4096;
+    return metadata_ == nullptr ? 0 : metadata_->bytes() + metadata_->bytes() / kHeads + kHeads;
   }
 
   // The part that is being filled, and rows of blocks with their context (libjpeg-turbo's jcprepct.c,
@@ -196,7 +207,8 @@ class JpegWriter final : public Writer {
   [[nodiscard]] std::int64_t part_and_row_bytes() const {
     constexpr std::int64_t kMostRows = 16 + 3 * 2;
     const std::int64_t columns = std::int64_t{encoder_.image_width} + 16 + 64;
-    return kPartBytes + kMostRows * columns * encoder_.num_components + kTableBytes;
+    return kPartBytes + kMostRows * columns * encoder_.num_components + kTableBytes +
+           2 * metadata_bytes();  // as it was given, and as segments while they are written
   }
 
   [[nodiscard]] bool halves_colors() const {
@@ -221,6 +233,28 @@ class JpegWriter final : public Writer {
     return true;
   }
 
+  // What is to stand behind the mark. Not in a function that the library jumps out of.
+  void make_segments() {
+    if (started_ || metadata_ == nullptr) return;
+    segments_ = jpeg_metadata_segments(*metadata_);
+    if (const std::optional<JfifDensity> density = jfif_density(*metadata_)) {
+      encoder_.density_unit = static_cast<UINT8>(density->unit);
+      encoder_.X_density = density->x;
+      encoder_.Y_density = density->y;
+    }
+  }
+
+  // Through jpeg_write_marker(), segment by segment: marker, length, payload.
+  void write_segments() {
+    for (std::size_t at = 0; at + 4 <= segments_.size();) {
+      const std::size_t length = big_endian(segments_, at + 2, 2);
+      jpeg_write_marker(&encoder_, std::to_integer<int>(segments_[at + 1]),
+                        reinterpret_cast<const JOCTET*>(segments_.data() + at + 4),
+                        static_cast<unsigned>(length - 2));
+      at += 2 + length;
+    }
+  }
+
   void start_file() {
     if (!started_) {
       jpeg_start_compress(&encoder_, TRUE);
@@ -228,6 +262,7 @@ class JpegWriter final : public Writer {
         jpeg_write_marker(&encoder_, JPEG_COM, reinterpret_cast<const JOCTET*>(mark_.data()),
                           static_cast<unsigned>(mark_.size()));
       }
+      write_segments();
     }
     started_ = true;
   }
@@ -263,6 +298,8 @@ class JpegWriter final : public Writer {
   Parts parts_{};
   EncodedFile file_;
   std::string_view mark_;
+  std::shared_ptr<const Metadata> metadata_;
+  std::vector<std::byte> segments_;
   bool started_ = false;
   bool given_ = false;  // a scan, in place of rows
 };

@@ -11,6 +11,7 @@
 
 #include "images/codecs/big_endian_rows.h"
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/png/png_filter.h"
@@ -49,7 +50,11 @@ void append_chunk(std::vector<std::byte>& out, const char (&type)[5], Bytes head
 class PngWriter final : public Writer {
  public:
   PngWriter(Shape shape, const EncodeOptions& options)
-      : shape_(shape), level_(options.png_level), codec_(options.codec), mark_(options.mark) {
+      : shape_(shape),
+        level_(options.png_level),
+        codec_(options.codec),
+        mark_(options.mark),
+        metadata_(options.metadata) {
     strip_rows_ = std::clamp<std::int64_t>(kStripBytes / (shape.row_bytes() + 1), 1, shape.height);
     strips_.resize(static_cast<std::size_t>((shape.height + strip_rows_ - 1) / strip_rows_));
   }
@@ -208,9 +213,14 @@ class PngWriter final : public Writer {
     const std::int64_t stored = shape_.sample == SampleType::u16 ? 2 * shape_.row_bytes() : 0;
     return filtered_bytes() + stored + StripDeflater::working_bytes(filtered_bytes(), level_);
   }
+  // As it was given, as chunks, and as it lies in the file's head, which may have grown by doubling.
+  [[nodiscard]] std::int64_t metadata_bytes() const {
+    constexpr std::int64_t kCopies = 8, kCompressor = 1 << 20;
+    return metadata_ == nullptr ? 0 : kCopies * metadata_->bytes() + kCompressor;
+  }
   [[nodiscard]] std::int64_t gathered_bytes() const { return filtered_bytes(); }
   [[nodiscard]] std::int64_t list_bytes() const {
-    return 4096 +
+    return 4096 + metadata_bytes() +
            static_cast<std::int64_t>(strips_.size() * (sizeof(Strip) + sizeof(std::vector<std::byte>)));
   }
 
@@ -243,6 +253,7 @@ class PngWriter final : public Writer {
       head.push_back(static_cast<std::byte>(value));
     append_chunk(head, "IHDR", header());
     if (mark_ != Mark::none) append(head, png_mark(mark_));
+    if (metadata_) append(head, png_metadata_chunks(*metadata_));
     return head;
   }
 
@@ -262,6 +273,7 @@ class PngWriter final : public Writer {
   int level_;
   CodecChoice codec_;
   Mark mark_;
+  std::shared_ptr<const Metadata> metadata_;
   std::int64_t strip_rows_ = 1;
   std::mutex mutex_;           // of the next four
   std::vector<Strip> strips_;  // empty until it is finished, and when it was taken

@@ -342,7 +342,8 @@ class StbWriter final : public Writer {
 
   [[nodiscard]] std::int64_t working_bytes() const override {
     constexpr std::int64_t kTableBytes = std::int64_t{4} << 20;
-    return shape_.bytes() + encoder_.working_bytes(shape_) + kTableBytes;
+    const std::int64_t metadata = options_.metadata ? options_.metadata->bytes() : 0;
+    return shape_.bytes() + encoder_.working_bytes(shape_) + kTableBytes + 4 * metadata;
   }
   [[nodiscard]] std::int64_t library_bytes() const override { return working_bytes(); }
 
@@ -351,7 +352,9 @@ class StbWriter final : public Writer {
     std::vector<std::byte> file;
     if (encoder_.write(file, std::as_const(image_).view(), options_) == 0)
       throw Error(ErrorKind::memory, "the encoder failed");
-    codec_of(encoder_.format).add_mark(file, options_.mark);
+    const Codec& codec = codec_of(encoder_.format);
+    if (options_.metadata && codec.add_metadata != nullptr) codec.add_metadata(file, *options_.metadata);
+    codec.add_mark(file, options_.mark);
     EncodedFile encoded;
     encoded.parts.push_back(std::move(file));
     return encoded;

@@ -10,6 +10,7 @@
 #include <webp/encode.h>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/webp/webp_codec.h"
 #include "images/error.h"
@@ -32,13 +33,22 @@ class Chunks {
     return 1;
   }
 
-  // The whole file with our mark in it.
-  [[nodiscard]] EncodedFile finish(Shape shape, Mark mark) {
-    const std::vector<std::byte> chunk = webp_mark(mark);
-    if (!chunk.empty()) {
+  // The whole file with our mark and metadata in it.
+  [[nodiscard]] EncodedFile finish(Shape shape, Mark mark, const Metadata& metadata) {
+    constexpr std::uint32_t kXmpFlag = 0x04, kExifFlag = 0x08, kProfileFlag = 0x20;
+    std::vector<std::byte> front = webp_mark(mark), back;
+    append_chunk(front, "ICCP", metadata.icc);
+    append_chunk(back, "EXIF", metadata.exif);
+    append_chunk(back, "XMP ", metadata.xmp);
+    if (!front.empty() || !back.empty()) {
       if (!extended()) insert_bytes(head_, kRiffBytes, canvas(shape));
-      insert_bytes(head_, kRiffBytes + kCanvasBytes, chunk);
+      insert_bytes(head_, kRiffBytes + kCanvasBytes, front);
+      const std::uint32_t flags = (metadata.icc.empty() ? 0 : kProfileFlag) |
+                                  (metadata.exif.empty() ? 0 : kExifFlag) |
+                                  (metadata.xmp.empty() ? 0 : kXmpFlag);
+      head_[kRiffBytes + 8] |= static_cast<std::byte>(flags);
     }
+    if (!back.empty()) file_.parts.push_back(std::move(back));
     std::size_t size = head_.size();
     for (const std::vector<std::byte>& part : file_.parts) size += part.size();
     std::vector<std::byte> number;
@@ -49,6 +59,15 @@ class Chunks {
   }
 
  private:
+  // Nothing for nothing.
+  static void append_chunk(std::vector<std::byte>& out, std::string_view name, Bytes data) {
+    if (data.empty()) return;
+    append_text(out, name);
+    append_riff_number(out, data.size(), 4);
+    out.insert(out.end(), data.begin(), data.end());
+    if (data.size() % 2 != 0) out.push_back(std::byte{0});
+  }
+
   void append(Bytes bytes) {
     if (head_.size() < kHeadBytes) {
       const Bytes first = bytes.first(std::min(bytes.size(), kHeadBytes - head_.size()));
@@ -101,7 +120,7 @@ class WebpWriter final : public Writer {
     for (std::int64_t y = 0; y < rows.height; ++y) take_row(rows.row(y), rows_taken_++);
   }
 
-  [[nodiscard]] std::int64_t working_bytes() const override { return library_bytes() + most_file_bytes(); }
+  [[nodiscard]] std::int64_t working_bytes() const override { return library_bytes() + most_file_bytes() + metadata_bytes(); }
 
   // Of each pixel, and of histograms and hashes, which end to grow.
   [[nodiscard]] std::int64_t library_bytes() const override {
@@ -120,7 +139,7 @@ class WebpWriter final : public Writer {
     const WebPEncodingError error = picture_.error_code;
     WebPPictureFree(&picture_);
     if (!encoded) fail(error);
-    return chunks.finish(shape_, options_.mark);
+    return chunks.finish(shape_, options_.mark, options_.metadata ? *options_.metadata : Metadata());
   }
 
  private:
@@ -183,6 +202,11 @@ class WebpWriter final : public Writer {
     constexpr std::array kLossyAlpha{31.0, 38.0, 39.0, 39.0, 39.0, 55.0, 55.0};
     if (lossless()) return kLossless.at(static_cast<std::size_t>(options_.webp_level));
     return (shape_.has_alpha() ? kLossyAlpha : kLossy).at(static_cast<std::size_t>(method()));
+  }
+  // As it was given and as it lies in the file, whose head grows by doubling.
+  [[nodiscard]] std::int64_t metadata_bytes() const {
+    constexpr std::int64_t kCopies = 8;
+    return options_.metadata == nullptr ? 0 : kCopies * options_.metadata->bytes();
   }
   // Noise is stored as it is, and a little more.
   [[nodiscard]] std::int64_t most_file_bytes() const {

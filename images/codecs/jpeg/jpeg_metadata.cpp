@@ -1,0 +1,142 @@
+// What a JPEG's segments say beside the picture: JFIF's density, EXIF and XMP in APP1, an ICC profile in
+// several APP2 (JFIF 1.02; Exif 2.32; XMP Specification Part 3; ICC.1:2010, annex B.4).
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "images/codecs/icc.h"
+#include "images/codecs/metadata/metadata.h"
+#include "images/codecs/sniff.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+using Bytes = std::span<const std::byte>;
+
+constexpr std::string_view kExif = "Exif\0\0"sv, kXmp = "http://ns.adobe.com/xap/1.0/\0"sv,
+                           kProfile = "ICC_PROFILE\0"sv;
+constexpr std::size_t kMostSegmentBytes = 65'533;  // without marker and length
+constexpr std::size_t kMostSegments = 65'536;      // that open_reader() lets pass
+
+class Parts {
+ public:
+  // Payload of an APP2 segment of a profile: number from 1, count, bytes.
+  void add(Bytes payload) {
+    seen_ = true;
+    const std::size_t number = big_endian(payload, kProfile.size(), 1);
+    const std::size_t count = big_endian(payload, kProfile.size() + 1, 1);
+    const bool fits = payload.size() > kProfile.size() + 2 && number >= 1 && number <= count &&
+                      (count_ == 0 || count == count_) && parts_[number].empty();
+    if (!fits) {
+      damaged_ = true;
+      return;
+    }
+    count_ = count;
+    parts_[number] = payload.subspan(kProfile.size() + 2);
+  }
+
+  // Of one that is not whole nothing but a byte that is no profile, so that it is told.
+  [[nodiscard]] std::vector<std::byte> joined() const {
+    std::vector<std::byte> profile;
+    if (!seen_) return profile;
+    std::size_t bytes = 0;
+    for (std::size_t i = 1; i <= count_; ++i) bytes += parts_[i].size();
+    const auto last = parts_.begin() + 1 + static_cast<std::ptrdiff_t>(count_);
+    const bool whole = !damaged_ && bytes <= kMostProfileBytes &&
+                       std::none_of(parts_.begin() + 1, last, [](Bytes part) { return part.empty(); });
+    if (!whole) return {std::byte{0}};
+    profile.reserve(bytes);
+    for (std::size_t i = 1; i <= count_; ++i)
+      profile.insert(profile.end(), parts_[i].begin(), parts_[i].end());
+    return profile;
+  }
+
+ private:
+  std::array<Bytes, 256> parts_{};
+  std::size_t count_ = 0;
+  bool seen_ = false, damaged_ = false;
+};
+
+std::optional<Resolution> density(Bytes jfif) {
+  const std::uint32_t unit = big_endian(jfif, 7, 1), x = big_endian(jfif, 8, 2), y = big_endian(jfif, 10, 2);
+  if (unit > 2 || x == 0 || y == 0) return std::nullopt;
+  if (unit == 0) return Resolution{.x = x, .y = y};
+  return Resolution{.x = x, .y = y, .unit = unit == 1 ? Resolution::Unit::inch : Resolution::Unit::centimetre};
+}
+
+void append_segment(std::vector<std::byte>& out, int marker, std::string_view name, Bytes bytes) {
+  append_big_endian(out, static_cast<std::size_t>(0xFF00 + marker), 2);
+  append_big_endian(out, 2 + name.size() + bytes.size(), 2);
+  append_text(out, name);
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+FoundMetadata find_jpeg_metadata(std::span<const std::byte> file) {
+  FoundMetadata found;
+  Parts profile;
+  std::size_t at = 2;
+  for (std::size_t segments = 0; segments < kMostSegments; ++segments) {
+    if (at >= file.size() || file[at] != std::byte{0xFF}) break;
+    while (at < file.size() && file[at] == std::byte{0xFF}) ++at;
+    const std::uint32_t marker = big_endian(file, at++, 1);
+    const std::size_t length = big_endian(file, at, 2);
+    const bool ends = marker == 0xDA || marker == 0xD9 || marker <= 1 || (marker >= 0xD0 && marker <= 0xD8);
+    if (ends || length < 2 || at > file.size() || length > file.size() - at) break;
+    const Bytes payload = file.subspan(at + 2, length - 2);
+    at += length;
+    if (marker == 0xE0 && !found.resolution && stands_at(payload, 0, "JFIF\0"sv)) found.resolution = density(payload);
+    if (marker == 0xE1 && found.exif.empty() && stands_at(payload, 0, kExif))
+      found.exif = payload.subspan(kExif.size());
+    if (marker == 0xE1 && found.xmp.empty() && stands_at(payload, 0, kXmp))
+      found.xmp.assign(payload.begin() + kXmp.size(), payload.end());
+    if (marker == 0xE2 && stands_at(payload, 0, kProfile)) profile.add(payload);
+  }
+  found.icc = profile.joined();
+  return found;
+}
+
+std::optional<JfifDensity> jfif_density(const Metadata& metadata) {
+  constexpr std::uint32_t kMost = 65'535;
+  if (!metadata.resolution) return std::nullopt;
+  const Resolution& resolution = *metadata.resolution;
+  const auto made = [](int unit, std::uint32_t x, std::uint32_t y) {
+    return JfifDensity{unit, static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(y)};
+  };
+  if (const std::optional<Resolution::Whole> whole = resolution.per_inch(kMost))
+    return made(1, whole->x, whole->y);
+  const bool ratio = resolution.unit == Resolution::Unit::none && resolution.x_of == 1 && resolution.y_of == 1 &&
+                     resolution.x <= kMost && resolution.y <= kMost;
+  return ratio ? std::optional(made(0, resolution.x, resolution.y)) : std::nullopt;
+}
+
+void add_jpeg_metadata(std::vector<std::byte>& file, const Metadata& metadata) {
+  constexpr std::size_t kJfifHead = 20, kDensity = 13;  // SOI and APP0; unit and densities in it
+  if (const std::optional<JfifDensity> density = jfif_density(metadata)) {
+    std::vector<std::byte> bytes{static_cast<std::byte>(density->unit)};
+    append_big_endian(bytes, density->x, 2);
+    append_big_endian(bytes, density->y, 2);
+    std::ranges::copy(bytes, file.begin() + kDensity);
+  }
+  insert_bytes(file, kJfifHead, jpeg_metadata_segments(metadata));
+}
+
+std::vector<std::byte> jpeg_metadata_segments(const Metadata& metadata) {
+  std::vector<std::byte> out;
+  if (!metadata.exif.empty()) append_segment(out, 0xE1, kExif, metadata.exif);
+  if (!metadata.xmp.empty()) append_segment(out, 0xE1, kXmp, metadata.xmp);
+  constexpr std::size_t kPart = kMostSegmentBytes - kProfile.size() - 2;
+  const Bytes profile = metadata.icc;
+  const std::size_t parts = (profile.size() + kPart - 1) / kPart;
+  for (std::size_t i = 0; i < parts; ++i) {
+    std::string name(kProfile);
+    name += static_cast<char>(i + 1);
+    name += static_cast<char>(parts);
+    append_segment(out, 0xE2, name, profile.subspan(i * kPart, std::min(kPart, profile.size() - i * kPart)));
+  }
+  return out;
+}
+
+}  // namespace imgpipe

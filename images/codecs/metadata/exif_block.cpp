@@ -1,0 +1,296 @@
+#include "images/codecs/metadata/exif_block.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr std::uint16_t kOrientation = 0x0112, kExifPointer = 0x8769, kGpsPointer = 0x8825,
+                        kInteroperabilityPointer = 0xA005, kMakerNote = 0x927C, kWidth = 0xA002,
+                        kHeight = 0xA003;
+constexpr std::uint16_t kShort = 3, kLong = 4;
+constexpr std::size_t kHeaderBytes = 8, kEntryBytes = 12;
+
+// How pixels and thumbnails are stored; XMP and the profile, which have places of their own; IPTC, Photoshop's
+// resources, DNG's and printers' private data, whose structure is not checked; directories that are not read;
+// padding.
+constexpr std::array<std::uint16_t, 36> kLeftOut{
+    0x00FE, 0x00FF, 0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x010A, 0x0111, 0x0115, 0x0116, 0x0117,
+    0x011C, 0x0122, 0x0123, 0x013D, 0x0140, 0x0142, 0x0143, 0x0144, 0x0145, 0x014A, 0x0152, 0x0153,
+    0x015B, 0x0200, 0x0201, 0x0202, 0x02BC, 0x83BB, 0x8649, 0x8773, 0x927C, 0xEA1C, 0xC634, 0xC4A5};
+// What is said of a picture in the first directory of a TIFF file, besides what its writer sets itself:
+// description, maker, model, orientation, dates, artist, host, copyright.
+constexpr std::array<std::uint16_t, 8> kOfTiffFile{0x010E, 0x010F, 0x0110, 0x0112,
+                                                   0x0132, 0x013B, 0x013C, 0x8298};
+
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error(ErrorKind::input, "damaged: " + reason);
+}
+
+std::size_t bytes_of_type(std::uint32_t type) {
+  constexpr std::array<std::size_t, 13> kBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
+  return type < kBytes.size() ? kBytes[type] : 0;
+}
+
+// What has one byte order throughout: of a fraction each half.
+std::size_t unit_of_type(std::uint32_t type) {
+  return type == 5 || type == 10 ? 4 : bytes_of_type(type);
+}
+
+class Parsing {
+ public:
+  Parsing(Bytes block, bool of_tiff_file) : block_(block), of_tiff_file_(of_tiff_file) {}
+
+  ExifBlock run() {
+    using namespace std::string_view_literals;
+    ExifBlock made;
+    made.big_endian = stands_at(block_, 0, "MM\0*"sv);
+    if (!made.big_endian && !stands_at(block_, 0, "II*\0"sv)) fail("no TIFF header");
+    big_endian_ = made.big_endian;
+    claim(0, kHeaderBytes, false);
+    made.image = directory(number(4, 4));
+    made.exif = sub_directory(made.image, kExifPointer);
+    made.gps = sub_directory(made.image, kGpsPointer);
+    made.interoperability = sub_directory(made.exif, kInteroperabilityPointer);
+    for (auto* entries : {&made.image, &made.exif, &made.gps, &made.interoperability}) tidy(*entries);
+    made.had_maker_note = had_maker_note_;
+    judge_overlaps();
+    return made;
+  }
+
+ private:
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
+    bool value = false;
+    friend auto operator<=>(const Range&, const Range&) = default;
+  };
+
+  [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t count) const {
+    return big_endian_ ? big_endian(block_, at, count) : little_endian(block_, at, count);
+  }
+
+  // The bytes are a directory's or a value's. Throws where they are not all there.
+  void claim(std::uint64_t begin, std::uint64_t bytes, bool value) {
+    if (begin > block_.size() || block_.size() - begin < bytes) fail("an offset leads out of it");
+    ranges_.push_back({begin, begin + bytes, value});
+  }
+
+  std::vector<ExifEntry> directory(std::uint32_t at) {
+    if (at < kHeaderBytes) fail("an offset leads into the header");
+    if (at > block_.size() || block_.size() - at < 2) fail("an offset leads out of it");
+    const std::size_t count = number(at, 2);
+    if (count == 0 || count > kMostExifEntries) fail("a directory of " + std::to_string(count) + " entries");
+    claim(at, 2 + count * kEntryBytes, false);
+    std::vector<ExifEntry> entries;
+    for (std::size_t i = 0; i < count; ++i) take_entry(at + 2 + i * kEntryBytes, entries);
+    std::ranges::stable_sort(entries, {}, &ExifEntry::tag);
+    const auto [first, last] = std::ranges::unique(entries, {}, &ExifEntry::tag);
+    entries.erase(first, last);
+    return entries;
+  }
+
+  void take_entry(std::size_t at, std::vector<ExifEntry>& entries) {
+    ExifEntry entry{.tag = static_cast<std::uint16_t>(number(at, 2)),
+                    .type = static_cast<std::uint16_t>(number(at + 2, 2)),
+                    .count = number(at + 4, 4),
+                    .value = {}};
+    had_maker_note_ = had_maker_note_ || entry.tag == kMakerNote;
+    if (is_left_out(entry)) return;
+    const std::uint64_t bytes = std::uint64_t{entry.count} * bytes_of_type(entry.type);
+    const std::uint64_t place = bytes <= 4 ? at + 8 : number(at + 8, 4);
+    if (bytes > 4) {
+      if (place < kHeaderBytes) fail("an offset leads into the header");
+      claim(place, bytes, true);
+    }
+    entry.value = block_.subspan(place, bytes);
+    entries.push_back(entry);
+  }
+
+  [[nodiscard]] bool is_left_out(const ExifEntry& entry) const {
+    if (bytes_of_type(entry.type) == 0 || entry.count == 0) return true;
+    const bool pointer = entry.tag == kExifPointer || entry.tag == kGpsPointer;
+    if (of_tiff_file_ && depth_ == 0)
+      return !pointer && std::ranges::find(kOfTiffFile, entry.tag) == kOfTiffFile.end();
+    return std::ranges::find(kLeftOut, entry.tag) != kLeftOut.end();
+  }
+
+  std::vector<ExifEntry> sub_directory(const std::vector<ExifEntry>& of, std::uint16_t tag) {
+    const auto entry = std::ranges::find(of, tag, &ExifEntry::tag);
+    if (entry == of.end()) return {};
+    if (entry->type != kLong || entry->count != 1) fail("an offset that is no number");
+    ++depth_;
+    return directory(big_endian_ ? big_endian(entry->value, 0, 4) : little_endian(entry->value, 0, 4));
+  }
+
+  // Offsets are written anew.
+  static void tidy(std::vector<ExifEntry>& entries) {
+    std::erase_if(entries, [](const ExifEntry& e) {
+      return e.tag == kExifPointer || e.tag == kGpsPointer || e.tag == kInteroperabilityPointer;
+    });
+  }
+
+  void judge_overlaps() {
+    std::ranges::sort(ranges_);
+    for (std::size_t i = 1; i < ranges_.size(); ++i) {
+      const bool same = ranges_[i] == ranges_[i - 1] && ranges_[i].value;
+      if (ranges_[i].begin < ranges_[i - 1].end && !same) fail("parts of it overlap");
+    }
+  }
+
+  Bytes block_;
+  bool of_tiff_file_;
+  bool big_endian_ = false;
+  bool had_maker_note_ = false;
+  int depth_ = 0;  // 0: in the first directory
+  std::vector<Range> ranges_;
+};
+
+// Writes directories one behind the other.
+class Building {
+ public:
+  Building(bool from_big_endian, bool to_big_endian, std::uint32_t place)
+      : from_big_(from_big_endian), to_big_(to_big_endian), place_(place) {}
+
+  // Its values follow it.
+  void add(const std::vector<ExifEntry>& entries) {
+    append(entries.size(), 2);
+    std::size_t outside = place_ + out_.size() + entries.size() * kEntryBytes + 4;
+    for (const ExifEntry& entry : entries) {
+      append(entry.tag, 2);
+      append(entry.number ? kLong : entry.type, 2);
+      append(entry.number ? 1 : entry.count, 4);
+      if (entry.number) {
+        append(*entry.number, 4);
+      } else if (entry.value.size() <= 4) {
+        append_value(entry);
+        out_.resize(out_.size() + 4 - entry.value.size());
+      } else {
+        append(outside, 4);
+        outside += outside_bytes(entry);
+      }
+    }
+    append(0, 4);  // no further directory
+    for (const ExifEntry& entry : entries) {
+      if (outside_bytes(entry) == 0) continue;
+      append_value(entry);
+      out_.resize(out_.size() + outside_bytes(entry) - entry.value.size());
+    }
+  }
+
+  void append_header() {
+    append_text(out_, to_big_ ? "MM" : "II");
+    append(42, 2);
+    append(kHeaderBytes, 4);
+  }
+
+  [[nodiscard]] static std::size_t outside_bytes(const ExifEntry& entry) {
+    return entry.number || entry.value.size() <= 4 ? 0 : (entry.value.size() + 1) / 2 * 2;
+  }
+  // Of a directory with its values; 0 where it has no entries and is not written.
+  [[nodiscard]] static std::size_t bytes_of(const std::vector<ExifEntry>& entries) {
+    if (entries.empty()) return 0;
+    std::size_t bytes = 2 + entries.size() * kEntryBytes + 4;
+    for (const ExifEntry& entry : entries) bytes += outside_bytes(entry);
+    return bytes;
+  }
+
+  [[nodiscard]] std::vector<std::byte> take() { return std::move(out_); }
+
+ private:
+  void append(std::size_t value, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t shift = 8 * (to_big_ ? count - 1 - i : i);
+      out_.push_back(static_cast<std::byte>(value >> shift));
+    }
+  }
+
+  void append_value(const ExifEntry& entry) {
+    const std::size_t unit = unit_of_type(entry.type);
+    for (std::size_t i = 0; i < entry.value.size(); ++i) {
+      const std::size_t at = i / unit * unit + (from_big_ == to_big_ ? i % unit : unit - 1 - i % unit);
+      out_.push_back(entry.value[at]);
+    }
+  }
+
+  bool from_big_, to_big_;
+  std::size_t place_;
+  std::vector<std::byte> out_;
+};
+
+void insert_pointer(std::vector<ExifEntry>& entries, std::uint16_t tag, std::size_t place) {
+  ExifEntry entry;
+  entry.tag = tag;
+  entry.number = static_cast<std::uint32_t>(place);
+  entries.insert(std::ranges::upper_bound(entries, tag, {}, &ExifEntry::tag), entry);
+}
+
+void set_number(std::vector<ExifEntry>& entries, std::uint16_t tag, std::uint32_t value) {
+  const auto entry = std::ranges::find(entries, tag, &ExifEntry::tag);
+  if (entry != entries.end()) entry->number = value;
+}
+
+}  // namespace
+
+bool ExifBlock::empty() const {
+  return image.empty() && exif.empty() && interoperability.empty() && gps.empty();
+}
+
+ExifBlock parse_exif(std::span<const std::byte> block, bool of_tiff_file) {
+  return Parsing(block, of_tiff_file).run();
+}
+
+void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height) {
+  // As two bytes, which is what readers of EXIF expect of it.
+  static constexpr std::array kBigOne{std::byte{0}, std::byte{1}}, kLittleOne{std::byte{1}, std::byte{0}};
+  const auto entry = std::ranges::find(block.image, kOrientation, &ExifEntry::tag);
+  if (reset_orientation && entry != block.image.end())
+    *entry = {.tag = kOrientation, .type = kShort, .count = 1, .value = block.big_endian ? kBigOne : kLittleOne};
+  set_number(block.exif, kWidth, static_cast<std::uint32_t>(width));
+  set_number(block.exif, kHeight, static_cast<std::uint32_t>(height));
+}
+
+std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes) {
+  std::vector<ExifEntry> image = block.image, exif = block.exif;
+  const bool has_exif = !exif.empty() || !block.interoperability.empty();
+  if (!block.interoperability.empty()) insert_pointer(exif, kInteroperabilityPointer, 0);
+  if (has_exif) insert_pointer(image, kExifPointer, 0);
+  if (!block.gps.empty()) insert_pointer(image, kGpsPointer, 0);
+  const std::size_t exif_at = kHeaderBytes + Building::bytes_of(image);
+  const std::size_t interoperability_at = exif_at + Building::bytes_of(exif);
+  const std::size_t gps_at = interoperability_at + Building::bytes_of(block.interoperability);
+  const std::size_t end = gps_at + Building::bytes_of(block.gps);
+  if (end > most_bytes)
+    throw Error(ErrorKind::input, "longer than " + std::to_string(most_bytes) + " bytes");
+  set_number(image, kExifPointer, static_cast<std::uint32_t>(exif_at));
+  set_number(image, kGpsPointer, static_cast<std::uint32_t>(gps_at));
+  set_number(exif, kInteroperabilityPointer, static_cast<std::uint32_t>(interoperability_at));
+  Building building(block.big_endian, block.big_endian, 0);
+  building.append_header();
+  for (const auto* entries : {&std::as_const(image), &std::as_const(exif), &block.interoperability, &block.gps})
+    if (!entries->empty()) building.add(*entries);
+  return building.take();
+}
+
+ExifDirectories build_exif_directories(const ExifBlock& block, std::uint32_t place) {
+  std::vector<ExifEntry> exif = block.exif;
+  if (!block.interoperability.empty()) insert_pointer(exif, kInteroperabilityPointer, 0);
+  const std::size_t interoperability_at = place + Building::bytes_of(exif);
+  const std::size_t gps_at = interoperability_at + Building::bytes_of(block.interoperability);
+  set_number(exif, kInteroperabilityPointer, static_cast<std::uint32_t>(interoperability_at));
+  Building building(block.big_endian, std::endian::native == std::endian::big, place);
+  for (const auto* entries : {&std::as_const(exif), &block.interoperability, &block.gps})
+    if (!entries->empty()) building.add(*entries);
+  return {building.take(), exif.empty() ? 0 : place,
+          block.gps.empty() ? 0 : static_cast<std::uint32_t>(gps_at)};
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,118 @@
+// What a file says beside its pixels, and what of it goes along into the file that is made of it: ICC profile,
+// EXIF, XMP, resolution; of TIFF also its description and what places it on a map.
+//
+// Nothing is copied unchecked: an ICC profile has its size and its table of tags inside, EXIF is taken apart
+// and written anew (exif_block.h), XMP is UTF-8 and nests as XML has to. What is damaged, or larger than the
+// limits below, is left out and named; metadata never makes an image fail.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "images/codecs/codec.h"
+
+namespace imgpipe {
+
+// A JPEG's segments hold 65,533 bytes; an identifier stands before the block or the packet.
+inline constexpr std::size_t kMostExifBytes = 65'533 - 6;
+inline constexpr std::size_t kMostJpegXmpBytes = 65'533 - 29;
+inline constexpr std::size_t kMostXmpBytes = std::size_t{1} << 20;
+// ICC profiles: kMostProfileBytes (images/codecs/icc.h).
+// Of a TIFF: texts (OME-XML and ImageJ's lists of slices are long) and numbers of GeoTIFF, each.
+inline constexpr std::size_t kMostTiffFieldBytes = std::size_t{1} << 20;
+
+// Pixels to a unit of length, as fractions; no number is 0.
+struct Resolution {
+  enum class Unit { none, inch, centimetre };  // none: only the ratio of the two counts
+  std::uint32_t x = 1, x_of = 1, y = 1, y_of = 1;
+  Unit unit = Unit::none;
+
+  // Says nothing: square pixels of no known size.
+  [[nodiscard]] bool empty() const;
+  // Pixels per inch or per metre, rounded; nullopt where that does not fit `most`, or there is no unit.
+  struct Whole {
+    std::uint32_t x = 0, y = 0;
+  };
+  [[nodiscard]] std::optional<Whole> per_inch(std::uint32_t most) const;
+  [[nodiscard]] std::optional<Whole> per_metre(std::uint32_t most) const;
+};
+
+// A field of a TIFF that is carried as it is: its numbers in this machine's byte order.
+struct TiffMetadataField {
+  std::uint16_t tag = 0;
+  std::uint16_t type = 0;  // TIFF 6.0: 2 texts, 3 numbers of 16 bits, 12 of 64 with a fraction
+  std::uint64_t count = 0;
+  std::vector<std::byte> data;
+};
+
+struct Metadata {
+  std::vector<std::byte> icc, exif, xmp;  // EXIF: a TIFF structure from its header on
+  std::optional<Resolution> resolution;
+  std::vector<TiffMetadataField> fields;  // ascending by tag
+  std::optional<Orientation> orientation;  // that still is to be applied: of a TIFF, which has it as a field
+
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+// What a codec's file holds, not checked yet. The spans are of the file.
+struct FoundMetadata {
+  std::vector<std::byte> icc, xmp;
+  std::span<const std::byte> exif;
+  bool exif_in_file = false;  // `exif` is the whole file, a TIFF: the camera's fields are among the image's
+  std::optional<Resolution> resolution;
+  std::vector<TiffMetadataField> fields;
+  std::vector<std::string> lost;  // "EXIF (damaged)": what was there and could not be had
+};
+
+// Which of them a format's writer puts into its files.
+struct HeldMetadata {
+  bool icc = false, exif = false, xmp = false, resolution = false, fields = false;
+};
+
+// What became of the image on its way.
+struct MetadataUse {
+  Format output = Format::png;
+  Shape shape;                                    // as it is written
+  Orientation applied = Orientation::upright;     // by the reader
+  bool moved = false;                             // some step moves pixels: flip, rotate, crop
+  bool scaled = false;                            // some step makes other pixels of them: resize
+};
+
+struct KeptMetadata {
+  std::shared_ptr<const Metadata> metadata;  // nullptr: nothing
+  std::string lost_profile;                  // name of a profile other than sRGB that is not kept
+  std::vector<std::string> lost;             // all others: "EXIF (damaged: ...)", "resolution (resized)"
+};
+
+// Finds, checks and adapts what the file holds: orientation reset where it was applied, EXIF's sizes those of
+// the result, thumbnails and maker notes left out. Throws only Error(memory).
+[[nodiscard]] KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& use);
+
+// For the user: "EXIF (bmp holds none), resolution (resized)"; empty: nothing is lost.
+[[nodiscard]] std::string lost_metadata_text(const std::vector<std::string>& lost);
+
+// By codec, for keep_metadata(). None throws but for Error(memory).
+[[nodiscard]] FoundMetadata find_jpeg_metadata(std::span<const std::byte> file);
+[[nodiscard]] FoundMetadata find_png_metadata(std::span<const std::byte> file);
+[[nodiscard]] FoundMetadata find_webp_metadata(std::span<const std::byte> file);
+[[nodiscard]] FoundMetadata find_tiff_metadata(std::span<const std::byte> file);
+
+// What they write of it: whole segments behind the header; whole chunks before the pixels.
+[[nodiscard]] std::vector<std::byte> jpeg_metadata_segments(const Metadata& metadata);
+[[nodiscard]] std::vector<std::byte> png_metadata_chunks(const Metadata& metadata);
+// What stands in a JFIF header: 0 ratio, 1 dots per inch. nullopt: it cannot be said there.
+struct JfifDensity {
+  int unit = 0;
+  std::uint16_t x = 1, y = 1;
+};
+[[nodiscard]] std::optional<JfifDensity> jfif_density(const Metadata& metadata);
+// Puts them into a whole file of stb_image_write.
+void add_jpeg_metadata(std::vector<std::byte>& file, const Metadata& metadata);
+void add_png_metadata(std::vector<std::byte>& file, const Metadata& metadata);
+
+}  // namespace imgpipe

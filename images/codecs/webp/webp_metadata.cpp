@@ -1,0 +1,52 @@
+// What a WebP's chunks say beside the picture: ICCP, EXIF and XMP (RFC 9649, section 2.7), where VP8X announces
+// them.
+#include <algorithm>
+#include <string_view>
+
+#include "images/codecs/icc.h"
+#include "images/codecs/metadata/metadata.h"
+#include "images/codecs/sniff.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+using Bytes = std::span<const std::byte>;
+
+// Some writers put what JPEG has before it in front of the block.
+Bytes without_identifier(Bytes exif) {
+  constexpr std::string_view kIdentifier = "Exif\0\0"sv;
+  return exif.subspan(stands_at(exif, 0, kIdentifier) ? kIdentifier.size() : 0);
+}
+
+}  // namespace
+
+FoundMetadata find_webp_metadata(std::span<const std::byte> file) {
+  constexpr std::uint32_t kXmpFlag = 0x04, kExifFlag = 0x08, kProfileFlag = 0x20;
+  FoundMetadata found;
+  if (!stands_at(file, 12, "VP8X"sv)) return found;
+  const std::uint32_t flags = little_endian(file, 20, 1);
+  for (std::size_t at = 12; at < file.size() && file.size() - at >= 8;) {
+    const std::size_t size = little_endian(file, at + 4, 4);
+    if (size > file.size() - at - 8) break;
+    const Bytes data = file.subspan(at + 8, size);
+    if ((flags & kProfileFlag) != 0 && found.icc.empty() && stands_at(file, at, "ICCP"sv)) {
+      // Of one that is too long what shows that.
+      const Bytes some = data.first(std::min(data.size(), kMostProfileBytes));
+      found.icc.assign(some.begin(), some.end());
+    }
+    if ((flags & kExifFlag) != 0 && found.exif.empty() && stands_at(file, at, "EXIF"sv))
+      found.exif = without_identifier(data);
+    if ((flags & kXmpFlag) != 0 && found.xmp.empty() && stands_at(file, at, "XMP "sv)) {
+      if (size <= kMostXmpBytes) {
+        found.xmp.assign(data.begin(), data.end());
+      } else {
+        found.lost.emplace_back("XMP (too long)");
+      }
+    }
+    at += 8 + size + (size & 1);
+  }
+  return found;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,42 @@
+// EXIF blocks to test with, made field by field in either byte order, and read back without imgpipe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace imgpipe::test {
+
+// A directory's fields by tag: type, and values as they are to be (a fraction is two numbers).
+struct ExifField {
+  int type = 3;
+  std::vector<std::uint32_t> values{};
+  std::uint32_t count = 0;  // 0: as many as there are
+};
+using ExifFields = std::map<int, ExifField>;
+
+struct ExifParts {
+  ExifFields image, exif, gps, interoperability, thumbnail;
+  bool big_endian = false;
+
+  [[nodiscard]] std::vector<std::byte> build() const;
+};
+
+[[nodiscard]] inline ExifField exif_text(const std::string& text) {
+  ExifField field{.type = 2};
+  for (const char c : text) field.values.push_back(static_cast<unsigned char>(c));
+  field.values.push_back(0);
+  return field;
+}
+
+// A camera's, with all its directories, a maker's note and a thumbnail.
+[[nodiscard]] ExifParts camera_exif(int orientation, bool big_endian = false);
+
+// What a block holds, by directory. Throws std::runtime_error where it is not in order to the last byte.
+[[nodiscard]] ExifParts read_exif(std::span<const std::byte> block);
+
+}  // namespace imgpipe::test
