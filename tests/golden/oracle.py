@@ -202,9 +202,10 @@ def windows(plane, radius, border):
 
 
 def median(planes, size="3"):
-    radius = int(size) // 2
-    return [[[sorted(sum(window, []))[int(size) ** 2 // 2] for window in row] for row in windows(p, radius, "replicate")]
-            for p in planes]
+    def middle(window):
+        return sorted(sum(window, []))[int(size) ** 2 // 2]
+
+    return [[[middle(window) for window in row] for row in windows(p, int(size) // 2, "replicate")] for p in planes]
 
 
 def gradient(window, norm):
