@@ -1,6 +1,7 @@
 // The estimate of what an image takes of memory: never less than it takes, and not much more.
 #include "pipeline/memory_need.h"
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,7 +37,7 @@ class NoReader final : public Reader {
 };
 
 Plan plan_of(const std::string& stages, const Shape& shape, int most_bits = 16) {
-  return make_plan(parse_stages(stages), shape, false, kDefaultMaxPixels, most_bits);
+  return make_plan(parse_stages(stages), shape, false, std::numeric_limits<std::int64_t>::max(), most_bits);
 }
 
 std::int64_t need_of(const Engine& engine, const std::string& stages, const Shape& shape, Format format) {
