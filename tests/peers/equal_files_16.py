@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares files of 16 bits a sample with OpenCV and Pillow, sample by sample, both ways.
 
-    equal_pixels_16.py IMGPIPE
+    equal_files_16.py IMGPIPE
 
 What imgpipe writes is read by them; what OpenCV writes comes through imgpipe (--stages
 invert,invert changes nothing) and is read by OpenCV, by Pillow (grey) and by this script. Needs
