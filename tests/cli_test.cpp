@@ -131,6 +131,9 @@ TEST_F(Cli, Exit2ForEveryMisuse) {
       {in, out, "--quality", "0"},
       {in, out, "--quality", "101"},
       {in, out, "--png-level", "10"},
+      {in, out, "--tiff-compression", "jbig"},
+      {in, out, "--tiff-tile", "17"},
+      {in, out, "--tiff-tile", "8192"},
       {in, out, "--max-pixels", "0"},
       {in, out, "--max-pixels", "999999999999999999999"},
       {in, out, "--codec", "magick"},
@@ -278,14 +281,26 @@ TEST_F(Cli, HelpNamesEveryStagePatternAndOption) {
       EXPECT_NE(help.out.find(std::string(stage.summary).substr(0, 12)), std::string::npos) << stage.name;
     }
   }
-  for (const char* option :
-       {"--stages",      "--luma",      "--clip",       "--stretch", "--window",   "--border",
-        "--device",      "--threads",   "--cpu",        "--report",  "--repeat",   "--histogram",
-        "--keep-stages", "--no-orient", "--max-pixels", "--lenient", "--codec",    "--format",
-        "--quality",     "--png-level", "--quiet",      "--verbose", "--no-color", "--version",
-        "--recursive",   "--include",   "--exclude",    "--jobs",    "--memory",   "--files-from",
-        "--failed-out",  "--shard",     "--fail-fast",  "--dry-run", "--trace",    "--skip-existing",
-        "--balance"}) {
+  for (const char* option : {"--stages",      "--luma",
+                             "--clip",        "--stretch",
+                             "--window",      "--border",
+                             "--device",      "--threads",
+                             "--cpu",         "--report",
+                             "--repeat",      "--histogram",
+                             "--keep-stages", "--no-orient",
+                             "--max-pixels",  "--lenient",
+                             "--codec",       "--format",
+                             "--quality",     "--png-level",
+                             "--quiet",       "--verbose",
+                             "--no-color",    "--version",
+                             "--recursive",   "--include",
+                             "--exclude",     "--jobs",
+                             "--memory",      "--files-from",
+                             "--failed-out",  "--shard",
+                             "--fail-fast",   "--dry-run",
+                             "--trace",       "--skip-existing",
+                             "--balance",     "--tiff-compression",
+                             "--tiff-tile"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
   const RunResult synth = run_imgpipe({"synth", "--help"});
