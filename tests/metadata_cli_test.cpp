@@ -135,6 +135,11 @@ TEST(MetadataCli, GoesFromFormatToFormat) {
   EXPECT_EQ(seen_in(load(folder.file("d.webp"))).icc, adobe_profile());
   EXPECT_EQ(run(folder.file("d.webp"), folder.file("e.jpg")).err, "");
   expect_all(load(folder.file("e.jpg")), "jpg of webp");
+  EXPECT_EQ(run(folder.file("c.jpg"), folder.file("f.tif")).err, "");
+  EXPECT_EQ(run(folder.file("f.tif"), folder.file("g.jpg")).err, "");
+  expect_all(load(folder.file("g.jpg")), "jpg of tiff");
+  EXPECT_EQ(seen_in(load(folder.file("g.jpg"))).resolution, "300/inch");
+  EXPECT_EQ(seen_in(load(folder.file("g.jpg"))).icc, adobe_profile());
 }
 
 TEST(MetadataCli, StripLeavesNothing) {

@@ -118,6 +118,8 @@ constexpr std::array kCodecs{
           .open = open_tiff,
           .make_writer = make_tiff_writer,
           .find_mark = find_tiff_mark,
+          .find_metadata = find_tiff_metadata,
+          .holds_metadata = {.icc = true, .exif = true, .xmp = true, .resolution = true, .fields = true},
           .libraries = tiff_libraries},
     Codec{.format = Format::pbm,
           .name = "pbm",

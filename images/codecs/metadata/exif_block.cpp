@@ -118,8 +118,12 @@ class Parsing {
   [[nodiscard]] bool is_left_out(const ExifEntry& entry) const {
     if (bytes_of_type(entry.type) == 0 || entry.count == 0) return true;
     const bool pointer = entry.tag == kExifPointer || entry.tag == kGpsPointer;
-    if (of_tiff_file_ && depth_ == 0)
+    if (of_tiff_file_ && depth_ == 0) {
+      // A long description is a document of its own (OME-XML).
+      constexpr std::uint32_t kMostDescription = 8192;
+      if (entry.tag == kOfTiffFile[0] && entry.count > kMostDescription) return true;
       return !pointer && std::ranges::find(kOfTiffFile, entry.tag) == kOfTiffFile.end();
+    }
     return std::ranges::find(kLeftOut, entry.tag) != kLeftOut.end();
   }
 
@@ -203,6 +207,14 @@ class Building {
     return bytes;
   }
 
+  void append_value(const ExifEntry& entry) {
+    const std::size_t unit = unit_of_type(entry.type);
+    for (std::size_t i = 0; i < entry.value.size(); ++i) {
+      const std::size_t at = i / unit * unit + (from_big_ == to_big_ ? i % unit : unit - 1 - i % unit);
+      out_.push_back(entry.value[at]);
+    }
+  }
+
   [[nodiscard]] std::vector<std::byte> take() { return std::move(out_); }
 
  private:
@@ -210,14 +222,6 @@ class Building {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t shift = 8 * (to_big_ ? count - 1 - i : i);
       out_.push_back(static_cast<std::byte>(value >> shift));
-    }
-  }
-
-  void append_value(const ExifEntry& entry) {
-    const std::size_t unit = unit_of_type(entry.type);
-    for (std::size_t i = 0; i < entry.value.size(); ++i) {
-      const std::size_t at = i / unit * unit + (from_big_ == to_big_ ? i % unit : unit - 1 - i % unit);
-      out_.push_back(entry.value[at]);
     }
   }
 
@@ -278,6 +282,17 @@ std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes
   for (const auto* entries : {&std::as_const(image), &std::as_const(exif), &block.interoperability, &block.gps})
     if (!entries->empty()) building.add(*entries);
   return building.take();
+}
+
+std::vector<TiffMetadataField> exif_image_fields(const ExifBlock& block) {
+  std::vector<TiffMetadataField> fields;
+  for (const ExifEntry& entry : block.image) {
+    if (entry.number || std::ranges::find(kOfTiffFile, entry.tag) == kOfTiffFile.end()) continue;
+    Building building(block.big_endian, std::endian::native == std::endian::big, 0);
+    building.append_value(entry);
+    fields.push_back({entry.tag, entry.type, entry.count, building.take()});
+  }
+  return fields;
 }
 
 ExifDirectories build_exif_directories(const ExifBlock& block, std::uint32_t place) {

@@ -15,6 +15,8 @@
 #include <span>
 #include <vector>
 
+#include "images/codecs/metadata/metadata.h"
+
 namespace imgpipe {
 
 inline constexpr std::size_t kMostExifEntries = 1000;
@@ -44,6 +46,10 @@ void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, st
 
 // The whole block, in its own byte order. Throws Error(input) where it is longer than `most_bytes`.
 [[nodiscard]] std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes);
+
+// What is said of the picture in the first directory, as fields of a TIFF: maker, model, dates and their like,
+// the orientation too.
+[[nodiscard]] std::vector<TiffMetadataField> exif_image_fields(const ExifBlock& block);
 
 // The directories of Exif, interoperability and GPS alone, in this machine's byte order, to stand in a file at
 // `place`; each offset is from the file's start. Zero: there is none.

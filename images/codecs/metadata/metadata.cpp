@@ -38,7 +38,7 @@ class Keeping {
     take_xmp();
     take_resolution();
     take_fields();
-    if (metadata_.bytes() > 0 || metadata_.resolution || metadata_.orientation)
+    if (metadata_.bytes() > 0 || metadata_.resolution)
       kept_.metadata = std::make_shared<const Metadata>(std::move(metadata_));
     return std::move(kept_);
   }
@@ -70,8 +70,7 @@ class Keeping {
       if (!holds_.exif) return lose("EXIF", holds_none());
       adapt_exif(block, use_.applied != Orientation::upright, use_.shape.width, use_.shape.height);
       metadata_.exif = build_exif(block, kMostExifBytes);
-      const Orientation left = exif_orientation(metadata_.exif);
-      if (left != Orientation::upright) metadata_.orientation = left;
+      described_ = std::ranges::find(block.image, kDescription, &ExifEntry::tag) != block.image.end();
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::memory) throw;
       lose("EXIF", error.what());
@@ -109,7 +108,6 @@ class Keeping {
   }
 
   void take_fields() {
-    constexpr std::uint16_t kDescription = 270;
     bool lost_description = false, lost_place = false;
     const bool moved = use_.moved || use_.scaled || use_.applied != Orientation::upright;
     for (TiffMetadataField& field : found_.fields) {
@@ -120,9 +118,11 @@ class Keeping {
         (places ? lost_place : lost_description) = true;
       }
     }
-    if (lost_description) lose("description", holds_none());
+    if (lost_description && !described_) lose("description", holds_none());
     if (lost_place) lose("GeoTIFF", holds_.fields ? "the image was moved, turned or resized" : holds_none());
   }
+
+  static constexpr std::uint16_t kDescription = 270;
 
   std::string name_;
   HeldMetadata holds_;
@@ -130,6 +130,7 @@ class Keeping {
   FoundMetadata found_;
   Metadata metadata_;
   KeptMetadata kept_;
+  bool described_ = false;  // EXIF has the description too
 };
 
 }  // namespace

@@ -54,7 +54,6 @@ struct Metadata {
   std::vector<std::byte> icc, exif, xmp;  // EXIF: a TIFF structure from its header on
   std::optional<Resolution> resolution;
   std::vector<TiffMetadataField> fields;  // ascending by tag
-  std::optional<Orientation> orientation;  // that still is to be applied: of a TIFF, which has it as a field
 
   [[nodiscard]] std::int64_t bytes() const;
 };

@@ -1,6 +1,7 @@
 #include "images/codecs/tiff/tiff_directory.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <unordered_set>
 
@@ -101,6 +102,23 @@ std::optional<TiffValues> TiffDirectory::find(TiffTag tag, bool lenient) const {
     found = TiffValues(file_.subspan(start, bytes), each, big_endian_);
   }
   return found;
+}
+
+std::optional<TiffRawField> TiffDirectory::find_raw(TiffTag tag) const {
+  constexpr std::uint64_t kBytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};  // by type
+  const std::size_t count_bytes = big_ ? 8 : 4;
+  for (std::uint64_t i = 0; i < count_; ++i) {
+    const std::uint64_t at = first_ + i * (big_ ? 20 : 12);
+    if (number(at, 2) != static_cast<std::uint64_t>(tag)) continue;
+    const std::uint64_t type = number(at + 2, 2), count = number(at + 4, count_bytes);
+    if (type == 0 || type >= std::size(kBytes) || count == 0 || count > file_.size() / kBytes[type])
+      return std::nullopt;
+    const std::uint64_t bytes = count * kBytes[type], inside = at + 4 + count_bytes;
+    const std::uint64_t start = bytes <= count_bytes ? inside : number(inside, count_bytes);
+    if (start > file_.size() || file_.size() - start < bytes) return std::nullopt;
+    return TiffRawField{static_cast<std::uint16_t>(type), count, file_.subspan(start, bytes)};
+  }
+  return std::nullopt;
 }
 
 std::uint64_t TiffDirectory::next() const {

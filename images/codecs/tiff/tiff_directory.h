@@ -20,6 +20,7 @@ enum class TiffTag : std::uint16_t {
   compression = 259,
   photometric = 262,
   fill_order = 266,
+  description = 270,
   strip_offsets = 273,
   orientation = 274,
   samples = 277,
@@ -44,7 +45,16 @@ enum class TiffTag : std::uint16_t {
   sample_format = 339,
   jpeg_tables = 347,
   ycbcr_subsampling = 530,
+  xmp = 700,
+  pixel_scale = 33550,  // GeoTIFF
+  tie_points = 33922,
+  transformation = 34264,
+  exif = 34665,
   profile = 34675,
+  geo_keys = 34735,
+  geo_numbers = 34736,
+  geo_texts = 34737,
+  gps = 34853,
   dng_version = 50706,
 };
 
@@ -76,6 +86,13 @@ class TiffValues {
   bool big_endian_ = false;
 };
 
+// A field of any type, not judged.
+struct TiffRawField {
+  std::uint16_t type = 0;
+  std::uint64_t count = 0;
+  Bytes bytes;
+};
+
 // One directory. Opening it throws Error(input) where it does not lie in the file.
 class TiffDirectory {
  public:
@@ -86,6 +103,9 @@ class TiffDirectory {
   // there is no such field. Throws Error(input) for another type, for values that do not lie in the file, for
   // a field without any, and, unless `lenient`, for one that is there twice.
   [[nodiscard]] std::optional<TiffValues> find(TiffTag tag, bool lenient = false) const;
+  // The first field of this tag; nullopt where there is none, its type is none of TIFF 6.0, or its values do
+  // not lie in the file.
+  [[nodiscard]] std::optional<TiffRawField> find_raw(TiffTag tag) const;
   // Of the following directory; 0: there is none. Throws Error(input) where it is cut off.
   [[nodiscard]] std::uint64_t next() const;
 

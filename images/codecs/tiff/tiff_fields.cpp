@@ -53,6 +53,15 @@ void TiffFields::add_text(TiffTag tag, std::string_view text) {
   fields_.push_back(std::move(field));
 }
 
+void TiffFields::add_raw(TiffTag tag, std::uint16_t type, std::uint64_t count, std::vector<std::byte> data) {
+  if (std::ranges::find(fields_, tag, &Field::tag) == fields_.end())
+    fields_.push_back({tag, static_cast<TiffType>(type), count, std::move(data)});
+}
+
+void TiffFields::sort() {
+  std::ranges::sort(fields_, {}, &Field::tag);
+}
+
 void TiffFields::add_offsets(TiffTag tag, std::size_t count) {
   fields_.push_back(
       {tag, big_ ? TiffType::u64 : TiffType::u32, count, std::vector<std::byte>(count * offset_bytes())});
@@ -75,7 +84,7 @@ std::size_t TiffFields::outside_bytes(const Field& field) const {
 std::size_t TiffFields::size_bytes() const {
   std::size_t bytes = directory_end();
   for (const Field& field : fields_) bytes += outside_bytes(field);
-  return bytes;
+  return bytes + tail_.size();
 }
 
 std::vector<std::byte> TiffFields::build() const {
@@ -90,12 +99,14 @@ std::vector<std::byte> TiffFields::build() const {
   } else {
     append(out, static_cast<std::uint16_t>(fields_.size()));
   }
-  std::size_t outside = directory_end();
+  std::size_t outside_short = directory_end(), outside_long = outside_short;
+  for (const Field& field : fields_) outside_long += is_long(field) ? 0 : outside_bytes(field);
   for (const Field& field : fields_) {
     append(out, static_cast<std::uint16_t>(field.tag));
     append(out, static_cast<std::uint16_t>(field.type));
     append_wide(out, field.count, big_);
     if (outside_bytes(field) > 0) {
+      std::size_t& outside = is_long(field) ? outside_long : outside_short;
       append_wide(out, outside, big_);
       outside += outside_bytes(field);
       continue;
@@ -104,11 +115,14 @@ std::vector<std::byte> TiffFields::build() const {
     out.resize(out.size() + offset_bytes() - field.data.size());
   }
   append_wide(out, 0, big_);  // no further directory
-  for (const Field& field : fields_) {
-    if (outside_bytes(field) == 0) continue;
-    out.insert(out.end(), field.data.begin(), field.data.end());
-    out.resize(out.size() + outside_bytes(field) - field.data.size());
+  for (const bool longs : {false, true}) {
+    for (const Field& field : fields_) {
+      if (outside_bytes(field) == 0 || is_long(field) != longs) continue;
+      out.insert(out.end(), field.data.begin(), field.data.end());
+      out.resize(out.size() + outside_bytes(field) - field.data.size());
+    }
   }
+  out.insert(out.end(), tail_.begin(), tail_.end());
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "images/codecs/tiff/tiff_directory.h"
@@ -20,6 +21,12 @@ class TiffFields {
   void add_u32(TiffTag tag, std::uint32_t value);
   void add_rational(TiffTag tag, std::uint32_t numerator, std::uint32_t denominator);
   void add_text(TiffTag tag, std::string_view text);
+  // In any order, before sort(): values of a type of TIFF 6.0, in this machine's byte order. A tag that is there
+  // already stays as it is.
+  void add_raw(TiffTag tag, std::uint16_t type, std::uint64_t count, std::vector<std::byte> data);
+  void sort();
+  // What stands behind all values.
+  void set_tail(std::vector<std::byte> tail) { tail_ = std::move(tail); }
   // Numbers of 32 bits, of a BigTIFF 64, all 0 until they are set.
   void add_offsets(TiffTag tag, std::size_t count);
   void set_offsets(TiffTag tag, const std::vector<std::uint64_t>& values);
@@ -38,11 +45,14 @@ class TiffFields {
 
   [[nodiscard]] std::size_t offset_bytes() const { return big_ ? 8 : 4; }
   [[nodiscard]] std::size_t directory_end() const;
+  // Short values stand in front of long ones, so that the mark is near the file's start.
+  [[nodiscard]] static bool is_long(const Field& field) { return field.data.size() > 1024; }
   // Values that stand behind the directory begin at even places.
   [[nodiscard]] std::size_t outside_bytes(const Field& field) const;
 
   bool big_;
   std::vector<Field> fields_;
+  std::vector<std::byte> tail_;
 };
 
 }  // namespace imgpipe

@@ -10,8 +10,10 @@
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/mark.h"
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/tiff/tiff_codec.h"
 #include "images/codecs/tiff/tiff_fields.h"
+#include "images/codecs/tiff/tiff_metadata.h"
 #include "images/codecs/tiff/tiff_packer.h"
 #include "images/codecs/tiff/tiff_page.h"
 #include "images/error.h"
@@ -26,7 +28,11 @@ constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::m
 class TiffWriter final : public Writer {
  public:
   TiffWriter(std::int64_t most_classic_bytes, Shape shape, const EncodeOptions& options)
-      : shape_(shape), packing_(options.tiff_packing), level_(options.png_level), mark_(options.mark) {
+      : shape_(shape),
+        packing_(options.tiff_packing),
+        level_(options.png_level),
+        mark_(options.mark),
+        metadata_(options.metadata) {
     tiled_ = options.tiff_tile > 0;
     cell_width_ = tiled_ ? options.tiff_tile : shape.width;
     cell_height_ = tiled_ ? options.tiff_tile
@@ -130,7 +136,10 @@ class TiffWriter final : public Writer {
     return {shape_.width, strip_rows(), shape_.channels, shape_.sample};
   }
   // More than header and directory take.
-  [[nodiscard]] std::int64_t front_bytes() const { return 1024 + chunks() * 16; }
+  [[nodiscard]] std::int64_t front_bytes() const {
+    constexpr std::int64_t kMetadataFields = 4096;
+    return 1024 + chunks() * 16 + (metadata_ ? 2 * metadata_->bytes() + kMetadataFields : 0);
+  }
 
   [[nodiscard]] std::vector<std::byte> front() const {
     constexpr std::uint16_t kCompressions[] = {1, 8, 32773, 50000};  // by TiffPacking
@@ -151,10 +160,11 @@ class TiffWriter final : public Writer {
       fields.add_offsets(TiffTag::strip_counts, count);
     }
     // Baseline TIFF has a resolution: square pixels of no known size.
-    fields.add_rational(TiffTag::x_resolution, 1, 1);
-    fields.add_rational(TiffTag::y_resolution, 1, 1);
+    const Resolution resolution = metadata_ && metadata_->resolution ? *metadata_->resolution : Resolution();
+    fields.add_rational(TiffTag::x_resolution, resolution.x, resolution.x_of);
+    fields.add_rational(TiffTag::y_resolution, resolution.y, resolution.y_of);
     fields.add_u16(TiffTag::planar, {1});
-    fields.add_u16(TiffTag::resolution_unit, {1});
+    fields.add_u16(TiffTag::resolution_unit, values(1, 1 + static_cast<int>(resolution.unit)));
     if (mark_ != Mark::none) fields.add_text(TiffTag::software, mark_text(mark_));
     if (TiffPacker::predicts(packing_)) fields.add_u16(TiffTag::predictor, {2});
     if (tiled_) {
@@ -164,6 +174,7 @@ class TiffWriter final : public Writer {
       fields.add_offsets(TiffTag::tile_counts, count);
     }
     if (shape_.has_alpha()) fields.add_u16(TiffTag::extra_samples, {2});  // not multiplied into the colours
+    if (metadata_) add_tiff_metadata(fields, *metadata_, big_);
     set_places(fields);
     return fields.build();
   }
@@ -185,6 +196,7 @@ class TiffWriter final : public Writer {
   TiffPacking packing_;
   int level_;
   Mark mark_;
+  std::shared_ptr<const Metadata> metadata_;
   bool tiled_ = false;
   bool big_ = false;
   std::int64_t cell_width_ = 1, cell_height_ = 1;

@@ -1,0 +1,182 @@
+#include "images/codecs/tiff/tiff_metadata.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "images/codecs/icc.h"
+#include "images/codecs/metadata/exif_block.h"
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::uint16_t kAscii = 2, kU16 = 3, kU32 = 4, kRational = 5, kDouble = 12;
+
+class Finding {
+ public:
+  Finding(Bytes file, FoundMetadata& found)
+      : file_(file),
+        found_(found),
+        directory_(file, tiff_directory_offset(file, 0).value_or(0)),
+        big_endian_(is_big_endian_tiff(file)) {}
+
+  void run() {
+    take_bytes(TiffTag::profile, kMostProfileBytes, found_.icc, "");
+    take_bytes(TiffTag::xmp, kMostXmpBytes, found_.xmp, "XMP (too long)");
+    take_resolution();
+    take_exif();
+    take_field(TiffTag::description, kAscii, 1);
+    take_geography();
+  }
+
+ private:
+  void take_bytes(TiffTag tag, std::size_t most, std::vector<std::byte>& into, const char* too_long) {
+    const std::optional<TiffRawField> field = directory_.find_raw(tag);
+    if (!field) return;
+    const bool fits = field->bytes.size() <= most;
+    if (!fits && *too_long != 0) {
+      found_.lost.emplace_back(too_long);
+      return;
+    }
+    const Bytes bytes = field->bytes.first(std::min(field->bytes.size(), most));
+    into.assign(bytes.begin(), bytes.end());
+  }
+
+  [[nodiscard]] std::uint32_t number(Bytes bytes, std::size_t at, std::size_t count) const {
+    return big_endian_ ? big_endian(bytes, at, count) : little_endian(bytes, at, count);
+  }
+
+  void take_resolution() {
+    const auto x = directory_.find_raw(TiffTag::x_resolution), y = directory_.find_raw(TiffTag::y_resolution);
+    const auto unit = directory_.find_raw(TiffTag::resolution_unit);
+    if (!x || !y || x->type != kRational || y->type != kRational) return;
+    const std::uint32_t unit_number = unit && unit->type == kU16 ? number(unit->bytes, 0, 2) : 2;
+    const Resolution made{number(x->bytes, 0, 4), number(x->bytes, 4, 4), number(y->bytes, 0, 4),
+                          number(y->bytes, 4, 4), static_cast<Resolution::Unit>(unit_number - 1)};
+    if (unit_number < 1 || unit_number > 3 || made.x == 0 || made.x_of == 0 || made.y == 0 || made.y_of == 0) return;
+    found_.resolution = made;
+  }
+
+  void take_exif() {
+    const bool big = number(file_, 2, 2) == 43;
+    if (!big) {
+      found_.exif = file_;
+      found_.exif_in_file = true;
+    } else if (directory_.find_raw(TiffTag::exif) || directory_.find_raw(TiffTag::gps)) {
+      found_.lost.emplace_back("EXIF (of a BigTIFF)");
+    }
+  }
+
+  // nullptr: it is not there, or of another type, too long, or has no count that `step` divides.
+  const TiffMetadataField* take_field(TiffTag tag, std::uint16_t type, std::uint64_t step) {
+    const std::optional<TiffRawField> field = directory_.find_raw(tag);
+    if (!field) return nullptr;
+    if (field->type != type || field->count % step != 0 || field->bytes.size() > kMostTiffFieldBytes) {
+      damaged_ = damaged_ || tag != TiffTag::description;
+      if (tag == TiffTag::description) found_.lost.emplace_back("description (damaged or too long)");
+      return nullptr;
+    }
+    TiffMetadataField made{static_cast<std::uint16_t>(tag), type, field->count, {}};
+    made.data.assign(field->bytes.begin(), field->bytes.end());
+    const std::size_t unit = type == kDouble ? 8 : type == kU16 ? 2 : 1;
+    if (big_endian_ != (std::endian::native == std::endian::big))
+      for (auto at = made.data.begin(); at != made.data.end(); at += static_cast<std::ptrdiff_t>(unit))
+        std::reverse(at, at + static_cast<std::ptrdiff_t>(unit));
+    if (type == kAscii && made.data.back() != std::byte{0}) {
+      made.data.push_back(std::byte{0});
+      ++made.count;
+    }
+    found_.fields.push_back(std::move(made));
+    return &found_.fields.back();
+  }
+
+  // All of it or none.
+  void take_geography() {
+    const std::size_t before = found_.fields.size();
+    found_.fields.reserve(before + 6);  // pointers to its elements stay
+    take_field(TiffTag::pixel_scale, kDouble, 3);
+    take_field(TiffTag::tie_points, kDouble, 6);
+    take_field(TiffTag::transformation, kDouble, 16);
+    const TiffMetadataField* const keys = take_field(TiffTag::geo_keys, kU16, 4);
+    const TiffMetadataField* const numbers = take_field(TiffTag::geo_numbers, kDouble, 1);
+    const TiffMetadataField* const texts = take_field(TiffTag::geo_texts, kAscii, 1);
+    const bool in_order = !damaged_ && (keys == nullptr || keys_fit(*keys, numbers, texts));
+    if (in_order) return;
+    found_.fields.resize(before);
+    found_.lost.emplace_back("GeoTIFF (damaged)");
+  }
+
+  // Version 1, and as many keys as it says; each is a number or lies in one of the three fields (section 7.1).
+  static bool keys_fit(const TiffMetadataField& keys, const TiffMetadataField* numbers,
+                       const TiffMetadataField* texts) {
+    std::vector<std::uint16_t> values(keys.data.size() / 2);
+    std::memcpy(values.data(), keys.data.data(), keys.data.size());
+    if (values.size() < 4 || values[0] != 1 || values.size() < 4 + std::size_t{4} * values[3]) return false;
+    for (std::size_t key = 4; key < 4 + std::size_t{4} * values[3]; key += 4) {
+      const std::uint64_t place = values[key + 1], end = std::uint64_t{values[key + 2]} + values[key + 3];
+      const std::uint64_t room = place == static_cast<std::uint64_t>(TiffTag::geo_keys)      ? values.size()
+                                 : place == static_cast<std::uint64_t>(TiffTag::geo_numbers) ? count_of(numbers)
+                                 : place == static_cast<std::uint64_t>(TiffTag::geo_texts)   ? count_of(texts)
+                                                                                             : 0;
+      if (place != 0 && end > room) return false;
+    }
+    return true;
+  }
+  static std::uint64_t count_of(const TiffMetadataField* field) { return field == nullptr ? 0 : field->count; }
+
+  Bytes file_;
+  FoundMetadata& found_;
+  TiffDirectory directory_;
+  bool big_endian_;
+  bool damaged_ = false;
+};
+
+std::vector<std::byte> number_bytes(std::uint32_t value) {
+  std::vector<std::byte> bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+}  // namespace
+
+FoundMetadata find_tiff_metadata(std::span<const std::byte> file) {
+  FoundMetadata found;
+  try {
+    Finding(file, found).run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::memory) throw;
+    found = {};  // no directory: the reader says so
+  }
+  return found;
+}
+
+void add_tiff_metadata(TiffFields& fields, const Metadata& metadata, bool big) {
+  constexpr std::uint16_t kByte = 1, kUndefined = 7;
+  if (!metadata.icc.empty()) fields.add_raw(TiffTag::profile, kUndefined, metadata.icc.size(), metadata.icc);
+  if (!metadata.xmp.empty()) fields.add_raw(TiffTag::xmp, kByte, metadata.xmp.size(), metadata.xmp);
+  for (const TiffMetadataField& field : metadata.fields)
+    fields.add_raw(static_cast<TiffTag>(field.tag), field.type, field.count, field.data);
+  if (metadata.exif.empty()) return fields.sort();
+  const ExifBlock block = parse_exif(metadata.exif);
+  for (TiffMetadataField& field : exif_image_fields(block))
+    fields.add_raw(static_cast<TiffTag>(field.tag), field.type, field.count, std::move(field.data));
+  const bool has_exif = !big && (!block.exif.empty() || !block.interoperability.empty());
+  const bool has_gps = !big && !block.gps.empty();
+  // Four bytes each, within the directory: where they point to follows from what is in it.
+  TiffFields without = fields;
+  if (has_exif) without.add_raw(TiffTag::exif, kU32, 1, number_bytes(0));
+  if (has_gps) without.add_raw(TiffTag::gps, kU32, 1, number_bytes(0));
+  ExifDirectories made;
+  if (!big) made = build_exif_directories(block, static_cast<std::uint32_t>(without.size_bytes()));
+  if (has_exif) fields.add_raw(TiffTag::exif, kU32, 1, number_bytes(made.exif));
+  if (has_gps) fields.add_raw(TiffTag::gps, kU32, 1, number_bytes(made.gps));
+  fields.set_tail(std::move(made.bytes));
+  fields.sort();
+}
+
+}  // namespace imgpipe
