@@ -5,12 +5,16 @@
 #include <gtest/gtest.h>
 
 #include "images/codecs/codec.h"
+#include "images/codecs/metadata/metadata.h"
 #include "images/synth.h"
 #include "tests/support/coded_jpegs.h"
+#include "tests/support/exif_maker.h"
+#include "tests/support/file_parts.h"
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/made_jpegs.h"
 #include "tests/support/places.h"
+#include "tests/support/profiles.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/tiff_seeds.h"
@@ -19,6 +23,7 @@
 int fuzz_decode(const std::uint8_t* data, std::size_t size);
 int fuzz_exif(const std::uint8_t* data, std::size_t size);
 int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
+int fuzz_metadata(const std::uint8_t* data, std::size_t size);
 int fuzz_options(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
 int fuzz_tiff(const std::uint8_t* data, std::size_t size);
@@ -139,6 +144,25 @@ TEST(FuzzReplay, Exif) {
         std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0\0\0\0\0", 26)}) {
     const auto bytes = std::as_bytes(std::span(text));
     replay_bent(fuzz_exif, {bytes.begin(), bytes.end()}, 20'000, random);
+  }
+}
+
+// Blocks of EXIF, a packet of XMP, files that hold both.
+TEST(FuzzReplay, Metadata) {
+  std::mt19937 random(11);
+  Metadata metadata;
+  metadata.exif = camera_exif(6).build();
+  metadata.xmp = bytes_of("<x:xmpmeta><rdf:RDF><a tiff:Orientation='6'/></rdf:RDF></x:xmpmeta>");
+  metadata.icc = adobe_profile();
+  for (const Bytes& seed : {camera_exif(6).build(), camera_exif(6, true).build(), metadata.xmp})
+    replay_bent(fuzz_metadata, seed, kSanitized ? 1000 : 5000, random);
+  for (const Format format : {Format::jpeg, Format::png, Format::webp, Format::tiff}) {
+    EncodeOptions options;
+    options.metadata = std::make_shared<const Metadata>(metadata);
+    const auto writer = make_writer(format, {3, 2, 3}, options);
+    const Image image({3, 2, 3});
+    writer->write_rows(image.untyped_view());
+    replay_bent(fuzz_metadata, writer->finish().joined(), kSanitized ? 500 : 2000, random);
   }
 }
 

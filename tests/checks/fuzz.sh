@@ -12,7 +12,7 @@ if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
 fi
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz
-for name in decode exif jpeg_pair options plan tiff webp; do
+for name in decode exif jpeg_pair metadata options plan tiff webp; do
   corpus=build/fuzz/corpus_$name
   mkdir -p "$corpus"
   seeds=()

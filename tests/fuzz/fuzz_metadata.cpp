@@ -1,0 +1,61 @@
+// Any bytes as a block of EXIF, as a packet of XMP and as a file with metadata: what is kept of them is in order,
+// and is kept as it is a second time.
+#include <span>
+#include <vector>
+
+#include "images/codecs/metadata/exif_block.h"
+#include "images/codecs/metadata/metadata.h"
+#include "images/codecs/metadata/xmp.h"
+#include "images/error.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using imgpipe::Error;
+
+void write_exif_twice(std::span<const std::byte> bytes, bool of_tiff_file) {
+  std::vector<std::byte> once;
+  try {
+    imgpipe::ExifBlock block = imgpipe::parse_exif(bytes, of_tiff_file);
+    imgpipe::adapt_exif(block, true, 640, 480);
+    if (block.empty()) return;
+    once = imgpipe::build_exif(block, imgpipe::kMostExifBytes);
+    const std::vector<std::byte> moved = imgpipe::build_exif_directories(block, 8).bytes;
+    if (moved.size() > once.size()) __builtin_trap();
+  } catch (const Error&) {
+    return;
+  }
+  // Throws where it is not in order, which ends the fuzzer.
+  const imgpipe::ExifBlock block = imgpipe::parse_exif(once);
+  if (imgpipe::build_exif(block, imgpipe::kMostExifBytes) != once) __builtin_trap();
+}
+
+void check_xmp_twice(std::span<const std::byte> bytes) {
+  std::vector<std::byte> once;
+  try {
+    once = imgpipe::checked_xmp(bytes, true);
+  } catch (const Error&) {
+    return;
+  }
+  if (imgpipe::checked_xmp(once, true).size() > once.size()) __builtin_trap();
+}
+
+}  // namespace
+
+IMGPIPE_FUZZ_TARGET(fuzz_metadata) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  write_exif_twice(bytes, false);
+  write_exif_twice(bytes, true);
+  check_xmp_twice(bytes);
+  for (const imgpipe::Format format : {imgpipe::Format::png, imgpipe::Format::tiff}) {
+    const imgpipe::KeptMetadata kept = imgpipe::keep_metadata(bytes, {.output = format, .shape = {3, 2, 3}});
+    if (!kept.metadata) continue;
+    imgpipe::EncodeOptions options;
+    options.metadata = kept.metadata;
+    const auto writer = imgpipe::make_writer(format, {3, 2, 3}, options);
+    const imgpipe::Image image({3, 2, 3});
+    writer->write_rows(image.untyped_view());
+    (void)writer->finish();
+  }
+  return 0;
+}
