@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from PIL import Image, ImageCms
+from PIL import Image, ImageCms, TiffImagePlugin
 
 ENDINGS = ["jpg", "png", "tif", "webp"]
 XMP = (b"<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
@@ -27,20 +27,20 @@ def exif_block():
     exif[0x0110] = "Model 1"
     exif[0x0112] = 6
     exif[0x8298] = "somebody"
-    exif.get_ifd(0x8769)[0x829A] = 0.004
-    exif.get_ifd(0x8769)[0x9003] = "2024:01:02 03:04:05"
-    exif.get_ifd(0x8769)[0xA002] = 99
-    exif.get_ifd(0x8825)[1] = "N"
-    exif.get_ifd(0x8825)[2] = (48.0, 8.0, 1.5)
+    # As dictionaries: Pillow 9 does not write what get_ifd() was given.
+    exif[0x8769] = {0x829A: 0.004, 0x9003: "2024:01:02 03:04:05", 0xA002: 99}
+    exif[0x8825] = {1: "N", 2: (48.0, 8.0, 1.5)}
     return exif
 
 
 def save(image, path, profile):
     more = {"icc_profile": profile}
     if path.endswith("tif"):
-        exif = exif_block()
-        more["tiffinfo"] = exif
-        exif[700] = XMP
+        fields = TiffImagePlugin.ImageFileDirectory_v2()
+        for tag, value in exif_block().items():
+            fields[tag] = value
+        fields[700] = XMP
+        more["tiffinfo"] = fields
         more["dpi"] = (300, 300)
     else:
         more["exif"] = exif_block().tobytes()
