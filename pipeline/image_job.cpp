@@ -220,8 +220,10 @@ std::vector<ImageNote> ImageJob::notes() const {
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
   if (header_.more_images) notes.push_back({more_images, input + kMoreImagesWarning});
   if (!lost_profile_.empty())
-    notes.push_back({profile, input + "colour profile \"" + lost_profile_ + "\" is not applied and not kept"});
-  if (!lost_metadata_.empty()) notes.push_back({metadata, input + "metadata that is not kept: " + lost_metadata_});
+    notes.push_back(
+        {profile, input + "colour profile \"" + lost_profile_ + "\" is not applied and not kept"});
+  if (!lost_metadata_.empty())
+    notes.push_back({metadata, input + "metadata that is not kept: " + lost_metadata_});
   if (drops_alpha())
     notes.push_back({alpha, files_.output_name + ": " + std::string(format_info(files_.format).name) +
                                 " holds no alpha; it is dropped"});

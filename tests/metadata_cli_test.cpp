@@ -16,7 +16,8 @@ namespace imgpipe::test {
 namespace {
 
 const std::string kXmp =
-    "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF><rdf:Description tiff:Orientation=\"6\"/></rdf:RDF></x:xmpmeta>";
+    "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF><rdf:Description "
+    "tiff:Orientation=\"6\"/></rdf:RDF></x:xmpmeta>";
 
 // A camera's picture of 16 x 12, whose orientation is to be applied.
 Bytes photo(int orientation = 6) {
@@ -40,7 +41,8 @@ Bytes photo(int orientation = 6) {
 std::string number_text(const Bytes& file, std::size_t at, int bytes, bool big) {
   std::uint32_t value = 0;
   for (int i = 0; i < bytes; ++i)
-    value = value << 8 | std::to_integer<std::uint32_t>(file.at(at + static_cast<std::size_t>(big ? i : bytes - 1 - i)));
+    value = value << 8 |
+            std::to_integer<std::uint32_t>(file.at(at + static_cast<std::size_t>(big ? i : bytes - 1 - i)));
   return std::to_string(value);
 }
 std::size_t number_at(const Bytes& file, std::size_t at, int bytes, bool big) {
@@ -48,7 +50,8 @@ std::size_t number_at(const Bytes& file, std::size_t at, int bytes, bool big) {
 }
 Bytes part(const Bytes& file, std::size_t at, std::size_t bytes) {
   if (at + bytes > file.size()) return {};
-  return {file.begin() + static_cast<std::ptrdiff_t>(at), file.begin() + static_cast<std::ptrdiff_t>(at + bytes)};
+  return {file.begin() + static_cast<std::ptrdiff_t>(at),
+          file.begin() + static_cast<std::ptrdiff_t>(at + bytes)};
 }
 std::string text(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -129,8 +132,9 @@ TEST(MetadataCli, GoesFromFormatToFormat) {
   expect_all(load(folder.file("c.jpg")), "jpg");
   EXPECT_EQ(seen_in(load(folder.file("c.jpg"))).resolution, "300/inch");
   EXPECT_EQ(seen_in(load(folder.file("c.jpg"))).icc, adobe_profile());
-  EXPECT_EQ(run(folder.file("c.jpg"), folder.file("d.webp")).err,
-            "imgpipe: " + folder.file("c.jpg") + ": metadata that is not kept: resolution (webp holds none)\n");
+  EXPECT_EQ(
+      run(folder.file("c.jpg"), folder.file("d.webp")).err,
+      "imgpipe: " + folder.file("c.jpg") + ": metadata that is not kept: resolution (webp holds none)\n");
   expect_all(load(folder.file("d.webp")), "webp");
   EXPECT_EQ(seen_in(load(folder.file("d.webp"))).icc, adobe_profile());
   EXPECT_EQ(run(folder.file("d.webp"), folder.file("e.jpg")).err, "");
@@ -149,10 +153,12 @@ TEST(MetadataCli, StripLeavesNothing) {
   for (const std::string ending : {"png", "jpg", "webp"}) {
     const RunResult result = run(folder.file("a.jpg"), folder.file("b." + ending), {"--metadata", "strip"});
     EXPECT_EQ(result.exit_code, 0);
-    EXPECT_NE(result.err.find("colour profile \"Adobe RGB (1998)\" is not applied and not kept"), std::string::npos);
+    EXPECT_NE(result.err.find("colour profile \"Adobe RGB (1998)\" is not applied and not kept"),
+              std::string::npos);
     EXPECT_EQ(result.err.find("metadata"), std::string::npos);
     const Seen seen = seen_in(load(folder.file("b." + ending)));
-    EXPECT_TRUE(seen.exif.empty() && seen.xmp.empty() && seen.icc.empty() && seen.resolution.empty()) << ending;
+    EXPECT_TRUE(seen.exif.empty() && seen.xmp.empty() && seen.icc.empty() && seen.resolution.empty())
+        << ending;
   }
   const RunResult wrong = run(folder.file("a.jpg"), folder.file("c.png"), {"--metadata", "some"});
   EXPECT_EQ(wrong.exit_code, 2);
@@ -162,9 +168,12 @@ TEST(MetadataCli, EveryDeviceAndCodecWritesIt) {
   const TemporaryFolder folder;
   save(folder.path() / "a.jpg", photo());
   for (const std::string ending : {"png", "jpg"}) {
-    const std::vector<std::vector<std::string>> ways{{"--device", "reference"}, {"--threads", "1"}, {"--codec", "turbo"}};
-    ASSERT_EQ(run_imgpipe({folder.file("a.jpg"), folder.file("0." + ending), "--stages", "smooth", "--device", "cpu"})
-                  .exit_code, 0);
+    const std::vector<std::vector<std::string>> ways{
+        {"--device", "reference"}, {"--threads", "1"}, {"--codec", "turbo"}};
+    ASSERT_EQ(run_imgpipe(
+                  {folder.file("a.jpg"), folder.file("0." + ending), "--stages", "smooth", "--device", "cpu"})
+                  .exit_code,
+              0);
     for (std::size_t i = 0; i < ways.size(); ++i) {
       const std::string output = folder.file(std::to_string(i + 1) + "." + ending);
       std::vector<std::string> command{folder.file("a.jpg"), output, "--stages", "smooth"};
@@ -207,7 +216,9 @@ TEST(MetadataCli, BatchesKeepItAndCountWhatIsLost) {
 TEST(MetadataCli, StreamsKeepIt) {
   const TemporaryFolder folder;
   save(folder.path() / "a.jpg", photo());
-  EXPECT_EQ(run_bash("$I - - --stages smooth --device cpu --format png -q < a.jpg > b.png", folder.path().string()), 0);
+  EXPECT_EQ(
+      run_bash("$I - - --stages smooth --device cpu --format png -q < a.jpg > b.png", folder.path().string()),
+      0);
   expect_all(load(folder.file("b.png")), "stdout");
 }
 

@@ -40,8 +40,8 @@ std::string refusal(std::span<const std::byte> block) {
 }
 
 std::string xmp_packet(const std::string& inside) {
-  return "<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF>" + inside +
-         "</rdf:RDF></x:xmpmeta><?xpacket end='w'?>";
+  return "<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF>" +
+         inside + "</rdf:RDF></x:xmpmeta><?xpacket end='w'?>";
 }
 
 std::string text_of(const Bytes& bytes) {
@@ -76,7 +76,8 @@ Metadata all_metadata(Format format) {
   metadata.icc = adobe_profile();
   metadata.exif = rewritten(camera_exif(1).build());
   metadata.xmp = bytes_of(xmp_packet("<rdf:Description a='1'/>"));
-  if (format != Format::webp) metadata.resolution = Resolution{.x = 300, .y = 150, .unit = Resolution::Unit::inch};
+  if (format != Format::webp)
+    metadata.resolution = Resolution{.x = 300, .y = 150, .unit = Resolution::Unit::inch};
   return metadata;
 }
 
@@ -146,7 +147,8 @@ TEST(Exif, LoopsAreRefused) {
   parts.interoperability.clear();
   Bytes block = parts.build();
   // The first directory as that of interoperability, then of itself.
-  const std::uint32_t first = std::to_integer<std::uint32_t>(block[4]) | std::to_integer<std::uint32_t>(block[5]) << 8;
+  const std::uint32_t first =
+      std::to_integer<std::uint32_t>(block[4]) | std::to_integer<std::uint32_t>(block[5]) << 8;
   parts.exif[0xA005] = {4, {first}};
   EXPECT_EQ(refusal(parts.build()), "damaged: parts of it overlap");
 }
@@ -168,7 +170,8 @@ TEST(Exif, OverlapsAreRefusedButForEqualValues) {
 
 TEST(Exif, CountsThatOverflowAreRefused) {
   for (const int type : {2, 3, 4, 5, 7, 12}) {
-    for (const std::uint32_t count : {0xFFFFFFFFU, 0x80000000U, 0x40000000U, 0x20000000U, 0x10000001U, 70'000U}) {
+    for (const std::uint32_t count :
+         {0xFFFFFFFFU, 0x80000000U, 0x40000000U, 0x20000000U, 0x10000001U, 70'000U}) {
       ExifParts parts = camera_exif(1);
       parts.image[0x9C9B] = {type, std::vector<std::uint32_t>(10, 1), count};
       EXPECT_EQ(refusal(parts.build()), "damaged: an offset leads out of it") << type << " " << count;
@@ -209,10 +212,11 @@ TEST(Xmp, WhatIsInOrderStays) {
 
 TEST(Xmp, WhatIsNotInOrderIsRefused) {
   for (const std::string& inside :
-       {std::string("<a>"), std::string("</a>"), std::string("<a></b>"), std::string("<a b='"), std::string("<"),
-        std::string("\xFF"), std::string("\xC0\x80"), std::string("\xED\xA0\x80"), std::string("\xF4\x90\x80\x80"),
-        std::string("a\0b", 3), std::string("\x01"), std::string("<!DOCTYPE a>"), std::string("<!ENTITY a 'b'>"),
-        std::string("<!-- "), std::string("<? "), std::string("<a <b>>"), std::string("\xE2\x82")})
+       {std::string("<a>"), std::string("</a>"), std::string("<a></b>"), std::string("<a b='"),
+        std::string("<"), std::string("\xFF"), std::string("\xC0\x80"), std::string("\xED\xA0\x80"),
+        std::string("\xF4\x90\x80\x80"), std::string("a\0b", 3), std::string("\x01"),
+        std::string("<!DOCTYPE a>"), std::string("<!ENTITY a 'b'>"), std::string("<!-- "), std::string("<? "),
+        std::string("<a <b>>"), std::string("\xE2\x82")})
     EXPECT_THROW((void)checked(xmp_packet(inside)), Error) << inside;
   EXPECT_THROW((void)checked("<x/>"), Error);
   EXPECT_THROW((void)checked(""), Error);
@@ -226,8 +230,9 @@ TEST(Xmp, WhatIsNotInOrderIsRefused) {
 
 TEST(Xmp, OrientationIsResetAndThumbnailsGo) {
   const auto inside = [](const std::string& digit, const std::string& thumbnail) {
-    return xmp_packet("<rdf:Description tiff:Orientation=\"" + digit + "\" tiff:OrientationX='7'/><tiff:Orientation>" +
-                      digit + "</tiff:Orientation>" + thumbnail);
+    return xmp_packet("<rdf:Description tiff:Orientation=\"" + digit +
+                      "\" tiff:OrientationX='7'/><tiff:Orientation>" + digit + "</tiff:Orientation>" +
+                      thumbnail);
   };
   const std::string thumbnail = "<xmp:Thumbnails><rdf:Alt><rdf:li>abc</rdf:li></rdf:Alt></xmp:Thumbnails>";
   EXPECT_EQ(checked(inside("6", thumbnail), true), inside("1", ""));
@@ -289,7 +294,8 @@ TEST(Metadata, PixelsAreTheSameWithAndWithout) {
   for (const Format format : kHolders) {
     const Decoded with = try_decode(file_with(format, all_metadata(format)));
     const Decoded without = try_decode(file_with(format, {}));
-    EXPECT_EQ(first_difference(without.image.untyped_view(), with.image.untyped_view()), "") << format_info(format).name;
+    EXPECT_EQ(first_difference(without.image.untyped_view(), with.image.untyped_view()), "")
+        << format_info(format).name;
   }
 }
 
@@ -325,7 +331,8 @@ TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   const Bytes file = file_with(Format::png, all_metadata(Format::png));
   const KeptMetadata kept = keep_metadata(file, {.output = Format::bmp, .shape = {1, 1, 3}});
   EXPECT_FALSE(kept.metadata);
-  EXPECT_EQ(lost_metadata_text(kept.lost), "EXIF (bmp holds none), XMP (bmp holds none), resolution (bmp holds none)");
+  EXPECT_EQ(lost_metadata_text(kept.lost),
+            "EXIF (bmp holds none), XMP (bmp holds none), resolution (bmp holds none)");
   EXPECT_EQ(kept.lost_profile, "Adobe RGB (1998)");
 }
 
@@ -405,7 +412,8 @@ TEST(Metadata, PartsOfAProfileMustBeWhole) {
 
 template <class T>
 TiffMetadataField tiff_field(int tag, int type, const std::vector<T>& values) {
-  TiffMetadataField field{static_cast<std::uint16_t>(tag), static_cast<std::uint16_t>(type), values.size(), {}};
+  TiffMetadataField field{
+      static_cast<std::uint16_t>(tag), static_cast<std::uint16_t>(type), values.size(), {}};
   const auto bytes = std::as_bytes(std::span(values));
   field.data.assign(bytes.begin(), bytes.end());
   return field;
@@ -435,7 +443,8 @@ TEST(Metadata, ATiffKeepsItsDescriptionAndItsPlace) {
   ASSERT_TRUE(kept.metadata);
   EXPECT_TRUE(same_fields(kept.metadata->fields, given.fields));
   EXPECT_TRUE(kept.lost.empty());
-  const KeptMetadata moved = keep_metadata(file, {Format::tiff, {17, 11, 3}, Orientation::upright, true, false});
+  const KeptMetadata moved =
+      keep_metadata(file, {Format::tiff, {17, 11, 3}, Orientation::upright, true, false});
   EXPECT_EQ(moved.metadata->fields.size(), 1U);
   EXPECT_EQ(lost_metadata_text(moved.lost), "GeoTIFF (the image was moved, turned or resized)");
   const KeptMetadata png = keep_metadata(file, {.output = Format::png, .shape = {17, 11, 3}});

@@ -200,7 +200,7 @@ struct EncodeOptions {
   CodecChoice codec = CodecChoice::automatic;
   Mark mark = Mark::none;  // that the file is to carry
   WebpCoding webp = WebpCoding::lossless;
-  int webp_level = 1;  // 0..9, 9 the smallest
+  int webp_level = 1;                          // 0..9, 9 the smallest
   std::shared_ptr<const Metadata> metadata{};  // nullptr: none
 };
 

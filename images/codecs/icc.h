@@ -1,5 +1,5 @@
-// What imgpipe wants of an embedded ICC profile, which it does not apply: is it sRGB, what is it called, and may
-// it be copied (ICC.1:2001-04 for version 2, ICC.1:2010 for version 4).
+// What imgpipe wants of an embedded ICC profile, which it does not apply: is it sRGB, what is it called, and
+// may it be copied (ICC.1:2001-04 for version 2, ICC.1:2010 for version 4).
 #pragma once
 
 #include <cstddef>

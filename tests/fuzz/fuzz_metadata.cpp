@@ -1,5 +1,5 @@
-// Any bytes as a block of EXIF, as a packet of XMP and as a file with metadata: what is kept of them is in order,
-// and is kept as it is a second time.
+// Any bytes as a block of EXIF, as a packet of XMP and as a file with metadata: what is kept of them is in
+// order, and is kept as it is a second time.
 #include <span>
 #include <vector>
 

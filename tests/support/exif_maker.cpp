@@ -77,7 +77,8 @@ class ExifReading {
     if (at + bytes > block_.size()) throw std::runtime_error("outside");
     std::uint32_t value = 0;
     for (std::size_t i = 0; i < bytes; ++i)
-      value = value << 8 | std::to_integer<std::uint32_t>(block_[at + (parts_.big_endian ? i : bytes - 1 - i)]);
+      value =
+          value << 8 | std::to_integer<std::uint32_t>(block_[at + (parts_.big_endian ? i : bytes - 1 - i)]);
     return value;
   }
 
@@ -139,7 +140,8 @@ std::vector<std::byte> ExifParts::build() const {
   ExifFields first = image, second = exif;
   if (!interoperability.empty())
     second[0xA005] = {4, {static_cast<std::uint32_t>(put_directory(out, interoperability, big_endian))}};
-  if (!second.empty()) first[0x8769] = {4, {static_cast<std::uint32_t>(put_directory(out, second, big_endian))}};
+  if (!second.empty())
+    first[0x8769] = {4, {static_cast<std::uint32_t>(put_directory(out, second, big_endian))}};
   if (!gps.empty()) first[0x8825] = {4, {static_cast<std::uint32_t>(put_directory(out, gps, big_endian))}};
   const std::size_t begin = put_directory(out, first, big_endian);
   put(out, 4, static_cast<std::uint32_t>(begin), 4, big_endian);
@@ -158,12 +160,9 @@ ExifParts camera_exif(int orientation, bool big_endian) {
                  {0x0112, {3, {static_cast<std::uint32_t>(orientation)}}},
                  {0x011A, {5, {72, 1}}},
                  {0x8298, exif_text("somebody")}};
-  parts.exif = {{0x829A, {5, {1, 250}}},
-                {0x9000, {7, {'0', '2', '3', '2'}}},
-                {0x9204, {10, {0xFFFFFFFF, 3}}},
-                {0x927C, {7, std::vector<std::uint32_t>(300, 7)}},
-                {0xA002, {4, {9999}}},
-                {0xA003, {3, {8888}}}};
+  parts.exif = {{0x829A, {5, {1, 250}}},         {0x9000, {7, {'0', '2', '3', '2'}}},
+                {0x9204, {10, {0xFFFFFFFF, 3}}}, {0x927C, {7, std::vector<std::uint32_t>(300, 7)}},
+                {0xA002, {4, {9999}}},           {0xA003, {3, {8888}}}};
   parts.gps = {{0x0000, {1, {2, 3, 0, 0}}}, {0x0001, exif_text("N")}, {0x0002, {5, {48, 1, 8, 1, 3, 2}}}};
   parts.interoperability = {{0x0001, exif_text("R98")}};
   parts.thumbnail = {{0x0103, {3, {6}}}, {0x0201, {4, {8}}}, {0x0202, {4, {100}}}};

@@ -62,7 +62,8 @@ std::optional<Resolution> density(Bytes jfif) {
   const std::uint32_t unit = big_endian(jfif, 7, 1), x = big_endian(jfif, 8, 2), y = big_endian(jfif, 10, 2);
   if (unit > 2 || x == 0 || y == 0) return std::nullopt;
   if (unit == 0) return Resolution{.x = x, .y = y};
-  return Resolution{.x = x, .y = y, .unit = unit == 1 ? Resolution::Unit::inch : Resolution::Unit::centimetre};
+  return Resolution{
+      .x = x, .y = y, .unit = unit == 1 ? Resolution::Unit::inch : Resolution::Unit::centimetre};
 }
 
 void append_segment(std::vector<std::byte>& out, int marker, std::string_view name, Bytes bytes) {
@@ -87,7 +88,8 @@ FoundMetadata find_jpeg_metadata(std::span<const std::byte> file) {
     if (ends || length < 2 || at > file.size() || length > file.size() - at) break;
     const Bytes payload = file.subspan(at + 2, length - 2);
     at += length;
-    if (marker == 0xE0 && !found.resolution && stands_at(payload, 0, "JFIF\0"sv)) found.resolution = density(payload);
+    if (marker == 0xE0 && !found.resolution && stands_at(payload, 0, "JFIF\0"sv))
+      found.resolution = density(payload);
     if (marker == 0xE1 && found.exif.empty() && stands_at(payload, 0, kExif))
       found.exif = payload.subspan(kExif.size());
     if (marker == 0xE1 && found.xmp.empty() && stands_at(payload, 0, kXmp))
@@ -107,8 +109,8 @@ std::optional<JfifDensity> jfif_density(const Metadata& metadata) {
   };
   if (const std::optional<Resolution::Whole> whole = resolution.per_inch(kMost))
     return made(1, whole->x, whole->y);
-  const bool ratio = resolution.unit == Resolution::Unit::none && resolution.x_of == 1 && resolution.y_of == 1 &&
-                     resolution.x <= kMost && resolution.y <= kMost;
+  const bool ratio = resolution.unit == Resolution::Unit::none && resolution.x_of == 1 &&
+                     resolution.y_of == 1 && resolution.x <= kMost && resolution.y <= kMost;
   return ratio ? std::optional(made(0, resolution.x, resolution.y)) : std::nullopt;
 }
 

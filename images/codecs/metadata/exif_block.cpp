@@ -20,9 +20,9 @@ constexpr std::uint16_t kOrientation = 0x0112, kExifPointer = 0x8769, kGpsPointe
 constexpr std::uint16_t kShort = 3, kLong = 4;
 constexpr std::size_t kHeaderBytes = 8, kEntryBytes = 12;
 
-// How pixels and thumbnails are stored; XMP and the profile, which have places of their own; IPTC, Photoshop's
-// resources, DNG's and printers' private data, whose structure is not checked; directories that are not read;
-// padding.
+// How pixels and thumbnails are stored; XMP and the profile, which have places of their own; IPTC,
+// Photoshop's resources, DNG's and printers' private data, whose structure is not checked; directories that
+// are not read; padding.
 constexpr std::array<std::uint16_t, 36> kLeftOut{
     0x00FE, 0x00FF, 0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x010A, 0x0111, 0x0115, 0x0116, 0x0117,
     0x011C, 0x0122, 0x0123, 0x013D, 0x0140, 0x0142, 0x0143, 0x0144, 0x0145, 0x014A, 0x0152, 0x0153,
@@ -257,7 +257,8 @@ void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, st
   static constexpr std::array kBigOne{std::byte{0}, std::byte{1}}, kLittleOne{std::byte{1}, std::byte{0}};
   const auto entry = std::ranges::find(block.image, kOrientation, &ExifEntry::tag);
   if (reset_orientation && entry != block.image.end())
-    *entry = {.tag = kOrientation, .type = kShort, .count = 1, .value = block.big_endian ? kBigOne : kLittleOne};
+    *entry = {
+        .tag = kOrientation, .type = kShort, .count = 1, .value = block.big_endian ? kBigOne : kLittleOne};
   set_number(block.exif, kWidth, static_cast<std::uint32_t>(width));
   set_number(block.exif, kHeight, static_cast<std::uint32_t>(height));
 }
@@ -272,14 +273,14 @@ std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes
   const std::size_t interoperability_at = exif_at + Building::bytes_of(exif);
   const std::size_t gps_at = interoperability_at + Building::bytes_of(block.interoperability);
   const std::size_t end = gps_at + Building::bytes_of(block.gps);
-  if (end > most_bytes)
-    throw Error(ErrorKind::input, "longer than " + std::to_string(most_bytes) + " bytes");
+  if (end > most_bytes) throw Error(ErrorKind::input, "longer than " + std::to_string(most_bytes) + " bytes");
   set_number(image, kExifPointer, static_cast<std::uint32_t>(exif_at));
   set_number(image, kGpsPointer, static_cast<std::uint32_t>(gps_at));
   set_number(exif, kInteroperabilityPointer, static_cast<std::uint32_t>(interoperability_at));
   Building building(block.big_endian, block.big_endian, 0);
   building.append_header();
-  for (const auto* entries : {&std::as_const(image), &std::as_const(exif), &block.interoperability, &block.gps})
+  for (const auto* entries :
+       {&std::as_const(image), &std::as_const(exif), &block.interoperability, &block.gps})
     if (!entries->empty()) building.add(*entries);
   return building.take();
 }

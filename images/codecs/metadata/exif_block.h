@@ -25,8 +25,8 @@ struct ExifEntry {
   std::uint16_t tag = 0;
   std::uint16_t type = 0;  // 1 to 12
   std::uint32_t count = 0;
-  std::span<const std::byte> value;         // of the block, in its byte order
-  std::optional<std::uint32_t> number{};    // in place of `value`
+  std::span<const std::byte> value;       // of the block, in its byte order
+  std::optional<std::uint32_t> number{};  // in place of `value`
 };
 
 struct ExifBlock {
@@ -47,12 +47,12 @@ void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, st
 // The whole block, in its own byte order. Throws Error(input) where it is longer than `most_bytes`.
 [[nodiscard]] std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes);
 
-// What is said of the picture in the first directory, as fields of a TIFF: maker, model, dates and their like,
-// the orientation too.
+// What is said of the picture in the first directory, as fields of a TIFF: maker, model, dates and their
+// like, the orientation too.
 [[nodiscard]] std::vector<TiffMetadataField> exif_image_fields(const ExifBlock& block);
 
-// The directories of Exif, interoperability and GPS alone, in this machine's byte order, to stand in a file at
-// `place`; each offset is from the file's start. Zero: there is none.
+// The directories of Exif, interoperability and GPS alone, in this machine's byte order, to stand in a file
+// at `place`; each offset is from the file's start. Zero: there is none.
 struct ExifDirectories {
   std::vector<std::byte> bytes;
   std::uint32_t exif = 0, gps = 0;

@@ -15,8 +15,8 @@ namespace imgpipe {
 namespace {
 
 // round(value * up / down), if it is from 1 to `most`.
-std::optional<std::uint32_t> scaled(std::uint32_t value, std::uint32_t of, std::uint64_t up, std::uint64_t down,
-                                    std::uint32_t most) {
+std::optional<std::uint32_t> scaled(std::uint32_t value, std::uint32_t of, std::uint64_t up,
+                                    std::uint64_t down, std::uint32_t most) {
   const std::uint64_t divisor = of * down;
   const std::uint64_t whole = (value * up + divisor / 2) / divisor;
   if (whole < 1 || whole > most) return std::nullopt;
@@ -100,7 +100,8 @@ class Keeping {
       std::swap(resolution.x, resolution.y);
       std::swap(resolution.x_of, resolution.y_of);
     }
-    const bool square = std::uint64_t{resolution.x} * resolution.y_of == std::uint64_t{resolution.y} * resolution.x_of;
+    const bool square =
+        std::uint64_t{resolution.x} * resolution.y_of == std::uint64_t{resolution.y} * resolution.x_of;
     if (use_.scaled) return lose("resolution", "resized");
     if (use_.moved && !square) return lose("resolution", "of pixels that are not square and were moved");
     if (!holds_.resolution) return lose("resolution", holds_none());

@@ -1,5 +1,5 @@
-// What a file says beside its pixels, and what of it goes along into the file that is made of it: ICC profile,
-// EXIF, XMP, resolution; of TIFF also its description and what places it on a map.
+// What a file says beside its pixels, and what of it goes along into the file that is made of it: ICC
+// profile, EXIF, XMP, resolution; of TIFF also its description and what places it on a map.
 //
 // Nothing is copied unchecked: an ICC profile has its size and its table of tags inside, EXIF is taken apart
 // and written anew (exif_block.h), XMP is UTF-8 and nests as XML has to. What is damaged, or larger than the
@@ -76,10 +76,10 @@ struct HeldMetadata {
 // What became of the image on its way.
 struct MetadataUse {
   Format output = Format::png;
-  Shape shape;                                    // as it is written
-  Orientation applied = Orientation::upright;     // by the reader
-  bool moved = false;                             // some step moves pixels: flip, rotate, crop
-  bool scaled = false;                            // some step makes other pixels of them: resize
+  Shape shape;                                 // as it is written
+  Orientation applied = Orientation::upright;  // by the reader
+  bool moved = false;                          // some step moves pixels: flip, rotate, crop
+  bool scaled = false;                         // some step makes other pixels of them: resize
 };
 
 struct KeptMetadata {

@@ -118,7 +118,8 @@ void drop_thumbnails(std::string& text) {
   constexpr std::string_view kBegin = "<xmp:Thumbnails"sv, kEnd = "</xmp:Thumbnails>"sv;
   for (std::size_t at = 0; (at = text.find(kBegin, at)) != std::string::npos;) {
     const std::size_t next = at + kBegin.size();
-    const bool whole_name = next < text.size() && (text[next] == '>' || kSpaces.find(text[next]) != std::string_view::npos);
+    const bool whole_name =
+        next < text.size() && (text[next] == '>' || kSpaces.find(text[next]) != std::string_view::npos);
     const std::size_t end = text.find(kEnd, next);
     if (!whole_name || end == std::string::npos) {
       at = next;

@@ -7,8 +7,8 @@
 
 namespace imgpipe {
 
-// The packet, checked: UTF-8 without zeros and control characters, elements that nest and end, no DOCTYPE, and
-// an rdf:RDF in it. Thumbnails (xmp:Thumbnails) are left out; with `reset_orientation` tiff:Orientation,
+// The packet, checked: UTF-8 without zeros and control characters, elements that nest and end, no DOCTYPE,
+// and an rdf:RDF in it. Thumbnails (xmp:Thumbnails) are left out; with `reset_orientation` tiff:Orientation,
 // attribute or element, becomes 1. Throws Error(input), whose text is short: "damaged: ...".
 [[nodiscard]] std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool reset_orientation);
 

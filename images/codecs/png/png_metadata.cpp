@@ -59,7 +59,8 @@ std::vector<std::byte> profile_of(Bytes data) {
 // Behind the keyword: whether compressed, method, language, translated keyword, text.
 void take_xmp(Bytes data, FoundMetadata& found) {
   const std::size_t text = after_zero(data, after_zero(data, kXmp.size() + 2));
-  const std::uint32_t compressed = big_endian(data, kXmp.size(), 1), method = big_endian(data, kXmp.size() + 1, 1);
+  const std::uint32_t compressed = big_endian(data, kXmp.size(), 1),
+                      method = big_endian(data, kXmp.size() + 1, 1);
   std::optional<std::vector<std::byte>> packet;
   const Bytes rest = data.subspan(text);
   if (compressed == 0 && rest.size() <= kMostXmpBytes) packet.emplace(rest.begin(), rest.end());
@@ -104,8 +105,8 @@ std::vector<std::byte> resolution_data(const Resolution& resolution) {
   constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
   std::vector<std::byte> data;
   const std::optional<Resolution::Whole> whole = resolution.per_metre(kMost);
-  const bool ratio = resolution.unit == Resolution::Unit::none && resolution.x_of == 1 && resolution.y_of == 1 &&
-                     resolution.x <= kMost && resolution.y <= kMost;
+  const bool ratio = resolution.unit == Resolution::Unit::none && resolution.x_of == 1 &&
+                     resolution.y_of == 1 && resolution.x <= kMost && resolution.y <= kMost;
   if (!whole && !ratio) return data;
   append_big_endian(data, whole ? whole->x : resolution.x, 4);
   append_big_endian(data, whole ? whole->y : resolution.y, 4);
@@ -118,7 +119,8 @@ std::vector<std::byte> resolution_data(const Resolution& resolution) {
 FoundMetadata find_png_metadata(std::span<const std::byte> file) {
   FoundMetadata found;
   bool pixels_begun = false;
-  for (std::optional<PngChunk> chunk = png_chunk_at(file, 8); chunk; chunk = png_chunk_at(file, chunk->end())) {
+  for (std::optional<PngChunk> chunk = png_chunk_at(file, 8); chunk;
+       chunk = png_chunk_at(file, chunk->end())) {
     const auto is = [&](const char* type) { return is_png_type(file, *chunk, type); };
     const Bytes data = chunk->data(file);
     if (is("IEND")) break;

@@ -21,8 +21,8 @@ class TiffFields {
   void add_u32(TiffTag tag, std::uint32_t value);
   void add_rational(TiffTag tag, std::uint32_t numerator, std::uint32_t denominator);
   void add_text(TiffTag tag, std::string_view text);
-  // In any order, before sort(): values of a type of TIFF 6.0, in this machine's byte order. A tag that is there
-  // already stays as it is.
+  // In any order, before sort(): values of a type of TIFF 6.0, in this machine's byte order. A tag that is
+  // there already stays as it is.
   void add_raw(TiffTag tag, std::uint16_t type, std::uint64_t count, std::vector<std::byte> data);
   void sort();
   // What stands behind all values.

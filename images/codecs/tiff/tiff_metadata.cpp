@@ -58,7 +58,8 @@ class Finding {
     const std::uint32_t unit_number = unit && unit->type == kU16 ? number(unit->bytes, 0, 2) : 2;
     const Resolution made{number(x->bytes, 0, 4), number(x->bytes, 4, 4), number(y->bytes, 0, 4),
                           number(y->bytes, 4, 4), static_cast<Resolution::Unit>(unit_number - 1)};
-    if (unit_number < 1 || unit_number > 3 || made.x == 0 || made.x_of == 0 || made.y == 0 || made.y_of == 0) return;
+    if (unit_number < 1 || unit_number > 3 || made.x == 0 || made.x_of == 0 || made.y == 0 || made.y_of == 0)
+      return;
     found_.resolution = made;
   }
 
@@ -111,7 +112,8 @@ class Finding {
     found_.lost.emplace_back("GeoTIFF (damaged)");
   }
 
-  // Version 1, and as many keys as it says; each is a number or lies in one of the three fields (section 7.1).
+  // Version 1, and as many keys as it says; each is a number or lies in one of the three fields
+  // (section 7.1).
   static bool keys_fit(const TiffMetadataField& keys, const TiffMetadataField* numbers,
                        const TiffMetadataField* texts) {
     std::vector<std::uint16_t> values(keys.data.size() / 2);
@@ -119,15 +121,18 @@ class Finding {
     if (values.size() < 4 || values[0] != 1 || values.size() < 4 + std::size_t{4} * values[3]) return false;
     for (std::size_t key = 4; key < 4 + std::size_t{4} * values[3]; key += 4) {
       const std::uint64_t place = values[key + 1], end = std::uint64_t{values[key + 2]} + values[key + 3];
-      const std::uint64_t room = place == static_cast<std::uint64_t>(TiffTag::geo_keys)      ? values.size()
-                                 : place == static_cast<std::uint64_t>(TiffTag::geo_numbers) ? count_of(numbers)
-                                 : place == static_cast<std::uint64_t>(TiffTag::geo_texts)   ? count_of(texts)
-                                                                                             : 0;
+      const std::uint64_t room = place == static_cast<std::uint64_t>(TiffTag::geo_keys) ? values.size()
+                                 : place == static_cast<std::uint64_t>(TiffTag::geo_numbers)
+                                     ? count_of(numbers)
+                                 : place == static_cast<std::uint64_t>(TiffTag::geo_texts) ? count_of(texts)
+                                                                                           : 0;
       if (place != 0 && end > room) return false;
     }
     return true;
   }
-  static std::uint64_t count_of(const TiffMetadataField* field) { return field == nullptr ? 0 : field->count; }
+  static std::uint64_t count_of(const TiffMetadataField* field) {
+    return field == nullptr ? 0 : field->count;
+  }
 
   Bytes file_;
   FoundMetadata& found_;

@@ -1,5 +1,5 @@
-// What a WebP's chunks say beside the picture: ICCP, EXIF and XMP (RFC 9649, section 2.7), where VP8X announces
-// them.
+// What a WebP's chunks say beside the picture: ICCP, EXIF and XMP (RFC 9649, section 2.7), where VP8X
+// announces them.
 #include <algorithm>
 #include <string_view>
 

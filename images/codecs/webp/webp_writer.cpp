@@ -120,7 +120,9 @@ class WebpWriter final : public Writer {
     for (std::int64_t y = 0; y < rows.height; ++y) take_row(rows.row(y), rows_taken_++);
   }
 
-  [[nodiscard]] std::int64_t working_bytes() const override { return library_bytes() + most_file_bytes() + metadata_bytes(); }
+  [[nodiscard]] std::int64_t working_bytes() const override {
+    return library_bytes() + most_file_bytes() + metadata_bytes();
+  }
 
   // Of each pixel, and of histograms and hashes, which end to grow.
   [[nodiscard]] std::int64_t library_bytes() const override {
