@@ -93,8 +93,8 @@ class Parsing {
     std::vector<ExifEntry> entries;
     for (std::size_t i = 0; i < count; ++i) take_entry(at + 2 + i * kEntryBytes, entries);
     std::ranges::stable_sort(entries, {}, &ExifEntry::tag);
-    const auto [first, last] = std::ranges::unique(entries, {}, &ExifEntry::tag);
-    entries.erase(first, last);
+    const auto same = [](const ExifEntry& a, const ExifEntry& b) { return a.tag == b.tag; };
+    entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
     return entries;
   }
 
