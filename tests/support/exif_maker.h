@@ -1,6 +1,7 @@
 // EXIF blocks to test with, made field by field in either byte order, and read back without imgpipe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -31,6 +32,12 @@ struct ExifParts {
   for (const char c : text) field.values.push_back(static_cast<unsigned char>(c));
   field.values.push_back(0);
   return field;
+}
+
+[[nodiscard]] inline bool same_values(const ExifFields& a, const ExifFields& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return x.first == y.first && x.second.type == y.second.type && x.second.values == y.second.values;
+  });
 }
 
 // A camera's, with all its directories, a maker's note and a thumbnail.
