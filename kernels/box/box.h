@@ -51,13 +51,14 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t counted(std::int64_t i, std::int64_t
   return static_cast<std::uint32_t>(last - first + 1);
 }
 
-// box_mean() without a division: (sum + add) * factor / 2^32 / 2^shift, rounded down. With s the bits of
-// `pixels` less one, 2^s <= pixels < 2^(s+1), and u = 2^(32+s): the next multiple of `pixels` above u or
-// below it is at most 2^s away, because both distances are `pixels` together. Above, by e: factor = (u + e) /
-// pixels, and the product is too large by sum e / (u pixels) < 1 / pixels. Below, by e > 0: factor = (u - e)
-// / pixels, and (sum + 1) * factor / u is more than sum / pixels less 1 / pixels of (sum + 1) / pixels, so
-// rounding down gives the same (Granlund and Montgomery, Division by Invariant Integers, 1994; Robison, N-bit
-// Unsigned Division via N-bit Multiply-Add, 2005).
+// box_mean() without a division: (sum + add) * factor / 2^32 / 2^shift, rounded down. Let n be the pixels,
+// 2^s <= n < 2^(s+1), u = 2^(32+s), and D = sum + n/2 < 2^32 - 1, of which D / n rounded down is wanted. The
+// multiples of n above u and below it are n apart, so one of them, u + e or u - e, has e <= 2^s.
+//   u + e: factor = (u + e) / n. D factor / u is more than D / n by D e / (u n) < 1 / n: rounds down alike.
+//   u - e, e > 0: factor = (u - e) / n. (D + 1) factor / u is less than (D + 1) / n by at most 1 / n, so it
+//   is at least D / n and below (D + 1) / n: rounds down alike. (With n = 2^s, e = n.)
+// Granlund and Montgomery, Division by Invariant Integers, 1994; Robison, N-bit Unsigned Division via N-bit
+// Multiply-Add, 2005.
 struct BoxDivisor {
   std::uint32_t add = 0;
   std::uint32_t factor = 0;
@@ -72,7 +73,7 @@ constexpr BoxDivisor box_divisor(std::uint32_t pixels) {
   const std::uint64_t above = (unit + pixels - 1) / pixels;
   if (above <= kMostFactor && above * pixels - unit <= std::uint64_t{1} << bits)
     return {pixels / 2, static_cast<std::uint32_t>(above), bits};
-  const std::uint64_t below = unit / pixels;  // of a power of two the next but one
+  const std::uint64_t below = unit / pixels;
   return {pixels / 2 + 1, static_cast<std::uint32_t>(below > kMostFactor ? kMostFactor : below), bits};
 }
 

@@ -144,7 +144,8 @@ std::int64_t rows_of_a_block(const FrameType& type, int radius, std::int64_t str
   const std::int64_t wanted = std::int64_t{launch.multiprocessors} * kBlocks;
   const std::int64_t across = strips * type.color_channels;
   const std::int64_t segments = (wanted + across - 1) / across;
-  const std::int64_t rows = std::max({(type.height + segments - 1) / segments, kLeastRows, std::int64_t{2} * radius});
+  const std::int64_t rows =
+      std::max({(type.height + segments - 1) / segments, kLeastRows, std::int64_t{2} * radius});
   return (rows + kBatch - 1) / kBatch * kBatch;
 }
 

@@ -17,16 +17,25 @@ std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {
   return i >= 0 && i < size ? i : -1;
 }
 
-// The sum of the 2 radius + 1 pixels of a column around row y; 0 for a column that does not count.
-template <class T>
-std::uint32_t column_sum(const Plane<const T, Host>& in, std::int64_t x, std::int64_t y,
-                         const BoxParameters& box) {
-  const std::int64_t from_x = source_of(x, in.width, box.border);
-  std::uint32_t sum = 0;
-  for (std::int64_t row = y - box.radius; from_x >= 0 && row <= y + box.radius; ++row) {
-    const std::int64_t from_y = source_of(row, in.height, box.border);
-    if (from_y >= 0) sum += in.row(from_y)[from_x];
+// The rows around one that count.
+struct Rows {
+  std::array<std::int64_t, 2 * kMostBoxRadius + 1> at{};
+  std::size_t count = 0;
+
+  Rows(std::int64_t y, std::int64_t height, const BoxParameters& box) {
+    for (std::int64_t row = y - box.radius; row <= y + box.radius; ++row) {
+      const std::int64_t from = source_of(row, height, box.border);
+      if (from >= 0) at[count++] = from;
+    }
   }
+};
+
+// The sum of these rows' samples in a column; 0 for one that does not count.
+template <class T>
+std::uint32_t column_sum(const Plane<const T, Host>& in, std::int64_t x, const Rows& rows, Border border) {
+  const std::int64_t from_x = source_of(x, in.width, border);
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; from_x >= 0 && i < rows.count; ++i) sum += in.row(rows.at[i])[from_x];
   return sum;
 }
 
@@ -34,16 +43,16 @@ std::uint32_t column_sum(const Plane<const T, Host>& in, std::int64_t x, std::in
 template <class T>
 void box_pixels(const Plane<const T, Host>& in, const Plane<T, Host>& out, std::int64_t y, std::int64_t first,
                 std::int64_t end, const BoxParameters& box) {
+  const Rows rows(y, in.height, box);
   ColumnSums columns{};
   for (std::int64_t x = first - box.radius; x < end + box.radius; ++x)
-    columns[static_cast<std::size_t>(x - first + box.radius)] = column_sum(in, x, y, box);
+    columns[static_cast<std::size_t>(x - first + box.radius)] = column_sum(in, x, rows, box.border);
   const auto side = static_cast<std::uint32_t>(2 * box.radius + 1);
   for (std::int64_t x = first; x < end; ++x) {
     std::uint32_t sum = 0;
     for (std::uint32_t i = 0; i < side; ++i) sum += columns[static_cast<std::size_t>(x - first) + i];
-    const std::uint32_t pixels = box.border == Border::shrink
-                                     ? counted(x, in.width, box.radius) * counted(y, in.height, box.radius)
-                                     : side * side;
+    const std::uint32_t across = box.border == Border::shrink ? counted(x, in.width, box.radius) : side;
+    const auto pixels = across * static_cast<std::uint32_t>(rows.count);
     out.row(y)[x] = static_cast<T>(box_mean(sum, pixels));
   }
 }

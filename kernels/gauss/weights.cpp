@@ -28,8 +28,8 @@ LongDouble bell(int i, std::int64_t sigma) {
   return exp_of_minus(ratio * ratio * LongDouble{0.5, 0});
 }
 
-// To the nearest integer. There are 1.6e9 weights of all sigmas of six decimals, so the one nearest to a half
-// is some 1e-10 away from it: a double would not do, and the error here is below 1e-21.
+// To the nearest integer. All sigmas of six decimals have 2.4e9 weights together, so the one nearest to a
+// half is likely some 1e-10 away from it, where a double would not do; the error here is below 1e-21.
 std::uint32_t rounded(const LongDouble& value) {
   const double near = std::floor(value.high + 0.5);
   const double off = (value.high - near) + value.low;
