@@ -126,7 +126,7 @@ class Box {
   // With shrink: pixels whose windows lie beside the image's left or right end in part.
   void divide_end(std::int64_t x, std::int64_t first, std::uint32_t rows, T* to) const {
     const std::int64_t i = x - first;
-    const std::uint32_t sum = before_[i + 2 * box_.radius + 1] - before_[i];
+    const std::uint32_t sum = before_[i + std::int64_t{2} * box_.radius + 1] - before_[i];
     to[x] = static_cast<T>(box_mean(sum, counted(x, width_, box_.radius) * rows));
   }
 

@@ -8,7 +8,8 @@ namespace {
 
 // Columns at a time: their sums lie on the stack.
 constexpr std::int64_t kChunk = 256;
-using ColumnSums = std::array<std::uint32_t, static_cast<std::size_t>(kChunk) + 2 * kMostBoxRadius>;
+using ColumnSums =
+    std::array<std::uint32_t, static_cast<std::size_t>(kChunk) + std::size_t{2} * kMostBoxRadius>;
 
 // The coordinate to read for `i`, or -1 for a pixel that does not count.
 std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {

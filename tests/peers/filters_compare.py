@@ -82,7 +82,8 @@ def boxed(radius):
     size, pixels = (2 * radius + 1, 2 * radius + 1), (2 * radius + 1) ** 2
 
     def mean(plane):
-        sums = cv2.boxFilter(plane, cv2.CV_64F, size, normalize=False, borderType=cv2.BORDER_REFLECT_101)
+        sums = cv2.boxFilter(plane.astype(np.float64), -1, size, normalize=False,
+                             borderType=cv2.BORDER_REFLECT_101)
         return ((2 * sums.astype(np.int64) + pixels) // (2 * pixels)).astype(plane.dtype)
     return each_plane(mean)
 
