@@ -67,6 +67,7 @@ std::int64_t bytes_of_steps(const Plan& plan) {
 std::int64_t prepared_bytes_of(const Plan& plan) {
   std::int64_t bytes = 0;
   for (const Step& step : plan.steps) {
+    if (step.stage->counts) bytes += static_cast<std::int64_t>(counters(step.out) * sizeof(std::uint64_t));
     if (step.prepared) bytes += static_cast<std::int64_t>(step.prepared->size());
     for (const Step& part : step.parts) {
       if (part.prepared) bytes += static_cast<std::int64_t>(part.prepared->size());

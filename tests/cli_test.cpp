@@ -135,6 +135,9 @@ TEST_F(Cli, Exit2ForEveryMisuse) {
       {in, out, "--webp", "fast"},
       {in, out, "--webp-level", "10"},
       {in, out, "--webp-level", "-1"},
+      {in, out, "--tiff-compression", "jbig"},
+      {in, out, "--tiff-tile", "17"},
+      {in, out, "--tiff-tile", "8192"},
       {in, out, "--max-pixels", "0"},
       {in, out, "--max-pixels", "999999999999999999999"},
       {in, out, "--codec", "magick"},
@@ -283,13 +286,15 @@ TEST_F(Cli, HelpNamesEveryStagePatternAndOption) {
     }
   }
   for (const char* option :
-       {"--stages",      "--luma",      "--clip",       "--stretch", "--window",   "--border",
-        "--device",      "--threads",   "--cpu",        "--report",  "--repeat",   "--histogram",
-        "--keep-stages", "--no-orient", "--max-pixels", "--lenient", "--codec",    "--format",
-        "--quality",     "--png-level", "--quiet",      "--verbose", "--no-color", "--version",
-        "--recursive",   "--include",   "--exclude",    "--jobs",    "--memory",   "--files-from",
-        "--failed-out",  "--shard",     "--fail-fast",  "--dry-run", "--trace",    "--skip-existing",
-        "--balance",     "--webp",      "--webp-level"}) {
+       {"--stages",        "--luma",      "--clip",        "--stretch",    "--window",
+        "--border",        "--device",    "--threads",     "--cpu",        "--report",
+        "--repeat",        "--histogram", "--keep-stages", "--no-orient",  "--max-pixels",
+        "--lenient",       "--codec",     "--format",      "--quality",    "--png-level",
+        "--quiet",         "--verbose",   "--no-color",    "--version",    "--recursive",
+        "--include",       "--exclude",   "--jobs",        "--memory",     "--files-from",
+        "--failed-out",    "--shard",     "--fail-fast",   "--dry-run",    "--trace",
+        "--skip-existing", "--balance",   "--webp",        "--webp-level", "--tiff-compression",
+        "--tiff-tile"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
   const RunResult synth = run_imgpipe({"synth", "--help"});

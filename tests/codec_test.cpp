@@ -151,7 +151,7 @@ TEST(Codec, ReadersWriteOnlyTheirSamples) {
 
 TEST(Codec, JpegKeepsAPhotographCloseAndTheWholeGreyRange) {
   const Image photo = synthesize(parse_pattern("photo"), {97, 61, 3}, 3);
-  const Image back = decode(encode(photo, Format::jpeg, {95, 1, CodecChoice::automatic}));
+  const Image back = decode(encode(photo, Format::jpeg, {.quality = 95}));
   ASSERT_EQ(back.shape(), photo.shape());
   double error = 0;
   for (std::int64_t y = 0; y < 61; ++y) {

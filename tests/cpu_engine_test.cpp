@@ -103,7 +103,7 @@ TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
   const std::vector<std::string> lists{"gray,hist,contrast,smooth,depth:8",
                                        "contrast:to=8",
                                        "smooth,hist,contrast:0.5:to=8,smooth",
-                                       "contrast:1:each,depth:8",
+                                       "contrast:1:stretch=each,depth:8",
                                        "threshold,depth:8",
                                        "gray,smooth:gauss:reflect,threshold,depth:8",
                                        "resize:50:0:area,gamma:2.2,contrast:to=8",

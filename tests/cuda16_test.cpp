@@ -30,6 +30,7 @@ namespace imgpipe::test {
 namespace {
 
 constexpr int kBins16 = 65536;
+constexpr std::size_t kThreePlanes = std::size_t{3} * kBins16;
 
 // ---- the stretch, on the host -----------------------------------------------------------------------
 
@@ -225,8 +226,8 @@ TEST(CudaHist16, ThreeLargePlanes) {
   IMGPIPE_NEED_CUDA();
   Planes image(3001, 2003, 3, SampleType::u16,
                [](std::int64_t i) { return static_cast<std::uint32_t>(i * i >> 9) & 0xFFFF; });
-  std::vector<std::uint64_t> expected(3 * kBins16);
-  std::vector<std::uint64_t> counts(3 * kBins16, 1);
+  std::vector<std::uint64_t> expected(kThreePlanes);
+  std::vector<std::uint64_t> counts(kThreePlanes, 1);
   StageCall<Host> call{};
   call.in = image.frame();
   call.histogram = {expected.data(), kBins16, 3, kBins16, 1};
@@ -325,7 +326,7 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
     if (kind == 1) v = any(4096) * 16;
     if (kind == 2) v = static_cast<std::uint64_t>(std::clamp(hill(random), 0.0, 65535.0));
     if (kind == 3) v = i % 3 == 0 ? any(700) : 30'000 + any(9000);
-    if (kind == 4) v = (i % 5) * 16'383;
+    if (kind == 4) v = static_cast<std::uint64_t>(i % 5) * 16'383;
     if (kind == 5) v = 65'535 - any(3) * 7;
     if (kind == 6) v = 1000;
     ++counts[v];

@@ -249,7 +249,9 @@ TEST_F(CudaBatch, DeviceMemoryStaysFlat) {
   std::size_t free_after = 0;
   ASSERT_EQ(cudaMemGetInfo(&free_after, &total), cudaSuccess);
   EXPECT_GE(free_after, free_settled - (free_settled / 50));
-  EXPECT_GE(free_after + (std::size_t{64} << 20), free_settled)
+  // A slot's memory grows with the largest group that it had: four times 128 images of 200 KB, and as much
+  // again.
+  EXPECT_GE(free_after + (std::size_t{200} << 20), free_settled)
       << "not 3,500 images' memory, which would be 700 MB";
 }
 

@@ -1,5 +1,6 @@
 // The CUDA engine against the reference, and against calls that fail.
 #include <cstdlib>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -235,12 +236,16 @@ TEST(CudaFaults, EveryCallMayFail) {
   IMGPIPE_NEED_CUDA();
   const Image image = make_image({700, 500, 3});
   const Wish wish{"gray,hist,contrast,smooth", false, 1, true};
-  const std::int64_t before = cuda_calls();
-  {
-    const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
-    ASSERT_FALSE(run(*cuda, image, wish).error);
+  // A process's first image can take more calls than those behind it.
+  std::int64_t calls = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t before = cuda_calls();
+    {
+      const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
+      ASSERT_FALSE(run(*cuda, image, wish).error);
+    }
+    calls = std::min(calls, cuda_calls() - before);
   }
-  const std::int64_t calls = cuda_calls() - before;
   EXPECT_GT(calls, 30);
   for (const cudaError_t status :
        {cudaErrorMemoryAllocation, cudaErrorIllegalAddress, cudaErrorNoKernelImageForDevice}) {

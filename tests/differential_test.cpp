@@ -292,12 +292,17 @@ std::vector<Tested> backend_stages() {
   return all;
 }
 
-std::string backend_stage_name(const testing::TestParamInfo<Tested>& tested) {
-  std::string name =
-      backends()[tested.param.backend].name + "_" + std::string(stage_table()[tested.param.stage].name);
-  if (tested.param.sample == SampleType::u16) name += "_16_bits";
+std::string name_of(const Tested& tested) {
+  std::string name = backends()[tested.backend].name + "_" + std::string(stage_table()[tested.stage].name);
+  if (tested.sample == SampleType::u16) name += "_16_bits";
   std::ranges::replace(name, '+', '_');
   return name;
+}
+void PrintTo(const Tested& tested, std::ostream* out) {
+  *out << name_of(tested);
+}
+std::string backend_stage_name(const testing::TestParamInfo<Tested>& tested) {
+  return name_of(tested.param);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, Differential, testing::ValuesIn(backend_stages()), backend_stage_name);

@@ -209,11 +209,9 @@ void expect_equal(const File& file, const std::string& what) {
   const std::optional<Image> got = decode_baseline_reference(scan_of(file));
   ASSERT_TRUE(got.has_value()) << what;
   const ConstHostPlane plane = got->view();
-  ASSERT_EQ(
-      first_difference(
-          {expected.data(), plane.width, plane.height, plane.width * plane.channels, plane.channels}, plane),
-      "")
-      << what;
+  const ConstHostPlane held{expected.data(), plane.width, plane.height, plane.width * plane.channels,
+                            plane.channels};
+  ASSERT_EQ(first_difference(held, plane), "") << what;
 }
 
 std::string name_of(const Factors& factors, Size size, std::uint64_t seed) {

@@ -51,7 +51,7 @@ unsigned wrong_middles(const Exchanges& exchanges) {
     std::vector<int> window = sorted_columns<Radius>(input);
     const auto ones = std::ranges::count(window, 1);
     exchange_all(window, exchanges);
-    if ((window[MedianNetwork<Radius>::kResult] == 1) != (2 * ones > kTaps * kTaps)) ++wrong;
+    if ((window[MedianNetwork<Radius>::kResult] == 1) != (2 * ones > std::ssize(window))) ++wrong;
   }
   return wrong;
 }

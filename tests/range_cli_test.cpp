@@ -141,7 +141,7 @@ TEST_F(RangeCli, RefusesWhatIsNoRange) {
            {"contrast:" + good + ":" + good, "twice"},
            {"contrast:" + good + ":stretch=each", "stretch=each"},
            {"contrast:101:" + good, "clip"},
-           {"contrast:0:0:joint:1:2:3:4:" + good, "too many"},
+           {"contrast:0:0:joint:same:2:3:4:" + good, "too many"},
            {"smooth:" + good, "no parameter 'range'"}})
     expect_refused(run(stages), words);
   expect_refused(

@@ -161,7 +161,9 @@ TEST(SampleType, AReaderOf8BitsFillsNoRowsOf16) {
 TEST(SampleType, WritersOf8BitsTakeNoRowsOf16) {
   for (const FormatInfo& info : format_table()) {
     if (!info.writable) continue;
-    EXPECT_THROW((void)make_writer(info.format, {5, 3, 1, SampleType::u16}), Error) << info.name;
+    if (info.written_bits == 8) {
+      EXPECT_THROW((void)make_writer(info.format, {5, 3, 1, SampleType::u16}), Error) << info.name;
+    }
     const Image wide = numbered({5, 3, 1, SampleType::u16});
     const auto writer = make_writer(info.format, {5, 3, 1});
     EXPECT_THROW(writer->write_rows(wide.untyped_view()), Error) << info.name;

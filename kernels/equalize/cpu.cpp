@@ -18,7 +18,8 @@ namespace {
 void equalize_rows(const StageCall<Host>& call, const Band& band) {
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     HWY_ALIGN Sample own[kBins];
-    const Sample* table = call.found.data == nullptr ? own : call.found.as<Sample>() + c * kBins;
+    const Sample* table =
+        call.found.data == nullptr ? own : call.found.as<Sample>() + std::int64_t{c} * kBins;
     if (table == own) equalize_table(call.histogram.row(c), own);
     look_up_plane(call, band, c, table);
   }

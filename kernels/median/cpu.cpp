@@ -57,7 +57,7 @@ struct Median {
 
   // Column x of the chunk is ranks[r][x + Radius].
   struct Ranks {
-    alignas(64) T of[kTaps][static_cast<std::size_t>(kChunk) + 2 * Radius + kVectorRoom];
+    alignas(64) T of[kTaps][static_cast<std::size_t>(kChunk + kTaps - 1) + kVectorRoom];
   };
 
   static HWY_INLINE void sort_vector(V* v, T* const* to) {

@@ -86,7 +86,8 @@ class ColumnSummer {
   // 1 / 2 units away from whole numbers, and the product is less than 2^-43 beside it, of 16 bits 2^-35.
   [[nodiscard]] T rounded() const {
     if (mean_.whole) return whole_mean<T>(static_cast<std::int32_t>(sum_), mean_.factor);
-    return static_cast<T>((static_cast<double>(sum_ + mean_.units / 2) + 0.5) * exact_factor_);
+    const std::uint64_t half = mean_.units / 2;
+    return static_cast<T>((static_cast<double>(sum_ + half) + 0.5) * exact_factor_);
   }
 
   AxisTable table_;

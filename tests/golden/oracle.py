@@ -5,9 +5,9 @@
     oracle.py --check    exit 1 unless golden.json is what this program makes
 
 A stage is a function here and a row of STAGES: it takes the colour planes of an image (a Plane each) and the values of
-its parameters as --stages has them, and returns planes: lists of rows of the same bits, or Planes of others. The row's
-cases are the steps with which the tests run the stage, in golden.json over the images below, and against its reference over many more: a stage without a row,
-or with a word of a parameter that is in no case, fails the tests.
+its parameters as --stages has them, and returns planes: lists of rows of the same bits, or Planes of others. The
+row's cases are the steps with which the tests run the stage, in golden.json over the images below, and against its
+reference over many more: a stage without a row, or with a word of a parameter that is in no case, fails the tests.
 
 Standard library only. Rounding is half up; every division is of non-negative integers, but for Otsu's doubles.
 """
@@ -212,9 +212,10 @@ def windows(plane, radius, border):
 
 
 def median(planes, size="3"):
-    radius = int(size) // 2
-    middle = lambda window: sorted(sum(window, []))[int(size) ** 2 // 2]
-    return [[[middle(window) for window in row] for row in windows(p, radius, "replicate")] for p in planes]
+    def middle(window):
+        return sorted(sum(window, []))[int(size) ** 2 // 2]
+
+    return [[[middle(window) for window in row] for row in windows(p, int(size) // 2, "replicate")] for p in planes]
 
 
 def gradient(window, norm):
@@ -461,8 +462,7 @@ def cases_of(name):
 def image_case(name, pixels, white=255):
     planes = planes_of(pixels, white)
     case = {"name": name, "width": len(pixels[0]), "height": len(pixels), "channels": len(pixels[0][0]),
-            "bits": bits_of(white),
-            "pixels": text([[v for p in row for v in p] for row in pixels], white),
+            "bits": bits_of(white), "pixels": text([[v for p in row for v in p] for row in pixels], white),
             "hist": [seen(counts_of(p)) for p in planes], "results": []}
     for stages in [step for stage in STAGES for step in cases_of(stage)] + LISTS:
         if white == 255 and stages in ONLY_OF_16:

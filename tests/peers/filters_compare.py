@@ -141,8 +141,8 @@ CLOSE = {
 
 
 def run(program, device, stages, source, target):
-    subprocess.run([program, source, target, "-q", "--no-orient", "--overwrite", "--device", device, "--stages", stages],
-                   check=True)
+    options = ["-q", "--no-orient", "--overwrite", "--device", device, "--stages", stages]
+    subprocess.run([program, source, target, *options], check=True)
     return read(target)
 
 

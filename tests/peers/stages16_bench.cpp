@@ -132,7 +132,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
     const CudaStatus status = other ? other(call_of(i), on) : functions(one, sample).cuda(call_of(i), on);
     IMGPIPE_CUDA(static_cast<cudaError_t>(status));
   };
-  run(*find_stage("hist"), 0, {});  // for those that read counts
+  if (reads_histogram(stage, step.parameters)) run(*find_stage("hist"), 0, {});
   return median_us(stream, [&](int i) { run(stage, i, launch); });
 }
 

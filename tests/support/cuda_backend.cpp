@@ -109,8 +109,8 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
   }
   // What the step finds, or room for it with a guard behind, both full of canaries.
   DeviceBuffer finds;
-  constexpr std::size_t kFindsBytes = 64;
-  std::vector<std::byte> finds_before(kFindsBytes + kGuard);
+  const auto room = static_cast<std::size_t>(std::max(call.found.bytes, finds_bytes));
+  std::vector<std::byte> finds_before(room + kGuard);
   for (std::size_t i = 0; i < finds_before.size(); ++i) finds_before[i] = canary(i);
   if (call.found.bytes > 0)
     std::memcpy(finds_before.data(), call.found.data, static_cast<std::size_t>(call.found.bytes));

@@ -49,10 +49,22 @@ bool is_big_endian_tiff(Bytes beginning) {
   return !beginning.empty() && beginning[0] == std::byte{'M'};
 }
 
+namespace {
+
+// Whether the header's offset of the first directory, `bytes` long, can be one: the header comes first.
+bool may_have_directory(Bytes beginning, std::size_t bytes) {
+  if (beginning.size() < 2 * bytes) return true;  // the file is cut: the reader says so
+  return number_in(beginning.subspan(bytes, bytes), bytes, is_big_endian_tiff(beginning)) >= 2 * bytes;
+}
+
+}  // namespace
+
 bool is_tiff(Bytes beginning) {
   using namespace std::string_view_literals;
-  return stands_at(beginning, 0, "II*\0"sv) || stands_at(beginning, 0, "MM\0*"sv) ||
-         stands_at(beginning, 0, "II+\0\x08\0\0\0"sv) || stands_at(beginning, 0, "MM\0+\0\x08\0\0"sv);
+  const bool classic = stands_at(beginning, 0, "II*\0"sv) || stands_at(beginning, 0, "MM\0*"sv);
+  const bool big =
+      stands_at(beginning, 0, "II+\0\x08\0\0\0"sv) || stands_at(beginning, 0, "MM\0+\0\x08\0\0"sv);
+  return (classic && may_have_directory(beginning, 4)) || (big && may_have_directory(beginning, 8));
 }
 
 std::uint64_t TiffValues::operator[](std::size_t i) const noexcept {
