@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/box/box.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
 #include "kernels/depth/depth.h"
 #include "kernels/equalize/equalize.h"
 #include "kernels/flip/flip.h"
 #include "kernels/gamma/gamma.h"
+#include "kernels/gauss/gauss.h"
 #include "kernels/gray/gray.h"
 #include "kernels/hist/hist.h"
 #include "kernels/invert/invert.h"
@@ -15,6 +17,7 @@
 #include "kernels/median/median.h"
 #include "kernels/resize/resize.h"
 #include "kernels/rotate/rotate.h"
+#include "kernels/sharpen/sharpen.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/sobel/sobel.h"
 #include "kernels/stage.h"
@@ -168,6 +171,29 @@ constexpr std::array kStages{
           .needs = sobel_needs,
           .u8 = IMGPIPE_FUNCTIONS(sobel),
           .u16 = IMGPIPE_FUNCTIONS(sobel16)},
+    Stage{.name = "box",
+          .summary = "the mean of a window of any radius",
+          .parameters = kBoxParameters,
+          .needs = box_needs,
+          .u8 = IMGPIPE_FUNCTIONS(box),
+          .u16 = IMGPIPE_FUNCTIONS(box16)},
+    Stage{.name = "gauss",
+          .summary = "blurred, by sigma",
+          .parameters = kGaussParameters,
+          .needs = gauss_needs,
+          .prepared_bytes = gauss_prepared_bytes,
+          .prepare = gauss_prepare,
+          .u8 = IMGPIPE_FUNCTIONS(gauss),
+          .u16 = IMGPIPE_FUNCTIONS(gauss16)},
+    Stage{.name = "sharpen",
+          .summary = "unsharp mask",
+          .parameters = kSharpenParameters,
+          .needless = sharpen_needless,
+          .needs = sharpen_needs,
+          .prepared_bytes = sharpen_prepared_bytes,
+          .prepare = sharpen_prepare,
+          .u8 = IMGPIPE_FUNCTIONS(sharpen),
+          .u16 = IMGPIPE_FUNCTIONS(sharpen16)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,

@@ -118,6 +118,8 @@ const std::vector<std::string> kLists{
     "gamma:2.2,smooth,smooth,smooth,smooth,smooth",
     "resize:23:17:area,smooth",
     "median:5,equalize,sobel,median,sobel:l1",
+    "box:9:reflect,gauss:2:replicate,sharpen:1.5:0.7",
+    "box:127,hist",
     "resize:70:90,contrast",
     "smooth,resize:0:300:nearest,hist",
     "hist,resize:19:3:nearest,contrast,resize:40:200:area,smooth:box:reflect",

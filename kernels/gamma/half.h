@@ -1,43 +1,12 @@
 // On which side of a half a result of gamma lies, where a double does not tell.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
+#include "kernels/long_double.h"
 #include "kernels/parameters.h"
 
 namespace imgpipe {
-
-// A number of twice a double's digits: the sum of both, `low` below half a unit in the last place of `high`
-// (Dekker, A floating-point technique for extending the available precision, 1971).
-struct LongDouble {
-  double high = 0, low = 0;
-};
-
-inline LongDouble long_sum(double a, double b) {
-  const double sum = a + b;
-  const double from_b = sum - a;
-  return {sum, (a - (sum - from_b)) + (b - from_b)};
-}
-inline LongDouble operator+(const LongDouble& a, const LongDouble& b) {
-  const LongDouble sum = long_sum(a.high, b.high);
-  return long_sum(sum.high, sum.low + (a.low + b.low));
-}
-inline LongDouble operator-(const LongDouble& a, const LongDouble& b) {
-  return a + LongDouble{-b.high, -b.low};
-}
-inline LongDouble operator*(const LongDouble& a, const LongDouble& b) {
-  const double product = a.high * b.high;
-  const double rest = std::fma(a.high, b.high, -product);
-  return long_sum(product, rest + (a.high * b.low + a.low * b.high));
-}
-inline LongDouble operator/(const LongDouble& a, const LongDouble& b) {
-  const double first = a.high / b.high;
-  const LongDouble rest = a - LongDouble{first, 0} * b;
-  const double second = rest.high / b.high;
-  const LongDouble last = rest - LongDouble{second, 0} * b;
-  return long_sum(first, second) + LongDouble{last.high / b.high, 0};
-}
 
 // The logarithm of a fraction: 2 artanh((a - b) / (a + b)), a power series; 1/2 < a / b < 2.
 inline LongDouble log_of_near_one(const LongDouble& a, const LongDouble& b) {

@@ -15,7 +15,7 @@ import json
 import os
 import struct
 import sys
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import accumulate
 from math import isqrt
@@ -231,6 +231,62 @@ def sobel(planes, norm="l2"):
             for p in planes]
 
 
+def around(i, n, radius, border):
+    """The places of the 2 radius + 1 samples around one, without those that do not count."""
+    places = [place(i + d, n, border) for d in range(-radius, radius + 1)]
+    return [at for at in places if at is not None]
+
+
+def box_plane(plane, radius, border):
+    down = [around(y, len(plane), radius, border) for y in range(len(plane))]
+    across = [around(x, len(plane[0]), radius, border) for x in range(len(plane[0]))]
+    columns = [[sum(plane[j][x] for j in rows) for x in range(len(plane[0]))] for rows in down]
+    return [[half_up(Fraction(sum(line[i] for i in places), len(rows) * len(places))) for places in across]
+            for line, rows in zip(columns, down)]
+
+
+def box(planes, radius="2", border="shrink"):
+    return [box_plane(p, int(radius), border) for p in planes]
+
+
+def gauss_weights(sigma):
+    """From -r to r, by decimals of 60 digits."""
+    radius = (3 * Fraction(sigma)).__ceil__()
+    with localcontext() as context:
+        context.prec = 60
+        bell = [(-Decimal(i * i) / (2 * Decimal(sigma) ** 2)).exp() for i in range(-radius, radius + 1)]
+        weights = [half_up(Fraction(65536 * v / sum(bell))) for v in bell]
+    weights[radius] += 65536 - sum(weights)
+    return weights
+
+
+def gauss_plane(plane, sigma, border):
+    weights, bits = gauss_weights(sigma), bits_of(plane.white)
+    radius, wide, high = len(weights) // 2, len(plane[0]), len(plane)
+    down = [list(zip(around(y, high, radius, border), weights)) for y in range(high)]
+    across = [list(zip(around(x, wide, radius, border), weights)) for x in range(wide)]
+    columns = [[half_up(Fraction(sum(k * plane[j][x] for j, k in rows), 1 << bits)) for x in range(wide)]
+               for rows in down]
+    return [[half_up(Fraction(sum(k * line[i] for i, k in row), 1 << 32 - bits)) for row in across] for line in columns]
+
+
+def gauss(planes, sigma="1", border="reflect"):
+    return [gauss_plane(p, sigma, border) for p in planes]
+
+
+def sharpen(planes, amount="1", sigma="1", threshold="0"):
+    parts = half_up(4096 * Fraction(amount))
+
+    def sharper(v, blurred, white):
+        step = half_up(Fraction(abs(v - blurred) * parts, 4096))
+        if abs(v - blurred) <= int(threshold):
+            return v
+        return min(max(v + step if v > blurred else v - step, 0), white)
+
+    return [[[sharper(v, b, p.white) for v, b in zip(*rows)] for rows in zip(p, gauss_plane(p, sigma, "reflect"))]
+            for p in planes]
+
+
 def shares(n, m, method, parts):
     """For each of m places, the input places of n that it is made of, with their weights; linear: of so many parts."""
     step, rows = n / m, []
@@ -330,12 +386,16 @@ STAGES = {
     "equalize": (equalize, [""]),
     "median": (median, ["3", "5"]),
     "sobel": (sobel, ["l2", "l1"]),
+    "box": (box, ["", "1:replicate", "3:reflect", "20:replicate", "127", "127:reflect"]),
+    # Middle weights above and below a half; radii of 1 to 120.
+    "gauss": (gauss, ["", "0.3", "0.666667:replicate", "0.8", "2.5:replicate", "40"]),
+    "sharpen": (sharpen, ["", "0.5:2", "10:0.3", "1.37:3:20", "0.000123:1.5", "2:1:300", "10:40"]),
 }
 # Values that samples of 8 bits do not have.
 ONLY_OF_16 = ["threshold:40000"]
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
-         "rotate:90,smooth,crop:2x2,flip", "flip:vertical,gray,rotate:270",
+         "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",
          "depth:16,smooth,depth:8", "depth:8,contrast:to=16,gamma:0.5"]
 
 

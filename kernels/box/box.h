@@ -1,0 +1,113 @@
+// The mean of the square window of any radius around a pixel, rounded once. Radius 2 is smooth:box, which has
+// kernels of its own for it; the stages are apart because smooth's are made for 5x5, also together with
+// contrast. Sums that run along columns and rows make a pixel cost the same whatever the radius (McDonnell,
+// Box-Filtering Techniques, 1981).
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/smooth/smooth.h"
+#include "kernels/smooth/window.h"
+#include "kernels/stage_call.h"
+
+namespace imgpipe {
+
+inline constexpr int kMostBoxRadius = 127;
+inline constexpr std::array kBoxParameters{
+    Parameter{.name = "radius",
+              .help = "Pixels from the window's middle to its edge: 2 is 5x5",
+              .kind = Parameter::Kind::integer,
+              .preset = 2,
+              .least = 1,
+              .most = kMostBoxRadius},
+    Parameter{.name = "border",
+              .help = "Pixels beyond the border: shrink (not counted), replicate, reflect",
+              .words = kBorderNames},
+};
+struct BoxParameters {
+  explicit constexpr BoxParameters(const Parameters& values)
+      : radius(static_cast<int>(values[0])), border(values.as<Border>(1)) {}
+  int radius;
+  Border border;
+};
+
+// ---- the arithmetic, in integers ----------------------------------------------------------------------
+
+// Window sums, and half of their pixels more, fit in 32 bits: 255 * 255 * 65535 + 255 * 255 / 2 < 2^32.
+inline constexpr std::int64_t kMostBoxPixels =
+    std::int64_t{2 * kMostBoxRadius + 1} * (2 * kMostBoxRadius + 1);
+static_assert(kMostBoxPixels * 65535 + kMostBoxPixels / 2 < (std::int64_t{1} << 32) - 1);
+
+// The mean of `pixels` samples, rounded half up: (2 sum + pixels) / (2 pixels).
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t box_mean(std::uint32_t sum, std::uint32_t pixels) {
+  return (sum + pixels / 2) / pixels;
+}
+
+// The pixels at 0..size-1 within `radius` of pixel i.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t counted(std::int64_t i, std::int64_t size, int radius) {
+  const std::int64_t first = i < radius ? 0 : i - radius;
+  const std::int64_t last = i + radius >= size ? size - 1 : i + radius;
+  return static_cast<std::uint32_t>(last - first + 1);
+}
+
+// box_mean() without a division: (sum + add) * factor / 2^32 / 2^shift, rounded down. Let n be the pixels,
+// 2^s <= n < 2^(s+1), u = 2^(32+s), and D = sum + n/2 < 2^32 - 1, of which D / n rounded down is wanted. The
+// multiples of n above u and below it are n apart, so one of them, u + e or u - e, has e <= 2^s.
+//   u + e: factor = (u + e) / n. D factor / u is more than D / n by D e / (u n) < 1 / n: rounds down alike.
+//   u - e, e > 0: factor = (u - e) / n. (D + 1) factor / u is less than (D + 1) / n by at most 1 / n, so it
+//   is at least D / n and below (D + 1) / n: rounds down alike. (With n = 2^s, e = n.)
+// Granlund and Montgomery, Division by Invariant Integers, 1994; Robison, N-bit Unsigned Division via N-bit
+// Multiply-Add, 2005.
+struct BoxDivisor {
+  std::uint32_t add = 0;
+  std::uint32_t factor = 0;
+  int shift = 0;
+};
+
+constexpr BoxDivisor box_divisor(std::uint32_t pixels) {
+  int bits = 0;
+  while (pixels >> (bits + 1) > 0) ++bits;
+  constexpr std::uint64_t kMostFactor = 0xFFFFFFFF;
+  const std::uint64_t unit = std::uint64_t{1} << (32 + bits);
+  const std::uint64_t above = (unit + pixels - 1) / pixels;
+  if (above <= kMostFactor && above * pixels - unit <= std::uint64_t{1} << bits)
+    return {pixels / 2, static_cast<std::uint32_t>(above), bits};
+  const std::uint64_t below = unit / pixels;
+  return {pixels / 2 + 1, static_cast<std::uint32_t>(below > kMostFactor ? kMostFactor : below), bits};
+}
+
+constexpr std::uint32_t divided_by(const BoxDivisor& divisor, std::uint32_t sum) {
+  return static_cast<std::uint32_t>(std::uint64_t{sum + divisor.add} * divisor.factor >> 32) >> divisor.shift;
+}
+
+static_assert(box_mean(12, 25) == 0 && box_mean(13, 25) == 1 && box_mean(65025U * 65535, 65025) == 65535);
+static_assert(divided_by(box_divisor(65025), 65025U * 65535) == 65535);
+static_assert(divided_by(box_divisor(65025), 32512) == 0 && divided_by(box_divisor(65025), 32513) == 1);
+static_assert(divided_by(box_divisor(1), 65535) == 65535 && divided_by(box_divisor(1), 0) == 0);
+static_assert(counted(0, 10, 3) == 4 && counted(5, 10, 3) == 7 && counted(1, 2, 100) == 2);
+
+// ---- the stage --------------------------------------------------------------------------------------
+
+// Rows within `radius` of those of the output, as far as an image of so many has them.
+constexpr RowRange rows_within(std::int64_t height, int radius, const RowRange& out) {
+  return {std::max<std::int64_t>(0, out.first - radius), std::min(height, out.end + radius)};
+}
+
+// The window's rows, as far as the image has them.
+[[nodiscard]] RowRange box_needs(const FrameType& in, const Parameters& parameters, RowRange out);
+
+// in, out: planar, same shape, any size from 1x1.
+void box_reference(const StageCall<Host>& call);
+void box16_reference(const StageCall<Host>& call);
+
+// The same in SIMD. `in` holds the band's rows and the window's above and below, as far as the image has
+// them.
+void box_cpu(const StageCall<Host>& call, const Band& band);
+void box16_cpu(const StageCall<Host>& call, const Band& band);
+
+// The same on a CUDA device.
+CudaStatus box_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus box16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
+}  // namespace imgpipe

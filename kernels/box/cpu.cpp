@@ -1,0 +1,212 @@
+// box in SIMD: sums down the columns that run from row to row, and along a row the sums of all columns before
+// each one, so that a window's sum is the difference of two of them, whatever the radius. Both may wrap: the
+// difference fits in 32 bits. For chunks of kChunk columns:
+//
+//   column[i]   of the samples in column first - radius + i, of the window's rows    i = 0 ... end - first +
+//   before[i]   column[0] + ... + column[i - 1]                                          2 radius
+//   sum(x)      before[x - first + 2 radius + 1] - before[x - first]
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/box/box.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/box/cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef IMGPIPE_BOX_CHUNK
+#define IMGPIPE_BOX_CHUNK
+namespace imgpipe {
+namespace {
+
+// Columns at a time: their sums take 20 KiB at most.
+constexpr std::int64_t kChunk = 2048;
+constexpr std::size_t kChunkRoom = kChunk + 2 * kMostBoxRadius;
+
+// Stands for the rows beyond the image, with shrink.
+template <class T>
+alignas(64) constexpr T kNoSamples[kChunkRoom] = {};
+
+}  // namespace
+}  // namespace imgpipe
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D32 = hn::ScalableTag<std::uint32_t>;
+using D64 = hn::Repartition<std::uint64_t, D32>;
+using V32 = hn::Vec<D32>;
+
+HWY_INLINE V32 divided(V32 sum, const BoxDivisor& divisor) {
+  const D32 d;
+  const D64 pairs;
+  const V32 dividend = hn::Add(sum, hn::Set(d, divisor.add));
+  const V32 factor = hn::Set(d, divisor.factor);
+  const auto even = hn::MulEven(dividend, factor);
+  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(pairs, dividend))), factor);
+  const V32 upper = hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
+  return hn::ShiftRightSame(upper, divisor.shift);
+}
+
+template <class T>
+class Box {
+ public:
+  Box(const Plane<const T, Host>& in, const Plane<T, Host>& out, const FrameType& type,
+      const BoxParameters& box, const Band& band)
+      : in_(in), out_(out), width_(type.width), height_(type.height), box_(box), band_(band) {}
+
+  void run() {
+    for (std::int64_t first = 0; first < width_; first += kChunk)
+      run_chunk(first, std::min(width_, first + kChunk));
+  }
+
+ private:
+  // 255 samples of a column.
+  using Sum = std::conditional_t<sizeof(T) == 1, std::uint16_t, std::uint32_t>;
+  static_assert((2 * kMostBoxRadius + 1) * std::int64_t{kLargest<T>} <= Sum(~Sum{0}));
+  using D = hn::ScalableTag<Sum>;
+
+  // From sample `from` on of the row that stands for row y.
+  const T* row(std::int64_t y, std::int64_t from) const {
+    if (y < 0 || y >= height_) {
+      if (box_.border == Border::shrink) return kNoSamples<T>;
+      y = box_.border == Border::reflect ? reflected(y, height_) : replicated(y, height_);
+    }
+    return in_.row(y - band_.in_top) + from;
+  }
+
+  // A row enters the window, and one leaves it.
+  static HWY_NOINLINE void slide(const T* enters, const T* leaves, std::int64_t columns, Sum* sums) {
+    const D d;
+    const hn::Rebind<T, D> samples;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::int64_t x = 0;
+    for (; x + lanes <= columns; x += lanes) {
+      const auto more = hn::PromoteTo(d, hn::LoadU(samples, enters + x));
+      const auto less = hn::PromoteTo(d, hn::LoadU(samples, leaves + x));
+      hn::StoreU(hn::Sub(hn::Add(hn::LoadU(d, sums + x), more), less), d, sums + x);
+    }
+    for (; x < columns; ++x) sums[x] = static_cast<Sum>(sums[x] + enters[x] - leaves[x]);
+  }
+
+  // The means of `count` pixels: before[0] is that of the first.
+  static HWY_NOINLINE void divide(const std::uint32_t* before, std::int64_t side, std::int64_t count,
+                                  const BoxDivisor& divisor, T* to) {
+    const D32 d;
+    const hn::Rebind<T, D32> samples;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::int64_t x = 0;
+    for (; x + lanes <= count; x += lanes) {
+      const V32 sum = hn::Sub(hn::LoadU(d, before + x + side), hn::LoadU(d, before + x));
+      hn::StoreU(hn::TruncateTo(samples, divided(sum, divisor)), samples, to + x);
+    }
+    for (; x < count; ++x) to[x] = static_cast<T>(divided_by(divisor, before[x + side] - before[x]));
+  }
+
+  // The sums of columns beyond the image's ends.
+  void fill_ends(std::int64_t first, std::int64_t from, std::int64_t to, std::int64_t end) {
+    const auto fill = [&](std::int64_t x) {
+      Sum& sum = column_[x - first + box_.radius];
+      if (box_.border == Border::shrink) {
+        sum = 0;
+      } else {
+        const bool mirrored = box_.border == Border::reflect;
+        sum = column_[(mirrored ? reflected(x, width_) : replicated(x, width_)) - first + box_.radius];
+      }
+    };
+    for (std::int64_t x = first - box_.radius; x < from; ++x) fill(x);
+    for (std::int64_t x = to; x < end + box_.radius; ++x) fill(x);
+  }
+
+  // With shrink: pixels whose windows lie beside the image's left or right end in part.
+  void divide_end(std::int64_t x, std::int64_t first, std::uint32_t rows, T* to) const {
+    const std::int64_t i = x - first;
+    const std::uint32_t sum = before_[i + std::int64_t{2} * box_.radius + 1] - before_[i];
+    to[x] = static_cast<T>(box_mean(sum, counted(x, width_, box_.radius) * rows));
+  }
+
+  void run_chunk(std::int64_t first, std::int64_t end) {
+    const std::int64_t radius = box_.radius;
+    const std::int64_t side = 2 * radius + 1;
+    const std::int64_t from = std::max<std::int64_t>(0, first - radius);
+    const std::int64_t to = std::min(width_, end + radius);
+    Sum* sums = column_ + (from - first + radius);
+    std::fill_n(column_, kChunkRoom, Sum{0});
+    for (std::int64_t y = band_.first - radius; y < band_.first + radius; ++y)
+      slide(row(y, from), kNoSamples<T>, to - from, sums);
+    for (std::int64_t y = band_.first; y < band_.end; ++y) {
+      const T* leaves = y == band_.first ? kNoSamples<T> : row(y - radius - 1, from);
+      slide(row(y + radius, from), leaves, to - from, sums);
+      fill_ends(first, from, to, end);
+      std::uint32_t before = 0;
+      for (std::int64_t i = 0; i < end - first + 2 * radius; ++i) {
+        before_[i] = before;
+        before += column_[i];
+      }
+      before_[end - first + 2 * radius] = before;
+      const bool shrinks = box_.border == Border::shrink;
+      const std::uint32_t rows =
+          shrinks ? counted(y, height_, box_.radius) : static_cast<std::uint32_t>(side);
+      T* target = out_.row(y - band_.out_top);
+      divide(before_, side, end - first, box_divisor(rows * static_cast<std::uint32_t>(side)),
+             target + first);
+      if (!shrinks) continue;
+      for (std::int64_t x = first; x < std::min(radius, end); ++x) divide_end(x, first, rows, target);
+      for (std::int64_t x = std::max(first, width_ - radius); x < end; ++x)
+        divide_end(x, first, rows, target);
+    }
+  }
+
+  Plane<const T, Host> in_;
+  Plane<T, Host> out_;
+  std::int64_t width_, height_;
+  BoxParameters box_;
+  Band band_;
+  alignas(64) Sum column_[kChunkRoom];
+  alignas(64) std::uint32_t before_[kChunkRoom + 1];
+};
+
+template <class T>
+void box_planes(const StageCall<Host>& call, const Band& band) {
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const auto plane = static_cast<std::size_t>(c);
+    Box<T>(call.in.plane<T>(plane), call.out.plane<T>(plane), call.in.type, BoxParameters(call.parameters),
+           band)
+        .run();
+  }
+}
+
+void box_rows(const StageCall<Host>& call, const Band& band) {
+  box_planes<Sample>(call, band);
+}
+
+void box16_rows(const StageCall<Host>& call, const Band& band) {
+  box_planes<Sample16>(call, band);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace imgpipe {
+
+HWY_EXPORT(box_rows);
+HWY_EXPORT(box16_rows);
+
+void box_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(box_rows)(call, band);
+}
+
+void box16_cpu(const StageCall<Host>& call, const Band& band) {
+  HWY_DYNAMIC_DISPATCH(box16_rows)(call, band);
+}
+
+}  // namespace imgpipe
+#endif

@@ -1,0 +1,39 @@
+// Numbers of twice a double's digits, for tables that must be the same on every machine.
+#pragma once
+
+#include <cmath>
+
+namespace imgpipe {
+
+// A number of twice a double's digits: the sum of both, `low` below half a unit in the last place of `high`
+// (Dekker, A floating-point technique for extending the available precision, 1971).
+struct LongDouble {
+  double high = 0, low = 0;
+};
+
+inline LongDouble long_sum(double a, double b) {
+  const double sum = a + b;
+  const double from_b = sum - a;
+  return {sum, (a - (sum - from_b)) + (b - from_b)};
+}
+inline LongDouble operator+(const LongDouble& a, const LongDouble& b) {
+  const LongDouble sum = long_sum(a.high, b.high);
+  return long_sum(sum.high, sum.low + (a.low + b.low));
+}
+inline LongDouble operator-(const LongDouble& a, const LongDouble& b) {
+  return a + LongDouble{-b.high, -b.low};
+}
+inline LongDouble operator*(const LongDouble& a, const LongDouble& b) {
+  const double product = a.high * b.high;
+  const double rest = std::fma(a.high, b.high, -product);
+  return long_sum(product, rest + (a.high * b.low + a.low * b.high));
+}
+inline LongDouble operator/(const LongDouble& a, const LongDouble& b) {
+  const double first = a.high / b.high;
+  const LongDouble rest = a - LongDouble{first, 0} * b;
+  const double second = rest.high / b.high;
+  const LongDouble last = rest - LongDouble{second, 0} * b;
+  return long_sum(first, second) + LongDouble{last.high / b.high, 0};
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,89 @@
+// Sharpening by an unsharp mask: what a Gauss (kernels/gauss) takes away from a sample is added to it, times
+// an amount. Beyond the border the image is mirrored.
+#pragma once
+
+#include <array>
+
+#include "kernels/gauss/gauss.h"
+#include "kernels/stage_call.h"
+
+namespace imgpipe {
+
+inline constexpr std::array kSharpenParameters{
+    Parameter{.name = "amount",
+              .help = "How much of the difference from the blurred image is added",
+              .kind = Parameter::Kind::decimal,
+              .preset = kDecimalOne,
+              .least = 0,
+              .most = 10 * kDecimalOne},
+    kSigmaParameter,
+    Parameter{.name = "threshold",
+              .help = "Differences up to this many levels stay as they are",
+              .kind = Parameter::Kind::integer,
+              .preset = 0,
+              .least = 0,
+              .most = 65535},
+};
+
+// ---- the arithmetic of one pixel, in integers ---------------------------------------------------------
+
+inline constexpr int kAmountBits = 12;
+
+struct SharpenParameters {
+  explicit constexpr SharpenParameters(const Parameters& values)
+      : amount(static_cast<std::uint32_t>(((values[0] << kAmountBits) + kDecimalOne / 2) / kDecimalOne)),
+        threshold(static_cast<std::uint32_t>(values[2])),
+        sigma(values[1]) {}
+  std::uint32_t amount;  // in 4096ths, rounded
+  std::uint32_t threshold;
+  std::int64_t sigma;  // in millionths
+};
+
+// A difference of `size`, times the amount, rounded half up: 65535 * 40960 + 2048 < 2^32.
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t sharpen_step(std::uint32_t size, std::uint32_t amount) {
+  return (size * amount + (1U << (kAmountBits - 1))) >> kAmountBits;
+}
+
+// Away from `blurred`, not beyond black and white.
+template <class T>
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t sharpened(std::uint32_t v, std::uint32_t blurred,
+                                                      std::uint32_t amount, std::uint32_t threshold) {
+  const bool up = v >= blurred;
+  const std::uint32_t size = up ? v - blurred : blurred - v;
+  if (size <= threshold) return v;
+  const std::uint32_t step = sharpen_step(size, amount);
+  const std::uint32_t room = up ? kLargest<T> - v : v;
+  const std::uint32_t taken = step < room ? step : room;
+  return up ? v + taken : v - taken;
+}
+
+static_assert(sharpened<Sample>(100, 90, 4096, 0) == 110 && sharpened<Sample>(90, 100, 4096, 0) == 80);
+static_assert(sharpened<Sample>(250, 90, 4096, 0) == 255 && sharpened<Sample>(9, 100, 4096, 0) == 0);
+static_assert(sharpened<Sample>(3, 2, 2048, 0) == 4 && sharpened<Sample>(2, 3, 2048, 0) == 1);
+static_assert(sharpened<Sample>(100, 90, 4096, 10) == 100 && sharpened<Sample>(100, 90, 4096, 9) == 110);
+static_assert(sharpened<Sample16>(65535, 0, 40960, 0) == 65535 && sharpen_step(65535, 40960) == 655350);
+
+// ---- the stage --------------------------------------------------------------------------------------
+
+// An amount of 0 is the image itself.
+[[nodiscard]] std::string_view sharpen_needless(const FrameType& in, const Parameters& parameters);
+
+// The weights of its sigma, as gauss_prepare() writes them.
+[[nodiscard]] std::int64_t sharpen_prepared_bytes(const FrameType& in, const Parameters& parameters);
+void sharpen_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+[[nodiscard]] RowRange sharpen_needs(const FrameType& in, const Parameters& parameters, RowRange out);
+
+// in, out: planar, same shape, any size from 1x1; prepared: what sharpen_prepare() wrote.
+void sharpen_reference(const StageCall<Host>& call);
+void sharpen16_reference(const StageCall<Host>& call);
+
+// The same in SIMD. `in` holds the band's rows and those above and below that count, as far as the image has
+// them.
+void sharpen_cpu(const StageCall<Host>& call, const Band& band);
+void sharpen16_cpu(const StageCall<Host>& call, const Band& band);
+
+// The same on a CUDA device.
+CudaStatus sharpen_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus sharpen16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+
+}  // namespace imgpipe
