@@ -112,7 +112,7 @@ TEST_F(Cli, Exit2ForEveryMisuse) {
       {in, out, "--no-such-option"},
       {in, out, "--stages"},
       {in, out, "--stages", ""},
-      {in, out, "--stages", "gray,sharpen"},
+      {in, out, "--stages", "gray,emboss"},
       {in, out, "--luma", "bt2020"},
       {in, out, "--window", "hann"},
       {in, out, "--border", "wrap"},

@@ -168,7 +168,6 @@ TEST(SampleType, WritersOf8BitsTakeNoRowsOf16) {
     const auto writer = make_writer(info.format, {5, 3, 1});
     EXPECT_THROW(writer->write_rows(wide.untyped_view()), Error) << info.name;
   }
-  EXPECT_THROW((void)synthesize(parse_pattern("noise"), {4, 4, 4, SampleType::u16}, 1), Error);
 }
 
 TEST(SampleType, MissingPixelsAreMidGreyAndOpaque) {
