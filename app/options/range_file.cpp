@@ -105,7 +105,7 @@ StretchRange range_of(const std::vector<Wide>& counts, const ContrastParameters&
   for (const Wide count : counts) samples += count;
   if (samples == 0) refuse("all counts are zero");
   const auto passed_over = [samples](MicroPercent share) {
-    return samples * static_cast<std::uint64_t>(share) / (100 * static_cast<std::uint64_t>(kOnePercent));
+    return samples * static_cast<std::uint64_t>(share) / (100 * static_cast<Wide>(kOnePercent));
   };
   const int last = static_cast<int>(counts.size()) - 1;
   StretchRange range{0, last};

@@ -28,8 +28,8 @@ constexpr T leveled(std::int64_t v, std::int64_t lo, std::int64_t hi) {
 
 static_assert(leveled<Sample>(125, 50, 200) == stretched(125, 50, 200));
 static_assert(leveled<Sample>(51, 50, 200) == 2 && leveled<Sample>(50, 50, 200) == 0);
-static_assert(leveled<Sample>(10 * 257, 1000, 4000) == 133);              // 1570 / 3000 of 255: 133.45
-static_assert(leveled<std::uint16_t>(2500, 4 * 257, 20 * 257) == 23460);  // 1472 / 4112 of 65,535
+static_assert(leveled<Sample>(2570, 1000, 4000) == 133);           // 1570 / 3000 of 255: 133.45
+static_assert(leveled<std::uint16_t>(2500, 1028, 5140) == 23460);  // 1472 / 4112 of 65,535
 
 template <class T>
 void make_table(const Scale& scale, const Parameters& parameters, std::byte* to) {

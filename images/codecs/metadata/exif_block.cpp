@@ -71,6 +71,7 @@ class Parsing {
   struct Range {
     std::uint64_t begin = 0, end = 0;
     bool value = false;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparisons made of it for pointers
     friend auto operator<=>(const Range&, const Range&) = default;
   };
 
@@ -208,7 +209,7 @@ class Building {
   }
 
   void append_value(const ExifEntry& entry) {
-    const std::size_t unit = unit_of_type(entry.type);
+    const std::size_t unit = std::max<std::size_t>(1, unit_of_type(entry.type));
     for (std::size_t i = 0; i < entry.value.size(); ++i) {
       const std::size_t at = i / unit * unit + (from_big_ == to_big_ ? i % unit : unit - 1 - i % unit);
       out_.push_back(entry.value[at]);
