@@ -155,7 +155,8 @@ TEST(Exif, TooLongIsRefused) {
 
 TEST(Exif, DirectoriesForATiffAreInThisMachinesOrder) {
   for (const bool big_endian : {false, true}) {
-    const ExifBlock block = parse_exif(camera_exif(1, big_endian).build());
+    const Bytes bytes = camera_exif(1, big_endian).build();
+    const ExifBlock block = parse_exif(bytes);
     const ExifDirectories made = build_exif_directories(block, 8);
     ASSERT_EQ(made.exif, 8U);
     // A file whose first directory they are.
