@@ -1,5 +1,5 @@
-// Gauss in SIMD, for the files of stages that use it in Highway, behind hwy/highway.h: it is read once for
-// each instruction set. Sums down the columns first, then along the row, for chunks of kGaussChunk columns.
+// Gauss in SIMD, for the files of stages that use it in Highway: it is read once for each instruction set.
+// Sums down the columns first, then along the row, for chunks of kGaussChunk columns.
 //
 // Samples of 16 bits are multiplied less 32768, as numbers with a sign; the sums then lack 32768 * 65536, the
 // upper bit, and no part of one is beyond 32 bits, because the weights are positive and sum to 65536. Lanes
@@ -16,6 +16,8 @@
 
 #include <algorithm>
 #include <cstring>
+
+#include <hwy/highway.h>
 
 #include "kernels/gauss/pairs.h"
 
