@@ -22,9 +22,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Pixels of so many bytes, 1, 2, 4 or 8, in a vector: its blocks of 16 bytes in reverse, then the pixels
 // of each.
-template <int Bytes>
-HWY_INLINE hn::Vec<hn::ScalableTag<std::uint8_t>> reversed_pixels(hn::Vec<hn::ScalableTag<std::uint8_t>> v) {
-  const hn::ScalableTag<std::uint8_t> d;
+template <int Bytes, class V>
+HWY_INLINE V reversed_pixels(V v) {
+  const hn::DFromV<V> d;
   HWY_ALIGN std::uint8_t from[16];
   for (int i = 0; i < 16; ++i) from[i] = static_cast<std::uint8_t>((15 - i) / Bytes * Bytes + i % Bytes);
   return hn::TableLookupBytes(hn::ReverseBlocks(d, v), hn::LoadDup128(d, from));
