@@ -182,6 +182,7 @@ void ImageJob::write() {
     settings_.before_write(files_.output);
     output_->append(std::span<const std::vector<std::byte>>(encoded_.parts));
     output_bytes_ += left;
+    for (const EncodedFile::Patch& patch : encoded_.patches) output_->overwrite(patch.at, patch.bytes);
     output_->put_in_place();
   });
   encoded_ = {};

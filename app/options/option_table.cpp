@@ -26,7 +26,7 @@ std::vector<OptionRow> encode_rows() {
       {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality"},
       {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
       {"Output", "tiff-compression", "NAME", "deflate",
-       "How strips and tiles of a TIFF are packed: none, deflate (by --png-level), packbits, zstd"},
+       "How strips and tiles of a TIFF are packed: none, deflate (by --png-level), lzw, packbits, zstd"},
       {"Output", "tiff-tile", "N", "0", "TIFF in tiles of N times N pixels, a multiple of 16; 0: in strips"}};
   for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
   return rows;

@@ -29,9 +29,10 @@ constexpr std::array<std::pair<std::string_view, SampleType>, 2> kDepths{
 constexpr std::array<std::pair<std::string_view, WebpCoding>, 2> kWebpCodings{
     {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
 
-constexpr std::array<std::pair<std::string_view, TiffPacking>, 4> kTiffPackings{
+constexpr std::array<std::pair<std::string_view, TiffPacking>, 5> kTiffPackings{
     {{"none", TiffPacking::none},
      {"deflate", TiffPacking::deflate},
+     {"lzw", TiffPacking::lzw},
      {"packbits", TiffPacking::packbits},
      {"zstd", TiffPacking::zstd}}};
 
@@ -49,7 +50,7 @@ std::optional<Format> format_of(const Parser& parser) {
 TiffPacking tiff_packing_of(const std::string& name) {
   for (const auto& [known, packing] : kTiffPackings)
     if (name == known) return packing;
-  usage("--tiff-compression: '" + printable(name) + "' is none of none, deflate, packbits, zstd");
+  usage("--tiff-compression: '" + printable(name) + "' is none of none, deflate, lzw, packbits, zstd");
 }
 
 EncodeOptions encode_of(const Parser& parser) {
