@@ -82,7 +82,7 @@ TEST(WebpCodes, DamageIsSurvived) {
     ++read;
     EXPECT_LE(codes->groups, codes->named > 1000 ? 16 * 14 : codes->named);
     EXPECT_LE(codes->named, 65536);
-    EXPECT_LE(codes->block_count, 3 * 16 * 14 + 256);
+    EXPECT_LE(codes->block_count, std::int64_t{3} * 16 * 14 + 256);
   }
   EXPECT_GT(read, 0);
 }
@@ -98,7 +98,7 @@ TEST(WebpCodes, LibwebpsFilesAreUnderstood) {
             read_lossless_codes(Bytes(file.begin() + 13, file.end()), 131, 87);
         ASSERT_TRUE(codes.has_value()) << pattern << " " << effort;
         EXPECT_LE(codes->groups, 2600);
-        EXPECT_LE(codes->block_count, 3 * 33 * 22 + 256);
+        EXPECT_LE(codes->block_count, std::int64_t{3} * 33 * 22 + 256);
       }
     }
   }
