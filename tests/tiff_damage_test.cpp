@@ -20,6 +20,7 @@
 #include "tests/support/file_parts.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/tiff_file.h"
+#include "tests/support/tiff_seeds.h"
 
 namespace imgpipe::test {
 namespace {
@@ -165,6 +166,22 @@ TEST(TiffDamage, EveryByteOfSmallFiles) {
           try_all(bent);
         }
       }
+    }
+  }
+}
+
+// Both byte orders, BigTIFF, planes, predictors, palettes, orders of bits, every depth.
+TEST(TiffDamage, EveryLayoutIsCutAndBent) {
+  std::mt19937 random(2);
+  for (const FileBytes& file : tiff_seeds()) {
+    ASSERT_EQ(failure(file, sixteen_bits()), "");
+    for (std::size_t i = 1; i < file.size(); i += kSanitized ? 11 : 1) {
+      const FileBytes part = cut(file, i);
+      EXPECT_NE(failure(part, sixteen_bits()), "") << "cut to " << i << " of " << file.size();
+      try_all(part);
+      FileBytes bent = file;
+      bent[i] ^= std::byte{1} << random() % 8;
+      try_all(bent);
     }
   }
 }

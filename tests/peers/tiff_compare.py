@@ -122,7 +122,7 @@ def others(path):
     if Image is not None:
         try:
             with Image.open(path) as image:
-                if max(image.tag_v2.get(258, (1,))) > 8 and not image.mode.startswith("I"):
+                if max(getattr(image, "tag_v2", {}).get(258, (1,))) > 8 and not image.mode.startswith("I"):
                     return  # it takes the upper bytes
                 if image.mode in ("P", "1"):
                     image = image.convert("RGB" if image.mode == "P" else "L")

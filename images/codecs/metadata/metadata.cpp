@@ -94,8 +94,11 @@ class Keeping {
   }
 
   void take_resolution() {
-    if (!found_.resolution || found_.resolution->empty()) return;
+    if (!found_.resolution) return;
     Resolution resolution = *found_.resolution;
+    // Pixels to no unit, which the description of a TIFF may name.
+    const bool counts = holds_.fields && (resolution.x != resolution.x_of || resolution.y != resolution.y_of);
+    if (resolution.empty() && !counts) return;
     if (oriented_shape({1, 2, 1}, use_.applied).width == 2) {
       std::swap(resolution.x, resolution.y);
       std::swap(resolution.x_of, resolution.y_of);
