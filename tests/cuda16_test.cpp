@@ -167,16 +167,48 @@ std::vector<HistCase> hist_cases() {
       {"ramp", [](std::int64_t i) { return static_cast<std::uint32_t>(i) & 0xFFFF; }},
       {"two values, any words", [=](std::int64_t i) { return random(i) % 2 == 0 ? 40U : 51000U; }},
       // Both halves of one word pass their ends, and meet.
-      {"two values of one word", [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 32768U; }},
-      {"two values of one word, of a half",
-       [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 16384U; }},
-      {"two values of one word, of a quarter",
-       [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 8192U; }},
-      {"the lower half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 32768U : 0U; }},
-      {"the upper half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 32767U : 65535U; }},
+      {"two values of one word", [=](std::int64_t i) { return random(i) % 2 == 0 ? 6U : 7U; }},
+      {"two values of one word of each quarter",
+       [=](std::int64_t i) { return 6U + random(i) % 2 + 16384U * (random(i) >> 4 & 3); }},
+      {"the lower half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 32769U : 32768U; }},
+      {"the upper half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 65534U : 65535U; }},
       {"flat areas", [](std::int64_t i) { return static_cast<std::uint32_t>(i / 777 * 40503) & 0xFFFF; }},
       {"12 bits", [=](std::int64_t i) { return (random(i) & 0xFFF) * 16; }},
+      // Each passes 16 bits, but a warp has none often enough to add it up first.
+      {"thirty values", [=](std::int64_t i) { return random(i) % 30 * 2027; }},
+      {"thirty values of fifteen words", [=](std::int64_t i) { return 51000U + random(i) % 30; }},
   };
+}
+
+struct HistWay {
+  std::string name;
+  std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)> launch;
+};
+
+// Those that the device can.
+std::vector<HistWay> hist_ways() {
+  std::vector<Hist16Way> ways{{.parts = 1}, {.parts = 2}, {.parts = 4}, {.loose = true}};
+  const bool clusters = find_cuda_device(0).major >= 9;
+  if (clusters) {
+    for (const int cluster : {2, 4, 8}) ways.push_back({.cluster = cluster});
+    for (const int cluster : {2, 4}) ways.push_back({.cluster = cluster, .loose = true});
+  }
+  std::vector<HistWay> all;
+  for (const Hist16Way& way : ways) {
+    all.push_back({"parts " + std::to_string(way.parts) + " cluster " + std::to_string(way.cluster) +
+                       (way.loose ? " loose" : ""),
+                   [way](const StageCall<Device>& call, const CudaLaunch& launch) {
+                     return hist16_way_cuda(call, launch, way);
+                   }});
+  }
+  for (const int cluster : {2, 4}) {
+    if (!clusters) break;
+    all.push_back({"cluster counters " + std::to_string(cluster),
+                   [cluster](const StageCall<Device>& call, const CudaLaunch& launch) {
+                     return hist16_cluster_cuda(call, launch, cluster);
+                   }});
+  }
+  return all;
 }
 
 void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
@@ -185,18 +217,18 @@ void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
   std::vector<std::uint64_t> expected(kBins16, 0);
   const auto plane = image.images[0].untyped_view().as<Sample16>();
   for (std::int64_t i = 0; i < plane.width * plane.height; ++i) ++expected[plane.data[i]];
-  for (const int parts : {1, 2, 4}) {
+  for (const HistWay& way : hist_ways()) {
     for (const int count : multiprocessors) {
-      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " parts " +
-                   std::to_string(parts) + " multiprocessors " + std::to_string(count));
+      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " " + way.name +
+                   " multiprocessors " + std::to_string(count));
       std::vector<std::uint64_t> counts(kBins16, 0xDEADBEEF);
       StageCall<Host> call{};
       call.in = image.frame();
       call.histogram = {counts.data(), kBins16, 1, kBins16, 1};
-      const auto launch_parts = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        return hist16_parts_cuda(device, {launch.stream, count}, parts);
+      const auto launch_way = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+        return way.launch(device, {launch.stream, count});
       };
-      ASSERT_EQ(run_on_cuda(launched(launch_parts), call), "");
+      ASSERT_EQ(run_on_cuda(launched(launch_way), call), "");
       for (std::size_t bin = 0; bin < expected.size(); ++bin)
         ASSERT_EQ(expected[bin], counts[bin]) << "bin " << bin;
     }
@@ -213,7 +245,7 @@ TEST(CudaHist16, CountersThatPass16Bits) {
   }
 }
 
-TEST(CudaHist16, ASmallImageInEveryNumberOfParts) {
+TEST(CudaHist16, ASmallImageInEveryWay) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     expect_hist(test, 13, 7, {1});
@@ -365,7 +397,11 @@ void expect_otsu(int first, int end) {
     call.parameters.values[0] = kOtsu;
     threshold16_reference(call);
     const auto room = threshold_found_bytes(in.type, call.parameters);
-    for (const auto& function : {threshold16_cuda, threshold16_by_divisions_cuda}) {
+    for (const OtsuWay way : {OtsuWay::chosen, OtsuWay::searched, OtsuWay::by_divisions}) {
+      SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
+      const auto function = [way](const StageCall<Device>& device, const CudaLaunch& launch) {
+        return threshold16_way_cuda(device, launch, way);
+      };
       Planes got(256, 256, colors, SampleType::u16);
       call.out = got.frame();
       ASSERT_EQ(run_on_cuda(launched(function), call, room), "");
