@@ -23,16 +23,6 @@ __device__ __forceinline__ OwnBins own_bins(std::int64_t bins) {
   return {first, first < bins ? each : 0};
 }
 
-// The sum of this lane's value and those of the lanes before it.
-__device__ inline std::uint64_t sum_up_to_lane(std::uint64_t value) {
-#pragma unroll
-  for (unsigned step = 1; step < kWarpLanes; step *= 2) {
-    const std::uint64_t other = __shfl_up_sync(0xFFFFFFFF, value, step);
-    if (threadIdx.x % kWarpLanes >= step) value += other;
-  }
-  return value;
-}
-
 struct ClusterSums {
   std::uint64_t before;  // of all threads before this one
   std::uint64_t total;
