@@ -1,110 +1,133 @@
-// hist of 16-bit samples: a block counts with PackedCounters. Where 128 KiB of shared memory may be had
-// (compute capability 8.0, 8.7, 9.0, 10.x) it holds all values and the plane is read once; elsewhere halves
-// or quarters of the values. From compute capability 9.0 on the blocks of a cluster add their counters up
-// before they go to device memory.
+// hist of 16-bit samples: a block counts with PackedCounters. Where 128 KiB of shared memory and what the hot
+// values take may be had (compute capability 8.0, 8.7, 9.0, 10.x) it holds all values and the plane is read
+// once; elsewhere halves or quarters of the values. From compute capability 9.0 on the two blocks of a
+// cluster add their counters up before they go to device memory.
+//
+// H200, 2026-11-22, 8773x5352, us, for photo | noise | 12 bits | one value | five (before counters left by
+// word, and warps remembered hot values): one block 55.4 | 60.2 | 45.2 | 42.4 | 106; clusters of two 47.7 |
+// 49.4 | 44.7 | 42.5 | 106; two exact passes, half of the values each, 93.6 | 113 | 84.6 | 69.4 | 171.
+// Rejected: 32-bit counters over the shared memory of a cluster of two, where half of all additions cross to
+// the other multiprocessor, 317 | 304 | 306 | 37.1 | 97.6, of four 939 | 884 | 875 | 64.6 | 190; additions of
+// which nobody looks at the result, proved by the sum of all counters, 49.0 | 50.8 | 46.3 | 44.7 | 200.
 #include "kernels/block_cluster.cuh"
 #include "kernels/hist/count_warp.cuh"
 #include "kernels/hist/hist.h"
-#include "kernels/hist/loose_counters.cuh"
+#include "kernels/pointwise.cuh"
 
 namespace imgpipe {
 namespace {
 
 constexpr int kThreads = 1024;
+constexpr int kAhead = 3;  // vectors of a lane that are on their way
 
-// The sum of all threads' values, to thread 0. Barriers inside.
-__device__ inline std::uint64_t block_sum(std::uint64_t value) {
-  __shared__ std::uint64_t sums[kThreads / kWarpLanes];
-#pragma unroll
-  for (int step = kWarpLanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
-  __syncthreads();
-  if (threadIdx.x % kWarpLanes == 0) sums[threadIdx.x / kWarpLanes] = value;
-  __syncthreads();
-  if (threadIdx.x != 0) return 0;
-  value = 0;
-  for (const std::uint64_t sum : sums) value += sum;
-  return value;
-}
-
-// Counts with LooseCounters. False, for all threads: the sum is not right, all must be counted again.
 template <int Parts>
-__device__ bool count_loosely(const PackedCounters<Parts>& packed, VectorsAhead& vectors) {
-  static_assert(Parts == 1);  // else a block does not know how many samples are its own
-  __shared__ NotedWraps noted;
-  LooseCounters<Parts> counters{packed, &noted};
-  counters.clear();
-  if (threadIdx.x == 0) noted.count = noted.failed = 0;
-  __syncthreads();
-  std::uint64_t missing = count_plane(counters, vectors);
-  __syncthreads();
-  for (std::uint32_t i = threadIdx.x; i < PackedCounters<Parts>::kWords; i += blockDim.x)
-    missing -= (counters.words[i] & 0xFFFF) + (counters.words[i] >> 16);
-  missing = block_sum(missing);
-  if (threadIdx.x == 0) {
-    const unsigned entries = min(noted.count, NotedWraps::kMost);
-    for (unsigned i = 0; i < entries; ++i) {
-      const std::uint64_t wrap = kHalfWraps;
-      missing -= (noted.entry[i] & 1) != 0 ? 0 - wrap : wrap;
-    }
-    noted.failed = missing != 0 || noted.count > NotedWraps::kMost ? 1 : 0;
-    if (noted.failed == 0) {
-      for (unsigned i = 0; i < entries; ++i) {
-        const unsigned long long wrap = kHalfWraps;
-        atomicAdd(packed.totals + (noted.entry[i] >> 1), (noted.entry[i] & 1) != 0 ? 0ULL - wrap : wrap);
-      }
-    }
-  }
-  __syncthreads();
-  return noted.failed == 0;
-}
+struct SharedHistogram {
+  std::uint32_t words[PackedCounters<Parts>::kWords];
+  HotValues hot[kThreads / kWarpLanes];  // by warp
+};
 
-// Adds the counters of the cluster's blocks to the image's, each block a share of the values. Barriers: all
-// blocks have counted before others look; none ends before they have.
+// Vectors of 8 samples of a plane, of which some are always on their way.
+class VectorsAhead {
+ public:
+  __device__ explicit VectorsAhead(const Plane<const Sample, Device>& plane) : at_(plane) {
+#pragma unroll
+    for (Loaded& loaded : ahead_) load(loaded);
+  }
+  // Whether any lane of the warp has a vector.
+  __device__ bool any() const {
+    return __any_sync(kAllLanes, ahead_[0].count > 0 ? 1 : 0) != 0;
+  }
+  // This lane's, and how many of its samples are the image's, 0 to 8.
+  __device__ int take(std::uint32_t (&words)[4]) {
+    words[0] = ahead_[0].vector.x;
+    words[1] = ahead_[0].vector.y;
+    words[2] = ahead_[0].vector.z;
+    words[3] = ahead_[0].vector.w;
+    const int count = ahead_[0].count;
+#pragma unroll
+    for (int i = 0; i + 1 < kAhead; ++i) ahead_[i] = ahead_[i + 1];
+    load(ahead_[kAhead - 1]);
+    return count;
+  }
+
+ private:
+  struct Loaded {
+    uint4 vector{};
+    int count = 0;
+  };
+  __device__ void load(Loaded& loaded) {
+    loaded.count = 0;
+    if (!at_.inside()) return;
+    loaded.count = static_cast<int>(min(at_.wide_left() / 2, static_cast<unsigned>(kWideVectorPixels)));
+    loaded.vector = load_vector(at_.from());
+    at_.next();
+  }
+
+  VectorWalk at_;
+  Loaded ahead_[kAhead];
+};
+
+// Adds the counters of the cluster's blocks to the image's, each block a share of the values, neighbouring
+// threads neighbouring values. A thread's values are kThreads apart, and mixing is linear (the mixed sum of
+// numbers without a common bit is that of their mixtures by exclusive or): where they lie are constants of
+// the unrolled loop, applied to where the first one does. Barriers: all blocks have counted before others
+// look; none ends before they have.
 template <int Parts, int Cluster>
 __device__ void flush(const PackedCounters<Parts>& counters) {
   using Packed = PackedCounters<Parts>;
-  cluster_barrier<Cluster>();
   constexpr std::uint32_t kShare = Packed::kValues / Cluster;
-  const std::uint32_t first = cluster_rank<Cluster>() * kShare + counters.part * Packed::kValues;
+  constexpr int kUnrolled = 8;
+  static_assert(kShare % (kThreads * kUnrolled) == 0);
+  cluster_barrier<Cluster>();
+  const std::uint32_t own = cluster_rank<Cluster>() * kShare + counters.part * Packed::kValues + threadIdx.x;
+  const std::uint32_t own_place = mixed_banks(own) % Packed::kValues;
+  const std::uint32_t shift = threadIdx.x % 2 * 16;
   const std::uint32_t* blocks[Cluster];
 #pragma unroll
   for (int i = 0; i < Cluster; ++i) blocks[i] = shared_of_block<Cluster>(counters.words, i);
-#pragma unroll 4
-  for (std::uint32_t i = threadIdx.x; i < kShare; i += blockDim.x) {
-    const std::uint32_t value = first + i;
-    const std::uint32_t word = Packed::word_of(value);
-    std::uint32_t sum = 0;
+#pragma unroll 1
+  for (std::uint32_t first = 0; first < kShare; first += kThreads * kUnrolled) {
+    std::uint32_t sums[kUnrolled] = {};
 #pragma unroll
-    for (int k = 0; k < Cluster; ++k) sum += Packed::half_of(value, blocks[k][word]);
-    if (sum != 0) atomicAdd(counters.totals + value, static_cast<unsigned long long>(sum));
+    for (std::uint32_t i = 0; i < kUnrolled; ++i) {
+      const std::uint32_t word = (own_place ^ mixed_banks(first + i * kThreads)) / 2;
+#pragma unroll
+      for (int k = 0; k < Cluster; ++k) sums[i] += blocks[k][word] >> shift & 0xFFFF;
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kUnrolled; ++i) {
+      if (sums[i] != 0)
+        atomicAdd(counters.totals + (own + first + i * kThreads), static_cast<unsigned long long>(sums[i]));
+    }
   }
   cluster_barrier<Cluster>();
 }
 
 // The part blockIdx.y of the values of plane blockIdx.z, whose rows are walked over as bytes. A lane counts 8
-// adjacent samples while the next 16 are on their way. Shared memory: PackedCounters<Parts>::kBytes.
-// Barriers: counters are cleared before the first count, and complete before they are summed. All lanes of a
-// warp walk on until the last of them is done.
-template <int Parts, int Cluster, bool Loose>
+// adjacent samples while the next 24 are on their way. Shared memory: SharedHistogram<Parts>. Barriers:
+// counters are cleared before the first count, and complete before they are summed. All lanes of a warp walk
+// on until the last of them is done.
+template <int Parts, int Cluster>
 __global__ __launch_bounds__(kThreads, 1) void hist16_kernel(DevicePlanes<const Sample> planes,
                                                              Histogram<Device> histogram) {
-  extern __shared__ __align__(16) std::uint32_t shared_words[];
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  auto& shared = *reinterpret_cast<SharedHistogram<Parts>*>(shared_bytes);
   PackedCounters<Parts> counters{
-      shared_words, reinterpret_cast<unsigned long long*>(histogram.row(blockIdx.z)), blockIdx.y};
-  const Plane<const Sample, Device> plane = plane_of_block(planes);
-  VectorsAhead vectors(plane);
-  bool counted = false;
-  if constexpr (Loose) counted = count_loosely(counters, vectors);
-  if (!counted) {
-    if (Loose) vectors = VectorsAhead(plane);
-    counters.clear();
-    __syncthreads();
-    count_plane(counters, vectors);
+      shared.words, reinterpret_cast<unsigned long long*>(histogram.row(blockIdx.z)), blockIdx.y};
+  VectorsAhead vectors(plane_of_block(planes));
+  counters.clear();
+  __syncthreads();
+  WarpCounter warp(counters, shared.hot[threadIdx.x / kWarpLanes]);
+  while (vectors.any()) {
+    std::uint32_t words[4];
+    const int count = vectors.take(words);
+    warp.count(words, count);
   }
+  warp.flush();
   flush<Parts, Cluster>(counters);
 }
 
-template <int Parts, int Cluster, bool Loose>
+template <int Parts, int Cluster>
 CudaStatus launch_hist(const StageCall<Device>& call, const CudaLaunch& launch) {
   const std::int64_t vectors =
       (call.in.type.width + kWideVectorPixels - 1) / kWideVectorPixels * call.in.type.height;
@@ -112,11 +135,9 @@ CudaStatus launch_hist(const StageCall<Device>& call, const CudaLaunch& launch) 
   const std::int64_t blocks = useful < launch.multiprocessors ? useful : launch.multiprocessors;
   const dim3 grid(static_cast<unsigned>((blocks + Cluster - 1) / Cluster * Cluster), Parts,
                   static_cast<unsigned>(call.in.type.color_channels));
-  return launch_clusters<Cluster>(
-      &hist16_kernel<Parts, Cluster, Loose>, grid, kThreads, PackedCounters<Parts>::kBytes, launch,
-      DevicePlanes<const Sample>{
-          {bytes_of(call.in.planes[0]), bytes_of(call.in.planes[1]), bytes_of(call.in.planes[2])}},
-      call.histogram);
+  return launch_clusters<Cluster>(&hist16_kernel<Parts, Cluster>, grid, kThreads,
+                                  sizeof(SharedHistogram<Parts>), launch, color_planes(call.in),
+                                  call.histogram);
 }
 
 }  // namespace
@@ -127,27 +148,19 @@ CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& laun
       static_cast<std::size_t>(call.in.type.color_channels * call.histogram.stride) * sizeof(std::uint64_t),
       launch.stream);
   if (cleared != cudaSuccess) return cleared;
-  if (way.parts == 2) return launch_hist<2, 1, false>(call, launch);
-  if (way.parts == 4) return launch_hist<4, 1, false>(call, launch);
-  if (way.loose) {
-    if (way.cluster == 1) return launch_hist<1, 1, true>(call, launch);
-    if (way.cluster == 2) return launch_hist<1, 2, true>(call, launch);
-    return launch_hist<1, 4, true>(call, launch);
-  }
-  if (way.cluster == 1) return launch_hist<1, 1, false>(call, launch);
-  if (way.cluster == 2) return launch_hist<1, 2, false>(call, launch);
-  if (way.cluster == 4) return launch_hist<1, 4, false>(call, launch);
-  return launch_hist<1, 8, false>(call, launch);
+  if (way.parts == 2) return launch_hist<2, 1>(call, launch);
+  if (way.parts == 4) return launch_hist<4, 1>(call, launch);
+  return way.clusters ? launch_hist<1, 2>(call, launch) : launch_hist<1, 1>(call, launch);
 }
 
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   int most_bytes = 0;
-  if (const cudaError_t found = shared_bytes_of_a_block(most_bytes); found != cudaSuccess) return found;
-  const bool all = most_bytes >= static_cast<int>(PackedCounters<1>::kBytes);
-  const bool half = most_bytes >= static_cast<int>(PackedCounters<2>::kBytes);
   bool clusters = false;
+  if (const cudaError_t found = shared_bytes_of_a_block(most_bytes); found != cudaSuccess) return found;
   if (const cudaError_t found = has_clusters(clusters); found != cudaSuccess) return found;
-  return hist16_way_cuda(call, launch, {.parts = all ? 1 : half ? 2 : 4, .cluster = clusters && all ? 2 : 1});
+  const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(most_bytes) >= bytes; };
+  const int parts = fits(sizeof(SharedHistogram<1>)) ? 1 : fits(sizeof(SharedHistogram<2>)) ? 2 : 4;
+  return hist16_way_cuda(call, launch, {.parts = parts, .clusters = clusters});
 }
 
 }  // namespace imgpipe

@@ -19,12 +19,9 @@ CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 // How samples of 16 bits are counted.
 struct Hist16Way {
-  int parts = 1;       // a block counts an equal part of the values: 1, 2 or 4, what shared memory holds
-  int cluster = 1;     // blocks of a cluster, 1, 2, 4 or 8, which add up what they counted: of one part
-  bool loose = false;  // additions are not looked at, and proved by their sum: of one part
+  int parts = 1;          // a block counts an equal part of the values: 1, 2 or 4, what shared memory holds
+  bool clusters = false;  // two blocks add up what they counted: of one part, from compute capability 9.0 on
 };
 CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, const Hist16Way& way);
-// Counters of 32 bits in a cluster of 2 or 4 blocks.
-CudaStatus hist16_cluster_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int cluster);
 
 }  // namespace imgpipe
