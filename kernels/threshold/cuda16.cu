@@ -27,12 +27,12 @@ IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample> in, Devic
 
 CudaStatus find_otsu(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way, int* values) {
   const auto planes = static_cast<unsigned>(call.in.type.color_channels);
-  if (way == OtsuWay::chosen) {
+  if (way == OtsuWay::chosen || way == OtsuWay::chosen_only) {
     const CudaStatus chosen = launch_over_bins([&](auto blocks) {
       return launch_clusters<blocks.value>(&otsu_choice_kernel<blocks.value>, dim3(blocks.value, planes),
                                            kBinThreads, 0, launch, call.histogram, values);
     });
-    if (chosen != cudaSuccess) return chosen;
+    if (chosen != cudaSuccess || way == OtsuWay::chosen_only) return chosen;
   }
   otsu16_kernel<<<planes, kOtsuBins, 0, launch.stream>>>(call.histogram, values, way);
   return cudaGetLastError();

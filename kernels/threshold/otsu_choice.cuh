@@ -9,13 +9,14 @@ namespace imgpipe {
 // What a cluster finds where roundings could change which value is the best.
 constexpr int kUndecided = -1;
 
-// What the blocks tell each other, in the first one's shared memory.
-struct OtsuChoice {
+// What a block tells the others of its cluster. They read it only: what is added up is added up by those who
+// read.
+struct OtsuShare {
   static constexpr unsigned kMost = kWarpLanes;
-  std::uint64_t too_small;        // sum of the first samples, whose class is too small
-  unsigned long long least_bits;  // of the largest lower limit: doubles that are not negative order as these
-  unsigned candidates;            // may be more than are there
+  std::uint64_t too_small;  // sum of the first samples, whose class is too small, where this block knows
+  unsigned long long least_bits;  // of its largest lower limit: doubles that are not negative order as these
   unsigned undecided, parted;
+  unsigned candidates;  // may be more than are there
   OtsuBin candidate[kMost];
 };
 
@@ -37,11 +38,8 @@ __device__ __forceinline__ void each_parting_bin(const std::uint64_t* counts, co
   }
 }
 
-// The best of the candidates, by one warp; every lane gets it.
-__device__ inline int best_candidate(const OtsuTotals& all, const OtsuChoice& choice) {
-  const unsigned lane = threadIdx.x % kWarpLanes;
-  const bool is_one = lane < choice.candidates;
-  const OtsuBin own = is_one ? choice.candidate[lane] : OtsuBin{};
+// The best of up to 32 candidates, by one warp, each lane with one or none; every lane gets it.
+__device__ inline int best_candidate(const OtsuTotals& all, const OtsuBin& own, bool is_one) {
   const LongDouble variance = is_one ? exact_variance(all, own) : LongDouble{};
   OtsuBin best = own;
   LongDouble most = variance;
@@ -62,22 +60,40 @@ __device__ inline int best_candidate(const OtsuTotals& all, const OtsuChoice& ch
   return __all_sync(0xFFFFFFFF, beaten ? 1 : 0) != 0 ? best.value : kUndecided;
 }
 
-// Cluster blockIdx.y: of plane blockIdx.y. Barriers: the choice is cleared before anybody adds to it; the
-// class that is too small is known before the limits are made, the largest lower limit before candidates are
-// taken, all candidates before the best is looked for.
+// What the whole cluster knows, by one warp of it.
+template <int Blocks>
+__device__ int chosen_value(const OtsuTotals& all, OtsuShare& own_share, double least) {
+  unsigned undecided = 0;
+  unsigned parted = 0;
+  unsigned candidates = 0;
+  OtsuBin own{};
+#pragma unroll
+  for (int i = 0; i < Blocks; ++i) {
+    const OtsuShare& share = *shared_of_block<Blocks>(&own_share, i);
+    undecided |= share.undecided;
+    parted |= share.parted;
+    const unsigned place = threadIdx.x % kWarpLanes - candidates;  // beyond all there are below 0
+    if (place < min(share.candidates, OtsuShare::kMost)) own = share.candidate[place];
+    candidates += share.candidates;
+  }
+  if (undecided != 0) return kUndecided;
+  if (parted == 0) return 0;
+  if (!(least > 0) || candidates > OtsuShare::kMost) return kUndecided;
+  return best_candidate(all, own, threadIdx.x % kWarpLanes < candidates);
+}
+
+// Cluster blockIdx.y: of plane blockIdx.y. Barriers: a share is cleared before anybody adds to it; the class
+// that is too small is known before the limits are made, the largest lower limits before candidates are
+// taken, all candidates before the best is looked for; no block ends before that.
 template <int Blocks>
 __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<Device> histogram,
                                                                      int* values) {
-  __shared__ OtsuChoice own_choice;
-  __shared__ unsigned long long block_least;
-  OtsuChoice& choice = *shared_of_block<Blocks>(&own_choice, 0);
-  const bool is_first = cluster_rank<Blocks>() == 0 && threadIdx.x == 0;
-  if (is_first) {
-    own_choice.too_small = 0;
-    own_choice.least_bits = 0;
-    own_choice.candidates = own_choice.undecided = own_choice.parted = 0;
+  __shared__ OtsuShare share;
+  if (threadIdx.x == 0) {
+    share.too_small = 0;
+    share.least_bits = 0;
+    share.undecided = share.parted = share.candidates = 0;
   }
-  if (threadIdx.x == 0) block_least = 0;
   const std::uint64_t* const counts = histogram.row(blockIdx.y);
   const OwnBins own = own_bins<Blocks>(histogram.width);
   std::uint64_t samples = 0;
@@ -93,25 +109,31 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
   const ClusterSums of_sums = cluster_sums<Blocks>(sum);
   const OtsuTotals all{.samples = static_cast<double>(of_samples.total),
                        .sum = static_cast<double>(of_sums.total)};
+  const auto below_of = [&](std::uint64_t count) {
+    return large_enough(static_cast<double>(count), all.samples);
+  };
   // The first bin behind which the class is large enough is this thread's: what lies before it is too small.
-  if (large_enough(static_cast<double>(of_samples.before), all.samples) != OtsuParts::yes &&
-      large_enough(static_cast<double>(of_samples.before + samples), all.samples) != OtsuParts::no) {
+  if (below_of(of_samples.before) != OtsuParts::yes &&
+      below_of(of_samples.before + samples) != OtsuParts::no) {
     std::uint64_t below = of_samples.before;
     std::uint64_t below_sum = of_sums.before;
     for (int i = 0; i < own.count; ++i) {
       const std::uint64_t count = __ldg(counts + own.first + i);
       below += count;
-      const OtsuParts parts = large_enough(static_cast<double>(below), all.samples);
-      if (count != 0 && parts == OtsuParts::perhaps) choice.undecided = 1;
-      if (parts == OtsuParts::yes) break;
+      const OtsuParts parts = below_of(below);
+      if (count != 0 && parts == OtsuParts::perhaps) share.undecided = 1;
+      if (parts == OtsuParts::yes) {
+        share.too_small = below_sum;
+        break;
+      }
       below_sum += static_cast<std::uint64_t>(own.first + i) * count;
     }
-    if (large_enough(static_cast<double>(of_samples.before + samples), all.samples) == OtsuParts::yes)
-      choice.too_small = below_sum;
   }
-  if (is_first && all.samples >= kMostOtsuSamples) choice.undecided = 1;
+  if (threadIdx.x == 0 && all.samples >= kMostOtsuSamples) share.undecided = 1;
   cluster_barrier<Blocks>();
-  const std::uint64_t too_small = choice.too_small;
+  std::uint64_t too_small = 0;
+#pragma unroll
+  for (int i = 0; i < Blocks; ++i) too_small += shared_of_block<Blocks>(&share, i)->too_small;
   double least = 0;
   double most = 0;
   bool parted = false;
@@ -124,34 +146,32 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
     most = fmax(most, limits.most);
     parted = true;
   });
+  if (parted) share.parted = 1;
 #pragma unroll
   for (int step = kWarpLanes / 2; step > 0; step /= 2)
     least = fmax(least, __shfl_xor_sync(0xFFFFFFFF, least, step));
   if (threadIdx.x % kWarpLanes == 0)
-    atomicMax(&block_least, static_cast<unsigned long long>(__double_as_longlong(least)));
-  if (__syncthreads_or(parted ? 1 : 0) != 0 && threadIdx.x == 0) {
-    choice.parted = 1;
-    atomicMax(&choice.least_bits, block_least);
-  }
+    atomicMax(&share.least_bits, static_cast<unsigned long long>(__double_as_longlong(least)));
   cluster_barrier<Blocks>();
-  least = __longlong_as_double(static_cast<long long>(choice.least_bits));
+  unsigned long long least_bits = 0;
+#pragma unroll
+  for (int i = 0; i < Blocks; ++i)
+    least_bits = max(least_bits, shared_of_block<Blocks>(&share, i)->least_bits);
+  least = __longlong_as_double(static_cast<long long>(least_bits));
   if (parted && most >= least) {
     each_bin([&](const OtsuBin& bin, OtsuParts parts) {
       if (otsu_limits(otsu_point(all, bin)).most < least) return;
-      if (parts != OtsuParts::yes) choice.undecided = 1;
-      const unsigned place = atomicAdd(&choice.candidates, 1U);
-      if (place < OtsuChoice::kMost) choice.candidate[place] = bin;
+      if (parts != OtsuParts::yes) share.undecided = 1;
+      const unsigned place = atomicAdd(&share.candidates, 1U);
+      if (place < OtsuShare::kMost) share.candidate[place] = bin;
     });
   }
   cluster_barrier<Blocks>();
-  if (cluster_rank<Blocks>() != 0 || threadIdx.x >= kWarpLanes) return;
-  int value = kUndecided;
-  if (choice.parted == 0 && choice.undecided == 0) {
-    value = 0;
-  } else if (choice.undecided == 0 && least > 0 && choice.candidates <= OtsuChoice::kMost) {
-    value = best_candidate(all, choice);
+  if (cluster_rank<Blocks>() == 0 && threadIdx.x < kWarpLanes) {
+    const int value = chosen_value<Blocks>(all, share, least);
+    if (threadIdx.x == 0) values[blockIdx.y] = value;
   }
-  if (threadIdx.x == 0) values[blockIdx.y] = value;
+  cluster_barrier<Blocks>();
 }
 
 }  // namespace imgpipe

@@ -105,7 +105,8 @@ CudaStatus threshold_cuda(const StageCall<Device>& call, const CudaLaunch& launc
 CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 // How Otsu's value of 65,536 bins is found: chosen by exact sums, where roundings cannot change it, else
 // searched for from bin to bin, and, where that takes too much for granted, by a division for every bin.
-enum class OtsuWay : std::uint8_t { chosen, searched, by_divisions };
+// chosen_only, for tests: where roundings could change it there is no value, and the output is of no use.
+enum class OtsuWay : std::uint8_t { chosen, searched, by_divisions, chosen_only };
 CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way);
 
 }  // namespace imgpipe
