@@ -32,8 +32,10 @@ __global__ __launch_bounds__(kBinThreads, 1) void find_range_kernel(Histogram<De
   const CountedPlanes counted{histogram, joint ? 0 : own_plane, joint ? planes : own_plane + 1};
   const OwnBins own = own_bins<Blocks>(histogram.width);
   std::uint64_t sum = 0;
+  for (int plane = counted.first; plane < counted.end; ++plane) {
 #pragma unroll 8
-  for (int i = 0; i < own.count; ++i) sum += counted.count(own.first + i);
+    for (int i = 0; i < own.count; ++i) sum += __ldg(histogram.row(plane) + own.first + i);
+  }
   const ClusterSums sums = cluster_sums<Blocks>(sum);
   const auto set = [&](int StretchRange::*limit, std::int64_t bin) {
     for (int plane = counted.first; plane < counted.end; ++plane)

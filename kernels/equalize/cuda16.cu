@@ -6,37 +6,55 @@
 namespace imgpipe {
 namespace {
 
+// 8 adjacent counts, in four loads.
+__device__ __forceinline__ void load_counts(const std::uint64_t* from, std::uint64_t (&counts)[8]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const ulonglong2 two = __ldg(reinterpret_cast<const ulonglong2*>(from) + i);
+    counts[2 * i] = two.x;
+    counts[2 * i + 1] = two.y;
+  }
+}
+
 // Cluster blockIdx.y makes the table of plane blockIdx.y: what each value becomes. A thread has a few
-// adjacent values. Barriers: no count of the least value that occurs is there before it is written, by the
-// one thread that has it, to all blocks, and then it is read.
+// adjacent values. Barriers: the count of the least value that occurs is cleared before the one thread that
+// has it writes it, for its block, and then all blocks read it.
 template <int Blocks>
 __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histogram<Device> histogram,
                                                                           Sample16* tables) {
   __shared__ std::uint64_t of_least;
+  if (threadIdx.x == 0) of_least = 0;
   const std::uint64_t* const counts = histogram.row(blockIdx.y);
   const OwnBins own = own_bins<Blocks>(kTableSamples);
   constexpr int kOwn = kTableSamples / (Blocks * kBinThreads);
   std::uint64_t sum = 0;
-#pragma unroll 8
-  for (int i = 0; i < kOwn; ++i) sum += __ldg(counts + own.first + i);
+#pragma unroll
+  for (int i = 0; i < kOwn; i += kWideVectorPixels) {
+    std::uint64_t each[kWideVectorPixels];
+    load_counts(counts + own.first + i, each);
+    for (const std::uint64_t count : each) sum += count;
+  }
   const ClusterSums sums = cluster_sums<Blocks>(sum);
   if (sums.before == 0 && sum != 0) {
     std::int64_t bin = own.first;
     while (__ldg(counts + bin) == 0) ++bin;
-    const std::uint64_t count = __ldg(counts + bin);
-    for (int i = 0; i < Blocks; ++i) *shared_of_block<Blocks>(&of_least, i) = count;
+    of_least = __ldg(counts + bin);
   }
   cluster_barrier<Blocks>();
-  const std::uint64_t first = of_least;
+  std::uint64_t first = 0;
+#pragma unroll
+  for (int i = 0; i < Blocks; ++i) first += *shared_of_block<Blocks>(&of_least, i);
   const bool stays = first == sums.total;
   const float scale = stays ? 0.0F : equalize_scale(kLargest<Sample16>, sums.total - first);
   std::uint64_t not_above = sums.before;
   auto* const table = reinterpret_cast<uint4*>(tables + std::int64_t{blockIdx.y} * kTableSamples + own.first);
   for (int i = 0; i < kOwn; i += kWideVectorPixels) {
+    std::uint64_t each[kWideVectorPixels];
+    load_counts(counts + own.first + i, each);
     std::uint32_t becomes[kWideVectorPixels];
 #pragma unroll
     for (int k = 0; k < kWideVectorPixels; ++k) {
-      not_above += __ldg(counts + own.first + i + k);
+      not_above += each[k];
       becomes[k] = stays ? static_cast<std::uint32_t>(own.first + i + k)
                    : not_above <= first
                        ? 0
@@ -46,6 +64,7 @@ __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histog
         make_uint4(pack_low(becomes[0], becomes[1]), pack_low(becomes[2], becomes[3]),
                    pack_low(becomes[4], becomes[5]), pack_low(becomes[6], becomes[7]));
   }
+  cluster_barrier<Blocks>();  // no block ends while others read what it has
 }
 
 }  // namespace
