@@ -160,15 +160,7 @@ std::vector<std::pair<std::string, Launch>> hist_ways() {
   };
   add("one block", {});
   add("halves", {.parts = 2});
-  for (const int cluster : {2, 4, 8}) add("cluster of " + std::to_string(cluster), {.cluster = cluster});
-  for (const int cluster : {1, 2, 4})
-    add("loose, cluster of " + std::to_string(cluster), {.cluster = cluster, .loose = true});
-  for (const int cluster : {2, 4}) {
-    all.emplace_back("counters over a cluster of " + std::to_string(cluster),
-                     [cluster](const StageCall<Device>& call, const CudaLaunch& on) {
-                       return hist16_cluster_cuda(call, on, cluster);
-                     });
-  }
+  add("clusters", {.clusters = true});
   return all;
 }
 
