@@ -20,7 +20,7 @@ NO_DEVICE = 3
 def recipes():
     """The lines of the code blocks between the headings of the recipes and of the report."""
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        part = file.read().split("\n## Five recipes\n")[1].split("\n## ")[0]
+        part = file.read().split("\n## Six recipes\n")[1].split("\n## ")[0]
     blocks = re.findall(r"^```\n(.*?)^```", part, re.MULTILINE | re.DOTALL)
     return [line for block in blocks for line in block.splitlines()]
 

@@ -3,6 +3,8 @@
 // might be larger than 4 GB, which is known before the first row.
 //
 //   header  directory  its values  strips or tiles, row by row
+//
+// A page of a stack is the same without the header, and ends at an even byte, where the next one begins.
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -11,6 +13,7 @@
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/mark.h"
 #include "images/codecs/metadata/metadata.h"
+#include "images/codecs/pages.h"
 #include "images/codecs/tiff/tiff_codec.h"
 #include "images/codecs/tiff/tiff_fields.h"
 #include "images/codecs/tiff/tiff_metadata.h"
@@ -32,15 +35,19 @@ class TiffWriter final : public Writer {
         packing_(options.tiff_packing),
         level_(options.png_level),
         mark_(options.mark),
-        metadata_(options.metadata) {
+        metadata_(options.metadata),
+        in_stack_(options.in_stack) {
     tiled_ = options.tiff_tile > 0;
     cell_width_ = tiled_ ? options.tiff_tile : shape.width;
     cell_height_ = tiled_ ? options.tiff_tile
                           : std::clamp<std::int64_t>(kStripBytes / shape.row_bytes(), 1, shape.height);
     across_ = (shape.width + cell_width_ - 1) / cell_width_;
     down_ = (shape.height + cell_height_ - 1) / cell_height_;
-    big_ = chunks() * most_chunk_bytes() + front_bytes() > most_classic_bytes;
+    big_ = in_stack_ ? in_stack_->big : most_file_bytes() > most_classic_bytes;
   }
+
+  // With the metadata that it was given.
+  [[nodiscard]] std::int64_t most_file_bytes() const { return chunks() * most_chunk_bytes() + front_bytes(); }
 
   [[nodiscard]] std::int64_t strip_rows() const noexcept override {
     return std::min(cell_height_, shape_.height);
@@ -101,10 +108,11 @@ class TiffWriter final : public Writer {
     if (chunks_.empty() || std::ranges::any_of(chunks_, [](const auto& chunk) { return chunk.empty(); }))
       throw Error(ErrorKind::usage, "finish: rows of the image are missing");
     EncodedFile file;
-    file.parts.reserve(chunks_.size() + 1);
+    file.parts.reserve(chunks_.size() + 2);
     file.parts.push_back(front());
     std::ranges::move(chunks_, std::back_inserter(file.parts));
     chunks_.clear();
+    if (in_stack_ && file.size_bytes() % 2 != 0) file.parts.emplace_back(1);
     return file;
   }
 
@@ -146,7 +154,7 @@ class TiffWriter final : public Writer {
     const auto values = [](int count, int value) {
       return std::vector(static_cast<std::size_t>(count), static_cast<std::uint16_t>(value));
     };
-    TiffFields fields(big_);
+    TiffFields fields(big_, in_stack_ ? static_cast<std::uint64_t>(in_stack_->at) : 0);
     fields.add_u32(TiffTag::width, static_cast<std::uint32_t>(shape_.width));
     fields.add_u32(TiffTag::height, static_cast<std::uint32_t>(shape_.height));
     fields.add_u16(TiffTag::bits, values(shape_.channels, static_cast<int>(8 * sample_bytes(shape_.sample))));
@@ -182,11 +190,14 @@ class TiffWriter final : public Writer {
   void set_places(TiffFields& fields) const {
     std::vector<std::uint64_t> numbers;
     numbers.reserve(chunks_.size());
-    std::uint64_t at = fields.size_bytes();
+    std::uint64_t at = fields.end();
     for (const std::vector<std::byte>& chunk : chunks_) {
       numbers.push_back(at);
       at += chunk.size();
     }
+    if (in_stack_ && !in_stack_->last) fields.set_next((at + 1) / 2 * 2);
+    if (in_stack_ && !big_ && at >= static_cast<std::uint64_t>(kMostClassicBytes))
+      throw Error(ErrorKind::usage, "the stack has more than 4 GB, which was not foreseen");
     fields.set_offsets(tiled_ ? TiffTag::tile_offsets : TiffTag::strip_offsets, numbers);
     std::ranges::transform(chunks_, numbers.begin(), [](const auto& chunk) { return chunk.size(); });
     fields.set_offsets(tiled_ ? TiffTag::tile_counts : TiffTag::strip_counts, numbers);
@@ -197,6 +208,7 @@ class TiffWriter final : public Writer {
   int level_;
   Mark mark_;
   std::shared_ptr<const Metadata> metadata_;
+  std::shared_ptr<const PlaceInStack> in_stack_;
   bool tiled_ = false;
   bool big_ = false;
   std::int64_t cell_width_ = 1, cell_height_ = 1;
@@ -218,6 +230,10 @@ std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, 
   if (shape.width > kMostSide || shape.height > kMostSide)
     throw Error(ErrorKind::usage, "tiff holds at most 2147483647 pixels a side");
   return std::make_unique<TiffWriter>(most_classic_bytes, shape, options);
+}
+
+std::int64_t most_tiff_page_bytes(Shape shape, const EncodeOptions& options) {
+  return TiffWriter(kMostClassicBytes, shape, options).most_file_bytes() + 1;
 }
 
 std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options) {
