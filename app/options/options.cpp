@@ -106,7 +106,12 @@ Command parse_process(const std::vector<std::string>& arguments) {
   for (const ParameterOption& option : parameter_options())
     options.stage_options.push_back({option.name, parser.text(option.name)});
   const StagePresets presets(options.stage_options);
-  options.stages = parse_stages(with_ranges(options.stage_list, presets), presets);
+  const RangedList ranged = with_ranges(options.stage_list, presets);
+  options.stages = parse_stages(ranged.list, presets);
+  options.series_steps = ranged.of_series;
+  if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
+  if (!options.series_steps.empty() && !options.pages)
+    usage("--stages: contrast: range=series is for several pages: add --pages all, or --pages A-B");
   options.device = parser.text("device");
   options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   if (parser.has("device-memory"))

@@ -191,7 +191,8 @@ enum class WebpCoding { lossless, lossy };
 // How the strips or tiles of a TIFF are packed: deflate, lzw and zstd with horizontal differencing.
 enum class TiffPacking { none, deflate, packbits, zstd, lzw };
 
-struct Metadata;  // images/codecs/metadata/metadata.h
+struct Metadata;      // images/codecs/metadata/metadata.h
+struct PlaceInStack;  // images/codecs/pages.h
 
 struct EncodeOptions {
   int quality = 90;   // JPEG and lossy WebP, 1..100
@@ -201,8 +202,9 @@ struct EncodeOptions {
   CodecChoice codec = CodecChoice::automatic;
   Mark mark = Mark::none;  // that the file is to carry
   WebpCoding webp = WebpCoding::lossless;
-  int webp_level = 1;                          // 0..9, 9 the smallest
-  std::shared_ptr<const Metadata> metadata{};  // nullptr: none
+  int webp_level = 1;                              // 0..9, 9 the smallest
+  std::shared_ptr<const Metadata> metadata{};      // nullptr: none
+  std::shared_ptr<const PlaceInStack> in_stack{};  // nullptr: a file by itself
 };
 
 // A file in memory, as parts that follow one another: what is encoded strip by strip is never copied
@@ -293,6 +295,11 @@ class Writer {
 // format that cannot be written or a shape beyond what it holds (JPEG: 65,500 a side; WebP: 16,383).
 [[nodiscard]] std::unique_ptr<Writer> make_writer(Format format, Shape shape,
                                                   const EncodeOptions& options = {});
+
+// Whether several pages can be one file of this format, and the most bytes that one of this shape then takes,
+// metadata aside. Throws Error(usage) as make_writer() does.
+[[nodiscard]] bool holds_pages(Format format);
+[[nodiscard]] std::int64_t most_page_bytes(Format format, const Shape& shape, const EncodeOptions& options);
 
 // Name and version of every codec library in this build, "libpng 1.6.39" and so on.
 [[nodiscard]] std::vector<std::string> codec_versions();

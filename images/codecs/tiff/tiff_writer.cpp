@@ -5,15 +5,18 @@
 //   header  directory  its values  strips or tiles, row by row
 //
 // How long header, directory and values are is known before the first row, so that what is packed can be
-// taken on the way; what they say of where the chunks lie is the patch at the end.
+// taken on the way; what they say of where the chunks lie is the patch at the end. A page of a stack is the
+// same without the header, and ends at an even byte, where the next one begins.
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/mark.h"
 #include "images/codecs/metadata/metadata.h"
+#include "images/codecs/pages.h"
 #include "images/codecs/strip_writer.h"
 #include "images/codecs/tiff/tiff_codec.h"
 #include "images/codecs/tiff/tiff_fields.h"
@@ -37,12 +40,16 @@ class TiffWriter final : public StripWriter {
         level_(options.png_level),
         mark_(options.mark),
         metadata_(options.metadata),
+        in_stack_(options.in_stack),
         tiled_(options.tiff_tile > 0),
         cell_width_(tiled_ ? options.tiff_tile : shape.width),
         cell_height_(cell_height_of(shape, options)),
         across_((shape.width + cell_width_ - 1) / cell_width_) {
-    big_ = chunks() * most_chunk_bytes() + front_bytes() > most_classic_bytes;
+    big_ = in_stack_ ? in_stack_->big : most_file_bytes() > most_classic_bytes;
   }
+
+  // With the metadata that it was given.
+  [[nodiscard]] std::int64_t most_file_bytes() const { return chunks() * most_chunk_bytes() + front_bytes(); }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
     return chunks() * most_chunk_bytes() + working_bytes_beside_chunks() + packer_bytes();
@@ -76,6 +83,7 @@ class TiffWriter final : public StripWriter {
       file.parts.front() = front();
     }
     chunks_.clear();
+    if (in_stack_ && page_bytes() % 2 != 0) file.parts.emplace_back(1);
     return file;
   }
 
@@ -140,6 +148,11 @@ class TiffWriter final : public StripWriter {
     return chunks() * kListed + 3 * front_bytes() + gathered_bytes();
   }
 
+  // Of directory, values and chunks, when all are packed.
+  [[nodiscard]] std::uint64_t page_bytes() const {
+    return std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{fields().size_bytes()});
+  }
+
   [[nodiscard]] std::vector<std::byte> front() const {
     TiffFields all = fields();
     set_places(all);
@@ -152,7 +165,7 @@ class TiffWriter final : public StripWriter {
     const auto values = [](int count, int value) {
       return std::vector(static_cast<std::size_t>(count), static_cast<std::uint16_t>(value));
     };
-    TiffFields fields(big_);
+    TiffFields fields(big_, in_stack_ ? static_cast<std::uint64_t>(in_stack_->at) : 0);
     fields.add_u32(TiffTag::width, static_cast<std::uint32_t>(shape().width));
     fields.add_u32(TiffTag::height, static_cast<std::uint32_t>(shape().height));
     fields.add_u16(TiffTag::bits,
@@ -188,11 +201,14 @@ class TiffWriter final : public StripWriter {
   void set_places(TiffFields& fields) const {
     std::vector<std::uint64_t> offsets;
     offsets.reserve(sizes_.size());
-    std::uint64_t at = fields.size_bytes();
+    std::uint64_t at = fields.end();
     for (const std::uint64_t size : sizes_) {
       offsets.push_back(at);
       at += size;
     }
+    if (in_stack_ && !in_stack_->last) fields.set_next((at + 1) / 2 * 2);
+    if (in_stack_ && !big_ && at >= static_cast<std::uint64_t>(kMostClassicBytes))
+      throw Error(ErrorKind::usage, "the stack has more than 4 GB, which was not foreseen");
     fields.set_offsets(tiled_ ? TiffTag::tile_offsets : TiffTag::strip_offsets, offsets);
     fields.set_offsets(tiled_ ? TiffTag::tile_counts : TiffTag::strip_counts, sizes_);
   }
@@ -201,6 +217,7 @@ class TiffWriter final : public StripWriter {
   int level_;
   Mark mark_;
   std::shared_ptr<const Metadata> metadata_;
+  std::shared_ptr<const PlaceInStack> in_stack_;
   bool tiled_;
   bool big_ = false;
   std::int64_t cell_width_, cell_height_;
@@ -222,6 +239,10 @@ std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, 
   if (shape.width > kMostSide || shape.height > kMostSide)
     throw Error(ErrorKind::usage, "tiff holds at most 2147483647 pixels a side");
   return std::make_unique<TiffWriter>(most_classic_bytes, shape, options);
+}
+
+std::int64_t most_tiff_page_bytes(Shape shape, const EncodeOptions& options) {
+  return TiffWriter(kMostClassicBytes, shape, options).most_file_bytes() + 1;
 }
 
 std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options) {
