@@ -36,12 +36,12 @@ HWY_INLINE VF mixed(VF a, VF b, VF share) {
   return hn::Add(hn::Mul(a, hn::Sub(hn::Set(DF(), 1.0F), share)), hn::Mul(b, share));
 }
 
-// equalized() of each of T's values. sums: of the counts up to each, below 2^31.
+// equalized() of 256 values. sums: of the counts up to each, below 2^31.
 template <class T>
 void equalize_sums(const std::int32_t* sums, float scale, T* table) {
   const DI d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
-  for (int v = 0; v <= kLargest<T>; v += lanes) {  // lanes divide 256
+  for (int v = 0; v < 256; v += lanes) {  // which lanes divide
     const VF sum = hn::ConvertTo(DF(), hn::LoadU(d, sums + v));
     store_rounded(hn::Mul(sum, hn::Set(DF(), scale)), table + v);
   }
@@ -181,7 +181,7 @@ void interpolate_band(const StageCall<Host>& call, const Band& band) {
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const auto in = call.in.plane<T>(static_cast<std::size_t>(c));
     const auto out = call.out.plane<T>(static_cast<std::size_t>(c));
-    Cells cells(tiles, call.found.as<T>() + 2 * c * clahe_pairs(call.in.type, tiles));
+    Cells cells(tiles, call.found.as<T>() + std::int64_t{2} * c * clahe_pairs(call.in.type, tiles));
     for (std::int64_t y = band.first; y < band.end; ++y) {
       const auto [cell, down] = clahe_place(static_cast<int>(y), tiles.a_row);
       cells.move_to(cell);
@@ -243,25 +243,44 @@ std::vector<std::uint64_t> counts_of_tile(const Plane<const T, Host>& plane, con
   return counts;
 }
 
+constexpr int kChunk = 256;  // values
+
 // The sums of the limited counts up to each value, with what redistribution adds; the last is all pixels.
-std::vector<std::int32_t> limited_sums(const std::vector<std::uint64_t>& counts, const ClaheTiles& tiles) {
-  const auto limit = static_cast<std::uint64_t>(tiles.limit > 0 ? tiles.limit : tiles.pixels());
-  std::uint64_t excess = 0;
-  for (const std::uint64_t count : counts) excess += count - std::min(count, limit);
-  const ClaheExcess more(static_cast<std::uint32_t>(excess), static_cast<std::uint32_t>(counts.size()));
-  std::vector<std::int32_t> sums(counts.size());
-  std::uint64_t sum = 0;
-  std::uint64_t next = 0;  // value that gets one of those that are left
-  for (std::size_t v = 0; v < counts.size(); ++v) {
-    sum += std::min(counts[v], limit) + more.each;
-    if (v == next && v < std::uint64_t{more.left} * more.step) {
-      ++sum;
-      next += more.step;
+class LimitedSums {
+ public:
+  LimitedSums(const std::vector<std::uint64_t>& counts, const ClaheTiles& tiles)
+      : counts_(counts),
+        limit_(static_cast<std::uint64_t>(tiles.limit > 0 ? tiles.limit : tiles.pixels())),
+        more_(excess(), static_cast<std::uint32_t>(counts.size())),
+        ones_end_(std::size_t{more_.left} * more_.step) {}
+
+  // Those of the next values.
+  void next(std::int32_t (&sums)[kChunk]) {
+    for (std::int32_t& sum : sums) {
+      sum_ += std::min(counts_[value_], limit_) + more_.each;
+      if (value_ == next_one_ && value_ < ones_end_) {
+        ++sum_;
+        next_one_ += more_.step;
+      }
+      ++value_;
+      sum = static_cast<std::int32_t>(sum_);
     }
-    sums[v] = static_cast<std::int32_t>(sum);
   }
-  return sums;
-}
+
+ private:
+  [[nodiscard]] std::uint32_t excess() const {
+    std::uint64_t above = 0;
+    for (const std::uint64_t count : counts_) above += count - std::min(count, limit_);
+    return static_cast<std::uint32_t>(above);
+  }
+
+  const std::vector<std::uint64_t>& counts_;
+  const std::uint64_t limit_;
+  const ClaheExcess more_;
+  const std::size_t ones_end_;
+  std::size_t value_ = 0, next_one_ = 0;
+  std::uint64_t sum_ = 0;
+};
 
 // Writes the table of a tile of a plane to the pairs of the cells that it is at the side of: behind the cell
 // of its own number, before the next, and both at the image's sides.
@@ -270,22 +289,28 @@ void find_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles, int t
   constexpr int kValues = kLargest<T> + 1;
   const int column = tile % tiles.along_side;
   const int row = tile / tiles.along_side;
-  const std::vector<std::int32_t> sums =
-      limited_sums(counts_of_tile(plane, tiles, column * tiles.width, row * tiles.height), tiles);
-  std::vector<T> table(kValues);
-  if constexpr (sizeof(T) == 2) {
-    HWY_DYNAMIC_DISPATCH(equalize_sums16)(sums.data(), tiles.scale, table.data());
-  } else {
-    HWY_DYNAMIC_DISPATCH(equalize_sums8)(sums.data(), tiles.scale, table.data());
+  const std::vector<std::uint64_t> counts =
+      counts_of_tile(plane, tiles, column * tiles.width, row * tiles.height);
+  LimitedSums all_sums(counts, tiles);
+  T* const first = pairs + (std::int64_t{row} * tiles.cells() + column) * 2 * kValues;
+  T* const second = first + std::int64_t{2} * kValues;
+  for (std::int64_t from = 0; from < kValues; from += kChunk) {
+    std::int32_t sums[kChunk];
+    T table[kChunk];
+    all_sums.next(sums);
+    if constexpr (sizeof(T) == 2) {
+      HWY_DYNAMIC_DISPATCH(equalize_sums16)(sums, tiles.scale, table);
+    } else {
+      HWY_DYNAMIC_DISPATCH(equalize_sums8)(sums, tiles.scale, table);
+    }
+    const auto write = [&](T* to) {
+      for (std::int64_t i = 0; i < kChunk; ++i) to[2 * (from + i)] = table[i];
+    };
+    write(first + 1);
+    write(second);
+    if (column == 0) write(first);
+    if (column == tiles.along_side - 1) write(second + 1);
   }
-  const auto write = [&](int cell, int side) {
-    T* const to = pairs + std::int64_t{2} * kValues * (std::int64_t{row} * tiles.cells() + cell) + side;
-    for (int v = 0; v < kValues; ++v) to[2 * v] = table[static_cast<std::size_t>(v)];
-  };
-  write(column, 1);
-  write(column + 1, 0);
-  if (column == 0) write(0, 0);
-  if (column == tiles.along_side - 1) write(column + 1, 1);
 }
 
 template <class T>

@@ -81,7 +81,8 @@ std::string_view clahe_misfit(const FrameType& in, const Parameters& parameters)
 }
 
 std::int64_t clahe_found_bytes(const FrameType& in, const Parameters& parameters) {
-  return 2 * in.color_channels * clahe_pairs(in, ClaheTiles(in, parameters)) * sample_bytes(in.sample);
+  return std::int64_t{2} * in.color_channels * clahe_pairs(in, ClaheTiles(in, parameters)) *
+         sample_bytes(in.sample);
 }
 
 std::int64_t clahe_finds_bytes(const FrameType& in, const Parameters& parameters) {

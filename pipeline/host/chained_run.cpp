@@ -65,9 +65,10 @@ class ChainsMemory {
     const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
     const std::int64_t read = chain.decodes ? question_.reader.band_bytes(bands.rows_read()) : 0;
     add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + found_bytes(chain) + reader,
-        bands.band_bytes() + counts_bytes(chain) + read,
+        std::max(bands.band_bytes() + counts_bytes(chain) + read, finding_bytes(chain)),
         to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
     // Strips are the same for any number of threads.
+    bands_ = std::max(bands_, finding_parts(chain));
     bands_ = std::max(
         bands_, bands.strips() ? bands.pieces() : most_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
@@ -107,6 +108,26 @@ class ChainsMemory {
     std::int64_t bytes = 0;
     for (std::size_t i = chain.first; i < chain.end; ++i) bytes += found_bytes_of(*plan_.works[i].step);
     return bytes;
+  }
+
+  // Of the counters that each part has for itself of what they find in pixels, and the most such parts.
+  [[nodiscard]] std::int64_t finding_bytes(const Chain& chain) const {
+    std::int64_t bytes = 0;
+    for (std::size_t i = chain.first; i < chain.end; ++i) {
+      const Step& step = *plan_.works[i].step;
+      if (step.stage->find_part == nullptr) continue;
+      bytes = std::max(bytes, step.in.bins() * static_cast<std::int64_t>(sizeof(std::uint64_t)));
+    }
+    return bytes;
+  }
+  [[nodiscard]] std::int64_t finding_parts(const Chain& chain) const {
+    std::int64_t parts = 0;
+    for (std::size_t i = chain.first; i < chain.end; ++i) {
+      const Step& step = *plan_.works[i].step;
+      if (step.stage->find_part != nullptr)
+        parts = std::max(parts, step.stage->find_parts(step.in, step.parameters));
+    }
+    return parts;
   }
 
   // Of the counters that each band has for itself.
@@ -181,7 +202,7 @@ class ChainedRun {
                .found = found_,
                .device = device_},
               threads_);
-    for (std::size_t i = chain.first; i < chain.end; ++i) found_[i] = {};
+    for (std::size_t i = chain.first; i < chain.end; ++i) found_[i] = std::vector<std::byte>();
     if (!last) return;
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
