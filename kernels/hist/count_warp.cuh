@@ -15,6 +15,13 @@ struct HotValues {
   std::uint32_t count[kMost][kWarpLanes];
 };
 
+// What a block of `Threads` threads that counts with WarpCounter has in shared memory.
+template <int Parts, int Threads>
+struct SharedHistogram {
+  std::uint32_t words[PackedCounters<Parts>::kWords];
+  HotValues hot[Threads / kWarpLanes];  // by warp
+};
+
 // A set of a vector's 8 samples: sample k is bit 15 - k / 2 where it is the lower half of its word, 31 - k /
 // 2 where it is the upper one.
 constexpr std::uint32_t kWholeVector = 0xF000F000;
@@ -72,7 +79,8 @@ class WarpCounter {
  public:
   __device__ WarpCounter(Counters& counters, HotValues& hot) : counters_(counters), hot_(hot) {}
 
-  // Of a lane's 8 samples the first `count` are the image's, 0 to 8; lane 0 has some if any has.
+  // Of a lane's 8 samples the first `count` are the image's, 0 to 8. Lane 0 should have some where others
+  // have: by its first sample crowds are found.
   __device__ __forceinline__ void count(const std::uint32_t (&words)[4], int count) {
     const std::uint32_t own = words[0] & 0xFFFF;
     const std::uint32_t first = __shfl_sync(kAllLanes, own, 0);

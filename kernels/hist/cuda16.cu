@@ -20,12 +20,6 @@ namespace {
 constexpr int kThreads = 1024;
 constexpr int kAhead = 3;  // vectors of a lane that are on their way
 
-template <int Parts>
-struct SharedHistogram {
-  std::uint32_t words[PackedCounters<Parts>::kWords];
-  HotValues hot[kThreads / kWarpLanes];  // by warp
-};
-
 // Vectors of 8 samples of a plane, of which some are always on their way.
 class VectorsAhead {
  public:
@@ -104,14 +98,14 @@ __device__ void flush(const PackedCounters<Parts>& counters) {
 }
 
 // The part blockIdx.y of the values of plane blockIdx.z, whose rows are walked over as bytes. A lane counts 8
-// adjacent samples while the next 24 are on their way. Shared memory: SharedHistogram<Parts>. Barriers:
+// adjacent samples while the next 24 are on their way. Shared memory: SharedHistogram. Barriers:
 // counters are cleared before the first count, and complete before they are summed. All lanes of a warp walk
 // on until the last of them is done.
 template <int Parts, int Cluster>
 __global__ __launch_bounds__(kThreads, 1) void hist16_kernel(DevicePlanes<const Sample> planes,
                                                              Histogram<Device> histogram) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  auto& shared = *reinterpret_cast<SharedHistogram<Parts>*>(shared_bytes);
+  auto& shared = *reinterpret_cast<SharedHistogram<Parts, kThreads>*>(shared_bytes);
   PackedCounters<Parts> counters{
       shared.words, reinterpret_cast<unsigned long long*>(histogram.row(blockIdx.z)), blockIdx.y};
   VectorsAhead vectors(plane_of_block(planes));
@@ -136,7 +130,7 @@ CudaStatus launch_hist(const StageCall<Device>& call, const CudaLaunch& launch) 
   const dim3 grid(static_cast<unsigned>((blocks + Cluster - 1) / Cluster * Cluster), Parts,
                   static_cast<unsigned>(call.in.type.color_channels));
   return launch_clusters<Cluster>(&hist16_kernel<Parts, Cluster>, grid, kThreads,
-                                  sizeof(SharedHistogram<Parts>), launch, color_planes(call.in),
+                                  sizeof(SharedHistogram<Parts, kThreads>), launch, color_planes(call.in),
                                   call.histogram);
 }
 
@@ -159,7 +153,9 @@ CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) 
   if (const cudaError_t found = shared_bytes_of_a_block(most_bytes); found != cudaSuccess) return found;
   if (const cudaError_t found = has_clusters(clusters); found != cudaSuccess) return found;
   const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(most_bytes) >= bytes; };
-  const int parts = fits(sizeof(SharedHistogram<1>)) ? 1 : fits(sizeof(SharedHistogram<2>)) ? 2 : 4;
+  const int parts = fits(sizeof(SharedHistogram<1, kThreads>))   ? 1
+                    : fits(sizeof(SharedHistogram<2, kThreads>)) ? 2
+                                                                 : 4;
   return hist16_way_cuda(call, launch, {.parts = parts, .clusters = clusters});
 }
 

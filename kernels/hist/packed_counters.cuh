@@ -14,15 +14,14 @@ constexpr std::uint32_t kHalfWraps = 1U << 16;
 constexpr unsigned kAllLanes = 0xFFFFFFFF;
 
 // The counters of one of `Parts` equal parts of the values, and the image's, which are complete when every
-// block has flushed its own.
-template <int Parts>
+// block has flushed its own. Total: of 64 bits, or of 32 where no count passes them.
+template <int Parts, class Total = unsigned long long>
 struct PackedCounters {
   static constexpr std::uint32_t kValues = kWideBins / Parts;
   static constexpr std::uint32_t kWords = kValues / 2;
-  static constexpr std::uint32_t kBytes = kWords * 4;
 
-  std::uint32_t* words;        // in shared memory, on a 16-byte boundary
-  unsigned long long* totals;  // of the plane
+  std::uint32_t* words;  // in shared memory, on a 16-byte boundary
+  Total* totals;         // of the plane
   std::uint32_t part;
 
   __device__ bool holds(std::uint32_t value) const { return Parts == 1 || value / kValues == part; }
@@ -58,9 +57,9 @@ struct PackedCounters {
   // that passes its end loses 2^16. A lower half adds 1 to the upper one, which is taken back here; either
   // step may make the upper half pass an end once more, and that shows in what was there before.
   __device__ void wrapped(std::uint32_t value, std::uint32_t before) {
-    unsigned long long* const lower = totals + (value & ~1U);
-    unsigned long long* const upper = lower + 1;
-    constexpr unsigned long long kLost = kHalfWraps;
+    Total* const lower = totals + (value & ~1U);
+    Total* const upper = lower + 1;
+    constexpr Total kLost = kHalfWraps;
     if (is_upper(value)) {
       atomicAdd(upper, kLost);
       return;
@@ -68,7 +67,7 @@ struct PackedCounters {
     atomicAdd(lower, kLost);
     if (before >> 16 == kHalfWraps - 1) atomicAdd(upper, kLost);
     const std::uint32_t then = atomicSub(words + word_of(value), kHalfWraps);
-    if (then >> 16 == 0) atomicAdd(upper, 0ULL - kLost);
+    if (then >> 16 == 0) atomicAdd(upper, Total{0} - kLost);
   }
 
   // `count` of a value, 1 to 65,535.
@@ -103,9 +102,14 @@ struct PackedCounters {
     }
   }
 
-  // The half of a value that this block has the counter of.
-  __device__ static std::uint32_t half_of(std::uint32_t value, std::uint32_t word) {
-    return is_upper(value) ? word >> 16 : word & (kHalfWraps - 1);
+  // Adds the block's counters to the image's. Call after a barrier.
+  __device__ void flush() const {
+    for (std::uint32_t i = threadIdx.x; i < kWords; i += blockDim.x) {
+      const std::uint32_t value = part * kValues + 2 * i;
+      const std::uint32_t word = words[word_of(value)];
+      if ((word & 0xFFFF) != 0) atomicAdd(totals + value, static_cast<Total>(word & 0xFFFF));
+      if (word >> 16 != 0) atomicAdd(totals + value + 1, static_cast<Total>(word >> 16));
+    }
   }
 };
 

@@ -118,7 +118,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   DeviceBuffer counts;
   counts.reserve(counters(type) * sizeof(std::uint64_t));
   DeviceBuffer finds;
-  finds.reserve(static_cast<std::size_t>(found_bytes(stage, type, step.parameters)) + 1);
+  finds.reserve(static_cast<std::size_t>(finds_bytes(stage, type, step.parameters)) + 1);
   std::vector<std::byte> table(static_cast<std::size_t>(prepared_bytes(stage, type, step.parameters)));
   DeviceBuffer prepared;
   prepared.reserve(table.size() + 1);
@@ -171,8 +171,8 @@ void run_all(const Shape& size) {
   for (const std::string& text :
        {std::string("gray"), std::string("contrast"), std::string("smooth"), std::string("smooth:triangle"),
         std::string("smooth:gauss"), std::string("threshold:100"), std::string("threshold"),
-        std::string("invert"), std::string("gamma:2.2"), std::string("equalize"), std::string("flip"),
-        std::string("flip:vertical"), std::string("rotate:90"), std::string("rotate:180"),
+        std::string("invert"), std::string("gamma:2.2"), std::string("equalize"), std::string("clahe"),
+        std::string("flip"), std::string("flip:vertical"), std::string("rotate:90"), std::string("rotate:180"),
         std::string("median"), std::string("sobel"), half, half + ":area"}) {
     print_row(text, "photo", time_of(text, "photo", size, SampleType::u8),
               time_of(text, "photo", size, SampleType::u16));
@@ -188,8 +188,10 @@ void run_all(const Shape& size) {
               time_of("equalize", content, size, SampleType::u16));
     print_row("gamma:2.2", content, time_of("gamma:2.2", content, size, SampleType::u8),
               time_of("gamma:2.2", content, size, SampleType::u16));
-    print_row("threshold", content, time_of("threshold", content, size, SampleType::u8),
-              time_of("threshold", content, size, SampleType::u16));
+    for (const char* text : {"threshold", "clahe"}) {
+      print_row(text, content, time_of(text, content, size, SampleType::u8),
+                time_of(text, content, size, SampleType::u16));
+    }
   }
 }
 
