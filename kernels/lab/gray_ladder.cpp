@@ -63,4 +63,42 @@ std::span<const Rung> gray_ladder() {
   return kLadder;
 }
 
+// The same with twice the bytes a pixel.
+std::span<const Rung> gray16_ladder() {
+  static constexpr std::array kLadder{
+      Rung{.name = "sequential",
+           .idea = "one thread, one pixel after the other",
+           .origin = "ITU-R BT.601-7",
+           .reference = gray16_reference},
+      Rung{.name = "cpu",
+           .idea = "SIMD on bands of rows, one for each thread: what --device cpu runs",
+           .origin = "imgpipe; Highway",
+           .cpu = gray16_cpu},
+      Rung{.name = "naive",
+           .idea = "a thread a pixel, sample by sample, neighbouring threads down a column",
+           .origin = "first attempt of every course",
+           .launch = IMGPIPE_CUDA_RUNG(gray_naive),
+           .grid = Grid::covering},
+      Rung{.name = "coalesced",
+           .idea = "neighbouring threads on neighbouring pixels",
+           .origin = "CUDA C++ Best Practices Guide, coalesced access",
+           .launch = IMGPIPE_CUDA_RUNG(gray_coalesced),
+           .grid = Grid::covering},
+      Rung{.name = "words",
+           .idea = "2 pixels a thread in 3 loads of 4 bytes: half of the memory instructions",
+           .origin = "Luitjens 2013, vectorized memory access",
+           .launch = IMGPIPE_CUDA_RUNG(gray_words)},
+      Rung{.name = "vectors",
+           .idea = "8 pixels a thread in 3 loads of 16 bytes, the widest there are",
+           .origin = "Luitjens 2013",
+           .launch = IMGPIPE_CUDA_RUNG(gray_vectors)},
+      Rung{.name = "production",
+           .idea = "a warp 256 pixels of a row, no block stays; the luma is the upper half of a sum",
+           .origin = "imgpipe",
+           .cuda = IMGPIPE_CUDA_RUNG(gray16_cuda),
+           .grid = Grid::own},
+  };
+  return kLadder;
+}
+
 }  // namespace imgpipe

@@ -4,11 +4,6 @@
 
 namespace imgpipe {
 
-bool is_production(const Rung& rung, const Stage& stage) {
-  return (rung.cpu != nullptr && rung.cpu == stage.u8.cpu) ||
-         (rung.cuda != nullptr && rung.cuda == stage.u8.cuda);
-}
-
 bool counts_apart(const Rung& rung, const Stage& stage) {
   return rung.cpu != nullptr && stage.counts;
 }
