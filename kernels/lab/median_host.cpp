@@ -1,6 +1,7 @@
 // The rungs of median on the processor that look at a pixel's window by itself, and those that count.
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "kernels/lab/median_ladder.h"
@@ -48,21 +49,29 @@ void each_window(const StageCall<Host>& call, const Band& band, const Find& find
 
 // ---- exchanges --------------------------------------------------------------------------------------
 
-template <int Radius>
-Sample by_exchanges(Window<Radius>& window) {
-  constexpr std::size_t kSide = Window<Radius>::kSide;
-  auto& v = window.sample;
-  const auto exchange = [&v](std::size_t low, std::size_t high) {
-    const Sample lesser = std::min(v[low], v[high]);
-    v[high] = std::max(v[low], v[high]);
-    v[low] = lesser;
+// Unrolled, so that the samples lie in registers and no place is looked up.
+template <const auto& Exchanges, std::size_t Step, std::size_t... I>
+inline void exchange_all(int* first, std::index_sequence<I...>) {
+  const auto exchange = [](int& low, int& high) {
+    const int lesser = std::min(low, high);
+    high = std::max(low, high);
+    low = lesser;
   };
-  for (std::size_t column = 0; column < kSide; ++column) {
-    for (const Exchange& each : MedianNetwork<Radius>::kColumn)
-      exchange(each.low * kSide + column, each.high * kSide + column);
-  }
-  for (const Exchange& each : MedianNetwork<Radius>::kMiddle) exchange(each.low, each.high);
-  return v[MedianNetwork<Radius>::kResult];
+  (exchange(first[Exchanges[I].low * Step], first[Exchanges[I].high * Step]), ...);
+}
+template <const auto& Exchanges, std::size_t Step>
+inline void exchange_all(int* first) {
+  exchange_all<Exchanges, Step>(first, std::make_index_sequence<Exchanges.size()>());
+}
+
+template <int Radius, std::size_t... Column>
+Sample by_exchanges(const Window<Radius>& window, std::index_sequence<Column...>) {
+  using Network = MedianNetwork<Radius>;
+  int v[Window<Radius>::kSamples];
+  std::ranges::copy(window.sample, v);
+  (exchange_all<Network::kColumn, sizeof...(Column)>(v + Column), ...);
+  exchange_all<Network::kMiddle, 1>(v);
+  return static_cast<Sample>(v[Network::kResult]);
 }
 
 // ---- a histogram that slides (Huang, Yang and Tang 1979) ---------------------------------------------
@@ -198,7 +207,9 @@ void median_select(const StageCall<Host>& call, const Band& band) {
 }
 
 void median_exchanges(const StageCall<Host>& call, const Band& band) {
-  each_window(call, band, [](auto& window) { return by_exchanges(window); });
+  each_window(call, band, [](const auto& window) {
+    return by_exchanges(window, std::make_index_sequence<static_cast<std::size_t>(window.kSide)>());
+  });
 }
 
 void median_sliding(const StageCall<Host>& call, const Band& band) {
