@@ -58,27 +58,12 @@ std::span<const Rung> contrast_ladder() {
 
 // The same with 65,536 values, which are a large table.
 std::span<const Rung> contrast16_ladder() {
-  static constexpr std::array kLadder{
-      Rung{.name = "sequential",
-           .idea = "one thread, one pixel after the other, a division each",
-           .origin = "Gonzalez and Woods, Digital Image Processing, 3.2.4",
-           .reference = contrast16_reference},
-      Rung{.name = "cpu",
-           .idea = "SIMD on bands of rows, one for each thread: what --device cpu runs",
-           .origin = "imgpipe; Highway",
-           .cpu = contrast16_cpu},
-      Rung{.name = "naive",
-           .idea = "a thread a pixel down a column, branches at lo and hi, a division of 64 bits",
-           .origin = "first attempt of every course",
-           .launch = IMGPIPE_CUDA_RUNG(contrast_naive),
-           .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes),
-           .grid = Grid::covering},
-      Rung{.name = "coalesced",
-           .idea = "neighbouring threads on neighbouring pixels",
-           .origin = "CUDA C++ Best Practices Guide, coalesced access",
-           .launch = IMGPIPE_CUDA_RUNG(contrast_coalesced),
-           .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes),
-           .grid = Grid::covering},
+  const std::span<const Rung> narrow = contrast_ladder();
+  static const std::array kLadder{
+      with_reference(same_rung(narrow, "sequential"), contrast16_reference),
+      with_cpu(same_rung(narrow, "cpu"), contrast16_cpu),
+      same_rung(narrow, "naive"),
+      same_rung(narrow, "coalesced"),
       Rung{.name = "words",
            .idea = "2 pixels a thread, one load and one store of 4 bytes",
            .origin = "Luitjens 2013, vectorized memory access",

@@ -65,25 +65,12 @@ std::span<const Rung> gray_ladder() {
 
 // The same with twice the bytes a pixel.
 std::span<const Rung> gray16_ladder() {
-  static constexpr std::array kLadder{
-      Rung{.name = "sequential",
-           .idea = "one thread, one pixel after the other",
-           .origin = "ITU-R BT.601-7",
-           .reference = gray16_reference},
-      Rung{.name = "cpu",
-           .idea = "SIMD on bands of rows, one for each thread: what --device cpu runs",
-           .origin = "imgpipe; Highway",
-           .cpu = gray16_cpu},
-      Rung{.name = "naive",
-           .idea = "a thread a pixel, sample by sample, neighbouring threads down a column",
-           .origin = "first attempt of every course",
-           .launch = IMGPIPE_CUDA_RUNG(gray_naive),
-           .grid = Grid::covering},
-      Rung{.name = "coalesced",
-           .idea = "neighbouring threads on neighbouring pixels",
-           .origin = "CUDA C++ Best Practices Guide, coalesced access",
-           .launch = IMGPIPE_CUDA_RUNG(gray_coalesced),
-           .grid = Grid::covering},
+  const std::span<const Rung> narrow = gray_ladder();
+  static const std::array kLadder{
+      with_reference(same_rung(narrow, "sequential"), gray16_reference),
+      with_cpu(same_rung(narrow, "cpu"), gray16_cpu),
+      same_rung(narrow, "naive"),
+      same_rung(narrow, "coalesced"),
       Rung{.name = "words",
            .idea = "2 pixels a thread in 3 loads of 4 bytes: half of the memory instructions",
            .origin = "Luitjens 2013, vectorized memory access",

@@ -133,26 +133,17 @@ __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(Source in, Tar
   }
 }
 
-// From a tile. Shared memory: a tile. Barriers: it is complete before it is read, and read before the next is
-// loaded.
+// From a tile in shared memory.
 template <int Radius, class Way>
 __global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(Source in, Target out) {
   __shared__ LabTile<Sample, Radius> tile;
-  const int tile_rows = tile_rows_of_block();
-  const int column = tile_column_of_thread();
-  const int row = tile_row_of_thread();
-  for (std::uint64_t number = blockIdx.x;; number += gridDim.x) {
-    const TileAt at = tile_number(number, in.width, tile_rows);
-    if (at.top >= in.height) return;  // the whole block
-    tile.fill(tile_rows, [&](int dx, int dy) {
-      return in.row(replicated(at.top + dy, in.height))[replicated(at.left + dx, in.width)];
-    });
-    __syncthreads();
-    if (at.left + column < in.width && at.top + row < in.height)
-      out.row(at.top + row)[at.left + column] =
-          Way::median([&](int dx, int dy) { return tile.sample[row + dy][column + dx]; });
-    __syncthreads();
-  }
+  const auto load = [&](std::int64_t x, std::int64_t y) {
+    return in.row(replicated(y, in.height))[replicated(x, in.width)];
+  };
+  each_tile(tile, in.width, in.height, load, [&](std::int64_t x, std::int64_t y, int column, int row) {
+    if (x < in.width && y < in.height)
+      out.row(y)[x] = Way::median([&](int dx, int dy) { return tile.sample[row + dy][column + dx]; });
+  });
 }
 
 // ---- four pixels a thread ----------------------------------------------------------------------------
@@ -214,7 +205,8 @@ struct ByBytes {
   }
 };
 
-// Shared memory: the product's tile, 2.7 KiB. Barriers as above.
+// Shared memory: the product's tile, 2.7 KiB. Barriers: the tile is complete before it is read,
+// and read before the next is loaded.
 template <int Radius, class Way>
 __global__ __launch_bounds__(kTileThreads) void four_kernel(Source in, Target out, FrameType shape,
                                                             std::int64_t tiles) {

@@ -1,8 +1,24 @@
 #include "kernels/lab/rung.h"
 
+#include <algorithm>
+
 #include "kernels/stage.h"
 
 namespace imgpipe {
+
+Rung same_rung(std::span<const Rung> ladder, std::string_view name) {
+  return *std::ranges::find(ladder, name, &Rung::name);
+}
+
+Rung with_reference(Rung rung, void (*reference)(const StageCall<Host>&)) {
+  rung.reference = reference;
+  return rung;
+}
+
+Rung with_cpu(Rung rung, void (*cpu)(const StageCall<Host>&, const Band&)) {
+  rung.cpu = cpu;
+  return rung;
+}
 
 bool counts_apart(const Rung& rung, const Stage& stage) {
   return rung.cpu != nullptr && stage.counts;

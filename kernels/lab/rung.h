@@ -93,6 +93,12 @@ struct Rung {
   }
 };
 
+// For ladders of samples of 16 bits: the rung of that name of one of 8 bits, or the same idea with another
+// function. The ladder has it.
+[[nodiscard]] Rung same_rung(std::span<const Rung> ladder, std::string_view name);
+[[nodiscard]] Rung with_reference(Rung rung, void (*reference)(const StageCall<Host>&));
+[[nodiscard]] Rung with_cpu(Rung rung, void (*cpu)(const StageCall<Host>&, const Band&));
+
 // True when each share counts into a histogram of its own, all zeros before, and the caller adds them up.
 [[nodiscard]] bool counts_apart(const Rung& rung, const Stage& stage);
 

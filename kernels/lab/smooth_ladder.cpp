@@ -59,28 +59,13 @@ std::span<const Rung> smooth_ladder() {
 
 // The same with samples of two bytes, whose sums take words of their own.
 std::span<const Rung> smooth16_ladder() {
-  static constexpr std::array kLadder{
-      Rung{.name = "sequential",
-           .idea = "one thread, 25 taps for each pixel, each coordinate checked",
-           .origin = "Gonzalez and Woods, Digital Image Processing, 3.5",
-           .reference = smooth16_reference},
-      Rung{.name = "cpu",
-           .idea = "SIMD, sums along rows and then down columns, on bands of rows: what --device cpu runs",
-           .origin = "imgpipe; Highway",
-           .cpu = smooth16_cpu},
-      Rung{.name = "naive",
-           .idea = "a thread a pixel, 25 loads from global memory behind bounds checks",
-           .origin = "first attempt of every course",
-           .launch = IMGPIPE_CUDA_RUNG(smooth_naive),
-           .grid = Grid::covering},
-      Rung{.name = "tile",
-           .idea = "a tile and its margin in shared memory: a pixel is fetched once a block",
-           .origin = "Podlozhnyuk 2007, image convolution with CUDA",
-           .launch = IMGPIPE_CUDA_RUNG(smooth_tile)},
-      Rung{.name = "specialised",
-           .idea = "tiles inside the image without a check, the border by a kernel of its own",
-           .origin = "van Werkhoven et al. 2011, adaptive tiling and border handling",
-           .launch = IMGPIPE_CUDA_RUNG(smooth_specialised)},
+  const std::span<const Rung> narrow = smooth_ladder();
+  static const std::array kLadder{
+      with_reference(same_rung(narrow, "sequential"), smooth16_reference),
+      with_cpu(same_rung(narrow, "cpu"), smooth16_cpu),
+      same_rung(narrow, "naive"),
+      same_rung(narrow, "tile"),
+      same_rung(narrow, "specialised"),
       Rung{.name = "production",
            .idea = "a thread 4 columns, sums of five rows in registers by dot products of two samples",
            .origin = "imgpipe",

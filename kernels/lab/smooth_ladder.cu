@@ -56,32 +56,20 @@ __device__ std::uint32_t window_sum(const Tile<T>& tile, int x, int y) {
   return sum;
 }
 
-// Every load is checked and gives 0 outside; every pixel counts its taps. Shared memory: a tile. Barriers:
-// the tile is complete before it is summed, and summed before the next is loaded.
+// Every load is checked and gives 0 outside; every pixel counts its taps. Shared memory: a tile.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(SourceOf<T> in, TargetOf<T> out) {
   __shared__ Tile<T> tile;
-  const int tile_rows = tile_rows_of_block();
-  const int column = tile_column_of_thread();
-  const int row = tile_row_of_thread();
-  for (std::uint64_t number = blockIdx.x;; number += gridDim.x) {
-    const TileAt at = tile_number(number, in.width, tile_rows);
-    if (at.top >= in.height) return;  // the whole block
-    tile.fill(tile_rows, [&](int dx, int dy) {
-      const std::int64_t x = at.left + dx;
-      const std::int64_t y = at.top + dy;
-      const bool inside = x >= 0 && x < in.width && y >= 0 && y < in.height;
-      return inside ? in.row(y)[x] : T{0};
-    });
-    __syncthreads();
-    const std::int64_t x = at.left + column;
-    const std::int64_t y = at.top + row;
+  const auto load = [&](std::int64_t x, std::int64_t y) {
+    const bool inside = x >= 0 && x < in.width && y >= 0 && y < in.height;
+    return inside ? in.row(y)[x] : T{0};
+  };
+  each_tile(tile, in.width, in.height, load, [&](std::int64_t x, std::int64_t y, int column, int row) {
     if (x < in.width && y < in.height) {
       out.row(y)[x] = weighted_mean<T>(window_sum(tile, column, row),
                                        taps_inside(x, in.width) * taps_inside(y, in.height));
     }
-    __syncthreads();
-  }
+  });
 }
 
 // Tiles that lie inside with all their windows: no check, and the number of taps is a constant.
@@ -89,19 +77,13 @@ template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void interior_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                      Interior interior) {
   __shared__ Tile<T> tile;
-  const int tile_rows = tile_rows_of_block();
-  const int column = tile_column_of_thread();
-  const int row = tile_row_of_thread();
-  for (std::uint64_t number = blockIdx.x;; number += gridDim.x) {
-    const TileAt at = tile_number(number, interior.x1 - interior.x0, tile_rows);
-    const std::int64_t left = interior.x0 + at.left;
-    const std::int64_t top = interior.y0 + at.top;
-    if (top >= interior.y1) return;
-    tile.fill(tile_rows, [&](int dx, int dy) { return in.row(top + dy)[left + dx]; });
-    __syncthreads();
-    out.row(top + row)[left + column] = weighted_mean<T>(window_sum(tile, column, row), kTaps * kTaps);
-    __syncthreads();
-  }
+  each_tile(
+      tile, interior.x1 - interior.x0, interior.y1 - interior.y0,
+      [&](std::int64_t x, std::int64_t y) { return in.row(interior.y0 + y)[interior.x0 + x]; },
+      [&](std::int64_t x, std::int64_t y, int column, int row) {
+        out.row(interior.y0 + y)[interior.x0 + x] =
+            weighted_mean<T>(window_sum(tile, column, row), kTaps * kTaps);
+      });
 }
 
 // A thread a pixel of the border.

@@ -26,25 +26,26 @@ struct LabTile {
   }
 };
 
-// Rows of a block's tiles, and the pixel of this thread in them.
-__device__ inline int tile_rows_of_block() {
-  return static_cast<int>(blockDim.x) / kLabTileColumns;
-}
-__device__ inline int tile_column_of_thread() {
-  return static_cast<int>(threadIdx.x) % kLabTileColumns;
-}
-__device__ inline int tile_row_of_thread() {
-  return static_cast<int>(threadIdx.x) / kLabTileColumns;
-}
-
-// The first pixel of a block's tile, striding over those that cover `columns` columns.
-struct TileAt {
-  std::int64_t left, top;
-};
-__device__ inline TileAt tile_number(std::uint64_t number, std::int64_t columns, std::int64_t tile_rows) {
+// A block strides over the tiles that cover `columns` x `rows` pixels: load(x, y) gives a pixel of theirs or
+// of their margins; use(x, y, column, row) is called by the thread of pixel (x, y), also beyond the last
+// column and row, whose window begins at tile.sample[row][column]. Barriers: a tile is complete before it is
+// used, and used before the next is loaded.
+template <class T, int Radius, class Load, class Use>
+__device__ void each_tile(LabTile<T, Radius>& tile, std::int64_t columns, std::int64_t rows, const Load& load,
+                          const Use& use) {
+  const int tile_rows = static_cast<int>(blockDim.x) / kLabTileColumns;
+  const int column = static_cast<int>(threadIdx.x) % kLabTileColumns;
+  const int row = static_cast<int>(threadIdx.x) / kLabTileColumns;
   const auto across = static_cast<std::uint64_t>((columns + kLabTileColumns - 1) / kLabTileColumns);
-  return {static_cast<std::int64_t>(number % across) * kLabTileColumns,
-          static_cast<std::int64_t>(number / across) * tile_rows};
+  for (std::uint64_t number = blockIdx.x;; number += gridDim.x) {
+    const std::int64_t left = static_cast<std::int64_t>(number % across) * kLabTileColumns;
+    const std::int64_t top = static_cast<std::int64_t>(number / across) * tile_rows;
+    if (top >= rows) return;  // the whole block
+    tile.fill(tile_rows, [&](int dx, int dy) { return load(left + dx, top + dy); });
+    __syncthreads();
+    use(left + column, top + row, column, row);
+    __syncthreads();
+  }
 }
 
 }  // namespace imgpipe
