@@ -74,6 +74,11 @@ Sample by_exchanges(const Window<Radius>& window, std::index_sequence<Column...>
   return static_cast<Sample>(v[Network::kResult]);
 }
 
+template <int Radius>
+Sample by_exchanges(const Window<Radius>& window) {
+  return by_exchanges(window, std::make_index_sequence<std::size_t{Window<Radius>::kSide}>());
+}
+
 // ---- a histogram that slides (Huang, Yang and Tang 1979) ---------------------------------------------
 
 // The counts of a window, and its median: `below` samples are less than it.
@@ -126,7 +131,7 @@ class Columns {
       : in_(in),
         first_(first - radius),
         radius_(radius),
-        columns_(static_cast<std::size_t>(end - first + 2 * radius)) {}
+        columns_(static_cast<std::size_t>(end - first + std::int64_t{2} * radius)) {}
 
   void add_row(std::int64_t y, int count) {
     const Sample* row = in_.row(replicated(y, in_.height));
@@ -207,9 +212,7 @@ void median_select(const StageCall<Host>& call, const Band& band) {
 }
 
 void median_exchanges(const StageCall<Host>& call, const Band& band) {
-  each_window(call, band, [](const auto& window) {
-    return by_exchanges(window, std::make_index_sequence<static_cast<std::size_t>(window.kSide)>());
-  });
+  each_window(call, band, [](const auto& window) { return by_exchanges(window); });
 }
 
 void median_sliding(const StageCall<Host>& call, const Band& band) {
