@@ -25,6 +25,7 @@ RunResult bench(std::vector<std::string> arguments) {
 }
 
 constexpr const char* kStages = "gray,hist,contrast,smooth";
+constexpr const char* kMoreStages = "equalize,median,median5,gray16,hist16,contrast16,smooth16";
 
 // What is measured on the CPU, as JSON.
 Json bench_json(std::vector<std::string> arguments) {
@@ -45,12 +46,14 @@ TEST(BenchCli, ListNamesEveryVariant) {
     EXPECT_FALSE(row["idea"].get<std::string>().empty());
     EXPECT_FALSE(row["origin"].get<std::string>().empty());
   }
-  for (const char* name : {"gray naive", "hist linear", "hist cub", "contrast table", "smooth separable",
-                           "transfer up-pinned-2d", "hist production", "jpeg, entropy decoding speculative",
-                           "jpeg, decoding nvjpeg-hardware", "png, packing production"})
+  for (const char* name :
+       {"gray naive", "hist linear", "hist cub", "contrast table", "smooth separable", "median forgetful",
+        "median5 cpu-sliding", "equalize cooperative", "hist16 cluster", "transfer up-pinned-2d",
+        "hist production", "jpeg, entropy decoding speculative", "jpeg, decoding nvjpeg-hardware",
+        "png, packing production"})
     EXPECT_TRUE(names.contains(name)) << name;
   EXPECT_EQ(bench_json({"--list", "--stage", "gray"})["tables"][0]["rows"].size(), 9U);
-  EXPECT_EQ(bench_json({"--list", "--variant", "production,naive"})["tables"][0]["rows"].size(), 17U);
+  EXPECT_EQ(bench_json({"--list", "--variant", "production,naive"})["tables"][0]["rows"].size(), 29U);
   const RunResult text = bench({"--list"});
   EXPECT_EQ(text.out.substr(0, text.out.find('\n')), std::to_string(rows.size()) + " variants");
 }
@@ -135,6 +138,43 @@ TEST(BenchCli, LaddersOnTheCpu) {
   const std::string svg = load_text(folder.file("plot.svg"));
   EXPECT_EQ(svg.substr(0, 4), "<svg");
   EXPECT_NE(svg.find("cpu-private"), std::string::npos);
+}
+
+TEST(BenchCli, FurtherLaddersOnTheCpu) {
+  const Json json = bench_json({"--device", "cpu", "--stage", kMoreStages, "--threads", "2", "--size",
+                                "131x77", "--pattern", "noise", "--repeat", "2"});
+  const std::vector<std::string> names{"equalize", "median",     "median5", "gray16",
+                                       "hist16",   "contrast16", "smooth16"};
+  const std::vector<std::size_t> rows{4, 7, 7, 2, 4, 2, 2};
+  const std::vector<double> bytes{2, 2, 2, 8, 2, 4, 4};  // a pixel
+  ASSERT_EQ(json["tables"].size(), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Json& table = json["tables"][i];
+    EXPECT_EQ(table["title"], names[i] + ", noise 131x77; factor: against sequential");
+    EXPECT_EQ(table["rows"].size(), rows[i]) << names[i];
+    for (const Json& row : table["rows"]) {
+      EXPECT_EQ(row["checked"], "exact") << row;
+      const double us = row["median_us"];
+      EXPECT_NEAR(row["gb_per_s"].get<double>(), bytes[i] * 131 * 77 / us / 1e3, 1e-6) << row;
+    }
+  }
+}
+
+// A file's samples become those of the ladder.
+TEST(BenchCli, FilesOfBothDepthsAreInputs) {
+  const TemporaryFolder folder;
+  for (const char* depth : {"8", "16"}) {
+    const std::string file = folder.file(std::string(depth) + ".png");
+    ASSERT_EQ(
+        run_imgpipe({"synth", file, "--pattern", "photo", "--size", "83x59", "--depth", depth}).exit_code, 0);
+    const Json json = bench_json({"--device", "cpu", "--stage", "gray,hist,gray16,hist16", "--variant",
+                                  "sequential,cpu", "--repeat", "1", "--input", file});
+    ASSERT_EQ(json["tables"].size(), 4U) << depth;
+    for (const Json& table : json["tables"]) {
+      EXPECT_EQ(table["rows"].size(), 2U);
+      for (const Json& row : table["rows"]) EXPECT_EQ(row["checked"], "exact") << row;
+    }
+  }
 }
 
 TEST(BenchCli, ReferenceAloneAndOneVariant) {
@@ -293,13 +333,17 @@ TEST(BenchCli, WithoutADeviceCudaIsAnError) {
 
 TEST(BenchCli, OnADevice) {
   IMGPIPE_NEED_CUDA();
-  const Json json = bench_json({"--stage", std::string(kStages) + ",transfer", "--size", "640x426",
-                                "--repeat", "5", "--block", "64", "--blocks", "99"});
-  ASSERT_EQ(json["tables"].size(), 5U);
+  const Json json = bench_json({"--stage", std::string(kStages) + "," + kMoreStages + ",transfer", "--size",
+                                "640x426", "--repeat", "5", "--block", "64", "--blocks", "99"});
+  ASSERT_EQ(json["tables"].size(), 12U);
   int wrong = 0;
   for (const Json& table : json["tables"]) {
     for (const Json& row : table["rows"]) {
-      if (row["variant"] == "npp" && row["status"] == "not run") continue;
+      // No NPP, or no 128 KiB of shared memory, or no clusters.
+      if (row["status"] == "not run") {
+        EXPECT_NE(row["checked"], "not run: ");
+        continue;
+      }
       EXPECT_TRUE(row["status"] == "right" || row["variant"] == "non-atomic") << row;
       wrong += row["status"] == "wrong as said" ? 1 : 0;
       EXPECT_EQ(row["runs"], 5);

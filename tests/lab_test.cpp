@@ -1,4 +1,4 @@
-// The lab itself: it catches what is wrong and times only what is right; its numbers, tables and plots.
+// The lab itself: it catches what is wrong and times only what is right; its numbers.
 #include "pipeline/lab/lab.h"
 
 #include <algorithm>
@@ -7,10 +7,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "app/bench/bench.h"
-#include "app/bench/bench_plot.h"
 #include "images/error.h"
 #include "images/synth.h"
 #include "kernels/lab/ladders.h"
@@ -22,9 +20,9 @@
 namespace imgpipe::test {
 namespace {
 
-std::shared_ptr<const LabSubject> subject_of(const char* stage, const char* pattern, Shape shape) {
+std::shared_ptr<const LabSubject> subject_of(std::string_view ladder, const char* pattern, Shape shape) {
   return std::make_shared<const LabSubject>(
-      make_subject(*find_stage(stage), synthesize(parse_pattern(pattern), shape, 7)));
+      make_subject(*find_ladder(ladder), synthesize(parse_pattern(pattern), shape, 7)));
 }
 
 const Rung& rung_of(const char* stage, std::string_view name) {
@@ -118,11 +116,11 @@ TEST_P(CpuLabTest, EveryRungOfTheProcessorIsRightAndTimed) {
   for (const Ladder& ladder : ladder_table()) {
     const Stage& stage = *find_stage(ladder.stage);
     const bool rgb = stage.in == Layout::interleaved;
-    lab_->load(subject_of(std::string(stage.name).c_str(), "photo", {131, 77, rgb ? 3 : 1}));
+    lab_->load(subject_of(ladder.name, "photo", {131, 77, rgb ? 3 : 1, ladder.sample}));
     for (const Rung& rung : ladder.rungs) {
       if (rung.kind() == RungKind::cuda) continue;
       const LabResult result = lab_->run(rung, {5, 0, 0});
-      EXPECT_EQ(result.status, LabStatus::right) << stage.name << " " << rung.name << ": " << result.detail;
+      EXPECT_EQ(result.status, LabStatus::right) << ladder.name << " " << rung.name << ": " << result.detail;
       EXPECT_EQ(result.times_us.size(), 5U);
       EXPECT_TRUE(std::ranges::is_sorted(result.times_us));
       EXPECT_GT(result.times_us.front(), 0);
@@ -151,9 +149,7 @@ class WithoutLibraries final : public LabDevice {
   [[nodiscard]] double copy_bandwidth() override { return 1; }
 
  private:
-  [[nodiscard]] std::string missing_library(const Rung& rung) override {
-    return rung.needs_npp ? "not today" : "";
-  }
+  [[nodiscard]] std::string missing(const Rung& rung) override { return rung.needs_npp ? "not today" : ""; }
   void prepare() override {}
   void answer(const Rung&, const LabOptions&, Answer&) override { ADD_FAILURE() << "ran"; }
   std::vector<double> time_us(const Rung&, const LabOptions&) override { return {}; }
@@ -175,7 +171,7 @@ TEST(Lab, ARungWithoutItsLibraryIsNotRun) {
   // Whatever calls NPP says so.
   for (const Ladder& ladder : ladder_table()) {
     for (const Rung& each : ladder.rungs)
-      EXPECT_EQ(each.needs_npp, each.name == "npp") << ladder.stage << " " << each.name;
+      EXPECT_EQ(each.needs_npp, each.name == "npp") << ladder.name << " " << each.name;
   }
 }
 
@@ -202,6 +198,8 @@ TEST(Lab, LibrariesWithNarrowOffsetsGetNoLargeImages) {
 TEST(Lab, SubjectsAreWhatTheStageTakes) {
   EXPECT_THROW((void)subject_of("gray", "noise", {8, 8, 1}), Error);
   EXPECT_THROW((void)subject_of("smooth", "noise", {8, 8, 3}), Error);
+  EXPECT_THROW((void)subject_of("smooth16", "noise", {8, 8, 1}), Error);
+  EXPECT_THROW((void)subject_of("smooth", "noise", {8, 8, 1, SampleType::u16}), Error);
   const auto rgb = subject_of("hist", "noise", {8, 8, 3});
   ASSERT_EQ(rgb->counts.size(), 768U);
   for (int c = 0; c < 3; ++c) {
@@ -215,6 +213,8 @@ TEST(Lab, SubjectsAreWhatTheStageTakes) {
   EXPECT_EQ(rgb->bytes(), 192);
   EXPECT_EQ(subject_of("gray", "noise", {8, 8, 3})->bytes(), 256);
   EXPECT_EQ(subject_of("contrast", "noise", {8, 8, 1})->bytes(), 128);
+  EXPECT_EQ(subject_of("contrast16", "noise", {8, 8, 1, SampleType::u16})->bytes(), 256);
+  EXPECT_EQ(subject_of("hist16", "noise", {8, 8, 1, SampleType::u16})->counts.size(), 65536U);
 }
 
 TEST(Lab, Numbers) {
@@ -279,12 +279,11 @@ TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
       for (const Rung& rung : ladder.rungs) {
         if (rung.kind() != RungKind::cuda || !lab->unmet_need(rung, {}, size).empty()) continue;
         const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
-        lab->load(
-            subject_of(std::string(stage.name).c_str(), "photo", {size.width, size.height, rgb ? 3 : 1}));
+        lab->load(subject_of(ladder.name, "photo", {size.width, size.height, rgb ? 3 : 1, ladder.sample}));
         const LabResult result = lab->run(rung, {7, 0, 0});
         EXPECT_TRUE(result.status == LabStatus::right ||
                     (rung.claim == Claim::wrong && result.status == LabStatus::wrong_as_said))
-            << stage.name << " " << rung.name << ": " << result.detail;
+            << ladder.name << " " << rung.name << ": " << result.detail;
         EXPECT_EQ(result.times_us.size(), 7U);
         wrong += result.status == LabStatus::wrong_as_said ? 1 : 0;
       }
@@ -331,81 +330,6 @@ TEST(Lab, TransfersTellTheirStory) {
   EXPECT_EQ(transfer_bytes(Transfer::down_pinned, 10), 10);
   EXPECT_EQ(transfer_bytes(Transfer::round_serial, 10), 40);
   EXPECT_EQ(transfer_bytes(Transfer::make_pinned, 10), 0);
-}
-
-// ---- tables and plots ---------------------------------------------------------------------------------
-
-ResultTable sample_table() {
-  return {"A title",
-          {{"stage", "", true}, {"variant", "variant", true}, {"median_us", "median us"}, {"share", "share"}},
-          {{"hist", "a, \"quoted\"", {1.5, 2}, {0.25, 1, 100, "%"}},
-           {"hist", "b", TableCell(), {1.0 / 3, 1, 100, "%"}}},
-          {"a note"}};
-}
-
-TEST(ResultTables, ForPeople) {
-  EXPECT_EQ(table_text(sample_table()),
-            "A title\n"
-            " variant      median us  share\n"
-            " a, \"quoted\"       1.50  25.0%\n"
-            " b                       33.3%\n"
-            " a note\n");
-  EXPECT_EQ(
-      table_markdown(sample_table()),
-      "**A title**\n\n| variant | median us | share |\n|---|--:|--:|\n| a, \"quoted\" | 1.50 | 25.0% |\n"
-      "| b |  | 33.3% |\n\na note\n");
-}
-
-TEST(ResultTables, ForPrograms) {
-  EXPECT_EQ(
-      table_csv(sample_table()),
-      "stage,variant,median_us,share\nhist,\"a, \"\"quoted\"\"\",1.5,0.25\nhist,b,,0.3333333333333333\n");
-  const ResultTable table = sample_table();
-  EXPECT_EQ(table_csv(table, &table).substr(0, 5), "hist,") << "no second header";
-  const nlohmann::ordered_json json = table_json(table);
-  EXPECT_EQ(json[0]["median_us"], 1.5);
-  EXPECT_EQ(json[0]["variant"], "a, \"quoted\"");
-  EXPECT_TRUE(json[1]["median_us"].is_null());
-}
-
-TEST(Plots, Ticks) {
-  EXPECT_EQ(axis_ticks(0, 100, false), (std::vector<double>{0, 20, 40, 60, 80, 100}));
-  EXPECT_EQ(axis_ticks(0, 255, false), (std::vector<double>{0, 50, 100, 150, 200, 250}));
-  EXPECT_EQ(axis_ticks(1, 100, true), (std::vector<double>{1, 2, 5, 10, 20, 50, 100}));
-  const std::vector<double> wide = axis_ticks(0.5, 2e6, true);
-  EXPECT_DOUBLE_EQ(wide.front(), 1);
-  EXPECT_DOUBLE_EQ(wide.back(), 1e6);
-  EXPECT_EQ(wide.size(), 7U);
-  EXPECT_FALSE(axis_ticks(3, 3, true).empty());
-  EXPECT_FALSE(axis_ticks(0, 0, false).empty());
-}
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size()))
-    ++count;
-  return count;
-}
-
-TEST(Plots, EveryPointIsInside) {
-  const LinePlot plot{
-      "a < b & c",
-      "x",
-      "y",
-      true,
-      true,
-      {{"one", {{1, 1}, {10, 100}, {100, 10}}, false}, {"zero is left out", {{1, 0}, {10, 5}}, true}}};
-  const std::string svg = plot_svg(std::vector<LinePlot>{plot, plot});
-  EXPECT_EQ(svg.find("nan"), std::string::npos);
-  EXPECT_EQ(svg.find("inf"), std::string::npos);
-  EXPECT_EQ(count_of(svg, "<circle"), 8U);
-  EXPECT_EQ(count_of(svg, "a &lt; b &amp; c"), 2U);
-  EXPECT_EQ(count_of(svg, "<text"), count_of(svg, "</text>"));
-  const DotPlot dots{"dots", "GB/s", {"a", "b"}, {{"first", {1, 0}}, {"second", {100, 10}}}};
-  const std::string dotted = plot_svg(std::vector<DotPlot>{dots});
-  EXPECT_EQ(count_of(dotted, "r=\"4.5\""), 5U) << "three values and two in the legend";
-  EXPECT_EQ(plot_svg(std::vector<LinePlot>{{"nothing", "x", "y", true, true, {}}}).find("nan"),
-            std::string::npos);
 }
 
 }  // namespace

@@ -21,39 +21,52 @@
 namespace imgpipe::test {
 namespace {
 
-// What the stage's default options make of an image.
+using StageLadder = imgpipe::Ladder;
+
+// What the ladder's options make of an image.
 struct Expected {
   Grid pixels;                          // of stages that write some
   std::vector<std::int64_t> counts_in;  // of the input, channel after channel
   std::vector<std::int64_t> counts;     // that the rung must leave behind
 };
 
-Expected expected_of(const Stage& stage, const Rung& rung, const ConstHostPlane& in) {
+Grid oracle_gray(const ConstHostView& in) {
+  Grid pixels = grid_of(in, 0);
+  const Grid green = grid_of(in, 1);
+  const Grid blue = grid_of(in, 2);
+  for (std::size_t y = 0; y < pixels.size(); ++y) {
+    for (std::size_t x = 0; x < pixels[y].size(); ++x)
+      pixels[y][x] = oracle_luma("bt601", pixels[y][x], green[y][x], blue[y][x]);
+  }
+  return pixels;
+}
+
+Expected expected_of(const StageLadder& ladder, const Rung& rung, const ConstHostView& in) {
   Expected expected;
+  const std::int64_t white = max_sample(in.sample);
   for (int c = 0; c < in.channels; ++c) {
-    const std::vector<std::int64_t> counts = oracle_counts(grid_of(in, c));
+    const std::vector<std::int64_t> counts = oracle_counts(grid_of(in, c), white);
     expected.counts_in.insert(expected.counts_in.end(), counts.begin(), counts.end());
   }
-  if (stage.name == "gray") {
-    expected.pixels = grid_of(in);
-    for (std::size_t y = 0; y < expected.pixels.size(); ++y) {
-      for (std::size_t x = 0; x < expected.pixels[y].size(); ++x) {
-        const Sample* pixel = in.row(static_cast<std::int64_t>(y)) + 3 * x;
-        expected.pixels[y][x] = oracle_luma("bt601", pixel[0], pixel[1], pixel[2]);
-      }
-    }
-    if (rung.counts_too) expected.counts = oracle_counts(expected.pixels);
-  } else if (stage.name == "contrast") {
-    expected.pixels = oracle_stretch(grid_of(in), oracle_range(expected.counts_in, 0, 0));
-  } else if (stage.name == "smooth") {
+  if (ladder.stage == "gray") {
+    expected.pixels = oracle_gray(in);
+    if (rung.counts_too) expected.counts = oracle_counts(expected.pixels, white);
+  } else if (ladder.stage == "contrast") {
+    expected.pixels = oracle_stretch(grid_of(in), oracle_range(expected.counts_in, 0, 0), white, white);
+  } else if (ladder.stage == "smooth") {
     expected.pixels = oracle_smooth(grid_of(in), "box", "shrink");
-  } else if (stage.name == "hist") {
+  } else if (ladder.stage == "equalize") {
+    expected.pixels = oracle_equalize(grid_of(in), white);
+  } else if (ladder.stage == "median") {
+    expected.pixels = oracle_median(grid_of(in), ladder.parameters[0] == 0 ? 3 : 5);
+  } else if (ladder.stage == "hist") {
+    const auto values = static_cast<std::size_t>(white) + 1;
+    const std::size_t bins = rung.bins == kBins ? values : static_cast<std::size_t>(rung.bins);
     expected.counts.assign(expected.counts_in.size(), 0);
     for (std::size_t i = 0; i < expected.counts_in.size(); ++i)
-      expected.counts[i / 256 * 256 + i % 256 * static_cast<std::size_t>(rung.bins) / 256] +=
-          expected.counts_in[i];
+      expected.counts[i / values * values + i % values * bins / values] += expected.counts_in[i];
   } else {
-    ADD_FAILURE() << stage.name << " has a ladder, and its default options no oracle here";
+    ADD_FAILURE() << ladder.name << " is a ladder, and its stage has no oracle here";
   }
   return expected;
 }
@@ -66,7 +79,7 @@ struct Config {
 
 void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& call, int shares) {
   const bool apart = counts_apart(rung, stage);
-  const auto size = static_cast<std::size_t>(call.histogram.height * kBins);
+  const auto size = static_cast<std::size_t>(call.histogram.height * call.histogram.width);
   std::vector<std::uint64_t> sum(size, 0);
   if (stage.counts) std::fill_n(call.histogram.data, size, 0);
   for (int i = 0; i < shares; ++i) {
@@ -79,43 +92,48 @@ void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& cal
   if (apart) std::ranges::copy(sum, call.histogram.data);
 }
 
-void check_pixels(const Rung& rung, const Grid& expected, const ConstHostPlane& out) {
+void check_pixels(const Rung& rung, const Grid& expected, const ConstHostView& out) {
   const bool near = rung.claim == Claim::near;
+  const Grid got = grid_of(out);
   const std::int64_t margin = near ? std::int64_t{kRadius} : 0;
   for (std::int64_t y = margin; y < out.height - margin; ++y) {
     for (std::int64_t x = margin; x < out.width - margin; ++x) {
       const std::int64_t right = expected[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
-      ASSERT_LE(std::abs(right - out.row(y)[x]), near ? 1 : 0)
-          << "x=" << x << " y=" << y << ": expected " << right << ", got " << int{out.row(y)[x]};
+      const std::int64_t found = got[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
+      ASSERT_LE(std::abs(right - found), near ? 1 : 0)
+          << "x=" << x << " y=" << y << ": expected " << right << ", got " << found;
     }
   }
 }
 
-void check(const Stage& stage, const Rung& rung, Size size, const std::string& content, const Config& config,
-           std::uint64_t seed = 21) {
-  SCOPED_TRACE(std::string(stage.name) + " " + std::string(rung.name) + " " + std::to_string(size.width) +
+void check(const StageLadder& ladder, const Rung& rung, Size size, const std::string& content,
+           const Config& config, std::uint64_t seed = 21) {
+  const Stage& stage = *find_stage(ladder.stage);
+  SCOPED_TRACE(std::string(ladder.name) + " " + std::string(rung.name) + " " + std::to_string(size.width) +
                "x" + std::to_string(size.height) + " " + content + " grid " + std::to_string(config.block) +
                "x" + std::to_string(config.blocks) + " shares " + std::to_string(config.shares));
   const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
-  const FrameType shape{size.width, size.height, rgb ? 3 : 1, false,
-                        rgb ? Layout::interleaved : Layout::planar};
+  const FrameType shape{
+      size.width, size.height, rgb ? 3 : 1, false, rgb ? Layout::interleaved : Layout::planar, ladder.sample};
   GuardedFrame in(shape, 5, 3);
   fill(in.view(), content, seed);
-  const FrameType out_shape = output_type(stage, shape, presets(stage.parameters));
-  GuardedFrame out({size.width, size.height, 1, false, Layout::planar}, 7, 1);
-  const ConstHostPlane pixels = in.view().plane<Sample>(0);
-  const Expected expected = expected_of(stage, rung, pixels);
-  StageCall<Host> call{.parameters = presets(stage.parameters)};
+  const FrameType out_shape = output_type(stage, shape, ladder.parameters);
+  GuardedFrame out({size.width, size.height, 1, false, Layout::planar, out_shape.sample}, 7, 1);
+  const ConstHostView pixels = in.view().planes[0];
+  const Expected expected = expected_of(ladder, rung, pixels);
+  StageCall<Host> call{.parameters = ladder.parameters};
   call.in.type = shape;
   call.in.planes[0] = pixels;
   call.out.type = out_shape;
   if (stage.writes_pixels) call.out.planes[0] = out.view().planes[0];
   const std::int64_t planes = stage.name == "hist" ? shape.color_channels : 1;
-  std::vector<std::uint64_t> counters(static_cast<std::size_t>(planes * kBins) + 2, 0xDEADBEEF);
-  call.histogram = {counters.data() + 1, kBins, planes, kBins, 1};
+  const std::int64_t bins = shape.bins();
+  std::vector<std::uint64_t> counters(static_cast<std::size_t>(planes * bins) + 2, 0xDEADBEEF);
+  call.histogram = {counters.data() + 1, bins, planes, bins, 1};
   if (stage.reads_histogram != nullptr) std::ranges::copy(expected.counts_in, counters.begin() + 1);
   if (rung.kind() == RungKind::cuda) {
-    ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks), "");
+    const std::int64_t finds = found_bytes(stage, shape, ladder.parameters);
+    ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks, finds), "");
   } else {
     run_shares(stage, rung, call, config.shares);
   }
@@ -123,7 +141,7 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
   ASSERT_EQ(out.damage(), "") << "output";
   ASSERT_EQ(counters.front(), 0xDEADBEEF);
   ASSERT_EQ(counters.back(), 0xDEADBEEF);
-  if (!expected.pixels.empty()) check_pixels(rung, expected.pixels, out.view().plane<Sample>(0));
+  if (!expected.pixels.empty()) check_pixels(rung, expected.pixels, out.view().planes[0]);
   if (rung.claim == Claim::wrong) return;
   for (std::size_t i = 0; i < expected.counts.size(); ++i)
     ASSERT_EQ(counters[i + 1], static_cast<std::uint64_t>(expected.counts[i])) << "bin " << i;
@@ -132,16 +150,16 @@ void check(const Stage& stage, const Rung& rung, Size size, const std::string& c
 struct Place {
   std::size_t ladder, rung;
 
-  [[nodiscard]] std::string_view stage_name() const { return ladder_table()[ladder].stage; }
+  [[nodiscard]] std::string_view ladder_name() const { return ladder_table()[ladder].name; }
   [[nodiscard]] const Rung& get() const { return ladder_table()[ladder].rungs[rung]; }
 };
 void PrintTo(const Place& place, std::ostream* out) {
-  *out << place.stage_name() << ", " << place.get().name;
+  *out << place.ladder_name() << ", " << place.get().name;
 }
 
 class Ladder : public testing::TestWithParam<Place> {
  protected:
-  [[nodiscard]] const Stage& stage() const { return *find_stage(GetParam().stage_name()); }
+  [[nodiscard]] const StageLadder& ladder() const { return ladder_table()[GetParam().ladder]; }
   [[nodiscard]] const Rung& rung() const { return GetParam().get(); }
 };
 
@@ -158,7 +176,7 @@ TEST_P(Ladder, AwkwardShapes) {
   sizes.push_back({2, 70001});
   sizes.push_back({70001, 2});
   for (const Size& size : sizes) {
-    check(stage(), rung(), size, "noise", {0, 0, 3});
+    check(ladder(), rung(), size, "noise", {0, 0, 3});
     if (HasFatalFailure()) return;
   }
 }
@@ -167,7 +185,7 @@ TEST_P(Ladder, Contents) {
   IMGPIPE_NEED_RUNG();
   for (const std::string& content : contents()) {
     for (const Size& size : few_sizes()) {
-      check(stage(), rung(), size, content, {0, 0, 2});
+      check(ladder(), rung(), size, content, {0, 0, 2});
       if (HasFatalFailure()) return;
     }
   }
@@ -179,7 +197,7 @@ TEST_P(Ladder, Grids) {
     if (rung().kind() != RungKind::cuda) {
       for (const int shares : {1, 2, 3, 7, 64, 300}) {
         if (rung().kind() == RungKind::reference && shares > 1) continue;
-        check(stage(), rung(), size, "noise", {0, 0, shares});
+        check(ladder(), rung(), size, "noise", {0, 0, shares});
         if (HasFatalFailure()) return;
       }
       continue;
@@ -187,7 +205,7 @@ TEST_P(Ladder, Grids) {
     for (const int block : {32, 64, 96, 128, 160, 256, 512, 992, 1024}) {
       if (block > rung().most_threads) continue;
       for (const int blocks : {1, 2, 7, 133, 3000}) {
-        check(stage(), rung(), size, "noise", {block, blocks});
+        check(ladder(), rung(), size, "noise", {block, blocks});
         if (HasFatalFailure()) return;
       }
     }
@@ -199,7 +217,7 @@ TEST_P(Ladder, ALargerImage) {
   IMGPIPE_NEED_RUNG();
   for (const std::string content : {"noise", "constant"}) {
     for (const Config& config : {Config{0, 0, 5}, Config{32, 1, 2}, Config{128, 500, 8}}) {
-      check(stage(), rung(), {1031, 777}, content, config);
+      check(ladder(), rung(), {1031, 777}, content, config);
       if (HasFatalFailure()) return;
     }
   }
@@ -219,8 +237,8 @@ const char* kind_name(RungKind kind) {
 
 std::string place_name(const testing::TestParamInfo<Place>& place) {
   const Rung& rung = place.param.get();
-  std::string name = std::string(kind_name(rung.kind())) + "_" + std::string(place.param.stage_name()) + "_" +
-                     std::string(rung.name);
+  std::string name = std::string(kind_name(rung.kind())) + "_" + std::string(place.param.ladder_name()) +
+                     "_" + std::string(rung.name);
   std::ranges::replace(name, '-', '_');
   return name;
 }
@@ -237,7 +255,7 @@ TEST(Ladders, TellTheirStory) {
   int wrong = 0;
   for (const Place& place : all_rungs()) {
     const Rung& rung = place.get();
-    SCOPED_TRACE(std::string(place.stage_name()) + " " + std::string(rung.name));
+    SCOPED_TRACE(std::string(place.ladder_name()) + " " + std::string(rung.name));
     EXPECT_FALSE(rung.idea.empty());
     EXPECT_FALSE(rung.origin.empty());
     EXPECT_EQ(std::ranges::count(ladder_table()[place.ladder].rungs, rung.name, &Rung::name), 1);
@@ -255,44 +273,47 @@ TEST(Ladders, TellTheirStory) {
 // ladder here and its oracle above.
 TEST(Ladders, AreOfTheseStages) {
   std::vector<std::string_view> names;
-  for (const imgpipe::Ladder& ladder : ladder_table()) {
-    names.push_back(ladder.stage);
+  for (const StageLadder& ladder : ladder_table()) {
+    names.push_back(ladder.name);
     const Stage* stage = find_stage(ladder.stage);
-    ASSERT_NE(stage, nullptr) << ladder.stage;
-    EXPECT_TRUE(stage->selectable) << ladder.stage;
-    EXPECT_EQ(find_ladder(ladder.stage), &ladder) << ladder.stage << " twice";
+    ASSERT_NE(stage, nullptr) << ladder.name;
+    EXPECT_TRUE(stage->selectable) << ladder.name;
+    EXPECT_EQ(find_ladder(ladder.name), &ladder) << ladder.name << " twice";
+    EXPECT_EQ(ladder.name.substr(0, ladder.stage.size()), ladder.stage);
+    EXPECT_EQ(ladder.name.ends_with("16"), ladder.sample == SampleType::u16) << ladder.name;
   }
-  EXPECT_EQ(names, (std::vector<std::string_view>{"gray", "hist", "contrast", "smooth"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"gray", "hist", "contrast", "smooth", "equalize", "median",
+                                                  "median5", "gray16", "hist16", "contrast16", "smooth16"}));
   EXPECT_EQ(find_ladder("split"), nullptr);
   EXPECT_EQ(find_ladder(""), nullptr);
 }
 
-const Rung& last_of(const imgpipe::Ladder& ladder, RungKind kind) {
+const Rung& last_of(const StageLadder& ladder, RungKind kind) {
   const auto last = std::ranges::find(ladder.rungs.rbegin(), ladder.rungs.rend(), kind, &Rung::kind);
   if (last == ladder.rungs.rend())
-    throw std::logic_error("the ladder of " + std::string(ladder.stage) + " lacks a device");
+    throw std::logic_error("the ladder of " + std::string(ladder.name) + " lacks a device");
   return *last;
 }
 
 // The law of the ladder: on each device its last rung is the function that the product runs.
 TEST(Ladders, EndWithTheProductsOwnFunctions) {
-  for (const imgpipe::Ladder& ladder : ladder_table()) {
-    SCOPED_TRACE(ladder.stage);
-    const Stage& stage = *find_stage(ladder.stage);
-    EXPECT_NE(stage.u8.reference, nullptr);
-    EXPECT_EQ(last_of(ladder, RungKind::reference).reference, stage.u8.reference);
-    EXPECT_NE(stage.u8.cpu, nullptr);
-    EXPECT_EQ(last_of(ladder, RungKind::cpu).cpu, stage.u8.cpu);
-    EXPECT_EQ(stage.u8.cuda != nullptr, built_with_cuda());
+  for (const StageLadder& ladder : ladder_table()) {
+    SCOPED_TRACE(ladder.name);
+    const StageFunctions& product = functions(*find_stage(ladder.stage), ladder.sample);
+    EXPECT_NE(product.reference, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::reference).reference, product.reference);
+    EXPECT_NE(product.cpu, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::cpu).cpu, product.cpu);
+    EXPECT_EQ(product.cuda != nullptr, built_with_cuda());
     const Rung& production = last_of(ladder, RungKind::cuda);
-    EXPECT_EQ(production.cuda, stage.u8.cuda);
+    EXPECT_EQ(production.cuda, product.cuda);
     EXPECT_EQ(&production, &ladder.rungs.back());
     EXPECT_EQ(production.name, "production");
     EXPECT_EQ(production.claim, Claim::exact);
-    EXPECT_EQ(is_production(production, stage), built_with_cuda());
-    EXPECT_TRUE(is_production(last_of(ladder, RungKind::cpu), stage));
+    EXPECT_EQ(is_production(production, ladder), built_with_cuda());
+    EXPECT_TRUE(is_production(last_of(ladder, RungKind::cpu), ladder));
     EXPECT_EQ(
-        std::ranges::count_if(ladder.rungs, [&](const Rung& rung) { return is_production(rung, stage); }),
+        std::ranges::count_if(ladder.rungs, [&](const Rung& rung) { return is_production(rung, ladder); }),
         built_with_cuda() ? 2 : 1);
   }
 }

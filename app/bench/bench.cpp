@@ -104,7 +104,7 @@ ResultTable variant_list(const BenchOptions& options) {
     return options.variants.empty() || std::ranges::find(options.variants, name) != options.variants.end();
   };
   for (const Ladder& ladder : ladder_table()) {
-    if (!asks_for(options, ladder.stage)) continue;
+    if (!asks_for(options, ladder.name)) continue;
     for (const Rung& rung : ladder.rungs) {
       if (!wanted(rung.name)) continue;
       std::string needs;
@@ -113,7 +113,7 @@ ResultTable variant_list(const BenchOptions& options) {
       if (rung.most_threads < 1024)
         needs = "at most " + std::to_string(rung.most_threads) + " threads a block";
       if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
-      table.rows.push_back({std::string(ladder.stage), std::string(rung.name), device_name(rung.kind()),
+      table.rows.push_back({std::string(ladder.name), std::string(rung.name), device_name(rung.kind()),
                             std::string(rung.idea), needs, std::string(rung.origin)});
     }
   }
@@ -209,7 +209,7 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
   for (const BenchInput& input :
        only_codecs ? std::vector<BenchInput>() : bench_inputs(options, {kUsualSize}, {"photo"})) {
     for (const Ladder& ladder : ladder_table()) {
-      if (!asks_for(options, ladder.stage)) continue;
+      if (!asks_for(options, ladder.name)) continue;
       take(bench.run(
           ladder, input, [&](const Rung& rung) { return bench.wants(rung.name); }, say));
     }

@@ -30,9 +30,10 @@ class BenchInput {
   [[nodiscard]] Shape size() const { return size_; }
   // A grey file has no RGB.
   [[nodiscard]] bool has_rgb() const { return !file_ || file_->shape().channels == 3; }
-  // A new image of 1 or 3 channels: of an RGB file grey is what `gray` makes of it. Throws Error(memory)
-  // unless there is room for it and for what the lab makes of it.
-  [[nodiscard]] Image make(int channels) const;
+  // A new image of 1 or 3 channels: of an RGB file grey is what `gray` makes of it, and samples of another
+  // type are what `depth` makes of its own. Throws Error(memory) unless there is room for it and for what the
+  // lab makes of it.
+  [[nodiscard]] Image make(int channels, SampleType sample = SampleType::u8) const;
   // Of the ladders of jpeg: of a file that they take its own bytes, else the image encoded at kLabQuality.
   // `images`: that there must be room for.
   [[nodiscard]] std::shared_ptr<const CodecSubject> jpeg(std::size_t images) const;

@@ -10,7 +10,7 @@ namespace {
 
 std::string ladder_names() {
   std::string names;
-  for (const Ladder& ladder : ladder_table()) names += std::string(ladder.stage) + ", ";
+  for (const Ladder& ladder : ladder_table()) names += std::string(ladder.name) + ", ";
   return names + std::string(kTransferLadder) + ", " + std::string(kJpegLadders) +
          " (decoding and encoding), " + std::string(kPngLadder);
 }

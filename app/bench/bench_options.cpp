@@ -51,7 +51,7 @@ std::vector<std::string> stages_of(const Parser& parser) {
     if (name == "all" || name == kTransferLadder || find_ladder(name) != nullptr || is_codec_stage(name))
       continue;
     std::string names = "all";
-    for (const Ladder& ladder : ladder_table()) names += ", " + std::string(ladder.stage);
+    for (const Ladder& ladder : ladder_table()) names += ", " + std::string(ladder.name);
     for (const std::string_view more : {kTransferLadder, kJpegLadders, kPngLadder})
       names += ", " + std::string(more);
     usage_of_choice("stage", name, names);
@@ -67,7 +67,7 @@ void check_variants(const BenchOptions& options) {
   };
   std::vector<std::string_view> known;
   for (const Ladder& ladder : ladder_table()) {
-    if (!asked(ladder.stage)) continue;
+    if (!asked(ladder.name)) continue;
     for (const Rung& rung : ladder.rungs) known.push_back(rung.name);
   }
   if (asked(kTransferLadder)) {

@@ -27,18 +27,30 @@ Image decode_color(std::span<const std::byte> bytes, const DecodeOptions& option
   const std::unique_ptr<Reader> reader = open_reader(bytes, options);
   check_available(2 * reader->header().shape.bytes() + reader->working_bytes(true));
   Image whole(reader->header().shape);
-  reader->read_rows(whole.view());
+  reader->read_rows(whole.untyped_view());
   if (!whole.shape().has_alpha()) return whole;
-  const int channels = whole.shape().channels;
-  const int kept = whole.shape().color_channels();
-  Image color({whole.shape().width, whole.shape().height, kept});
-  const HostPlane to = color.view();
-  const ConstHostPlane from = std::as_const(whole).view();
+  const Shape& shape = whole.shape();
+  Image color({shape.width, shape.height, shape.color_channels(), shape.sample});
+  const HostView to = color.untyped_view();
+  const ConstHostView from = std::as_const(whole).untyped_view();
+  const std::int64_t pixel = shape.channels * sample_bytes(shape.sample);
+  const std::int64_t kept = shape.color_channels() * sample_bytes(shape.sample);
   for (std::int64_t y = 0; y < to.height; ++y) {
     for (std::int64_t x = 0; x < to.width; ++x)
-      std::memcpy(to.row(y) + x * kept, from.row(y) + x * channels, static_cast<std::size_t>(kept));
+      std::memcpy(to.row(y) + x * kept, from.row(y) + x * pixel, static_cast<std::size_t>(kept));
   }
   return color;
+}
+
+// By depth or gray, of an image without alpha; copied where the two are of one type.
+void convert(const Stage& stage, const Image& in, Image& out) {
+  const FrameType from = frame_type_of(in.shape());
+  const FrameType to = frame_type_of(out.shape());
+  if (from == to) return copy_pixels(in.untyped_view(), out.untyped_view());
+  functions(stage, from.sample)
+      .reference({.in = {from, {in.untyped_view(), {}, {}, {}}},
+                  .out = {to, {out.untyped_view(), {}, {}, {}}},
+                  .parameters = presets(stage.parameters)});
 }
 
 }  // namespace
@@ -62,21 +74,16 @@ BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
   name_ = printable(file) + " " + std::to_string(size_.width) + "x" + std::to_string(size_.height);
 }
 
-Image BenchInput::make(int channels) const {
+Image BenchInput::make(int channels, SampleType sample) const {
   // Itself; then, beside grey results: the right one, a rung's, and two sets of both that are taken in turn.
-  check_available(size_.pixels() * (3 * channels + 4));
-  if (!file_) return synthesize(pattern_, {size_.width, size_.height, channels}, 1);
-  Image image({size_.width, size_.height, channels});
-  const ConstHostPlane file = file_->view();
-  if (channels == file.channels) {
-    copy_pixels(file, image.view());
-  } else {
-    const FrameType shape = frame_type_of(file.shape());
-    const Stage& gray = *find_stage("gray");
-    gray.u8.reference({.in = {shape, {file, {}, {}, {}}},
-                       .out = {output_type(gray, shape, {}), {image.view(), {}, {}, {}}}});
-  }
-  return image;
+  check_available(size_.pixels() * (3 * channels + 4) * sample_bytes(sample));
+  if (!file_) return synthesize(pattern_, {size_.width, size_.height, channels, sample}, 1);
+  Image converted({size_.width, size_.height, file_->shape().channels, sample});
+  convert(*find_stage("depth"), *file_, converted);
+  if (channels == converted.shape().channels) return converted;
+  Image grey({size_.width, size_.height, channels, sample});
+  convert(*find_stage("gray"), converted, grey);
+  return grey;
 }
 
 Bench::Bench(const BenchOptions& options)
@@ -131,21 +138,23 @@ std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
   // The subject for RGB, and for grey; what a device holds already is not sent again.
   std::shared_ptr<const LabSubject> subjects[2];
   std::map<LabDevice*, const LabSubject*> loaded;
-  const Stage& stage = *find_stage(ladder.stage);
+  const bool takes_rgb = find_stage(ladder.stage)->in == Layout::interleaved;
   for (const Rung& rung : ladder.rungs) {
     LabDevice* device = device_for(rung.kind());
     if (device == nullptr || !wanted(rung)) continue;
-    const bool rgb = rung.interleaved || stage.in == Layout::interleaved;
+    const bool rgb = rung.interleaved || takes_rgb;
     if (rgb && !input.has_rgb()) continue;
     std::shared_ptr<const LabSubject>& subject = subjects[rgb ? 1 : 0];
-    if (!subject) subject = std::make_shared<const LabSubject>(make_subject(stage, input.make(rgb ? 3 : 1)));
-    BenchRow row{.stage = std::string(stage.name),
+    if (!subject)
+      subject =
+          std::make_shared<const LabSubject>(make_subject(ladder, input.make(rgb ? 3 : 1, ladder.sample)));
+    BenchRow row{.stage = std::string(ladder.name),
                  .variant = std::string(rung.name),
                  .input = input.name(),
                  .size = input.size(),
                  .kind = rung.kind(),
                  .foreign = rung.foreign,
-                 .production = is_production(rung, stage),
+                 .production = is_production(rung, ladder),
                  .bytes = subject->bytes(),
                  .copy_bandwidth = device->copy_bandwidth(),
                  .result = {}};
@@ -166,7 +175,7 @@ std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
                                            const std::function<void(const BenchRow&)>& done) {
   std::vector<BenchRow> rows;
   if (cuda_ == nullptr || !input.has_rgb()) return rows;
-  const LabSubject subject = make_subject(*find_stage("gray"), input.make(3));
+  const LabSubject subject = make_subject(*find_ladder("gray"), input.make(3));
   const std::unique_ptr<TransferLab> lab = make_transfer_lab(cuda_index_, subject);
   for (const TransferRung& rung : transfer_ladder()) {
     if (!wants(rung.name)) continue;

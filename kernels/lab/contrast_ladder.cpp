@@ -56,4 +56,39 @@ std::span<const Rung> contrast_ladder() {
   return kLadder;
 }
 
+// The same with 65,536 values, which are a large table.
+std::span<const Rung> contrast16_ladder() {
+  const std::span<const Rung> narrow = contrast_ladder();
+  static const std::array kLadder{
+      with_reference(same_rung(narrow, "sequential"), contrast16_reference),
+      with_cpu(same_rung(narrow, "cpu"), contrast16_cpu),
+      same_rung(narrow, "naive"),
+      same_rung(narrow, "coalesced"),
+      Rung{.name = "words",
+           .idea = "2 pixels a thread, one load and one store of 4 bytes",
+           .origin = "Luitjens 2013, vectorized memory access",
+           .launch = IMGPIPE_CUDA_RUNG(contrast_words),
+           .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes)},
+      Rung{.name = "branch-free",
+           .idea = "no branches, and a product of 32 and 50 bits in place of the division",
+           .origin = "Granlund and Montgomery 1994, division by invariant integers",
+           .launch = IMGPIPE_CUDA_RUNG(contrast_branch_free),
+           .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes)},
+      Rung{.name = "table",
+           .idea =
+               "each block makes a table of all 65,536 answers in shared memory: more to make than a small "
+               "image has pixels",
+           .origin = "look-up table, as cv::LUT",
+           .launch = IMGPIPE_CUDA_RUNG(contrast_table),
+           .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes),
+           .shared_bytes = kContrastTableBytes},
+      Rung{.name = "production",
+           .idea = "the product, 16 bytes a load and two loads on their way; a warp finds lo, another hi",
+           .origin = "imgpipe",
+           .cuda = IMGPIPE_CUDA_RUNG(contrast16_cuda),
+           .grid = Grid::own},
+  };
+  return kLadder;
+}
+
 }  // namespace imgpipe

@@ -1,5 +1,5 @@
 // The rungs of contrast on a CUDA device, in the order of contrast_ladder.cpp. In, out: one grey plane;
-// histogram: the counts of `in`.
+// histogram: the counts of `in`. Of 8 or 16 bits.
 #pragma once
 
 #include "kernels/contrast/contrast.h"
@@ -8,6 +8,10 @@
 namespace imgpipe {
 
 [[nodiscard]] std::span<const Rung> contrast_ladder();
+[[nodiscard]] std::span<const Rung> contrast16_ladder();
+
+// Shared memory of the table of 16-bit samples.
+inline constexpr int kContrastTableBytes = 65536 * 2;
 
 CudaStatus contrast_naive(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus contrast_coalesced(const StageCall<Device>& call, const RungLaunch& launch);

@@ -63,4 +63,29 @@ std::span<const Rung> gray_ladder() {
   return kLadder;
 }
 
+// The same with twice the bytes a pixel.
+std::span<const Rung> gray16_ladder() {
+  const std::span<const Rung> narrow = gray_ladder();
+  static const std::array kLadder{
+      with_reference(same_rung(narrow, "sequential"), gray16_reference),
+      with_cpu(same_rung(narrow, "cpu"), gray16_cpu),
+      same_rung(narrow, "naive"),
+      same_rung(narrow, "coalesced"),
+      Rung{.name = "words",
+           .idea = "2 pixels a thread in 3 loads of 4 bytes: half of the memory instructions",
+           .origin = "Luitjens 2013, vectorized memory access",
+           .launch = IMGPIPE_CUDA_RUNG(gray_words)},
+      Rung{.name = "vectors",
+           .idea = "8 pixels a thread in 3 loads of 16 bytes, the widest there are",
+           .origin = "Luitjens 2013",
+           .launch = IMGPIPE_CUDA_RUNG(gray_vectors)},
+      Rung{.name = "production",
+           .idea = "a warp 256 pixels of a row, no block stays; the luma is the upper half of a sum",
+           .origin = "imgpipe",
+           .cuda = IMGPIPE_CUDA_RUNG(gray16_cuda),
+           .grid = Grid::own},
+  };
+  return kLadder;
+}
+
 }  // namespace imgpipe

@@ -8,40 +8,56 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kLevels = kBins + 1;
-constexpr std::size_t kCountsBytes = kBins * sizeof(std::uint32_t);
-
-cudaError_t count(void* own, std::size_t& own_bytes, const Plane<const Sample, Device>& in,
-                  std::uint32_t* counts, const CudaLaunch& launch) {
-  return cub::DeviceHistogram::HistogramEven(
-      own, own_bytes, in.data, counts, kLevels, 0, kBins, static_cast<std::int64_t>(in.width),
-      static_cast<std::int64_t>(in.height), static_cast<std::size_t>(in.stride), launch.stream);
+std::size_t counts_bytes(const FrameType& type) {
+  return static_cast<std::size_t>(type.bins()) * sizeof(std::uint32_t);
 }
 
+template <class T>
+cudaError_t count(void* own, std::size_t& own_bytes, const Plane<const T, Device>& in, std::uint32_t* counts,
+                  const CudaLaunch& launch) {
+  constexpr int kValues = kLargest<T> + 1;
+  return cub::DeviceHistogram::HistogramEven(
+      own, own_bytes, in.data, counts, kValues + 1, 0, kValues, static_cast<std::int64_t>(in.width),
+      static_cast<std::int64_t>(in.height), static_cast<std::size_t>(in.stride) * sizeof(T), launch.stream);
+}
+
+template <class T>
+std::size_t own_bytes(const FrameType& shape, const CudaLaunch& launch) {
+  // Rows without padding are one long row to CUB, which wants another amount.
+  std::size_t bytes[2] = {0, 0};
+  for (const std::int64_t padding : {0, 1})
+    (void)count<T>(nullptr, bytes[padding], {nullptr, shape.width, shape.height, shape.width + padding, 1},
+                   nullptr, launch);
+  return bytes[0] > bytes[1] ? bytes[0] : bytes[1];
+}
+
+template <class T>
+CudaStatus launch_cub(const StageCall<Device>& call, const RungLaunch& launch) {
+  auto* counts = static_cast<std::uint32_t*>(launch.scratch);
+  std::size_t bytes = own_bytes<T>(call.in.type, launch);
+  return count(counts + call.in.type.bins(), bytes, call.in.plane<T>(0), counts, launch);
+}
+
+// A block 256 counters.
 __global__ __launch_bounds__(kBins) void collect_kernel(const std::uint32_t* from, Histogram<Device> counts) {
-  counts.data[threadIdx.x] = from[threadIdx.x];
+  const unsigned bin = blockIdx.x * kBins + threadIdx.x;
+  counts.data[bin] = from[bin];
 }
 
 }  // namespace
 
 std::size_t hist_cub_bytes(const FrameType& shape, const RungLaunch& launch) {
-  // Rows without padding are one long row to CUB, which wants another amount.
-  std::size_t bytes[2] = {0, 0};
-  for (const std::int64_t padding : {0, 1})
-    (void)count(nullptr, bytes[padding], {nullptr, shape.width, shape.height, shape.width + padding, 1},
-                nullptr, launch);
-  return kCountsBytes + (bytes[0] > bytes[1] ? bytes[0] : bytes[1]);
+  return counts_bytes(shape) + (shape.sample == SampleType::u16 ? own_bytes<Sample16>(shape, launch)
+                                                                : own_bytes<Sample>(shape, launch));
 }
 
 CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {
-  auto* counts = static_cast<std::uint32_t*>(launch.scratch);
-  std::size_t bytes = hist_cub_bytes(call.in.type, launch) - kCountsBytes;
-  return count(counts + kBins, bytes, call.in.plane<Sample>(0), counts, launch);
+  return is_wide(call) ? launch_cub<Sample16>(call, launch) : launch_cub<Sample>(call, launch);
 }
 
 CudaStatus hist_collect(const StageCall<Device>& call, const RungLaunch& launch) {
-  collect_kernel<<<1, kBins, 0, launch.stream>>>(static_cast<const std::uint32_t*>(launch.scratch),
-                                                 call.histogram);
+  collect_kernel<<<static_cast<unsigned>(call.in.type.bins() / kBins), kBins, 0, launch.stream>>>(
+      static_cast<const std::uint32_t*>(launch.scratch), call.histogram);
   return cudaGetLastError();
 }
 

@@ -8,21 +8,26 @@
 #include "kernels/lab/cuda_rung.h"
 
 namespace imgpipe {
+namespace {
 
+// Add the counts of their part to the histogram.
+template <class T>
 void hist_private(const StageCall<Host>& call, const Band& band) {
-  const ConstHostPlane plane = call.in.plane<Sample>(0);
+  const auto plane = call.in.plane<T>(0);
   std::uint64_t* counts = call.histogram.row(0);
   for (std::int64_t y = band.first; y < band.end; ++y) {
-    const Sample* row = plane.row(y - band.in_top);
+    const T* row = plane.row(y - band.in_top);
     for (std::int64_t x = 0; x < plane.width; ++x) ++counts[row[x]];
   }
 }
 
+template <class T>
 void hist_bin_range(const StageCall<Host>& call, const Share& share) {
-  const ConstHostPlane plane = call.in.plane<Sample>(0);
+  constexpr std::int64_t kValues = kLargest<T> + 1;
+  const auto plane = call.in.plane<T>(0);
   std::uint64_t* counts = call.histogram.row(0);
-  const int first = kBins * share.index / share.count;
-  const auto bins = static_cast<unsigned>(kBins * (share.index + 1) / share.count - first);
+  const auto first = static_cast<int>(kValues * share.index / share.count);
+  const auto bins = static_cast<unsigned>(kValues * (share.index + 1) / share.count - first);
   for (std::int64_t y = 0; y < plane.height; ++y) {
     for (std::int64_t x = 0; x < plane.width; ++x) {
       const int value = plane.row(y)[x];
@@ -30,6 +35,8 @@ void hist_bin_range(const StageCall<Host>& call, const Share& share) {
     }
   }
 }
+
+}  // namespace
 
 std::span<const Rung> hist_ladder() {
   static constexpr std::array kLadder{
@@ -40,12 +47,12 @@ std::span<const Rung> hist_ladder() {
       Rung{.name = "cpu-private",
            .idea = "threads, each with a full histogram of its own for a band of rows; merged at the end",
            .origin = "reduction by privatisation; libvips start, scan, merge",
-           .cpu = hist_private},
+           .cpu = hist_private<Sample>},
       Rung{.name = "cpu-bins",
            .idea =
                "threads, each a range of bins over the whole input: nothing to merge, everything read by all",
            .origin = "owner-computes partition of the bins",
-           .share = hist_bin_range},
+           .share = hist_bin_range<Sample>},
       Rung{.name = "cpu",
            .idea = "as cpu-private, 16 tables in turn a thread, so that equal neighbours do not wait: "
                    "--device cpu",
@@ -154,6 +161,54 @@ std::span<const Rung> hist_ladder() {
                    "of counting, from the last row up; a counter's place is one dot product",
            .origin = "imgpipe",
            .cuda = IMGPIPE_CUDA_RUNG(hist_cuda),
+           .grid = Grid::own},
+  };
+  return kLadder;
+}
+
+// 65,536 counters of 32 bits are 256 KiB: more than a multiprocessor's shared memory. Where they lie is the
+// question.
+std::span<const Rung> hist16_ladder() {
+  const std::span<const Rung> narrow = hist_ladder();
+  static const std::array kLadder{
+      with_reference(same_rung(narrow, "sequential"), hist16_reference),
+      with_cpu(same_rung(narrow, "cpu-private"), hist_private<Sample16>),
+      Rung{.name = "cpu-bins",
+           .idea =
+               "threads, each a range of bins over the whole input: nothing to merge, everything read by all",
+           .origin = "owner-computes partition of the bins",
+           .share = hist_bin_range<Sample16>},
+      with_cpu(same_rung(narrow, "cpu"), hist16_cpu),
+      same_rung(narrow, "global"),
+      same_rung(narrow, "global-stride"),
+      Rung{.name = "warp",
+           .idea = "the same, lanes of a warp with one value find each other, and one of them adds for all",
+           .origin = "Adinets 2014, warp-aggregated atomics",
+           .launch = IMGPIPE_CUDA_RUNG(hist16_warp)},
+      Rung{.name = "passes",
+           .idea = "half of the counters in shared memory, so two blocks read every pixel, one for each half",
+           .origin = "Brown and Snoeyink 2012, multiple passes over the bins",
+           .launch = IMGPIPE_CUDA_RUNG(hist16_passes),
+           .shared_bytes = kHalfBinsBytes},
+      Rung{.name = "cluster",
+           .idea =
+               "the halves in the two blocks of a cluster: read once, and half of the additions go to the "
+               "other block's shared memory",
+           .origin = "CUDA C++ Programming Guide, distributed shared memory, histogram example",
+           .launch = IMGPIPE_CUDA_RUNG(hist16_cluster),
+           .shared_bytes = kHalfBinsBytes,
+           .capability = 90},
+      Rung{.name = "packed",
+           .idea = "all counters in one block, two of 16 bits a word, emptied before 65,536 pixels can be in",
+           .origin = "Podlozhnyuk 2007's byte counters, twice as wide",
+           .launch = IMGPIPE_CUDA_RUNG(hist16_packed),
+           .shared_bytes = kHalfBinsBytes},
+      same_rung(narrow, "cub"),
+      Rung{.name = "production",
+           .idea = "counters two to a word that notice when they pass 16 bits, so they are emptied once; "
+                   "equal neighbours are added together",
+           .origin = "imgpipe",
+           .cuda = IMGPIPE_CUDA_RUNG(hist16_cuda),
            .grid = Grid::own},
   };
   return kLadder;

@@ -11,14 +11,16 @@ using Counts = Histogram<Device>;
 // ---- one histogram in global memory -------------------------------------------------------------------
 
 // A thread a pixel.
-__global__ __launch_bounds__(kMostBlockThreads) void global_kernel(Source in, Counts counts) {
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void global_kernel(SourceOf<T> in, Counts counts) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= in.width) return;
   for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y) add_to(counts.data + in.row(y)[x], 1);
 }
 
 // The grid strides over the pixels.
-__global__ __launch_bounds__(kMostBlockThreads) void global_stride_kernel(Source in, Counts counts) {
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void global_stride_kernel(SourceOf<T> in, Counts counts) {
   for (auto at = grid_stride<1>(in); at.inside(); at.next()) add_to(counts.data + in.row(at.y())[at.x()], 1);
 }
 
@@ -202,29 +204,35 @@ __global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Count
     flush_copies(shared + static_cast<unsigned>(c) * kPlane, kColumns, kColumns, 1, counts.row(c));
 }
 
-template <auto Kernel>
+template <auto Kernel, class T = Sample>
 CudaStatus launch_striding(const StageCall<Device>& call, const RungLaunch& launch, int preset = kBlock,
                            int resident = kResident) {
   const CudaStatus cleared = clear_histogram(call, launch, call.in.type.color_channels);
   if (cleared != cudaSuccess) return cleared;
   Kernel<<<striding_blocks(launch, resident), block_of(launch, preset), 0, launch.stream>>>(
-      call.in.plane<Sample>(0), call.histogram);
+      call.in.plane<T>(0), call.histogram);
+  return cudaGetLastError();
+}
+
+template <class T>
+CudaStatus launch_global(const StageCall<Device>& call, const RungLaunch& launch) {
+  const CudaStatus cleared = clear_histogram(call, launch);
+  if (cleared != cudaSuccess) return cleared;
+  const unsigned block = block_of(launch, kBlock);
+  global_kernel<T><<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<T>(0),
+                                                                                       call.histogram);
   return cudaGetLastError();
 }
 
 }  // namespace
 
 CudaStatus hist_global(const StageCall<Device>& call, const RungLaunch& launch) {
-  const CudaStatus cleared = clear_histogram(call, launch);
-  if (cleared != cudaSuccess) return cleared;
-  const unsigned block = block_of(launch, kBlock);
-  global_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<Sample>(0),
-                                                                                    call.histogram);
-  return cudaGetLastError();
+  return is_wide(call) ? launch_global<Sample16>(call, launch) : launch_global<Sample>(call, launch);
 }
 
 CudaStatus hist_global_stride(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<global_stride_kernel>(call, launch);
+  return is_wide(call) ? launch_striding<global_stride_kernel<Sample16>, Sample16>(call, launch)
+                       : launch_striding<global_stride_kernel<Sample>>(call, launch);
 }
 CudaStatus hist_global_chunk(const StageCall<Device>& call, const RungLaunch& launch) {
   return launch_striding<global_chunk_kernel>(call, launch);

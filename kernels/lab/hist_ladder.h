@@ -7,13 +7,20 @@
 namespace imgpipe {
 
 [[nodiscard]] std::span<const Rung> hist_ladder();
+[[nodiscard]] std::span<const Rung> hist16_ladder();
 
-// On the processor: add the counts of their part to the histogram.
-void hist_private(const StageCall<Host>& call, const Band& band);
-void hist_bin_range(const StageCall<Host>& call, const Share& share);
-
+// Of 8 or 16 bits.
 CudaStatus hist_global(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus hist_global_stride(const StageCall<Device>& call, const RungLaunch& launch);
+
+// Of 16 bits. The last three take shared memory, so many bytes a block.
+inline constexpr int kHalfBinsBytes = 32768 * 4;
+CudaStatus hist16_warp(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus hist16_passes(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus hist16_cluster(const StageCall<Device>& call, const RungLaunch& launch);
+CudaStatus hist16_packed(const StageCall<Device>& call, const RungLaunch& launch);
+
+// Of 8 bits.
 CudaStatus hist_global_chunk(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus hist_global_words(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus hist_linear(const StageCall<Device>& call, const RungLaunch& launch);
@@ -32,7 +39,7 @@ CudaStatus hist_replicated(const StageCall<Device>& call, const RungLaunch& laun
 CudaStatus hist_columns(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus hist_rgb(const StageCall<Device>& call, const RungLaunch& launch);
 
-// The yardsticks count in 32 bits, at the beginning of their scratch.
+// The yardsticks count in 32 bits, at the beginning of their scratch. CUB's takes both types of samples.
 CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch);
 std::size_t hist_cub_bytes(const FrameType& shape, const RungLaunch& launch);
 CudaStatus hist_npp(const StageCall<Device>& call, const RungLaunch& launch);

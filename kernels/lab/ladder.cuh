@@ -13,8 +13,18 @@ constexpr unsigned kMostGridRows = 65535;
 constexpr int kBlock = 256;
 constexpr int kResident = 8;  // blocks of kBlock threads: 2048 threads a multiprocessor
 
-using Source = Plane<const Sample, Device>;
-using Target = Plane<Sample, Device>;
+template <class T>
+using SourceOf = Plane<const T, Device>;
+template <class T>
+using TargetOf = Plane<T, Device>;
+using Source = SourceOf<Sample>;
+using Target = TargetOf<Sample>;
+
+// Samples of type T in a word and in a vector of 16 bytes.
+template <class T>
+constexpr int kWordSamples = 4 / static_cast<int>(sizeof(T));
+template <class T>
+constexpr int kVectorSamples = 16 / static_cast<int>(sizeof(T));
 
 // Items of kPixels neighbouring pixels, row by row; the last of a row may reach into the padding. A thread
 // begins at item `first` and goes on by `step` items, without a division on the way:
@@ -24,7 +34,8 @@ using Target = Plane<Sample, Device>;
 template <int kPixels>
 class ItemWalk {
  public:
-  __device__ ItemWalk(const Plane<const Sample, Device>& plane, std::uint64_t first, std::uint64_t step)
+  template <class T>
+  __device__ ItemWalk(const Plane<T, Device>& plane, std::uint64_t first, std::uint64_t step)
       : width_(plane.width),
         height_(plane.height),
         items_(static_cast<std::uint32_t>((plane.width + kPixels - 1) / kPixels)) {
@@ -65,8 +76,8 @@ class ItemWalk {
 
 // The grid's threads in order, each taking the next item that no other takes: neighbours in a warp work on
 // neighbouring items.
-template <int kPixels>
-__device__ ItemWalk<kPixels> grid_stride(const Plane<const Sample, Device>& plane) {
+template <int kPixels, class T>
+__device__ ItemWalk<kPixels> grid_stride(const Plane<T, Device>& plane) {
   return {plane, std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, std::uint64_t{gridDim.x} * blockDim.x};
 }
 
@@ -76,8 +87,8 @@ struct Chunk {
   ItemWalk<kPixels> at;
   std::uint64_t count;  // items; 0: nothing is left for this thread
 };
-template <int kPixels>
-__device__ Chunk<kPixels> chunk_of_thread(const Plane<const Sample, Device>& plane) {
+template <int kPixels, class T>
+__device__ Chunk<kPixels> chunk_of_thread(const Plane<T, Device>& plane) {
   const std::uint64_t items = static_cast<std::uint64_t>((plane.width + kPixels - 1) / kPixels) *
                               static_cast<std::uint64_t>(plane.height);
   const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
@@ -87,23 +98,52 @@ __device__ Chunk<kPixels> chunk_of_thread(const Plane<const Sample, Device>& pla
   return {ItemWalk<kPixels>(plane, first, 1), first < end ? end - first : 0};
 }
 
-__device__ __forceinline__ std::uint32_t load_word(const Sample* from) {
+template <class T>
+__device__ __forceinline__ std::uint32_t load_word(const T* from) {
   return __ldg(reinterpret_cast<const std::uint32_t*>(from));
 }
 
-// Writes 4 pixels, or the first `count`.
-__device__ __forceinline__ void store_word(Sample* to, std::uint32_t word, std::int64_t count) {
-  if (count >= 4) {
+// Sample k of those held in words.
+template <class T, int Words>
+__device__ __forceinline__ std::uint32_t sample_of(const std::uint32_t (&words)[Words], int k) {
+  if constexpr (sizeof(T) == 1) {
+    return byte_of(words, k);
+  } else {
+    return wide_of(words, k);
+  }
+}
+
+// What becomes of each sample of a word.
+template <class T, class Map>
+__device__ __forceinline__ std::uint32_t mapped_word(std::uint32_t word, const Map& map) {
+  constexpr int kBits = 8 * static_cast<int>(sizeof(T));
+  std::uint32_t result = 0;
+#pragma unroll
+  for (int k = 0; k < kWordSamples<T>; ++k)
+    result |= std::uint32_t{map(word >> (kBits * k) & static_cast<std::uint32_t>(kLargest<T>))}
+              << (kBits * k);
+  return result;
+}
+
+// Writes a word's samples, or the first `count`.
+template <class T>
+__device__ __forceinline__ void store_word(T* to, std::uint32_t word, std::int64_t count) {
+  if (count >= kWordSamples<T>) {
     *reinterpret_cast<std::uint32_t*>(to) = word;
     return;
   }
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    if (k < count) to[k] = static_cast<Sample>((word >> (8 * k)) & 0xFF);
+  for (int k = 0; k < kWordSamples<T>; ++k) {
+    if (k < count) to[k] = static_cast<T>(word >> (8 * static_cast<int>(sizeof(T)) * k));
   }
 }
 
 // ---- launches ----------------------------------------------------------------------------------------
+
+// For rungs of both types of samples.
+inline bool is_wide(const StageCall<Device>& call) {
+  return call.in.type.sample == SampleType::u16;
+}
 
 inline unsigned block_of(const RungLaunch& launch, int preset) {
   return static_cast<unsigned>(launch.block > 0 ? launch.block : preset);

@@ -1,12 +1,23 @@
 #include "kernels/lab/rung.h"
 
+#include <algorithm>
+
 #include "kernels/stage.h"
 
 namespace imgpipe {
 
-bool is_production(const Rung& rung, const Stage& stage) {
-  return (rung.cpu != nullptr && rung.cpu == stage.u8.cpu) ||
-         (rung.cuda != nullptr && rung.cuda == stage.u8.cuda);
+Rung same_rung(std::span<const Rung> ladder, std::string_view name) {
+  return *std::ranges::find(ladder, name, &Rung::name);
+}
+
+Rung with_reference(Rung rung, void (*reference)(const StageCall<Host>&)) {
+  rung.reference = reference;
+  return rung;
+}
+
+Rung with_cpu(Rung rung, void (*cpu)(const StageCall<Host>&, const Band&)) {
+  rung.cpu = cpu;
+  return rung;
 }
 
 bool counts_apart(const Rung& rung, const Stage& stage) {

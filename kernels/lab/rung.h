@@ -1,9 +1,9 @@
 // A rung of a stage's ladder: one way to do the stage's work, from the naive one to the production kernel,
 // kept so that the lab can prove it right and show what it costs.
 //
-// The ladders run the stages' default options (bt601, no clipping, box, shrink) on images without alpha: gray
-// on interleaved RGB, the others on one grey plane, unless a rung says otherwise. At most 2^32 - 1 pixels:
-// blocks count in 32 bits.
+// The ladders run the stages' default options (bt601, no clipping, box, shrink), or those that Ladder says,
+// on images without alpha: gray on interleaved RGB, the others on one grey plane, unless a rung says
+// otherwise. At most 2^32 - 1 pixels: blocks count in 32 bits.
 #pragma once
 
 #include <cstddef>
@@ -79,7 +79,9 @@ struct Rung {
   Grid grid = Grid::any;
   int most_threads = 1024;   // a block
   bool wide = true;          // false: its offsets are 32 bits, so the input, padded, takes less than 2 GiB
-  int bins = kBins;          // it counts v * bins / kBins
+  int bins = kBins;          // of samples of 8 bits it counts v * bins / kBins
+  int shared_bytes = 0;      // that a block must be able to have; up to 48 KiB are everywhere
+  int capability = 0;        // the first compute capability that runs it, 90 for 9.0
   bool interleaved = false;  // hist: takes interleaved RGB and makes three histograms
   bool counts_too = false;   // gray: also makes the histogram of what it writes
   bool needs_npp = false;    // calls RungLaunch::npp
@@ -91,8 +93,11 @@ struct Rung {
   }
 };
 
-// True when the rung is what the stage runs on its device.
-[[nodiscard]] bool is_production(const Rung& rung, const Stage& stage);
+// For ladders of samples of 16 bits: the rung of that name of one of 8 bits, or the same idea with another
+// function. The ladder has it.
+[[nodiscard]] Rung same_rung(std::span<const Rung> ladder, std::string_view name);
+[[nodiscard]] Rung with_reference(Rung rung, void (*reference)(const StageCall<Host>&));
+[[nodiscard]] Rung with_cpu(Rung rung, void (*cpu)(const StageCall<Host>&, const Band&));
 
 // True when each share counts into a histogram of its own, all zeros before, and the caller adds them up.
 [[nodiscard]] bool counts_apart(const Rung& rung, const Stage& stage);

@@ -57,4 +57,22 @@ std::span<const Rung> smooth_ladder() {
   return kLadder;
 }
 
+// The same with samples of two bytes, whose sums take words of their own.
+std::span<const Rung> smooth16_ladder() {
+  const std::span<const Rung> narrow = smooth_ladder();
+  static const std::array kLadder{
+      with_reference(same_rung(narrow, "sequential"), smooth16_reference),
+      with_cpu(same_rung(narrow, "cpu"), smooth16_cpu),
+      same_rung(narrow, "naive"),
+      same_rung(narrow, "tile"),
+      same_rung(narrow, "specialised"),
+      Rung{.name = "production",
+           .idea = "a thread 4 columns, sums of five rows in registers by dot products of two samples",
+           .origin = "imgpipe",
+           .cuda = IMGPIPE_CUDA_RUNG(smooth16_cuda),
+           .grid = Grid::own},
+  };
+  return kLadder;
+}
+
 }  // namespace imgpipe

@@ -1,6 +1,7 @@
 // The CUDA rungs of smooth, oldest first; smooth_ladder.cpp tells their story.
 #include "kernels/lab/ladder.cuh"
 #include "kernels/lab/smooth_ladder.h"
+#include "kernels/lab/tiles.cuh"
 #include "kernels/smooth/interior.cuh"
 
 namespace imgpipe {
@@ -14,7 +15,8 @@ __device__ __forceinline__ std::uint32_t taps_inside(std::int64_t i, std::int64_
 }
 
 // 25 loads from global memory, each behind two checks.
-__device__ Sample checked_mean(const Source& in, std::int64_t x, std::int64_t y) {
+template <class T>
+__device__ T checked_mean(const SourceOf<T>& in, std::int64_t x, std::int64_t y) {
   std::uint32_t sum = 0;
   std::uint32_t weights = 0;
 #pragma unroll
@@ -26,113 +28,82 @@ __device__ Sample checked_mean(const Source& in, std::int64_t x, std::int64_t y)
       ++weights;
     }
   }
-  return weighted_mean(sum, weights);
+  return weighted_mean<T>(sum, weights);
 }
 
 // A thread a pixel.
-__global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(Source in, Target out) {
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= in.width) return;
-  for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y) out.row(y)[x] = checked_mean(in, x, y);
+  for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y) out.row(y)[x] = checked_mean<T>(in, x, y);
 }
 
 // ---- tiles in shared memory ---------------------------------------------------------------------------
 
-// A block makes tiles of 32 columns and as many rows as it has warps: a thread a pixel. Shared memory: the
-// tile and 2 pixels around it, at most 36 x 36 bytes.
-constexpr int kTileColumns = kWarpLanes;
-constexpr int kTileRoom = kTileColumns + 2 * kRadius;
-constexpr int kMostTileRows = kMostBlockThreads / kTileColumns + 2 * kRadius;
-
-// The tile of a block, striding over those that cover `columns` x `rows` pixels.
-struct Tile {
-  std::int64_t left, top;
-};
-__device__ Tile tile_number(std::uint64_t number, std::int64_t columns, std::int64_t tile_rows) {
-  const auto across = static_cast<std::uint64_t>((columns + kTileColumns - 1) / kTileColumns);
-  return {static_cast<std::int64_t>(number % across) * kTileColumns,
-          static_cast<std::int64_t>(number / across) * tile_rows};
-}
+template <class T>
+using Tile = LabTile<T, kRadius>;
 
 // The 25 pixels of a tile around (x, y), coordinates of the tile with its margin.
-__device__ std::uint32_t window_sum(const Sample (&tile)[kMostTileRows][kTileRoom], int x, int y) {
+template <class T>
+__device__ std::uint32_t window_sum(const Tile<T>& tile, int x, int y) {
   std::uint32_t sum = 0;
 #pragma unroll
   for (int dy = 0; dy < kTaps; ++dy) {
 #pragma unroll
-    for (int dx = 0; dx < kTaps; ++dx) sum += tile[y + dy][x + dx];
+    for (int dx = 0; dx < kTaps; ++dx) sum += tile.sample[y + dy][x + dx];
   }
   return sum;
 }
 
-// Every load is checked and gives 0 outside; every pixel counts its taps. Barriers: the tile is complete
-// before it is summed, and summed before the next is loaded.
-__global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(Source in, Target out) {
-  __shared__ Sample tile[kMostTileRows][kTileRoom];
-  const int tile_rows = static_cast<int>(blockDim.x) / kTileColumns;
-  const int column = static_cast<int>(threadIdx.x) % kTileColumns;
-  const int row = static_cast<int>(threadIdx.x) / kTileColumns;
-  for (std::uint64_t number = blockIdx.x;; number += gridDim.x) {
-    const Tile at = tile_number(number, in.width, tile_rows);
-    if (at.top >= in.height) return;  // the whole block
-    for (int i = static_cast<int>(threadIdx.x); i < (tile_rows + 2 * kRadius) * kTileRoom;
-         i += static_cast<int>(blockDim.x)) {
-      const std::int64_t x = at.left + i % kTileRoom - kRadius;
-      const std::int64_t y = at.top + i / kTileRoom - kRadius;
-      const bool inside = x >= 0 && x < in.width && y >= 0 && y < in.height;
-      tile[i / kTileRoom][i % kTileRoom] = inside ? in.row(y)[x] : Sample{0};
-    }
-    __syncthreads();
-    const std::int64_t x = at.left + column;
-    const std::int64_t y = at.top + row;
+// Every load is checked and gives 0 outside; every pixel counts its taps. Shared memory: a tile.
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(SourceOf<T> in, TargetOf<T> out) {
+  __shared__ Tile<T> tile;
+  const auto load = [&](std::int64_t x, std::int64_t y) {
+    const bool inside = x >= 0 && x < in.width && y >= 0 && y < in.height;
+    return inside ? in.row(y)[x] : T{0};
+  };
+  each_tile(tile, in.width, in.height, load, [&](std::int64_t x, std::int64_t y, int column, int row) {
     if (x < in.width && y < in.height) {
-      out.row(y)[x] =
-          weighted_mean(window_sum(tile, column, row), taps_inside(x, in.width) * taps_inside(y, in.height));
+      out.row(y)[x] = weighted_mean<T>(window_sum(tile, column, row),
+                                       taps_inside(x, in.width) * taps_inside(y, in.height));
     }
-    __syncthreads();
-  }
+  });
 }
 
 // Tiles that lie inside with all their windows: no check, and the number of taps is a constant.
-__global__ __launch_bounds__(kMostBlockThreads) void interior_kernel(Source in, Target out,
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void interior_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                      Interior interior) {
-  __shared__ Sample tile[kMostTileRows][kTileRoom];
-  const int tile_rows = static_cast<int>(blockDim.x) / kTileColumns;
-  const int column = static_cast<int>(threadIdx.x) % kTileColumns;
-  const int row = static_cast<int>(threadIdx.x) / kTileColumns;
-  for (std::uint64_t number = blockIdx.x;; number += gridDim.x) {
-    const Tile at = tile_number(number, interior.x1 - interior.x0, tile_rows);
-    const std::int64_t left = interior.x0 + at.left;
-    const std::int64_t top = interior.y0 + at.top;
-    if (top >= interior.y1) return;
-    for (int i = static_cast<int>(threadIdx.x); i < (tile_rows + 2 * kRadius) * kTileRoom;
-         i += static_cast<int>(blockDim.x)) {
-      tile[i / kTileRoom][i % kTileRoom] =
-          in.row(top + i / kTileRoom - kRadius)[left + i % kTileRoom - kRadius];
-    }
-    __syncthreads();
-    out.row(top + row)[left + column] = weighted_mean(window_sum(tile, column, row), kTaps * kTaps);
-    __syncthreads();
-  }
+  __shared__ Tile<T> tile;
+  each_tile(
+      tile, interior.x1 - interior.x0, interior.y1 - interior.y0,
+      [&](std::int64_t x, std::int64_t y) { return in.row(interior.y0 + y)[interior.x0 + x]; },
+      [&](std::int64_t x, std::int64_t y, int column, int row) {
+        out.row(interior.y0 + y)[interior.x0 + x] =
+            weighted_mean<T>(window_sum(tile, column, row), kTaps * kTaps);
+      });
 }
 
 // A thread a pixel of the border.
-__global__ __launch_bounds__(kMostBlockThreads) void border_kernel(Source in, Target out, FrameType shape,
-                                                                   Interior interior) {
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void border_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                   FrameType shape, Interior interior) {
   const std::int64_t pixels = shape.pixels() - interior.pixels();
   for (std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; index < pixels;
        index += std::int64_t{gridDim.x} * blockDim.x) {
     std::int64_t x = 0;
     std::int64_t y = 0;
     border_pixel(index, shape, interior, x, y);
-    out.row(y)[x] = checked_mean(in, x, y);
+    out.row(y)[x] = checked_mean<T>(in, x, y);
   }
 }
 
 // Whole tiles, from the first pixel that has a whole window.
 Interior tiled_interior(const FrameType& shape, std::int64_t tile_rows) {
   const std::int64_t columns =
-      shape.width <= 2 * kRadius ? 0 : (shape.width - 2 * kRadius) / kTileColumns * kTileColumns;
+      shape.width <= 2 * kRadius ? 0 : (shape.width - 2 * kRadius) / kLabTileColumns * kLabTileColumns;
   const std::int64_t rows =
       shape.height <= 2 * kRadius ? 0 : (shape.height - 2 * kRadius) / tile_rows * tile_rows;
   if (columns == 0 || rows == 0) return {0, 0, shape.height, shape.height};
@@ -209,31 +180,47 @@ __global__ __launch_bounds__(kMostBlockThreads) void column_sums_kernel(const st
   }
 }
 
+template <class T>
+CudaStatus launch_naive(const StageCall<Device>& call, const RungLaunch& launch) {
+  const unsigned block = block_of(launch, kBlock);
+  naive_kernel<T><<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<T>(0),
+                                                                                      call.out.plane<T>(0));
+  return cudaGetLastError();
+}
+
+template <class T>
+CudaStatus launch_tile(const StageCall<Device>& call, const RungLaunch& launch) {
+  tile_kernel<T><<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
+      call.in.plane<T>(0), call.out.plane<T>(0));
+  return cudaGetLastError();
+}
+
+template <class T>
+CudaStatus launch_specialised(const StageCall<Device>& call, const RungLaunch& launch) {
+  const unsigned block = block_of(launch, kBlock);
+  const unsigned blocks = striding_blocks(launch, kResident);
+  const Interior interior = tiled_interior(call.in.type, block / kLabTileColumns);
+  if (interior.pixels() > 0)
+    interior_kernel<T>
+        <<<blocks, block, 0, launch.stream>>>(call.in.plane<T>(0), call.out.plane<T>(0), interior);
+  border_kernel<T><<<blocks, block, 0, launch.stream>>>(call.in.plane<T>(0), call.out.plane<T>(0),
+                                                        call.in.type, interior);
+  return cudaGetLastError();
+}
+
 }  // namespace
 
 CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  naive_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<Sample>(0),
-                                                                                   call.out.plane<Sample>(0));
-  return cudaGetLastError();
+  return is_wide(call) ? launch_naive<Sample16>(call, launch) : launch_naive<Sample>(call, launch);
 }
 
 CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch) {
-  tile_kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.plane<Sample>(0), call.out.plane<Sample>(0));
-  return cudaGetLastError();
+  return is_wide(call) ? launch_tile<Sample16>(call, launch) : launch_tile<Sample>(call, launch);
 }
 
 CudaStatus smooth_specialised(const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  const unsigned blocks = striding_blocks(launch, kResident);
-  const Interior interior = tiled_interior(call.in.type, block / kTileColumns);
-  if (interior.pixels() > 0)
-    interior_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample>(0), call.out.plane<Sample>(0),
-                                                         interior);
-  border_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample>(0), call.out.plane<Sample>(0),
-                                                     call.in.type, interior);
-  return cudaGetLastError();
+  return is_wide(call) ? launch_specialised<Sample16>(call, launch)
+                       : launch_specialised<Sample>(call, launch);
 }
 
 std::size_t smooth_separable_bytes(const FrameType& shape, const RungLaunch&) {

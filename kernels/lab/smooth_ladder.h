@@ -1,5 +1,5 @@
 // The rungs of smooth on a CUDA device, in the order of smooth_ladder.cpp: the box with Border::shrink. In,
-// out: one grey plane.
+// out: one grey plane, of 8 bits, or 16 with the first three.
 #pragma once
 
 #include "kernels/lab/rung.h"
@@ -8,6 +8,7 @@
 namespace imgpipe {
 
 [[nodiscard]] std::span<const Rung> smooth_ladder();
+[[nodiscard]] std::span<const Rung> smooth16_ladder();
 
 CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch);
 CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch);

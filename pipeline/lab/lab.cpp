@@ -13,29 +13,30 @@
 namespace imgpipe {
 namespace {
 
-std::vector<std::uint64_t> counts_of(const ConstHostPlane& plane) {
-  const FrameType shape{plane.width, plane.height, 1, false, Layout::planar};
+std::vector<std::uint64_t> counts_of(const ConstHostView& plane) {
+  const FrameType shape{plane.width, plane.height, 1, false, Layout::planar, plane.sample};
   std::vector<std::uint64_t> counts(counters(shape));
-  find_stage("hist")->u8.reference(
-      {.in = {shape, {plane, {}, {}, {}}}, .histogram = histogram_view<Host>(counts.data(), shape)});
+  functions(*find_stage("hist"), plane.sample)
+      .reference(
+          {.in = {shape, {plane, {}, {}, {}}}, .histogram = histogram_view<Host>(counts.data(), shape)});
   return counts;
 }
 
 // Of each channel of an interleaved image.
 std::vector<std::uint64_t> channel_counts(const Image& image) {
   const Shape& shape = image.shape();
-  const FrameType mixed{shape.width, shape.height, shape.channels, false, Layout::interleaved};
+  const FrameType mixed = frame_type_of(shape);
   const Stage& split = *find_stage("split");
   std::vector<Image> planes;
   Frame<std::byte, Host> out{output_type(split, mixed, {}), {}};
   for (std::size_t c = 0; c < static_cast<std::size_t>(shape.channels); ++c) {
-    planes.emplace_back(Shape{shape.width, shape.height, 1});
-    out.planes[c] = planes.back().view();
+    planes.emplace_back(Shape{shape.width, shape.height, 1, shape.sample});
+    out.planes[c] = planes.back().untyped_view();
   }
-  split.u8.reference({.in = {mixed, {image.view(), {}, {}, {}}}, .out = out});
+  functions(split, shape.sample).reference({.in = {mixed, {image.untyped_view(), {}, {}, {}}}, .out = out});
   std::vector<std::uint64_t> all;
   for (const Image& plane : planes) {
-    const std::vector<std::uint64_t> counts = counts_of(plane.view());
+    const std::vector<std::uint64_t> counts = counts_of(plane.untyped_view());
     all.insert(all.end(), counts.begin(), counts.end());
   }
   return all;
@@ -47,7 +48,7 @@ std::int64_t margin_of(const LabSubject& subject) {
   FrameType large = subject.in_type();
   large.height = 2 * kInside;
   const Stage& stage = *subject.stage;
-  return kInside - rows_needed(stage, large, presets(stage.parameters), {kInside, kInside + 1}).first;
+  return kInside - rows_needed(stage, large, subject.parameters, {kInside, kInside + 1}).first;
 }
 
 // Of a rung in which no difference was found.
@@ -59,6 +60,22 @@ std::string verdict(const Rung& rung, const LabSubject& subject) {
   return all_border ? "all border, not compared" : "within 1";
 }
 
+// Of the pixels that are not the outermost `margin`, those that differ by more than allowed.
+template <class T>
+Difference difference_of(const Plane<const T, Host>& expected, const Plane<const T, Host>& out,
+                         std::int64_t margin, int allowed) {
+  Difference found;
+  for (std::int64_t y = margin; y < expected.height - margin; ++y) {
+    for (std::int64_t x = margin; x < expected.width - margin; ++x) {
+      const int difference = std::abs(int{expected.row(y)[x]} - int{out.row(y)[x]});
+      if (difference <= allowed) continue;
+      ++found.count;
+      found.largest = std::max(found.largest, static_cast<std::uint64_t>(difference));
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 FrameType LabSubject::in_type() const {
@@ -66,7 +83,7 @@ FrameType LabSubject::in_type() const {
 }
 
 FrameType LabSubject::out_type() const {
-  return output_type(*stage, in_type(), presets(stage->parameters));
+  return output_type(*stage, in_type(), parameters);
 }
 
 FrameType LabSubject::counted_type() const {
@@ -77,27 +94,32 @@ std::int64_t LabSubject::bytes() const {
   return bytes_moved(*stage, in_type(), out_type());
 }
 
-LabSubject make_subject(const Stage& stage, Image in) {
+LabSubject make_subject(const Ladder& ladder, Image in) {
+  const Stage& stage = *find_stage(ladder.stage);
   const Shape shape = in.shape();
   const bool fits = shape.channels == 3 ? stage.in == Layout::interleaved || !stage.writes_pixels
                                         : shape.channels == 1 && stage.in == Layout::planar;
   if (!fits)
-    throw Error(ErrorKind::usage, "the ladder of " + std::string(stage.name) + " takes " +
+    throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " takes " +
                                       (stage.in == Layout::interleaved ? "RGB" : "grey") + " images");
   if (shape.pixels() >> 32 != 0) throw Error(ErrorKind::usage, "the lab takes less than 2^32 pixels");
-  LabSubject subject{&stage, std::move(in), {}, {}};
-  const ConstHostPlane pixels = std::as_const(subject.in).view();
+  if (shape.sample != ladder.sample)
+    throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " takes samples of " +
+                                      std::to_string(8 * sample_bytes(ladder.sample)) + " bits");
+  LabSubject subject{&stage, ladder.parameters, std::move(in), {}, {}};
+  const ConstHostView pixels = std::as_const(subject.in).untyped_view();
   if (shape.channels == 1) subject.counts = counts_of(pixels);
   if (!stage.writes_pixels) {
     if (shape.channels == 3) subject.counts = channel_counts(subject.in);
     return subject;
   }
-  subject.expected = Image({shape.width, shape.height, 1});
-  stage.u8.reference({.in = {subject.in_type(), {pixels, {}, {}, {}}},
-                      .out = {subject.out_type(), {subject.expected.view(), {}, {}, {}}},
-                      .histogram = histogram_view<Host>(subject.counts.data(), subject.counted_type()),
-                      .parameters = presets(stage.parameters)});
-  if (shape.channels == 3) subject.counts = counts_of(std::as_const(subject.expected).view());
+  subject.expected = Image({shape.width, shape.height, 1, subject.out_type().sample});
+  functions(stage, shape.sample)
+      .reference({.in = {subject.in_type(), {pixels, {}, {}, {}}},
+                  .out = {subject.out_type(), {subject.expected.untyped_view(), {}, {}, {}}},
+                  .histogram = histogram_view<Host>(subject.counts.data(), subject.counted_type()),
+                  .parameters = subject.parameters});
+  if (shape.channels == 3) subject.counts = counts_of(std::as_const(subject.expected).untyped_view());
   return subject;
 }
 
@@ -139,22 +161,16 @@ std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape&
   return "";
 }
 
-std::string lab_difference(const Rung& rung, const LabSubject& subject, ConstHostPlane out,
+std::string lab_difference(const Rung& rung, const LabSubject& subject, const ConstHostView& out,
                            const std::vector<std::uint64_t>& counts) {
   if (subject.stage->writes_pixels) {
     const bool near = rung.claim == Claim::near;
     const int allowed = near ? 1 : 0;
     const std::int64_t margin = near ? margin_of(subject) : 0;
-    const ConstHostPlane expected = subject.expected.view();
-    Difference found;
-    for (std::int64_t y = margin; y < expected.height - margin; ++y) {
-      for (std::int64_t x = margin; x < expected.width - margin; ++x) {
-        const int difference = std::abs(int{expected.row(y)[x]} - int{out.row(y)[x]});
-        if (difference <= allowed) continue;
-        ++found.count;
-        found.largest = std::max(found.largest, static_cast<std::uint64_t>(difference));
-      }
-    }
+    const ConstHostView expected = subject.expected.untyped_view();
+    const Difference found = expected.sample == SampleType::u16
+                                 ? difference_of(expected.as<Sample16>(), out.as<Sample16>(), margin, allowed)
+                                 : difference_of(expected.as<Sample>(), out.as<Sample>(), margin, allowed);
     if (!found.identical()) return found.text();
     if (!rung.counts_too) return "";
   }
@@ -169,8 +185,8 @@ void LabDevice::load(std::shared_ptr<const LabSubject> subject) {
 }
 
 std::string LabDevice::unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
-  std::string missing = missing_library(rung);
-  return missing.empty() ? imgpipe::unmet_need(rung, options, in) : missing;
+  const std::string lacks = missing(rung);
+  return lacks.empty() ? imgpipe::unmet_need(rung, options, in) : lacks;
 }
 
 LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
@@ -181,19 +197,19 @@ LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
   Answer found;
   if (subject().stage->writes_pixels) {
     found.out = Image(subject().expected.shape());
-    const HostPlane out = found.out.view();
+    const HostView out = found.out.untyped_view();
     // No pixel is right before the rung has written it.
     for (std::int64_t y = 0; y < out.height; ++y) {
-      for (std::int64_t x = 0; x < out.width; ++x)
-        out.row(y)[x] = static_cast<Sample>(~subject().expected.view().row(y)[x]);
+      const std::byte* expected = subject().expected.untyped_view().row(y);
+      for (std::int64_t i = 0; i < out.row_bytes(); ++i) out.row(y)[i] = ~expected[i];
     }
   }
-  // contrast reads its counts; the others find rubbish in them.
+  // Some stages read their counts; the others find rubbish in them.
   found.counts = subject().counts;
   if (subject().stage->reads_histogram == nullptr) std::ranges::fill(found.counts, 0xDEADBEEFDEADBEEF);
   answer(rung, options, found);
   const std::string difference =
-      lab_difference(rung, subject(), std::as_const(found.out).view(), found.counts);
+      lab_difference(rung, subject(), std::as_const(found.out).untyped_view(), found.counts);
   const bool wrong = !difference.empty();
   result.detail = wrong ? difference : verdict(rung, subject());
   if (wrong && rung.claim != Claim::wrong) {

@@ -13,16 +13,17 @@
 #include <vector>
 
 #include "images/image.h"
-#include "kernels/lab/rung.h"
+#include "kernels/lab/ladders.h"
 
 namespace imgpipe {
 
-// A stage's input and what the sequential reference makes of it.
+// A ladder's input and what the sequential reference makes of it.
 struct LabSubject {
   const Stage* stage = nullptr;
+  Parameters parameters;
   Image in;        // interleaved RGB, or one grey plane
   Image expected;  // of stages that write pixels
-  // hist: the right counts, plane after plane. contrast: those of `in`. gray: those of `expected`.
+  // hist: the right counts, plane after plane. gray: those of `expected`. All others: those of `in`.
   std::vector<std::uint64_t> counts;
 
   [[nodiscard]] FrameType in_type() const;
@@ -33,9 +34,9 @@ struct LabSubject {
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-// gray takes RGB, hist grey or RGB, the others grey. Throws Error(usage) for another image, and for one of
-// 2^32 pixels or more.
-[[nodiscard]] LabSubject make_subject(const Stage& stage, Image in);
+// gray takes RGB, hist grey or RGB, the others grey. Throws Error(usage) for another image, for other samples
+// than the ladder's, and for 2^32 pixels or more.
+[[nodiscard]] LabSubject make_subject(const Ladder& ladder, Image in);
 
 struct LabOptions {
   int repeat = 0;  // timed runs; 0: as many as fit into a time, at least 3
@@ -83,8 +84,8 @@ class LabDevice {
  protected:
   LabDevice() = default;
   [[nodiscard]] const LabSubject& subject() const { return *subject_; }
-  // Why a library that the rung calls cannot be used; "" when it can.
-  [[nodiscard]] virtual std::string missing_library(const Rung&) { return ""; }
+  // Why a library that the rung calls cannot be used, or what the device lacks; "" when nothing is missing.
+  [[nodiscard]] virtual std::string missing(const Rung&) { return ""; }
   virtual void prepare() = 0;  // after load()
   // The rung's answer into these, from outputs that held rubbish.
   struct Answer {
@@ -115,7 +116,7 @@ class LabDevice {
 
 // What is wrong with a rung's output, "" when it keeps its claim: pixels (stages that write some) and counts
 // (hist, and rungs that count too).
-[[nodiscard]] std::string lab_difference(const Rung& rung, const LabSubject& subject, ConstHostPlane out,
-                                         const std::vector<std::uint64_t>& counts);
+[[nodiscard]] std::string lab_difference(const Rung& rung, const LabSubject& subject,
+                                         const ConstHostView& out, const std::vector<std::uint64_t>& counts);
 
 }  // namespace imgpipe

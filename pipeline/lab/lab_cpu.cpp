@@ -47,28 +47,38 @@ class CpuLab final : public LabDevice {
     const std::int64_t count = std::clamp<std::int64_t>(kRotatingBytes / bytes, 2, kMostSets);
     for (std::int64_t i = 0; i < count; ++i) {
       Set set{Image(subject().in.shape()), {}};
-      copy_pixels(subject().in.view(), set.in.view());
+      copy_pixels(subject().in.untyped_view(), set.in.untyped_view());
       if (!subject().expected.empty()) {
         set.out = Image(subject().expected.shape());
-        copy_pixels(subject().expected.view(), set.out.view());  // so that its pages are there
+        // So that its pages are there.
+        copy_pixels(subject().expected.untyped_view(), set.out.untyped_view());
       }
       sets_.push_back(std::move(set));
     }
     own_counts_.assign(static_cast<std::size_t>(crew_.count()),
                        std::vector<std::uint64_t>(subject().counts.size()));
+    found_.resize(
+        static_cast<std::size_t>(found_bytes(*subject().stage, subject().in_type(), subject().parameters)));
   }
 
-  void run_once(const Rung& rung, ConstHostPlane in, HostPlane out, std::vector<std::uint64_t>& counts) {
-    const StageCall<Host> call{.in = {subject().in_type(), {in, {}, {}, {}}},
-                               .out = {subject().out_type(), {out, {}, {}, {}}},
-                               .histogram = histogram_view<Host>(counts.data(), subject().counted_type()),
-                               .parameters = presets(subject().stage->parameters)};
-    if (subject().stage->counts) std::ranges::fill(counts, 0);
+  void run_once(const Rung& rung, const ConstHostView& in, const HostView& out,
+                std::vector<std::uint64_t>& counts) {
+    const Stage& stage = *subject().stage;
+    StageCall<Host> call{.in = {subject().in_type(), {in, {}, {}, {}}},
+                         .out = {subject().out_type(), {out, {}, {}, {}}},
+                         .histogram = histogram_view<Host>(counts.data(), subject().counted_type()),
+                         .parameters = subject().parameters};
+    // Once for all bands, as the product does.
+    if (rung.cpu != nullptr && !found_.empty()) {
+      stage.find(call.in.type, call.parameters, call.histogram, found_.data());
+      call.found = {found_.data(), static_cast<std::int64_t>(found_.size())};
+    }
+    if (stage.counts) std::ranges::fill(counts, 0);
     if (rung.kind() == RungKind::reference) {
       run_share(rung, call, {0, 1});
       return;
     }
-    const bool apart = counts_apart(rung, *subject().stage);
+    const bool apart = counts_apart(rung, stage);
     crew_.run([&](int index) {
       StageCall<Host> part = call;
       std::vector<std::uint64_t>& own = own_counts_[static_cast<std::size_t>(index)];
@@ -85,7 +95,7 @@ class CpuLab final : public LabDevice {
   }
 
   void answer(const Rung& rung, const LabOptions&, Answer& answer) override {
-    run_once(rung, subject().in.view(), answer.out.view(), answer.counts);
+    run_once(rung, subject().in.untyped_view(), answer.out.untyped_view(), answer.counts);
   }
 
   std::vector<double> time_us(const Rung& rung, const LabOptions& options) override {
@@ -94,7 +104,7 @@ class CpuLab final : public LabDevice {
     const auto timed = [&] {
       Set& set = sets_[next++ % sets_.size()];
       const Clock::time_point start = Clock::now();
-      run_once(rung, std::as_const(set.in).view(), set.out.view(), counts);
+      run_once(rung, std::as_const(set.in).untyped_view(), set.out.untyped_view(), counts);
       return us_since(start);
     };
     const double warm_up = timed();
@@ -114,6 +124,7 @@ class CpuLab final : public LabDevice {
   double copy_bandwidth_ = 0;
   std::vector<Set> sets_;
   std::vector<std::vector<std::uint64_t>> own_counts_;
+  std::vector<std::byte> found_;
 };
 
 }  // namespace

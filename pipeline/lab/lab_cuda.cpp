@@ -11,6 +11,7 @@
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/lab/lab.h"
 #include "pipeline/lab/npp_library.h"
+#include "pipeline/lab/rung_needs.h"
 
 namespace imgpipe {
 namespace {
@@ -43,20 +44,21 @@ class CudaLab final : public LabDevice {
 
  private:
   // Set `i`: the input's plane, then the output's.
-  [[nodiscard]] Plane<Sample, Device> plane(std::size_t set, bool output) const {
+  [[nodiscard]] DeviceView plane(std::size_t set, bool output) const {
     const Shape shape = output ? subject().expected.shape() : subject().in.shape();
     auto* base = static_cast<std::byte*>(sets_.data()) + set * set_bytes_ + (output ? in_bytes_ : 0);
-    return DeviceView(base, shape, device_stride_bytes(shape)).as<Sample>();
+    return {base, shape, device_stride_bytes(shape)};
   }
 
   [[nodiscard]] StageCall<Device> call_of(std::size_t set) const {
-    StageCall<Device> call{.parameters = presets(subject().stage->parameters)};
+    StageCall<Device> call{.parameters = subject().parameters};
     call.in.type = subject().in_type();
     call.in.planes[0] = plane(set, false);
     call.out.type = subject().out_type();
     if (!subject().expected.empty()) call.out.planes[0] = plane(set, true);
     call.histogram =
         histogram_view<Device>(static_cast<std::uint64_t*>(counts_.data()), subject().counted_type());
+    call.finds = static_cast<std::byte*>(finds_.data());
     return call;
   }
 
@@ -66,8 +68,9 @@ class CudaLab final : public LabDevice {
     return *npp_;
   }
 
-  [[nodiscard]] std::string missing_library(const Rung& rung) override {
-    return rung.needs_npp ? npp().missing() : "";
+  [[nodiscard]] std::string missing(const Rung& rung) override {
+    const std::string lacks = device_lacks(rung);
+    return lacks.empty() && rung.needs_npp ? npp().missing() : lacks;
   }
 
   void prepare() override {
@@ -79,7 +82,9 @@ class CudaLab final : public LabDevice {
     set_count_ = std::clamp<std::size_t>((rotating_bytes_ + set_bytes_ - 1) / set_bytes_, 2, kMostSets);
     sets_.reserve(set_count_ * set_bytes_);
     counts_.reserve(subject().counts.size() * sizeof(std::uint64_t) + 1);
-    copy_to_device(plane(0, false), subject().in.view(), *stream_);
+    finds_.reserve(
+        static_cast<std::size_t>(found_bytes(*subject().stage, subject().in_type(), subject().parameters)));
+    copy_to_device(plane(0, false), subject().in.untyped_view(), *stream_);
     for (std::size_t set = 1; set < set_count_; ++set) {
       IMGPIPE_CUDA(cudaMemcpyAsync(plane(set, false).data, plane(0, false).data, in_bytes_,
                                    cudaMemcpyDeviceToDevice, stream_->get()));
@@ -109,11 +114,12 @@ class CudaLab final : public LabDevice {
   void answer(const Rung& rung, const LabOptions& options, Answer& answer) override {
     const StageCall<Device> call = call_of(0);
     const RungLaunch launch = launch_of(rung, options);
-    if (!answer.out.empty()) copy_to_device(plane(0, true), std::as_const(answer.out).view(), *stream_);
+    if (!answer.out.empty())
+      copy_to_device(plane(0, true), std::as_const(answer.out).untyped_view(), *stream_);
     send_counts(answer.counts);
     IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, call, launch)));
     if (rung.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(rung.collect(call, launch)));
-    if (!answer.out.empty()) copy_to_host(answer.out.view(), call.out.planes[0], *stream_);
+    if (!answer.out.empty()) copy_to_host(answer.out.untyped_view(), call.out.planes[0], *stream_);
     if (!answer.counts.empty()) {
       IMGPIPE_CUDA(cudaMemcpyAsync(answer.counts.data(), counts_.data(),
                                    answer.counts.size() * sizeof(std::uint64_t), cudaMemcpyDeviceToHost,
@@ -174,7 +180,7 @@ class CudaLab final : public LabDevice {
   std::unique_ptr<Stream> stream_;
   std::size_t rotating_bytes_ = 0;
   double copy_bandwidth_ = 0;
-  DeviceBuffer sets_, counts_, scratch_;
+  DeviceBuffer sets_, counts_, finds_, scratch_;
   std::size_t in_bytes_ = 0, set_bytes_ = 0, set_count_ = 0, next_set_ = 0;
   std::vector<Event> events_;
   std::optional<NppLibrary> npp_;

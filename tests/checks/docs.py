@@ -7,6 +7,7 @@
 What it holds is said above each check. Standard library only.
 """
 import fnmatch
+import json
 import os
 import re
 import subprocess
@@ -164,6 +165,16 @@ def size_complaints(size):
         yield f"README.md: {size} bytes, which is not {LEAST} to {MOST}"
 
 
+def variant_complaints(name, page, count, ladders):
+    """The lab's page names every ladder, and says how many variants there are."""
+    said = re.findall(r"(\d+) variants in all", page)
+    if said != [str(count)]:
+        yield f"{name}: says {said} variants in all, imgpipe bench --list names {count}"
+    for ladder in sorted(ladders):
+        if f"`{ladder}`" not in page:
+            yield f"{name}: names no ladder `{ladder}`"
+
+
 # ---- all of it ---------------------------------------------------------------------------------------
 
 def read(name):
@@ -193,6 +204,13 @@ def helps_of(program):
     return helps
 
 
+def variants_of(program):
+    """How many variants the lab has, and the names of its ladders, as --stage takes them."""
+    shown = subprocess.run([program, "bench", "--list", "--format", "json"], check=True, capture_output=True, text=True)
+    rows = json.loads(shown.stdout)["tables"][0]["rows"]
+    return len(rows), {row["stage"].split(",")[0] for row in rows}
+
+
 def complaints(program):
     files, helps = tree(), helps_of(program)
     texts = {name: read(name) for name in sorted(files) if name.endswith(TEXTS)}
@@ -203,6 +221,7 @@ def complaints(program):
     manual = {name: page for name, page in pages.items() if name != "CHANGELOG.md"}
     yield from size_complaints(len(texts["README.md"].encode()))
     yield from missing_options("docs/options.md", pages["docs/options.md"], helps)
+    yield from variant_complaints("docs/lab.md", pages["docs/lab.md"], *variants_of(program))
     yield from map_complaints(pages[MAP], files)
     for name, page in pages.items():
         yield from link_complaints(name, page, files, pages)
@@ -238,6 +257,8 @@ def check():
          ["// app/glob.cpp", "int x;  // main.h", "// SPEC section 1", "// tests/*_check.cpp", "// docs/SPEC.md",
           "// app/report has it"]),
         (lambda t: heading_complaints("x.cpp", t, pages), '// README "Top"; docs/a.md, "A b"', ['// README, "A b"']),
+        (lambda t: variant_complaints("x", t, 12, {"hist", "hist16"}), "`hist`, `hist16`: 12 variants in all",
+         ["`hist`, `hist16`: 13 variants in all", "`hist`, `hist16`", "`hist`: 12 variants in all"]),
         (lambda t: column_complaints("x", t), "x" * 120 + "\n" + "é" * 120, ["x" * 121]),
         (lambda t: size_complaints(len(t)), "x" * 9000, ["x" * 8191, "x" * 10241]),
     ]

@@ -11,6 +11,7 @@
 
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/lab/npp_library.h"
+#include "pipeline/lab/rung_needs.h"
 
 namespace imgpipe::test {
 namespace {
@@ -23,10 +24,12 @@ const NppLibrary& npp() {
 }  // namespace
 
 std::string missing_on_cuda(const Rung& rung) {
-  return rung.needs_npp ? npp().missing() : "";
+  const std::string lacks = device_lacks(rung);
+  return lacks.empty() && rung.needs_npp ? npp().missing() : lacks;
 }
 
-std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block, int blocks) {
+std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block, int blocks,
+                             std::int64_t finds_bytes) {
   constexpr std::size_t kTail = 512;
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
@@ -48,7 +51,7 @@ std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int 
         const bool untouched = std::ranges::all_of(tail, [](unsigned char byte) { return byte == 0xCD; });
         return std::string(untouched ? "" : "wrote beyond its scratch memory");
       },
-      call);
+      call, finds_bytes);
 }
 
 }  // namespace imgpipe::test
@@ -61,7 +64,7 @@ std::string missing_on_cuda(const Rung&) {
   return "this build has no CUDA";
 }
 
-std::string run_rung_on_cuda(const Rung&, const StageCall<Host>&, int, int) {
+std::string run_rung_on_cuda(const Rung&, const StageCall<Host>&, int, int, std::int64_t) {
   return "this build has no CUDA";
 }
 

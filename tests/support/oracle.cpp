@@ -109,6 +109,51 @@ Grid oracle_smooth(const Grid& plane, const std::string& window, const std::stri
   return out;
 }
 
+Grid oracle_equalize(const Grid& plane, std::int64_t white) {
+  const std::vector<std::int64_t> counts = oracle_counts(plane, white);
+  std::int64_t samples = 0;
+  for (const std::int64_t n : counts) samples += n;
+  std::size_t least = 0;
+  while (counts[least] == 0) ++least;
+  if (counts[least] == samples) return plane;
+  const auto scale = static_cast<float>(white) / static_cast<float>(samples - counts[least]);
+  std::vector<std::int64_t> becomes(counts.size(), 0);
+  std::int64_t up_to = counts[least];
+  for (std::size_t v = least + 1; v < counts.size(); ++v) {
+    up_to += counts[v];
+    // A product of two floats is exact in a double; then it is rounded once.
+    const auto product = static_cast<float>(static_cast<double>(static_cast<float>(up_to - counts[least])) *
+                                            static_cast<double>(scale));
+    becomes[v] = std::min(static_cast<std::int64_t>(std::nearbyint(product)), white);
+  }
+  Grid out = plane;
+  for (auto& row : out) {
+    for (std::int64_t& v : row) v = becomes[static_cast<std::size_t>(v)];
+  }
+  return out;
+}
+
+Grid oracle_median(const Grid& plane, std::int64_t size) {
+  const auto height = static_cast<std::int64_t>(plane.size());
+  const auto width = static_cast<std::int64_t>(plane[0].size());
+  Grid out = plane;
+  std::vector<std::int64_t> window;
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < width; ++x) {
+      window.clear();
+      for (std::int64_t j = y - size / 2; j <= y + size / 2; ++j) {
+        const auto& row = plane[static_cast<std::size_t>(std::clamp<std::int64_t>(j, 0, height - 1))];
+        for (std::int64_t i = x - size / 2; i <= x + size / 2; ++i)
+          window.push_back(row[static_cast<std::size_t>(std::clamp<std::int64_t>(i, 0, width - 1))]);
+      }
+      const auto middle = window.begin() + size * size / 2;
+      std::nth_element(window.begin(), middle, window.end());
+      out[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] = *middle;
+    }
+  }
+  return out;
+}
+
 namespace {
 
 // How many parts of each input place the output places get.
