@@ -9,10 +9,10 @@
 namespace imgpipe {
 
 // Of a warp: values that came often, and how often each lane has met them since.
+template <int Most>
 struct HotValues {
-  static constexpr int kMost = 6;
-  std::uint32_t value[kMost];
-  std::uint32_t count[kMost][kWarpLanes];
+  std::uint32_t value[Most];
+  std::uint32_t count[Most][kWarpLanes];
 };
 
 // A set of a vector's 8 samples: sample k is bit 15 - k / 2 where it is the lower half of its word, 31 - k /
@@ -67,10 +67,10 @@ __device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
 }
 
 // All of its functions by all lanes of the warp together.
-template <class Counters>
+template <class Counters, int Most>
 class WarpCounter {
  public:
-  __device__ WarpCounter(Counters& counters, HotValues& hot) : counters_(counters), hot_(hot) {}
+  __device__ WarpCounter(Counters& counters, HotValues<Most>& hot) : counters_(counters), hot_(hot) {}
 
   // Of a lane's 8 samples the first `count` are the image's, 0 to 8; lane 0 has some if any has.
   __device__ __forceinline__ void count(const std::uint32_t (&words)[4], int count) {
@@ -137,7 +137,7 @@ class WarpCounter {
   // A new hot value, in the place of the one that has been there for the longest.
   __device__ void remember(std::uint32_t value, std::uint32_t own) {
     const int place = next_;
-    next_ = next_ + 1 == HotValues::kMost ? 0 : next_ + 1;
+    next_ = next_ + 1 == Most ? 0 : next_ + 1;
     if (place < known_) {
       give(place);
     } else {
@@ -174,7 +174,7 @@ class WarpCounter {
   }
 
   Counters& counters_;
-  HotValues& hot_;
+  HotValues<Most>& hot_;
   int known_ = 0;  // hot values
   int next_ = 0;   // the place of the next one
 };

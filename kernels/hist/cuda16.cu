@@ -20,11 +20,13 @@ namespace {
 constexpr int kThreads = 1024;
 constexpr int kAhead = 3;  // vectors of a lane that are on their way
 
+// Of quarters of the values it fits into the 48 KiB that every device has.
 template <int Parts>
 struct SharedHistogram {
   std::uint32_t words[PackedCounters<Parts>::kWords];
-  HotValues hot[kThreads / kWarpLanes];  // by warp
+  HotValues<Parts == 4 ? 3 : 6> hot[kThreads / kWarpLanes];  // by warp
 };
+static_assert(sizeof(SharedHistogram<4>) <= 48 * 1024);
 
 // Vectors of 8 samples of a plane, of which some are always on their way.
 class VectorsAhead {
