@@ -9,18 +9,20 @@
 namespace imgpipe {
 
 // Of a warp: values that came often, and how often each lane has met them since.
+template <int Most>
 struct HotValues {
-  static constexpr int kMost = 6;
-  std::uint32_t value[kMost];
-  std::uint32_t count[kMost][kWarpLanes];
+  std::uint32_t value[Most];
+  std::uint32_t count[Most][kWarpLanes];
 };
 
-// What a block of `Threads` threads that counts with WarpCounter has in shared memory.
+// What a block of `Threads` threads that counts with WarpCounter has in shared memory. Of quarters of the
+// values it fits into the 48 KiB that every device has.
 template <int Parts, int Threads>
 struct SharedHistogram {
   std::uint32_t words[PackedCounters<Parts>::kWords];
-  HotValues hot[Threads / kWarpLanes];  // by warp
+  HotValues<Parts == 4 ? 3 : 6> hot[Threads / kWarpLanes];  // by warp
 };
+static_assert(sizeof(SharedHistogram<4, 1024>) <= 48 * 1024);
 
 // A set of a vector's 8 samples: sample k is bit 15 - k / 2 where it is the lower half of its word, 31 - k /
 // 2 where it is the upper one.
@@ -74,10 +76,10 @@ __device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
 }
 
 // All of its functions by all lanes of the warp together.
-template <class Counters>
+template <class Counters, int Most>
 class WarpCounter {
  public:
-  __device__ WarpCounter(Counters& counters, HotValues& hot) : counters_(counters), hot_(hot) {}
+  __device__ WarpCounter(Counters& counters, HotValues<Most>& hot) : counters_(counters), hot_(hot) {}
 
   // Of a lane's 8 samples the first `count` are the image's, 0 to 8. Lane 0 should have some where others
   // have: by its first sample crowds are found.
@@ -145,7 +147,7 @@ class WarpCounter {
   // A new hot value, in the place of the one that has been there for the longest.
   __device__ void remember(std::uint32_t value, std::uint32_t own) {
     const int place = next_;
-    next_ = next_ + 1 == HotValues::kMost ? 0 : next_ + 1;
+    next_ = next_ + 1 == Most ? 0 : next_ + 1;
     if (place < known_) {
       give(place);
     } else {
@@ -182,7 +184,7 @@ class WarpCounter {
   }
 
   Counters& counters_;
-  HotValues& hot_;
+  HotValues<Most>& hot_;
   int known_ = 0;  // hot values
   int next_ = 0;   // the place of the next one
 };
