@@ -94,10 +94,11 @@ class ChainsMemory {
   // Buffers that are held as a whole while works at these times run: made before their end, and read by a
   // later chain than the one that makes them, now or later. With repeat all stay.
   [[nodiscard]] std::int64_t whole_bytes(std::size_t first, std::size_t end) const {
+    const bool made_before = question_.repeat > 0 && end > 0;  // by the pass before; decoding is in none
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < plan_.buffers.buffers.size(); ++i) {
       const Buffer& buffer = plan_.buffers.buffers[i];
-      const bool lives = buffer.made_at <= end && (question_.repeat > 0 || buffer.last_read_at > first);
+      const bool lives = made_before || (buffer.made_at <= end && buffer.last_read_at > first);
       if (lives && crosses_chains(i)) bytes += buffer.bytes();
     }
     return bytes;
