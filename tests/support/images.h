@@ -44,7 +44,7 @@ class GuardedPlane {
   [[nodiscard]] std::string damage() const;
 
  private:
-  [[nodiscard]] bool is_sample(std::size_t byte) const;
+  [[nodiscard]] std::string damage_between(std::size_t begin, std::size_t end) const;
 
   Shape shape_;
   std::int64_t stride_bytes_;
