@@ -246,6 +246,12 @@ void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::
                                        : fill_samples<Sample>(frame, content, seed);
 }
 
+Image noise_image(const Shape& shape, std::uint64_t seed) {
+  Image image(shape);
+  fill({frame_type_of(shape), {image.untyped_view(), {}, {}, {}}}, "noise", seed);
+  return image;
+}
+
 Grid grid_of(const ConstHostView& plane, int channel) {
   return plane.sample == SampleType::u16 ? grid_of_samples(plane.as<Sample16>(), channel)
                                          : grid_of_samples(plane.as<Sample>(), channel);
