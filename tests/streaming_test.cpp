@@ -217,7 +217,7 @@ TEST_F(LargeOutput, LeavesNothingOfAnImageThatFails) {
   EXPECT_EQ(out_.names(), Strings{});
 }
 
-// A TIFF whose last strip or tile cannot be unpacked, to a TIFF: its first rows are written by then.
+// A TIFF whose last strip or tile has a wrong checksum, to a TIFF: its first rows are written by then.
 TEST_F(LargeOutput, LeavesNothingOfATiffThatFails) {
   for (const std::string tile : {"0", "256"}) {
     const std::string name = "bad" + tile + ".tif";
@@ -226,7 +226,7 @@ TEST_F(LargeOutput, LeavesNothingOfATiffThatFails) {
                   .exit_code,
               0);
     Bytes file = load(in_.file(name));
-    for (std::size_t i = file.size() - 300; i < file.size() - 200; ++i) file[i] ^= std::byte{0x5A};
+    file.back() ^= std::byte{1};  // of its checksum
     save(in_.file(name), file);
     for (const char* threads : {"1", "3"}) {
       for (const std::string stages : {"gray,smooth", "resize:1000"}) {
