@@ -55,10 +55,10 @@ TEST_F(PageBatchCli, StacksBecomeStacks) {
     fs::remove_all(out());
     const RunResult result = run({"--pages", "all", "--format", "tiff", "--device", device});
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(written(), (Names{"a.tif", "c.tif", "sub/b.tif"}));
+    EXPECT_EQ(written(), (Names{"a.tif", "c.tif", "sub/b.tiff"}));
     EXPECT_EQ(pages_by_libtiff(load(file("out/a.tif"))), 3);
     EXPECT_EQ(pages_by_libtiff(load(file("out/c.tif"))), 1);
-    for (int i = 0; i < 2; ++i) EXPECT_EQ(samples_by_libtiff(load(file("out/sub/b.tif")), i), inverted(i));
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(samples_by_libtiff(load(file("out/sub/b.tiff")), i), inverted(i));
   }
 }
 
@@ -107,7 +107,7 @@ TEST_F(PageBatchCli, ABadPageCostsItsStackOnly) {
   save(file("in/a.tif"), bytes);
   for (const auto& [format, left] :
        {std::pair{"png", Names{"c_0001.png", "sub/b_0001.png", "sub/b_0002.png"}},
-        {"tiff", Names{"c.tif", "sub/b.tif"}}}) {
+        {"tiff", Names{"c.tif", "sub/b.tiff"}}}) {
     fs::remove_all(out());
     const RunResult result = run({"--pages", "all", "--format", format, "--failed-out", file("f.txt")});
     EXPECT_EQ(result.exit_code, 1);

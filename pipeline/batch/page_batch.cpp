@@ -39,11 +39,11 @@ PageBatch::PageBatch(BatchItems items, BatchSettings settings, PageWish wish)
   settings_.before_first_byte = [this](const std::string& output) {
     folders_.make(std::filesystem::path(output).parent_path());
   };
-  working_ = workers_for(settings_, items_.size());
+  const int wanted = workers_for(settings_, items_.size());
+  working_ = wanted;
   workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) { work(i); });
-  const int missing = working_ - static_cast<int>(workers_.size());
   const std::lock_guard lock(mutex_);
-  working_ -= missing;
+  working_ -= wanted - static_cast<int>(workers_.size());  // those that started may have ended already
   if (!workers_.empty()) return;
   stopping_ = true;
   fatal_ = no_memory();
