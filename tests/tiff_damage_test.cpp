@@ -275,6 +275,22 @@ TEST(TiffDamage, TilesOfAbsurdSizesAndNumbers) {
   expect_cheap_refusal(many.build(), "too few tiles");
 }
 
+// A row each, all of one band: what is done for each must not depend on how many there are.
+TEST(TiffDamage, ManyStripsOfOneBandCostNoMoreThanTheirNumber) {
+  constexpr int kRows = 65'000;
+  MadeTiff made(1, kRows);
+  made.set(259, {COMPRESSION_PACKBITS});
+  made.set(273, std::vector<std::uint64_t>(kRows, 8), 4);
+  made.set(278, {1});
+  made.set(279, std::vector<std::uint64_t>(kRows, 2), 4);
+  made.pixels = {std::byte{0}, std::byte{7}};
+  const FileBytes file = made.build();
+  Image image;
+  EXPECT_LT(seconds_of([&] { image = decode_in_bands(file, kRows); }),
+            5.0);  // 20 s where it was their square
+  EXPECT_EQ(samples(image), Values(kRows, 7));
+}
+
 TEST(TiffDamage, DirectoriesThatGoRound) {
   MadeTiff made(4, 3);
   made.next = 8 + made.pixels.size();  // itself

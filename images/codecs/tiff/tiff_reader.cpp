@@ -214,7 +214,7 @@ class TiffReader final : public Reader {
       lock.lock();
     }
     if (error_) return;
-    for (std::int64_t row = begin; row < end; ++row) give_up(row);
+    give_up(begin, end);
   }
 
   // Takes part until all cells of the row are unpacked.
@@ -262,10 +262,9 @@ class TiffReader final : public Reader {
     while (!idle_.empty() && idle_.size() + at_work > bands_.size() + 1) idle_.pop_back();
   }
 
-  // A band less needs the row. The last one begun stays: the next band may begin in it.
-  void give_up(std::int64_t row) {
-    const auto at = cell_rows_.find(row);
-    --at->second.bands;
+  // A band less needs these rows. The last one begun stays: the next band may begin in it.
+  void give_up(std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) --cell_rows_.at(row).bands;
     const std::int64_t last = (lowest_row_ - 1) / page_.cell_height;
     for (auto one = cell_rows_.begin(); one != cell_rows_.end() && one->first < last;) {
       if (one->second.bands > 0) {
