@@ -39,7 +39,7 @@ struct LabSubject {
 [[nodiscard]] LabSubject make_subject(const Ladder& ladder, Image in);
 
 struct LabOptions {
-  int repeat = 0;  // timed runs; 0: as many as fit into a time, at least 3
+  int repeat = 0;  // timed runs; 0: as many as fit into a time, at least 3, or 1 where one takes seconds
   int block = 0;   // threads a block, and blocks, where the rung leaves them free; 0: its own
   int blocks = 0;
 };

@@ -146,7 +146,7 @@ Grid oracle_median(const Grid& plane, std::int64_t size) {
         for (std::int64_t i = x - size / 2; i <= x + size / 2; ++i)
           window.push_back(row[static_cast<std::size_t>(std::clamp<std::int64_t>(i, 0, width - 1))]);
       }
-      const auto middle = window.begin() + size * size / 2;
+      const auto middle = window.begin() + static_cast<std::ptrdiff_t>(window.size() / 2);
       std::nth_element(window.begin(), middle, window.end());
       out[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] = *middle;
     }
