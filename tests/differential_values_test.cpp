@@ -18,10 +18,12 @@
 namespace imgpipe::test {
 namespace {
 
-// Every value between every lo and hi, on every SIMD target.
+// Every value between every lo and hi, to 8 bits and to 16, on every SIMD target.
 TEST(DifferentialCpu, ContrastForEveryRange) {
   Image in({kBins, 1, 1});
   Image out({kBins, 1, 1});
+  Image wide({kBins, 1, 1, SampleType::u16});
+  const Sample16* const widened = wide.untyped_view().as<Sample16>().data;
   for (int v = 0; v < kBins; ++v) in.view().data[v] = static_cast<Sample>(v);
   for (const std::string& target : tested_targets()) {
     use_simd(target);
@@ -38,6 +40,13 @@ TEST(DifferentialCpu, ContrastForEveryRange) {
         contrast_cpu(call, {0, 1, 0, 0});
         for (int v = 0; v < kBins; ++v)
           ASSERT_EQ(out.view().data[v], stretched(v, lo, hi)) << target << " " << lo << " " << hi << " " << v;
+        call.out.type.sample = SampleType::u16;
+        call.out.planes[0] = wide.untyped_view();
+        contrast_cpu(call, {0, 1, 0, 0});
+        for (int v = 0; v < kBins; ++v) {
+          const Sample16 expected = stretched<Sample16, Sample>(v, lo, hi);
+          ASSERT_EQ(widened[v], expected) << target << " " << lo << " " << hi << " " << v;
+        }
       }
     }
   }
