@@ -121,7 +121,7 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
       const std::uint64_t count = __ldg(counts + own.first + i);
       below += count;
       const OtsuParts parts = below_of(below);
-      if (count != 0 && parts == OtsuParts::perhaps) share.undecided = 1;
+      if (count != 0 && parts == OtsuParts::perhaps) atomicOr(&share.undecided, 1U);
       if (parts == OtsuParts::yes) {
         share.too_small = below_sum;
         break;
@@ -129,7 +129,7 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
       below_sum += static_cast<std::uint64_t>(own.first + i) * count;
     }
   }
-  if (threadIdx.x == 0 && all.samples >= kMostOtsuSamples) share.undecided = 1;
+  if (threadIdx.x == 0 && all.samples >= kMostOtsuSamples) atomicOr(&share.undecided, 1U);
   cluster_barrier<Blocks>();
   std::uint64_t too_small = 0;
 #pragma unroll
@@ -146,12 +146,14 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
     most = fmax(most, limits.most);
     parted = true;
   });
-  if (parted) share.parted = 1;
 #pragma unroll
   for (int step = kWarpLanes / 2; step > 0; step /= 2)
     least = fmax(least, __shfl_xor_sync(0xFFFFFFFF, least, step));
-  if (threadIdx.x % kWarpLanes == 0)
+  const bool warp_parted = __any_sync(0xFFFFFFFF, parted ? 1 : 0) != 0;
+  if (threadIdx.x % kWarpLanes == 0 && warp_parted) {
+    atomicOr(&share.parted, 1U);
     atomicMax(&share.least_bits, static_cast<unsigned long long>(__double_as_longlong(least)));
+  }
   cluster_barrier<Blocks>();
   unsigned long long least_bits = 0;
 #pragma unroll
@@ -161,7 +163,7 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
   if (parted && most >= least) {
     each_bin([&](const OtsuBin& bin, OtsuParts parts) {
       if (otsu_limits(otsu_point(all, bin)).most < least) return;
-      if (parts != OtsuParts::yes) share.undecided = 1;
+      if (parts != OtsuParts::yes) atomicOr(&share.undecided, 1U);
       const unsigned place = atomicAdd(&share.candidates, 1U);
       if (place < OtsuShare::kMost) share.candidate[place] = bin;
     });
