@@ -1,5 +1,4 @@
-// Counts are every sample's; mean, deviation and percentiles are what exact arithmetic gives, rounded once;
-// and nothing depends on how the samples came.
+// Counts are every sample's; mean, deviation and percentiles are exact, rounded once, however the samples came.
 #include <algorithm>
 #include <array>
 #include <cstring>

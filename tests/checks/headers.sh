@@ -22,7 +22,7 @@ else
 fi
 export CUDA_FLAGS="${flags[*]-}"
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.cpp')
-first=$(awk 'FNR == 1 { found = 0 } !found && /^#include/ { found = 1; print $2 }' "${sources[@]}" | tr -d '"' | sort -u)
+first=$(awk 'FNR == 1 { found = 0 } !found && /^#include/ { found = 1; print $2 }' "${sources[@]}" | tr -d '"')
 all=$(wc -w <<<"$headers")
 headers=$(grep -vxF "$first" <<<"$headers")
 printf '%s\n' $headers | xargs -P "$(nproc)" -I{} bash -c 'check {}'
