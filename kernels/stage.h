@@ -76,6 +76,14 @@ struct Stage {
   std::int64_t (*found_bytes)(const FrameType& in, const Parameters&) = nullptr;
   void (*find)(const FrameType& in, const Parameters&, const Histogram<Host>& histogram,
                std::byte* to) = nullptr;
+  // The same of a stage that looks for it in the pixels of the whole frame (needs_all_rows) and not in
+  // counts: in so many parts, which several threads may find at one time, all of them before the first band.
+  // Its cpu function is always given what was found; that of a device finds it itself, as the reference does.
+  std::int64_t (*find_parts)(const FrameType& in, const Parameters&) = nullptr;
+  void (*find_part)(const Frame<const std::byte, Host>& in, const Parameters&, std::int64_t part,
+                    std::byte* to) = nullptr;
+  // How much memory StageCall::finds is on a device. nullptr: found_bytes().
+  std::int64_t (*finds_bytes)(const FrameType& in, const Parameters&) = nullptr;
 
   // By the input's samples. Of a fused stage: on a device only.
   StageFunctions u8 = {}, u16 = {};
@@ -102,6 +110,8 @@ struct Stage {
                                           const Parameters& parameters);
 
 [[nodiscard]] std::int64_t found_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
+// Of StageCall::finds.
+[[nodiscard]] std::int64_t finds_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
 
 // Whether alpha goes past a step untouched. Else it is in both frames, as a plane like the others.
 [[nodiscard]] constexpr bool passes_alpha(const Stage& stage, const FrameType& in, const FrameType& out) {

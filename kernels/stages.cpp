@@ -2,6 +2,7 @@
 #include <array>
 
 #include "kernels/box/box.h"
+#include "kernels/clahe/clahe.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
 #include "kernels/depth/depth.h"
@@ -159,6 +160,17 @@ constexpr std::array kStages{
           .find = equalize_find,
           .u8 = IMGPIPE_FUNCTIONS(equalize),
           .u16 = IMGPIPE_FUNCTIONS(equalize16)},
+    Stage{.name = "clahe",
+          .summary = "contrast-limited adaptive histogram equalisation",
+          .parameters = kClaheParameters,
+          .misfit = clahe_misfit,
+          .needs_all_rows = clahe_needs_all_rows,
+          .found_bytes = clahe_found_bytes,
+          .find_parts = clahe_find_parts,
+          .find_part = clahe_find_part,
+          .finds_bytes = clahe_finds_bytes,
+          .u8 = IMGPIPE_FUNCTIONS(clahe),
+          .u16 = IMGPIPE_FUNCTIONS(clahe16)},
     Stage{.name = "median",
           .summary = "the middle one of a window's samples",
           .parameters = kMedianParameters,
@@ -262,6 +274,11 @@ std::int64_t prepared_bytes(const Stage& stage, const FrameType& in, const Param
 
 std::int64_t found_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
   return stage.found_bytes == nullptr ? 0 : stage.found_bytes(in, parameters);
+}
+
+std::int64_t finds_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  return stage.finds_bytes == nullptr ? found_bytes(stage, in, parameters)
+                                      : stage.finds_bytes(in, parameters);
 }
 
 std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out) {

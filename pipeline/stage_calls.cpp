@@ -5,7 +5,12 @@
 namespace imgpipe {
 
 std::int64_t found_bytes_of(const Step& step) {
-  return step.counted_by ? found_bytes(*step.stage, step.in, step.parameters) : 0;
+  const bool finds = step.counted_by || step.stage->find_part != nullptr;
+  return finds ? found_bytes(*step.stage, step.in, step.parameters) : 0;
+}
+
+std::int64_t finds_bytes_of(const Step& step) {
+  return found_bytes_of(step) == 0 ? 0 : finds_bytes(*step.stage, step.in, step.parameters);
 }
 
 std::vector<std::byte> found_table(const Step& step, const std::vector<std::uint64_t>& counts) {

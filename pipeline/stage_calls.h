@@ -39,8 +39,10 @@ template <class Where, class In, class Counts, class Out>
 
 // What a step finds in the counts that it reads, those of the whole image; empty where it looks for nothing.
 [[nodiscard]] std::vector<std::byte> found_table(const Step& step, const std::vector<std::uint64_t>& counts);
-// Its bytes.
+// The bytes of what a step finds, in counts or in pixels.
 [[nodiscard]] std::int64_t found_bytes_of(const Step& step);
+// Of the memory that it has for that on a device (StageCall::finds).
+[[nodiscard]] std::int64_t finds_bytes_of(const Step& step);
 
 // Where a step's table lies on the host; nullptr without one.
 [[nodiscard]] inline const std::byte* host_table(const Step& step) {

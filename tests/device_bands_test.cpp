@@ -120,6 +120,7 @@ const std::vector<std::string> kLists{
     "median:5,equalize,sobel,median,sobel:l1",
     "box:9:reflect,gauss:2:replicate,sharpen:1.5:0.7",
     "box:127,hist",
+    "smooth,clahe:3:4,smooth,contrast",
     "resize:70:90,contrast",
     "smooth,resize:0:300:nearest,hist",
     "hist,resize:19:3:nearest,contrast,resize:40:200:area,smooth:box:reflect",

@@ -139,6 +139,13 @@ struct Setting {
   std::uint64_t seed = 1;
 };
 
+// What the stage finds in the pixels: its parts, the last of them first.
+Prepared<Host> find_in_pixels(const Stage& stage, const StageCall<Host>& call, std::vector<std::byte>& to) {
+  for (std::int64_t part = stage.find_parts(call.in.type, call.parameters); part-- > 0;)
+    stage.find_part(call.in, call.parameters, part, to.data());
+  return {to.data(), std::ssize(to)};
+}
+
 void check(const Backend& backend, const Stage& stage, const FrameType& type, const StageCase& test,
            const Setting& setting) {
   SCOPED_TRACE(backend.name + " " + std::string(stage.name) + " [" + test.text + "] " +
@@ -171,6 +178,7 @@ void check(const Backend& backend, const Stage& stage, const FrameType& type, co
     stage.find(type, test.parameters, call.histogram, found.data());
     call.found = {found.data(), std::ssize(found)};
   }
+  if (stage.find_part != nullptr) call.found = find_in_pixels(stage, call, found);
   const int before = calls_made[backend.name];
   ASSERT_EQ(backend.run(stage, call), "");
   ASSERT_EQ(calls_made[backend.name], before + 1) << "another implementation ran";

@@ -119,7 +119,7 @@ TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
 
 INSTANTIATE_TEST_SUITE_P(Plans, MemoryNeedOfJobs,
                          testing::Combine(testing::Values("gray,hist,contrast,smooth", "smooth",
-                                                          "contrast,smooth,smooth", "hist"),
+                                                          "contrast,smooth,smooth", "hist", "clahe:2:4"),
                                           testing::Values("png", "bmp"), testing::Values(1, 3, 4),
                                           testing::Values(1, 3), testing::Values(8, 16)),
                          [](const auto& one) {
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, MemoryNeedOfJobs,
                                               std::to_string(std::get<2>(one.param)) + "_" +
                                               std::to_string(std::get<3>(one.param)) +
                                               (std::get<4>(one.param) == 16 ? "_deep" : "");
-                           for (char& c : name) c = c == ',' ? '_' : c;
+                           for (char& c : name) c = c == ',' || c == ':' ? '_' : c;
                            return name;
                          });
 

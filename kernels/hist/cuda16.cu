@@ -12,48 +12,6 @@ namespace imgpipe {
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr unsigned kAllLanes = 0xFFFFFFFF;
-
-// Whether all 8 samples of a vector are one value.
-__device__ __forceinline__ bool is_flat(const std::uint32_t (&words)[4]) {
-  return words[0] == words[1] && words[1] == words[2] && words[2] == words[3] &&
-         words[0] >> 16 == (words[0] & 0xFFFF);
-}
-
-// Lanes of a warp whose first sample is their neighbour's from which on its vectors are taken for crowded:
-// half of them where two values are mixed, 8 of four values, none to speak of in noise. Reasoned, not
-// measured.
-constexpr int kCrowdedLanes = 8;
-
-// Counts the vectors of a warp together; `count` of a lane's 8 samples are the image's, 0 to 8. Lanes that
-// add to one word wait for each other: a lane's 8 equal samples, and a warp's 256, are added at once, and of
-// crowded ones a lane adds each value once.
-template <int Parts>
-__device__ __forceinline__ void count_warp(PackedCounters<Parts>& counters, const std::uint32_t (&words)[4],
-                                           int count) {
-  const bool flat = count == kWideVectorPixels && is_flat(words);
-  const std::uint32_t first = __shfl_sync(kAllLanes, words[0], 0);
-  if (__all_sync(kAllLanes, flat && words[0] == first ? 1 : 0) != 0) {
-    if (threadIdx.x % kWarpLanes == 0) counters.add(first & 0xFFFF, kWarpLanes * kWideVectorPixels);
-    return;
-  }
-  const std::uint32_t own = words[0] & 0xFFFF;
-  const std::uint32_t neighbour = __shfl_xor_sync(kAllLanes, own, 1);
-  const int alike = __popc(__ballot_sync(kAllLanes, count > 0 && own == neighbour ? 1 : 0));
-  if (flat) {
-    counters.add(own, kWideVectorPixels);
-  } else if (count == kWideVectorPixels && alike >= kCrowdedLanes) {
-    counters.add_few(words);
-  } else if (count == kWideVectorPixels) {
-    counters.add_vector(words);
-  } else {
-    // The end of a row. Chosen, not indexed: see plane_of_block().
-#pragma unroll
-    for (int k = 0; k < kWideVectorPixels; ++k) {
-      if (k < count) counters.add(wide_of(words, k), 1);
-    }
-  }
-}
 
 // The part blockIdx.y of the values of plane blockIdx.z, whose rows are walked over as bytes. A lane counts 8
 // adjacent samples while the next 8 are on their way. Shared memory: PackedCounters<Parts>::kBytes. Barriers:

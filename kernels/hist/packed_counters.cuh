@@ -16,15 +16,15 @@ constexpr std::uint32_t kWideBins = 65536;
 constexpr std::uint32_t kHalfWraps = 1U << 16;
 
 // The counters of one of `Parts` equal parts of the values, and the image's, which are complete when every
-// block has flushed its own.
-template <int Parts>
+// block has flushed its own. Total: of 64 bits, or of 32 where no count passes them.
+template <int Parts, class Total = unsigned long long>
 struct PackedCounters {
   static constexpr std::uint32_t kValues = kWideBins / Parts;
   static constexpr std::uint32_t kWords = kValues / 2;
   static constexpr std::uint32_t kBytes = kWords * 4;
 
-  std::uint32_t* words;        // in shared memory, on a 16-byte boundary
-  unsigned long long* totals;  // of the plane
+  std::uint32_t* words;  // in shared memory, on a 16-byte boundary
+  Total* totals;         // of the plane
   std::uint32_t part;
 
   __device__ bool holds(std::uint32_t value) const { return Parts == 1 || value / kValues == part; }
@@ -51,9 +51,9 @@ struct PackedCounters {
   // step may make the upper half pass an end once more, and that shows in what was there before.
   __device__ void wrapped(std::uint32_t value, std::uint32_t before) {
     const std::uint32_t base = part * kValues + word_of(value);
-    unsigned long long* const lower = totals + base;
-    unsigned long long* const upper = lower + kWords;
-    constexpr unsigned long long kLost = kHalfWraps;
+    Total* const lower = totals + base;
+    Total* const upper = lower + kWords;
+    constexpr Total kLost = kHalfWraps;
     if (is_upper(value)) {
       atomicAdd(upper, kLost);
       return;
@@ -61,7 +61,7 @@ struct PackedCounters {
     atomicAdd(lower, kLost);
     if (before >> 16 == kHalfWraps - 1) atomicAdd(upper, kLost);
     const std::uint32_t then = atomicSub(words + word_of(value), kHalfWraps);
-    if (then >> 16 == 0) atomicAdd(upper, 0ULL - kLost);
+    if (then >> 16 == 0) atomicAdd(upper, Total{0} - kLost);
   }
 
   // `count` of a value, 1 to 65,535.
@@ -108,13 +108,56 @@ struct PackedCounters {
 
   // Adds the block's counters to the image's. Call after a barrier.
   __device__ void flush() const {
-    unsigned long long* const first = totals + part * kValues;
+    Total* const first = totals + part * kValues;
     for (std::uint32_t i = threadIdx.x; i < kWords; i += blockDim.x) {
       const std::uint32_t word = words[i];
-      if ((word & 0xFFFF) != 0) atomicAdd(first + i, static_cast<unsigned long long>(word & 0xFFFF));
-      if (word >> 16 != 0) atomicAdd(first + kWords + i, static_cast<unsigned long long>(word >> 16));
+      if ((word & 0xFFFF) != 0) atomicAdd(first + i, static_cast<Total>(word & 0xFFFF));
+      if (word >> 16 != 0) atomicAdd(first + kWords + i, static_cast<Total>(word >> 16));
     }
   }
 };
+
+constexpr unsigned kAllLanes = 0xFFFFFFFF;
+
+// Whether all 8 samples of a vector are one value.
+__device__ __forceinline__ bool is_flat(const std::uint32_t (&words)[4]) {
+  return words[0] == words[1] && words[1] == words[2] && words[2] == words[3] &&
+         words[0] >> 16 == (words[0] & 0xFFFF);
+}
+
+// Lanes of a warp whose first sample is their neighbour's from which on its vectors are taken for crowded:
+// half of them where two values are mixed, 8 of four values, none to speak of in noise. Reasoned, not
+// measured.
+constexpr int kCrowdedLanes = 8;
+
+// Counts the vectors of a warp together; `count` of a lane's 8 samples are the image's, 0 to 8. Lanes that
+// add to one word wait for each other: a lane's 8 equal samples, and a warp's 256, are added at once, and of
+// crowded ones a lane adds each value once.
+template <int Parts, class Total>
+__device__ __forceinline__ void count_warp(PackedCounters<Parts, Total>& counters,
+                                           const std::uint32_t (&words)[4], int count) {
+  const bool flat = count == kWideVectorPixels && is_flat(words);
+  const std::uint32_t first = __shfl_sync(kAllLanes, words[0], 0);
+  if (__all_sync(kAllLanes, flat && words[0] == first ? 1 : 0) != 0) {
+    if (threadIdx.x % kWarpLanes == 0) counters.add(first & 0xFFFF, kWarpLanes * kWideVectorPixels);
+    return;
+  }
+  const std::uint32_t own = words[0] & 0xFFFF;
+  const std::uint32_t neighbour = __shfl_xor_sync(kAllLanes, own, 1);
+  const int alike = __popc(__ballot_sync(kAllLanes, count > 0 && own == neighbour ? 1 : 0));
+  if (flat) {
+    counters.add(own, kWideVectorPixels);
+  } else if (count == kWideVectorPixels && alike >= kCrowdedLanes) {
+    counters.add_few(words);
+  } else if (count == kWideVectorPixels) {
+    counters.add_vector(words);
+  } else {
+    // The end of a row. Chosen, not indexed: see plane_of_block().
+#pragma unroll
+    for (int k = 0; k < kWideVectorPixels; ++k) {
+      if (k < count) counters.add(wide_of(words, k), 1);
+    }
+  }
+}
 
 }  // namespace imgpipe

@@ -308,7 +308,7 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   for (const Buffer& buffer : buffers.buffers) {
     if (buffer.holds == Buffer::Holds::counts) bytes += buffer.bytes();
   }
-  for (const Work& work : works) bytes += found_bytes_of(*work.step);
+  for (const Work& work : works) bytes += finds_bytes_of(*work.step);
   // Each begins on a boundary; a work has what it has prepared, and what it finds.
   constexpr std::int64_t kBoundary = 256;
   return bytes + kBoundary * static_cast<std::int64_t>(buffers.size() + 2 * works.size());

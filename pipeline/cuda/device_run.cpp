@@ -51,7 +51,7 @@ void DeviceRun::take_memory() {
   }
   finds_.resize(works_.size());
   for (std::size_t i = 0; i < works_.size(); ++i) {
-    const auto bytes = static_cast<std::size_t>(found_bytes_of(*works_[i].step));
+    const auto bytes = static_cast<std::size_t>(finds_bytes_of(*works_[i].step));
     if (bytes > 0) finds_[i] = take(bytes);
   }
 }

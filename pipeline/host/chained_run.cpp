@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "kernels/stage.h"
 #include "pipeline/host/band_device.h"
 #include "pipeline/host/bands.h"
+#include "pipeline/host/ordered_run.h"
 #include "pipeline/stage_calls.h"
 
 namespace imgpipe {
@@ -62,10 +64,11 @@ class ChainsMemory {
     const BandPlan bands(plan_, chain, writer, 1);
     const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
     const std::int64_t read = chain.decodes ? question_.reader.band_bytes(bands.rows_read()) : 0;
-    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader,
-        bands.band_bytes() + counts_bytes(chain) + read,
+    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + found_bytes(chain) + reader,
+        std::max(bands.band_bytes() + counts_bytes(chain) + read, finding_bytes(chain)),
         to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
     // Strips are the same for any number of threads.
+    bands_ = std::max(bands_, finding_parts(chain));
     bands_ = std::max(
         bands_, bands.strips() ? bands.pieces() : most_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
@@ -91,13 +94,41 @@ class ChainsMemory {
   // Buffers that are held as a whole while works at these times run: made before their end, and read by a
   // later chain than the one that makes them, now or later. With repeat all stay.
   [[nodiscard]] std::int64_t whole_bytes(std::size_t first, std::size_t end) const {
+    const bool made_before = question_.repeat > 0 && end > 0;  // by the pass before; decoding is in none
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < plan_.buffers.buffers.size(); ++i) {
       const Buffer& buffer = plan_.buffers.buffers[i];
-      const bool lives = buffer.made_at <= end && (question_.repeat > 0 || buffer.last_read_at > first);
+      const bool lives = made_before || (buffer.made_at <= end && buffer.last_read_at > first);
       if (lives && crosses_chains(i)) bytes += buffer.bytes();
     }
     return bytes;
+  }
+
+  // Of what the chain's works find before its bands.
+  [[nodiscard]] std::int64_t found_bytes(const Chain& chain) const {
+    std::int64_t bytes = 0;
+    for (std::size_t i = chain.first; i < chain.end; ++i) bytes += found_bytes_of(*plan_.works[i].step);
+    return bytes;
+  }
+
+  // Of the counters that each part has for itself of what they find in pixels, and the most such parts.
+  [[nodiscard]] std::int64_t finding_bytes(const Chain& chain) const {
+    std::int64_t bytes = 0;
+    for (std::size_t i = chain.first; i < chain.end; ++i) {
+      const Step& step = *plan_.works[i].step;
+      if (step.stage->find_part == nullptr) continue;
+      bytes = std::max(bytes, step.in.bins() * static_cast<std::int64_t>(sizeof(std::uint64_t)));
+    }
+    return bytes;
+  }
+  [[nodiscard]] std::int64_t finding_parts(const Chain& chain) const {
+    std::int64_t parts = 0;
+    for (std::size_t i = chain.first; i < chain.end; ++i) {
+      const Step& step = *plan_.works[i].step;
+      if (step.stage->find_part != nullptr)
+        parts = std::max(parts, step.stage->find_parts(step.in, step.parameters));
+    }
+    return parts;
   }
 
   // Of the counters that each band has for itself.
@@ -159,7 +190,7 @@ class ChainedRun {
  private:
   // With `last` what nothing reads any more is freed behind the chain.
   void run_one(const Chain& chain, int pass, bool last) {
-    if (device_ == nullptr) find(chain, pass);
+    if (device_ == nullptr || chain.of_all_rows) find(chain, pass);
     run_chain({.plan = plan_,
                .chain = chain,
                .reader = chain.decodes ? job_.reader.get() : nullptr,
@@ -172,22 +203,47 @@ class ChainedRun {
                .found = found_,
                .device = device_},
               threads_);
+    for (std::size_t i = chain.first; i < chain.end; ++i) found_[i] = std::vector<std::byte>();
     if (!last) return;
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
     }
   }
 
-  // What the chain's works need of counts that are complete, once for all bands.
+  // What the chain's works need of counts that are complete, or of all pixels, once for all bands.
   void find(const Chain& chain, int pass) {
     for (std::size_t i = chain.first; i < chain.end; ++i) {
       const Work& work = plan_.works[i];
       const Step& step = *work.step;
-      if (!step.counted_by || step.stage->find == nullptr) continue;
+      const bool in_counts = step.counted_by && step.stage->find != nullptr;
+      if (!in_counts && step.stage->find_part == nullptr) continue;
       const auto span =
           outcome_.timeline.span(outcome_.plan.steps[work.index].label, SpanKind::kernel, 0, pass);
-      found_[i] = found_table(step, outcome_.histograms[*step.counted_by]);
+      found_[i] = in_counts ? found_table(step, outcome_.histograms[*step.counted_by]) : found_in_pixels(i);
     }
+  }
+
+  // By all threads, a part after the other.
+  std::vector<std::byte> found_in_pixels(std::size_t work) {
+    const Step& step = *plan_.works[work].step;
+    const WorkBuffers& uses = plan_.buffers.works[work];
+    const auto frame = frame_of<const std::byte, Host>(
+        plan_.buffers, uses.pixels_in, uses.alpha_in,
+        [this](std::size_t buffer, int plane) { return std::as_const(whole_).plane(buffer, plane); });
+    std::vector<std::byte> found(static_cast<std::size_t>(found_bytes_of(step)));
+    const std::int64_t parts = step.stage->find_parts(step.in, step.parameters);
+    std::vector<std::int64_t> part_of(static_cast<std::size_t>(bands_at_once(threads_.count())));  // slots
+    std::int64_t next = 0;
+    run_in_order(threads_, part_of.size(),
+                 {[&](std::size_t slot, int) {
+                    part_of[slot] = next++;
+                    return part_of[slot] < parts;
+                  },
+                  [&](std::size_t slot, int) {
+                    step.stage->find_part(frame, step.parameters, part_of[slot], found.data());
+                  },
+                  [](std::size_t, int) {}});
+    return found;
   }
 
   void finish() {

@@ -85,7 +85,7 @@ class ReferenceEngine final : public Engine {
     std::int64_t most = question.plan.input.bytes() + question.reader.working_bytes(true);
     const std::size_t end = plan.works.size() + 1;
     for (std::size_t time = 1; time <= end; ++time) {
-      std::int64_t bytes = time == end ? writer.bytes : 0;
+      std::int64_t bytes = time == end ? writer.bytes : found_bytes_of(*plan.works[time - 1].step);
       for (const Buffer& buffer : plan.buffers.buffers) {
         const bool lives = buffer.made_at <= time && (question.repeat > 0 || buffer.last_read_at >= time);
         if (lives && buffer.holds != Buffer::Holds::counts) bytes += buffer.bytes();

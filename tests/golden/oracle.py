@@ -200,6 +200,54 @@ def equalize(planes):
     return [equalize_plane(p) for p in planes]
 
 
+def clahe_place(i, part):
+    """The tile before a column or row, -1 before the first, and the share of the one behind it."""
+    place = single(single(single(i) * part) - 0.5)
+    return place.__floor__(), single(place - place.__floor__())
+
+
+def clahe_table(plane, clip, tiles, wide, high, across, down):
+    """What a tile makes of the values that the image has."""
+    values, pixels, counts = plane.white + 1, wide * high, {}
+    for y in range(down * high, (down + 1) * high):
+        for x in range(across * wide, (across + 1) * wide):
+            v = plane[mirror(y, len(plane))][mirror(x, len(plane[0]))]
+            counts[v] = counts.get(v, 0) + 1
+    limit = max(1, int(float(clip) * pixels / values)) if float(clip) > 0 else pixels
+    each, left = divmod(sum(max(0, n - limit) for n in counts.values()), values)
+    scale, seen, table = single(plane.white / single(pixels)), 0, {}
+    for v in sorted(set().union(*plane)):
+        seen += min(counts.get(v, 0), limit)
+        added = each * (v + 1) + (min(left, v // (values // left) + 1) if left else 0)
+        table[v] = min(plane.white, round(single(single(seen + added) * scale)))  # halves to even
+    return table
+
+
+def clahe_plane(plane, clip, tiles):
+    h, w = len(plane), len(plane[0])
+    more = 0 if w % tiles == 0 and h % tiles == 0 else 1
+    wide, high = w // tiles + more, h // tiles + more
+    tables = [[clahe_table(plane, clip, tiles, wide, high, i, j) for i in range(tiles)] for j in range(tiles)]
+    inside = lambda i: min(max(i, 0), tiles - 1)
+    mix = lambda a, b, share: single(single(a * single(1 - share)) + single(b * share))
+    columns = [clahe_place(x, single(1 / wide)) for x in range(w)]
+    out = []
+    for y in range(h):
+        row, down = clahe_place(y, single(1 / high))
+        upper, lower = tables[inside(row)], tables[inside(row + 1)]
+        line = []
+        for (column, across), v in zip(columns, plane[y]):
+            left, right = inside(column), inside(column + 1)
+            above, below = (mix(t[left][v], t[right][v], across) for t in (upper, lower))
+            line.append(min(plane.white, round(mix(above, below, down))))  # halves to even
+        out.append(line)
+    return out
+
+
+def clahe(planes, clip="2", tiles="8"):
+    return [clahe_plane(p, clip, int(tiles)) for p in planes]
+
+
 def window_of(plane, x, y, radius, border):
     """The rows of samples around one, made up beyond the border."""
     h, w, around = len(plane), len(plane[0]), range(-radius, radius + 1)
@@ -384,6 +432,8 @@ STAGES = {
     "flip": (flip, ["", "vertical"]),
     "rotate": (rotate, ["90", "180", "270"]),
     "equalize": (equalize, [""]),
+    # Few tiles: of 16 bits the tables of each take longer than the images of the tests.
+    "clahe": (clahe, ["40:3", "0:1", "1.5:2", "0.01:4"]),
     "median": (median, ["3", "5"]),
     "sobel": (sobel, ["l2", "l1"]),
     "box": (box, ["", "1:replicate", "3:reflect", "20:replicate", "127", "127:reflect"]),
@@ -396,7 +446,7 @@ ONLY_OF_16 = ["threshold:40000"]
 # And some together.
 LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
          "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",
-         "depth:16,smooth,depth:8", "depth:8,contrast:to=16,gamma:0.5"]
+         "gray,clahe", "depth:16,smooth,depth:8", "depth:8,contrast:to=16,gamma:0.5"]
 
 
 def run(planes, stages):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares equalize, median, sobel and box with the functions of OpenCV that docs/pixels.md names, pixel by pixel;
-gauss and sharpen with OpenCV's in doubles, which other roundings may leave a little apart.
+"""Compares equalize, clahe, median, sobel and box with the functions of OpenCV that docs/pixels.md names, pixel by
+pixel; gauss and sharpen with OpenCV's in doubles, which other roundings may leave a little apart.
 
     filters_compare.py IMGPIPE [--device NAME]... [IMAGE]...
 
@@ -113,8 +113,18 @@ def sharpened(amount, sigma):
         plane + amount * (plane - blurred(plane, sigma, cv2.BORDER_REFLECT_101)), plane))
 
 
+def adaptive(clip, tiles):
+    return each_plane(lambda plane: cv2.createCLAHE(clip, (tiles, tiles)).apply(plane))
+
+
 CHECKS = {
     "equalize": each_plane(equalized),
+    "clahe": adaptive(2.0, 8),
+    "clahe:40": adaptive(40.0, 8),
+    "clahe:0:3": adaptive(0.0, 3),
+    "clahe:3.7:1": adaptive(3.7, 1),
+    "clahe:clip=0.01:tiles=2": adaptive(0.01, 2),
+    "clahe:2.5:16": adaptive(2.5, 16),
     "median": each_plane(lambda plane: cv2.medianBlur(plane, 3)),
     "median:5": each_plane(lambda plane: cv2.medianBlur(plane, 5)),
     "sobel": each_plane(lambda plane: gradient(plane, "l2")),

@@ -109,7 +109,8 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   DeviceBuffer counts;
   counts.reserve(counters(type) * sizeof(std::uint64_t));
   DeviceBuffer finds;
-  finds.reserve(256);
+  finds.reserve(
+      static_cast<std::size_t>(std::max<std::int64_t>(256, finds_bytes(stage, type, step.parameters))));
   std::vector<std::byte> table(static_cast<std::size_t>(prepared_bytes(stage, type, step.parameters)));
   DeviceBuffer prepared;
   prepared.reserve(table.size() + 1);
@@ -149,7 +150,8 @@ void run_all(const Shape& size) {
   for (const std::string& text :
        {std::string("gray"), std::string("contrast"), std::string("smooth"), std::string("smooth:triangle"),
         std::string("smooth:gauss"), std::string("threshold:100"), std::string("threshold"),
-        std::string("invert"), std::string("gamma:2.2"), half, half + ":area"}) {
+        std::string("invert"), std::string("gamma:2.2"), std::string("equalize"), std::string("clahe"), half,
+        half + ":area"}) {
     print_row(text, "photo", time_of(text, "photo", size, SampleType::u8),
               time_of(text, "photo", size, SampleType::u16));
   }
@@ -167,8 +169,10 @@ void run_all(const Shape& size) {
   for (const char* content : {"noise", "12 bits"}) {
     print_row("gamma:2.2", content, time_of("gamma:2.2", content, size, SampleType::u8),
               time_of("gamma:2.2", content, size, SampleType::u16));
-    print_row("threshold", content, time_of("threshold", content, size, SampleType::u8),
-              time_of("threshold", content, size, SampleType::u16));
+    for (const char* text : {"threshold", "clahe"}) {
+      print_row(text, content, time_of(text, content, size, SampleType::u8),
+                time_of(text, content, size, SampleType::u16));
+    }
   }
 }
 

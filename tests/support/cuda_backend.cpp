@@ -164,13 +164,15 @@ std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call, std
   }
 }
 
-std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call) {
+std::string run_on_cuda(const Stage& stage, const StageCall<Host>& host_call) {
+  StageCall<Host> call = host_call;
+  if (stage.find_part != nullptr) call.found = {};  // a device finds it itself
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
         IMGPIPE_CUDA(static_cast<cudaError_t>(functions(stage, call.in.type.sample).cuda(device, launch)));
         return std::string();
       },
-      call, found_bytes(stage, call.in.type, call.parameters));
+      call, finds_bytes(stage, call.in.type, call.parameters));
 }
 
 }  // namespace imgpipe::test
