@@ -57,6 +57,8 @@ Expected expected_of(const StageLadder& ladder, const Rung& rung, const ConstHos
     expected.pixels = oracle_smooth(grid_of(in), "box", "shrink");
   } else if (ladder.stage == "equalize") {
     expected.pixels = oracle_equalize(grid_of(in), white);
+  } else if (ladder.stage == "clahe") {
+    expected.pixels = oracle_clahe(grid_of(in), 2, 8, white);
   } else if (ladder.stage == "median") {
     expected.pixels = oracle_median(grid_of(in), ladder.parameters[0] == 0 ? 3 : 5);
   } else if (ladder.stage == "hist") {
@@ -90,6 +92,16 @@ void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& cal
     for (std::size_t bin = 0; bin < size; ++bin) sum[bin] += own[bin];
   }
   if (apart) std::ranges::copy(sum, call.histogram.data);
+}
+
+// Of a stage whose cpu function does not find it itself; empty for all others.
+std::vector<std::byte> found_in_pixels(const Stage& stage, const StageCall<Host>& call) {
+  std::vector<std::byte> found;
+  if (stage.find_part == nullptr) return found;
+  found.resize(static_cast<std::size_t>(found_bytes(stage, call.in.type, call.parameters)));
+  for (std::int64_t part = 0; part < stage.find_parts(call.in.type, call.parameters); ++part)
+    stage.find_part(call.in, call.parameters, part, found.data());
+  return found;
 }
 
 void check_pixels(const Rung& rung, const Grid& expected, const ConstHostView& out) {
@@ -132,9 +144,12 @@ void check(const StageLadder& ladder, const Rung& rung, Size size, const std::st
   call.histogram = {counters.data() + 1, bins, planes, bins, 1};
   if (stage.reads_histogram != nullptr) std::ranges::copy(expected.counts_in, counters.begin() + 1);
   if (rung.kind() == RungKind::cuda) {
-    const std::int64_t finds = found_bytes(stage, shape, ladder.parameters);
+    const std::int64_t finds = finds_bytes(stage, shape, ladder.parameters);
     ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks, finds), "");
   } else {
+    const std::vector<std::byte> found = found_in_pixels(stage, call);
+    if (rung.cpu != nullptr && !found.empty())
+      call.found = {found.data(), static_cast<std::int64_t>(found.size())};
     run_shares(stage, rung, call, config.shares);
   }
   ASSERT_EQ(in.damage(), "") << "input";
@@ -282,8 +297,9 @@ TEST(Ladders, AreOfTheseStages) {
     EXPECT_EQ(ladder.name.substr(0, ladder.stage.size()), ladder.stage);
     EXPECT_EQ(ladder.name.ends_with("16"), ladder.sample == SampleType::u16) << ladder.name;
   }
-  EXPECT_EQ(names, (std::vector<std::string_view>{"gray", "hist", "contrast", "smooth", "equalize", "median",
-                                                  "median5", "gray16", "hist16", "contrast16", "smooth16"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"gray", "hist", "contrast", "smooth", "equalize", "clahe",
+                                                  "median", "median5", "gray16", "hist16", "contrast16",
+                                                  "smooth16"}));
   EXPECT_EQ(find_ladder("split"), nullptr);
   EXPECT_EQ(find_ladder(""), nullptr);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/lab/clahe_ladder.h"
 #include "kernels/lab/contrast_ladder.h"
 #include "kernels/lab/equalize_ladder.h"
 #include "kernels/lab/gray_ladder.h"
@@ -31,6 +32,7 @@ std::span<const Ladder> ladder_table() {
       ladder("contrast", "contrast", contrast_ladder()),
       ladder("smooth", "smooth", smooth_ladder()),
       ladder("equalize", "equalize", equalize_ladder()),
+      ladder("clahe", "clahe", clahe_ladder()),
       ladder("median", "median", median_ladder()),
       Ladder{"median5", "median", median_ladder(), SampleType::u8, kMedian5},
       ladder("gray16", "gray", gray16_ladder(), SampleType::u16),

@@ -62,6 +62,21 @@ class CpuLab final : public LabDevice {
         static_cast<std::size_t>(found_bytes(*subject().stage, subject().in_type(), subject().parameters)));
   }
 
+  // Once for all bands, as the product does.
+  void find(StageCall<Host>& call) {
+    const Stage& stage = *subject().stage;
+    if (stage.find_part == nullptr) {
+      stage.find(call.in.type, call.parameters, call.histogram, found_.data());
+    } else {
+      const std::int64_t parts = stage.find_parts(call.in.type, call.parameters);
+      crew_.run([&](int index) {
+        for (std::int64_t part = index; part < parts; part += crew_.count())
+          stage.find_part(call.in, call.parameters, part, found_.data());
+      });
+    }
+    call.found = {found_.data(), static_cast<std::int64_t>(found_.size())};
+  }
+
   void run_once(const Rung& rung, const ConstHostView& in, const HostView& out,
                 std::vector<std::uint64_t>& counts) {
     const Stage& stage = *subject().stage;
@@ -69,11 +84,7 @@ class CpuLab final : public LabDevice {
                          .out = {subject().out_type(), {out, {}, {}, {}}},
                          .histogram = histogram_view<Host>(counts.data(), subject().counted_type()),
                          .parameters = subject().parameters};
-    // Once for all bands, as the product does.
-    if (rung.cpu != nullptr && !found_.empty()) {
-      stage.find(call.in.type, call.parameters, call.histogram, found_.data());
-      call.found = {found_.data(), static_cast<std::int64_t>(found_.size())};
-    }
+    if (rung.cpu != nullptr && !found_.empty()) find(call);
     if (stage.counts) std::ranges::fill(counts, 0);
     if (rung.kind() == RungKind::reference) {
       run_share(rung, call, {0, 1});

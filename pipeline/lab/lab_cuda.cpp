@@ -83,7 +83,7 @@ class CudaLab final : public LabDevice {
     sets_.reserve(set_count_ * set_bytes_);
     counts_.reserve(subject().counts.size() * sizeof(std::uint64_t) + 1);
     finds_.reserve(
-        static_cast<std::size_t>(found_bytes(*subject().stage, subject().in_type(), subject().parameters)));
+        static_cast<std::size_t>(finds_bytes(*subject().stage, subject().in_type(), subject().parameters)));
     copy_to_device(plane(0, false), subject().in.untyped_view(), *stream_);
     for (std::size_t set = 1; set < set_count_; ++set) {
       IMGPIPE_CUDA(cudaMemcpyAsync(plane(set, false).data, plane(0, false).data, in_bytes_,

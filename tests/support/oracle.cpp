@@ -133,6 +133,95 @@ Grid oracle_equalize(const Grid& plane, std::int64_t white) {
   return out;
 }
 
+namespace {
+
+// What a tile of w x h pixels, its first one at (left, top), makes of every value.
+std::vector<float> clahe_table(const Grid& plane, double clip, std::int64_t left, std::int64_t top,
+                               std::int64_t w, std::int64_t h, std::int64_t white) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(white) + 1, 0);
+  const auto bins = static_cast<std::int64_t>(counts.size());
+  for (std::int64_t y = top; y < top + h; ++y) {
+    const auto& row =
+        plane[static_cast<std::size_t>(walk_reflected(y, static_cast<std::int64_t>(plane.size())))];
+    for (std::int64_t x = left; x < left + w; ++x)
+      ++counts[static_cast<std::size_t>(
+          row[static_cast<std::size_t>(walk_reflected(x, static_cast<std::int64_t>(row.size())))])];
+  }
+  std::int64_t above = 0;
+  if (clip > 0) {
+    const auto most = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(clip * static_cast<double>(w * h) / static_cast<double>(bins)));
+    for (std::int64_t& n : counts) {
+      above += std::max<std::int64_t>(0, n - most);
+      n = std::min(n, most);
+    }
+  }
+  for (std::int64_t& n : counts) n += above / bins;
+  const std::int64_t rest = above % bins;
+  for (std::int64_t i = 0; i < rest; ++i) ++counts[static_cast<std::size_t>(i * (bins / rest))];
+  const float scale = static_cast<float>(white) / static_cast<float>(w * h);
+  std::vector<float> table;
+  std::int64_t sum = 0;
+  for (const std::int64_t n : counts) {
+    sum += n;
+    const float product = static_cast<float>(sum) * scale;
+    table.push_back(std::min(std::nearbyint(product), static_cast<float>(white)));
+  }
+  return table;
+}
+
+// The tile that a column or row lies behind the middle of, -1 before the first, and the next one's share.
+struct ClaheShare {
+  std::int64_t tile;
+  float share;
+};
+ClaheShare clahe_share(std::int64_t at, std::int64_t side) {
+  const float part = 1.0F / static_cast<float>(side);
+  const float scaled = static_cast<float>(at) * part;
+  const float place = scaled - 0.5F;
+  return {static_cast<std::int64_t>(std::floor(place)), place - std::floor(place)};
+}
+
+float clahe_mixed(float first, float second, float share) {
+  const float of_first = first * (1.0F - share);
+  const float of_second = second * share;
+  return of_first + of_second;
+}
+
+}  // namespace
+
+Grid oracle_clahe(const Grid& plane, double clip, std::int64_t tiles, std::int64_t white) {
+  const auto height = static_cast<std::int64_t>(plane.size());
+  const auto width = static_cast<std::int64_t>(plane[0].size());
+  const std::int64_t more = width % tiles == 0 && height % tiles == 0 ? 0 : 1;
+  const std::int64_t w = width / tiles + more;
+  const std::int64_t h = height / tiles + more;
+  std::vector<std::vector<float>> tables;
+  for (std::int64_t row = 0; row < tiles; ++row) {
+    for (std::int64_t column = 0; column < tiles; ++column)
+      tables.push_back(clahe_table(plane, clip, column * w, row * h, w, h, white));
+  }
+  const auto table = [&](std::int64_t row, std::int64_t column) -> const std::vector<float>& {
+    return tables[static_cast<std::size_t>(std::clamp<std::int64_t>(row, 0, tiles - 1) * tiles +
+                                           std::clamp<std::int64_t>(column, 0, tiles - 1))];
+  };
+  Grid out = plane;
+  for (std::int64_t y = 0; y < height; ++y) {
+    const ClaheShare down = clahe_share(y, h);
+    for (std::int64_t x = 0; x < width; ++x) {
+      const ClaheShare across = clahe_share(x, w);
+      std::int64_t& sample = out[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
+      const auto v = static_cast<std::size_t>(sample);
+      const auto of_row = [&](std::int64_t row) {
+        return clahe_mixed(table(row, across.tile)[v], table(row, across.tile + 1)[v], across.share);
+      };
+      const float mixed = clahe_mixed(of_row(down.tile), of_row(down.tile + 1), down.share);
+      sample = std::min(static_cast<std::int64_t>(std::nearbyint(mixed)), white);
+    }
+  }
+  return out;
+}
+
 Grid oracle_median(const Grid& plane, std::int64_t size) {
   const auto height = static_cast<std::int64_t>(plane.size());
   const auto width = static_cast<std::int64_t>(plane[0].size());

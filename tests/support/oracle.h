@@ -27,6 +27,7 @@ struct OracleRange {
 [[nodiscard]] Grid oracle_depth(const Grid& plane, std::int64_t white, std::int64_t to);
 [[nodiscard]] Grid oracle_smooth(const Grid& plane, const std::string& window, const std::string& border);
 [[nodiscard]] Grid oracle_equalize(const Grid& plane, std::int64_t white = 255);
+[[nodiscard]] Grid oracle_clahe(const Grid& plane, double clip, std::int64_t tiles, std::int64_t white = 255);
 // size: 3 or 5.
 [[nodiscard]] Grid oracle_median(const Grid& plane, std::int64_t size);
 // method: linear, area, nearest.
