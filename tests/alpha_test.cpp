@@ -124,7 +124,9 @@ class MemoryWriter final : public Writer {
   [[nodiscard]] std::int64_t working_bytes() const override { return 0; }
   EncodedFile finish() override {
     const std::byte* bytes = std::as_const(image_).untyped_view().data;
-    return {{std::vector<std::byte>(bytes, bytes + image_.size_bytes())}};
+    EncodedFile file;
+    file.parts.emplace_back(bytes, bytes + image_.size_bytes());
+    return file;
   }
 
  private:
