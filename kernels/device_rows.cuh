@@ -44,6 +44,24 @@ __device__ __forceinline__ Plane<T, Device> plane_of_block(const DevicePlanes<T>
   return blockIdx.z == 0 ? planes.plane[0] : blockIdx.z == 1 ? planes.plane[1] : planes.plane[2];
 }
 
+// The colour planes of a frame with samples of type T; those that it does not have are empty.
+template <class T, class Byte>
+auto color_planes_of(const Frame<Byte, Device>& frame) {
+  using Of = std::conditional_t<std::is_const_v<Byte>, const T, T>;
+  return DevicePlanes<Of>{
+      {frame.template plane<T>(0), frame.template plane<T>(1), frame.template plane<T>(2)}};
+}
+
+// The sum of this lane's value and those of the lanes before it.
+__device__ __forceinline__ std::uint64_t sum_up_to_lane(std::uint64_t value) {
+#pragma unroll
+  for (unsigned step = 1; step < kWarpLanes; step *= 2) {
+    const std::uint64_t other = __shfl_up_sync(0xFFFFFFFF, value, step);
+    if (threadIdx.x % kWarpLanes >= step) value += other;
+  }
+  return value;
+}
+
 // Walks a grid's warps over the segments of an image, row by row. A lane has Vectors vectors of a segment,
 // 512 pixels apart, so that each load of a warp is one run of 512 bytes and Vectors of them are in flight
 // together:
@@ -160,6 +178,36 @@ __device__ __forceinline__ std::uint32_t wide_of(const std::uint32_t (&words)[Wo
   return k % 2 == 0 ? words[k / 2] & 0xFFFF : words[k / 2] >> 16;
 }
 
+// Byte k of a vector held in words.
+template <int Words>
+__device__ __forceinline__ std::uint32_t byte_of(const std::uint32_t (&words)[Words], int k) {
+  return (words[k / 4] >> (8 * (k % 4))) & 0xFF;
+}
+
+// The same by the type of the samples.
+template <class T>
+inline constexpr int kVectorSamples = static_cast<int>(sizeof(uint4) / sizeof(T));
+template <class T, int Words>
+__device__ __forceinline__ std::uint32_t sample_of(const std::uint32_t (&words)[Words], int k) {
+  if constexpr (sizeof(T) == 1) {
+    return byte_of(words, k);
+  } else {
+    return wide_of(words, k);
+  }
+}
+// So many vectors, one behind the other.
+template <int Vectors, class T>
+__device__ __forceinline__ void load_vectors(const T* from, std::uint32_t (&words)[4 * Vectors]) {
+#pragma unroll
+  for (int i = 0; i < Vectors; ++i) {
+    const uint4 vector = load_vector(from + kVectorSamples<T> * i);
+    words[4 * i] = vector.x;
+    words[4 * i + 1] = vector.y;
+    words[4 * i + 2] = vector.z;
+    words[4 * i + 3] = vector.w;
+  }
+}
+
 // The lower halves of two words, and the upper ones.
 __device__ __forceinline__ std::uint32_t pack_low(std::uint32_t a, std::uint32_t b) {
   return __byte_perm(a, b, 0x5410);
@@ -174,12 +222,6 @@ auto bytes_of(const View<Byte, Device>& plane) {
   using T = std::conditional_t<std::is_const_v<Byte>, const Sample, Sample>;
   return Plane<T, Device>{reinterpret_cast<T*>(plane.data), plane.row_bytes(), plane.height,
                           plane.stride_bytes, 1};
-}
-
-// Byte k of a vector held in words.
-template <int Words>
-__device__ __forceinline__ std::uint32_t byte_of(const std::uint32_t (&words)[Words], int k) {
-  return (words[k / 4] >> (8 * (k % 4))) & 0xFF;
 }
 
 // Writes 16 pixels, or the first `count` where the row ends sooner: padding is never written.
@@ -222,6 +264,16 @@ __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32
   const std::uint32_t low = __byte_perm(a, b, kPair);
   const std::uint32_t high = __byte_perm(c, d, kPair);
   return __byte_perm(low, high, 0x5410);
+}
+
+// A word of samples sample(0), sample(1), ...
+template <class T, class Sample>
+__device__ __forceinline__ std::uint32_t word_of_samples(const Sample& sample) {
+  if constexpr (sizeof(T) == 1) {
+    return pack_bytes<0>(sample(0), sample(1), sample(2), sample(3));
+  } else {
+    return pack_low(sample(0), sample(1));
+  }
 }
 
 // Blocks for a grid that strides over the segments: no more than there is work for, and at most `resident` a

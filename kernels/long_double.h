@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "kernels/pixel.h"
+
 namespace imgpipe {
 
 // A number of twice a double's digits: the sum of both, `low` below half a unit in the last place of `high`
@@ -11,24 +13,24 @@ struct LongDouble {
   double high = 0, low = 0;
 };
 
-inline LongDouble long_sum(double a, double b) {
+IMGPIPE_HOST_DEVICE inline LongDouble long_sum(double a, double b) {
   const double sum = a + b;
   const double from_b = sum - a;
   return {sum, (a - (sum - from_b)) + (b - from_b)};
 }
-inline LongDouble operator+(const LongDouble& a, const LongDouble& b) {
+IMGPIPE_HOST_DEVICE inline LongDouble operator+(const LongDouble& a, const LongDouble& b) {
   const LongDouble sum = long_sum(a.high, b.high);
   return long_sum(sum.high, sum.low + (a.low + b.low));
 }
-inline LongDouble operator-(const LongDouble& a, const LongDouble& b) {
+IMGPIPE_HOST_DEVICE inline LongDouble operator-(const LongDouble& a, const LongDouble& b) {
   return a + LongDouble{-b.high, -b.low};
 }
-inline LongDouble operator*(const LongDouble& a, const LongDouble& b) {
+IMGPIPE_HOST_DEVICE inline LongDouble operator*(const LongDouble& a, const LongDouble& b) {
   const double product = a.high * b.high;
-  const double rest = std::fma(a.high, b.high, -product);
+  const double rest = fma(a.high, b.high, -product);
   return long_sum(product, rest + (a.high * b.low + a.low * b.high));
 }
-inline LongDouble operator/(const LongDouble& a, const LongDouble& b) {
+IMGPIPE_HOST_DEVICE inline LongDouble operator/(const LongDouble& a, const LongDouble& b) {
   const double first = a.high / b.high;
   const LongDouble rest = a - LongDouble{first, 0} * b;
   const double second = rest.high / b.high;

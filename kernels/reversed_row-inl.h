@@ -13,12 +13,12 @@
 
 #include <hwy/highway.h>
 
+#include "kernels/vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // Pixels of so many bytes, 1, 2, 4 or 8, in a vector: its blocks of 16 bytes in reverse, then the pixels
 // of each.
@@ -36,21 +36,18 @@ HWY_INLINE V reversed_pixels(V v) {
 template <int Bytes, class Vector>
 HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte* out, std::int64_t lanes,
                               const Vector& vector) {
-  std::int64_t x = 0;
-  for (; x + lanes <= width; x += lanes) vector(x, width - x - lanes);
-  if (x == width) return;
-  if (width >= lanes) {
-    vector(width - lanes, std::int64_t{0});
-    return;
-  }
-  for (; x < width; ++x) std::memcpy(out + x * Bytes, in + (width - 1 - x) * Bytes, Bytes);
+  const auto forwards = [&](std::int64_t x) HWY_ATTR { vector(x, width - x - lanes); };
+  for_row(width, lanes, forwards, [&] {
+    for (std::int64_t x = 0; x < width; ++x)
+      std::memcpy(out + x * Bytes, in + (width - 1 - x) * Bytes, Bytes);
+  });
 }
 
 // Of 1, 2, 4 or 8 bytes, wherever they lie.
 template <int Bytes>
 void reverse_row_of(const std::byte* in, std::int64_t width, std::byte* out) {
   const hn::ScalableTag<std::uint8_t> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d)) / Bytes;
+  const auto lanes = lanes_of(d) / Bytes;
   walk_reversed<Bytes>(in, width, out, lanes, [&](std::int64_t x, std::int64_t from) HWY_ATTR {
     const auto v = hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(in) + from * Bytes);
     hn::StoreU(reversed_pixels<Bytes>(v), d, reinterpret_cast<std::uint8_t*>(out) + x * Bytes);
@@ -67,8 +64,7 @@ void reverse_row_of_three(const std::byte* in, std::int64_t width, std::byte* ou
     return hn::BitCast(d, reversed_pixels<kSampleBytes>(hn::BitCast(bytes, v)));
   };
   walk_reversed<3 * kSampleBytes>(
-      in, width, out, static_cast<std::int64_t>(hn::Lanes(d)),
-      [&](std::int64_t x, std::int64_t from) HWY_ATTR {
+      in, width, out, lanes_of(d), [&](std::int64_t x, std::int64_t from) HWY_ATTR {
         auto r = hn::Zero(d);
         auto g = hn::Zero(d);
         auto b = hn::Zero(d);

@@ -9,6 +9,7 @@
 
 #include "kernels/device_rows.cuh"
 #include "kernels/smooth/window.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
 
@@ -126,12 +127,42 @@ __device__ __forceinline__ void store_four(T* to, const FourSamples<T>& four, in
   }
 }
 
-// The colour planes of a frame with samples of type T; those that it does not have are empty.
-template <class T, class Byte>
-auto color_planes_of(const Frame<Byte, Device>& frame) {
-  using Of = std::conditional_t<std::is_const_v<Byte>, const T, T>;
-  return DevicePlanes<Of>{
-      {frame.template plane<T>(0), frame.template plane<T>(1), frame.template plane<T>(2)}};
+// What all threads of a block of tile_grid() do with plane blockIdx.z, tile by tile: make(lane, row, rows)
+// makes a thread's four columns of rows `row` and `row + 1` of the tile. Barriers: the tile is complete
+// before it is read, and read before the next one.
+template <Border Beyond, class T, int Radius, class Make>
+__device__ __forceinline__ void each_tile(SharedTile<T, Radius>& tile, const DevicePlanes<const T>& in,
+                                          const DevicePlanes<T>& out, const FrameType& shape,
+                                          std::int64_t tiles, const Make& make) {
+  const Plane<const T, Device> from = plane_of_block(in);
+  const Plane<T, Device> to = plane_of_block(out);
+  const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
+  const int row = static_cast<int>(threadIdx.x) / kTileLanes * 2;
+  for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
+    const TilePlace at(number, shape);
+    load_tile<Beyond>(tile, from, at);
+    __syncthreads();
+    const std::int64_t x = at.x + lane * kGroup;
+    const std::int64_t left = shape.width - x;
+    if (left > 0 && at.y + row < shape.height) {
+      FourSamples<T> rows[2];
+      make(lane, row, rows);
+      const int count = static_cast<int>(left < kGroup ? left : kGroup);
+      store_four(to.row(at.y + row) + x, rows[0], count);
+      if (at.y + row + 1 < shape.height) store_four(to.row(at.y + row + 1) + x, rows[1], count);
+    }
+    __syncthreads();
+  }
+}
+
+template <class T>
+using TileKernel = void (*)(DevicePlanes<const T> in, DevicePlanes<T> out, FrameType shape,
+                            std::int64_t tiles);
+template <class T>
+CudaStatus launch_tiles(TileKernel<T> kernel, const StageCall<Device>& call, const CudaLaunch& launch) {
+  kernel<<<tile_grid(call.in.type), kTileThreads, 0, launch.stream>>>(
+      color_planes_of<T>(call.in), color_planes_of<T>(call.out), call.in.type, tiles_of(call.in.type));
+  return cudaGetLastError();
 }
 
 }  // namespace imgpipe

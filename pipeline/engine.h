@@ -32,13 +32,14 @@ struct Job {
   // Give the finished image back; without it and with a writer it need never exist as a whole.
   bool keep_pixels = true;
   std::unique_ptr<Writer> writer;  // encodes the finished image, if given
-  ByteSink sink;                   // with a writer: where the file goes, if given
+  // With a writer: where the file goes, if given; who gives it applies Outcome::file's patches.
+  ByteSink sink;
 };
 
 struct Outcome {
   std::exception_ptr error;  // set: beside it there is only the timeline, as far as the job came
   ConstHostView pixels;  // the finished image, of shape plan.output; its memory is in `memory` or `source`
-  EncodedFile file;      // with a writer: the finished image encoded, as far as no sink took it
+  EncodedFile file;      // with a writer: the finished image encoded, as far as no sink took it, and patches
   Plan plan;
   Timeline timeline;
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none

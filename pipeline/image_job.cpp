@@ -27,7 +27,11 @@ ImageJob::ImageJob(ImageFiles files, const ImageSettings& settings, Timeline tim
 }
 
 void ImageJob::read(PendingInput& input) {
-  naming(files_.input_name, [&] { input_ = input.read(); });
+  read(naming(files_.input_name, [&] { return input.read(); }));
+}
+
+void ImageJob::read(InputFile input) {
+  input_ = std::move(input);
   input_bytes_ = input_.size_bytes();
   held_input_bytes_ = static_cast<std::int64_t>(input_.bytes().size());
 }
@@ -59,6 +63,7 @@ std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
   if (!settings_.keep_metadata) return nullptr;
   MetadataUse use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
+  use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
   for (const Step& step : image_.plan.steps) {
     const bool resized = step.in.width != step.out.width || step.in.height != step.out.height;
     use.moved = use.moved || step.stage->moves_pixels;
@@ -85,10 +90,12 @@ void ImageJob::make_output() {
     output_shape_ = storable_shape(files_.format, shape);
     EncodeOptions encode = settings_.encode;
     encode.metadata = kept_metadata();
+    if (files_.page) stack_ = files_.page->stack;
+    if (stack_ != nullptr) encode.in_stack = std::make_shared<const PlaceInStack>(stack_->next);
     writer_ = make_writer(files_.format, shape, encode);
     image_.coded = coded_image_for(writer_.get());
-    output_ = std::make_unique<OutputFile>(files_.output);
-    if (is_large_file(*writer_) && output_->is_replaced())
+    if (stack_ == nullptr) output_ = std::make_unique<OutputFile>(files_.output);
+    if (is_large_file(*writer_) && output().is_replaced())
       sink_ = [this](std::span<const std::byte> bytes) { append(bytes); };
   });
 }
@@ -179,11 +186,14 @@ void ImageJob::write() {
   const auto span = image_.timeline.span("write", SpanKind::host, left);
   naming(files_.output_name, [&] {
     begin_output();
-    settings_.before_write(files_.output);
-    output_->append(std::span<const std::vector<std::byte>>(encoded_.parts));
+    if (stack_ == nullptr) settings_.before_write(files_.output);
+    output().append(std::span<const std::vector<std::byte>>(encoded_.parts));
     output_bytes_ += left;
-    output_->put_in_place();
+    const auto begin = static_cast<std::uint64_t>(stack_ == nullptr ? 0 : stack_->next.at);
+    for (const EncodedFile::Patch& patch : encoded_.patches) output().overwrite(begin + patch.at, patch.bytes);
+    if (stack_ == nullptr) output_->put_in_place();
   });
+  if (stack_ != nullptr) stack_->next.at += output_bytes_;
   encoded_ = {};
 }
 
@@ -194,7 +204,7 @@ void ImageJob::begin_output() {
 
 void ImageJob::append(std::span<const std::byte> bytes) {
   begin_output();
-  output_->append(bytes);
+  output().append(bytes);
   output_bytes_ += static_cast<std::int64_t>(bytes.size());
 }
 
@@ -218,7 +228,7 @@ std::vector<ImageNote> ImageJob::notes() const {
   for (const std::string& warning : damage_) notes.push_back({damage, input + warning});
   if (depth_loss_ != DepthLoss::none)
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
-  if (header_.more_images) notes.push_back({more_images, input + kMoreImagesWarning});
+  if (header_.more_images && !files_.page) notes.push_back({more_images, input + kMoreImagesWarning});
   if (!lost_profile_.empty())
     notes.push_back(
         {profile, input + "colour profile \"" + lost_profile_ + "\" is not applied and not kept"});

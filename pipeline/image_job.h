@@ -9,10 +9,12 @@
 #include <functional>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "images/codecs/codec.h"
+#include "images/codecs/pages.h"
 #include "images/files/input_file.h"
 #include "images/files/output_file.h"
 #include "pipeline/batch/lane.h"
@@ -24,11 +26,26 @@
 
 namespace imgpipe {
 
+// A file that is written page by page (images/codecs/pages.h); whoever makes the jobs of its pages puts it in
+// place.
+struct PageStack {
+  explicit PageStack(const std::string& path) : file(path) {}
+  OutputFile file;
+  PlaceInStack next;  // of the page that is written next
+};
+
+// Where the image is one page of its input.
+struct PageOfInput {
+  bool whole_stack = false;    // all pages go, in order, into one file
+  PageStack* stack = nullptr;  // that the page is written to, in place of a file of its own
+};
+
 struct ImageFiles {
   std::string input, output;            // paths, "-" for standard input and output
   std::string input_name, output_name;  // as messages have them: printable
   Format format = Format::png;          // of the output
   std::size_t number = 0;               // in a batch
+  std::optional<PageOfInput> page{};
 };
 
 // What takes an image's rows where no file is made of them.
@@ -93,6 +110,10 @@ class ImageJob {
   // Reads the file, or as much of it as its reader wants to have at hand. Spans of this and of open() are the
   // caller's: for one image both are `decode`.
   void read(PendingInput& input);
+  // The same of what was read already: a page.
+  void read(InputFile input);
+  // Before open(): the image is a page.
+  void set_page(const PageOfInput& page) { files_.page = page; }
   // What open() may take beside the file (images/codecs/codec.h).
   [[nodiscard]] std::int64_t opening_bytes() const;
   // Reads the header.
@@ -150,9 +171,10 @@ class ImageJob {
   [[nodiscard]] std::shared_ptr<const Metadata> kept_metadata();
   [[nodiscard]] bool drops_alpha() const { return has_alpha_ && !output_shape_.has_alpha(); }
   void begin_output();
+  [[nodiscard]] OutputFile& output() { return stack_ != nullptr ? stack_->file : *output_; }
   void append(std::span<const std::byte> bytes);
 
-  const ImageFiles files_;
+  ImageFiles files_;
   const ImageSettings& settings_;
   InputFile input_;  // the reader's
   std::unique_ptr<Reader> reader_;
@@ -166,6 +188,7 @@ class ImageJob {
   DepthLoss depth_loss_ = DepthLoss::none;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;
+  PageStack* stack_ = nullptr;    // in its place
   std::function<void()> accept_;  // where there is no output
   ByteSink sink_;                 // to the output, where it is written as it is made
   bool output_begun_ = false;

@@ -1,4 +1,4 @@
-// Decoders and encoders: round trips, damage of every kind, headers that lie, orientation, options.
+// Decoders and encoders: round trips, damage of every kind, headers that lie, options.
 #include "images/codecs/codec.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "images/image.h"
 #include "images/synth.h"
 #include "images/text.h"
+#include "tests/support/decoding.h"
 #include "tests/support/images.h"
 
 namespace imgpipe::test {
@@ -34,29 +35,9 @@ Bytes encode(const Image& image, Format format, const EncodeOptions& options = {
   return writer->finish().joined();
 }
 
-Image decode(const Bytes& bytes, const DecodeOptions& options = {}) {
-  const auto reader = open_reader(bytes, options);
-  Image image(reader->header().shape);
-  reader->read_rows(image.view());
-  return image;
-}
-
 Bytes text_bytes(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
-}
-
-// Why a decode fails; "" when it does not. The reason must be printable and of kind input or memory.
-std::string failure(const Bytes& bytes, const DecodeOptions& options = {}) {
-  try {
-    (void)decode(bytes, options);
-  } catch (const Error& error) {
-    EXPECT_TRUE(error.kind() == ErrorKind::input || error.kind() == ErrorKind::memory);
-    EXPECT_EQ(printable(error.what()), error.what());
-    EXPECT_NE(std::string(error.what()), "");
-    return error.what();
-  }
-  return "";
 }
 
 const std::vector<Format>& lossless() {
@@ -217,57 +198,6 @@ TEST(Codec, StorableShapes) {
   EncodeOptions stb;
   stb.codec = CodecChoice::stb;
   EXPECT_THROW((void)make_writer(Format::png, {40000, 40000, 3}, stb), Error);
-}
-
-// ---- Netpbm -----------------------------------------------------------------------------------------
-
-std::vector<int> samples(const Image& image) {
-  const Sample* data = image.view().data;
-  return {data, data + image.shape().samples()};
-}
-
-TEST(Netpbm, EveryKindAndMaximum) {
-  EXPECT_EQ(samples(decode(text_bytes("P1\n# c\n3 2\n0 1 0\n101\n"))), (std::vector{255, 0, 255, 0, 255, 0}));
-  EXPECT_EQ(samples(decode(text_bytes(std::string_view("P4 10 1\n\xA5\x40", 10)))),
-            (std::vector{0, 255, 0, 255, 255, 0, 255, 0, 255, 0}));
-  EXPECT_EQ(samples(decode(text_bytes("P2 3 1 15 0 7 15"))), (std::vector{0, 119, 255}));
-  EXPECT_EQ(samples(decode(text_bytes("P3\n1 1\n255\n1 2 3\n"))), (std::vector{1, 2, 3}));
-  EXPECT_EQ(samples(decode(text_bytes("P5 2 1 15\n\x07\x0F"))), (std::vector{119, 255}));
-  EXPECT_EQ(samples(decode(text_bytes(std::string_view("P5 2 1 65535\n\x80\x00\xFF\xFF", 17)))),
-            (std::vector{128, 255}));
-  EXPECT_EQ(samples(decode(text_bytes(std::string_view("P6\n1 1 255\n\n \t", 14)))),
-            (std::vector{10, 32, 9}));
-  EXPECT_EQ(samples(decode(text_bytes("P5#x\n#y\n 1#z\n1 255#w\nA"))), (std::vector{65}));
-}
-
-// The rule for more than 8 bits, value by value, against libpng's png_set_scale_16.
-TEST(Netpbm, SixteenBitsAreReducedAsPngDoes) {
-  Bytes file = text_bytes("P5 65536 1 65535\n");
-  for (int v = 0; v < 65536; ++v) {
-    file.push_back(static_cast<std::byte>(v >> 8));
-    file.push_back(static_cast<std::byte>(v & 255));
-  }
-  const Image image = decode(file);
-  for (int v = 0; v < 65536; ++v) ASSERT_EQ(int{image.view().data[v]}, (v * 255 + 32895) >> 16) << v;
-}
-
-TEST(Netpbm, Refuses) {
-  for (const char* text : {"P5", "P5 ", "P5 1", "P5 1 1", "P5 1 1 255", "P5 0 1 255 A", "P5 1 1 0 A",
-                           "P5 1 1 65536 AA", "P5 -1 1 255 A", "P5 99999999999 1 255 A", "P5 2 1 255\nA",
-                           "P2 2 1 255 1", "P2 1 1 255 x", "P2 1 1 9 10", "P5 1 1 9\nA", "P1 2 1 12",
-                           "P6 1 1 255\nAB", "P5 1 1 255x", "P2 1 1 255 99999999999"}) {
-    EXPECT_NE(failure(text_bytes(text)), "") << text;
-  }
-  // Lenient: what is missing is mid-grey.
-  DecodeOptions lenient;
-  lenient.lenient = true;
-  EXPECT_EQ(samples(decode(text_bytes("P5 3 2 255\nABCD"), lenient)),
-            (std::vector{65, 66, 67, 68, 128, 128}));
-  EXPECT_EQ(samples(decode(text_bytes("P2 3 1 255 1 2"), lenient)), (std::vector{1, 2, 128}));
-  const auto reader = open_reader(text_bytes("P5 1 1 255\n"), lenient);
-  Image image(reader->header().shape);
-  reader->read_rows(image.view());
-  EXPECT_EQ(reader->warnings().size(), 1U);
 }
 
 // ---- damage -----------------------------------------------------------------------------------------
@@ -432,103 +362,6 @@ TEST(Damage, BmpThatClaimsMoreThanItHas) {
   EXPECT_EQ(failure(indexed), "");
   indexed[62] = std::byte{7};
   EXPECT_NE(failure(indexed).find("palette"), std::string::npos);
-}
-
-// ---- orientation ------------------------------------------------------------------------------------
-
-// A TIFF structure with the orientation, in either byte order.
-Bytes tiff(int orientation, bool big_endian) {
-  Bytes out = text_bytes(
-      big_endian ? std::string_view("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0", 26)
-                 : std::string_view("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\0\0\0\0\0\0\0\0", 26));
-  out[big_endian ? 19 : 18] = static_cast<std::byte>(orientation);
-  return out;
-}
-
-TEST(Exif, ReadsTheOrientation) {
-  for (int value = 0; value <= 10; ++value) {
-    for (const bool big : {false, true}) {
-      const bool valid = value >= 1 && value <= 8;
-      EXPECT_EQ(static_cast<int>(exif_orientation(tiff(value, big))), valid ? value : 1) << value << big;
-    }
-  }
-}
-
-TEST(Exif, AnyDamageMeansUpright) {
-  const Bytes good = tiff(6, true);
-  for (std::size_t length = 0; length < 20; ++length) {
-    EXPECT_EQ(exif_orientation(std::span(good).first(length)), Orientation::upright) << length;
-  }
-  for (std::size_t i = 0; i < good.size(); ++i) {
-    for (int value = 0; value < 256; ++value) {
-      Bytes bytes = good;
-      bytes[i] = static_cast<std::byte>(value);
-      const int got = static_cast<int>(exif_orientation(bytes));
-      EXPECT_TRUE(got >= 1 && got <= 8);
-    }
-  }
-}
-
-// Where the stored corners end up, from the figure in the Exif standard: the first letter is what is seen
-// at the top left.
-TEST(Exif, TurnsEveryWay) {
-  const std::vector<Sample> stored{'a', 'b', 'c', 'd', 'e', 'f'};  // ab / cd / ef
-  const ConstHostPlane plane{stored.data(), 2, 3, 2, 1};
-  const std::vector<std::string> expected{"abcdef", "badcfe", "fedcba", "efcdab",
-                                          "acebdf", "ecafdb", "fdbeca", "bdface"};
-  for (int value = 1; value <= 8; ++value) {
-    const auto orientation = static_cast<Orientation>(value);
-    const Shape shape = oriented_shape(plane.shape(), orientation);
-    EXPECT_EQ(shape.width, value >= 5 ? 3 : 2);
-    Image upright(shape);
-    orient_pixels(plane, upright.view(), orientation);
-    const Sample* data = std::as_const(upright).view().data;
-    EXPECT_EQ(std::string(data, data + 6), expected[static_cast<std::size_t>(value - 1)]) << value;
-  }
-}
-
-// An eXIf chunk put into a PNG, and an APP1 segment into a JPEG.
-std::uint32_t crc32(std::span<const std::byte> bytes) {
-  std::uint32_t crc = 0xFFFFFFFF;
-  for (const std::byte b : bytes) {
-    crc ^= std::to_integer<std::uint32_t>(b);
-    for (int k = 0; k < 8; ++k) crc = (crc & 1) != 0 ? 0xEDB88320U ^ (crc >> 1) : crc >> 1;
-  }
-  return ~crc;
-}
-
-TEST(Exif, IsAppliedFromPngAndJpeg) {
-  const Image image = make_image({5, 3, 3});
-  const Bytes exif = tiff(6, false);
-  Bytes png = encode(image, Format::png);
-  Bytes chunk = text_bytes("eXIf");
-  chunk.insert(chunk.end(), exif.begin(), exif.end());
-  const std::uint32_t crc = crc32(chunk);
-  chunk.insert(chunk.begin(),
-               {std::byte{0}, std::byte{0}, std::byte{0}, static_cast<std::byte>(exif.size())});
-  for (int shift = 24; shift >= 0; shift -= 8) chunk.push_back(static_cast<std::byte>(crc >> shift));
-  png.insert(png.begin() + 33, chunk.begin(), chunk.end());
-
-  Bytes jpeg = encode(image, Format::jpeg);
-  Bytes segment =
-      text_bytes(std::string_view("\xFF\xE1\x00\x00"
-                                  "Exif\0\0",
-                                  10));
-  segment.insert(segment.end(), exif.begin(), exif.end());
-  segment[3] = static_cast<std::byte>(segment.size() - 2);
-  jpeg.insert(jpeg.begin() + 2, segment.begin(), segment.end());
-
-  for (const Bytes& bytes : {png, jpeg}) {
-    DecodeOptions as_stored;
-    as_stored.orient = false;
-    const Image stored = decode(bytes, as_stored);
-    const Image upright = decode(bytes);
-    EXPECT_EQ(stored.shape(), image.shape());
-    ASSERT_EQ(upright.shape(), (Shape{3, 5, 3}));
-    Image turned(upright.shape());
-    orient_pixels(stored.view(), turned.view(), Orientation::rotate_90);
-    EXPECT_EQ(first_difference(std::as_const(turned).view(), upright.view()), "");
-  }
 }
 
 TEST(Text, PrintableKeepsNoControlNorBrokenUtf8) {

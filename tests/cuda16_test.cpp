@@ -1,6 +1,5 @@
 // The CUDA functions of 16-bit samples where tests that know stages only by their row do not reach: counters
-// that pass 16 bits, parts of the values, every range of a stretch, Otsu's value of many histograms, and the
-// engine as a whole.
+// that pass 16 bits, parts of the values, every range of a stretch, Otsu's value of many histograms.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,13 +11,11 @@
 
 #include <gtest/gtest.h>
 
-#include "images/error.h"
 #include "kernels/contrast/contrast.h"
-#include "kernels/contrast/wide_stretch.h"
 #include "kernels/hist/hist.h"
+#include "kernels/stage.h"
 #include "kernels/threshold/threshold.h"
 #include "pipeline/compare.h"
-#include "pipeline/engine.h"
 #include "pipeline/owned_frame.h"
 #include "tests/support/cuda_backend.h"
 
@@ -31,77 +28,6 @@ namespace {
 
 constexpr int kBins16 = 65536;
 constexpr std::size_t kThreePlanes = std::size_t{3} * kBins16;
-
-// ---- the stretch, on the host -----------------------------------------------------------------------
-
-// Every distance of a span against the formula, whose quotient is carried along without divisions.
-template <class To>
-void expect_stretch(int span) {
-  const WideStretch stretch = wide_stretch<To, Sample16>(0, span);
-  const std::int64_t step = 2 * std::int64_t{kLargest<To>};
-  const std::int64_t divisor = 2 * std::int64_t{span};
-  std::int64_t quotient = 0;
-  std::int64_t rest = span;
-  for (int d = 0; d <= span; ++d) {
-    ASSERT_EQ(stretched_distance(stretch, static_cast<std::uint32_t>(d)), quotient) << span << " " << d;
-    quotient += step / divisor;
-    rest += step % divisor;
-    if (rest >= divisor) {
-      rest -= divisor;
-      ++quotient;
-    }
-  }
-}
-
-TEST(WideStretch, EveryDistanceOfManySpans) {
-  for (int span = 1; span < kBins16; span += span < 2048 || span > 65400 ? 1 : 61) {
-    expect_stretch<Sample16>(span);
-    expect_stretch<Sample>(span);
-    if (testing::Test::HasFatalFailure()) return;
-  }
-}
-
-// Of every span the distances at which the quotient is nearest to the next number: around every half is too
-// many, so those around the ends, and some in between.
-TEST(WideStretch, SomeDistancesOfEverySpan) {
-  std::mt19937 random(16);
-  for (int span = 1; span < kBins16; ++span) {
-    const WideStretch wide = wide_stretch<Sample16, Sample16>(0, span);
-    const WideStretch narrow = wide_stretch<Sample, Sample16>(0, span);
-    for (int i = 0; i < 24; ++i) {
-      const int d = i < 4   ? std::min(i, span)
-                    : i < 8 ? std::max(0, span - i + 4)
-                            : static_cast<int>(random() % static_cast<unsigned>(span + 1));
-      const auto value = static_cast<std::uint32_t>(d);
-      ASSERT_EQ(stretched_value(wide, value), (stretched<Sample16, Sample16>(d, 0, span)))
-          << span << " " << d;
-      ASSERT_EQ(stretched_value(narrow, value), (stretched<Sample, Sample16>(d, 0, span)))
-          << span << " " << d;
-    }
-  }
-}
-
-TEST(WideStretch, EveryRangeOf8Bits) {
-  for (int lo = 0; lo < 256; ++lo) {
-    for (int hi = 0; hi < 256; ++hi) {
-      const WideStretch stretch = wide_stretch<Sample16, Sample>(lo, hi);
-      for (int v = 0; v < 256; ++v)
-        ASSERT_EQ(stretched_value(stretch, static_cast<std::uint32_t>(v)),
-                  (stretched<Sample16, Sample>(v, lo, hi)))
-            << lo << " " << hi << " " << v;
-    }
-  }
-}
-
-// Without a range values stay, or are converted.
-TEST(WideStretch, EveryValueWithoutARange) {
-  const WideStretch same = wide_stretch<Sample16, Sample16>(9, 9);
-  const WideStretch narrow = wide_stretch<Sample, Sample16>(9, 3);
-  for (std::uint32_t v = 0; v < kBins16; ++v) {
-    ASSERT_EQ(stretched_value(same, v), v);
-    ASSERT_EQ(stretched_value(narrow, v), converted<Sample>(static_cast<Sample16>(v)));
-  }
-}
 
 #ifdef IMGPIPE_TEST_CUDA
 
@@ -167,16 +93,40 @@ std::vector<HistCase> hist_cases() {
       {"ramp", [](std::int64_t i) { return static_cast<std::uint32_t>(i) & 0xFFFF; }},
       {"two values, any words", [=](std::int64_t i) { return random(i) % 2 == 0 ? 40U : 51000U; }},
       // Both halves of one word pass their ends, and meet.
-      {"two values of one word", [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 32768U; }},
-      {"two values of one word, of a half",
-       [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 16384U; }},
-      {"two values of one word, of a quarter",
-       [=](std::int64_t i) { return random(i) % 2 == 0 ? 7U : 7U + 8192U; }},
-      {"the lower half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 32768U : 0U; }},
-      {"the upper half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 32767U : 65535U; }},
+      {"two values of one word", [=](std::int64_t i) { return random(i) % 2 == 0 ? 6U : 7U; }},
+      {"two values of one word of each quarter",
+       [=](std::int64_t i) { return 6U + random(i) % 2 + 16384U * (random(i) >> 4 & 3); }},
+      {"the lower half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 32769U : 32768U; }},
+      {"the upper half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 65534U : 65535U; }},
       {"flat areas", [](std::int64_t i) { return static_cast<std::uint32_t>(i / 777 * 40503) & 0xFFFF; }},
       {"12 bits", [=](std::int64_t i) { return (random(i) & 0xFFF) * 16; }},
+      // Each passes 16 bits, but a warp has none often enough to add it up first.
+      {"eight values", [=](std::int64_t i) { return random(i) % 8 * 8191; }},
+      {"hot values that change",
+       [=](std::int64_t i) { return static_cast<std::uint32_t>(i >> 15 & 0xFF) * 257 + random(i) % 4; }},
+      {"a hot value among noise",
+       [=](std::int64_t i) { return random(i) % 3 == 0 ? 4095U : random(i) >> 3 & 0xFFFF; }},
+      {"thirty values", [=](std::int64_t i) { return random(i) % 30 * 2027; }},
+      {"thirty values of fifteen words", [=](std::int64_t i) { return 51000U + random(i) % 30; }},
   };
+}
+
+struct HistWay {
+  std::string name;
+  std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)> launch;
+};
+
+// Those that the device can.
+std::vector<HistWay> hist_ways() {
+  std::vector<HistWay> all;
+  const auto add = [&](const std::string& name, const Hist16Way& way) {
+    all.push_back({name, [way](const StageCall<Device>& call, const CudaLaunch& launch) {
+                     return hist16_way_cuda(call, launch, way);
+                   }});
+  };
+  for (const int parts : {1, 2, 4}) add("parts " + std::to_string(parts), {.parts = parts});
+  if (find_cuda_device(0).major >= 9) add("clusters", {.clusters = true});
+  return all;
 }
 
 void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
@@ -185,18 +135,18 @@ void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
   std::vector<std::uint64_t> expected(kBins16, 0);
   const auto plane = image.images[0].untyped_view().as<Sample16>();
   for (std::int64_t i = 0; i < plane.width * plane.height; ++i) ++expected[plane.data[i]];
-  for (const int parts : {1, 2, 4}) {
+  for (const HistWay& way : hist_ways()) {
     for (const int count : multiprocessors) {
-      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " parts " +
-                   std::to_string(parts) + " multiprocessors " + std::to_string(count));
+      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " " + way.name +
+                   " multiprocessors " + std::to_string(count));
       std::vector<std::uint64_t> counts(kBins16, 0xDEADBEEF);
       StageCall<Host> call{};
       call.in = image.frame();
       call.histogram = {counts.data(), kBins16, 1, kBins16, 1};
-      const auto launch_parts = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        return hist16_parts_cuda(device, {launch.stream, count}, parts);
+      const auto launch_way = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+        return way.launch(device, {launch.stream, count});
       };
-      ASSERT_EQ(run_on_cuda(launched(launch_parts), call), "");
+      ASSERT_EQ(run_on_cuda(launched(launch_way), call), "");
       for (std::size_t bin = 0; bin < expected.size(); ++bin)
         ASSERT_EQ(expected[bin], counts[bin]) << "bin " << bin;
     }
@@ -213,7 +163,7 @@ TEST(CudaHist16, CountersThatPass16Bits) {
   }
 }
 
-TEST(CudaHist16, ASmallImageInEveryNumberOfParts) {
+TEST(CudaHist16, ASmallImageInEveryWay) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     expect_hist(test, 13, 7, {1});
@@ -344,6 +294,31 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
   return counts;
 }
 
+// Every value once: the picture shows the threshold.
+void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways) {
+  Planes in(256, 256, colors, SampleType::u16,
+            [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
+  Planes expected(256, 256, colors, SampleType::u16);
+  StageCall<Host> call{};
+  call.in = in.frame();
+  call.out = expected.frame();
+  call.histogram = {counts.data(), kBins16, colors, kBins16, 1};
+  call.parameters.values[0] = kOtsu;
+  threshold16_reference(call);
+  const auto room = threshold_found_bytes(in.type, call.parameters);
+  for (const OtsuWay way : ways) {
+    SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
+    const auto function = [way](const StageCall<Device>& device, const CudaLaunch& launch) {
+      return threshold16_way_cuda(device, launch, way);
+    };
+    Planes got(256, 256, colors, SampleType::u16);
+    call.out = got.frame();
+    ASSERT_EQ(run_on_cuda(launched(function), call, room), "");
+    expect_equal_planes(expected, got);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
 void expect_otsu(int first, int end) {
   std::mt19937_64 random(static_cast<std::uint64_t>(first) + 7);
   for (int i = first; i < end; ++i) {
@@ -354,24 +329,20 @@ void expect_otsu(int first, int end) {
       const std::vector<std::uint64_t> plane = made_histogram((i + c) % 9, random);
       counts.insert(counts.end(), plane.begin(), plane.end());
     }
-    // Every value once: the picture shows the threshold.
-    Planes in(256, 256, colors, SampleType::u16,
-              [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
-    Planes expected(256, 256, colors, SampleType::u16);
-    StageCall<Host> call{};
-    call.in = in.frame();
-    call.out = expected.frame();
-    call.histogram = {counts.data(), kBins16, colors, kBins16, 1};
-    call.parameters.values[0] = kOtsu;
-    threshold16_reference(call);
-    const auto room = threshold_found_bytes(in.type, call.parameters);
-    for (const auto& function : {threshold16_cuda, threshold16_by_divisions_cuda}) {
-      Planes got(256, 256, colors, SampleType::u16);
-      call.out = got.frame();
-      ASSERT_EQ(run_on_cuda(launched(function), call, room), "");
-      expect_equal_planes(expected, got);
-      if (testing::Test::HasFatalFailure()) return;
-    }
+    expect_otsu_of(counts, colors, {OtsuWay::chosen, OtsuWay::searched, OtsuWay::by_divisions});
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Histograms of which the clusters alone must find the value; more on the host: otsu_choice_test.
+TEST(CudaThreshold16, OtsuIsChosen) {
+  IMGPIPE_NEED_CUDA();
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 20; ++i) {
+    const int kinds[]{0, 1, 3, 7};
+    SCOPED_TRACE("case " + std::to_string(i));
+    expect_otsu_of(made_histogram(kinds[i % 4], random), 1, {OtsuWay::chosen_only});
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
@@ -383,125 +354,6 @@ TEST(CudaThreshold16, OtsuOfAFewHistograms) {
 TEST(CudaThreshold16, OtsuOfManyHistograms) {
   IMGPIPE_NEED_CUDA();
   expect_otsu(9, 120);
-}
-
-// ---- the engine -------------------------------------------------------------------------------------
-
-Image noise_image(Shape shape, std::uint64_t seed) {
-  shape.sample = SampleType::u16;
-  Image image(shape);
-  std::mt19937_64 random(seed);
-  const auto plane = image.untyped_view().as<Sample16>();
-  for (std::int64_t i = 0; i < shape.samples(); ++i) plane.data[i] = static_cast<Sample16>(random() >> 40);
-  return image;
-}
-
-ErrorKind kind_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& known) {
-    return known.kind();
-  }
-}
-
-struct Wish {
-  std::string stages;
-  bool fuse = false;
-  bool keep = true;
-  int repeat = 0;
-};
-
-Outcome run(Engine& engine, const Image& image, const Wish& wish) {
-  Job job;
-  job.reader = make_memory_reader(image.untyped_view());
-  job.plan = make_plan(parse_stages(wish.stages), image.shape(), wish.fuse);
-  job.keep_source = job.keep_outputs = wish.keep;
-  job.repeat = wish.repeat;
-  return engine.run(std::move(job));
-}
-
-const std::vector<std::string> kLists{"gray",
-                                      "hist",
-                                      "contrast",
-                                      "smooth",
-                                      "gray,hist,contrast,smooth",
-                                      "contrast:0.5:2:each,smooth:gauss:reflect",
-                                      "contrast:to=8",
-                                      "hist,contrast:to=8,smooth,hist,contrast:to=16,invert",
-                                      "depth:8,contrast,depth:16,hist",
-                                      "threshold,gamma:2.2",
-                                      "gamma:0.45,threshold:1000",
-                                      "resize:61:47,smooth:triangle:replicate,contrast:1",
-                                      "resize:23:17:area,threshold",
-                                      "smooth,resize:0:300:nearest,hist,gray"};
-
-bool went_in_bands(const Outcome& outcome) {
-  return std::ranges::any_of(outcome.timeline.spans(),
-                             [](const Span& span) { return span.track.starts_with("cuda slot"); });
-}
-
-void expect_engine(Engine& cuda, const Image& image, const Wish& wish) {
-  SCOPED_TRACE(wish.stages + (wish.fuse ? " fused " : " ") + std::to_string(image.shape().width) + "x" +
-               std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
-  const Outcome expected = run(*make_reference_engine(), image, wish);
-  if (expected.error) std::rethrow_exception(expected.error);
-  const Outcome got = run(cuda, image, wish);
-  if (got.error && kind_of(got.error) == ErrorKind::memory) return;  // of a limit that this list passes
-  if (got.error) std::rethrow_exception(got.error);
-  ASSERT_TRUE(expected.histograms == got.histograms);
-  const Difference difference = compare_frames(frame_of_image(expected.pixels), frame_of_image(got.pixels));
-  ASSERT_TRUE(difference.identical()) << difference.text();
-  if (!wish.keep) return;
-  for (const Difference& step : compare_outcomes(got, expected)) ASSERT_EQ(step.text(), "identical");
-}
-
-TEST(CudaEngine16, EqualsTheReferenceForEveryListShapeAndChannel) {
-  IMGPIPE_NEED_CUDA();
-  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
-  int number = 0;
-  for (const auto& [width, height] : {std::pair{1, 1}, std::pair{1, 37}, std::pair{41, 1}, std::pair{5, 5},
-                                      std::pair{33, 20}, std::pair{517, 61}}) {
-    for (int channels = 1; channels <= 4; ++channels) {
-      const Image image = noise_image({width, height, channels}, 5);
-      for (const std::string& stages : kLists) {
-        ++number;
-        expect_engine(*cuda, image, {stages, number % 2 == 0, number % 3 != 0, number % 11 == 0 ? 2 : 0});
-        if (testing::Test::HasFatalFailure()) return;
-      }
-    }
-  }
-}
-
-TEST(CudaEngine16, AnImageOfSeveralChunks) {
-  IMGPIPE_NEED_CUDA();
-  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
-  const Image image = noise_image({1801, 2711, 3}, 6);
-  for (const std::string& stages : kLists) {
-    expect_engine(*cuda, image, {stages, true, false, 0});
-    if (testing::Test::HasFatalFailure()) return;
-  }
-}
-
-TEST(CudaEngine16, InBands) {
-  IMGPIPE_NEED_CUDA();
-  int in_bands = 0;
-  for (const std::int64_t bytes : {std::int64_t{6} << 20, std::int64_t{12} << 20}) {
-    for (int channels = 1; channels <= 4; ++channels) {
-      const Image image = noise_image({701, 1501, channels}, 7);
-      for (const std::string& stages : kLists) {
-        const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 2, bytes);
-        expect_engine(*cuda, image, {stages, false, true, 0});
-        if (testing::Test::HasFatalFailure()) return;
-        in_bands += went_in_bands(run(*cuda, image, {stages, false, false, 0})) ? 1 : 0;
-      }
-    }
-  }
-  EXPECT_GT(in_bands, 20);
-}
-
-TEST(CudaEngine16, NothingIsFusedThatHasNoFunction) {
-  const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {9, 9, 3, SampleType::u16}, true);
-  for (const Step& step : plan.steps) EXPECT_NE(step.functions().cuda, nullptr) << step.label;
 }
 
 #endif

@@ -17,6 +17,7 @@
 #include "pipeline/engine.h"
 #include "tests/support/banded_reader.h"
 #include "tests/support/cuda_backend.h"
+#include "tests/support/error_kind.h"
 #include "tests/support/images.h"
 #include "tests/support/made_rows.h"
 
@@ -61,14 +62,6 @@ bool went_in_bands(const Outcome& outcome) {
     if (span.track.starts_with("cuda slot")) return true;
   }
   return false;
-}
-
-ErrorKind kind_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& known) {
-    return known.kind();
-  }
 }
 
 // About the least that a device can do it with.

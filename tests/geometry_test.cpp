@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <random>
@@ -14,18 +13,11 @@
 #include <gtest/gtest.h>
 
 #include "images/codecs/codec.h"
-#include "images/error.h"
 #include "images/simd.h"
-#include "images/synth.h"
 #include "kernels/stage.h"
 #include "pipeline/engine.h"
-#include "pipeline/host/chains.h"
-#include "tests/support/banded_reader.h"
 #include "tests/support/cuda_backend.h"
-#include "tests/support/files.h"
-#include "tests/support/host_band_device.h"
 #include "tests/support/images.h"
-#include "tests/support/process.h"
 
 namespace imgpipe::test {
 namespace {
@@ -299,183 +291,6 @@ TEST(Geometry, WhatIsTheSameIsTheSameOnCuda) {
       ASSERT_EQ(difference(made_by(*engine, same.other, in), made_by(*engine, same.one, in)), "");
     }
   }
-}
-
-// ---- in pieces --------------------------------------------------------------------------------------
-
-const std::vector<std::string> kLists{"crop:50x40+20+700",
-                                      "crop:50x1+0+1300",
-                                      "crop:9x9+0+0,smooth,contrast",
-                                      "hist,crop:70x300+1+500,hist",
-                                      "smooth,crop:70x300+1+500,smooth",
-                                      "crop:90x1200,resize:40:0,crop:11x50+3+100",
-                                      "flip:vertical",
-                                      "flip,smooth,flip:vertical,contrast",
-                                      "rotate:90",
-                                      "smooth,rotate:270,gray,smooth",
-                                      "rotate:180,crop:30x200+4+1100,contrast",
-                                      "crop:60x900,rotate:90,crop:500x20",
-                                      "resize:0:400:nearest,rotate:90,rotate:90"};
-constexpr std::int64_t kWidth = 91, kHeight = 1301;
-
-Job job_of(const Image& in, const std::string& stages, BandedLog* log, const BandedWays& ways = {.seed = 5}) {
-  Job job;
-  if (log == nullptr) {
-    job.reader = make_memory_reader(in.untyped_view());
-  } else {
-    job.reader = std::make_unique<BandedReader>(in.untyped_view(), ways, *log);
-  }
-  job.plan = make_plan(parse_stages(stages), in.shape());
-  job.writer = make_writer(Format::ppm, job.plan.output);
-  job.keep_pixels = false;
-  return job;
-}
-
-std::vector<std::byte> file_of(Engine& engine, Job job) {
-  const Outcome outcome = engine.run(std::move(job));
-  if (outcome.error) std::rethrow_exception(outcome.error);
-  return outcome.file.joined();
-}
-
-TEST(Geometry, FromReaderToFileInBands) {
-  const Image in = noise({kWidth, kHeight, 3}, 11);
-  for (const std::string& stages : kLists) {
-    const auto expected = file_of(*make_reference_engine(), job_of(in, stages, nullptr));
-    for (const int threads : {1, 2, 5}) {
-      SCOPED_TRACE(stages + ", threads: " + std::to_string(threads));
-      const auto engine = make_cpu_engine(threads);
-      EXPECT_EQ(file_of(*engine, job_of(in, stages, nullptr)), expected);
-      BandedLog log;
-      EXPECT_EQ(file_of(*engine, job_of(in, stages, &log)), expected);
-      EXPECT_EQ(log.faults, std::vector<std::string>());
-      EXPECT_TRUE(log.complete(kHeight)) << "rows that nothing needs are read too";
-    }
-  }
-}
-
-TEST(Geometry, OfADeviceInBands) {
-  const Image in = noise({kWidth, kHeight, 3}, 12);
-  for (const std::string& stages : kLists) {
-    const auto expected = file_of(*make_reference_engine(), job_of(in, stages, nullptr));
-    for (const std::int64_t bytes : {std::int64_t{150'000}, std::int64_t{600'000}, std::int64_t{1} << 30}) {
-      for (const int threads : {1, 4}) {
-        SCOPED_TRACE(stages + ", threads: " + std::to_string(threads) + ", bytes: " + std::to_string(bytes));
-        HostBandDevice device(bytes, threads == 1 ? Queued::when_waited_for : Queued::at_once);
-        HostBandEngine engine(device, threads);
-        BandedLog log;
-        EXPECT_EQ(file_of(engine, job_of(in, stages, threads == 1 ? nullptr : &log)), expected);
-        EXPECT_EQ(device.faults, std::vector<std::string>());
-        EXPECT_EQ(log.faults, std::vector<std::string>());
-      }
-    }
-  }
-}
-
-// A file is judged whole, whatever is left of its image.
-TEST(Geometry, DamageBesideTheRectangleIsAnError) {
-  const Image in = noise({kWidth, kHeight, 3}, 13);
-  for (const char* stages : {"crop:50x40+20+700", "crop:50x1+0+0", "crop:50x1+0+1300"}) {
-    for (const std::int64_t row : {0, 100, 720, 1299, 1300}) {
-      for (const int threads : {1, 3}) {
-        BandedLog log;
-        Job job = job_of(in, stages, &log, {.fails_at = row});
-        EXPECT_TRUE(make_cpu_engine(threads)->run(std::move(job)).error) << stages << " row " << row;
-        EXPECT_EQ(log.faults, std::vector<std::string>());
-      }
-    }
-  }
-}
-
-// A small part of a large image takes what its bands take, wherever it lies; what lies beside it is read
-// in pieces.
-TEST(Geometry, APartOfALargeImageHoldsLittleOfIt) {
-  const Shape shape{50'000, 40'000, 3};
-  for (const char* stages : {"crop:100x100+7+20000", "crop:100x1+7+39999", "crop:40000x30000+0+10000,smooth",
-                             "crop:100x100+7+0,smooth,gray", "smooth,crop:9000x9000,invert"}) {
-    const Plan plan = make_plan(parse_stages(stages), shape);
-    for (const Format format : {Format::png, Format::ppm}) {
-      const auto writer = make_writer(format, plan.output);
-      const ChainedPlan chained(plan, true, {}, ChainLength::longest);
-      EXPECT_EQ(chained.chains.size(), 1U) << stages;
-      const BandPlan bands(chained, chained.chains.front(), writer.get(), 2);
-      EXPECT_LT(bands.band_bytes(), std::int64_t{32} << 20) << stages;
-      EXPECT_LT(bands.rows_read(), 400) << stages;
-    }
-  }
-}
-
-// A work that needs all rows begins a chain, and goes on in it; on a device it has one for itself.
-TEST(Geometry, WhatNeedsAllRowsBeginsAChain) {
-  const auto chains = [](const char* stages, ChainLength length) {
-    const Plan plan = make_plan(parse_stages(stages), {300, 200, 3});
-    std::string text;
-    for (const Chain& chain : ChainedPlan(plan, true, {}, length).chains)
-      text += std::to_string(chain.end - chain.first) + (chain.of_all_rows ? "! " : " ");
-    return text;
-  };
-  EXPECT_EQ(chains("rotate:90", ChainLength::longest), "0 1! ");
-  EXPECT_EQ(chains("invert,rotate:90,flip,gray,smooth", ChainLength::longest), "2 5! ");
-  EXPECT_EQ(chains("invert,rotate:90,flip,gray,smooth", ChainLength::longest_on_device), "2 1! 4 ");
-  EXPECT_EQ(chains("flip:vertical,rotate:90", ChainLength::longest), "0 1! 1! ");
-  EXPECT_EQ(chains("flip,crop:20x20", ChainLength::longest), "2 ");
-  EXPECT_EQ(chains("hist,crop:20x20,gray", ChainLength::longest), "2 3 ");
-}
-
-// ---- the program ------------------------------------------------------------------------------------
-
-class GeometryCli : public testing::Test {
- protected:
-  void SetUp() override {
-    std::filesystem::create_directory(folder_.path() / "in");
-    write("in/large.png", {40, 30, 3});
-    write("in/small.png", {20, 30, 3});
-  }
-  void write(const std::string& name, const Shape& shape) const {
-    const Image image = synthesize(parse_pattern("photo"), shape, 4);
-    const auto writer = make_writer(Format::png, shape);
-    writer->write_rows(image.view());
-    save(folder_.file(name), writer->finish().joined());
-  }
-  [[nodiscard]] Shape shape_of_file(const std::string& name) const {
-    const std::vector<std::byte> bytes = load(folder_.file(name));
-    return open_reader(bytes)->header().shape;
-  }
-
-  TemporaryFolder folder_;
-};
-
-TEST_F(GeometryCli, AnImageHasItsNewSizeAndTheReportItsSteps) {
-  const RunResult run =
-      run_imgpipe({folder_.file("in/large.png"), folder_.file("out.png"), "--stages",
-                   "crop:30x20+4+3,rotate:90,flip", "--device", "cpu", "--cpu", "--keep-stages",
-                   folder_.file("steps"), "--report", folder_.file("report.json")});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(shape_of_file("out.png"), (Shape{20, 30, 3}));
-  EXPECT_EQ(shape_of_file("steps/01_crop-30x20+4+3.png"), (Shape{30, 20, 3}));
-  EXPECT_EQ(shape_of_file("steps/02_rotate-90.png"), (Shape{20, 30, 3}));
-  for (const char* row : {"crop:30x20+4+3", "rotate:90", "flip"}) {
-    EXPECT_NE(run.out.find(row), std::string::npos) << row << "\n" << run.out;
-    EXPECT_NE(load_text(folder_.file("report.json")).find(row), std::string::npos) << row;
-  }
-}
-
-TEST_F(GeometryCli, ARectangleOutsideIsOneLine) {
-  const RunResult run = run_imgpipe(
-      {folder_.file("in/small.png"), folder_.file("out.png"), "--stages", "crop:30x20", "--device", "cpu"});
-  EXPECT_EQ(run.exit_code, 2);
-  EXPECT_EQ(run.err, "imgpipe: " + folder_.file("in/small.png") +
-                         ": crop:30x20 of 20x30 pixels: the rectangle is not inside the image\n");
-  EXPECT_FALSE(std::filesystem::exists(folder_.file("out.png")));
-}
-
-// Of a batch it is that image's failure, and no other's.
-TEST_F(GeometryCli, OfABatchOnlyTheImageThatIsTooSmallFails) {
-  const RunResult run = run_imgpipe(
-      {folder_.file("in"), folder_.file("out"), "--stages", "crop:30x20,flip:vertical", "--device", "cpu"});
-  EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
-  EXPECT_EQ(shape_of_file("out/large.png"), (Shape{30, 20, 3}));
-  EXPECT_FALSE(std::filesystem::exists(folder_.file("out/small.png")));
-  EXPECT_NE(run.err.find("small.png: crop:30x20 of 20x30 pixels"), std::string::npos) << run.err;
 }
 
 }  // namespace

@@ -70,6 +70,18 @@ TEST(Exif, OrientationStaysWhereItWasNotApplied) {
   EXPECT_EQ(read_exif(rewritten(camera_exif(6).build(), false)).image.at(0x0112).values.at(0), 6U);
 }
 
+TEST(Exif, AnOrientationThatIsNoneIsLeftOut) {
+  for (const bool big_endian : {false, true}) {
+    ExifParts parts = camera_exif(8, big_endian);
+    EXPECT_EQ(read_exif(rewritten(parts.build(), false)).image.count(0x0112), 1U);
+    for (const ExifField& none :
+         {ExifField{3, {0}}, {3, {9}}, {3, {0x0100}}, {3, {99}}, {4, {6}}, {3, {6, 6}}}) {
+      parts.image[0x0112] = none;
+      EXPECT_EQ(read_exif(rewritten(parts.build(), false)).image.count(0x0112), 0U) << none.values[0];
+    }
+  }
+}
+
 TEST(Exif, WritingItAgainChangesNothing) {
   for (const bool big_endian : {false, true}) {
     const Bytes once = rewritten(camera_exif(8, big_endian).build());

@@ -256,6 +256,29 @@ TEST(Metadata, ATiffKeepsItsDescriptionAndItsPlace) {
   EXPECT_EQ(bmp.lost.size(), 3U);
 }
 
+// ImageJ counts pixels to a unit that only its description names: to TIFF no unit is "none".
+TEST(Metadata, PixelsToAUnitThatTheDescriptionNamesStay) {
+  Metadata given;
+  given.fields = {tiff_field<char>(270, 2, {'u', 'n', 'i', 't', '=', 'u', 'm', 0})};
+  given.resolution = Resolution{.x = 20, .x_of = 13, .y = 20, .y_of = 13};
+  const Bytes file = file_with(Format::tiff, given);
+  const auto kept = [&](Format output, bool scaled = false) {
+    return keep_metadata(file, {.output = output, .shape = {17, 11, 3}, .scaled = scaled});
+  };
+  const KeptMetadata tiff = kept(Format::tiff);
+  ASSERT_TRUE(tiff.metadata->resolution);
+  EXPECT_EQ(tiff.metadata->resolution->x, 20U);
+  EXPECT_EQ(tiff.metadata->resolution->y_of, 13U);
+  EXPECT_TRUE(tiff.lost.empty());
+  EXPECT_EQ(lost_metadata_text(kept(Format::tiff, true).lost), "resolution (resized)");
+  EXPECT_FALSE(kept(Format::png).metadata->resolution);
+  EXPECT_EQ(lost_metadata_text(kept(Format::png).lost), "");
+  given.resolution = Resolution();  // one to nothing
+  const Bytes nothing = file_with(Format::tiff, given);
+  const MetadataUse resized{.output = Format::tiff, .shape = {17, 11, 3}, .scaled = true};
+  EXPECT_EQ(lost_metadata_text(keep_metadata(nothing, resized).lost), "");
+}
+
 TEST(Metadata, KeysOfAGeoTiffMustFit) {
   const Bytes file = file_with(Format::tiff, tiff_metadata(6));
   const KeptMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});

@@ -20,6 +20,7 @@
 #include "images/error.h"
 #include "images/image.h"
 #include "tests/support/images.h"
+#include "tests/support/libpng_source.h"
 
 namespace imgpipe::test {
 namespace {
@@ -28,32 +29,16 @@ using Bytes = std::vector<std::byte>;
 
 // ---- libpng, a warning is an error ------------------------------------------------------------------
 
-struct Source {
-  const Bytes* bytes;
-  std::size_t position;
-};
-
-void read_bytes(png_structp png, png_bytep out, png_size_t count) {
-  auto* source = static_cast<Source*>(png_get_io_ptr(png));
-  if (source->bytes->size() - source->position < count) png_error(png, "truncated");
-  std::memcpy(out, source->bytes->data() + source->position, count);
-  source->position += count;
-}
-
-[[noreturn]] void give_up(png_structp png, png_const_charp) {
-  png_longjmp(png, 1);
-}
-
 // Fills `image`; false when libpng complains. The image is 8 bits a sample, not interlaced.
 bool decode_by_libpng(const Bytes& bytes, HostPlane image) {
-  Source source{&bytes, 0};
-  png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, give_up, give_up);
+  PngSource source{&bytes};
+  png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, give_up_png, give_up_png);
   png_infop info = png_create_info_struct(png);
   if (setjmp(png_jmpbuf(png)) != 0) {
     png_destroy_read_struct(&png, &info, nullptr);
     return false;
   }
-  png_set_read_fn(png, &source, read_bytes);
+  png_set_read_fn(png, &source, read_png_bytes);
   png_read_info(png, info);
   if (png_get_image_width(png, info) != static_cast<png_uint_32>(image.width) ||
       png_get_image_height(png, info) != static_cast<png_uint_32>(image.height) ||

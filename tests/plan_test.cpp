@@ -316,17 +316,6 @@ TEST(Plan, RefusesWrongParameters) {
 
 constexpr Shape kDeepRgba{8, 4, 4, SampleType::u16};
 
-TEST(Plan, SamplesOf16BitsStayUnlessAStepMakesOthers) {
-  const auto output = [](std::string_view stages, const Shape& input) {
-    return make_plan(parse_stages(stages), input).output.sample;
-  };
-  EXPECT_EQ(output("gray,hist,contrast,smooth", kDeepRgba), SampleType::u16);
-  EXPECT_EQ(output("depth:8", kDeepRgba), SampleType::u8);
-  EXPECT_EQ(output("smooth,contrast:to=8,invert", kDeepRgba), SampleType::u8);
-  EXPECT_EQ(output("contrast:to=16", kRgba), SampleType::u16);
-  EXPECT_EQ(output("depth:16,gamma:2,depth:8", kRgba), SampleType::u8);
-}
-
 // It takes pixels as they lie.
 TEST(Plan, DepthNeedsNoOtherLayout) {
   EXPECT_EQ(labels("depth:8", kDeepRgba), "depth:8");
@@ -336,62 +325,6 @@ TEST(Plan, DepthNeedsNoOtherLayout) {
   const Plan left_out = make_plan(parse_stages("depth:8"), kRgb);
   EXPECT_TRUE(left_out.steps.empty());
   EXPECT_EQ(left_out.notes, (std::vector<std::string>{"depth:8 left out: the samples have 8 bits already"}));
-}
-
-// Alpha goes past contrast, but for one that makes samples of another type.
-TEST(Plan, AlphaIsConvertedWithTheColour) {
-  const auto uses_alpha = [](std::string_view stages) {
-    const Plan plan = make_plan(parse_stages(stages), kDeepRgba);
-    const std::vector<Work> works = works_of(plan, FusedSteps::as_parts);
-    const Buffers buffers = buffers_of(plan, works);
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      if (works[i].step->stage->name == "contrast")
-        return buffers.works[i].alpha_in.has_value() && buffers.works[i].alpha_out.has_value();
-    }
-    return false;
-  };
-  EXPECT_FALSE(uses_alpha("contrast"));
-  EXPECT_FALSE(uses_alpha("contrast:to=16"));
-  EXPECT_TRUE(uses_alpha("contrast:to=8"));
-}
-
-TEST(Plan, FusesNoStepsOfOtherSamples) {
-  const auto fused = [](std::string_view stages, const Shape& input) {
-    return make_plan(parse_stages(stages), input, true).steps.front().parts.size();
-  };
-  const Shape deep_grey{8, 4, 1, SampleType::u16};
-  EXPECT_EQ(fused("hist,contrast,smooth", deep_grey), 0U);
-  const Plan to_16 = make_plan(parse_stages("hist,contrast:to=16,smooth"), kGrey, true);
-  EXPECT_EQ(to_16.steps.size(), 3U);
-  const Plan same = make_plan(parse_stages("hist,contrast,smooth"), kGrey, true);
-  EXPECT_EQ(same.steps.size(), 2U);
-}
-
-TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
-  try {
-    (void)make_plan(parse_stages("threshold:256"), kRgb);
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_NE(std::string(error.what()).find("the samples have 8 bits, 0 to 255"), std::string::npos)
-        << error.what();
-  }
-  EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:255"), kRgb));
-  EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:256"), kDeepRgba));
-}
-
-// No stage may take samples of 16 bits for bytes.
-TEST(Plan, RefusesSamplesThatAStageHasNoFunctionsFor) {
-  const Shape deep{8, 4, 3, SampleType::u16};
-  for (const Stage& stage : stage_table()) {
-    if (!stage.selectable || stage.u16.reference != nullptr) continue;
-    try {
-      (void)make_plan(parse_stages(golden_cases(stage.name).at(0)), deep);
-      ADD_FAILURE() << stage.name;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::usage);
-    }
-  }
 }
 
 TEST(Plan, RefusesImagesThatAreTooLarge) {

@@ -238,6 +238,27 @@ TEST(Psd, RefusedByName) {
   EXPECT_NE(failure(claims).find("--max-pixels"), std::string::npos);
 }
 
+// In both versions, packed and not; with 8 and 16 bits a sample.
+TEST(Psd, SixteenBitFilesAreCutAndBent) {
+  for (const int version : {1, 2}) {
+    for (const int compression : {0, 1}) {
+      Psd psd{5, 3};
+      psd.version = version;
+      psd.depth = 16;
+      psd.compression = compression;
+      psd.layers = layer_count(-1, version);
+      for (unsigned c = 0; c < 4; ++c) psd.channels.push_back(noise(15, 65536, c));
+      const Bytes good = make_psd(psd);
+      ASSERT_EQ(failure(good, sixteen_bits()), "");
+      for (std::size_t size = 4; size < good.size(); ++size) {
+        EXPECT_NE(failure(cut(good, size), sixteen_bits()), "") << size;
+        (void)failure(cut(good, size), sixteen_bits(true));
+      }
+      expect_stable_when_damaged(good);
+    }
+  }
+}
+
 TEST(Psd, EveryCutIsRefusedOrFilledWithGrey) {
   for (const int compression : {0, 1}) {
     Psd psd{5, 3};

@@ -6,36 +6,18 @@
 #include <nlohmann/json.hpp>
 
 #include "images/image.h"
-#include "tests/support/batch_cli.h"
 #include "tests/support/decoding.h"
+#include "tests/support/samples_cli.h"
 
 namespace imgpipe::test {
 namespace {
 
 using Json = nlohmann::json;
 
-class RangeCli : public BatchCli {
+class RangeCli : public SamplesCli {
  protected:
-  void SetUp() override { fs::create_directories(in()); }
-
-  void write_samples(const std::string& name, const Shape& shape, const std::vector<int>& samples) const {
-    Image image(shape);
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      image.untyped_view().data[i] = static_cast<std::byte>(samples[i]);
-    const auto writer = make_writer(*format_by_ending(name), shape);
-    writer->write_rows(std::as_const(image).untyped_view());
-    save(file(name), writer->finish().joined());
-  }
-
   [[nodiscard]] std::vector<int> samples_of(const std::string& name) const {
-    const std::vector<std::byte> bytes = load(file(name));
-    const auto reader = open_reader(bytes);
-    Image image(reader->header().shape);
-    reader->read_rows(image.untyped_view());
-    std::vector<int> samples;
-    for (std::int64_t i = 0; i < image.shape().samples(); ++i)
-      samples.push_back(std::to_integer<int>(image.untyped_view().data[i]));
-    return samples;
+    return samples(decode(load(file(name))));
   }
 
   void write_stats(const std::string& name) const {

@@ -10,33 +10,21 @@
 #include <nlohmann/json.hpp>
 
 #include "images/image.h"
-#include "tests/support/batch_cli.h"
+#include "tests/support/samples_cli.h"
 
 namespace imgpipe::test {
 namespace {
 
 using Json = nlohmann::json;
 
-class StatsCli : public BatchCli {
+class StatsCli : public SamplesCli {
  protected:
-  void SetUp() override { fs::create_directories(in()); }
-
-  // A file of samples that are listed pixel by pixel.
-  void write_pixels(const std::string& name, const Shape& shape, const std::vector<int>& samples) const {
-    Image image(shape);
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      image.untyped_view().data[i] = static_cast<std::byte>(samples[i]);
-    const auto writer = make_writer(*format_by_ending(name), shape);
-    writer->write_rows(std::as_const(image).untyped_view());
-    save(file(name), writer->finish().joined());
-  }
-
   // Two greys and two colours, one of each with alpha.
   void write_four() const {
-    write_pixels("in/a.png", {2, 2, 1}, {0, 10, 20, 30});
-    write_pixels("in/b.png", {2, 1, 2}, {200, 255, 100, 0});
-    write_pixels("in/c.png", {2, 1, 3}, {1, 2, 3, 5, 6, 7});
-    write_pixels("in/d.png", {1, 1, 4}, {9, 10, 11, 128});
+    write_samples("in/a.png", {2, 2, 1}, {0, 10, 20, 30});
+    write_samples("in/b.png", {2, 1, 2}, {200, 255, 100, 0});
+    write_samples("in/c.png", {2, 1, 3}, {1, 2, 3, 5, 6, 7});
+    write_samples("in/d.png", {1, 1, 4}, {9, 10, 11, 128});
   }
 
   [[nodiscard]] RunResult stats(std::vector<std::string> arguments, const RunOptions& options = {}) const {
@@ -109,7 +97,7 @@ TEST_F(StatsCli, CountsGreyColourAndAlphaApart) {
 }
 
 TEST_F(StatsCli, TheTableIsForPeople) {
-  write_pixels("in/a.png", {1000, 2, 1}, std::vector<int>(2000, 51));
+  write_samples("in/a.png", {1000, 2, 1}, std::vector<int>(2000, 51));
   const RunResult run = stats({file("in/a.png"), "--percentiles", "50"});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err, "");
@@ -145,8 +133,8 @@ TEST_F(StatsCli, TheSameBytesWhateverTheJobs) {
 }
 
 TEST_F(StatsCli, StagesRunBeforeTheCount) {
-  write_pixels("in/c.png", {2, 1, 3}, {10, 10, 10, 20, 20, 20});
-  write_pixels("in/g.png", {2, 1, 1}, {30, 40});
+  write_samples("in/c.png", {2, 1, 3}, {10, 10, 10, 20, 20, 20});
+  write_samples("in/g.png", {2, 1, 1}, {30, 40});
   const RunResult run = stats({in(), "--stages", "gray,invert", "--json", "-", "-q"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json json = json_of(run);
@@ -230,7 +218,7 @@ TEST_F(StatsCli, EachImageHasARow) {
 }
 
 TEST_F(StatsCli, NamesWithCommasAreQuoted) {
-  write_pixels("in/a,\"b\".png", {1, 1, 1}, {7});
+  write_samples("in/a,\"b\".png", {1, 1, 1}, {7});
   ASSERT_EQ(stats({in(), "--per-image", file("r.csv"), "-q"}).exit_code, 0);
   const std::string text = load_text(file("r.csv"));
   EXPECT_NE(text.find("\n\"" + in() + "/a,\"\"b\"\".png\",counted,grey,1,1,8,255,7,7,7.0,0.0,"),
@@ -268,7 +256,7 @@ TEST_F(StatsCli, TakesImagesAsABatchDoes) {
 }
 
 TEST_F(StatsCli, WhatItIsToldOfItsInputHolds) {
-  write_pixels("in/a.png", {40, 40, 1}, std::vector<int>(1600, 5));
+  write_samples("in/a.png", {40, 40, 1}, std::vector<int>(1600, 5));
   EXPECT_EQ(stats({in(), "--max-pixels", "1599"}).exit_code, 1);
   EXPECT_EQ(stats({in(), "--max-pixels", "1600"}).exit_code, 0);
   const std::string whole = load_text(file("in/a.png"));

@@ -217,6 +217,30 @@ TEST_F(LargeOutput, LeavesNothingOfAnImageThatFails) {
   EXPECT_EQ(out_.names(), Strings{});
 }
 
+// A TIFF whose last strip or tile has a wrong checksum, to a TIFF: its first rows are written by then.
+TEST_F(LargeOutput, LeavesNothingOfATiffThatFails) {
+  for (const std::string tile : {"0", "256"}) {
+    const std::string name = "bad" + tile + ".tif";
+    ASSERT_EQ(run_imgpipe(
+                  {"synth", in_.file(name), "--pattern", "photo", "--size", "4000x3000", "--tiff-tile", tile})
+                  .exit_code,
+              0);
+    Bytes file = load(in_.file(name));
+    file.back() ^= std::byte{1};  // of its checksum
+    save(in_.file(name), file);
+    for (const char* threads : {"1", "3"}) {
+      for (const std::string stages : {"gray,smooth", "resize:1000"}) {
+        const RunResult run = run_imgpipe({in_.file(name), out_.file("o.tif"), "--stages", stages,
+                                           "--threads", threads, "--device", "cpu"});
+        EXPECT_EQ(run.exit_code, 1) << run.err;
+        EXPECT_EQ(run.err.find("imgpipe: " + in_.file(name) + ": TIFF: "), 0U) << run.err;
+        EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+        EXPECT_EQ(out_.names(), Strings{});
+      }
+    }
+  }
+}
+
 TEST_F(LargeOutput, LeavesTheOldFileWhereTheImageFails) {
   make_bad("bad.pgm");
   save_text(out_.file("o.pgm"), "old");
@@ -258,13 +282,16 @@ TEST_F(LargeOutput, AFullDiskIsTheOutputsError) {
 TEST_F(LargeOutput, IsTheSameOnStandardOutput) {
   ASSERT_EQ(
       run_imgpipe({"synth", in_.file("good.ppm"), "--pattern", "photo", "--size", "4000x3000"}).exit_code, 0);
-  for (const std::string ending : {"ppm", "png", "jpg"}) {
+  for (const std::string ending : {"ppm", "png", "jpg", "tif"}) {
     const std::string file = out_.file("o." + ending);
     const Strings common{"--stages", "gray", "--device", "cpu", "--quiet"};
     Strings to_file{in_.file("good.ppm"), file};
     to_file.insert(to_file.end(), common.begin(), common.end());
     ASSERT_EQ(run_imgpipe(to_file).exit_code, 0);
-    Strings to_stdout{in_.file("good.ppm"), "-", "--format", ending == "jpg" ? "jpeg" : ending};
+    Strings to_stdout{in_.file("good.ppm"), "-", "--format",
+                      ending == "jpg"   ? "jpeg"
+                      : ending == "tif" ? "tiff"
+                                        : ending};
     to_stdout.insert(to_stdout.end(), common.begin(), common.end());
     RunOptions into;
     into.stdout_path = out_.file("stdout." + ending);
@@ -291,6 +318,28 @@ TEST_F(LargeOutput, PeakMemoryIsFarBelowTheFiles) {
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_LT(static_cast<double>(run.max_rss_bytes), kPixels * bytes_a_pixel + kProgram) << name;
     std::filesystem::remove(out_.file("o.pgm"));
+  }
+}
+
+// The packed file, some rows of strips or tiles, and the program: neither 120 MB of pixels nor 40 MB and more
+// of what is written.
+TEST_F(LargeOutput, PeakMemoryOfATiffIsThatOfItsFile) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
+  constexpr std::int64_t kRoom = std::int64_t{44} << 20;
+  malloc_trim(0);
+  for (const std::string tile : {"0", "256"}) {
+    ASSERT_EQ(run_imgpipe({"synth", in_.file("i.tif"), "--pattern", "photo", "--size", "8000x5000",
+                           "--tiff-tile", tile, "--overwrite"})
+                  .exit_code,
+              0);
+    const auto file = static_cast<std::int64_t>(std::filesystem::file_size(in_.file("i.tif")));
+    for (const std::string stages : {"gray,smooth", "smooth", "resize:4000"}) {
+      const RunResult run =
+          run_imgpipe({in_.file("i.tif"), out_.file("o.tif"), "--stages", stages, "--tiff-tile", tile,
+                       "--device", "cpu", "--quiet", "--threads", "2", "--overwrite"});
+      ASSERT_EQ(run.exit_code, 0) << run.err;
+      EXPECT_LT(run.max_rss_bytes, file + kRoom) << stages << ", tiles of " << tile;
+    }
   }
 }
 

@@ -1,6 +1,11 @@
 // Damaged and hostile TIFF: one line, in no time, in little memory.
 #include <algorithm>
+#include <exception>
+#include <mutex>
 #include <random>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <tiffio.h>
@@ -15,6 +20,7 @@
 #include "tests/support/file_parts.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/tiff_file.h"
+#include "tests/support/tiff_seeds.h"
 
 namespace imgpipe::test {
 namespace {
@@ -64,6 +70,40 @@ int try_all(const FileBytes& file) {
   return failures;
 }
 
+// Bands of 5 rows with one of the band before, by several threads. Throws what one of them throws.
+void read_in_bands(const FileBytes& file, int threads) {
+  const auto reader = open_reader(file);
+  const Shape shape = reader->header().shape;
+  std::mutex mutex;
+  std::int64_t next = 0;
+  std::exception_ptr error;
+  const auto work = [&] {
+    Image band({shape.width, 6, shape.channels, shape.sample});
+    for (;;) {
+      std::int64_t first = 0, count = 0;
+      {
+        const std::lock_guard lock(mutex);
+        if (next == shape.height || error) return;
+        first = std::max<std::int64_t>(next - 1, 0);
+        count = std::min<std::int64_t>(6, shape.height - first);
+        reader->begin_band(first, count);
+        next = first + count;
+      }
+      try {
+        reader->read_band(first, band.untyped_view().rows(0, count));
+      } catch (const Error&) {
+        const std::lock_guard lock(mutex);
+        if (!error) error = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& thread : others) thread.join();
+  if (error) std::rethrow_exception(error);
+}
+
 TEST(TiffDamage, CutAtEveryByte) {
   for (const int compression : kCompressions) {
     const FileBytes file = file_of(kind_of(compression));
@@ -72,6 +112,42 @@ TEST(TiffDamage, CutAtEveryByte) {
       const FileBytes part = cut(file, size);
       EXPECT_NE(failure(part), "") << compression << " cut to " << size << " of " << file.size();
       try_all(part);
+    }
+  }
+}
+
+// In bands by several threads: rows that were given before are no pass for what comes later.
+TEST(TiffDamage, CutAtEveryByteInBands) {
+  for (const int compression : kCompressions) {
+    for (const bool tiled : {false, true}) {
+      TiffKind kind = kind_of(compression);
+      kind.height = 40;
+      if (tiled) kind.tile_width = kind.tile_height = 16;
+      const FileBytes file = file_of(kind);
+      for (std::size_t size = 1; size < file.size(); size += kSanitized ? 7 : 1) {
+        const FileBytes part = cut(file, size);
+        std::string said;
+        try {
+          read_in_bands(part, 3);
+        } catch (const Error& error) {
+          said = error.what();
+        }
+        EXPECT_EQ(said, failure(part)) << compression << " cut to " << size;
+      }
+      // A directory that lies in front: the last strip or tile ends too early, and all others are whole.
+      FileBytes short_of = file;
+      const TiffPage page = read_tiff_page(file, *tiff_directory_offset(file, 0), {});
+      const std::size_t last = page.chunk_number(page.down - 1, page.across - 1, 0);
+      for (std::uint64_t i = 0; i < page.counts[last]; ++i)
+        short_of[page.offsets[last] + i] = std::byte{0x37};
+      const std::string whole = failure(short_of);
+      std::string in_bands;
+      try {
+        read_in_bands(short_of, 3);
+      } catch (const Error& error) {
+        in_bands = error.what();
+      }
+      EXPECT_EQ(in_bands, whole) << compression;
     }
   }
 }
@@ -90,6 +166,22 @@ TEST(TiffDamage, EveryByteOfSmallFiles) {
           try_all(bent);
         }
       }
+    }
+  }
+}
+
+// Both byte orders, BigTIFF, planes, predictors, palettes, orders of bits, every depth.
+TEST(TiffDamage, EveryLayoutIsCutAndBent) {
+  std::mt19937 random(2);
+  for (const FileBytes& file : tiff_seeds()) {
+    ASSERT_EQ(failure(file, sixteen_bits()), "");
+    for (std::size_t i = 1; i < file.size(); i += kSanitized ? 11 : 1) {
+      const FileBytes part = cut(file, i);
+      EXPECT_NE(failure(part, sixteen_bits()), "") << "cut to " << i << " of " << file.size();
+      try_all(part);
+      FileBytes bent = file;
+      bent[i] ^= std::byte{1} << random() % 8;
+      try_all(bent);
     }
   }
 }
@@ -181,6 +273,22 @@ TEST(TiffDamage, TilesOfAbsurdSizesAndNumbers) {
   many.set(325, {12}, 4);
   many.pixels.resize(4096);
   expect_cheap_refusal(many.build(), "too few tiles");
+}
+
+// A row each, all of one band: what is done for each must not depend on how many there are.
+TEST(TiffDamage, ManyStripsOfOneBandCostNoMoreThanTheirNumber) {
+  constexpr int kRows = 65'000;
+  MadeTiff made(1, kRows);
+  made.set(259, {COMPRESSION_PACKBITS});
+  made.set(273, std::vector<std::uint64_t>(kRows, 8), 4);
+  made.set(278, {1});
+  made.set(279, std::vector<std::uint64_t>(kRows, 2), 4);
+  made.pixels = {std::byte{0}, std::byte{7}};
+  const FileBytes file = made.build();
+  Image image;
+  EXPECT_LT(seconds_of([&] { image = decode_in_bands(file, kRows); }),
+            5.0);  // 20 s where it was their square
+  EXPECT_EQ(samples(image), Values(kRows, 7));
 }
 
 TEST(TiffDamage, DirectoriesThatGoRound) {

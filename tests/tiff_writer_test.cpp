@@ -1,12 +1,14 @@
 // TIFF as it is written: libtiff and our own reader give the pixels back, in strips and tiles, of every
 // packing.
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "images/codecs/codec.h"
+#include "images/codecs/tiff/lzw.h"
 #include "images/codecs/tiff/packbits.h"
 #include "images/codecs/tiff/tiff_codec.h"
 #include "images/codecs/tiff/tiff_page.h"
@@ -18,7 +20,7 @@ namespace imgpipe::test {
 namespace {
 
 const TiffPacking kPackings[] = {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits,
-                                 TiffPacking::zstd};
+                                 TiffPacking::zstd, TiffPacking::lzw};
 
 Image make_image(const Shape& shape, unsigned seed) {
   Image image(shape);
@@ -66,6 +68,31 @@ FileBytes write_strips(const Image& image, const EncodeOptions& options, int thr
   return writer->finish().joined();
 }
 
+// What is finished is taken behind every strip; strips come in an order that makes it stop and go.
+FileBytes write_taken(const Image& image, const EncodeOptions& options) {
+  const auto writer = make_writer(Format::tiff, image.shape(), options);
+  const std::int64_t height = image.shape().height, strip = writer->strip_rows();
+  const std::int64_t strips = (height + strip - 1) / strip;
+  EncodedFile all;
+  const auto add = [&](EncodedFile more) {
+    std::ranges::move(more.parts, std::back_inserter(all.parts));
+    std::ranges::move(more.patches, std::back_inserter(all.patches));
+  };
+  for (std::int64_t i = 0; i < strips; ++i) {
+    const std::int64_t first = (i % 2 == 0 ? std::min(i + 1, strips - 1) : i - 1) * strip;
+    writer->write_strip(first, image.untyped_view().rows(first, std::min(strip, height - first)));
+    add(writer->take_finished());
+  }
+  EXPECT_TRUE(all.patches.empty());
+  EXPECT_GE(all.parts.size(), 2U) << "nothing was taken";
+  add(writer->finish());
+  EXPECT_EQ(all.patches.size(), 1U);
+  FileBytes file = all.joined();
+  for (const EncodedFile::Patch& patch : all.patches)
+    std::ranges::copy(patch.bytes, file.begin() + static_cast<std::ptrdiff_t>(patch.at));
+  return file;
+}
+
 std::string text_of(const Shape& shape, const EncodeOptions& options) {
   return std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
          std::to_string(shape.channels) + (shape.sample == SampleType::u16 ? " u16" : " u8") + " packing " +
@@ -80,6 +107,7 @@ void expect_written(const Shape& shape, const EncodeOptions& options, unsigned s
   const FileBytes file = write(image, options, shape.height);
   ASSERT_TRUE(file == write(image, options, 3));
   ASSERT_TRUE(file == write_strips(image, options, 3));
+  ASSERT_TRUE(file == write_taken(image, options));
   ASSERT_EQ(samples_by_libtiff(file), expected);
   DecodeOptions as_stored;
   as_stored.most_bits = 16;
@@ -111,6 +139,23 @@ TEST(TiffWriter, EveryShapePackingAndTileIsReadByLibtiff) {
 TEST(TiffWriter, EveryLevelOfDeflate) {
   for (int level = 0; level <= 9; ++level)
     expect_written({211, 1300, 1, SampleType::u16}, {.png_level = level}, 7);
+}
+
+// No run of LZW's codes is longer than it is said to be, whatever it packs.
+TEST(TiffWriter, LzwIsNoLongerThanItSays) {
+  std::mt19937 random(9);
+  for (const std::size_t size : {1U, 2U, 255U, 3000U, 4000U, 70'000U, 1'000'000U}) {
+    for (const unsigned values : {1U, 2U, 256U}) {
+      FileBytes data(size);
+      for (std::byte& byte : data) byte = static_cast<std::byte>(random() % values);
+      const FileBytes packed = pack_lzw(data);
+      EXPECT_LE(std::ssize(packed), most_lzw_bytes(std::ssize(data)))
+          << size << " of " << values << " values";
+      if (values == 1 && size > 1000) {
+        EXPECT_LT(packed.size(), size / 10);
+      }
+    }
+  }
 }
 
 TEST(TiffWriter, FieldsSayWhatIsWritten) {

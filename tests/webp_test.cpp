@@ -253,7 +253,10 @@ TEST(Webp, ATruncatedFileIsRefusedAtEveryByte) {
     const Bytes plain = make_webp(kind, picture(9, 5, 4).view());
     const Bytes animated =
         riff_file(vp8x(kWebpAnimated, 9, 5) + anim() + anmf(0, 0, 9, 5, picture_chunks(plain)));
-    for (const Bytes& file : {plain, animated}) {
+    const Bytes described = riff_file(
+        vp8x(kWebpExif | kWebpProfile, 9, 5) + riff_chunk("ICCP", bytes_of("no profile")) +
+        picture_chunks(plain) + riff_chunk("EXIF", turned_exif()) + riff_chunk("XMP ", bytes_of("<x/>")));
+    for (const Bytes& file : {plain, animated, described}) {
       for (std::size_t size = 0; size < file.size(); ++size) {
         const Bytes shorter = cut(file, size);
         const std::string reason = failure(shorter);

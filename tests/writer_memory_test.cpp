@@ -60,8 +60,11 @@ Bytes write(Writer& writer, ConstHostView image, bool taken, std::int64_t band =
     const Bytes more = writer.take_finished().joined();
     bytes.insert(bytes.end(), more.begin(), more.end());
   }
-  const Bytes more = writer.finish().joined();
+  const EncodedFile last = writer.finish();
+  const Bytes more = last.joined();
   bytes.insert(bytes.end(), more.begin(), more.end());
+  for (const EncodedFile::Patch& patch : last.patches)
+    std::ranges::copy(patch.bytes, bytes.begin() + static_cast<std::ptrdiff_t>(patch.at));
   return bytes;
 }
 
@@ -106,8 +109,8 @@ std::vector<Choice> choices() {
           {Format::webp, channels, {.quality = 100, .webp = WebpCoding::lossy, .webp_level = level}, 4});
     }
   }
-  for (const TiffPacking packing :
-       {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits, TiffPacking::zstd}) {
+  for (const TiffPacking packing : {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits,
+                                    TiffPacking::zstd, TiffPacking::lzw}) {
     for (const int tile : {0, 256})
       all.push_back({Format::tiff, 3, {.tiff_packing = packing, .tiff_tile = tile}, 1.3});
   }
@@ -154,7 +157,9 @@ TEST(WriterMemory, OfOneLongRow) {
                                        {Format::ppm, SampleType::u8},
                                        {Format::bmp, SampleType::u8},
                                        {Format::png, SampleType::u16},
-                                       {Format::ppm, SampleType::u16}}) {
+                                       {Format::ppm, SampleType::u16},
+                                       {Format::tiff, SampleType::u8},
+                                       {Format::tiff, SampleType::u16}}) {
     const Shape shape{1'500'001, 2, 3, sample};
     const Image image = picture("noise", shape);
     for (const bool taken : {false, true}) {
@@ -183,6 +188,22 @@ TEST(WriterMemory, BeginsWithTheFirstRow) {
         }),
         64 << 10)
         << format_info(choice.format).name;
+  }
+}
+
+// A TIFF that is taken on the way is never held as a whole, however it is packed.
+TEST(WriterMemory, OfATiffThatIsTakenIsThatOfItsStrips) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
+  const Shape shape{1500, 4000, 3, SampleType::u16};
+  const Image image = picture("noise", shape);
+  for (const TiffPacking packing : {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits,
+                                    TiffPacking::zstd, TiffPacking::lzw}) {
+    for (const int tile : {0, 64}) {
+      const auto writer = make_writer(Format::tiff, shape, {.tiff_packing = packing, .tiff_tile = tile});
+      const std::int64_t held = peak_of([&] { write_and_drop(*writer, image.untyped_view(), true); });
+      EXPECT_LE(held, writer->working_bytes_when_taken(16) + 4096);
+      EXPECT_LT(held, 8 << 20) << static_cast<int>(packing) << ", tiles of " << tile;  // of 36 MB
+    }
   }
 }
 
@@ -249,7 +270,8 @@ TEST(Writers, TgaPacketsAreTheLibrarys) {
 }
 
 TEST(Writers, WhatIsTakenOnTheWayIsTheSameFile) {
-  for (const Format format : {Format::jpeg, Format::png, Format::ppm, Format::bmp, Format::tga}) {
+  for (const Format format :
+       {Format::jpeg, Format::png, Format::ppm, Format::bmp, Format::tga, Format::tiff}) {
     for (Shape shape : {Shape{1, 1, 3}, Shape{1203, 801, 3}, Shape{1203, 801, 3, SampleType::u16}}) {
       if (format_info(format).written_bits == 8) shape.sample = SampleType::u8;
       const Image image = picture("noise", shape);

@@ -16,6 +16,7 @@
 #include "app/batch/batch_totals.h"
 #include "app/batch/lost_outputs.h"
 #include "app/batch/progress.h"
+#include "app/batch/running_batch.h"
 #include "app/batch/shard.h"
 #include "app/command.h"
 #include "app/exit_code.h"
@@ -28,6 +29,7 @@
 #include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/batch/batch.h"
+#include "pipeline/batch/page_batch.h"
 #include "pipeline/error_of.h"
 #include "pipeline/plan.h"
 
@@ -159,7 +161,12 @@ class BatchRun {
     totals_.jobs = static_cast<int>(
         std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
     totals_.memory_bytes = set_up.settings.memory_bytes;
-    batch_ = std::make_unique<Batch>(items(), std::move(set_up.settings));
+    if (options_.pages) {
+      batch_ = std::make_unique<RunningBatchOf<PageBatch>>(items(), std::move(set_up.settings),
+                                                           PageWish{*options_.pages, options_.series_steps});
+    } else {
+      batch_ = std::make_unique<RunningBatchOf<Batch>>(items(), std::move(set_up.settings));
+    }
     say_workers();
     follow(signals);
     for (const std::string& note : batch_->take_notes()) say_warning(note);
@@ -210,6 +217,7 @@ class BatchRun {
 
   void take(const BatchResult& result) {
     const BatchFile& file = files_.files[result.item];
+    if (!result.last_output.empty()) last_outputs_[result.item] = result.last_output;
     has_ended_[result.item] = true;
     is_done_[result.item] = !result.failed;
     totals_.add(result, file);
@@ -232,7 +240,8 @@ class BatchRun {
     for (std::size_t i = 0; i < files_.files.size(); ++i) {
       if (!is_done_[i]) continue;
       done.push_back(&files_.files[i]);
-      outputs.push_back(files_.files[i].output);
+      const auto of_pages = last_outputs_.find(i);
+      outputs.push_back(of_pages == last_outputs_.end() ? files_.files[i].output : of_pages->second);
     }
     const std::vector<std::size_t> missing = missing_files(outputs);
     for (const std::size_t i : missing) {
@@ -314,13 +323,14 @@ class BatchRun {
   const ProcessOptions& options_;
   BatchFiles files_;
   std::vector<BatchFile> skipped_;
-  std::vector<bool> has_ended_, is_done_;  // by file
+  std::vector<bool> has_ended_, is_done_;            // by file
+  std::map<std::size_t, std::string> last_outputs_;  // by file, where each page has one of its own
   std::size_t outputs_lost_ = 0;
   BatchTotals totals_;
   Progress progress_;
   BatchReportFiles reports_;
   Clock::time_point start_;
-  std::unique_ptr<Batch> batch_;
+  std::unique_ptr<RunningBatch> batch_;
   std::optional<Error> fatal_;
   int signal_ = 0;
 };

@@ -19,7 +19,10 @@
 #include "app/result_files.h"
 #include "images/error.h"
 #include "images/files/file.h"
+#include "images/files/page_list.h"
 #include "images/text.h"
+#include "pipeline/error_of.h"
+#include "pipeline/pages/page_selection.h"
 
 namespace imgpipe {
 namespace {
@@ -241,6 +244,18 @@ class Finder {
     });
   }
 
+  // Whether every page has its file already. An input that cannot be read has none: its turn says why.
+  [[nodiscard]] bool has_all_pages(const BatchFile& file) const {
+    bool all = true;
+    const std::optional<Error> error = error_of([&] {
+      const PageList list(file.input, options_.decode, InputKind::regular_only);
+      const PageRange range = chosen_pages(*options_.pages, list.size());
+      for (std::int64_t number = range.first; all && number <= range.last; ++number)
+        all = status_of(page_path(file.output, number, list.size())).has_value();
+    });
+    return all && !error;
+  }
+
   // What keeps two files apart that would be written as one.
   [[nodiscard]] std::string hint(const std::string& a, const std::string& b) const {
     const bool one_folder = fs::path(a).parent_path() == fs::path(b).parent_path();
@@ -283,6 +298,10 @@ class Finder {
     for (BatchFile& file : found_.files) {
       if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
         refuse_both(*other->second, file);
+      if (has_page_files(options_, file.format)) {
+        file.output_exists = batch_.skip_existing && has_all_pages(file);
+        continue;  // no file of the name itself is written
+      }
       const auto info = status_of(file.output);
       file.output_exists = info.has_value();
       const bool is_replaced = !info || (S_ISREG(info->st_mode) && !batch_.skip_existing);
@@ -325,6 +344,10 @@ class Finder {
 };
 
 }  // namespace
+
+bool has_page_files(const ProcessOptions& options, Format format) {
+  return options.pages && !options.pages->alone && !holds_pages(format);
+}
 
 bool is_batch(const ProcessOptions& options) {
   if (!options.batch.files_from.empty() || !options.batch.more_inputs.empty()) return true;

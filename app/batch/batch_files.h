@@ -18,6 +18,9 @@ namespace imgpipe {
 // several inputs, or a list.
 [[nodiscard]] bool is_batch(const ProcessOptions& options);
 
+// Whether each page of an input gets a file of its own, with a number (pipeline/pages/page_selection.h).
+[[nodiscard]] bool has_page_files(const ProcessOptions& options, Format format);
+
 // Where an image named `name` goes in the folder `folder`: under its own name, with the ending of `format`,
 // or its own where that format can be written, else .png.
 struct PlacedOutput {
@@ -37,8 +40,8 @@ struct BatchFile {
   std::string tree;    // below OUTPUT, but for the ending
   std::string output;  // path
   Format format = Format::png;
-  bool output_exists = false;
-  int shard = 0, shards = 0;  // part of how many; 0: the batch is not in parts
+  bool output_exists = false;  // where each page has a file: all of them
+  int shard = 0, shards = 0;   // part of how many; 0: the batch is not in parts
 };
 
 struct BatchFiles {

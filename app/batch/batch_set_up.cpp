@@ -1,6 +1,7 @@
 #include "app/batch/batch_set_up.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -120,6 +121,21 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
   };
 }
 
+// Each worker has an engine, and on CUDA devices a device, to itself.
+void choose_for_pages(BatchSettings& settings, const std::string& device, std::vector<std::string>& names) {
+  const DeviceChoice choice = choose_device(device);
+  if (choice.kind != DeviceKind::cuda) {
+    choose(settings, choice.kind == DeviceKind::reference ? "reference" : "cpu", names);
+    return;
+  }
+  const std::vector<int> devices = choice.cuda_devices.empty() ? every_cuda_device() : choice.cuda_devices;
+  settings.jobs = static_cast<int>(devices.size());
+  settings.make_engine = [devices, next = std::make_shared<std::atomic<std::size_t>>(0)](int threads) {
+    return make_cuda_engine(devices[next->fetch_add(1) % devices.size()], threads);
+  };
+  for (const int index : devices) names.push_back("cuda:" + std::to_string(index));
+}
+
 }  // namespace
 
 BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
@@ -132,7 +148,11 @@ BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
   settings.memory_bytes = memory_for_images(options, images, settings.jobs);
   settings.fail_fast = options.batch.fail_fast;
   settings.keep_spans = !options.trace_file.empty();
-  choose(settings, options.device, set_up.devices);
+  if (options.pages) {
+    choose_for_pages(settings, options.device, set_up.devices);
+  } else {
+    choose(settings, options.device, set_up.devices);
+  }
   return set_up;
 }
 

@@ -61,7 +61,7 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   if (!result.lost_metadata.empty()) count(metadata_dropped, result.lost_metadata);
   if (result.depth_loss != DepthLoss::none)
     count(reduced, std::to_string(result.header.bits_per_sample) + " bits");
-  pixels += result.header.shape.pixels();
+  pixels += result.pages > 0 ? result.pixels : result.header.shape.pixels();
   input_bytes += result.input_bytes;
   output_bytes += result.output_bytes;
   image_ms_.push_back(static_cast<double>(result.end_ns - result.start_ns) / 1e6);

@@ -58,9 +58,10 @@ Json empty_line(const std::string& input, const std::string& status) {
   json[kFirstKey] = version;
   json["input"] = printable(input);
   for (const char* key :
-       {"output", "status", "error", "reason", "warnings", "device", "format", "width_pixels",
-        "height_pixels", "channels", "bits_per_sample", "profile", "input_bytes", "output_bytes",
-        "output_bits_per_sample", "decoded_by", "encoded_by", "start_ms", "end_ms"})
+       {"output",          "status",     "error",        "reason",        "warnings",
+        "device",          "format",     "width_pixels", "height_pixels", "channels",
+        "bits_per_sample", "profile",    "input_bytes",  "output_bytes",  "output_bits_per_sample",
+        "pages",           "decoded_by", "encoded_by",   "start_ms",      "end_ms"})
     json[key] = nullptr;
   for (std::size_t part = 0; part < kParts; ++part)
     json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
@@ -96,6 +97,7 @@ std::string line_of_worked_on(const BatchFile& file, const BatchResult& result) 
   }
   if (!result.failed) {
     json["output_bytes"] = result.output_bytes;
+    if (result.pages > 0) json["pages"] = result.pages;
     json["output_bits_per_sample"] = 8 * sample_bytes(result.output.sample);
     // Who had the codecs' part: the device itself, or the host for it.
     const bool lane_decoded = result.lane_busy[static_cast<std::size_t>(Part::decode)] > 0;

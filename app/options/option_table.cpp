@@ -26,7 +26,7 @@ std::vector<OptionRow> encode_rows() {
       {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality"},
       {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
       {"Output", "tiff-compression", "NAME", "deflate",
-       "How strips and tiles of a TIFF are packed: none, deflate (by --png-level), packbits, zstd"},
+       "How strips and tiles of a TIFF are packed: none, deflate (by --png-level), lzw, packbits, zstd"},
       {"Output", "tiff-tile", "N", "0", "TIFF in tiles of N times N pixels, a multiple of 16; 0: in strips"}};
   for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
   return rows;
@@ -182,6 +182,9 @@ std::vector<OptionRow> process_rows() {
       {"Compare and report", "histogram", "FILE", nullptr,
        "Histogram before and after, as .csv, .json or .svg; needs hist or contrast among the stages"},
       {"Compare and report", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
+      {"Input", "pages", "LIST", nullptr,
+       "Pages of a TIFF: all, N, A-B, or A- to the end; without, the first. Of N OUTPUT is one image, else a "
+       "TIFF gets all of them and other formats NAME_0001.png and so on"},
       {"Input", "max-pixels", "N", "268435456", "Refuse larger images"},
       {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
       {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},

@@ -29,9 +29,10 @@ constexpr std::array<std::pair<std::string_view, SampleType>, 2> kDepths{
 constexpr std::array<std::pair<std::string_view, WebpCoding>, 2> kWebpCodings{
     {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
 
-constexpr std::array<std::pair<std::string_view, TiffPacking>, 4> kTiffPackings{
+constexpr std::array<std::pair<std::string_view, TiffPacking>, 5> kTiffPackings{
     {{"none", TiffPacking::none},
      {"deflate", TiffPacking::deflate},
+     {"lzw", TiffPacking::lzw},
      {"packbits", TiffPacking::packbits},
      {"zstd", TiffPacking::zstd}}};
 
@@ -49,7 +50,7 @@ std::optional<Format> format_of(const Parser& parser) {
 TiffPacking tiff_packing_of(const std::string& name) {
   for (const auto& [known, packing] : kTiffPackings)
     if (name == known) return packing;
-  usage("--tiff-compression: '" + printable(name) + "' is none of none, deflate, packbits, zstd");
+  usage("--tiff-compression: '" + printable(name) + "' is none of none, deflate, lzw, packbits, zstd");
 }
 
 EncodeOptions encode_of(const Parser& parser) {
@@ -105,7 +106,12 @@ Command parse_process(const std::vector<std::string>& arguments) {
   for (const ParameterOption& option : parameter_options())
     options.stage_options.push_back({option.name, parser.text(option.name)});
   const StagePresets presets(options.stage_options);
-  options.stages = parse_stages(with_ranges(options.stage_list, presets), presets);
+  const RangedList ranged = with_ranges(options.stage_list, presets);
+  options.stages = parse_stages(ranged.list, presets);
+  options.series_steps = ranged.of_series;
+  if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
+  if (!options.series_steps.empty() && !options.pages)
+    usage("--stages: contrast: range=series is for several pages: add --pages all, or --pages A-B");
   options.device = parser.text("device");
   options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   if (parser.has("device-memory"))

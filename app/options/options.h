@@ -1,6 +1,7 @@
 // What the command line says, read and checked; --help is made from the same table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "app/files/replaceable.h"
 #include "images/codecs/codec.h"
 #include "images/synth.h"
+#include "pipeline/pages/page_selection.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {
@@ -59,7 +61,9 @@ struct ProcessOptions {
   std::string output;
   std::string new_folder;  // of one image: is made for OUTPUT; empty: there is nothing to make
   std::vector<StageRequest> stages;
-  std::string stage_list;                  // as given
+  std::string stage_list;                 // as given
+  std::vector<std::size_t> series_steps;  // of `stages`, whose range is that of all pages
+  std::optional<PageSelection> pages;
   std::vector<OptionValue> stage_options;  // the options that preset parameters: given, or their own presets
   std::string device;
   int threads = 0;                       // 0: as many as there are

@@ -14,8 +14,8 @@
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
-#include "pipeline/statistics/exact.h"
 #include "pipeline/statistics/image_statistics.h"
+#include "pipeline/statistics/series_range.h"
 
 namespace imgpipe {
 namespace {
@@ -24,6 +24,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kStep = "contrast";
 constexpr std::string_view kKey = "range=";
+constexpr std::string_view kSeries = "series";
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -87,48 +88,13 @@ std::vector<std::vector<std::uint64_t>> all_channels(const Json& json) {
   return channels;
 }
 
-// On the scale of the largest.
-std::vector<Wide> added_up(const std::vector<std::vector<std::uint64_t>>& channels) {
-  std::size_t bins = 0;
-  for (const auto& counts : channels) bins = std::max(bins, counts.size());
-  std::vector<Wide> sums(bins);
-  for (const auto& counts : channels) {
-    const std::size_t unit = (bins - 1) / (counts.size() - 1);
-    for (std::size_t bin = 0; bin < counts.size(); ++bin) sums[bin * unit] += counts[bin];
-  }
-  return sums;
-}
-
-// As contrast finds lo and hi (docs/pixels.md).
-StretchRange range_of(const std::vector<Wide>& counts, const ContrastParameters& parameters) {
-  Wide samples = 0;
-  for (const Wide count : counts) samples += count;
-  if (samples == 0) refuse("all counts are zero");
-  const auto passed_over = [samples](MicroPercent share) {
-    return samples * static_cast<std::uint64_t>(share) / (100 * static_cast<Wide>(kOnePercent));
-  };
-  const int last = static_cast<int>(counts.size()) - 1;
-  StretchRange range{0, last};
-  Wide below = counts.front();
-  while (below <= passed_over(parameters.clip_low) && range.lo < last)
-    below += counts[static_cast<std::size_t>(++range.lo)];
-  Wide above = counts.back();
-  while (above <= passed_over(parameters.clip_high) && range.hi > 0)
-    above += counts[static_cast<std::size_t>(--range.hi)];
-  return range;
-}
-
 std::string levels_of(const std::string& path, const ContrastParameters& parameters) {
   return naming(printable(path), [&] {
     const std::vector<std::byte> bytes = read_file(path, kMostBytes);
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     const Json json = Json::parse(text, text + bytes.size(), nullptr, false);
     if (json.is_discarded()) refuse("is no JSON");
-    const std::vector<Wide> counts = added_up(all_channels(json));
-    if (counts.empty()) refuse("holds no counts of colours");
-    const StretchRange range = range_of(counts, parameters);
-    return "levels:" + std::to_string(range.lo) + ":" + std::to_string(range.hi) +
-           (counts.size() > 256 ? ":16" : ":8");
+    return levels_of_series(all_channels(json), parameters);
   });
 }
 
@@ -146,7 +112,8 @@ void check_parameters(const StageRequest& request) {
 
 }  // namespace
 
-std::string with_ranges(const std::string& list, const StagePresets& presets) {
+RangedList with_ranges(const std::string& list, const StagePresets& presets) {
+  RangedList ranged;
   std::vector<std::string> steps = parts_of(list, ',');
   for (std::string& step : steps) {
     std::vector<std::string> parts = parts_of(step, ':');
@@ -162,9 +129,15 @@ std::string with_ranges(const std::string& list, const StagePresets& presets) {
     if (path->empty()) throw Error(ErrorKind::usage, "--stages: contrast: range is an empty name");
     const StageRequest request = parse_stages(joined(parts, ':'), presets).front();
     check_parameters(request);
-    step = levels_of(*path, ContrastParameters(request.parameters));
+    if (*path == kSeries) {
+      step = joined(parts, ':');
+      ranged.of_series.push_back(static_cast<std::size_t>(&step - steps.data()));
+    } else {
+      step = levels_of(*path, ContrastParameters(request.parameters));
+    }
   }
-  return joined(steps, ',');
+  ranged.list = joined(steps, ',');
+  return ranged;
 }
 
 }  // namespace imgpipe

@@ -1,17 +1,27 @@
-// contrast:range=FILE.json in --stages: one range for all images, from counts that imgpipe wrote.
+// contrast:range= in --stages: one range for all images, from counts that imgpipe wrote (FILE.json) or makes
+// first (series).
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {
+
+// Steps contrast:...:range=series are left as contrast:..., and are these of the list: their range is that of
+// all pages of the input (pipeline/pages/page_run.h).
+struct RangedList {
+  std::string list;
+  std::vector<std::size_t> of_series;
+};
 
 // Writes each step contrast:...:range=FILE as levels:LO:HI:BITS, with lo and hi as contrast finds them in
 // FILE's counts by the step's clip: of all colour channels together, and of all groups of images together.
 // FILE is what imgpipe stats --json wrote, or --histogram FILE.json, of which the counts before the stages
 // are taken. A list without such a step comes back as it is. Throws Error(usage) for a step that asks for
 // more than one range, and Error(input) for a file that cannot be read, or that holds no counts.
-[[nodiscard]] std::string with_ranges(const std::string& list, const StagePresets& presets);
+[[nodiscard]] RangedList with_ranges(const std::string& list, const StagePresets& presets);
 
 }  // namespace imgpipe

@@ -60,6 +60,15 @@ PassTimes pass_times(const Timeline& timeline) {
   return times;
 }
 
+void set_rates(std::vector<ReportRow>& rows, double copy_bandwidth) {
+  for (ReportRow& row : rows) {
+    if (row.bytes == 0 || row.time_ms <= 0) continue;
+    row.gb_per_s = static_cast<double>(row.bytes) / row.time_ms / 1e6;
+    if (copy_bandwidth > 0 && row.kind == SpanKind::kernel)
+      row.copy_share = *row.gb_per_s * 1e9 / copy_bandwidth;
+  }
+}
+
 std::vector<ReportRow> make_rows(const Timeline& timeline, double copy_bandwidth) {
   std::vector<ReportRow> rows;
   std::vector<Span> ordered = timeline.spans();
@@ -72,12 +81,7 @@ std::vector<ReportRow> make_rows(const Timeline& timeline, double copy_bandwidth
     }
     if (span.pass == 0) row->bytes += span.bytes;
   }
-  for (ReportRow& row : rows) {
-    if (row.bytes == 0 || row.time_ms <= 0) continue;
-    row.gb_per_s = static_cast<double>(row.bytes) / row.time_ms / 1e6;
-    if (copy_bandwidth > 0 && row.kind == SpanKind::kernel)
-      row.copy_share = *row.gb_per_s * 1e9 / copy_bandwidth;
-  }
+  set_rates(rows, copy_bandwidth);
   return rows;
 }
 
@@ -213,15 +217,73 @@ ImageReport make_image_report(const ReportInput& input) {
   return report;
 }
 
+namespace {
+
+void add_row(std::vector<ReportRow>& rows, const ReportRow& row, const std::string& page) {
+  auto sum = std::ranges::find(rows, row.name, &ReportRow::name);
+  if (sum == rows.end()) {
+    rows.push_back({.name = row.name, .kind = row.kind});
+    sum = rows.end() - 1;
+  }
+  sum->time_ms += row.time_ms;
+  sum->bytes += row.bytes;
+  if (row.reference_ms) sum->reference_ms = sum->reference_ms.value_or(0) + *row.reference_ms;
+  const bool is_news = sum->comparison.empty() || sum->comparison == "identical";
+  if (is_news && !row.comparison.empty())
+    sum->comparison = row.comparison == "identical" ? row.comparison : page + ": " + row.comparison;
+}
+
+}  // namespace
+
+void add_page(ImageReport& all, const ImageReport& page, std::int64_t number) {
+  const std::string name = "page " + std::to_string(number);
+  for (const ReportRow& row : page.rows) add_row(all.rows, row, name);
+  for (const ReportRow& row : page.totals) add_row(all.totals, row, name);
+  all.compared = page.compared;
+  all.identical = all.identical && page.identical;
+  all.span_union_ms += page.span_union_ms;
+}
+
+void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth) {
+  all.wall_ms = wall_ms;
+  all.copy_bandwidth_gb_s = copy_bandwidth / 1e9;
+  set_rates(all.rows, copy_bandwidth);
+  if (all.totals.empty()) return;
+  // What is no page's time: the list, a first pass over the series, the end of the file.
+  ReportRow& end_to_end = all.totals.back();
+  const double more_ms = wall_ms - end_to_end.time_ms;
+  end_to_end.time_ms = wall_ms;
+  if (end_to_end.reference_ms) *end_to_end.reference_ms += more_ms;
+}
+
+namespace {
+
+// "12 pages (4-15), 512x512 grey 16-bit tiff", or without pages "512x512 grey 16-bit tiff".
+std::string contents_text(const RunFacts& facts, bool output) {
+  const Shape& shape = output ? facts.output : facts.input.shape;
+  const int bits = output ? bits_of(facts.output) : facts.input.bits_per_sample;
+  const Format format = output ? facts.output_format : facts.input.format;
+  std::string text = shape_text(shape) + " " + (bits == 8 ? "" : std::to_string(bits) + "-bit ") +
+                     std::string(format_info(format).name);
+  if (!facts.pages) return text;
+  const PageFacts& pages = *facts.pages;
+  const std::int64_t chosen = pages.last - pages.first + 1, count = output ? chosen : pages.in_file;
+  if (!(output ? pages.same_output : pages.same_input)) text += " and others";
+  text = std::to_string(count) + (count == 1 ? " page, " : " pages, ") + text;
+  if (output && chosen != pages.in_file)
+    text += " (" + std::to_string(pages.first) + "-" + std::to_string(pages.last) + ")";
+  return text;
+}
+
+}  // namespace
+
 std::string image_report_table(const ImageReport& report, const RunFacts& facts, bool color) {
   const ProcessOptions& options = *facts.options;
-  const auto file_text = [](const std::string& path, const Shape& shape, int bits, Format format) {
-    return printable(path) + ": " + shape_text(shape) + " " +
-           (bits == 8 ? "" : std::to_string(bits) + "-bit ") + std::string(format_info(format).name);
-  };
-  std::string out =
-      file_text(options.input, facts.input.shape, facts.input.bits_per_sample, facts.input.format) + " -> " +
-      file_text(options.output, facts.output, bits_of(facts.output), facts.output_format) + "\n";
+  const bool alone = options.pages && !facts.pages;
+  std::string out = printable(options.input) +
+                    (alone ? ", page " + std::to_string(options.pages->first) : "") + ": " +
+                    contents_text(facts, false) + " -> " + printable(options.output) + ": " +
+                    contents_text(facts, true) + "\n";
   if (facts.depth_loss != DepthLoss::none)
     out +=
         "depth:  " + depth_warning(facts.depth_loss, facts.input.bits_per_sample, facts.output_format) + "\n";
@@ -236,6 +298,7 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
     if (range.of_one_plane) out += ", plane " + std::to_string(range.plane);
     out += range.hi <= range.lo ? " (nothing to stretch)\n" : "\n";
   }
+  for (const std::string& note : report.notes) out += note + "\n";
   TableLook look{.compared = report.compared, .color = color};
   for (const ReportRow& row : report.rows) look.name_width = std::max(look.name_width, row.name.size());
   out += "\n" +

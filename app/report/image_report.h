@@ -42,6 +42,7 @@ struct ImageReport {
   std::vector<ReportRow> totals;  // kernels, kernels + transfers, end to end
   std::vector<Span> spans;
   std::vector<ContrastRange> ranges;
+  std::vector<std::string> notes;  // further lines for people
   double wall_ms = 0;              // measured around everything, all passes of --repeat included
   double span_union_ms = 0;        // in which at least one span ran
   double copy_bandwidth_gb_s = 0;  // 0: not measured
@@ -50,6 +51,13 @@ struct ImageReport {
   std::string processor;
   bool compared = false;
   bool identical = true;
+};
+
+// Of several pages, whose rows are added up.
+struct PageFacts {
+  std::int64_t in_file = 1, first = 1, last = 1;
+  bool stack = false;                          // written as one file
+  bool same_input = true, same_output = true;  // all are of one shape
 };
 
 // What ran, for the report's header and its files.
@@ -61,6 +69,7 @@ struct RunFacts {
   Shape output;
   std::int64_t output_bytes = 0;
   DepthLoss depth_loss = DepthLoss::none;
+  std::optional<PageFacts> pages{};  // `input` and `output` are then the first one's
 };
 
 struct ReportInput {
@@ -82,6 +91,11 @@ struct ReportInput {
 // End to end is the wall time of one run: with --repeat, the wall time less all passes plus their median.
 // The reference's end to end is the same run with the reference's kernels in place of kernels and transfers.
 [[nodiscard]] ImageReport make_image_report(const ReportInput& input);
+
+// The same steps of several pages as one: times and bytes are added up. `all` is empty at first.
+void add_page(ImageReport& all, const ImageReport& page, std::int64_t number);
+// Behind the last page: wall time and shares are those of the whole.
+void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth);
 
 // The table for people. `color` marks a comparison that failed.
 [[nodiscard]] std::string image_report_table(const ImageReport& report, const RunFacts& facts, bool color);

@@ -37,6 +37,13 @@ std::string csv_number(const std::optional<double>& value) {
   return value ? Json(*value).dump() : "";
 }
 
+std::string pages_text(const PageSelection& pages) {
+  if (pages == PageSelection{}) return "all";
+  const std::string first = std::to_string(pages.first);
+  if (pages.alone) return first;
+  return first + "-" + (pages.last ? std::to_string(*pages.last) : "");
+}
+
 Json request_json(const StageRequest& request) {
   Json parameters = Json::object();
   for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
@@ -51,6 +58,7 @@ Json request_json(const StageRequest& request) {
 Json options_json(const ProcessOptions& options) {
   Json json;
   json["stages"] = options.stage_list;
+  json["pages"] = options.pages ? Json(pages_text(*options.pages)) : Json(nullptr);
   for (const OptionValue& option : options.stage_options) json[option.option] = printable(option.text);
   json["steps"] = Json::array();
   for (const StageRequest& request : options.stages) json["steps"].push_back(request_json(request));

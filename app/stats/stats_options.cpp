@@ -131,7 +131,11 @@ Command parse_stats(const std::vector<std::string>& arguments) {
   process.batch = batch_of(parser);
   take_inputs(parser, process);
   process.stage_list = parser.text_or_empty("stages");
-  if (parser.has("stages")) process.stages = parse_stages(with_ranges(process.stage_list, {}));
+  if (parser.has("stages")) {
+    const RangedList ranged = with_ranges(process.stage_list, {});
+    if (!ranged.of_series.empty()) usage("--stages: contrast: range=series is not for stats");
+    process.stages = parse_stages(ranged.list);
+  }
   process.device = "cpu";
   process.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   process.decode = decode_of(parser);

@@ -15,14 +15,23 @@ namespace imgpipe {
   return static_cast<std::uint16_t>((value << 8) | (value >> 8));
 }
 
-// Copies `count` samples from one byte order to the other; both ways it is the same. `in` and `out` need no
-// alignment and are the same or do not overlap.
-inline void copy_big_endian(const std::byte* in, std::size_t count, std::byte* out) {
+// Copies `count` samples to the other byte order. `in` and `out` need no alignment and are the same or do not
+// overlap.
+inline void copy_swapped(const std::byte* in, std::size_t count, std::byte* out) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint16_t value{};
     std::memcpy(&value, in + 2 * i, sizeof value);
-    if constexpr (std::endian::native == std::endian::little) value = swapped_bytes(value);
+    value = swapped_bytes(value);
     std::memcpy(out + 2 * i, &value, sizeof value);
+  }
+}
+
+// The same from this machine's byte order to big-endian, and back.
+inline void copy_big_endian(const std::byte* in, std::size_t count, std::byte* out) {
+  if constexpr (std::endian::native == std::endian::little) {
+    copy_swapped(in, count, out);
+  } else {
+    std::memmove(out, in, 2 * count);
   }
 }
 

@@ -288,6 +288,14 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
   return writer;
 }
 
+bool holds_pages(Format format) {
+  return codec_of(format).most_page_bytes != nullptr;
+}
+
+std::int64_t most_page_bytes(Format format, const Shape& shape, const EncodeOptions& options) {
+  return codec_of(format).most_page_bytes(storable_shape(format, shape), options);
+}
+
 std::vector<std::string> codec_versions() {
   std::vector<std::string> versions;
   for (const Codec& codec : codec_table()) {

@@ -45,8 +45,9 @@ struct FormatInfo {
 // (images/codecs/jpeg/baseline_reader.h); for PNG libpng, and our own writer over our own coder, ISA-L and
 // zlib; our own readers for the Netpbm formats (stb_image 2.27 swaps the bytes of 16-bit samples and ignores
 // maxval) and for BMP, TGA, GIF and PSD (it gives wrong pixels for some), and our own writers for BMP and TGA
-// (the same bytes as stb_image_write's, in a third of the memory). `stb` forces stb_image and stb_image_write
-// wherever they know the format. `turbo` leaves every JPEG to libjpeg-turbo.
+// (the same bytes as stb_image_write's, in a third of the memory); for TIFF our own directories and chunks
+// over ISA-L, zlib and libzstd, and libtiff for LZW, JPEG and CCITT; for WebP libwebp. `stb` forces stb_image
+// and stb_image_write wherever they know the format. `turbo` leaves every JPEG to libjpeg-turbo.
 enum class CodecChoice { automatic, stb, turbo };
 
 inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
@@ -187,10 +188,11 @@ enum class Mark {
 
 // How the pixels of a WebP are stored.
 enum class WebpCoding { lossless, lossy };
-// How the strips or tiles of a TIFF are packed: deflate and zstd with horizontal differencing.
-enum class TiffPacking { none, deflate, packbits, zstd };
+// How the strips or tiles of a TIFF are packed: deflate, lzw and zstd with horizontal differencing.
+enum class TiffPacking { none, deflate, packbits, zstd, lzw };
 
-struct Metadata;  // images/codecs/metadata/metadata.h
+struct Metadata;      // images/codecs/metadata/metadata.h
+struct PlaceInStack;  // images/codecs/pages.h
 
 struct EncodeOptions {
   int quality = 90;   // JPEG and lossy WebP, 1..100
@@ -200,14 +202,22 @@ struct EncodeOptions {
   CodecChoice codec = CodecChoice::automatic;
   Mark mark = Mark::none;  // that the file is to carry
   WebpCoding webp = WebpCoding::lossless;
-  int webp_level = 1;                          // 0..9, 9 the smallest
-  std::shared_ptr<const Metadata> metadata{};  // nullptr: none
+  int webp_level = 1;                              // 0..9, 9 the smallest
+  std::shared_ptr<const Metadata> metadata{};      // nullptr: none
+  std::shared_ptr<const PlaceInStack> in_stack{};  // nullptr: a file by itself
 };
 
 // A file in memory, as parts that follow one another: what is encoded strip by strip is never copied
 // together.
 struct EncodedFile {
+  // Bytes that take the place of as many of the file, `at` bytes behind its beginning.
+  struct Patch {
+    std::uint64_t at = 0;
+    std::vector<std::byte> bytes;
+  };
+
   std::vector<std::vector<std::byte>> parts;
+  std::vector<Patch> patches;  // of what Writer::take_finished() gave; nothing of it: none
 
   [[nodiscard]] std::size_t size_bytes() const noexcept;
   [[nodiscard]] std::vector<std::byte> joined() const;
@@ -264,7 +274,8 @@ class Writer {
   // As Reader::library_bytes().
   [[nodiscard]] virtual std::int64_t library_bytes() const { return 0; }
 
-  // What of the file is finished and was not taken before, in its order; finish() then gives the rest.
+  // What of the file is finished and was not taken before, in its order; finish() then gives the rest, and
+  // patches where the beginning says what is known at the end only: who takes must be able to apply them.
   // Nothing where a format begins with its last row. From any thread while others are in write_strip().
   [[nodiscard]] virtual EncodedFile take_finished();
 
@@ -284,6 +295,11 @@ class Writer {
 // format that cannot be written or a shape beyond what it holds (JPEG: 65,500 a side; WebP: 16,383).
 [[nodiscard]] std::unique_ptr<Writer> make_writer(Format format, Shape shape,
                                                   const EncodeOptions& options = {});
+
+// Whether several pages can be one file of this format, and the most bytes that one of this shape then takes,
+// metadata aside. Throws Error(usage) as make_writer() does.
+[[nodiscard]] bool holds_pages(Format format);
+[[nodiscard]] std::int64_t most_page_bytes(Format format, const Shape& shape, const EncodeOptions& options);
 
 // Name and version of every codec library in this build, "libpng 1.6.39" and so on.
 [[nodiscard]] std::vector<std::string> codec_versions();

@@ -12,6 +12,7 @@
 #include "images/codecs/psd/psd_codec.h"
 #include "images/codecs/tga/tga_codec.h"
 #include "images/codecs/tiff/tiff_codec.h"
+#include "images/codecs/tiff/tiff_pages.h"
 #include "images/codecs/webp/webp_codec.h"
 
 namespace imgpipe {
@@ -116,6 +117,8 @@ constexpr std::array kCodecs{
           .recognises = is_tiff,
           .claim = tiff_claim,
           .open = open_tiff,
+          .open_pages = open_tiff_pages,
+          .most_page_bytes = most_tiff_page_bytes,
           .make_writer = make_tiff_writer,
           .find_mark = find_tiff_mark,
           .find_metadata = find_tiff_metadata,

@@ -14,6 +14,7 @@
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/metadata/metadata.h"
+#include "images/codecs/pages.h"
 
 namespace imgpipe {
 
@@ -43,6 +44,12 @@ struct Codec {
   // Of every other codec the whole file is held.
   bool (*is_streamable)(Bytes beginning, const DecodeOptions& options) = nullptr;
   std::unique_ptr<Reader> (*open_streamed)(const InputFile& file, const DecodeOptions& options) = nullptr;
+
+  // The pages of a file (images/codecs/pages.h), which outlives them; nullptr: a file has one image, or what
+  // it has more is no page.
+  std::unique_ptr<Pages> (*open_pages)(const InputFile& file, const DecodeOptions& options) = nullptr;
+  // Set: its writer makes pages of a stack (EncodeOptions::in_stack). The most bytes of one, metadata aside.
+  std::int64_t (*most_page_bytes)(Shape shape, const EncodeOptions& options) = nullptr;
 
   // For a shape that it `holds`. nullptr: is read only.
   std::unique_ptr<Writer> (*make_writer)(Shape shape, const EncodeOptions& options) = nullptr;

@@ -1,7 +1,6 @@
 #include "images/files/input_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -44,23 +43,28 @@ std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOpti
   constexpr std::size_t kSignatureBytes = 32;  // more than any format needs to be told
   // What is no regular file is not opened: a FIFO would lose its writer.
   if (options.codec == CodecChoice::stb || file_size_bytes(path) <= kSmallBytes) return std::nullopt;
+  const std::optional<InputFile> signature = open_where_it_lies(path, kSignatureBytes);
+  if (!signature || streaming_codec(signature->bytes()) == nullptr) return std::nullopt;
+  std::optional<InputFile> file = open_where_it_lies(path, kBeginningBytes);
+  if (!file || file->bytes().size() < kBeginningBytes) return std::nullopt;
+  const Codec* codec = streaming_codec(file->bytes());
+  if (codec == nullptr || !codec->is_streamable(file->bytes(), options) ||
+      file->size_bytes() > longest_file(file->bytes(), options))
+    return std::nullopt;
+  return file;
+}
+
+}  // namespace
+
+std::optional<InputFile> open_where_it_lies(const std::string& path, std::size_t beginning_bytes) {
   auto file =
       std::make_unique<FileDescriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat info {};
   if (file->get() < 0 || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  std::array<std::byte, kSignatureBytes> signature{};
-  const std::size_t got = read_fully(file->get(), 0, signature);
-  if (streaming_codec(std::span(signature).first(got)) == nullptr) return std::nullopt;
-  std::vector<std::byte> beginning(kBeginningBytes);
-  if (read_fully(file->get(), 0, beginning) < beginning.size()) return std::nullopt;
-  const Codec* codec = streaming_codec(beginning);
-  if (codec == nullptr || !codec->is_streamable(beginning, options) ||
-      info.st_size > longest_file(beginning, options))
-    return std::nullopt;
+  std::vector<std::byte> beginning(beginning_bytes);
+  beginning.resize(read_fully(file->get(), 0, beginning));
   return InputFile(std::move(beginning), std::move(file), info.st_size);
 }
-
-}  // namespace
 
 InputFile::InputFile(std::vector<std::byte> whole)
     : bytes_(std::move(whole)), size_(static_cast<std::int64_t>(bytes_.size())) {}

@@ -37,6 +37,10 @@ class InputFile {
   std::int64_t size_ = 0;
 };
 
+// A regular file with its first bytes, or all that it has; nullopt where it cannot be opened, or is none.
+[[nodiscard]] std::optional<InputFile> open_where_it_lies(const std::string& path,
+                                                          std::size_t beginning_bytes);
+
 // What may be an input.
 enum class InputKind {
   any,           // a FIFO and standard input ("-") too

@@ -114,6 +114,13 @@ void OutputFile::append(std::span<const std::vector<std::byte>> parts) {
   if (!together.empty()) append(std::span<const std::byte>(together));
 }
 
+void OutputFile::overwrite(std::uint64_t at, std::span<const std::byte> bytes) {
+  if (!state_->temporary)
+    throw Error(ErrorKind::usage, "overwrite: only of a file that is replaced, behind its first byte");
+  if (write_fully(state_->descriptor, bytes, static_cast<off_t>(at)) < bytes.size())
+    throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+}
+
 void OutputFile::put_in_place() {
   if (state_->descriptor < 0) open();
   if (state_->temporary) state_->temporary->put_in_place();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,9 @@ class OutputFile {
   void append(std::span<const std::byte> bytes);
   // Several parts, one after the other; small ones together in one write(2).
   void append(std::span<const std::vector<std::byte>> parts);
+  // Writes over bytes that were appended, `at` bytes behind the beginning. Of a file that is replaced only,
+  // else Error(usage).
+  void overwrite(std::uint64_t at, std::span<const std::byte> bytes);
   // The end of the file; once.
   void put_in_place();
 

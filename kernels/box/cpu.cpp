@@ -9,48 +9,28 @@
 #include <type_traits>
 
 #include "kernels/box/box.h"
+#include "kernels/smooth/window_rows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/box/cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#ifndef IMGPIPE_BOX_CHUNK
-#define IMGPIPE_BOX_CHUNK
-namespace imgpipe {
-namespace {
-
-// Columns at a time: their sums take 20 KiB at most.
-constexpr std::int64_t kChunk = 2048;
-constexpr std::size_t kChunkRoom = kChunk + 2 * kMostBoxRadius;
-
-// Stands for the rows beyond the image, with shrink.
-template <class T>
-alignas(64) constexpr T kNoSamples[kChunkRoom] = {};
-
-}  // namespace
-}  // namespace imgpipe
-#endif
+#include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using D32 = hn::ScalableTag<std::uint32_t>;
-using D64 = hn::Repartition<std::uint64_t, D32>;
-using V32 = hn::Vec<D32>;
+// Columns at a time: their sums take 20 KiB at most.
+constexpr std::int64_t kChunk = 2048;
+constexpr std::size_t kChunkRoom = kChunk + 2 * kMostBoxRadius;
+static_assert(kChunkRoom <= kMostNoSamples);
 
 HWY_INLINE V32 divided(V32 sum, const BoxDivisor& divisor) {
-  const D32 d;
-  const D64 pairs;
-  const V32 dividend = hn::Add(sum, hn::Set(d, divisor.add));
-  const V32 factor = hn::Set(d, divisor.factor);
-  const auto even = hn::MulEven(dividend, factor);
-  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(pairs, dividend))), factor);
-  const V32 upper = hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
-  return hn::ShiftRightSame(upper, divisor.shift);
+  const V32 dividend = hn::Add(sum, hn::Set(D32(), divisor.add));
+  return hn::ShiftRightSame(upper_words(dividend, divisor.factor), divisor.shift);
 }
 
 template <class T>
@@ -85,7 +65,7 @@ class Box {
   static HWY_NOINLINE void slide(const T* enters, const T* leaves, std::int64_t columns, Sum* sums) {
     const D d;
     const hn::Rebind<T, D> samples;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const auto lanes = lanes_of(d);
     std::int64_t x = 0;
     for (; x + lanes <= columns; x += lanes) {
       const auto more = hn::PromoteTo(d, hn::LoadU(samples, enters + x));
@@ -95,12 +75,22 @@ class Box {
     for (; x < columns; ++x) sums[x] = static_cast<Sum>(sums[x] + enters[x] - leaves[x]);
   }
 
+  // before[i]: the first i sums.
+  static HWY_NOINLINE void add_up(const Sum* sums, std::int64_t count, std::uint32_t* before) {
+    std::uint32_t sum = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      before[i] = sum;
+      sum += sums[i];
+    }
+    before[count] = sum;
+  }
+
   // The means of `count` pixels: before[0] is that of the first.
   static HWY_NOINLINE void divide(const std::uint32_t* before, std::int64_t side, std::int64_t count,
                                   const BoxDivisor& divisor, T* to) {
     const D32 d;
     const hn::Rebind<T, D32> samples;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const auto lanes = lanes_of(d);
     std::int64_t x = 0;
     for (; x + lanes <= count; x += lanes) {
       const V32 sum = hn::Sub(hn::LoadU(d, before + x + side), hn::LoadU(d, before + x));
@@ -144,12 +134,7 @@ class Box {
       const T* leaves = y == band_.first ? kNoSamples<T> : row(y - radius - 1, from);
       slide(row(y + radius, from), leaves, to - from, sums);
       fill_ends(first, from, to, end);
-      std::uint32_t before = 0;
-      for (std::int64_t i = 0; i < end - first + 2 * radius; ++i) {
-        before_[i] = before;
-        before += column_[i];
-      }
-      before_[end - first + 2 * radius] = before;
+      add_up(column_, end - first + 2 * radius, before_);
       const bool shrinks = box_.border == Border::shrink;
       const std::uint32_t rows =
           shrinks ? counted(y, height_, box_.radius) : static_cast<std::uint32_t>(side);
@@ -174,12 +159,9 @@ class Box {
 
 template <class T>
 void box_planes(const StageCall<Host>& call, const Band& band) {
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const auto plane = static_cast<std::size_t>(c);
-    Box<T>(call.in.plane<T>(plane), call.out.plane<T>(plane), call.in.type, BoxParameters(call.parameters),
-           band)
-        .run();
-  }
+  for_color_planes<T>(call, [&](const auto& in, const auto& out) {
+    Box<T>(in, out, call.in.type, BoxParameters(call.parameters), band).run();
+  });
 }
 
 void box_rows(const StageCall<Host>& call, const Band& band) {
@@ -196,18 +178,6 @@ void box16_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(box_rows);
-HWY_EXPORT(box16_rows);
-
-void box_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(box_rows)(call, band);
-}
-
-void box16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(box16_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(box)
+IMGPIPE_DISPATCH(box16)
 #endif

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/clahe/tables.cuh"
-#include "kernels/hist/packed_counters.cuh"
+#include "kernels/hist/count_warp.cuh"
 
 namespace imgpipe {
 namespace {
@@ -14,14 +14,15 @@ constexpr int kBlocks = 6;  // a multiprocessor
 
 // Part blockIdx.x of tile blockIdx.y, part blockIdx.z of the values. A lane counts 8 adjacent samples while
 // the next 8 are on their way; all lanes of a warp go on until the last of them is done. Shared memory:
-// PackedCounters<Parts>::kBytes. Barriers: counters are cleared before the first count, and complete before
-// they are added up.
+// SharedHistogram. Barriers: counters are cleared before the first count, and complete before they are added
+// up.
 template <int Parts>
 __global__ __launch_bounds__(kCountThreads, 1) void clahe16_count_kernel(Plane<const Sample16, Device> plane,
                                                                          ClaheTiles tiles,
                                                                          std::uint32_t* counts) {
-  extern __shared__ __align__(16) std::uint32_t shared_words[];
-  PackedCounters<Parts, std::uint32_t> counters{shared_words, counts + std::size_t{blockIdx.y} * kWideBins,
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  auto& shared = *reinterpret_cast<SharedHistogram<Parts, kCountThreads>*>(shared_bytes);
+  PackedCounters<Parts, std::uint32_t> counters{shared.words, counts + std::size_t{blockIdx.y} * kWideBins,
                                                 blockIdx.z};
   const TileVectors<Sample16> vectors(plane, tiles, blockIdx.y);
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -39,6 +40,7 @@ __global__ __launch_bounds__(kCountThreads, 1) void clahe16_count_kernel(Plane<c
   load_next();
   counters.clear();
   __syncthreads();
+  WarpCounter warp(counters, shared.hot[threadIdx.x / kWarpLanes]);
   while (__any_sync(kAllLanes, end > 0 ? 1 : 0) != 0) {
     const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
     const int from = first;
@@ -50,8 +52,9 @@ __global__ __launch_bounds__(kCountThreads, 1) void clahe16_count_kernel(Plane<c
         if (k >= from && k < to) counters.add(wide_of(words, k), 1);
       }
     }
-    count_warp(counters, words, from > 0 ? 0 : to);
+    warp.count(words, from > 0 ? 0 : to);
   }
+  warp.flush();
   vectors.count_mirrored(static_cast<unsigned>(tiles.height), thread, threads,
                          [&](std::uint32_t value) { counters.add(value, 1); });
   __syncthreads();
@@ -104,7 +107,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
 template <int Parts>
 CudaStatus count_tiles(const Plane<const Sample16, Device>& plane, const ClaheTiles& tiles,
                        std::uint32_t* counters, const CudaLaunch& launch) {
-  constexpr int kBytes = PackedCounters<Parts>::kBytes;
+  constexpr auto kBytes = static_cast<int>(sizeof(SharedHistogram<Parts, kCountThreads>));
   const cudaError_t allowed =
       cudaFuncSetAttribute(clahe16_count_kernel<Parts>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
   if (allowed != cudaSuccess) return allowed;
@@ -124,8 +127,11 @@ CudaStatus clahe_plane(const Plane<const Sample16, Device>& in, const Plane<Samp
   std::uint32_t* const pairs = counters + count;
   const cudaError_t cleared = cudaMemsetAsync(counters, 0, count * sizeof(std::uint32_t), launch.stream);
   if (cleared != cudaSuccess) return cleared;
-  const bool all = shared_bytes >= static_cast<int>(PackedCounters<1>::kBytes);
-  const bool half = shared_bytes >= static_cast<int>(PackedCounters<2>::kBytes);
+  const auto fits = [shared_bytes](std::size_t bytes) {
+    return bytes <= static_cast<std::size_t>(shared_bytes);
+  };
+  const bool all = fits(sizeof(SharedHistogram<1, kCountThreads>));
+  const bool half = fits(sizeof(SharedHistogram<2, kCountThreads>));
   const CudaStatus counted = all    ? count_tiles<1>(in, tiles, counters, launch)
                              : half ? count_tiles<2>(in, tiles, counters, launch)
                                     : count_tiles<4>(in, tiles, counters, launch);

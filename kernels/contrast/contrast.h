@@ -75,8 +75,6 @@ void contrast16_reference(const StageCall<Host>& call);
 // The same in SIMD.
 void contrast_cpu(const StageCall<Host>& call, const Band& band);
 void contrast16_cpu(const StageCall<Host>& call, const Band& band);
-// A part of contrast_cpu(): from 8 bits to 16.
-void contrast_cpu_to16(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; lo and hi are found there, or by the host (StageCall::found).
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -1,7 +1,6 @@
-// contrast in SIMD from 8 bits to 8 (cpu16.cpp: all others), 16 bits a sample. With d = min(max(v - lo, 0),
-// span) the result is floor(255 d / span + 1/2), and that is (d factor + round) >> 16 for a factor of at most
-// 24 bits: see stretch_factor().
+// contrast in SIMD: a product in 16-bit lanes, whatever the samples (stretch_factor.h).
 #include "kernels/contrast/contrast.h"
+#include "kernels/contrast/stretch_factor.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/contrast/cpu.cpp"
@@ -10,45 +9,12 @@
 
 #include "kernels/pointwise-inl.h"
 
-#ifndef IMGPIPE_CONTRAST_STRETCH_FACTOR
-#define IMGPIPE_CONTRAST_STRETCH_FACTOR
-namespace imgpipe {
-namespace {
-
-struct StretchFactor {
-  Sample lo;
-  Sample span;
-  std::uint16_t whole;     // of factor / 2^16
-  std::uint16_t fraction;  // factor mod 2^16
-  std::uint16_t round;
-};
-
-// q = 255 * 2^16 / span lies between two integers, and d q / 2^16 + 1/2 is nowhere nearer than 1 / (2 span)
-// below an integer. So an error from 0 to less than 2^16 / (2 span) in d factor + round changes nothing.
-// Rounding q up by (span - rest) / span makes it at most span - rest; rounding it down and adding `rest` to
-// the rounding makes it at most rest. One of both is below 2^15 / span, because span^2 < 2^16.
-constexpr StretchFactor stretch_factor(int lo, int hi) {
-  const auto span = static_cast<std::uint32_t>(hi - lo);
-  std::uint32_t factor = 255U * 65536U / span;
-  const std::uint32_t rest = 255U * 65536U % span;
-  std::uint32_t round = 32768;
-  if (rest != 0 && (span - rest) * span < 32768) {
-    ++factor;
-  } else {
-    round += rest;
-  }
-  return {static_cast<Sample>(lo), static_cast<Sample>(span), static_cast<std::uint16_t>(factor >> 16),
-          static_cast<std::uint16_t>(factor), static_cast<std::uint16_t>(round)};
-}
-
-}  // namespace
-}  // namespace imgpipe
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
+
+// ---- from 8 bits to 8 -----------------------------------------------------------------------------------
 
 // d factor + round, over 2^16. The carry of the lower half is the top bit of an average that loses no bit.
 HWY_INLINE V16 stretched_distance(V16 distance, const StretchFactor& factor) {
@@ -62,25 +28,83 @@ HWY_INLINE V16 stretched_distance(V16 distance, const StretchFactor& factor) {
 }
 
 HWY_INLINE V8 stretched_vector(V8 v, const StretchFactor& factor) {
-  const D8 d8;
-  const D16 d16;
-  const V8 distance = hn::Min(hn::SaturatedSub(v, hn::Set(d8, factor.lo)), hn::Set(d8, factor.span));
-  const V16 pairs = hn::BitCast(d16, distance);
-  const V16 even = stretched_distance(hn::And(pairs, hn::Set(d16, 0xFF)), factor);
-  const V16 odd = stretched_distance(hn::ShiftRight<8>(pairs), factor);
-  return hn::BitCast(d8, hn::Or(even, hn::ShiftLeft<8>(odd)));
+  const D8 d;
+  const V8 distance = hn::Min(hn::SaturatedSub(v, hn::Set(d, factor.lo)), hn::Set(d, factor.span));
+  const V16 even = stretched_distance(Pairs<Sample>::even(distance), factor);
+  const V16 odd = stretched_distance(Pairs<Sample>::odd(distance), factor);
+  return Pairs<Sample>::joined(even, odd);
+}
+
+// ---- where 16 bits come in or go out --------------------------------------------------------------------
+
+// d times the fraction and 2^31 + rest, over 2^32, by 16 bits at a time:
+//
+//   d upper     high  low
+//   d lower           next  last       high + (low + 2^15 + next + (last + rest) / 2^16) / 2^16
+//
+// low + 2^15 carries where low has its top bit and leaves low with that bit turned; the sum with next carries
+// where next is above 65535 less that.
+HWY_INLINE V16 stretched_distance(V16 distance, const WideStretchFactor& factor) {
+  const D16 d;
+  const V16 one = hn::Set(d, 1);
+  const V16 upper = hn::Set(d, factor.upper);
+  const V16 lower = hn::Set(d, factor.lower);
+  const V16 low = hn::Mul(distance, upper);
+  const V16 last = hn::Mul(distance, lower);
+  const V16 most = hn::Set(d, static_cast<std::uint16_t>(65535 - factor.rest));
+  const V16 next = hn::Add(hn::MulHigh(distance, lower), hn::Min(hn::SaturatedSub(last, most), one));
+  const V16 room = hn::Xor(low, hn::Set(d, 0x7FFF));
+  const V16 carry = hn::Min(hn::SaturatedSub(next, room), one);
+  return hn::Add(hn::Add(hn::MulHigh(distance, upper), hn::ShiftRight<15>(low)), carry);
+}
+
+template <class To>
+HWY_INLINE V16 stretched_vector(V16 v, const WideStretchFactor& factor) {
+  const D16 d;
+  const V16 within = hn::Min(hn::SaturatedSub(v, hn::Set(d, factor.lo)), hn::Set(d, factor.span));
+  const V16 distance = hn::ShiftLeftSame(within, factor.shift);
+  const V16 part = stretched_distance(distance, factor);
+  if constexpr (sizeof(To) > 1) return hn::Add(distance, part);  // the factor's 1
+  return part;
+}
+
+// -----------------------------------------------------------------------------------------------------------
+
+template <class From, class To>
+void stretch_plane(const StageCall<Host>& call, const Band& band, std::size_t i, const StretchRange& range) {
+  if (range.hi <= range.lo) {
+    convert_plane<From, To>(call, band, i);
+  } else if constexpr (sizeof(From) == 1 && sizeof(To) == 1) {
+    const StretchFactor factor = stretch_factor(range.lo, range.hi);
+    map_plane<From, To>(call, band, i, [factor](V8 v) HWY_ATTR { return stretched_vector(v, factor); });
+  } else {
+    const WideStretchFactor factor = wide_stretch_factor<To>(range.lo, range.hi);
+    map_plane<From, To>(call, band, i, [factor](V16 v) HWY_ATTR { return stretched_vector<To>(v, factor); });
+  }
+}
+
+template <class From, class To>
+void stretch_planes(const StageCall<Host>& call, const Band& band) {
+  for (int c = 0; c < call.in.type.color_channels; ++c)
+    stretch_plane<From, To>(call, band, static_cast<std::size_t>(c), stretch_range(call, c));
+  if (call.in.type.alpha) convert_plane<From, To>(call, band, kAlphaPlane);
+}
+
+template <class From>
+void stretch_planes_from(const StageCall<Host>& call, const Band& band) {
+  if (call.out.type.sample == SampleType::u16) {
+    stretch_planes<From, Sample16>(call, band);
+  } else {
+    stretch_planes<From, Sample>(call, band);
+  }
 }
 
 void contrast_rows(const StageCall<Host>& call, const Band& band) {
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const StretchRange range = stretch_range(call, c);
-    if (range.hi > range.lo) {
-      const StretchFactor factor = stretch_factor(range.lo, range.hi);
-      map_plane(call, band, c, [&](V8 v) HWY_ATTR { return stretched_vector(v, factor); });
-    } else {
-      map_plane(call, band, c, [](V8 v) HWY_ATTR { return v; });
-    }
-  }
+  stretch_planes_from<Sample>(call, band);
+}
+
+void contrast16_rows(const StageCall<Host>& call, const Band& band) {
+  stretch_planes_from<Sample16>(call, band);
 }
 
 }  // namespace
@@ -89,17 +113,6 @@ void contrast_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(contrast_rows);
-
-void contrast_cpu(const StageCall<Host>& call, const Band& band) {
-  if (call.out.type.sample == SampleType::u16) {
-    contrast_cpu_to16(call, band);
-    return;
-  }
-  HWY_DYNAMIC_DISPATCH(contrast_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(contrast)
+IMGPIPE_DISPATCH(contrast16)
 #endif

@@ -8,37 +8,6 @@
 namespace imgpipe {
 namespace {
 
-// Block c finds the range of plane c, or, of Stretch::joint, the only block that of all. kFindThreads
-// threads. Barrier: the parts are counted before they are looked through; warp 0 finds lo, warp 1 hi.
-__global__ __launch_bounds__(kFindThreads, 1) void find_range_kernel(Histogram<Device> histogram,
-                                                                     ContrastParameters parameters,
-                                                                     StretchRange* ranges) {
-  __shared__ std::uint64_t parts[kWarpLanes];
-  const bool joint = parameters.stretch == Stretch::joint;
-  const auto planes = static_cast<int>(histogram.height);
-  const auto own_plane = static_cast<int>(blockIdx.x);
-  const CountedPlanes counted{histogram, joint ? 0 : own_plane, joint ? planes : own_plane + 1};
-  const unsigned lane = threadIdx.x % kWarpLanes;
-  const unsigned warp = threadIdx.x / kWarpLanes;
-  const std::int64_t part_bins = histogram.width / kWarpLanes;
-  std::uint64_t sum = 0;
-#pragma unroll 8
-  for (std::int64_t i = lane; i < part_bins; i += kWarpLanes) sum += counted.count(warp * part_bins + i);
-  sum = sum_up_to_lane(sum);
-  if (lane == kWarpLanes - 1) parts[warp] = sum;
-  __syncthreads();
-  if (warp > 1) return;
-  std::uint64_t samples = 0;
-  for (const std::uint64_t part : parts) samples += part;
-  const std::uint64_t clip = clip_count(samples, warp == 0 ? parameters.clip_low : parameters.clip_high);
-  const int bin = first_bin_beyond(counted, parts, clip, warp == 1);
-  if (lane != 0) return;
-  for (int plane = counted.first; plane < counted.end; ++plane) {
-    if (warp == 0) ranges[plane].lo = bin;
-    if (warp == 1) ranges[plane].hi = bin;
-  }
-}
-
 __device__ __forceinline__ std::uint32_t stretch_value(std::uint32_t value, const WideStretch& f) {
   const int d = __viaddmin_s32_relu(static_cast<int>(value), -static_cast<int>(f.lo),
                                     static_cast<int>(f.span));  // one instruction on Hopper
@@ -95,10 +64,8 @@ CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& laun
   if (ranges == nullptr) {
     auto* const own = reinterpret_cast<StretchRange*>(call.finds);
     if (own == nullptr) return cudaErrorInvalidValue;
-    const bool joint = parameters.stretch == Stretch::joint;
-    const unsigned blocks = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
-    find_range_kernel<<<blocks, kFindThreads, 0, launch.stream>>>(call.histogram, parameters, own);
-    if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
+    if (const CudaStatus status = find_range(call, parameters, own, launch); status != cudaSuccess)
+      return status;
     ranges = own;
   }
   if (call.in.type.sample == SampleType::u8) {

@@ -1,13 +1,11 @@
-// lo and hi of the stretch, found by a block in a histogram of any power of two from 256 to 65,536 bins in
-// device memory.
+// lo and hi of the stretch, found in a histogram of any power of two from 256 to 65,536 bins in device memory
+// by a cluster of blocks.
 #pragma once
 
+#include "kernels/cluster_sums.cuh"
 #include "kernels/contrast/contrast.h"
-#include "kernels/device_rows.cuh"
 
 namespace imgpipe {
-
-constexpr int kFindThreads = 1024;  // a warp has 1 / 32 of the bins
 
 // The counters of some planes of a histogram, added up.
 struct CountedPlanes {
@@ -16,51 +14,62 @@ struct CountedPlanes {
 
   __device__ std::uint64_t count(std::int64_t bin) const {
     std::uint64_t sum = 0;
-    for (int plane = first; plane < end; ++plane) sum += histogram.row(plane)[bin];
+    for (int plane = first; plane < end; ++plane) sum += __ldg(histogram.row(plane) + bin);
     return sum;
   }
 };
 
-// The sum of this lane's value and those of the lanes before it.
-__device__ inline std::uint64_t sum_up_to_lane(std::uint64_t value) {
-#pragma unroll
-  for (unsigned step = 1; step < kWarpLanes; step *= 2) {
-    const std::uint64_t other = __shfl_up_sync(0xFFFFFFFF, value, step);
-    if (threadIdx.x % kWarpLanes >= step) value += other;
+// Cluster blockIdx.y finds the range of plane blockIdx.y, or, of Stretch::joint, the only cluster that of
+// all. A limit lies in the bins of the one thread before which no more than the clipped samples lie, and
+// with which more do.
+template <int Blocks>
+__global__ __launch_bounds__(kBinThreads, 1) void find_range_kernel(Histogram<Device> histogram,
+                                                                    ContrastParameters parameters,
+                                                                    StretchRange* ranges) {
+  const bool joint = parameters.stretch == Stretch::joint;
+  const auto planes = static_cast<int>(histogram.height);
+  const auto own_plane = static_cast<int>(blockIdx.y);
+  const CountedPlanes counted{histogram, joint ? 0 : own_plane, joint ? planes : own_plane + 1};
+  const OwnBins own = own_bins<Blocks>(histogram.width);
+  std::uint64_t sum = 0;
+  for (int plane = counted.first; plane < counted.end; ++plane) {
+#pragma unroll 8
+    for (int i = 0; i < own.count; ++i) sum += __ldg(histogram.row(plane) + own.first + i);
   }
-  return value;
+  const ClusterSums sums = cluster_sums<Blocks>(sum);
+  const auto set = [&](int StretchRange::*limit, std::int64_t bin) {
+    for (int plane = counted.first; plane < counted.end; ++plane)
+      ranges[plane].*limit = static_cast<int>(bin);
+  };
+  const std::uint64_t clip_low = clip_count(sums.total, parameters.clip_low);
+  const std::uint64_t clip_high = clip_count(sums.total, parameters.clip_high);
+  std::uint64_t below = sums.before;
+  std::uint64_t above = sums.total - sums.before - sum;
+  if (below <= clip_low && below + sum > clip_low) {
+    std::int64_t bin = own.first;
+    while ((below += counted.count(bin)) <= clip_low) ++bin;
+    set(&StretchRange::lo, bin);
+  }
+  if (above <= clip_high && above + sum > clip_high) {
+    std::int64_t bin = own.first + own.count - 1;
+    while ((above += counted.count(bin)) <= clip_high) --bin;
+    set(&StretchRange::hi, bin);
+  }
+  if (sums.total == 0 && own.first == 0) {
+    set(&StretchRange::lo, histogram.width - 1);
+    set(&StretchRange::hi, 0);
+  }
+  cluster_barrier<Blocks>();
 }
 
-// A warp looks for the first bin, from the lower end or from the upper one, up to which more than `clip`
-// samples lie; the last bin where there is none. `parts`: the counts of the 32 equal parts of the histogram.
-// Each round leaves the 32nd part of the bins.
-__device__ inline int first_bin_beyond(const CountedPlanes& counted, const std::uint64_t* parts,
-                                       std::uint64_t clip, bool from_above) {
-  const unsigned lane = threadIdx.x % kWarpLanes;
-  const std::int64_t bins = counted.histogram.width;
-  const auto bin_at = [&](std::int64_t place) { return from_above ? bins - 1 - place : place; };
-  std::int64_t begin = 0;  // in order of `from_above`
-  std::int64_t length = bins;
-  std::uint64_t before = 0;
-  std::uint64_t own = parts[from_above ? kWarpLanes - 1 - lane : lane];
-  while (true) {
-    const std::int64_t each = length < kWarpLanes ? 1 : length / kWarpLanes;
-    const std::uint64_t up_to = before + sum_up_to_lane(own);
-    const unsigned beyond = __ballot_sync(0xFFFFFFFF, up_to > clip ? 1 : 0);
-    if (beyond == 0) return static_cast<int>(bin_at(bins - 1));
-    const int first = __ffs(static_cast<int>(beyond)) - 1;
-    before = __shfl_sync(0xFFFFFFFF, up_to - own, first);
-    begin += first * each;
-    length = each;
-    if (length == 1) return static_cast<int>(bin_at(begin));
-    const std::int64_t share = length < kWarpLanes ? 1 : length / kWarpLanes;
-    own = 0;
-#pragma unroll 8
-    for (std::int64_t i = 0; i < share; ++i) {
-      const std::int64_t place = lane * share + i;
-      if (place < length) own += counted.count(bin_at(begin + place));
-    }
-  }
+inline CudaStatus find_range(const StageCall<Device>& call, const ContrastParameters& parameters,
+                             StretchRange* ranges, const CudaLaunch& launch) {
+  const bool joint = parameters.stretch == Stretch::joint;
+  const unsigned clusters = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
+  return launch_over_bins([&](auto blocks) {
+    return launch_clusters<blocks.value>(&find_range_kernel<blocks.value>, dim3(blocks.value, clusters),
+                                         kBinThreads, 0, launch, call.histogram, parameters, ranges);
+  });
 }
 
 }  // namespace imgpipe

@@ -1,6 +1,7 @@
 // lo, hi and the factor of the stretch, made by a block from the histogram in device memory.
 #pragma once
 
+#include "kernels/block_sums.cuh"
 #include "kernels/contrast/contrast.h"
 #include "kernels/contrast/float_stretch.h"
 #include "kernels/device_rows.cuh"
@@ -62,11 +63,9 @@ __device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const 
 
 // All kBins threads (or more) of a block call this together; every thread gets the factor of plane c. lo is
 // the number of bins whose count from below does not exceed the clipped share, so a count over the block
-// finds it. Barriers: the warps' sums are complete before they are added up; the two counts are barriers
-// themselves.
+// finds it. Barriers: sums_of_bins(); the two counts are barriers themselves.
 __device__ inline StretchFactor block_stretch_factor(const Histogram<Device>& histogram,
                                                      const ContrastParameters& parameters, int c) {
-  __shared__ std::uint64_t warp_sums[kBins / kWarpLanes];
   const unsigned bin = threadIdx.x;
   const bool counts_bin = bin < kBins;
   std::uint64_t count = 0;
@@ -75,20 +74,7 @@ __device__ inline StretchFactor block_stretch_factor(const Histogram<Device>& hi
       if (parameters.stretch == Stretch::joint || plane == c) count += histogram.row(plane)[bin];
     }
   }
-  std::uint64_t below = count;  // this bin and all before it
-#pragma unroll
-  for (unsigned step = 1; step < kWarpLanes; step *= 2) {
-    const std::uint64_t other = __shfl_up_sync(0xFFFFFFFF, below, step);
-    if (threadIdx.x % kWarpLanes >= step) below += other;
-  }
-  if (counts_bin && bin % kWarpLanes == kWarpLanes - 1) warp_sums[bin / kWarpLanes] = below;
-  __syncthreads();
-  std::uint64_t total = 0;
-#pragma unroll
-  for (unsigned warp = 0; warp < kBins / kWarpLanes; ++warp) {
-    if (warp < bin / kWarpLanes) below += warp_sums[warp];
-    total += warp_sums[warp];
-  }
+  const auto [below, total] = sums_of_bins(count);    // below: this bin and all before it
   const std::uint64_t above = total - below + count;  // this bin and all after it
   const int lo = __syncthreads_count(counts_bin && below <= clip_count(total, parameters.clip_low) ? 1 : 0);
   const int hi =

@@ -19,11 +19,11 @@ void convert_planes(const StageCall<Host>& call, const Band& band) {
   }
 }
 
-void widen_rows(const StageCall<Host>& call, const Band& band) {
+void depth_rows(const StageCall<Host>& call, const Band& band) {
   convert_planes<Sample, Sample16>(call, band);
 }
 
-void narrow_rows(const StageCall<Host>& call, const Band& band) {
+void depth16_rows(const StageCall<Host>& call, const Band& band) {
   convert_planes<Sample16, Sample>(call, band);
 }
 
@@ -33,18 +33,6 @@ void narrow_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(widen_rows);
-HWY_EXPORT(narrow_rows);
-
-void depth_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(widen_rows)(call, band);
-}
-
-void depth16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(narrow_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(depth)
+IMGPIPE_DISPATCH(depth16)
 #endif

@@ -1,7 +1,6 @@
 #include <vector>
 
 #include "kernels/equalize/equalize.h"
-#include "kernels/lookup16.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/equalize/cpu.cpp"
@@ -15,14 +14,24 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-void equalize_rows(const StageCall<Host>& call, const Band& band) {
+template <class T>
+void equalize_planes(const StageCall<Host>& call, const Band& band) {
+  const std::int64_t bins = call.in.type.bins();
+  const bool found = call.found.data != nullptr;
+  std::vector<T> own(static_cast<std::size_t>(found ? 0 : bins));
   for (int c = 0; c < call.in.type.color_channels; ++c) {
-    HWY_ALIGN Sample own[kBins];
-    const Sample* table =
-        call.found.data == nullptr ? own : call.found.as<Sample>() + std::int64_t{c} * kBins;
-    if (table == own) equalize_table(call.histogram.row(c), own);
-    look_up_plane(call, band, c, table);
+    if (!found) equalize_table(call.histogram.row(c), own.data());
+    const T* table = found ? call.found.as<T>() + c * bins : own.data();
+    look_up_plane(call, band, static_cast<std::size_t>(c), table);
   }
+}
+
+void equalize_rows(const StageCall<Host>& call, const Band& band) {
+  equalize_planes<Sample>(call, band);
+}
+
+void equalize16_rows(const StageCall<Host>& call, const Band& band) {
+  equalize_planes<Sample16>(call, band);
 }
 
 }  // namespace
@@ -31,24 +40,6 @@ void equalize_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(equalize_rows);
-
-void equalize_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(equalize_rows)(call, band);
-}
-
-void equalize16_cpu(const StageCall<Host>& call, const Band& band) {
-  const std::int64_t bins = call.in.type.bins();
-  const bool found = call.found.data != nullptr;
-  std::vector<Sample16> own(static_cast<std::size_t>(found ? 0 : bins));
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    if (!found) equalize_table(call.histogram.row(c), own.data());
-    const Sample16* table = found ? call.found.as<Sample16>() + c * bins : own.data();
-    look_up_plane16(call, band, c, table);
-  }
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(equalize)
+IMGPIPE_DISPATCH(equalize16)
 #endif

@@ -1,7 +1,7 @@
 // The table of equalize for samples of 8 bits, made by a block.
 #pragma once
 
-#include "kernels/device_rows.cuh"
+#include "kernels/block_sums.cuh"
 #include "kernels/equalize/equalize.h"
 
 namespace imgpipe {
@@ -10,24 +10,10 @@ namespace imgpipe {
 // sums are complete before they are added up, the count of the first value that occurs before it is used, the
 // table before the first look.
 __device__ inline void block_equalize_table(const std::uint64_t* counts, Sample (&table)[kBins]) {
-  __shared__ std::uint64_t warp_sums[kBins / kWarpLanes];
   __shared__ std::uint64_t of_first;
   const unsigned bin = threadIdx.x;
   const std::uint64_t count = counts[bin];
-  std::uint64_t not_above = count;
-#pragma unroll
-  for (unsigned step = 1; step < kWarpLanes; step *= 2) {
-    const std::uint64_t other = __shfl_up_sync(0xFFFFFFFF, not_above, step);
-    if (bin % kWarpLanes >= step) not_above += other;
-  }
-  if (bin % kWarpLanes == kWarpLanes - 1) warp_sums[bin / kWarpLanes] = not_above;
-  __syncthreads();
-  std::uint64_t total = 0;
-#pragma unroll
-  for (unsigned warp = 0; warp < kBins / kWarpLanes; ++warp) {
-    if (warp < bin / kWarpLanes) not_above += warp_sums[warp];
-    total += warp_sums[warp];
-  }
+  const auto [not_above, total] = sums_of_bins(count);
   if (count != 0 && not_above == count) of_first = count;
   __syncthreads();
   const std::uint64_t first = of_first;

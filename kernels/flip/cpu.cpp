@@ -38,13 +38,5 @@ void flip_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(flip_rows);
-
-void flip_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(flip_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(flip)
 #endif

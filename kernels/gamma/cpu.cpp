@@ -1,5 +1,4 @@
 #include "kernels/gamma/gamma.h"
-#include "kernels/lookup16.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gamma/cpu.cpp"
@@ -13,9 +12,18 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
+template <class T>
+void look_up_planes(const StageCall<Host>& call, const Band& band) {
+  for (int c = 0; c < call.in.type.color_channels; ++c)
+    look_up_plane(call, band, static_cast<std::size_t>(c), call.prepared.as<T>());
+}
+
 void gamma_rows(const StageCall<Host>& call, const Band& band) {
-  const auto* table = call.prepared.as<Sample>();
-  for (int c = 0; c < call.in.type.color_channels; ++c) look_up_plane(call, band, c, table);
+  look_up_planes<Sample>(call, band);
+}
+
+void gamma16_rows(const StageCall<Host>& call, const Band& band) {
+  look_up_planes<Sample16>(call, band);
 }
 
 }  // namespace
@@ -24,18 +32,6 @@ void gamma_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(gamma_rows);
-
-void gamma_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(gamma_rows)(call, band);
-}
-
-void gamma16_cpu(const StageCall<Host>& call, const Band& band) {
-  const auto* table = call.prepared.as<Sample16>();
-  for (int c = 0; c < call.in.type.color_channels; ++c) look_up_plane16(call, band, c, table);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(gamma)
+IMGPIPE_DISPATCH(gamma16)
 #endif

@@ -17,12 +17,10 @@ template <class T>
 void gauss_planes(const StageCall<Host>& call, const Band& band) {
   const GaussParameters parameters(call.parameters);
   const GaussPairs pairs(call.prepared.as<std::uint32_t>(), gauss_radius(parameters.sigma));
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const auto plane = static_cast<std::size_t>(c);
-    GaussRows<T>(call.in.plane<T>(plane), call.out.plane<T>(plane), call.in.type, parameters.border, pairs,
-                 band)
+  for_color_planes<T>(call, [&](const auto& in, const auto& out) {
+    GaussRows<T>(in, out, call.in.type, parameters.border, pairs, band)
         .run([](const T*, const T*, std::int64_t) {});
-  }
+  });
 }
 
 void gauss_rows(const StageCall<Host>& call, const Band& band) {
@@ -39,18 +37,6 @@ void gauss16_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(gauss_rows);
-HWY_EXPORT(gauss16_rows);
-
-void gauss_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(gauss_rows)(call, band);
-}
-
-void gauss16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(gauss16_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(gauss)
+IMGPIPE_DISPATCH(gauss16)
 #endif

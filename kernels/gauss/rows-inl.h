@@ -15,18 +15,16 @@
 #endif
 
 #include <algorithm>
-#include <cstring>
 
 #include <hwy/highway.h>
 
 #include "kernels/gauss/pairs.h"
+#include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // Columns at a time: all rows of a window of them stay in the second cache.
 constexpr std::int64_t kGaussChunk = 512;
@@ -50,24 +48,17 @@ class GaussRows {
   // finish(in, out, count): the first samples of some pixels, as they were and as they became.
   template <class Finish>
   void run(const Finish& finish) {
-    for (std::int64_t first = 0; first < width_; first += kGaussChunk) {
-      const std::int64_t end = std::min(width_, first + kGaussChunk);
-      for (std::int64_t y = band_.first; y < band_.end; ++y) {
-        T* to = out_.row(y - band_.out_top) + first;
-        sum_columns(y, first, end);
-        sum_row(end - first, to);
-        finish(in_.row(y - band_.in_top) + first, to, end - first);
-      }
-    }
+    for_chunks(width_, kGaussChunk, band_, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
+      T* to = out_.row(y - band_.out_top) + first;
+      sum_columns(y, first, end);
+      sum_row(end - first, to);
+      finish(in_.row(y - band_.in_top) + first, to, end - first);
+    });
   }
 
  private:
-  using D16 = hn::ScalableTag<std::uint16_t>;
-  using D32 = hn::Repartition<std::uint32_t, D16>;
   using Signed16 = hn::RebindToSigned<D16>;
   using Signed32 = hn::RebindToSigned<D32>;
-  using V16 = hn::Vec<D16>;
-  using V32 = hn::Vec<D32>;
   static constexpr bool kWide = sizeof(T) > 1;
   static constexpr std::uint16_t kSign = 0x8000;
 
@@ -140,7 +131,7 @@ class GaussRows {
       rows_[i] = in_.row(place(y + i - radius, height_) - band_.in_top) + from;
     rows_[2 * radius + 1] = rows_[2 * radius];  // weighs nothing
     std::uint16_t* const to = sums_ + (from - first + radius);
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(D16()));
+    const auto lanes = lanes_of(D16());
     if (columns < lanes) {
       for (std::int64_t x = 0; x < columns; ++x) to[x] = column_alone(x);
     } else {  // the last vector reaches back
@@ -176,17 +167,10 @@ class GaussRows {
 
   HWY_NOINLINE void sum_row(std::int64_t count, T* to) const {
     const hn::Rebind<T, D16> samples;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(D16()));
-    const auto narrowed = [&](std::int64_t x) HWY_ATTR {
+    store_row(samples, count, to, [&](std::int64_t x) HWY_ATTR {
       if constexpr (kWide) return row_vector(x);
       if constexpr (!kWide) return hn::TruncateTo(samples, row_vector(x));
-    };
-    std::int64_t x = 0;
-    for (; x + lanes <= count; x += lanes) hn::StoreU(narrowed(x), samples, to + x);
-    if (x == count) return;
-    HWY_ALIGN T end[hn::MaxLanes(D16())];
-    hn::StoreU(narrowed(x), samples, end);
-    std::memcpy(to + x, end, static_cast<std::size_t>(count - x) * sizeof(T));
+    });
   }
 
   alignas(64) std::uint16_t sums_[kGaussChunk + kMostGaussTaps + kGaussVectorRoom] = {};

@@ -1,13 +1,15 @@
-// gray in SIMD. 16 bits a sample are enough for exact weights of 16 bits: each weight is split into bytes, w
-// = 256 h + l,
+// gray in SIMD. 16 bits a sum are enough for samples of 8 bits and exact weights of 16: each weight is split
+// into bytes, w = 256 h + l,
 //
 //   sum of w v + 2^15  =  256 (sum of h v  +  128)  +  sum of l v
 //   luma               =  (sum of h v + 128 + (sum of l v >> 8)) >> 8
 //
-// and no sum passes 2^16, because the h sum to 255 and the l to 256.
+// and no sum passes 2^16, because the h sum to 255 and the l to 256. Of samples of 16 bits, 32 bits hold the
+// sum of all three products and the rounding.
 #include <cstddef>
 
 #include "kernels/gray/gray.h"
+#include "kernels/gray/split_weights.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gray/cpu.cpp"
@@ -15,139 +17,128 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#ifndef IMGPIPE_GRAY_SPLIT_WEIGHTS
-#define IMGPIPE_GRAY_SPLIT_WEIGHTS
-namespace imgpipe {
-namespace {
-
-// Samples that are asked for early: hardware stops at the end of a page. One thread of a Xeon (Sapphire
-// Rapids), AVX3, 47 MP, 2026-11-20: 15 ms instead of 19.5 (out of the caches 6.2).
-constexpr std::int64_t kAhead = 4096;
-constexpr std::int64_t kCacheLine = 64;
-
-struct SplitWeights {
-  std::uint16_t high[3], low[3];
-};
-
-// The weights of a luma, as if its shift were 16.
-constexpr SplitWeights split_weights(Luma luma) {
-  const LumaWeights w = luma_weights(luma);
-  const std::uint32_t scaled[3] = {w.r << (16 - w.shift), w.g << (16 - w.shift), w.b << (16 - w.shift)};
-  SplitWeights split{};
-  for (int i = 0; i < 3; ++i) {
-    split.high[i] = static_cast<std::uint16_t>(scaled[i] >> 8);
-    split.low[i] = static_cast<std::uint16_t>(scaled[i] & 0xFF);
-  }
-  return split;
-}
-
-constexpr bool fits(const SplitWeights& w) {
-  return w.high[0] + w.high[1] + w.high[2] == 255 && w.low[0] + w.low[1] + w.low[2] == 256;
-}
-static_assert(fits(split_weights(Luma::bt601)) && fits(split_weights(Luma::bt709)) &&
-              fits(split_weights(Luma::opencv)));
-
-}  // namespace
-}  // namespace imgpipe
-#endif
+#include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using D8 = hn::ScalableTag<std::uint8_t>;
-using D16 = hn::Repartition<std::uint16_t, D8>;
-using V8 = hn::Vec<D8>;
-using V16 = hn::Vec<D16>;
+// Bytes that are asked for early: hardware stops at the end of a page. One thread of a Xeon (Sapphire
+// Rapids), AVX3, 47 MP of 8 bits, 2026-11-20: 15 ms instead of 19.5 (out of the caches 6.2).
+constexpr std::int64_t kAhead = 4096;
+constexpr std::int64_t kCacheLine = 64;
 
-class GrayVector {
+// weighed(): the luma in the upper half of a sum's lane.
+template <class T>
+class Weights;
+
+template <>
+class Weights<Sample> {
  public:
-  explicit GrayVector(const SplitWeights& weights) : weights_(weights) {}
+  explicit Weights(Luma luma) : split_(split_weights(luma)) {}
 
-  // Even and odd samples are weighed apart, so that nothing has to change lanes.
-  HWY_INLINE V8 operator()(V8 r, V8 g, V8 b) const {
-    const D8 d8;
-    const D16 d16;
-    const V16 bytes = hn::Set(d16, 0xFF);
-    const V16 r16 = hn::BitCast(d16, r);
-    const V16 g16 = hn::BitCast(d16, g);
-    const V16 b16 = hn::BitCast(d16, b);
-    const V16 even = weighed(hn::And(r16, bytes), hn::And(g16, bytes), hn::And(b16, bytes));
-    const V16 odd = weighed(hn::ShiftRight<8>(r16), hn::ShiftRight<8>(g16), hn::ShiftRight<8>(b16));
-    return hn::BitCast(d8, hn::Or(hn::ShiftRight<8>(even), hn::AndNot(bytes, odd)));
+  HWY_INLINE V16 weighed(V16 r, V16 g, V16 b) const {
+    const V16 low = sum_of(split_.low, r, g, b);
+    return hn::Add(hn::Add(sum_of(split_.high, r, g, b), hn::Set(D16(), 128)), hn::ShiftRight<8>(low));
   }
 
  private:
-  // The luma in the upper byte.
-  HWY_INLINE V16 weighed(V16 r, V16 g, V16 b) const {
+  static HWY_INLINE V16 sum_of(const std::uint16_t (&w)[3], V16 r, V16 g, V16 b) {
     const D16 d;
-    const V16 low =
-        hn::Add(hn::Add(hn::Mul(r, hn::Set(d, weights_.low[0])), hn::Mul(g, hn::Set(d, weights_.low[1]))),
-                hn::Mul(b, hn::Set(d, weights_.low[2])));
-    const V16 high =
-        hn::Add(hn::Add(hn::Mul(r, hn::Set(d, weights_.high[0])), hn::Mul(g, hn::Set(d, weights_.high[1]))),
-                hn::Mul(b, hn::Set(d, weights_.high[2])));
-    return hn::Add(hn::Add(high, hn::Set(d, 128)), hn::ShiftRight<8>(low));
+    return hn::Add(hn::Add(hn::Mul(r, hn::Set(d, w[0])), hn::Mul(g, hn::Set(d, w[1]))),
+                   hn::Mul(b, hn::Set(d, w[2])));
   }
 
-  SplitWeights weights_;
+  SplitWeights split_;
 };
 
-template <bool Alpha>
-HWY_INLINE void gray_vector(const GrayVector& gray, const Sample* in, Sample* grey, Sample* alpha) {
-  const D8 d;
-  V8 r = hn::Zero(d);
-  V8 g = r;
-  V8 b = r;
+template <>
+class Weights<Sample16> {
+ public:
+  explicit Weights(Luma luma) : of_16_bits_(weights_of_16_bits(luma)) {}
+
+  HWY_INLINE V32 weighed(V32 r, V32 g, V32 b) const {
+    const D32 d;
+    const V32 red = hn::Add(hn::Mul(r, hn::Set(d, of_16_bits_.r)), hn::Set(d, 1U << 15));
+    return hn::Add(hn::Add(red, hn::Mul(g, hn::Set(d, of_16_bits_.g))),
+                   hn::Mul(b, hn::Set(d, of_16_bits_.b)));
+  }
+
+ private:
+  LumaWeights of_16_bits_;
+};
+
+// Even and odd samples are weighed apart, so that nothing has to change lanes.
+template <class T>
+HWY_INLINE auto gray_of(const Weights<T>& weights, hn::Vec<typename Pairs<T>::Samples> r,
+                        hn::Vec<typename Pairs<T>::Samples> g, hn::Vec<typename Pairs<T>::Samples> b) {
+  using Both = Pairs<T>;
+  const typename Both::D d;
+  const auto even = weights.weighed(Both::even(r), Both::even(g), Both::even(b));
+  const auto odd = weights.weighed(Both::odd(r), Both::odd(g), Both::odd(b));
+  const auto lower = hn::Set(d, typename Both::Sum{kLargest<T>});
+  return hn::BitCast(typename Both::Samples(),
+                     hn::Or(hn::ShiftRight<Both::kBits>(even), hn::AndNot(lower, odd)));
+}
+
+template <bool Alpha, class T>
+HWY_INLINE void gray_vector(const Weights<T>& weights, const T* in, T* grey, T* alpha) {
+  const typename Pairs<T>::Samples d;
+  auto r = hn::Zero(d);
+  auto g = r;
+  auto b = r;
   if constexpr (Alpha) {
-    V8 a = r;
+    auto a = r;
     hn::LoadInterleaved4(d, in, r, g, b, a);
     hn::StoreU(a, d, alpha);
   } else {
     hn::LoadInterleaved3(d, in, r, g, b);
   }
-  hn::StoreU(gray(r, g, b), d, grey);
+  hn::StoreU(gray_of(weights, r, g, b), d, grey);
 }
 
-template <bool Alpha>
-void gray_row(const GrayVector& gray, const LumaWeights& weights, const Sample* in, std::int64_t width,
-              Sample* grey, Sample* alpha) {
+template <bool Alpha, class T>
+void gray_row(Luma luma, const T* in, std::int64_t width, T* grey, T* alpha) {
   constexpr std::int64_t kChannels = Alpha ? 4 : 3;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(D8()));
-  std::int64_t x = 0;
-  for (; x + lanes <= width; x += lanes) {
-    for (std::int64_t ahead = 0; ahead < kChannels * lanes; ahead += kCacheLine)
-      hwy::Prefetch(in + kChannels * x + kAhead + ahead);
-    gray_vector<Alpha>(gray, in + kChannels * x, grey + x, Alpha ? alpha + x : nullptr);
-  }
-  if (x == width) return;
-  if (width >= lanes) {  // the last vector once more, ending with the row
-    x = width - lanes;
-    gray_vector<Alpha>(gray, in + kChannels * x, grey + x, Alpha ? alpha + x : nullptr);
-    return;
-  }
-  for (; x < width; ++x) {
-    const Sample* pixel = in + kChannels * x;
-    grey[x] = luma_of(weights, pixel[0], pixel[1], pixel[2]);
-    if constexpr (Alpha) alpha[x] = pixel[3];
+  constexpr auto kSampleBytes = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t lanes = lanes_of(typename Pairs<T>::Samples());
+  const Weights<T> weights(luma);
+  const auto vector = [&](std::int64_t x) HWY_ATTR {
+    for (std::int64_t ahead = 0; ahead < kChannels * lanes; ahead += kCacheLine / kSampleBytes)
+      hwy::Prefetch(in + kChannels * x + kAhead / kSampleBytes + ahead);
+    gray_vector<Alpha>(weights, in + kChannels * x, grey + x, Alpha ? alpha + x : nullptr);
+  };
+  for_row(width, lanes, vector, [&] {
+    for (std::int64_t x = 0; x < width; ++x) {
+      const T* pixel = in + kChannels * x;
+      grey[x] = luma_of<T>(luma_weights(luma), pixel[0], pixel[1], pixel[2]);
+      if constexpr (Alpha) alpha[x] = pixel[3];
+    }
+  });
+}
+
+template <class T>
+void gray_planes(const StageCall<Host>& call, const Band& band) {
+  const Luma luma = GrayParameters(call.parameters).luma;
+  for (std::int64_t y = band.first; y < band.end; ++y) {
+    const T* in = call.in.plane<T>(0).row(y - band.in_top);
+    T* grey = call.out.plane<T>(0).row(y - band.out_top);
+    if (call.in.type.alpha) {
+      T* alpha = call.out.plane<T>(kAlphaPlane).row(y - band.out_top);
+      gray_row<true>(luma, in, call.in.type.width, grey, alpha);
+    } else {
+      gray_row<false, T>(luma, in, call.in.type.width, grey, nullptr);
+    }
   }
 }
 
 void gray_rows(const StageCall<Host>& call, const Band& band) {
-  const GrayVector gray(split_weights(GrayParameters(call.parameters).luma));
-  const LumaWeights weights = luma_weights(GrayParameters(call.parameters).luma);
-  for (std::int64_t y = band.first; y < band.end; ++y) {
-    const Sample* in = call.in.plane<Sample>(0).row(y - band.in_top);
-    Sample* grey = call.out.plane<Sample>(0).row(y - band.out_top);
-    if (call.in.type.alpha) {
-      gray_row<true>(gray, weights, in, call.in.type.width, grey,
-                     call.out.plane<Sample>(kAlphaPlane).row(y - band.out_top));
-    } else {
-      gray_row<false>(gray, weights, in, call.in.type.width, grey, nullptr);
-    }
-  }
+  gray_planes<Sample>(call, band);
+}
+
+void gray16_rows(const StageCall<Host>& call, const Band& band) {
+  gray_planes<Sample16>(call, band);
 }
 
 }  // namespace
@@ -156,13 +147,6 @@ void gray_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(gray_rows);
-
-void gray_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(gray_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(gray)
+IMGPIPE_DISPATCH(gray16)
 #endif

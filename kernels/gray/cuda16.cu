@@ -27,14 +27,7 @@ __global__ __launch_bounds__(kThreads) void gray16_kernel(Plane<const Sample16, 
     const std::int64_t left = in.width - at.x();
     if (left <= 0) continue;
     std::uint32_t words[4 * Channels];
-#pragma unroll
-    for (int i = 0; i < Channels; ++i) {
-      const uint4 vector = load_vector(in.row(at.y()) + at.x() * Channels + kWideVectorPixels * i);
-      words[4 * i] = vector.x;
-      words[4 * i + 1] = vector.y;
-      words[4 * i + 2] = vector.z;
-      words[4 * i + 3] = vector.w;
-    }
+    load_vectors<Channels>(in.row(at.y()) + at.x() * Channels, words);
     std::uint32_t sums[kWideVectorPixels];
 #pragma unroll
     for (int k = 0; k < kWideVectorPixels; ++k) {

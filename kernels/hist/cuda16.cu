@@ -1,86 +1,162 @@
-// hist of 16-bit samples: a block counts with PackedCounters. Where 128 KiB of shared memory may be had
-// (compute capability 8.0, 8.7, 9.0, 10.x) it holds all values and the plane is read once; elsewhere halves
-// or quarters of the values.
+// hist of 16-bit samples: a block counts with PackedCounters. Where 128 KiB of shared memory and what the hot
+// values take may be had (compute capability 8.0, 8.7, 9.0, 10.x) it holds all values and the plane is read
+// once; elsewhere halves or quarters of the values. From compute capability 9.0 on the two blocks of a
+// cluster add their counters up before they go to device memory.
 //
-// Considered and not taken: counters of 32 bits in two passes (reads the plane twice), or in the two blocks
-// of a cluster (compute capability 9.0 on alone, and half of all additions cross to another multiprocessor);
-// additions straight to device memory (a lane each, 47 million of them for a plane of 47 MP).
+// H200, 2026-11-22, 8773x5352, us, for photo | noise | 12 bits | one value | five (before counters left by
+// word, and warps remembered hot values): one block 55.4 | 60.2 | 45.2 | 42.4 | 106; clusters of two 47.7 |
+// 49.4 | 44.7 | 42.5 | 106; two exact passes, half of the values each, 93.6 | 113 | 84.6 | 69.4 | 171.
+// Rejected: 32-bit counters over the shared memory of a cluster of two, where half of all additions cross to
+// the other multiprocessor, 317 | 304 | 306 | 37.1 | 97.6, of four 939 | 884 | 875 | 64.6 | 190; additions of
+// which nobody looks at the result, proved by the sum of all counters, 49.0 | 50.8 | 46.3 | 44.7 | 200.
+#include "kernels/block_cluster.cuh"
+#include "kernels/hist/count_warp.cuh"
 #include "kernels/hist/hist.h"
-#include "kernels/hist/packed_counters.cuh"
+#include "kernels/pointwise.cuh"
 
 namespace imgpipe {
 namespace {
 
 constexpr int kThreads = 1024;
+constexpr int kAhead = 3;  // vectors of a lane that are on their way
 
-// The part blockIdx.y of the values of plane blockIdx.z, whose rows are walked over as bytes. A lane counts 8
-// adjacent samples while the next 8 are on their way. Shared memory: PackedCounters<Parts>::kBytes. Barriers:
-// counters are cleared before the first count, and complete before they are summed. All lanes of a warp walk
-// on until the last of them is done.
-template <int Parts>
-__global__ __launch_bounds__(kThreads, 1) void hist16_kernel(DevicePlanes<const Sample> planes,
-                                                             Histogram<Device> histogram) {
-  extern __shared__ __align__(16) std::uint32_t shared_words[];
-  PackedCounters<Parts> counters{
-      shared_words, reinterpret_cast<unsigned long long*>(histogram.row(blockIdx.z)), blockIdx.y};
-  VectorWalk at(plane_of_block(planes));
-  uint4 vector{};
-  int left = 0;
-  const auto load_next = [&] {
-    left = 0;
-    if (!at.inside()) return;
-    left = static_cast<int>(min(at.wide_left() / 2, static_cast<unsigned>(kWideVectorPixels)));
-    vector = load_vector(at.from());
-    at.next();
-  };
-  load_next();
-  counters.clear();
-  __syncthreads();
-  while (__any_sync(kAllLanes, left > 0 ? 1 : 0) != 0) {
-    const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
-    const int count = left;
-    load_next();
-    count_warp(counters, words, count);
+// Vectors of 8 samples of a plane, of which some are always on their way.
+class VectorsAhead {
+ public:
+  __device__ explicit VectorsAhead(const Plane<const Sample, Device>& plane) : at_(plane) {
+#pragma unroll
+    for (Loaded& loaded : ahead_) load(loaded);
   }
-  __syncthreads();
-  counters.flush();
+  // Whether any lane of the warp has a vector.
+  __device__ bool any() const {
+    return __any_sync(kAllLanes, ahead_[0].count > 0 ? 1 : 0) != 0;
+  }
+  // This lane's, and how many of its samples are the image's, 0 to 8.
+  __device__ int take(std::uint32_t (&words)[4]) {
+    words[0] = ahead_[0].vector.x;
+    words[1] = ahead_[0].vector.y;
+    words[2] = ahead_[0].vector.z;
+    words[3] = ahead_[0].vector.w;
+    const int count = ahead_[0].count;
+#pragma unroll
+    for (int i = 0; i + 1 < kAhead; ++i) ahead_[i] = ahead_[i + 1];
+    load(ahead_[kAhead - 1]);
+    return count;
+  }
+
+ private:
+  struct Loaded {
+    uint4 vector{};
+    int count = 0;
+  };
+  __device__ void load(Loaded& loaded) {
+    loaded.count = 0;
+    if (!at_.inside()) return;
+    loaded.count = static_cast<int>(min(at_.wide_left() / 2, static_cast<unsigned>(kWideVectorPixels)));
+    loaded.vector = load_vector(at_.from());
+    at_.next();
+  }
+
+  VectorWalk at_;
+  Loaded ahead_[kAhead];
+};
+
+// Adds the counters of the cluster's blocks to the image's, each block a share of the values, neighbouring
+// threads neighbouring values. A thread's values are kThreads apart, and mixing is linear (the mixed sum of
+// numbers without a common bit is that of their mixtures by exclusive or): where they lie are constants of
+// the unrolled loop, applied to where the first one does. Barriers: all blocks have counted before others
+// look; none ends before they have.
+template <int Parts, int Cluster>
+__device__ void flush(const PackedCounters<Parts>& counters) {
+  using Packed = PackedCounters<Parts>;
+  constexpr std::uint32_t kShare = Packed::kValues / Cluster;
+  constexpr int kUnrolled = 8;
+  static_assert(kShare % (kThreads * kUnrolled) == 0);
+  cluster_barrier<Cluster>();
+  const std::uint32_t own = cluster_rank<Cluster>() * kShare + counters.part * Packed::kValues + threadIdx.x;
+  const std::uint32_t own_place = mixed_banks(own) % Packed::kValues;
+  const std::uint32_t shift = threadIdx.x % 2 * 16;
+  const std::uint32_t* blocks[Cluster];
+#pragma unroll
+  for (int i = 0; i < Cluster; ++i) blocks[i] = shared_of_block<Cluster>(counters.words, i);
+#pragma unroll 1
+  for (std::uint32_t first = 0; first < kShare; first += kThreads * kUnrolled) {
+    std::uint32_t sums[kUnrolled] = {};
+#pragma unroll
+    for (std::uint32_t i = 0; i < kUnrolled; ++i) {
+      const std::uint32_t word = (own_place ^ mixed_banks(first + i * kThreads)) / 2;
+#pragma unroll
+      for (int k = 0; k < Cluster; ++k) sums[i] += blocks[k][word] >> shift & 0xFFFF;
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < kUnrolled; ++i) {
+      if (sums[i] != 0)
+        atomicAdd(counters.totals + (own + first + i * kThreads), static_cast<unsigned long long>(sums[i]));
+    }
+  }
+  cluster_barrier<Cluster>();
 }
 
-template <int Parts>
+// The part blockIdx.y of the values of plane blockIdx.z, whose rows are walked over as bytes. A lane counts 8
+// adjacent samples while the next 24 are on their way. Shared memory: SharedHistogram. Barriers:
+// counters are cleared before the first count, and complete before they are summed. All lanes of a warp walk
+// on until the last of them is done.
+template <int Parts, int Cluster>
+__global__ __launch_bounds__(kThreads, 1) void hist16_kernel(DevicePlanes<const Sample> planes,
+                                                             Histogram<Device> histogram) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  auto& shared = *reinterpret_cast<SharedHistogram<Parts, kThreads>*>(shared_bytes);
+  PackedCounters<Parts> counters{
+      shared.words, reinterpret_cast<unsigned long long*>(histogram.row(blockIdx.z)), blockIdx.y};
+  VectorsAhead vectors(plane_of_block(planes));
+  counters.clear();
+  __syncthreads();
+  WarpCounter warp(counters, shared.hot[threadIdx.x / kWarpLanes]);
+  while (vectors.any()) {
+    std::uint32_t words[4];
+    const int count = vectors.take(words);
+    warp.count(words, count);
+  }
+  warp.flush();
+  flush<Parts, Cluster>(counters);
+}
+
+template <int Parts, int Cluster>
 CudaStatus launch_hist(const StageCall<Device>& call, const CudaLaunch& launch) {
   const std::int64_t vectors =
       (call.in.type.width + kWideVectorPixels - 1) / kWideVectorPixels * call.in.type.height;
   const std::int64_t useful = (vectors + kThreads - 1) / kThreads;
-  const dim3 grid(static_cast<unsigned>(useful < launch.multiprocessors ? useful : launch.multiprocessors),
-                  Parts, static_cast<unsigned>(call.in.type.color_channels));
-  constexpr int kBytes = PackedCounters<Parts>::kBytes;
-  const cudaError_t allowed =
-      cudaFuncSetAttribute(hist16_kernel<Parts>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
-  if (allowed != cudaSuccess) return allowed;
-  hist16_kernel<Parts><<<grid, kThreads, kBytes, launch.stream>>>(
-      {{bytes_of(call.in.planes[0]), bytes_of(call.in.planes[1]), bytes_of(call.in.planes[2])}},
-      call.histogram);
-  return cudaGetLastError();
+  const std::int64_t blocks = useful < launch.multiprocessors ? useful : launch.multiprocessors;
+  const dim3 grid(static_cast<unsigned>((blocks + Cluster - 1) / Cluster * Cluster), Parts,
+                  static_cast<unsigned>(call.in.type.color_channels));
+  return launch_clusters<Cluster>(&hist16_kernel<Parts, Cluster>, grid, kThreads,
+                                  sizeof(SharedHistogram<Parts, kThreads>), launch, color_planes(call.in),
+                                  call.histogram);
 }
 
 }  // namespace
 
-CudaStatus hist16_parts_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts) {
+CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, const Hist16Way& way) {
   const cudaError_t cleared = cudaMemsetAsync(
       call.histogram.data, 0,
       static_cast<std::size_t>(call.in.type.color_channels * call.histogram.stride) * sizeof(std::uint64_t),
       launch.stream);
   if (cleared != cudaSuccess) return cleared;
-  if (parts == 1) return launch_hist<1>(call, launch);
-  return parts == 2 ? launch_hist<2>(call, launch) : launch_hist<4>(call, launch);
+  if (way.parts == 2) return launch_hist<2, 1>(call, launch);
+  if (way.parts == 4) return launch_hist<4, 1>(call, launch);
+  return way.clusters ? launch_hist<1, 2>(call, launch) : launch_hist<1, 1>(call, launch);
 }
 
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   int most_bytes = 0;
+  bool clusters = false;
   if (const cudaError_t found = shared_bytes_of_a_block(most_bytes); found != cudaSuccess) return found;
-  const bool all = most_bytes >= static_cast<int>(PackedCounters<1>::kBytes);
-  const bool half = most_bytes >= static_cast<int>(PackedCounters<2>::kBytes);
-  return hist16_parts_cuda(call, launch, all ? 1 : half ? 2 : 4);
+  if (const cudaError_t found = has_clusters(clusters); found != cudaSuccess) return found;
+  const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(most_bytes) >= bytes; };
+  const int parts = fits(sizeof(SharedHistogram<1, kThreads>))   ? 1
+                    : fits(sizeof(SharedHistogram<2, kThreads>)) ? 2
+                                                                 : 4;
+  return hist16_way_cuda(call, launch, {.parts = parts, .clusters = clusters});
 }
 
 }  // namespace imgpipe

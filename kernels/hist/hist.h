@@ -17,7 +17,11 @@ void hist16_cpu(const StageCall<Host>& call, const Band& band);
 // The same as hist_reference on a CUDA device.
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-// By blocks that count an equal part of the values each; `parts`: 1, 2 or 4, what shared memory holds.
-CudaStatus hist16_parts_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts);
+// How samples of 16 bits are counted.
+struct Hist16Way {
+  int parts = 1;          // a block counts an equal part of the values: 1, 2 or 4, what shared memory holds
+  bool clusters = false;  // two blocks add up what they counted: of one part, from compute capability 9.0 on
+};
+CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, const Hist16Way& way);
 
 }  // namespace imgpipe

@@ -12,17 +12,17 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
+template <class T>
+void invert_planes(const StageCall<Host>& call, const Band& band) {
+  map_color_planes<T>(call, band, [](auto v) HWY_ATTR { return hn::Not(v); });
+}
+
 void invert_rows(const StageCall<Host>& call, const Band& band) {
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    map_plane(call, band, c, [](V8 v) HWY_ATTR { return hn::Not(v); });
-  }
+  invert_planes<Sample>(call, band);
 }
 
 void invert16_rows(const StageCall<Host>& call, const Band& band) {
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    map_plane16<Sample16, Sample16>(call, band, static_cast<std::size_t>(c),
-                                    [](V16 v) HWY_ATTR { return hn::Not(v); });
-  }
+  invert_planes<Sample16>(call, band);
 }
 
 }  // namespace
@@ -31,18 +31,6 @@ void invert16_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(invert_rows);
-HWY_EXPORT(invert16_rows);
-
-void invert_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(invert_rows)(call, band);
-}
-
-void invert16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(invert16_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(invert)
+IMGPIPE_DISPATCH(invert16)
 #endif

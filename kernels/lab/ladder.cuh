@@ -20,11 +20,9 @@ using TargetOf = Plane<T, Device>;
 using Source = SourceOf<Sample>;
 using Target = TargetOf<Sample>;
 
-// Samples of type T in a word and in a vector of 16 bytes.
+// Samples of type T in a word.
 template <class T>
 constexpr int kWordSamples = 4 / static_cast<int>(sizeof(T));
-template <class T>
-constexpr int kVectorSamples = 16 / static_cast<int>(sizeof(T));
 
 // Items of kPixels neighbouring pixels, row by row; the last of a row may reach into the padding. A thread
 // begins at item `first` and goes on by `step` items, without a division on the way:
@@ -101,16 +99,6 @@ __device__ Chunk<kPixels> chunk_of_thread(const Plane<T, Device>& plane) {
 template <class T>
 __device__ __forceinline__ std::uint32_t load_word(const T* from) {
   return __ldg(reinterpret_cast<const std::uint32_t*>(from));
-}
-
-// Sample k of those held in words.
-template <class T, int Words>
-__device__ __forceinline__ std::uint32_t sample_of(const std::uint32_t (&words)[Words], int k) {
-  if constexpr (sizeof(T) == 1) {
-    return byte_of(words, k);
-  } else {
-    return wide_of(words, k);
-  }
 }
 
 // What becomes of each sample of a word.

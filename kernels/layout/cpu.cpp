@@ -6,12 +6,13 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 using TagOf = hn::ScalableTag<T>;
 
@@ -36,36 +37,24 @@ HWY_INLINE void merge_vector(const T* const* planes, T* out, std::int64_t x) {
   if constexpr (Channels == 4) hn::StoreInterleaved4(v[0], v[1], v[2], v[3], d, out + 4 * x);
 }
 
-// Whole vectors, the last one ending with the row; rows shorter than a vector by single samples.
-template <class T, class Vector, class Single>
-HWY_INLINE void for_row(std::int64_t width, const Vector& vector, const Single& single) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(TagOf<T>()));
-  std::int64_t x = 0;
-  for (; x + lanes <= width; x += lanes) vector(x);
-  if (x == width) return;
-  if (width >= lanes) {
-    vector(width - lanes);
-    return;
-  }
-  for (; x < width; ++x) single(x);
-}
-
 template <int Channels, class T>
 void split_row(const T* in, T* const* planes, std::int64_t width) {
-  for_row<T>(
-      width, [&](std::int64_t x) { split_vector<Channels>(in, planes, x); },
-      [&](std::int64_t x) {
-        for (int c = 0; c < Channels; ++c) planes[c][x] = in[Channels * x + c];
-      });
+  const auto vector = [&](std::int64_t x) HWY_ATTR { split_vector<Channels>(in, planes, x); };
+  for_row(width, lanes_of(TagOf<T>()), vector, [&] {
+    for (std::int64_t x = 0; x < width; ++x) {
+      for (int c = 0; c < Channels; ++c) planes[c][x] = in[Channels * x + c];
+    }
+  });
 }
 
 template <int Channels, class T>
 void merge_row(const T* const* planes, T* out, std::int64_t width) {
-  for_row<T>(
-      width, [&](std::int64_t x) { merge_vector<Channels>(planes, out, x); },
-      [&](std::int64_t x) {
-        for (int c = 0; c < Channels; ++c) out[Channels * x + c] = planes[c][x];
-      });
+  const auto vector = [&](std::int64_t x) HWY_ATTR { merge_vector<Channels>(planes, out, x); };
+  for_row(width, lanes_of(TagOf<T>()), vector, [&] {
+    for (std::int64_t x = 0; x < width; ++x) {
+      for (int c = 0; c < Channels; ++c) out[Channels * x + c] = planes[c][x];
+    }
+  });
 }
 
 template <class T>
@@ -118,28 +107,8 @@ void merge16_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(split_rows);
-HWY_EXPORT(merge_rows);
-HWY_EXPORT(split16_rows);
-HWY_EXPORT(merge16_rows);
-
-void split_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(split_rows)(call, band);
-}
-
-void merge_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(merge_rows)(call, band);
-}
-
-void split16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(split16_rows)(call, band);
-}
-
-void merge16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(merge16_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(split)
+IMGPIPE_DISPATCH(merge)
+IMGPIPE_DISPATCH(split16)
+IMGPIPE_DISPATCH(merge16)
 #endif

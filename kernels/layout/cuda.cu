@@ -16,91 +16,96 @@ template <class T, class Byte>
 ChannelPlanes<T> in_channel_order(const Frame<Byte, Device>& frame) {
   ChannelPlanes<T> planes{};
   for (int c = 0; c < frame.type.channels(); ++c) {
-    planes.plane[c] = frame.template plane<Sample>(plane_of_channel(frame.type, c));
+    planes.plane[c] = frame.template plane<std::remove_const_t<T>>(plane_of_channel(frame.type, c));
   }
   return planes;
 }
 
-// A lane moves 16 pixels: Channels loads of 16 bytes, a byte shuffle in registers, Channels stores of 16
-// bytes.
-template <int Channels>
-__global__ __launch_bounds__(kThreads) void split_kernel(Plane<const Sample, Device> in,
-                                                         ChannelPlanes<Sample> out) {
-  for (RowSegments<1> at(in.width, in.height); at.inside(); at.next()) {
+// A lane moves 16 pixels, of 16 bits 8: Channels loads of 16 bytes, a shuffle in registers, Channels stores
+// of 16 bytes.
+template <class T, int Channels>
+__global__ __launch_bounds__(kThreads) void split_kernel(Plane<const T, Device> in, ChannelPlanes<T> out) {
+  constexpr int kWord = kVectorSamples<T> / 4;  // samples
+  for (RowSegments<1, kVectorSamples<T>> at(in.width, in.height); at.inside(); at.next()) {
     const std::int64_t left = in.width - at.x();
     if (left <= 0) continue;
     std::uint32_t words[4 * Channels];
-#pragma unroll
-    for (int i = 0; i < Channels; ++i) {
-      const uint4 vector = load_vector(in.row(at.y()) + at.x() * Channels + 16 * i);
-      words[4 * i] = vector.x;
-      words[4 * i + 1] = vector.y;
-      words[4 * i + 2] = vector.z;
-      words[4 * i + 3] = vector.w;
-    }
+    load_vectors<Channels>(in.row(at.y()) + at.x() * Channels, words);
 #pragma unroll
     for (int c = 0; c < Channels; ++c) {
       std::uint32_t plane[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        plane[i] = pack_bytes<0>(
-            byte_of(words, (4 * i) * Channels + c), byte_of(words, (4 * i + 1) * Channels + c),
-            byte_of(words, (4 * i + 2) * Channels + c), byte_of(words, (4 * i + 3) * Channels + c));
+        plane[i] =
+            word_of_samples<T>([&](int k) { return sample_of<T>(words, (kWord * i + k) * Channels + c); });
       }
       store_vector(out.plane[c].row(at.y()) + at.x(), plane, left);
     }
   }
 }
 
-template <int Channels>
-__global__ __launch_bounds__(kThreads) void merge_kernel(ChannelPlanes<const Sample> in,
-                                                         Plane<Sample, Device> out) {
-  for (RowSegments<1> at(out.width, out.height); at.inside(); at.next()) {
+template <class T, int Channels>
+__global__ __launch_bounds__(kThreads) void merge_kernel(ChannelPlanes<const T> in, Plane<T, Device> out) {
+  constexpr int kVector = kVectorSamples<T>;
+  for (RowSegments<1, kVector> at(out.width, out.height); at.inside(); at.next()) {
     const std::int64_t left = out.width - at.x();
     if (left <= 0) continue;
     std::uint32_t planes[Channels][4];
 #pragma unroll
-    for (int c = 0; c < Channels; ++c) {
-      const uint4 vector = load_vector(in.plane[c].row(at.y()) + at.x());
-      planes[c][0] = vector.x;
-      planes[c][1] = vector.y;
-      planes[c][2] = vector.z;
-      planes[c][3] = vector.w;
-    }
-    Sample* to = out.row(at.y()) + at.x() * Channels;
+    for (int c = 0; c < Channels; ++c) load_vectors<1>(in.plane[c].row(at.y()) + at.x(), planes[c]);
+    T* to = out.row(at.y()) + at.x() * Channels;
 #pragma unroll
     for (int i = 0; i < Channels; ++i) {
       std::uint32_t words[4];
 #pragma unroll
       for (int w = 0; w < 4; ++w) {
-        const int first = 16 * i + 4 * w;  // byte of the lane's 16 * Channels
-        words[w] = pack_bytes<0>(byte_of(planes[first % Channels], first / Channels),
-                                 byte_of(planes[(first + 1) % Channels], (first + 1) / Channels),
-                                 byte_of(planes[(first + 2) % Channels], (first + 2) / Channels),
-                                 byte_of(planes[(first + 3) % Channels], (first + 3) / Channels));
+        const int first = kVector * i + kVector / 4 * w;  // sample of all that the lane has
+        words[w] = word_of_samples<T>(
+            [&](int k) { return sample_of<T>(planes[(first + k) % Channels], (first + k) / Channels); });
       }
-      store_vector(to + 16 * i, words, left * Channels - 16 * i);
+      store_vector(to + kVector * i, words, left * Channels - kVector * i);
     }
   }
+}
+
+template <class T>
+CudaStatus split(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const unsigned grid = stride_blocks<1, kVectorSamples<T>>(launch, call.in.type, kThreads, kOneSegmentEach);
+  const int channels = call.in.type.channels();
+  const auto kernel = channels == 2   ? split_kernel<T, 2>
+                      : channels == 3 ? split_kernel<T, 3>
+                                      : split_kernel<T, 4>;
+  kernel<<<grid, kThreads, 0, launch.stream>>>(call.in.plane<T>(0), in_channel_order<T>(call.out));
+  return cudaGetLastError();
+}
+
+template <class T>
+CudaStatus merge(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const unsigned grid = stride_blocks<1, kVectorSamples<T>>(launch, call.in.type, kThreads, kOneSegmentEach);
+  const int channels = call.in.type.channels();
+  const auto kernel = channels == 2   ? merge_kernel<T, 2>
+                      : channels == 3 ? merge_kernel<T, 3>
+                                      : merge_kernel<T, 4>;
+  kernel<<<grid, kThreads, 0, launch.stream>>>(in_channel_order<const T>(call.in), call.out.plane<T>(0));
+  return cudaGetLastError();
 }
 
 }  // namespace
 
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const unsigned grid = stride_blocks<1>(launch, call.in.type, kThreads, kOneSegmentEach);
-  const int channels = call.in.type.channels();
-  const auto kernel = channels == 2 ? split_kernel<2> : channels == 3 ? split_kernel<3> : split_kernel<4>;
-  kernel<<<grid, kThreads, 0, launch.stream>>>(call.in.plane<Sample>(0), in_channel_order<Sample>(call.out));
-  return cudaGetLastError();
+  return split<Sample>(call, launch);
+}
+
+CudaStatus split16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return split<Sample16>(call, launch);
 }
 
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const unsigned grid = stride_blocks<1>(launch, call.in.type, kThreads, kOneSegmentEach);
-  const int channels = call.in.type.channels();
-  const auto kernel = channels == 2 ? merge_kernel<2> : channels == 3 ? merge_kernel<3> : merge_kernel<4>;
-  kernel<<<grid, kThreads, 0, launch.stream>>>(in_channel_order<const Sample>(call.in),
-                                               call.out.plane<Sample>(0));
-  return cudaGetLastError();
+  return merge<Sample>(call, launch);
+}
+
+CudaStatus merge16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return merge<Sample16>(call, launch);
 }
 
 }  // namespace imgpipe

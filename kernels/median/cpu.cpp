@@ -7,7 +7,6 @@
 //
 // Beyond the image's left and right end stand the ranks of its first and last column.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "kernels/median/median.h"
@@ -16,16 +15,15 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/median/cpu.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // Columns at a time: the ranks stay in the first cache, at most 20 KiB of 16-bit samples.
 constexpr std::int64_t kChunk = 2048;
@@ -60,34 +58,13 @@ struct Median {
     alignas(64) T of[kTaps][static_cast<std::size_t>(kChunk + kTaps - 1) + kVectorRoom];
   };
 
-  static HWY_INLINE void sort_vector(V* v, T* const* to) {
-    exchange_all<MedianNetwork<Radius>::kColumn>(v);
-    for (int r = 0; r < kTaps; ++r) hn::StoreU(v[r], D(), to[r]);
-  }
-
-  // The first `columns` of the rows, to ranks[..][at] and on. The row that comes `ahead` samples behind the
-  // last one is asked for early; what a prefetch points at need not exist.
+  // The first `columns` of the rows, to ranks[..][at] and on.
   static HWY_NOINLINE void sort_columns(const T* const* rows, std::int64_t ahead, std::int64_t columns,
                                         Ranks& ranks, std::int64_t at) {
-    const D d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    V v[kTaps];
-    T* to[kTaps];
-    for (int r = 0; r < kTaps; ++r) to[r] = ranks.of[r] + at;
-    std::int64_t x = 0;
-    for (; x + lanes <= columns; x += lanes) {
-      hwy::Prefetch(rows[kTaps - 1] + ahead + x);
-      for (int i = 0; i < kTaps; ++i) v[i] = hn::LoadU(d, rows[i] + x);
-      sort_vector(v, to);
-      for (T*& rank : to) rank += lanes;
-    }
-    if (x == columns) return;
-    HWY_ALIGN T ends[kTaps][hn::MaxLanes(d)] = {};
-    for (int i = 0; i < kTaps; ++i) {
-      std::memcpy(ends[i], rows[i] + x, static_cast<std::size_t>(columns - x) * sizeof(T));
-      v[i] = hn::Load(d, ends[i]);
-    }
-    sort_vector(v, to);
+    for_columns<kTaps>(D(), rows, ahead, columns, [&](std::int64_t x, auto& v) HWY_ATTR {
+      exchange_all<MedianNetwork<Radius>::kColumn>(v);
+      for (int r = 0; r < kTaps; ++r) hn::StoreU(v[r], D(), ranks.of[r] + at + x);
+    });
   }
 
   static HWY_INLINE V median_vector(const Ranks& ranks, std::int64_t x) {
@@ -100,14 +77,7 @@ struct Median {
   }
 
   static HWY_NOINLINE void find_medians(const Ranks& ranks, std::int64_t columns, T* out) {
-    const D d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    std::int64_t x = 0;
-    for (; x + lanes <= columns; x += lanes) hn::StoreU(median_vector(ranks, x), d, out + x);
-    if (x == columns) return;
-    HWY_ALIGN T end[hn::MaxLanes(d)];
-    hn::Store(median_vector(ranks, x), d, end);
-    std::memcpy(out + x, end, static_cast<std::size_t>(columns - x) * sizeof(T));
+    store_row(D(), columns, out, [&](std::int64_t x) HWY_ATTR { return median_vector(ranks, x); });
   }
 
   // Columns first..end-1 of a row whose window's rows are given.
@@ -126,32 +96,26 @@ struct Median {
     find_medians(ranks, end - first, out + first);
   }
 
-  static void plane(const Plane<const T, Host>& in, const Plane<T, Host>& out, const FrameType& type,
-                    const Band& band) {
+  static void planes(const StageCall<Host>& call, const Band& band) {
+    const FrameType& type = call.in.type;
     Ranks ranks;
-    for (std::int64_t first = 0; first < type.width; first += kChunk) {
-      const std::int64_t end = std::min(type.width, first + kChunk);
-      for (std::int64_t y = band.first; y < band.end; ++y) {
+    for_color_planes<T>(call, [&](const auto& in, const auto& out) {
+      for_chunks(type.width, kChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
         const T* rows[kTaps];
         for (int i = 0; i < kTaps; ++i)
           rows[i] = in.row(replicated(y + i - Radius, type.height) - band.in_top);
         chunk(rows, in.stride, first, end, type.width, ranks, out.row(y - band.out_top));
-      }
-    }
+      });
+    });
   }
 };
 
 template <class T>
 void median_planes(const StageCall<Host>& call, const Band& band) {
-  const int radius = MedianParameters(call.parameters).radius;
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const Plane<const T, Host> in = call.in.plane<T>(static_cast<std::size_t>(c));
-    const Plane<T, Host> out = call.out.plane<T>(static_cast<std::size_t>(c));
-    if (radius == 1) {
-      Median<T, 1>::plane(in, out, call.in.type, band);
-    } else {
-      Median<T, 2>::plane(in, out, call.in.type, band);
-    }
+  if (MedianParameters(call.parameters).radius == 1) {
+    Median<T, 1>::planes(call, band);
+  } else {
+    Median<T, 2>::planes(call, band);
   }
 }
 
@@ -169,18 +133,6 @@ void median16_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(median_rows);
-HWY_EXPORT(median16_rows);
-
-void median_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(median_rows)(call, band);
-}
-
-void median16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(median16_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(median)
+IMGPIPE_DISPATCH(median16)
 #endif

@@ -82,41 +82,23 @@ __device__ __forceinline__ void medians(const SharedTile<T, Radius>& tile, int l
   }
 }
 
-// Plane blockIdx.z, a tile a block and turn. Shared memory: the tile with its halo, 2.7 KiB of 8-bit samples
-// and 5.4 KiB of 16-bit ones. Barriers: the tile is complete before it is read, and read before the next one.
+// Shared memory: the tile with its halo, 2.7 KiB of 8-bit samples and 5.4 KiB of 16-bit ones.
 template <class T, int Radius>
 __global__ __launch_bounds__(kTileThreads) void median_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                               FrameType shape, std::int64_t tiles) {
   __shared__ SharedTile<T, Radius> tile;
-  const Plane<const T, Device> from = plane_of_block(in);
-  const Plane<T, Device> to = plane_of_block(out);
-  const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
-  const int row = static_cast<int>(threadIdx.x) / kTileLanes * 2;
-  for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
-    const TilePlace at(number, shape);
-    load_tile<Border::replicate>(tile, from, at);
-    __syncthreads();
-    const std::int64_t x = at.x + lane * kGroup;
-    const std::int64_t left = shape.width - x;
-    if (left > 0 && at.y + row < shape.height) {
-      std::uint32_t pairs[kGroup];
-      medians<T, Radius>(tile, lane, row, pairs);
-      const int count = static_cast<int>(left < kGroup ? left : kGroup);
-      store_four(to.row(at.y + row) + x, row_of<T>(pairs, false), count);
-      if (at.y + row + 1 < shape.height)
-        store_four(to.row(at.y + row + 1) + x, row_of<T>(pairs, true), count);
-    }
-    __syncthreads();
-  }
+  each_tile<Border::replicate>(tile, in, out, shape, tiles, [&](int lane, int row, FourSamples<T>(&rows)[2]) {
+    std::uint32_t pairs[kGroup];
+    medians<T, Radius>(tile, lane, row, pairs);
+    rows[0] = row_of<T>(pairs, false);
+    rows[1] = row_of<T>(pairs, true);
+  });
 }
 
 template <class T>
 CudaStatus launch_median(const StageCall<Device>& call, const CudaLaunch& launch) {
-  auto* const kernel =
-      MedianParameters(call.parameters).radius == 1 ? &median_kernel<T, 1> : &median_kernel<T, 2>;
-  kernel<<<tile_grid(call.in.type), kTileThreads, 0, launch.stream>>>(
-      color_planes_of<T>(call.in), color_planes_of<T>(call.out), call.in.type, tiles_of(call.in.type));
-  return cudaGetLastError();
+  const bool three = MedianParameters(call.parameters).radius == 1;
+  return launch_tiles<T>(three ? &median_kernel<T, 1> : &median_kernel<T, 2>, call, launch);
 }
 
 }  // namespace

@@ -184,13 +184,5 @@ void rotate_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(rotate_rows);
-
-void rotate_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(rotate_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(rotate)
 #endif

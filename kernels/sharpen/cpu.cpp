@@ -44,12 +44,12 @@ template <class T>
 void sharpen_planes(const StageCall<Host>& call, const Band& band) {
   const SharpenParameters mask(call.parameters);
   const GaussPairs pairs(call.prepared.as<std::uint32_t>(), gauss_radius(mask.sigma));
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const auto plane = static_cast<std::size_t>(c);
-    GaussRows<T>(call.in.plane<T>(plane), call.out.plane<T>(plane), call.in.type, Border::reflect, pairs,
-                 band)
-        .run([&mask](const T* in, T* blurred, std::int64_t count) { sharpen_row(in, count, mask, blurred); });
-  }
+  const auto sharpen = [&mask](const T* in, T* blurred, std::int64_t count) {
+    sharpen_row(in, count, mask, blurred);
+  };
+  for_color_planes<T>(call, [&](const auto& in, const auto& out) {
+    GaussRows<T>(in, out, call.in.type, Border::reflect, pairs, band).run(sharpen);
+  });
 }
 
 void sharpen_rows(const StageCall<Host>& call, const Band& band) {
@@ -66,18 +66,6 @@ void sharpen16_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(sharpen_rows);
-HWY_EXPORT(sharpen16_rows);
-
-void sharpen_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(sharpen_rows)(call, band);
-}
-
-void sharpen16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(sharpen16_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(sharpen)
+IMGPIPE_DISPATCH(sharpen16)
 #endif

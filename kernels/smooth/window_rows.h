@@ -7,6 +7,11 @@
 
 namespace imgpipe {
 
+// Stands for rows beyond the image that count nothing: zeros, so many at the most.
+inline constexpr std::int64_t kMostNoSamples = 4096 + 512;
+template <class T>
+alignas(64) inline constexpr T kNoSamples[kMostNoSamples] = {};
+
 // The five rows that make one, and what they weigh together.
 template <class T>
 struct WindowRows {

@@ -6,7 +6,6 @@
 //
 // then the norm, rounded by floats: see rounded_norm().
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 #include "kernels/smooth/window.h"
@@ -14,16 +13,15 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/sobel/cpu.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // Columns at a time: both sums stay in the first cache, at most 16 KiB.
 constexpr std::int64_t kChunk = 2048;
@@ -37,8 +35,7 @@ struct Sobel {
   using D = hn::ScalableTag<Wide>;
   using DT = hn::Rebind<T, D>;
   using V = hn::Vec<D>;
-  using D32 = hn::ScalableTag<std::int32_t>;
-  using V32 = hn::Vec<D32>;
+  using S32 = hn::ScalableTag<std::int32_t>;
 
   // Column x of the chunk has place x + 1.
   struct Columns {
@@ -47,14 +44,14 @@ struct Sobel {
   };
 
   static HWY_INLINE V rounded_norm(V dx, V dy) {
-    const hn::RebindToFloat<D32> df;
+    const hn::RebindToFloat<S32> df;
     if constexpr (sizeof(T) == 1) {
       // dx^2 + dy^2 < 2^21 is exact, and so are halves: below 256 a root is at least 1/4 / 511 away from one,
       // a float's rounding less than 2^-17. Roots above it are rounded to no less.
       const hn::Half<D> half;
       const auto norm_of = [&](auto x, auto y) HWY_ATTR {
-        const auto fx = hn::ConvertTo(df, hn::PromoteTo(D32(), x));
-        const auto fy = hn::ConvertTo(df, hn::PromoteTo(D32(), y));
+        const auto fx = hn::ConvertTo(df, hn::PromoteTo(S32(), x));
+        const auto fy = hn::ConvertTo(df, hn::PromoteTo(S32(), y));
         const auto root = hn::Sqrt(hn::Add(hn::Mul(fx, fx), hn::Mul(fy, fy)));
         return hn::DemoteTo(half, hn::NearestInt(root));
       };
@@ -63,8 +60,8 @@ struct Sobel {
     } else {
       // A norm above 65535 is cut, so dx and dy may be. The root by floats is less than 1/2 + 1/50 off, so
       // its rounding is one of two integers; r is the right one where r^2 - r < dx^2 + dy^2 <= r^2 + r.
-      const hn::RebindToUnsigned<D32> du;
-      const V most = hn::Set(D32(), 65535);
+      const hn::RebindToUnsigned<S32> du;
+      const V most = hn::Set(S32(), 65535);
       dx = hn::Min(hn::Abs(dx), most);
       dy = hn::Min(hn::Abs(dy), most);
       const auto fx = hn::ConvertTo(df, dx);
@@ -84,39 +81,18 @@ struct Sobel {
           hn::Lt(hn::Max(square, hn::Set(du, 1)), hn::Add(hn::Sub(near_squared, near), hn::Set(du, 1)));
       const auto up = hn::VecFromMask(du, too_low);  // -1 where it holds
       const auto down = hn::VecFromMask(du, too_high);
-      return hn::BitCast(D32(), hn::Add(hn::Sub(near, up), down));
+      return hn::BitCast(S32(), hn::Add(hn::Sub(near, up), down));
     }
   }
 
-  static HWY_INLINE void sum_vector(V above, V middle, V below, Wide* sums, Wide* differences) {
-    const D d;
-    hn::StoreU(hn::Add(hn::Add(above, below), hn::Add(middle, middle)), d, sums);
-    hn::StoreU(hn::Sub(below, above), d, differences);
-  }
-
-  // The first `columns` of the rows, to place `at` and on. The row that comes `ahead` samples behind the last
-  // one is asked for early; what a prefetch points at need not exist.
+  // The first `columns` of the rows, to place `at` and on.
   static HWY_NOINLINE void sum_columns(const T* const* rows, std::int64_t ahead, std::int64_t columns,
                                        Columns& to, std::int64_t at) {
-    const D d;
-    const DT dt;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    Wide* sums = to.sums + at;
-    Wide* differences = to.differences + at;
-    V v[kRows];
-    std::int64_t x = 0;
-    for (; x + lanes <= columns; x += lanes) {
-      hwy::Prefetch(rows[kRows - 1] + ahead + x);
-      for (int i = 0; i < kRows; ++i) v[i] = hn::PromoteTo(d, hn::LoadU(dt, rows[i] + x));
-      sum_vector(v[0], v[1], v[2], sums + x, differences + x);
-    }
-    if (x == columns) return;
-    HWY_ALIGN T ends[kRows][hn::MaxLanes(d)] = {};
-    for (int i = 0; i < kRows; ++i) {
-      std::memcpy(ends[i], rows[i] + x, static_cast<std::size_t>(columns - x) * sizeof(T));
-      v[i] = hn::PromoteTo(d, hn::Load(dt, ends[i]));
-    }
-    sum_vector(v[0], v[1], v[2], sums + x, differences + x);
+    for_columns<kRows>(D(), rows, ahead, columns, [&](std::int64_t x, const auto& v) HWY_ATTR {
+      const D d;
+      hn::StoreU(hn::Add(hn::Add(v[0], v[2]), hn::Add(v[1], v[1])), d, to.sums + at + x);
+      hn::StoreU(hn::Sub(v[2], v[0]), d, to.differences + at + x);
+    });
   }
 
   template <GradientNorm Norm>
@@ -133,14 +109,7 @@ struct Sobel {
 
   template <GradientNorm Norm>
   static HWY_NOINLINE void gradients(const Columns& from, std::int64_t columns, T* out) {
-    const DT dt;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(dt));
-    std::int64_t x = 0;
-    for (; x + lanes <= columns; x += lanes) hn::StoreU(gradient_vector<Norm>(from, x), dt, out + x);
-    if (x == columns) return;
-    HWY_ALIGN T end[hn::MaxLanes(dt)];
-    hn::Store(gradient_vector<Norm>(from, x), dt, end);
-    std::memcpy(out + x, end, static_cast<std::size_t>(columns - x) * sizeof(T));
+    store_row(DT(), columns, out, [&](std::int64_t x) HWY_ATTR { return gradient_vector<Norm>(from, x); });
   }
 
   // Columns first..end-1 of a row whose window's rows are given.
@@ -162,31 +131,25 @@ struct Sobel {
   }
 
   template <GradientNorm Norm>
-  static void plane(const Plane<const T, Host>& in, const Plane<T, Host>& out, const FrameType& type,
-                    const Band& band) {
+  static void planes(const StageCall<Host>& call, const Band& band) {
+    const FrameType& type = call.in.type;
     Columns columns;
-    for (std::int64_t first = 0; first < type.width; first += kChunk) {
-      const std::int64_t end = std::min(type.width, first + kChunk);
-      for (std::int64_t y = band.first; y < band.end; ++y) {
+    for_color_planes<T>(call, [&](const auto& in, const auto& out) {
+      for_chunks(type.width, kChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
         const T* rows[kRows];
         for (int i = 0; i < kRows; ++i) rows[i] = in.row(reflected(y + i - 1, type.height) - band.in_top);
         chunk<Norm>(rows, in.stride, first, end, type.width, columns, out.row(y - band.out_top));
-      }
-    }
+      });
+    });
   }
 };
 
 template <class T>
 void sobel_planes(const StageCall<Host>& call, const Band& band) {
-  const GradientNorm norm = SobelParameters(call.parameters).norm;
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const Plane<const T, Host> in = call.in.plane<T>(static_cast<std::size_t>(c));
-    const Plane<T, Host> out = call.out.plane<T>(static_cast<std::size_t>(c));
-    if (norm == GradientNorm::l1) {
-      Sobel<T>::template plane<GradientNorm::l1>(in, out, call.in.type, band);
-    } else {
-      Sobel<T>::template plane<GradientNorm::l2>(in, out, call.in.type, band);
-    }
+  if (SobelParameters(call.parameters).norm == GradientNorm::l1) {
+    Sobel<T>::template planes<GradientNorm::l1>(call, band);
+  } else {
+    Sobel<T>::template planes<GradientNorm::l2>(call, band);
   }
 }
 
@@ -204,18 +167,6 @@ void sobel16_rows(const StageCall<Host>& call, const Band& band) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace imgpipe {
-
-HWY_EXPORT(sobel_rows);
-HWY_EXPORT(sobel16_rows);
-
-void sobel_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(sobel_rows)(call, band);
-}
-
-void sobel16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(sobel16_rows)(call, band);
-}
-
-}  // namespace imgpipe
+IMGPIPE_DISPATCH(sobel)
+IMGPIPE_DISPATCH(sobel16)
 #endif

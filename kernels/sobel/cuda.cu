@@ -4,12 +4,6 @@
 namespace imgpipe {
 namespace {
 
-template <class T, int Words>
-__device__ __forceinline__ int sample_of(const std::uint32_t (&words)[Words], int i) {
-  if constexpr (sizeof(T) == 1) return static_cast<int>(words[i / 4] >> (i % 4 * 8) & 0xFF);
-  if constexpr (sizeof(T) == 2) return static_cast<int>(words[i / 2] >> (i % 2 * 16) & 0xFFFF);
-}
-
 // sqrt(dx^2 + dy^2), rounded, at most the largest sample.
 template <class T>
 __device__ __forceinline__ std::uint32_t rounded_norm(int dx, int dy) {
@@ -49,9 +43,9 @@ __device__ __forceinline__ FourSamples<T> gradients(const SharedTile<T, 1>& tile
   int differences[kColumns];
 #pragma unroll
   for (int k = 0; k < kColumns; ++k) {
-    const int above = sample_of<T>(words[0], kGroup - 1 + k);
-    const int middle = sample_of<T>(words[1], kGroup - 1 + k);
-    const int below = sample_of<T>(words[2], kGroup - 1 + k);
+    const auto above = static_cast<int>(sample_of<T>(words[0], kGroup - 1 + k));
+    const auto middle = static_cast<int>(sample_of<T>(words[1], kGroup - 1 + k));
+    const auto below = static_cast<int>(sample_of<T>(words[2], kGroup - 1 + k));
     sums[k] = above + 2 * middle + below;
     differences[k] = below - above;
   }
@@ -66,40 +60,22 @@ __device__ __forceinline__ FourSamples<T> gradients(const SharedTile<T, 1>& tile
   return four;
 }
 
-// Plane blockIdx.z, a tile a block and turn, a thread four columns of two rows. Shared memory: the tile with
-// its halo, 2.4 KiB of 8-bit samples and 4.8 KiB of 16-bit ones. Barriers: the tile is complete before it is
-// read, and read before the next one.
+// Shared memory: the tile with its halo, 2.4 KiB of 8-bit samples and 4.8 KiB of 16-bit ones.
 template <class T, GradientNorm Norm>
 __global__ __launch_bounds__(kTileThreads) void sobel_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                              FrameType shape, std::int64_t tiles) {
   __shared__ SharedTile<T, 1> tile;
-  const Plane<const T, Device> from = plane_of_block(in);
-  const Plane<T, Device> to = plane_of_block(out);
-  const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
-  const int row = static_cast<int>(threadIdx.x) / kTileLanes * 2;
-  for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
-    const TilePlace at(number, shape);
-    load_tile<Border::reflect>(tile, from, at);
-    __syncthreads();
-    const std::int64_t x = at.x + lane * kGroup;
-    const std::int64_t left = shape.width - x;
-    const int count = static_cast<int>(left < kGroup ? left : kGroup);
+  each_tile<Border::reflect>(tile, in, out, shape, tiles, [&](int lane, int row, FourSamples<T>(&rows)[2]) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      if (count > 0 && at.y + row + i < shape.height)
-        store_four(to.row(at.y + row + i) + x, gradients<T, Norm>(tile, lane, row + i), count);
-    }
-    __syncthreads();
-  }
+    for (int i = 0; i < 2; ++i) rows[i] = gradients<T, Norm>(tile, lane, row + i);
+  });
 }
 
 template <class T>
 CudaStatus launch_sobel(const StageCall<Device>& call, const CudaLaunch& launch) {
   const bool l1 = SobelParameters(call.parameters).norm == GradientNorm::l1;
-  auto* const kernel = l1 ? &sobel_kernel<T, GradientNorm::l1> : &sobel_kernel<T, GradientNorm::l2>;
-  kernel<<<tile_grid(call.in.type), kTileThreads, 0, launch.stream>>>(
-      color_planes_of<T>(call.in), color_planes_of<T>(call.out), call.in.type, tiles_of(call.in.type));
-  return cudaGetLastError();
+  return launch_tiles<T>(l1 ? &sobel_kernel<T, GradientNorm::l1> : &sobel_kernel<T, GradientNorm::l2>, call,
+                         launch);
 }
 
 }  // namespace

@@ -1,16 +1,18 @@
 #include "kernels/pointwise.cuh"
 #include "kernels/threshold/otsu16.cuh"
+#include "kernels/threshold/otsu_choice.cuh"
 #include "kernels/threshold/threshold.h"
 
 namespace imgpipe {
 namespace {
 
-// Block c finds Otsu's value of plane c; see otsu16.cuh.
+// Block c finds Otsu's value of plane c, or of one that is undecided; see otsu16.cuh.
 __global__ __launch_bounds__(kOtsuBins) void otsu16_kernel(Histogram<Device> histogram, int* values,
-                                                           bool by_divisions) {
+                                                           OtsuWay way) {
+  if (way == OtsuWay::chosen && values[blockIdx.x] != kUndecided) return;
   __shared__ OtsuShared shared;
   OtsuSearch search(histogram.row(blockIdx.x), static_cast<int>(histogram.width), shared);
-  const int value = search.value(by_divisions);
+  const int value = search.value(way == OtsuWay::by_divisions);
   if (threadIdx.x == 0) values[blockIdx.x] = value;
 }
 
@@ -23,7 +25,22 @@ IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample> in, Devic
             [two](std::uint32_t word) { return __vcmpgtu2(word, two); });
 }
 
-CudaStatus launch_threshold(const StageCall<Device>& call, const CudaLaunch& launch, bool by_divisions) {
+CudaStatus find_otsu(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way, int* values) {
+  const auto planes = static_cast<unsigned>(call.in.type.color_channels);
+  if (way == OtsuWay::chosen || way == OtsuWay::chosen_only) {
+    const CudaStatus chosen = launch_over_bins([&](auto blocks) {
+      return launch_clusters<blocks.value>(&otsu_choice_kernel<blocks.value>, dim3(blocks.value, planes),
+                                           kBinThreads, 0, launch, call.histogram, values);
+    });
+    if (chosen != cudaSuccess || way == OtsuWay::chosen_only) return chosen;
+  }
+  otsu16_kernel<<<planes, kOtsuBins, 0, launch.stream>>>(call.histogram, values, way);
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way) {
   const ThresholdParameters parameters(call.parameters);
   const int* values = nullptr;
   if (parameters.at == kOtsu) {
@@ -31,9 +48,7 @@ CudaStatus launch_threshold(const StageCall<Device>& call, const CudaLaunch& lau
     if (values == nullptr) {
       auto* const own = reinterpret_cast<int*>(call.finds);
       if (own == nullptr) return cudaErrorInvalidValue;
-      otsu16_kernel<<<static_cast<unsigned>(call.in.type.color_channels), kOtsuBins, 0, launch.stream>>>(
-          call.histogram, own, by_divisions);
-      if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
+      if (const CudaStatus status = find_otsu(call, launch, way, own); status != cudaSuccess) return status;
       values = own;
     }
   }
@@ -42,14 +57,8 @@ CudaStatus launch_threshold(const StageCall<Device>& call, const CudaLaunch& lau
   return cudaGetLastError();
 }
 
-}  // namespace
-
 CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_threshold(call, launch, false);
-}
-
-CudaStatus threshold16_by_divisions_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_threshold(call, launch, true);
+  return threshold16_way_cuda(call, launch, OtsuWay::chosen);
 }
 
 }  // namespace imgpipe

@@ -16,8 +16,8 @@
 // all numbers. A class that is not to the last bit what otsu_take() makes of the one before it shows, and
 // then all is done again with divisions, bin by bin.
 //
-// Estimated for an H200: 1.6 ms where every bin has samples, 0.4 ms for 12 bits in 16; 65,536 divisions one
-// after the other about 6 ms.
+// H200, 2026-11-22: 1.8 ms for a photo, 1.4 for noise, 1.3 for 12 bits in 16; so it is left to histograms for
+// which otsu_choice.cuh finds no value.
 #pragma once
 
 #include "kernels/threshold/parting.cuh"

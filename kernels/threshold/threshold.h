@@ -103,7 +103,10 @@ void threshold16_cpu(const StageCall<Host>& call, const Band& band);
 // The same on a CUDA device; Otsu's value is found there.
 CudaStatus threshold_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-// Otsu's value as it is found where the faster way is not exact: by a division for every bin.
-CudaStatus threshold16_by_divisions_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+// How Otsu's value of 65,536 bins is found: chosen by exact sums, where roundings cannot change it, else
+// searched for from bin to bin, and, where that takes too much for granted, by a division for every bin.
+// chosen_only, for tests: where roundings could change it there is no value, and the output is of no use.
+enum class OtsuWay : std::uint8_t { chosen, searched, by_divisions, chosen_only };
+CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way);
 
 }  // namespace imgpipe

@@ -120,6 +120,9 @@ struct BatchResult {
   DepthLoss depth_loss = DepthLoss::none;
   std::string lost_profile, lost_metadata;         // as ImageJob has them
   std::int64_t input_bytes = 0, output_bytes = 0;  // of the files
+  std::int64_t pages = 0;                          // with --pages: how many were done; else 0
+  std::int64_t pixels = 0;                         // of them all
+  std::string last_output;                         // of the last, where each has a file of its own
   std::vector<std::string> warnings;               // with the path
   std::int64_t start_ns = 0, end_ns = 0;           // since the batch was made
   PartTimes busy{};

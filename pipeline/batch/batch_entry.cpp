@@ -10,8 +10,6 @@
 #include "pipeline/decode_row.h"
 
 namespace imgpipe {
-namespace {
-
 std::optional<Part> part_of(const Span& span) {
   if (span.kind == SpanKind::kernel) return Part::kernels;
   if (is_decode_row(span.name)) return Part::decode;  // whoever decodes
@@ -21,8 +19,6 @@ std::optional<Part> part_of(const Span& span) {
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 std::string_view part_name(Part part) {
   constexpr std::array<std::string_view, kParts> kNames{"read",     "decode", "upload", "kernels",

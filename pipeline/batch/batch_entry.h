@@ -29,6 +29,9 @@ struct BatchEntry {
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
 
+// What a span's time counts as; nullopt: nothing that is counted.
+[[nodiscard]] std::optional<Part> part_of(const Span& span);
+
 // What an opened image needs, with its file. `host` is the engine of images that go to no lane.
 [[nodiscard]] MemoryNeed need_of(const BatchEntry& entry, const Engine& host);
 

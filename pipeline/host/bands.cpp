@@ -1,7 +1,6 @@
 #include "pipeline/host/bands.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include "kernels/stage.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/host/band_device.h"
+#include "pipeline/host/band_slot.h"
 #include "pipeline/host/device_bands.h"
 #include "pipeline/host/ordered_run.h"
 #include "pipeline/memory_need.h"
@@ -36,7 +36,8 @@ class BandPass {
         plan_(job.plan),
         threads_(threads),
         cut_(cut_for_device_of(job, threads)),
-        bands_(cut_ ? cut_->bands.bands() : BandPlan(job.plan, job.chain, job.writer, threads.count())) {
+        bands_(cut_ ? cut_->bands.bands() : BandPlan(job.plan, job.chain, job.writer, threads.count())),
+        memory_(job, bands_, threads, cut_.has_value()) {
     decodes_whole_ = job.reader != nullptr && plan_.is_whole(0, job.chain);
     reads_at_once_ = job.reader != nullptr && job.reader->has_bands();
   }
@@ -52,27 +53,6 @@ class BandPass {
   }
 
  private:
-  // One band on its way, with the memory that it needs; used for one band after the other.
-  struct Slot {
-    bool is_band = false;  // else rows that no band needs
-    RowRange band;
-    std::vector<RowRange> rows;                      // by buffer
-    HostView reads;                                  // rows that are begun at the reader, to be read yet
-    std::int64_t reads_from = 0;                     // the first of them in the image
-    std::int64_t new_bytes = 0;                      // of them: those that no band before reads
-    int thread = 0;                                  // that is at it
-    std::vector<std::array<Image, 3>> places;        // BandPlan::places()
-    std::vector<std::int64_t> tops;                  // by buffer: the image's row that its place begins with
-    std::vector<std::vector<std::uint64_t>> counts;  // by work of the chain
-    ConstHostView result;                            // the band as the writer takes it
-    std::vector<Span> spans;
-    // With a device: its rows, and what goes up and comes down, in staging memory.
-    BandRows device_rows;
-    Image up, down;
-    std::vector<BandPart> outputs;
-    std::vector<HostView> output_views;
-  };
-
   void run_bands(std::size_t slots) {
     slots_.resize(slots);
     run_in_order(threads_, slots_.size(),
@@ -91,19 +71,10 @@ class BandPass {
     }
   }
 
-  // Records how long `work` takes.
-  template <class Action>
-  void timed(Slot& slot, const std::string& name, SpanKind kind, std::int64_t bytes, const Action& action) {
-    const std::int64_t start = job_.timeline.now_ns();
-    action();
-    slot.spans.push_back({name, job_.timeline.track_of(slot.thread, threads_.count()), kind, start,
-                          job_.timeline.now_ns(), bytes, job_.pass});
-  }
-
   // ---- reading, one band after the other ---------------------------------------------------------------
 
   // The next band, or rows that none needs; false behind the last.
-  bool next_band(Slot& slot, int thread) {
+  bool next_band(BandSlot& slot, int thread) {
     slot.thread = thread;
     slot.places.resize(bands_.places().size());
     slot.is_band = !skip_rows(slot);
@@ -120,11 +91,11 @@ class BandPass {
   }
 
   // Begins to read rows that no band needs: a file is judged whole. False if a band comes next.
-  bool skip_rows(Slot& slot) {
+  bool skip_rows(BandSlot& slot) {
     if (job_.reader == nullptr || decodes_whole_) return false;
     const std::int64_t rows = bands_.skipped_before(next_, read_);
     if (rows == 0) return false;
-    read_rows(slot, read_, place(slot, 0, 0).untyped_view().rows(0, rows));
+    read_rows(slot, read_, memory_.place(slot, 0, 0).untyped_view().rows(0, rows));
     read_ += rows;
     return true;
   }
@@ -133,14 +104,14 @@ class BandPass {
   // near. At a reader with bands that is only begun here. Then neighbours both read the rows that they share:
   // the one before may not have them yet. Of a whole image they share none: a later chain reads its pixels,
   // and this one at most counts them, each band its own.
-  void read(Slot& slot) {
+  void read(BandSlot& slot) {
     const std::int64_t end = bands_.read_end(next_, slot.rows[0], read_);
     if (decodes_whole_) {
       read_rows(slot, read_, job_.whole.plane(0, 0).rows(read_, end - read_));
       read_ = end;
       return;
     }
-    Image& image = place(slot, 0, 0);
+    Image& image = memory_.place(slot, 0, 0);
     const std::int64_t top = slot.rows[0].count() == 0 ? read_ : std::min(slot.rows[0].first, read_);
     if (!reads_at_once_) keep_rows_of_before(image.untyped_view(), top);
     slot.tops[0] = top;
@@ -160,7 +131,7 @@ class BandPass {
   }
 
   // The image's rows from `first` on.
-  void read_rows(Slot& slot, std::int64_t first, const HostView& rows) {
+  void read_rows(BandSlot& slot, std::int64_t first, const HostView& rows) {
     slot.reads = {};
     if (rows.height == 0) return;
     if (reads_at_once_) {
@@ -175,26 +146,14 @@ class BandPass {
 
   // Counts as whoever has decoded when it is done.
   template <class Action>
-  void decode(Slot& slot, std::int64_t bytes, const Action& action) {
-    timed(slot, "decode", SpanKind::host, bytes, action);
+  void decode(BandSlot& slot, std::int64_t bytes, const Action& action) {
+    memory_.timed(slot, "decode", SpanKind::host, bytes, action);
     slot.spans.back().name = decode_row(*job_.reader);
-  }
-
-  // Plane i of the place that a band has for a buffer.
-  [[nodiscard]] Image& place(Slot& slot, std::size_t buffer, int i) {
-    const std::size_t place = *bands_.place_of(buffer);
-    Image& image = slot.places[place][static_cast<std::size_t>(i)];
-    if (image.empty() && cut_) {
-      timed(slot, "pin", SpanKind::host, 0,
-            [&] { image = Image(bands_.places()[place].plane, job_.device->staging()); });
-    }
-    if (image.empty()) image = Image(bands_.places()[place].plane);
-    return image;
   }
 
   // ---- working, several bands at once ------------------------------------------------------------------
 
-  void process(Slot& slot, int thread) {
+  void process(BandSlot& slot, int thread) {
     slot.thread = thread;
     if (slot.reads.height > 0) {
       decode(slot, slot.new_bytes, [&] { job_.reader->read_band(slot.reads_from, slot.reads); });
@@ -208,13 +167,13 @@ class BandPass {
     }
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) do_work(slot, i);
     if (job_.writer == nullptr) return;
-    slot.result = rows_of(slot, plan_.buffers.result, 0, slot.band);
+    slot.result = memory_.rows_of(slot, plan_.buffers.result, 0, slot.band);
     encode_strips(slot);
   }
 
-  void encode_strips(Slot& slot) {
+  void encode_strips(BandSlot& slot) {
     if (!bands_.strips()) return;
-    timed(slot, "encode", SpanKind::host, slot.result.bytes(), [&] {
+    memory_.timed(slot, "encode", SpanKind::host, slot.result.bytes(), [&] {
       const std::int64_t rows = slot.result.height;
       for (std::int64_t top = 0; top < rows; top += bands_.strip_rows()) {
         job_.writer->write_strip(slot.band.first + top,
@@ -223,7 +182,7 @@ class BandPass {
     });
   }
 
-  void do_work(Slot& slot, std::size_t i) {
+  void do_work(BandSlot& slot, std::size_t i) {
     const Step& step = *plan_.works[i].step;
     const WorkBuffers& uses = plan_.buffers.works[i];
     const RowRange own = bands_.own(slot.band, step.in.height);
@@ -231,67 +190,24 @@ class BandPass {
     const RowRange in = uses.pixels_out ? rows_needed(*step.stage, step.in, step.parameters, out) : own;
     auto call = stage_call<Host>(
         plan_.works, plan_.buffers, i, host_table(step),
-        [&](std::size_t buffer, int plane) { return rows_of(slot, buffer, plane, in); },
+        [&](std::size_t buffer, int plane) { return memory_.rows_of(slot, buffer, plane, in); },
         [&](std::size_t counted) {
-          return uses.counts_out ? own_counts(slot, i) : job_.histograms[counted].data();
+          return uses.counts_out ? memory_.own_counts(slot, i) : job_.histograms[counted].data();
         },
-        [&](std::size_t buffer, int plane) { return target_of(slot, buffer, plane, out); });
+        [&](std::size_t buffer, int plane) { return memory_.target_of(slot, buffer, plane, out); });
     if (const auto& found = job_.found[i]; !found.empty()) call.found = {found.data(), std::ssize(found)};
     const std::int64_t bytes = share_of_bytes(bytes_moved(*step.stage, step.in, step.out),
                                               bands_.own(slot.band, step.out.height), step.out.height);
-    timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
+    memory_.timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
       step.functions().cpu(call, {out.first, out.end, in.first, out.first});
     });
-    if (uses.pixels_out) copy_to_whole(slot, *uses.pixels_out);
-    if (uses.alpha_out) copy_to_whole(slot, *uses.alpha_out);
-  }
-
-  // Rows that are there already: made by this band, read for it, or in a whole image.
-  [[nodiscard]] ConstHostView rows_of(const Slot& slot, std::size_t buffer, int plane,
-                                      const RowRange& rows) const {
-    const std::optional<std::size_t> place = bands_.place_of(buffer);
-    if (place && is_in_band(slot, buffer)) {
-      const Image& image = slot.places[*place][static_cast<std::size_t>(plane)];
-      return image.untyped_view().rows(rows.first - slot.tops[buffer], rows.count());
-    }
-    return std::as_const(job_.whole).plane(buffer, plane).rows(rows.first, rows.count());
-  }
-
-  // Whether a band holds its rows by itself. Not where an image is there in place of a reader.
-  [[nodiscard]] bool is_in_band(const Slot& slot, std::size_t buffer) const {
-    const std::optional<std::size_t> place = bands_.place_of(buffer);
-    return place && !slot.places[*place][0].empty() && !bands_.in_place(buffer, slot.rows[buffer], slot.band);
-  }
-
-  // Where a work writes these rows.
-  [[nodiscard]] HostView target_of(Slot& slot, std::size_t buffer, int plane, const RowRange& rows) {
-    if (bands_.in_place(buffer, rows, slot.band))
-      return job_.whole.plane(buffer, plane).rows(rows.first, rows.count());
-    Image& image = place(slot, buffer, plane);
-    slot.tops[buffer] = rows.first;
-    return image.untyped_view().rows(0, rows.count());
-  }
-
-  // Brings the band's own rows into the whole image, where it has made them beside others.
-  void copy_to_whole(Slot& slot, std::size_t buffer) const {
-    if (!plan_.is_whole(buffer, job_.chain) || bands_.in_place(buffer, slot.rows[buffer], slot.band)) return;
-    const RowRange own = bands_.own(slot.band, plan_.buffers[buffer].type.height);
-    for (int i = 0; i < plan_.buffers[buffer].planes(); ++i) {
-      copy_pixels(rows_of(slot, buffer, i, own), job_.whole.plane(buffer, i).rows(own.first, own.count()));
-    }
-  }
-
-  // This slot's own counters; gather() adds them up.
-  [[nodiscard]] std::uint64_t* own_counts(Slot& slot, std::size_t work) const {
-    slot.counts.resize(job_.chain.end - job_.chain.first);
-    std::vector<std::uint64_t>& counts = slot.counts[work - job_.chain.first];
-    counts.resize(counters(plan_.works[work].step->out));
-    return counts.data();
+    if (uses.pixels_out) memory_.copy_to_whole(slot, *uses.pixels_out);
+    if (uses.alpha_out) memory_.copy_to_whole(slot, *uses.alpha_out);
   }
 
   // ---- working on a device -----------------------------------------------------------------------------
 
-  [[nodiscard]] std::size_t number_of(const Slot& slot) const {
+  [[nodiscard]] std::size_t number_of(const BandSlot& slot) const {
     return static_cast<std::size_t>(&slot - slots_.data());
   }
 
@@ -304,20 +220,23 @@ class BandPass {
     return {data, shape, shape.row_bytes()};
   }
 
-  void need_staging(Slot& slot, Image& memory, std::int64_t bytes) {
+  void need_staging(BandSlot& slot, Image& memory, std::int64_t bytes) {
     if (!memory.empty() || bytes == 0) return;
-    timed(slot, "pin", SpanKind::host, 0, [&] { memory = Image({bytes, 1, 1}, job_.device->staging()); });
+    memory_.timed(slot, "pin", SpanKind::host, 0, [&] {
+      memory = Image({bytes, 1, 1}, job_.device->staging());
+    });
   }
 
-  void begin_on_device(Slot& slot) {
+  void begin_on_device(BandSlot& slot) {
     std::vector<ConstHostView> views;
     std::int64_t used = 0;
     for (const BandPart& part : cut_->bands.inputs(slot.device_rows)) {
-      views.push_back(rows_of(slot, part.buffer, part.plane, part.rows));
-      if (is_in_band(slot, part.buffer)) continue;  // it was read into such memory
+      views.push_back(memory_.rows_of(slot, part.buffer, part.plane, part.rows));
+      if (memory_.is_in_band(slot, part.buffer)) continue;  // it was read into such memory
       need_staging(slot, slot.up, cut_->bands.input_bytes());
       const HostView staged = take_staging(slot.up, used, part);
-      timed(slot, "staging", SpanKind::host, 2 * staged.bytes(), [&] { copy_pixels(views.back(), staged); });
+      memory_.timed(slot, "staging", SpanKind::host, 2 * staged.bytes(),
+                    [&] { copy_pixels(views.back(), staged); });
       views.back() = staged;
     }
     slot.outputs = cut_->bands.outputs(slot.device_rows);
@@ -329,11 +248,11 @@ class BandPass {
     job_.device->begin(number_of(slot), slot.device_rows, views, slot.output_views);
   }
 
-  void finish_on_device(Slot& slot) {
+  void finish_on_device(BandSlot& slot) {
     job_.device->finish(number_of(slot), slot.spans);
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) {
       if (!plan_.buffers.works[i].counts_out) continue;
-      std::uint64_t* const sums = own_counts(slot, i);
+      std::uint64_t* const sums = memory_.own_counts(slot, i);
       add_counts(job_.device->counts(number_of(slot), i), counters(plan_.works[i].step->out), sums);
     }
     if (job_.writer != nullptr) slot.result = device_result(slot);
@@ -341,38 +260,39 @@ class BandPass {
       const BandPart& part = slot.outputs[i];
       if (!plan_.is_whole(part.buffer, job_.chain)) continue;
       const HostView to = job_.whole.plane(part.buffer, part.plane).rows(part.rows.first, part.rows.count());
-      timed(slot, "staging", SpanKind::host, 2 * to.bytes(), [&] { copy_pixels(slot.output_views[i], to); });
+      memory_.timed(slot, "staging", SpanKind::host, 2 * to.bytes(),
+                    [&] { copy_pixels(slot.output_views[i], to); });
     }
     if (job_.writer != nullptr) encode_strips(slot);
   }
 
   // The band as the writer takes it: it came down, or was there before.
-  [[nodiscard]] ConstHostView device_result(const Slot& slot) const {
+  [[nodiscard]] ConstHostView device_result(const BandSlot& slot) const {
     for (std::size_t i = 0; i < slot.outputs.size(); ++i) {
       if (slot.outputs[i].buffer == plan_.buffers.result) return slot.output_views[i];
     }
-    return rows_of(slot, plan_.buffers.result, 0, slot.band);
+    return memory_.rows_of(slot, plan_.buffers.result, 0, slot.band);
   }
 
   // ---- writing, one band after the other ---------------------------------------------------------------
 
-  void end_band(Slot& slot, int thread) {
+  void end_band(BandSlot& slot, int thread) {
     slot.thread = thread;
     if (!slot.is_band) return;
     if (cut_ && threads_.count() == 1) finish_on_device(slot);
     if (job_.writer == nullptr) return;
     if (!bands_.strips()) {
-      timed(slot, "encode", SpanKind::host, slot.result.bytes(),
-            [&] { job_.writer->write_rows(slot.result); });
+      memory_.timed(slot, "encode", SpanKind::host, slot.result.bytes(),
+                    [&] { job_.writer->write_rows(slot.result); });
     }
     if (job_.sink) hand_on(slot);
   }
 
   // What is finished of the file goes on at once: it need never be there as a whole.
-  void hand_on(Slot& slot) {
+  void hand_on(BandSlot& slot) {
     const EncodedFile finished = job_.writer->take_finished();
     if (finished.parts.empty()) return;
-    timed(slot, "write", SpanKind::host, static_cast<std::int64_t>(finished.size_bytes()), [&] {
+    memory_.timed(slot, "write", SpanKind::host, static_cast<std::int64_t>(finished.size_bytes()), [&] {
       for (const std::vector<std::byte>& part : finished.parts) job_.sink(part);
     });
   }
@@ -382,13 +302,13 @@ class BandPass {
       if (!plan_.buffers.works[i].counts_out) continue;
       std::vector<std::uint64_t>& counts = job_.histograms[plan_.works[i].index];
       counts.assign(counters(plan_.works[i].step->out), 0);
-      for (const Slot& slot : slots_) {
+      for (const BandSlot& slot : slots_) {
         if (slot.counts.empty()) continue;
         const std::vector<std::uint64_t>& more = slot.counts[i - job_.chain.first];
         add_counts(more.data(), more.size(), counts.data());
       }
     }
-    for (Slot& slot : slots_) {
+    for (BandSlot& slot : slots_) {
       for (Span& span : slot.spans) job_.timeline.add(std::move(span));
     }
   }
@@ -398,12 +318,13 @@ class BandPass {
   HostThreads& threads_;
   const std::optional<DeviceCut> cut_;
   const BandPlan bands_;
+  const BandMemory memory_;
   bool decodes_whole_ = false;
-  bool reads_at_once_ = false;       // each band on its own thread
-  std::int64_t next_ = 0;            // band
-  std::int64_t read_ = 0;            // rows
-  const Slot* last_read_ = nullptr;  // the band before
-  std::vector<Slot> slots_;
+  bool reads_at_once_ = false;           // each band on its own thread
+  std::int64_t next_ = 0;                // band
+  std::int64_t read_ = 0;                // rows
+  const BandSlot* last_read_ = nullptr;  // the band before
+  std::vector<BandSlot> slots_;
 };
 
 }  // namespace

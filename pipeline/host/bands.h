@@ -42,7 +42,7 @@ struct ChainJob {
 void run_chain(const ChainJob& job, HostThreads& threads);
 
 // Encodes an image, strip by strip where the writer has strips. Its time goes to the row "encode". With a
-// sink the file goes there, in the row "write", and nothing is returned.
+// sink the file goes there, in the row "write", and no parts are returned: patches of what went there may be.
 [[nodiscard]] EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& threads,
                                        Timeline& timeline, const ByteSink& sink = {});
 // The end of a file whose rows are all written; part of encode_image().

@@ -1,4 +1,5 @@
 // A finished image to a file: what pipeline/host/bands.h promises of that.
+#include <utility>
 #include <vector>
 
 #include "pipeline/host/bands.h"
@@ -33,7 +34,7 @@ EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink
   if (!sink) return file;
   const auto span = timeline.span("write", SpanKind::host, static_cast<std::int64_t>(file.size_bytes()));
   for (const std::vector<std::byte>& part : file.parts) sink(part);
-  return {};
+  return {.parts = {}, .patches = std::move(file.patches)};
 }
 
 bool is_large_file(const Writer& writer) {

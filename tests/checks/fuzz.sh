@@ -12,21 +12,32 @@ if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
 fi
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz
-for name in decode exif jpeg_pair metadata options plan tiff webp; do
-  corpus=build/fuzz/corpus_$name
+
+# One fuzzer, its output in build/fuzz/output/NAME.
+fuzz() {
+  local name=$1 corpus=build/fuzz/corpus_$1 seeds=()
   mkdir -p "$corpus"
-  seeds=()
   [ -d "tests/fuzz/seeds/$name" ] && seeds=("tests/fuzz/seeds/$name")
   if [ "$name" = decode ]; then
     # libFuzzer reads a seed folder flat, and large seeds slow it down.
     find "${IMGPIPE_CORPUS:-/nonexistent}" -type f -size -8k -exec cp -n {} "$corpus" \; 2>/dev/null || true
   fi
   [ "$name" = tiff ] && build/fuzz/tests/tiff_seeds "$corpus"
-  echo "fuzz_$name: $seconds s"
   (cd build/fuzz && "./tests/fuzz_$name" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
-    -rss_limit_mb=2048 -print_final_stats=1 "corpus_$name" ${seeds[@]+"${seeds[@]/#/../../}"} 2>&1) |
-    grep -E 'ERROR|SUMMARY|Test unit|stat::number_of_executed|DONE' ||
-    { echo "fuzz_$name failed" >&2; exit 1; }
-  ! compgen -G 'build/fuzz/crash-*' >/dev/null || { echo "fuzz_$name crashed: see build/fuzz" >&2; exit 1; }
+    -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="crash-$name-" "corpus_$name" \
+    ${seeds[@]+"${seeds[@]/#/../../}"} >"output/$name" 2>&1)
+}
+export -f fuzz
+export seconds
+rm -rf build/fuzz/output
+mkdir build/fuzz/output
+# As many at once as there are processors.
+failed=0
+printf '%s\n' decode exif jpeg_pair metadata options plan tiff webp |
+  xargs -P "$(nproc)" -I{} bash -c 'set -euo pipefail; fuzz {}' || failed=1
+for output in build/fuzz/output/*; do
+  echo "fuzz_$(basename "$output"): $seconds s"
+  grep -E 'ERROR|SUMMARY|Test unit|stat::number_of_executed|DONE' "$output" || { tail -5 "$output" >&2; failed=1; }
 done
+((failed == 0)) || { echo "a fuzzer failed: see build/fuzz" >&2; exit 1; }
 echo "fuzzers: no crash"

@@ -44,7 +44,7 @@ if wants sanitize; then
   done
   sanitize 150 memcheck lab_test 'CudaLab*'
   sanitize 150 memcheck cuda_engine_test 'CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*'
-  sanitize 150 memcheck cuda16_test 'CudaEngine16.Equals*'
+  sanitize 150 memcheck cuda16_engine_test 'CudaEngine16.Equals*'
   sanitize 150 memcheck cuda_batch_test '*Equals*:PinnedMemory*'
 fi
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every header compiles alone.
+# Every header compiles alone: those that no .cpp includes first, which the release build compiles so.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 check() {
@@ -21,5 +21,9 @@ else
   echo "headers: nvcc is not installed, those that include CUDA's are skipped"
 fi
 export CUDA_FLAGS="${flags[*]-}"
+mapfile -t sources < <(git ls-files -co --exclude-standard '*.cpp')
+first=$(awk 'FNR == 1 { found = 0 } !found && /^#include/ { found = 1; print $2 }' "${sources[@]}" | tr -d '"')
+all=$(wc -w <<<"$headers")
+headers=$(grep -vxF "$first" <<<"$headers")
 printf '%s\n' $headers | xargs -P "$(nproc)" -I{} bash -c 'check {}'
-echo "headers: $(wc -w <<<"$headers") compile alone"
+echo "headers: $(wc -w <<<"$headers") of $all compile alone, the others are a source's first"

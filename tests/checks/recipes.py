@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the commands of README's recipes, as they stand there, in a folder with small images of those names.
+"""Runs the commands of README's recipes and of docs/recipes.md, as they stand there, each page's in a folder of its own
+with small images of those names.
 
     recipes.py IMGPIPE     exit 1 and the command where one fails
 
@@ -17,19 +18,28 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NO_DEVICE = 3
 
 
+FOLDERS = {"cells/": ("t00.tif", "t01.tif"), "scans/": ("p0.tif", "p1.jpg")}  # of others: photographs
+COMMANDS = ("bench", "stats")
+
+
 def recipes():
-    """The lines of the code blocks between the headings of the recipes and of the report."""
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        part = file.read().split("\n## Five recipes\n")[1].split("\n## ")[0]
-    blocks = re.findall(r"^```\n(.*?)^```", part, re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
+    """Each page with the lines of its commands: README's between the headings of the recipes and of the report."""
+    for page in ("README.md", "docs/recipes.md"):
+        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+            text = file.read()
+        if page == "README.md":
+            text = text.split("\n## Six recipes\n")[1].split("\n## ")[0]
+        blocks = re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        yield page, [line for block in blocks for line in re.sub(r"\\\n\s*", "", block).splitlines()]
 
 
 def images_of(lines):
-    """What the commands read: files, and folders with images in them and below."""
-    names = {words[1] for words in map(shlex.split, lines) if words[:1] == ["imgpipe"] and words[1] != "bench"}
+    """What the commands read and none writes: files, and folders with images in them and below."""
+    calls = [words for words in map(shlex.split, lines) if words[:1] == ["imgpipe"]]
+    written = {words[2] for words in calls if words[1] not in COMMANDS}
+    names = {words[2 if words[1] == "stats" else 1] for words in calls if words[1] != "bench"} - written
     return {name if not name.endswith("/") else f"{name}{place}" for name in names
-            for place in (("1.jpg", "2.png", "below/3.jpg") if name.endswith("/") else [""])}
+            for place in (FOLDERS.get(name, ("1.jpg", "2.png", "below/3.jpg")) if name.endswith("/") else [""])}
 
 
 def call_of(line, environment):
@@ -44,27 +54,36 @@ def call_of(line, environment):
     return shlex.split(words[words.index("--wrap") + 1]), {**environment, **task}
 
 
-def main(arguments):
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    program, lines = os.path.realpath(arguments[0]), recipes()
-    assert len(lines) >= 5 and images_of(lines), lines
+def run(program, page, lines):
+    """Whether all of them end as they should."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
     with tempfile.TemporaryDirectory() as folder:
         for image in images_of(lines):
             os.makedirs(os.path.join(folder, os.path.dirname(image)), exist_ok=True)
-            subprocess.run([program, "synth", image, "--pattern", "photo", "--size", "160x120", "-q"], cwd=folder,
-                           check=True)
+            depth = ["--depth", "16", "--channels", "1"] if image.startswith("cells/") else []
+            subprocess.run([program, "synth", image, "--pattern", "photo", "--size", "160x120", "-q", *depth],
+                           cwd=folder, check=True)
         for line in lines:
             words, variables = call_of(line, environment)
             assert words[0] == "imgpipe", line
             done = subprocess.run([program, *words[1:]], cwd=folder, env=variables, capture_output=True, text=True)
             refused = words[1] == "bench" and "this is a Debug build" in done.stderr
             if done.returncode not in ((0, NO_DEVICE) if "cuda" in words else (0,)) and not refused:
-                print(f"README: {line}\nends with {done.returncode}:\n{done.stdout}{done.stderr}")
-                return 1
-    print(f"recipes: {len(lines)} commands run")
+                print(f"{page}: {line}\nends with {done.returncode}:\n{done.stdout}{done.stderr}")
+                return False
+    return True
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    program, pages = os.path.realpath(arguments[0]), list(recipes())
+    for page, lines in pages:
+        assert len(lines) >= 5 and images_of(lines), lines
+        if not run(program, page, lines):
+            return 1
+    print(f"recipes: {sum(len(lines) for _, lines in pages)} commands run")
     return 0
 
 

@@ -1,5 +1,5 @@
 // Any bytes as a TIFF, strict and lenient, with 8 and 16 bits: row by row and in bands there is the same
-// verdict, and the same pixels.
+// verdict, and the same pixels. Its pages are cut out, and what comes of them is read.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +9,9 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/tiff/tiff_codec.h"
+#include "images/codecs/tiff/tiff_pages.h"
 #include "images/error.h"
+#include "images/files/input_file.h"
 #include "images/image.h"
 #include "images/text.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -52,6 +54,24 @@ Outcome read(Bytes bytes, const DecodeOptions& options, bool banded) {
   return outcome;
 }
 
+// The first pages, each as a file of its own, which is no longer than the file but for its places.
+void cut_pages(Bytes bytes, const DecodeOptions& options) {
+  constexpr std::int64_t kPages = 4;
+  const imgpipe::InputFile file(std::vector<std::byte>(bytes.begin(), bytes.end()));
+  try {
+    const auto pages = imgpipe::open_tiff_pages(file, options);
+    for (std::int64_t i = 0; i < std::min(kPages, pages->size()); ++i) {
+      const std::vector<std::byte> front = pages->page(i, imgpipe::Pages::Part::front);
+      const std::vector<std::byte> page = pages->page(i, imgpipe::Pages::Part::all);
+      if (page.size() > 8 * bytes.size() + 64 || front.size() != page.size() || !imgpipe::is_tiff(page))
+        __builtin_trap();
+      (void)read(page, options, false);
+    }
+  } catch (const Error& error) {
+    if (imgpipe::printable(error.what()) != error.what()) __builtin_trap();
+  }
+}
+
 }  // namespace
 
 IMGPIPE_FUZZ_TARGET(fuzz_tiff) {
@@ -69,6 +89,10 @@ IMGPIPE_FUZZ_TARGET(fuzz_tiff) {
       const Outcome bands = read(bytes, options, true);
       if (rows.error != bands.error || rows.pixels != bands.pixels) __builtin_trap();
     }
+    DecodeOptions options;
+    options.max_pixels = 1 << 18;
+    options.lenient = lenient;
+    cut_pages(bytes, options);
   }
   return 0;
 }

@@ -11,15 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    from PIL import Image
-except ImportError:
-    print("SKIPPED: Pillow is not installed")
-    sys.exit(77)
-try:
-    import cv2
-except ImportError:
-    cv2 = None
+from peer_libraries import Image, cv2
 
 
 def imgpipe(program, source, folder, *options):

@@ -13,15 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    from PIL import Image
-except ImportError:
-    print("SKIPPED: Pillow is not installed")
-    sys.exit(77)
-try:
-    import cv2
-except ImportError:
-    cv2 = None
+from peer_libraries import Image, cv2
 
 MODES = ("L", "LA", "RGB", "RGBA")
 SIZES = ((1, 1), (1, 7), (7, 1), (16, 16), (33, 17), (65, 127), (130, 64), (301, 203))

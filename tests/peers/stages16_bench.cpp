@@ -1,6 +1,6 @@
 // What a CUDA device takes for each stage with 8 and with 16 bits a sample, by its own clock, as a Markdown
 // table: microseconds, and 16 bits against 8. Between calls buffers are taken in turns, so that none is in
-// the cache. hist of 16 bits also by the parts that it may count the values in (kernels/hist/hist.h).
+// the cache. hist of 16 bits also in every way that it can (kernels/hist/hist.h).
 //
 //   stages16_bench [WIDTHxHEIGHT]   8773x5352 if not given
 #include <algorithm>
@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,7 +54,7 @@ struct DeviceFrame {
 
 // Samples of 8 bits as they are; of 16 bits 256 times that and what a scanner would add below it, or, of
 // one-value images and of 12 bits, nothing or zeros.
-Image samples_of(const std::string& content, const Shape& shape) {
+Image make_samples(const std::string& content, const Shape& shape) {
   const std::string pattern = content == "12 bits" ? "photo" : content;
   Image narrow = synthesize(parse_pattern(pattern), {shape.width, shape.height, shape.channels}, 1);
   if (shape.sample == SampleType::u8) return narrow;
@@ -67,6 +69,13 @@ Image samples_of(const std::string& content, const Shape& shape) {
     to.data[i] = static_cast<Sample16>(std::as_const(narrow).view().data[i] * 256U + below);
   }
   return wide;
+}
+
+const Image& samples_of(const std::string& content, const Shape& shape) {
+  static std::map<std::tuple<std::string, int, SampleType>, Image> made;
+  const auto key = std::tuple(content, shape.channels, shape.sample);
+  const auto known = made.find(key);
+  return known != made.end() ? known->second : made.emplace(key, make_samples(content, shape)).first->second;
 }
 
 // The median time of a call in microseconds; call(i) queues with the buffers of set i.
@@ -97,7 +106,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   const bool mixed = stage.in == Layout::interleaved;
   const FrameType type{size.width, size.height, mixed ? 3 : 1, false, stage.in, sample};
   const FrameType made = output_type(stage, type, step.parameters);
-  const Image pixels = samples_of(content, {size.width, size.height, mixed ? 3 : 1, sample});
+  const Image& pixels = samples_of(content, {size.width, size.height, mixed ? 3 : 1, sample});
   const Stream stream;
   std::deque<DeviceFrame> in;
   std::deque<DeviceFrame> out;
@@ -109,8 +118,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   DeviceBuffer counts;
   counts.reserve(counters(type) * sizeof(std::uint64_t));
   DeviceBuffer finds;
-  finds.reserve(
-      static_cast<std::size_t>(std::max<std::int64_t>(256, finds_bytes(stage, type, step.parameters))));
+  finds.reserve(static_cast<std::size_t>(finds_bytes(stage, type, step.parameters)) + 1);
   std::vector<std::byte> table(static_cast<std::size_t>(prepared_bytes(stage, type, step.parameters)));
   DeviceBuffer prepared;
   prepared.reserve(table.size() + 1);
@@ -143,6 +151,19 @@ void print_row(const std::string& text, const std::string& content, double narro
   std::fflush(stdout);
 }
 
+std::vector<std::pair<std::string, Launch>> hist_ways() {
+  std::vector<std::pair<std::string, Launch>> all;
+  const auto add = [&](const std::string& name, const Hist16Way& way) {
+    all.emplace_back(name, [way](const StageCall<Device>& call, const CudaLaunch& on) {
+      return hist16_way_cuda(call, on, way);
+    });
+  };
+  add("one block", {});
+  add("halves", {.parts = 2});
+  add("clusters", {.clusters = true});
+  return all;
+}
+
 void run_all(const Shape& size) {
   std::printf("| %ldx%ld | content | 8 bits, us | 16 bits, us | 16 / 8 |\n|---|---|--:|--:|--:|\n",
               static_cast<long>(size.width), static_cast<long>(size.height));
@@ -150,23 +171,21 @@ void run_all(const Shape& size) {
   for (const std::string& text :
        {std::string("gray"), std::string("contrast"), std::string("smooth"), std::string("smooth:triangle"),
         std::string("smooth:gauss"), std::string("threshold:100"), std::string("threshold"),
-        std::string("invert"), std::string("gamma:2.2"), std::string("equalize"), std::string("clahe"), half,
-        half + ":area"}) {
+        std::string("invert"), std::string("gamma:2.2"), std::string("equalize"), std::string("clahe"),
+        std::string("flip"), std::string("flip:vertical"), std::string("rotate:90"), std::string("rotate:180"),
+        std::string("median"), std::string("sobel"), half, half + ":area"}) {
     print_row(text, "photo", time_of(text, "photo", size, SampleType::u8),
               time_of(text, "photo", size, SampleType::u16));
   }
   for (const char* content : {"photo", "noise", "12 bits", "constant:77", "colors:2", "colors:5"}) {
     const double narrow = time_of("hist", content, size, SampleType::u8);
     print_row("hist", content, narrow, time_of("hist", content, size, SampleType::u16));
-    for (const int parts : {1, 2, 4}) {
-      const auto launch = [parts](const StageCall<Device>& call, const CudaLaunch& on) {
-        return hist16_parts_cuda(call, on, parts);
-      };
-      print_row("hist in parts: " + std::to_string(parts), content, narrow,
-                time_of("hist", content, size, SampleType::u16, launch));
-    }
+    for (const auto& [name, launch] : hist_ways())
+      print_row("hist, " + name, content, narrow, time_of("hist", content, size, SampleType::u16, launch));
   }
   for (const char* content : {"noise", "12 bits"}) {
+    print_row("equalize", content, time_of("equalize", content, size, SampleType::u8),
+              time_of("equalize", content, size, SampleType::u16));
     print_row("gamma:2.2", content, time_of("gamma:2.2", content, size, SampleType::u8),
               time_of("gamma:2.2", content, size, SampleType::u16));
     for (const char* text : {"threshold", "clahe"}) {

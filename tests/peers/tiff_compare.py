@@ -3,10 +3,12 @@
 
     tiff_compare.py pixels IMGPIPE [FILE...]   made files of many kinds, then the given ones
     tiff_compare.py written IMGPIPE            what imgpipe writes, read by the three
-    tiff_compare.py times IMGPIPE [MEGAPIXELS] 16 bits, grey, tiled, Deflate: reading it to a PNM, in interleaved rounds
+    tiff_compare.py times IMGPIPE [MEGAPIXELS] 16 bits, grey, tiled, Deflate: reading it to a PGM, in interleaved rounds
 
 Needs numpy and what of Pillow, OpenCV and tifffile is installed; says what is missing. `times` takes vips and OpenCV
-as they are installed, on the processors that it is given (taskset).
+as they are installed, on the processors that it is given (taskset). All read one file, which was read before, and write
+a grey PGM of 16 bits with the same samples, which is checked. imgpipe and vips are timed as programs; of OpenCV only
+imread() and imwrite() count, not the start of Python.
 """
 import os
 import subprocess
@@ -120,7 +122,7 @@ def others(path):
     if Image is not None:
         try:
             with Image.open(path) as image:
-                if max(image.tag_v2.get(258, (1,))) > 8 and not image.mode.startswith("I"):
+                if max(getattr(image, "tag_v2", {}).get(258, (1,))) > 8 and not image.mode.startswith("I"):
                     return  # it takes the upper bytes
                 if image.mode in ("P", "1"):
                     image = image.convert("RGB" if image.mode == "P" else "L")
@@ -174,7 +176,7 @@ def compare_written(program):
     checked = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         for channels in ("1", "3", "4"):
-            for packing in ("none", "deflate", "packbits", "zstd"):
+            for packing in ("none", "deflate", "lzw", "packbits", "zstd"):
                 for tile in ("0", "64"):
                     path = os.path.join(folder, "written.tif")
                     done = run(program, "synth", path, "--size", "301x207", "--pattern", "photo", "--channels",
@@ -194,6 +196,41 @@ def compare_written(program):
     return 1 if wrong or checked == 0 else 0
 
 
+# imread() and imwrite() by themselves, in seconds; Python and the library are there before.
+OPENCV = """import sys, time, cv2
+start = time.perf_counter()
+cv2.imwrite(sys.argv[2], cv2.imread(sys.argv[1], cv2.IMREAD_UNCHANGED))
+print(time.perf_counter() - start)
+"""
+
+
+def program_time(*job):
+    """Seconds from start to end; None where it is not installed, or fails, which is said."""
+    start = time.perf_counter()
+    try:
+        done = run(*job)
+    except FileNotFoundError:
+        print(f"left out: {job[0]} is not installed")
+        return None
+    seconds = time.perf_counter() - start
+    if done.returncode != 0:
+        print(f"left out: {job[0]}: {done.stderr.strip()[-200:]}")
+        return None
+    return seconds, done.stdout
+
+
+def pgm_samples(path):
+    """The samples of a raw PGM of 16 bits."""
+    with open(path, "rb") as file:
+        numbers = []
+        while len(numbers) < 4:
+            line = file.readline()
+            assert line, f"{path} is no PGM"
+            numbers += line.split(b"#")[0].split()
+        assert numbers[0] == b"P5" and numbers[3] == b"65535", f"{path} is no grey PGM of 16 bits"
+        return np.frombuffer(file.read(), ">u2").reshape(int(numbers[2]), int(numbers[1]))
+
+
 def compare_times(program, megapixels):
     if tifffile is None:
         sys.exit("tiff_compare: times needs tifffile")
@@ -206,32 +243,32 @@ def compare_times(program, megapixels):
         tifffile.imwrite(path, pixels, tile=(256, 256), compression="zlib", predictor=True)
         print(f"{side}x{side}, 16 bits, tiles of 256, {os.path.getsize(path) >> 20} MiB, "
               f"{len(os.sched_getaffinity(0))} processors")
-        out = os.path.join(folder, "out")
-        opencv = ("import cv2,sys; p=cv2.imread(sys.argv[1],cv2.IMREAD_UNCHANGED); "
-                  "cv2.imwrite(sys.argv[2],p)")
-        jobs = {"imgpipe": [program, path, out + ".pgm", "--stages", "invert,invert", "--device", "cpu", "--overwrite",
-                            "-q"],
-                "libvips": ["vips", "copy", path, out + "_vips.ppm"],
-                "OpenCV": [sys.executable, "-c", opencv, path, out + "_cv.pgm"]}
+        with open(path, "rb") as file:  # to the page cache
+            while file.read(1 << 24):
+                pass
+        # There is no plan without stages: inverted twice they are what they were.
+        jobs = {"imgpipe": (program, path, "OUT", "--stages", "invert,invert", "--device", "cpu", "--overwrite", "-q"),
+                "libvips": ("vips", "copy", path, "OUT"),
+                "OpenCV": (sys.executable, "-c", OPENCV, path, "OUT")}
+        if cv2 is None:
+            del jobs["OpenCV"]
         times = {name: [] for name in jobs}
-        for _ in range(5):
+        wrong = 0
+        for turn in range(5):
             for name, job in list(jobs.items()):
-                start = time.perf_counter()
-                try:
-                    done = subprocess.run(job, capture_output=True, text=True)
-                except FileNotFoundError:
-                    print(f"left out: {name} is not installed")
+                out = os.path.join(folder, name + ".pgm")
+                done = program_time(*[out if part == "OUT" else part for part in job])
+                if done is None:
                     del jobs[name]
                     continue
-                if done.returncode != 0:
-                    print(f"left out: {name}: {done.stderr.strip()[-200:]}")
-                    del jobs[name]
-                    continue
-                times[name].append(time.perf_counter() - start)
+                times[name].append(float(done[1]) if name == "OpenCV" else done[0])
+                if turn == 0 and not np.array_equal(pgm_samples(out), pixels):
+                    print(f"{name}: other pixels than were put in")
+                    wrong += 1
         for name, seconds in times.items():
             if seconds:
                 print(f"{name}: {min(seconds):.3f} s at best, {sorted(seconds)[len(seconds) // 2]:.3f} s in the middle")
-    return 0
+    return 1 if wrong or not times["imgpipe"] else 0
 
 
 def main():

@@ -1,7 +1,12 @@
 #include "tests/support/images.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <sstream>
+#include <stdexcept>
+
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -22,11 +27,14 @@ std::byte canary(std::size_t index) {
 }  // namespace
 
 const std::vector<Size>& awkward_sizes() {
+  // Sanitized, every pixel costs ten times as much, and the long ones are in the other builds as they are.
+  constexpr Size kLongRow = kSanitized ? Size{10007, 1} : Size{100003, 1};
+  constexpr Size kLongColumn = kSanitized ? Size{3, 1009} : Size{3, 5003};
   static const std::vector<Size> sizes{
-      {1, 1},   {1, 2},    {2, 1},    {1, 7},    {7, 1},    {2, 2},    {3, 3},      {3, 2},
-      {2, 5},   {4, 4},    {5, 5},    {5, 4},    {4, 5},    {6, 6},    {15, 15},    {16, 16},
-      {17, 17}, {31, 8},   {32, 8},   {33, 8},   {63, 65},  {64, 64},  {65, 63},    {97, 89},
-      {127, 3}, {128, 32}, {129, 33}, {255, 31}, {257, 29}, {1, 1000}, {100003, 1}, {3, 5003}};
+      {1, 1},   {1, 2},    {2, 1},    {1, 7},    {7, 1},    {2, 2},    {3, 3},   {3, 2},
+      {2, 5},   {4, 4},    {5, 5},    {5, 4},    {4, 5},    {6, 6},    {15, 15}, {16, 16},
+      {17, 17}, {31, 8},   {32, 8},   {33, 8},   {63, 65},  {64, 64},  {65, 63}, {97, 89},
+      {127, 3}, {128, 32}, {129, 33}, {255, 31}, {257, 29}, {1, 1000}, kLongRow, kLongColumn};
   return sizes;
 }
 
@@ -41,37 +49,75 @@ const std::vector<std::string>& contents() {
   return names;
 }
 
+namespace {
+
+// The names of contents(), in its order.
+enum class Content { zeros, full, constant, two_valued, ramp, checker, outlier, noise, narrow };
+
+Content content_of(const std::string& name) {
+  const auto found = std::ranges::find(contents(), name);
+  if (found == contents().end()) throw std::invalid_argument("no such content: " + name);
+  return static_cast<Content>(found - contents().begin());
+}
+
+// What the contents are made of, by sample type; those of 16 bits are no multiples of 257.
+template <class T>
+struct Values;
+template <>
+struct Values<Sample> {
+  static constexpr int kShift = 24, kMiddle = 128;
+  static constexpr std::int64_t kConstant = 77, kConstantStep = 10, kTwo[] = {40, 200}, kRamp[] = {1, 3, 50};
+  static constexpr std::int64_t kOutlier = 9, kNarrow[] = {100, 5};
+};
+template <>
+struct Values<Sample16> {
+  static constexpr int kShift = 20, kMiddle = 32768;
+  static constexpr std::int64_t kConstant = 19777, kConstantStep = 2571, kTwo[] = {10241, 51234};
+  static constexpr std::int64_t kRamp[] = {331, 97, 12850}, kOutlier = 2313, kNarrow[] = {25601, 1301};
+};
+
+template <class T>
+T made_sample(Content content, std::int64_t x, std::int64_t y, int c, std::uint64_t seed) {
+  using Its = Values<T>;
+  const auto random = [&] {
+    return static_cast<T>(
+        hash(seed ^ hash(static_cast<std::uint64_t>(x) ^
+                         hash(static_cast<std::uint64_t>(y) * 4 + static_cast<std::uint64_t>(c)))) >>
+        Its::kShift);
+  };
+  constexpr T kWhite = std::numeric_limits<T>::max();
+  switch (content) {
+    case Content::zeros:
+      return 0;
+    case Content::full:
+      return kWhite;
+    case Content::constant:
+      return static_cast<T>(Its::kConstant + Its::kConstantStep * c);
+    case Content::two_valued:
+      return static_cast<T>(Its::kTwo[random() < Its::kMiddle ? 0 : 1]);
+    case Content::ramp:
+      return static_cast<T>(Its::kRamp[0] * x + Its::kRamp[1] * y + Its::kRamp[2] * c);
+    case Content::checker:
+      return (x + y) % 2 == 0 ? 0 : kWhite;
+    case Content::outlier:
+      return x == 0 && y == 0 ? kWhite : static_cast<T>(Its::kOutlier + c);
+    case Content::noise:
+      return random();
+    case Content::narrow:
+      return static_cast<T>(Its::kNarrow[0] + random() % Its::kNarrow[1]);
+  }
+  return 0;
+}
+
+}  // namespace
+
 Sample content_sample(const std::string& content, std::int64_t x, std::int64_t y, int c, std::uint64_t seed) {
-  const auto random = static_cast<Sample>(
-      hash(seed ^ hash(static_cast<std::uint64_t>(x) ^
-                       hash(static_cast<std::uint64_t>(y) * 4 + static_cast<std::uint64_t>(c)))) >>
-      24);
-  if (content == "zeros") return 0;
-  if (content == "full") return 255;
-  if (content == "constant") return static_cast<Sample>(77 + 10 * c);
-  if (content == "two_valued") return random < 128 ? 40 : 200;
-  if (content == "ramp") return static_cast<Sample>(x + 3 * y + 50 * c);
-  if (content == "checker") return (x + y) % 2 == 0 ? 0 : 255;
-  if (content == "outlier") return x == 0 && y == 0 ? 255 : static_cast<Sample>(9 + c);
-  if (content == "narrow") return static_cast<Sample>(100 + random % 5);
-  return random;
+  return made_sample<Sample>(content_of(content), x, y, c, seed);
 }
 
 Sample16 content_sample16(const std::string& content, std::int64_t x, std::int64_t y, int c,
                           std::uint64_t seed) {
-  const auto random = static_cast<Sample16>(
-      hash(seed ^ hash(static_cast<std::uint64_t>(x) ^
-                       hash(static_cast<std::uint64_t>(y) * 4 + static_cast<std::uint64_t>(c)))) >>
-      20);
-  if (content == "zeros") return 0;
-  if (content == "full") return 65535;
-  if (content == "constant") return static_cast<Sample16>(19777 + 2571 * c);
-  if (content == "two_valued") return random < 32768 ? 10241 : 51234;
-  if (content == "ramp") return static_cast<Sample16>(331 * x + 97 * y + 12850 * c);
-  if (content == "checker") return (x + y) % 2 == 0 ? 0 : 65535;
-  if (content == "outlier") return x == 0 && y == 0 ? 65535 : static_cast<Sample16>(2313 + c);
-  if (content == "narrow") return static_cast<Sample16>(25601 + random % 1301);
-  return random;
+  return made_sample<Sample16>(content_of(content), x, y, c, seed);
 }
 
 GuardedPlane::GuardedPlane(Shape shape, std::int64_t extra, std::int64_t offset)
@@ -90,21 +136,26 @@ ConstHostView GuardedPlane::untyped_view() const {
   return {memory_.data() + first_, shape_, stride_bytes_};
 }
 
-bool GuardedPlane::is_sample(std::size_t byte) const {
-  if (byte < first_) return false;
-  const auto inside = static_cast<std::int64_t>(byte - first_);
-  return inside < stride_bytes_ * shape_.height && inside % stride_bytes_ < shape_.row_bytes();
-}
-
-std::string GuardedPlane::damage() const {
-  for (std::size_t i = 0; i < memory_.size(); ++i) {
-    if (is_sample(i) || memory_[i] == canary(i)) continue;
+std::string GuardedPlane::damage_between(std::size_t begin, std::size_t end) const {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (memory_[i] == canary(i)) continue;
     std::ostringstream out;
     out << "canary hit " << static_cast<std::int64_t>(i) - static_cast<std::int64_t>(first_)
         << " bytes behind the first pixel";
     return out.str();
   }
   return "";
+}
+
+std::string GuardedPlane::damage() const {
+  std::size_t row = first_;
+  std::string found = damage_between(0, row);
+  for (std::int64_t y = 0; y < shape_.height && found.empty(); ++y) {
+    const std::size_t padding = row + static_cast<std::size_t>(shape_.row_bytes());
+    row += static_cast<std::size_t>(stride_bytes_);
+    found = damage_between(padding, row);
+  }
+  return found.empty() ? damage_between(row, memory_.size()) : found;
 }
 
 std::vector<std::size_t> plane_indices(const FrameType& shape) {
@@ -141,22 +192,17 @@ namespace {
 
 template <class T>
 void fill_samples(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed) {
+  const bool interleaved = frame.type.layout == Layout::interleaved;
+  const Content color = content_of(content);
   for (const std::size_t index : plane_indices(frame.type)) {
     const Plane<T, Host> plane = frame.plane<T>(index);
     for (std::int64_t y = 0; y < plane.height; ++y) {
+      T* sample = plane.row(y);
       for (std::int64_t x = 0; x < plane.width; ++x) {
         for (int k = 0; k < plane.channels; ++k) {
-          const int channel = frame.type.layout == Layout::interleaved ? k : static_cast<int>(index);
-          const bool alpha = frame.type.layout == Layout::interleaved ? channel == frame.type.color_channels
-                                                                      : index == kAlphaPlane;
-          const std::string& what = alpha ? "noise" : content;
-          const std::uint64_t its_seed = seed + (alpha ? 1 : 0);
-          T& sample = plane.row(y)[x * plane.channels + k];
-          if constexpr (sizeof(T) == 1) {
-            sample = content_sample(what, x, y, channel, its_seed);
-          } else {
-            sample = content_sample16(what, x, y, channel, its_seed);
-          }
+          const int channel = interleaved ? k : static_cast<int>(index);
+          const bool alpha = interleaved ? channel == frame.type.color_channels : index == kAlphaPlane;
+          *sample++ = made_sample<T>(alpha ? Content::noise : color, x, y, channel, seed + (alpha ? 1 : 0));
         }
       }
     }
@@ -168,9 +214,10 @@ Grid grid_of_samples(const Plane<const T, Host>& plane, int channel) {
   Grid grid(static_cast<std::size_t>(plane.height),
             std::vector<std::int64_t>(static_cast<std::size_t>(plane.width)));
   for (std::int64_t y = 0; y < plane.height; ++y) {
-    for (std::int64_t x = 0; x < plane.width; ++x) {
-      grid[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] =
-          plane.row(y)[x * plane.channels + channel];
+    const T* sample = plane.row(y) + channel;
+    for (std::int64_t& value : grid[static_cast<std::size_t>(y)]) {
+      value = *sample;
+      sample += plane.channels;
     }
   }
   return grid;
@@ -179,6 +226,8 @@ Grid grid_of_samples(const Plane<const T, Host>& plane, int channel) {
 template <class T>
 std::string first_difference_of(const Plane<const T, Host>& expected, const Plane<const T, Host>& got) {
   for (std::int64_t y = 0; y < expected.height; ++y) {
+    const auto row_bytes = static_cast<std::size_t>(expected.row_samples()) * sizeof(T);
+    if (std::memcmp(expected.row(y), got.row(y), row_bytes) == 0) continue;
     for (std::int64_t i = 0; i < expected.row_samples(); ++i) {
       if (expected.row(y)[i] == got.row(y)[i]) continue;
       std::ostringstream out;
@@ -195,6 +244,12 @@ std::string first_difference_of(const Plane<const T, Host>& expected, const Plan
 void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed) {
   frame.type.sample == SampleType::u16 ? fill_samples<Sample16>(frame, content, seed)
                                        : fill_samples<Sample>(frame, content, seed);
+}
+
+Image noise_image(const Shape& shape, std::uint64_t seed) {
+  Image image(shape);
+  fill({frame_type_of(shape), {image.untyped_view(), {}, {}, {}}}, "noise", seed);
+  return image;
 }
 
 Grid grid_of(const ConstHostView& plane, int channel) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "images/image.h"
 #include "kernels/frame.h"
 #include "tests/support/oracle.h"
 
@@ -44,7 +45,7 @@ class GuardedPlane {
   [[nodiscard]] std::string damage() const;
 
  private:
-  [[nodiscard]] bool is_sample(std::size_t byte) const;
+  [[nodiscard]] std::string damage_between(std::size_t begin, std::size_t end) const;
 
   Shape shape_;
   std::int64_t stride_bytes_;
@@ -65,6 +66,9 @@ struct GuardedFrame {
 
 // Fills a frame: colour by content, alpha by noise, so that alpha that is touched shows.
 void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed);
+
+// An image of noise, alpha too.
+[[nodiscard]] Image noise_image(const Shape& shape, std::uint64_t seed);
 
 // The values of a channel, as the oracle takes them.
 [[nodiscard]] Grid grid_of(const ConstHostView& plane, int channel = 0);

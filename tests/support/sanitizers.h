@@ -1,8 +1,9 @@
 // Whether this build has a sanitizer that takes memory of its own (address, thread, memory), by gcc's macros
-// and by clang's.
+// and by clang's. What is not instrumented itself is told so by the build.
 #pragma once
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef IMGPIPE_TEST_SANITIZED
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IMGPIPE_TEST_SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)

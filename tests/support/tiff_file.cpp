@@ -75,6 +75,7 @@ void set_fields(TIFF* tiff, const TiffKind& kind) {
     TIFFSetField(tiff, TIFFTAG_YCBCRSUBSAMPLING, kind.subsampling, kind.subsampling);
     TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   }
+  if (!kind.description.empty()) TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, kind.description.c_str());
   if (kind.orientation != 0) TIFFSetField(tiff, TIFFTAG_ORIENTATION, kind.orientation);
   if (kind.tile_width != 0) {
     TIFFSetField(tiff, TIFFTAG_TILEWIDTH, kind.tile_width);
@@ -120,11 +121,7 @@ FileBytes chunk_of(const TiffKind& kind, const Values& samples, int x0, int y0, 
   return out;
 }
 
-}  // namespace
-
-FileBytes make_tiff(const TiffKind& kind, const Values& samples) {
-  Memory memory;
-  TIFF* tiff = open(memory, std::string("w") + (kind.big ? "8" : "4") + (kind.big_endian ? "b" : "l"));
+void write_image(TIFF* tiff, const TiffKind& kind, const Values& samples) {
   set_fields(tiff, kind);
   const int planes = kind.separate ? kind.samples : 1;
   const bool tiled = kind.tile_width != 0;
@@ -144,8 +141,69 @@ FileBytes make_tiff(const TiffKind& kind, const Values& samples) {
       }
     }
   }
+}
+
+// At a directory of a file.
+class Opened {
+ public:
+  Opened(const FileBytes& file, int page) : memory_{file}, tiff_(open(memory_, "r")) {
+    require(TIFFSetDirectory(tiff_, static_cast<tdir_t>(page)) != 0, "libtiff does not find the page");
+  }
+  ~Opened() { TIFFClose(tiff_); }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  [[nodiscard]] TIFF* get() const { return tiff_; }
+
+ private:
+  Memory memory_;
+  TIFF* tiff_;
+};
+
+}  // namespace
+
+FileBytes make_tiff(const TiffKind& kind, const Values& samples) {
+  return make_tiff_stack({{kind, samples}});
+}
+
+FileBytes make_tiff_stack(const std::vector<TiffPageOf>& pages) {
+  Memory memory;
+  const TiffKind& first = pages.front().kind;
+  TIFF* tiff = open(memory, std::string("w") + (first.big ? "8" : "4") + (first.big_endian ? "b" : "l"));
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    write_image(tiff, pages[i].kind, pages[i].samples);
+    if (i + 1 < pages.size()) require(TIFFWriteDirectory(tiff) != 0, "libtiff cannot write");
+  }
   TIFFClose(tiff);
   return memory.bytes;
+}
+
+FileBytes make_imagej_stack(const std::vector<TiffPageOf>& pages) {
+  const TiffKind& kind = pages.front().kind;
+  MadeTiff made(kind.width, kind.height);
+  const std::string text = "ImageJ=1.54f\nimages=" + std::to_string(pages.size()) +
+                           "\nslices=" + std::to_string(pages.size()) + "\n";
+  made.set(270, {}, 2);
+  for (const char c : text) made.fields[270].values.push_back(static_cast<unsigned char>(c));
+  made.fields[270].values.push_back(0);
+  made.set(258, {static_cast<std::uint64_t>(kind.bits)});
+  made.set(279, {static_cast<std::uint64_t>(kind.width * kind.height * kind.bits / 8)}, 4);
+  made.pixels.clear();
+  for (const TiffPageOf& page : pages) {
+    const FileBytes pixels = chunk_of(kind, page.samples, 0, 0, kind.width, kind.height, -1);
+    made.pixels.insert(made.pixels.end(), pixels.begin(), pixels.end());
+  }
+  return made.build();
+}
+
+int pages_by_libtiff(const FileBytes& file) {
+  const Opened opened(file, 0);
+  return static_cast<int>(TIFFNumberOfDirectories(opened.get()));
+}
+
+std::string description_by_libtiff(const FileBytes& file, int page) {
+  const Opened opened(file, page);
+  const char* text = nullptr;
+  return TIFFGetField(opened.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 ? text : "";
 }
 
 Values rgba_by_libtiff(const FileBytes& file) {
@@ -165,9 +223,9 @@ Values rgba_by_libtiff(const FileBytes& file) {
   return values;
 }
 
-Values samples_by_libtiff(const FileBytes& file) {
-  Memory memory{file};
-  TIFF* tiff = open(memory, "r");
+Values samples_by_libtiff(const FileBytes& file, int page) {
+  const Opened opened(file, page);
+  TIFF* const tiff = opened.get();
   std::uint32_t width = 0, height = 0, tile_width = 0, tile_height = 0;
   std::uint16_t samples = 1, bits = 8;
   TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
@@ -203,7 +261,6 @@ Values samples_by_libtiff(const FileBytes& file) {
       }
     }
   }
-  TIFFClose(tiff);
   return values;
 }
 

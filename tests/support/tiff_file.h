@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "tests/support/decoding.h"
@@ -24,15 +25,27 @@ struct TiffKind {
   int orientation = 0;  // 0: no such field; as the next ones
   int t4_options = 0;
   int subsampling = 1;  // of YCbCr
+  std::string description = {};
 };
 
 // `samples` as they are stored, row by row, those of a pixel together.
 [[nodiscard]] FileBytes make_tiff(const TiffKind& kind, const Values& samples);
+// A directory for each of them; byte order and size of offsets are the first one's.
+struct TiffPageOf {
+  TiffKind kind;
+  Values samples;
+};
+[[nodiscard]] FileBytes make_tiff_stack(const std::vector<TiffPageOf>& pages);
+// One directory and N images, as ImageJ writes large stacks: 8 or 16 bits, grey, nothing packed.
+[[nodiscard]] FileBytes make_imagej_stack(const std::vector<TiffPageOf>& pages);
+// How many directories libtiff finds.
+[[nodiscard]] int pages_by_libtiff(const FileBytes& file);
 
 // All pixels as libtiff makes RGBA of them, four values each.
 [[nodiscard]] Values rgba_by_libtiff(const FileBytes& file);
-// All samples of the first page as libtiff gives them, of 8 or 16 bits.
-[[nodiscard]] Values samples_by_libtiff(const FileBytes& file);
+// All samples of a page as libtiff gives them, of 8 or 16 bits; and its description.
+[[nodiscard]] Values samples_by_libtiff(const FileBytes& file, int page = 0);
+[[nodiscard]] std::string description_by_libtiff(const FileBytes& file, int page);
 
 // A file of one directory, little-endian, whose fields may be anything.
 struct MadeTiff {

@@ -1,5 +1,7 @@
 #include "tests/support/tiff_seeds.h"
 
+#include <utility>
+
 #include "tests/support/tiff_file.h"
 
 namespace imgpipe::test {
@@ -37,12 +39,18 @@ std::vector<std::vector<std::byte>> tiff_seeds() {
   for (int i = 0; i < 12; ++i) palette.palette.push_back(i * 5000);
   kinds.push_back(palette);
   std::vector<std::vector<std::byte>> seeds;
+  std::vector<TiffPageOf> pages;
   for (const TiffKind& kind : kinds) {
     Values samples;
     for (int i = 0; i < kind.width * kind.height * kind.samples; ++i)
       samples.push_back(i / 3 * 5 % (1 << kind.bits));
     seeds.push_back(make_tiff(kind, samples));
+    pages.push_back({kind, std::move(samples)});
   }
+  const std::vector<TiffPageOf> some(pages.end() - 4, pages.end());
+  seeds.push_back(make_tiff_stack(some));
+  const TiffPageOf grey{{.width = 6, .height = 5}, Values(30, 77)};
+  seeds.push_back(make_imagej_stack({grey, grey, grey}));
   return seeds;
 }
 

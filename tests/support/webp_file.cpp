@@ -20,6 +20,41 @@ void require(bool condition) {
   if (!condition) throw std::runtime_error("libwebp does not make the file");
 }
 
+// The lowest bit of a byte comes first.
+class Bits {
+ public:
+  void put(unsigned value, int count) {
+    for (int i = 0; i < count; ++i, ++used_) {
+      if (used_ % 8 == 0) bytes_.emplace_back();
+      bytes_.back() |= static_cast<std::byte>((value >> i & 1) << used_ % 8);
+    }
+  }
+  // Of a code whose 256 symbols have 8 bits each: the highest first.
+  void put_symbol(unsigned symbol) {
+    for (int i = 8; i-- > 0;) put(symbol >> i, 1);
+  }
+  // A code of one symbol, which takes no bits: 0 or 1, or any of 8 bits.
+  void put_single_code(unsigned symbol) {
+    put(symbol > 1 ? 0b101 : 0b001, 3);
+    put(symbol, symbol > 1 ? 8 : 1);
+  }
+  // A code of symbols 0 to 255 with 8 bits each. Lengths are coded by a code of the one length 8.
+  void put_full_code() {
+    constexpr int kPlaceOf8 = 11, kLeastGiven = 4;
+    put(0, 1);
+    put(kPlaceOf8 + 1 - kLeastGiven, 4);
+    for (int i = 0; i <= kPlaceOf8; ++i) put(i == kPlaceOf8 ? 1 : 0, 3);
+    put(1, 1);  // so many lengths: 2 + 254, as a number of 2 + 2 * 3 bits
+    put(3, 3);
+    put(254, 8);
+  }
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+
+ private:
+  Bytes bytes_;
+  std::size_t used_ = 0;
+};
+
 std::uint32_t read_number(const Bytes& file, std::size_t at) {
   std::uint32_t value = 0;
   for (std::size_t i = 4; i-- > 0;) value = value << 8 | std::to_integer<std::uint32_t>(file.at(at + i));
@@ -67,6 +102,32 @@ Bytes picture_chunks(const Bytes& file) {
     at = end;
   }
   return chunks;
+}
+
+Bytes grouped_stream(const GroupedStream& form) {
+  Bits bits;
+  bits.put(0, 1);  // no transform
+  bits.put(form.cache_bits > 0 ? 1 : 0, 1);
+  if (form.cache_bits > 0) bits.put(static_cast<unsigned>(form.cache_bits), 4);
+  bits.put(1, 1);  // groups of codes, by blocks of 2^(2 + 0) pixels
+  bits.put(0, 3);
+  bits.put(0, 1);  // their picture has no cache
+  for (int i = 0; i < 2; ++i) bits.put_full_code();
+  for (int i = 0; i < 3; ++i) bits.put_single_code(0);
+  const std::int64_t blocks = (form.width + 3) / 4 * ((form.height + 3) / 4);
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const auto number = static_cast<unsigned>(form.first + form.step * (i % form.groups));
+    bits.put_symbol(number & 0xFF);
+    bits.put_symbol(number >> 8);
+  }
+  for (int group = 0; group <= form.first + form.step * (form.groups - 1); ++group)
+    for (const unsigned symbol : {0U, 0U, 0U, 255U, 0U}) bits.put_single_code(symbol);
+  return bits.bytes();
+}
+
+Bytes lossless_chunk(std::int64_t width, std::int64_t height, const Bytes& stream) {
+  const auto size = static_cast<std::uint32_t>((width - 1) | (height - 1) << 14);
+  return riff_chunk("VP8L", bytes_of("\x2F") + riff_number(size, 4) + stream);
 }
 
 Bytes riff_number(std::uint32_t value, int bytes) {

@@ -35,6 +35,18 @@ inline constexpr int kWebpAnimated = 0x02, kWebpExif = 0x08, kWebpAlpha = 0x10, 
 [[nodiscard]] Bytes anmf(std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t height,
                          const Bytes& picture);
 
+// A lossless stream, from its transforms on, whose pixels are all opaque black: every block of 4x4 pixels
+// names a group of prefix codes, in a row the numbers `first`, `first` + `step`, ... of less than `first` +
+// `step` * `groups`, again and again. The colour cache has 2^`cache_bits` entries; none with 0.
+struct GroupedStream {
+  std::int64_t width = 256, height = 256;
+  int first = 0, step = 1, groups = 4096;
+  int cache_bits = 11;
+};
+[[nodiscard]] Bytes grouped_stream(const GroupedStream& form);
+// Behind the header that VP8L begins with.
+[[nodiscard]] Bytes lossless_chunk(std::int64_t width, std::int64_t height, const Bytes& stream);
+
 // What WebPDecodeRGBA() makes of a file; empty where it fails.
 [[nodiscard]] Image library_rgba(const Bytes& file);
 

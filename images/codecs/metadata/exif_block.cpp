@@ -243,6 +243,15 @@ void set_number(std::vector<ExifEntry>& entries, std::uint16_t tag, std::uint32_
   if (entry != entries.end()) entry->number = value;
 }
 
+// An orientation that none of the eight is: no reader turns by it, but some complain of it.
+bool is_no_orientation(const ExifEntry& entry, const ExifBlock& block) {
+  if (entry.tag != kOrientation) return false;
+  if (entry.type != kShort || entry.count != 1) return true;
+  const std::uint32_t value =
+      block.big_endian ? big_endian(entry.value, 0, 2) : little_endian(entry.value, 0, 2);
+  return value < 1 || value > 8;
+}
+
 }  // namespace
 
 bool ExifBlock::empty() const {
@@ -256,6 +265,8 @@ ExifBlock parse_exif(std::span<const std::byte> block, bool of_tiff_file) {
 void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height) {
   // As two bytes, which is what readers of EXIF expect of it.
   static constexpr std::array kBigOne{std::byte{0}, std::byte{1}}, kLittleOne{std::byte{1}, std::byte{0}};
+  if (!reset_orientation)
+    std::erase_if(block.image, [&](const ExifEntry& e) { return is_no_orientation(e, block); });
   const auto entry = std::ranges::find(block.image, kOrientation, &ExifEntry::tag);
   if (reset_orientation && entry != block.image.end())
     *entry = {

@@ -41,7 +41,8 @@ struct ExifBlock {
 // of the picture is taken. Throws Error(input) as said above; its text is short: "damaged: ...".
 [[nodiscard]] ExifBlock parse_exif(std::span<const std::byte> block, bool of_tiff_file = false);
 
-// Orientation becomes 1 where `reset_orientation`; fields that say the picture's size say this one.
+// Orientation becomes 1 where `reset_orientation`, else it is left out where it is none of the eight; fields
+// that say the picture's size say this one.
 void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height);
 
 // The whole block, in its own byte order. Throws Error(input) where it is longer than `most_bytes`.

@@ -9,6 +9,7 @@
 #include "images/codecs/icc.h"
 #include "images/codecs/metadata/exif_block.h"
 #include "images/codecs/metadata/xmp.h"
+#include "images/codecs/tiff/tiff_pages.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -23,6 +24,15 @@ std::optional<std::uint32_t> scaled(std::uint32_t value, std::uint32_t of, std::
   return static_cast<std::uint32_t>(whole);
 }
 
+// Whether a description counts the images of a stack: ImageJ's, or OME-XML (Open Microscopy Environment,
+// OME-TIFF specification).
+bool describes_stack(std::span<const std::byte> description) {
+  using namespace std::string_view_literals;
+  if (imagej_images(description) > 1) return true;
+  const std::string_view text(reinterpret_cast<const char*>(description.data()), description.size());
+  return text.find("<OME"sv) != text.npos || text.find(":OME "sv) != text.npos;
+}
+
 // Everything goes past this, in the order in which it is told.
 class Keeping {
  public:
@@ -33,6 +43,14 @@ class Keeping {
   }
 
   KeptMetadata run() {
+    const auto is_of_stack = [](const TiffMetadataField& field) {
+      return field.tag == kDescription && describes_stack(field.data);
+    };
+    drops_description_ = !use_.whole_stack && std::ranges::any_of(found_.fields, is_of_stack);
+    if (drops_description_) {
+      std::erase_if(found_.fields, is_of_stack);
+      lose("description", "of all pages of the stack");
+    }
     take_profile();
     take_exif();
     take_xmp();
@@ -65,6 +83,8 @@ class Keeping {
     if (found_.exif.empty()) return;
     try {
       ExifBlock block = parse_exif(found_.exif, found_.exif_in_file);
+      if (drops_description_)
+        std::erase_if(block.image, [](const ExifEntry& e) { return e.tag == kDescription; });
       if (block.had_maker_note) lose("maker note", "not understood");
       if (block.empty()) return;
       if (!holds_.exif) return lose("EXIF", holds_none());
@@ -94,8 +114,11 @@ class Keeping {
   }
 
   void take_resolution() {
-    if (!found_.resolution || found_.resolution->empty()) return;
+    if (!found_.resolution) return;
     Resolution resolution = *found_.resolution;
+    // Pixels to no unit, which the description of a TIFF may name.
+    const bool counts = holds_.fields && (resolution.x != resolution.x_of || resolution.y != resolution.y_of);
+    if (resolution.empty() && !counts) return;
     if (oriented_shape({1, 2, 1}, use_.applied).width == 2) {
       std::swap(resolution.x, resolution.y);
       std::swap(resolution.x_of, resolution.y_of);
@@ -131,7 +154,8 @@ class Keeping {
   FoundMetadata found_;
   Metadata metadata_;
   KeptMetadata kept_;
-  bool described_ = false;  // EXIF has the description too
+  bool described_ = false;          // EXIF has the description too
+  bool drops_description_ = false;  // which would not be true of what is written
 };
 
 }  // namespace

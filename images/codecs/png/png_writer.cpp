@@ -16,6 +16,7 @@
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/png/png_filter.h"
 #include "images/codecs/png/png_mark.h"
+#include "images/codecs/strip_writer.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -47,34 +48,19 @@ void append_chunk(std::vector<std::byte>& out, const char (&type)[5], Bytes head
   append_number(out, crc32_of(Bytes(out).subspan(start)));
 }
 
-class PngWriter final : public Writer {
+class PngWriter final : public StripWriter {
  public:
   PngWriter(Shape shape, const EncodeOptions& options)
-      : shape_(shape),
+      : StripWriter(shape, std::clamp<std::int64_t>(kStripBytes / (shape.row_bytes() + 1), 1, shape.height)),
         level_(options.png_level),
         codec_(options.codec),
         mark_(options.mark),
         metadata_(options.metadata) {
-    strip_rows_ = std::clamp<std::int64_t>(kStripBytes / (shape.row_bytes() + 1), 1, shape.height);
-    strips_.resize(static_cast<std::size_t>((shape.height + strip_rows_ - 1) / strip_rows_));
-  }
-
-  [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
-
-  void write_strip(std::int64_t first, ConstHostView rows) override {
-    if (first % strip_rows_ != 0 || rows.height != rows_from(first) || rows.width != shape_.width ||
-        rows.channels != shape_.channels || rows.sample != shape_.sample) {
-      throw Error(ErrorKind::usage, "write_strip: the rows are no strip of the image");
-    }
-    Worker worker = take_worker();
-    filter(rows, worker);
-    const Bytes data = worker.deflater.compress(worker.filtered, is_last(first));
-    keep(first, data, static_cast<std::int64_t>(worker.filtered.size()), adler32_of(worker.filtered));
-    give_back(std::move(worker));
+    strips_.resize(static_cast<std::size_t>(strip_count()));
   }
 
   [[nodiscard]] DeviceForm device_form() const noexcept override {
-    const bool strips = level_ == 1 && codec_ == CodecChoice::automatic && shape_.sample == SampleType::u8 &&
+    const bool strips = level_ == 1 && codec_ == CodecChoice::automatic && shape().sample == SampleType::u8 &&
                         filtered_bytes() < kMostDeviceBytes;
     return {.kind = strips ? DeviceForm::Kind::png_strips : DeviceForm::Kind::none};
   }
@@ -82,36 +68,15 @@ class PngWriter final : public Writer {
   // The chunk's CRC-32 is made here, as of all strips: over the compressed bytes only, with a header that the
   // device need not know, faster than they come.
   void give_strip(std::int64_t first, const MadeStrip& strip) override {
-    if (first < 0 || first >= shape_.height || first % strip_rows_ != 0 || strip.bytes.empty() ||
-        device_form().kind != DeviceForm::Kind::png_strips) {
+    if (!is_strip(first) || strip.bytes.empty() || device_form().kind != DeviceForm::Kind::png_strips)
       throw Error(ErrorKind::usage, "give_strip: this is no strip of the image");
-    }
-    const std::int64_t bytes = rows_from(first) * (shape_.row_bytes() + 1);
+    const std::int64_t bytes = rows_from(first) * (shape().row_bytes() + 1);
     if (!strip.filtered) return keep(first, strip.bytes, bytes, strip.adler);
     if (static_cast<std::int64_t>(strip.bytes.size()) != bytes)
       throw Error(ErrorKind::usage, "give_strip: these are not the filtered rows of the strip");
     Worker worker = take_worker();
     keep(first, worker.deflater.compress(strip.bytes, is_last(first)), bytes, strip.adler);
-    give_back(std::move(worker));
-  }
-
-  void write_rows(ConstHostView rows) override {
-    if (gathered_.empty()) gathered_ = Image({shape_.width, strip_rows_, shape_.channels, shape_.sample});
-    for (std::int64_t y = 0; y < rows.height;) {
-      const std::int64_t first = next_row_ - next_row_ % strip_rows_;
-      const std::int64_t height = std::min(strip_rows_, shape_.height - first);
-      const std::int64_t filled = next_row_ - first;
-      const std::int64_t taken = std::min(rows.height - y, height - filled);
-      if (taken == height) {
-        write_strip(first, rows.rows(y, taken));
-      } else {
-        copy_pixels(rows.rows(y, taken), gathered_.untyped_view().rows(filled, taken));
-        if (filled + taken == height)
-          write_strip(first, std::as_const(gathered_).untyped_view().rows(0, height));
-      }
-      y += taken;
-      next_row_ += taken;
-    }
+    workers_.give_back(std::move(worker));
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
@@ -136,7 +101,7 @@ class PngWriter final : public Writer {
   }
 
   EncodedFile finish() override {
-    gathered_ = Image();
+    drop_gathered();
     workers_.clear();
     EncodedFile file = take_finished();
     if (next_to_take_ < strips_.size())
@@ -148,6 +113,15 @@ class PngWriter final : public Writer {
     append_chunk(tail, "IEND", {});
     file.parts.push_back(std::move(tail));
     return file;
+  }
+
+ protected:
+  void encode_strip(std::int64_t first, ConstHostView rows) override {
+    Worker worker = take_worker();
+    filter(rows, worker);
+    const Bytes data = worker.deflater.compress(worker.filtered, is_last(first));
+    keep(first, data, static_cast<std::int64_t>(worker.filtered.size()), adler32_of(worker.filtered));
+    workers_.give_back(std::move(worker));
   }
 
  private:
@@ -165,23 +139,10 @@ class PngWriter final : public Writer {
   };
 
   Worker take_worker() {
-    const std::lock_guard lock(mutex_);
-    if (workers_.empty()) return {StripDeflater(level_), {}, {}};
-    Worker worker = std::move(workers_.back());
-    workers_.pop_back();
-    return worker;
+    return workers_.take([&] { return Worker{StripDeflater(level_), {}, {}}; });
   }
 
-  void give_back(Worker worker) {
-    const std::lock_guard lock(mutex_);
-    workers_.push_back(std::move(worker));
-  }
-
-  // The rows of the strip that begins with row `first`.
-  [[nodiscard]] std::int64_t rows_from(std::int64_t first) const {
-    return std::min(strip_rows_, shape_.height - first);
-  }
-  [[nodiscard]] bool is_last(std::int64_t first) const { return first + strip_rows_ >= shape_.height; }
+  [[nodiscard]] bool is_last(std::int64_t first) const { return first + strip_rows() >= shape().height; }
 
   // Puts a strip's compressed bytes into chunks. `adler`: of its filtered rows, which had `filtered_bytes`.
   void keep(std::int64_t first, Bytes data, std::int64_t filtered_bytes, std::uint32_t adler) {
@@ -198,19 +159,19 @@ class PngWriter final : public Writer {
       data = data.subspan(piece.size());
     } while (!data.empty());
     const std::lock_guard lock(mutex_);
-    strips_[static_cast<std::size_t>(first / strip_rows_)] = std::move(strip);
+    strips_[static_cast<std::size_t>(first / strip_rows())] = std::move(strip);
   }
 
   // Of a strip: with a type byte for each row.
   [[nodiscard]] std::int64_t filtered_bytes() const noexcept {
-    return strip_rows_ * (shape_.row_bytes() + 1);
+    return strip_rows() * (shape().row_bytes() + 1);
   }
   // As it lies in the file, chunks and all.
   [[nodiscard]] std::int64_t strip_file_bytes() const {
     return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunkBytes * 12;
   }
   [[nodiscard]] std::int64_t worker_bytes() const {
-    const std::int64_t stored = shape_.sample == SampleType::u16 ? 2 * shape_.row_bytes() : 0;
+    const std::int64_t stored = shape().sample == SampleType::u16 ? 2 * shape().row_bytes() : 0;
     return filtered_bytes() + stored + StripDeflater::working_bytes(filtered_bytes(), level_);
   }
   // As it was given, as chunks, and as it lies in the file's head, which may have grown by doubling.
@@ -218,7 +179,6 @@ class PngWriter final : public Writer {
     constexpr std::int64_t kCopies = 8, kCompressor = 1 << 20;
     return metadata_ == nullptr ? 0 : kCopies * metadata_->bytes() + kCompressor;
   }
-  [[nodiscard]] std::int64_t gathered_bytes() const { return filtered_bytes(); }
   [[nodiscard]] std::int64_t list_bytes() const {
     return 4096 + metadata_bytes() +
            static_cast<std::int64_t>(strips_.size() * (sizeof(Strip) + sizeof(std::vector<std::byte>)));
@@ -260,28 +220,24 @@ class PngWriter final : public Writer {
   [[nodiscard]] std::vector<std::byte> header() const {
     constexpr unsigned kColorTypes[] = {0, 0, 4, 2, 6};  // by channels
     std::vector<std::byte> data;
-    append_number(data, static_cast<std::uint32_t>(shape_.width));
-    append_number(data, static_cast<std::uint32_t>(shape_.height));
+    append_number(data, static_cast<std::uint32_t>(shape().width));
+    append_number(data, static_cast<std::uint32_t>(shape().height));
     // Bits a sample, colour type, deflate, the five filters, not interlaced.
-    const unsigned bits = shape_.sample == SampleType::u16 ? 16 : 8;
-    for (const unsigned value : {bits, kColorTypes[shape_.channels], 0U, 0U, 0U})
+    const unsigned bits = shape().sample == SampleType::u16 ? 16 : 8;
+    for (const unsigned value : {bits, kColorTypes[shape().channels], 0U, 0U, 0U})
       data.push_back(static_cast<std::byte>(value));
     return data;
   }
 
-  Shape shape_;
   int level_;
   CodecChoice codec_;
   Mark mark_;
   std::shared_ptr<const Metadata> metadata_;
-  std::int64_t strip_rows_ = 1;
-  std::mutex mutex_;           // of the next four
+  std::mutex mutex_;           // of the next three
   std::vector<Strip> strips_;  // empty until it is finished, and when it was taken
   std::size_t next_to_take_ = 0;
   std::uint32_t adler_ = 1;  // of all that was taken
-  std::vector<Worker> workers_;
-  Image gathered_;  // rows of write_rows() that make no strip yet
-  std::int64_t next_row_ = 0;
+  Workers<Worker> workers_;
 };
 
 }  // namespace

@@ -11,165 +11,18 @@
 // unblended().
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/psd/psd_codec.h"
+#include "images/codecs/psd/psd_header.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
 namespace imgpipe {
 namespace {
-
-using namespace std::string_view_literals;
-
-[[noreturn]] void fail(const std::string& reason) {
-  throw Error(ErrorKind::input, "psd: " + reason);
-}
-
-void require(bool condition, const char* reason) {
-  if (!condition) fail(reason);
-}
-
-enum class Mode : std::uint32_t { bitmap = 0, grey = 1, indexed = 2, rgb = 3, cmyk = 4, duotone = 8 };
-
-// "File header section", and where the pixels are.
-struct Psd {
-  bool big = false;  // PSB: sides up to 300,000 and wider length fields
-  std::int64_t channels = 0;
-  std::int64_t width = 0;
-  std::int64_t height = 0;
-  std::uint32_t depth = 8;
-  Mode mode = Mode::rgb;
-  bool transparency = false;
-  Bytes palette;               // indexed: 256 reds, then greens, then blues
-  int transparent_index = -1;  // indexed: of the palette, or none
-  std::size_t data = 0;        // behind the compression field
-  bool packed = false;
-  std::int64_t row_bytes = 0;  // of a channel, unpacked
-
-  // Grey for duotone: its inks are not documented, and the specification has it read as grey.
-  [[nodiscard]] std::int64_t colors() const { return mode == Mode::rgb ? 3 : mode == Mode::cmyk ? 4 : 1; }
-};
-
-Mode read_mode(std::uint32_t mode) {
-  switch (mode) {
-    case 0:
-    case 1:
-    case 2:
-    case 3:
-    case 4:
-    case 8:
-      return static_cast<Mode>(mode);
-    case 7:
-      fail("multichannel mode is not supported");
-    case 9:
-      fail("Lab colour is not supported");
-    default:
-      fail("unknown colour mode");
-  }
-}
-
-Psd read_header(Bytes file) {
-  require(file.size() >= 26, "the header is truncated");
-  const std::uint32_t version = big_endian(file, 4, 2);
-  require(version == 1 || version == 2, "unknown version");
-  Psd psd;
-  psd.big = version == 2;
-  psd.channels = big_endian(file, 12, 2);
-  psd.height = big_endian(file, 14, 4);
-  psd.width = big_endian(file, 18, 4);
-  psd.depth = big_endian(file, 22, 2);
-  psd.mode = read_mode(big_endian(file, 24, 2));
-  const std::int64_t most = psd.big ? 300'000 : 30'000;
-  require(psd.width <= most && psd.height <= most, "larger than its version can be");
-  require(psd.channels >= psd.colors() && psd.channels <= 56, "the number of channels does not fit the mode");
-  if (psd.mode == Mode::bitmap) {
-    require(psd.depth == 1, "a bitmap of more than one bit");
-  } else {
-    require(psd.depth != 32, "32 bits a sample are not supported");
-    require(psd.depth == 8 || (psd.depth == 16 && psd.mode != Mode::indexed),
-            "this number of bits is not supported");
-  }
-  psd.row_bytes = (psd.width * psd.depth + 7) / 8;
-  return psd;
-}
-
-// A section or block of the file, its length in front; `at` moves behind it.
-Bytes take_section(Bytes file, std::size_t& at, std::size_t length_bytes) {
-  require(at + length_bytes <= file.size(), "the file is truncated");
-  const std::uint64_t length = length_bytes == 8 ? big_endian_64(file, at) : big_endian(file, at, 4);
-  at += length_bytes;
-  require(length <= file.size() - at, "the file is truncated");
-  const Bytes section = file.subspan(at, length);
-  at += length;
-  return section;
-}
-
-// "Image resources section". Damage in it costs no pixel: what cannot be read is passed over.
-void read_resources(Bytes section, Psd& psd) {
-  constexpr std::uint32_t kTransparentIndex = 1047;
-  constexpr std::uint32_t kVersionInfo = 1057;
-  std::size_t at = 0;
-  while (at + 12 <= section.size() && stands_at(section, at, "8BIM"sv)) {
-    const std::uint32_t id = big_endian(section, at + 4, 2);
-    at += 6 + (big_endian(section, at + 6, 1) + 2) / 2 * 2;  // the name is padded to an even length
-    const std::size_t length = big_endian(section, at, 4);
-    at += 4;
-    if (length > section.size() || at > section.size() - length) return;
-    if (id == kTransparentIndex && length >= 2) {
-      psd.transparent_index = static_cast<int>(big_endian(section, at, 2));
-    }
-    // "hasRealMergedData": without it the composite is white, for want of a better.
-    if (id == kVersionInfo && length >= 5) {
-      require(big_endian(section, at + 4, 1) != 0, "the file holds layers but no composite picture");
-    }
-    at += (length + 1) / 2 * 2;
-  }
-}
-
-// "Layer and mask information section": a negative number of layers says that the first channel beyond the
-// colours is the composite's transparency. Files of 16 bits keep their layers in a block Lr16 at the end, or
-// say the same by a block Mt16 (Mtrn).
-bool has_transparency(Bytes section, bool big) {
-  const std::size_t field = big ? 8 : 4;
-  const auto negative_at = [&](std::size_t at) { return (big_endian(section, at, 2) & 0x8000) != 0; };
-  // Lengths are those of damaged files too: each step goes on from within the section or ends the walk.
-  if (section.size() < field) return false;
-  if (big_endian(section, field - 4, 4) != 0) return negative_at(field);
-  std::size_t at = field + 4 + big_endian(section, field, 4);  // behind the global layer mask
-  while (at + 12 <= section.size()) {
-    if (!stands_at(section, at, "8BIM"sv) && !stands_at(section, at, "8B64"sv)) return false;
-    const auto is = [&, key = at + 4](std::string_view name) { return stands_at(section, key, name); };
-    if (is("Mtrn"sv) || is("Mt16"sv)) return true;
-    if (is("Lr16"sv)) return negative_at(at + 8 + field);
-    const bool wide = big && (is("LMsk"sv) || is("Layr"sv) || is("Alph"sv) || is("FMsk"sv) || is("lnk2"sv) ||
-                              is("FEid"sv) || is("FXid"sv) || is("PxSD"sv));
-    // Photoshop pads the data of these blocks to four bytes.
-    at += (wide ? 16 : 12) + (big_endian(section, at + (wide ? 12 : 8), 4) + std::size_t{3}) / 4 * 4;
-  }
-  return false;
-}
-
-Psd read_psd(Bytes file) {
-  Psd psd = read_header(file);
-  std::size_t at = 26;
-  psd.palette = take_section(file, at, 4);
-  require(psd.mode != Mode::indexed || psd.palette.size() == 768, "the palette does not hold 256 colours");
-  read_resources(take_section(file, at, 4), psd);
-  const Bytes layers = take_section(file, at, psd.big ? 8 : 4);
-  psd.transparency =
-      psd.channels > psd.colors() && psd.mode != Mode::indexed && has_transparency(layers, psd.big);
-  require(at + 2 <= file.size(), "the file is truncated");
-  const std::uint32_t compression = big_endian(file, at, 2);
-  require(compression <= 1, compression <= 3 ? "ZIP compression is not supported" : "unknown compression");
-  psd.packed = compression == 1;
-  psd.data = at + 2;
-  return psd;
-}
 
 // PackBits (TIFF 6.0, section 9): n < 128 is followed by n + 1 bytes to copy, n > 128 by one that stands 257
 // - n times, 128 by nothing. Returns how many bytes of the row there are; `sound` when the row is full, no
@@ -213,8 +66,9 @@ class PsdReader final : public Reader {
   PsdReader(Bytes file, const DecodeOptions& options)
       : file_(file), lenient_(options.lenient), psd_(read_psd(file)) {
     constexpr std::int64_t kBestRatio = 64;  // PackBits: two bytes give up to 128
-    const bool color = psd_.mode == Mode::rgb || psd_.mode == Mode::cmyk || psd_.mode == Mode::indexed;
-    const bool alpha = psd_.transparency || (psd_.mode == Mode::indexed && psd_.transparent_index >= 0);
+    const bool color =
+        psd_.mode == PsdMode::rgb || psd_.mode == PsdMode::cmyk || psd_.mode == PsdMode::indexed;
+    const bool alpha = psd_.transparency || (psd_.mode == PsdMode::indexed && psd_.transparent_index >= 0);
     header_.format = Format::psd;
     header_.bits_per_sample = static_cast<int>(psd_.depth);
     header_.shape = {psd_.width, psd_.height, (color ? 3 : 1) + (alpha ? 1 : 0),
@@ -264,7 +118,7 @@ class PsdReader final : public Reader {
     const std::size_t count_bytes = psd_.big ? 4 : 2;
     const std::size_t all_rows = height * static_cast<std::size_t>(psd_.channels);
     std::size_t at = psd_.data + (psd_.packed ? all_rows * count_bytes : 0);
-    require(lenient_ || at <= file_.size(), "the file is truncated");
+    psd_require(lenient_ || at <= file_.size(), "the file is truncated");
     for (std::size_t i = 0, row = 0; i < static_cast<std::size_t>(psd_.channels); ++i) {
       if (i < planes_.size()) {
         planes_[i].at = at;
@@ -275,7 +129,7 @@ class PsdReader final : public Reader {
         if (psd_.packed) at += big_endian(file_, psd_.data + row * count_bytes, count_bytes);
       }
     }
-    require(lenient_ || at <= file_.size(), "the file is truncated");
+    psd_require(lenient_ || at <= file_.size(), "the file is truncated");
   }
 
   void make_rows() {
@@ -324,7 +178,7 @@ class PsdReader final : public Reader {
       const std::size_t count = big_endian(file_, plane.counts, count_bytes);
       bool sound = false;
       row = std::span(unpacked_).first(unpack(part(plane.at, count), unpacked_, sound));
-      require(lenient_ || sound, "a packed row does not hold its pixels");
+      psd_require(lenient_ || sound, "a packed row does not hold its pixels");
       plane.counts += count_bytes;
       plane.at += count;
     } else {
@@ -370,15 +224,15 @@ class PsdReader final : public Reader {
       return static_cast<T>(big_endian(psd_.palette, 256 * c + pixel[0], 1));  // of 8 bits
     };
     for (std::size_t c = 0; c < 3; ++c) {
-      if (psd_.mode == Mode::rgb) out[c] = pixel[c];
-      if (psd_.mode == Mode::indexed) out[c] = valid ? palette(c) : kMissing;
+      if (psd_.mode == PsdMode::rgb) out[c] = pixel[c];
+      if (psd_.mode == PsdMode::indexed) out[c] = valid ? palette(c) : kMissing;
       // Stored as Adobe's JPEGs are, 0 for full ink.
-      if (psd_.mode == Mode::cmyk)
+      if (psd_.mode == PsdMode::cmyk)
         out[c] = valid ? static_cast<T>((std::uint32_t{pixel[c]} * pixel[3] + kMost / 2) / kMost) : kMissing;
     }
-    if (psd_.mode == Mode::grey || psd_.mode == Mode::duotone) out[0] = pixel[0];
-    if (psd_.mode == Mode::bitmap) out[0] = valid ? static_cast<T>(~pixel[0]) : kMissing;  // 1 is black
-    if (psd_.mode == Mode::indexed && psd_.transparent_index >= 0) {
+    if (psd_.mode == PsdMode::grey || psd_.mode == PsdMode::duotone) out[0] = pixel[0];
+    if (psd_.mode == PsdMode::bitmap) out[0] = valid ? static_cast<T>(~pixel[0]) : kMissing;  // 1 is black
+    if (psd_.mode == PsdMode::indexed && psd_.transparent_index >= 0) {
       out[3] = valid && pixel[0] == psd_.transparent_index ? T{0} : static_cast<T>(kMost);
     }
   }

@@ -16,49 +16,9 @@
 
 #include "images/codecs/codec_table.h"
 #include "images/codecs/stb/stb_claims.h"
+#include "images/codecs/stb/stb_memory.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
-
-namespace imgpipe {
-namespace {
-
-// What stb may still allocate on this thread, and what it holds. Each block stores its size in front.
-thread_local std::int64_t stb_budget_bytes = 0;
-thread_local bool stb_no_memory = false;  // the system had less than that
-constexpr std::size_t kBlockHeader = alignof(std::max_align_t);
-
-void* stb_allocate(std::size_t bytes) {
-  if (static_cast<std::int64_t>(bytes) < 0 || static_cast<std::int64_t>(bytes) > stb_budget_bytes)
-    return nullptr;
-  void* block = std::calloc(1, bytes + kBlockHeader);
-  stb_no_memory = block == nullptr;
-  if (block == nullptr) return nullptr;
-  std::memcpy(block, &bytes, sizeof bytes);
-  stb_budget_bytes -= static_cast<std::int64_t>(bytes);
-  return static_cast<char*>(block) + kBlockHeader;
-}
-
-void stb_free(void* pointer) {
-  if (pointer == nullptr) return;
-  void* block = static_cast<char*>(pointer) - kBlockHeader;
-  std::size_t bytes = 0;
-  std::memcpy(&bytes, block, sizeof bytes);
-  stb_budget_bytes += static_cast<std::int64_t>(bytes);
-  std::free(block);
-}
-
-void* stb_reallocate(void* pointer, std::size_t bytes) {
-  void* grown = stb_allocate(bytes);
-  if (grown == nullptr || pointer == nullptr) return grown;
-  std::size_t old_bytes = 0;
-  std::memcpy(&old_bytes, static_cast<char*>(pointer) - kBlockHeader, sizeof old_bytes);
-  std::memcpy(grown, pointer, old_bytes < bytes ? old_bytes : bytes);
-  stb_free(pointer);
-  return grown;
-}
-
-}  // namespace
-}  // namespace imgpipe
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
@@ -80,29 +40,6 @@ void* stb_reallocate(void* pointer, std::size_t bytes) {
 #define STBIW_MALLOC(bytes) imgpipe::stb_write_allocate(bytes)
 #define STBIW_REALLOC(pointer, bytes) imgpipe::stb_write_reallocate(pointer, bytes)
 #define STBIW_FREE(pointer) std::free(pointer)
-
-namespace imgpipe {
-namespace {
-
-[[noreturn]] void no_memory_to_encode(std::size_t bytes) {
-  throw Error(ErrorKind::memory, "not enough memory to encode: " + std::to_string(bytes) + " bytes needed");
-}
-
-void* stb_write_allocate(std::size_t bytes) {
-  void* block = std::malloc(bytes);
-  if (block == nullptr) no_memory_to_encode(bytes);
-  return block;
-}
-
-void* stb_write_reallocate(void* pointer, std::size_t bytes) {
-  void* block = std::realloc(pointer, bytes);
-  if (block == nullptr) no_memory_to_encode(bytes);
-  return block;
-}
-
-}  // namespace
-}  // namespace imgpipe
-
 #include <stb/stb_image_write.h>
 
 namespace imgpipe {

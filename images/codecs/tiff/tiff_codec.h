@@ -22,6 +22,8 @@ namespace imgpipe {
 // The same, of a BigTIFF where the file might have more bytes than that.
 [[nodiscard]] std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, Shape shape,
                                                              const EncodeOptions& options);
+// The most bytes of a page of a stack, metadata aside.
+[[nodiscard]] std::int64_t most_tiff_page_bytes(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_tiff_mark(Bytes beginning);
 [[nodiscard]] std::vector<std::string> tiff_libraries();
 

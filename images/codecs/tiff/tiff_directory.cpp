@@ -11,10 +11,6 @@
 namespace imgpipe {
 namespace {
 
-// Of one directory: registered tags are some hundreds, and real files have less than a hundred fields.
-constexpr std::uint64_t kMostFields = 4096;
-constexpr std::int64_t kMostPages = 1 << 20;
-
 [[noreturn]] void fail(const std::string& reason) {
   throw Error(ErrorKind::input, "TIFF: " + reason);
 }
@@ -37,14 +33,14 @@ std::size_t value_bytes(std::uint64_t type) {
   }
 }
 
-std::uint64_t number_in(Bytes bytes, std::size_t count, bool big_endian) {
+}  // namespace
+
+std::uint64_t tiff_number(Bytes bytes, bool big_endian) {
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    value = (value << 8) | std::to_integer<std::uint64_t>(bytes[big_endian ? i : count - 1 - i]);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    value = (value << 8) | std::to_integer<std::uint64_t>(bytes[big_endian ? i : bytes.size() - 1 - i]);
   return value;
 }
-
-}  // namespace
 
 bool is_big_endian_tiff(Bytes beginning) {
   return !beginning.empty() && beginning[0] == std::byte{'M'};
@@ -55,7 +51,7 @@ namespace {
 // Whether the header's offset of the first directory, `bytes` long, can be one: the header comes first.
 bool may_have_directory(Bytes beginning, std::size_t bytes) {
   if (beginning.size() < 2 * bytes) return true;  // the file is cut: the reader says so
-  return number_in(beginning.subspan(bytes, bytes), bytes, is_big_endian_tiff(beginning)) >= 2 * bytes;
+  return tiff_number(beginning.subspan(bytes, bytes), is_big_endian_tiff(beginning)) >= 2 * bytes;
 }
 
 }  // namespace
@@ -69,12 +65,12 @@ bool is_tiff(Bytes beginning) {
 }
 
 std::uint64_t TiffValues::operator[](std::size_t i) const noexcept {
-  return number_in(bytes_.subspan(i * value_bytes_, value_bytes_), value_bytes_, big_endian_);
+  return tiff_number(bytes_.subspan(i * value_bytes_, value_bytes_), big_endian_);
 }
 
 // `bytes` bytes at `at`, which lie in the file.
 std::uint64_t TiffDirectory::number(std::uint64_t at, std::size_t bytes) const {
-  return number_in(file_.subspan(at, bytes), bytes, big_endian_);
+  return tiff_number(file_.subspan(at, bytes), big_endian_);
 }
 
 TiffDirectory::TiffDirectory(Bytes file, std::uint64_t offset)
@@ -87,7 +83,8 @@ TiffDirectory::TiffDirectory(Bytes file, std::uint64_t offset)
     fail("a directory lies outside the file");
   count_ = number(offset, count_bytes);
   if (count_ == 0) fail("a directory without fields");
-  if (count_ > kMostFields) fail("a directory of more than " + std::to_string(kMostFields) + " fields");
+  if (count_ > kMostTiffFields)
+    fail("a directory of more than " + std::to_string(kMostTiffFields) + " fields");
   first_ = offset + count_bytes;
   if (file.size() - first_ < count_ * field_bytes) fail("a directory lies outside the file");
 }
@@ -145,11 +142,11 @@ std::optional<std::uint64_t> tiff_directory_offset(Bytes file, std::int64_t page
   const bool big = file.size() > 3 && (file[2] == std::byte{43} || file[3] == std::byte{43});
   const std::size_t at = big ? 8 : 4;
   if (file.size() < 2 * at) fail("the file is truncated");
-  std::uint64_t offset = number_in(file.subspan(at, at), at, big_endian);
+  std::uint64_t offset = tiff_number(file.subspan(at, at), big_endian);
   std::unordered_set<std::uint64_t> seen;
   for (std::int64_t i = 0; offset != 0; ++i) {
     if (i == page) return offset;
-    if (i == kMostPages) fail("more than " + std::to_string(kMostPages) + " pages");
+    if (i == kMostTiffPages) fail("more than " + std::to_string(kMostTiffPages) + " pages");
     if (!seen.insert(offset).second) fail("its directories go round in a circle");
     offset = TiffDirectory(file, offset).next();
   }

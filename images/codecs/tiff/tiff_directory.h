@@ -93,6 +93,13 @@ struct TiffRawField {
   Bytes bytes;
 };
 
+// Of one directory: registered tags are some hundreds, and real files have less than a hundred fields.
+inline constexpr std::uint64_t kMostTiffFields = 4096;
+inline constexpr std::int64_t kMostTiffPages = 1 << 20;
+
+// The number that these bytes are.
+[[nodiscard]] std::uint64_t tiff_number(Bytes bytes, bool big_endian);
+
 // One directory. Opening it throws Error(input) where it does not lie in the file.
 class TiffDirectory {
  public:

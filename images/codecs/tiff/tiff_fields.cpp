@@ -74,7 +74,8 @@ void TiffFields::set_offsets(TiffTag tag, const std::vector<std::uint64_t>& valu
 }
 
 std::size_t TiffFields::directory_end() const {
-  return big_ ? 16 + 8 + fields_.size() * 20 + 8 : 8 + 2 + fields_.size() * 12 + 4;
+  const std::size_t header = place_ > 0 ? 0 : big_ ? 16 : 8;
+  return header + (big_ ? 8 + fields_.size() * 20 + 8 : 2 + fields_.size() * 12 + 4);
 }
 
 std::size_t TiffFields::outside_bytes(const Field& field) const {
@@ -90,23 +91,25 @@ std::size_t TiffFields::size_bytes() const {
 std::vector<std::byte> TiffFields::build() const {
   std::vector<std::byte> out;
   out.reserve(size_bytes());
-  append_text(out, std::endian::native == std::endian::big ? "MM" : "II");
-  append(out, static_cast<std::uint16_t>(big_ ? 43 : 42));
-  if (big_) append(out, std::uint32_t{8});  // bytes of an offset, and 0
-  append_wide(out, big_ ? 16 : 8, big_);
+  if (place_ == 0) {
+    append_text(out, std::endian::native == std::endian::big ? "MM" : "II");
+    append(out, static_cast<std::uint16_t>(big_ ? 43 : 42));
+    if (big_) append(out, std::uint32_t{8});  // bytes of an offset, and 0
+    append_wide(out, big_ ? 16 : 8, big_);
+  }
   if (big_) {
     append(out, static_cast<std::uint64_t>(fields_.size()));
   } else {
     append(out, static_cast<std::uint16_t>(fields_.size()));
   }
-  std::size_t outside_short = directory_end(), outside_long = outside_short;
+  std::uint64_t outside_short = place_ + directory_end(), outside_long = outside_short;
   for (const Field& field : fields_) outside_long += is_long(field) ? 0 : outside_bytes(field);
   for (const Field& field : fields_) {
     append(out, static_cast<std::uint16_t>(field.tag));
     append(out, static_cast<std::uint16_t>(field.type));
     append_wide(out, field.count, big_);
     if (outside_bytes(field) > 0) {
-      std::size_t& outside = is_long(field) ? outside_long : outside_short;
+      std::uint64_t& outside = is_long(field) ? outside_long : outside_short;
       append_wide(out, outside, big_);
       outside += outside_bytes(field);
       continue;
@@ -114,7 +117,7 @@ std::vector<std::byte> TiffFields::build() const {
     out.insert(out.end(), field.data.begin(), field.data.end());
     out.resize(out.size() + offset_bytes() - field.data.size());
   }
-  append_wide(out, 0, big_);  // no further directory
+  append_wide(out, next_, big_);
   for (const bool longs : {false, true}) {
     for (const Field& field : fields_) {
       if (outside_bytes(field) == 0 || is_long(field) != longs) continue;

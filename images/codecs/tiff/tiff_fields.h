@@ -15,7 +15,9 @@ namespace imgpipe {
 // Fields are added in ascending order; all numbers are in this machine's byte order, as the pixels are.
 class TiffFields {
  public:
-  explicit TiffFields(bool big) : big_(big) {}
+  // `place`: where the directory stands, behind another page's image; 0: at the file's start, behind a
+  // header.
+  explicit TiffFields(bool big, std::uint64_t place = 0) : big_(big), place_(place) {}
 
   void add_u16(TiffTag tag, const std::vector<std::uint16_t>& values);
   void add_u32(TiffTag tag, std::uint32_t value);
@@ -31,8 +33,13 @@ class TiffFields {
   void add_offsets(TiffTag tag, std::size_t count);
   void set_offsets(TiffTag tag, const std::vector<std::uint64_t>& values);
 
+  // Where the next page's directory stands; 0: there is none.
+  void set_next(std::uint64_t next) { next_ = next; }
+
   // Of build().
   [[nodiscard]] std::size_t size_bytes() const;
+  // Where it ends in the file.
+  [[nodiscard]] std::uint64_t end() const { return place_ + size_bytes(); }
   [[nodiscard]] std::vector<std::byte> build() const;
 
  private:
@@ -51,6 +58,8 @@ class TiffFields {
   [[nodiscard]] std::size_t outside_bytes(const Field& field) const;
 
   bool big_;
+  std::uint64_t place_;
+  std::uint64_t next_ = 0;
   std::vector<Field> fields_;
   std::vector<std::byte> tail_;
 };

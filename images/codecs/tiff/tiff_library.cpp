@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdarg>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -12,6 +10,7 @@
 #include <tiffio.h>
 
 #include "images/codecs/sniff.h"
+#include "images/codecs/tiff/tiff_handle.h"
 #include "images/error.h"
 #include "images/text.h"
 
@@ -172,64 +171,14 @@ Sampling judge_jpeg(Bytes data, const TiffPage& page) {
 
 struct TiffLibrary::Handle {
   Handle(const TiffPage& page, std::int64_t chunk_rows, Sampling factors)
-      : rows(chunk_rows), sampling(factors), file(make_file(page, chunk_rows, factors)) {
-    TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
-    if (options == nullptr) throw std::bad_alloc();
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, this);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, this);
-    tiff = TIFFClientOpenExt("", "rm", this, on_read, on_write, on_seek, on_close, on_size, nullptr, nullptr,
-                             options);
-    TIFFOpenOptionsFree(options);
-    if (tiff != nullptr && page.color == TiffColor::ycbcr)
-      TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+      : rows(chunk_rows), sampling(factors), library(make_file(page, chunk_rows, factors), "rm") {
+    if (library.get() != nullptr && page.color == TiffColor::ycbcr)
+      TIFFSetField(library.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   }
-  ~Handle() {
-    if (tiff != nullptr) TIFFClose(tiff);
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  static std::string text(const char* format, std::va_list arguments) {
-    char buffer[200];
-    std::vsnprintf(buffer, sizeof buffer, format, arguments);
-    return printable(buffer);
-  }
-  static int on_error(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
-    auto& handle = *static_cast<Handle*>(self);
-    if (handle.error.empty()) handle.error = text(format, arguments);
-    return 1;  // and nowhere else
-  }
-  static int on_warning(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
-    auto& handle = *static_cast<Handle*>(self);
-    if (handle.warning.empty()) handle.warning = text(format, arguments);
-    return 1;
-  }
-
-  static tmsize_t on_read(thandle_t self, void* out, tmsize_t count) {
-    auto& handle = *static_cast<Handle*>(self);
-    const std::size_t there = handle.file.size() - std::min(handle.file.size(), handle.position);
-    const std::size_t taken = std::min(there, static_cast<std::size_t>(std::max<tmsize_t>(count, 0)));
-    if (taken > 0) std::memcpy(out, handle.file.data() + handle.position, taken);
-    handle.position += taken;
-    return static_cast<tmsize_t>(taken);
-  }
-  static tmsize_t on_write(thandle_t, void*, tmsize_t) { return 0; }
-  static toff_t on_seek(thandle_t self, toff_t offset, int from) {
-    auto& handle = *static_cast<Handle*>(self);
-    if (from == SEEK_CUR) offset += handle.position;
-    if (from == SEEK_END) offset += handle.file.size();
-    handle.position = offset;
-    return offset;
-  }
-  static int on_close(thandle_t) { return 0; }
-  static toff_t on_size(thandle_t self) { return static_cast<Handle*>(self)->file.size(); }
 
   std::int64_t rows;
   Sampling sampling;
-  std::vector<std::byte> file;
-  std::size_t position = 0;
-  std::string error, warning;
-  TIFF* tiff = nullptr;
+  TiffHandle library;
 };
 
 bool is_for_libtiff(TiffCompression compression) {
@@ -270,14 +219,14 @@ void TiffLibrary::unpack(std::span<const std::byte> data, std::int64_t rows, std
     handle_.reset();
     handle_ = std::make_unique<Handle>(page_, rows, sampling);
   }
-  Handle& handle = *handle_;
+  TiffHandle& library = handle_->library;
   // The library takes its input through a pointer to non-const; it writes to it only to turn bits around.
-  const bool done = handle.tiff != nullptr && TIFFStripSize64(handle.tiff) == out.size() &&
-                    TIFFReadFromUserBuffer(handle.tiff, 0, const_cast<std::byte*>(data.data()),
+  const bool done = library.get() != nullptr && TIFFStripSize64(library.get()) == out.size() &&
+                    TIFFReadFromUserBuffer(library.get(), 0, const_cast<std::byte*>(data.data()),
                                            static_cast<tmsize_t>(data.size()), out.data(),
                                            static_cast<tmsize_t>(out.size())) != 0;
-  std::string error = std::exchange(handle.error, {});
-  std::string warning = std::exchange(handle.warning, {});
+  std::string error = library.take_error();
+  std::string warning = library.take_warning();
   if (!done) {
     handle_.reset();
     if (error.empty()) error = warning.empty() ? "libtiff cannot unpack it" : warning;

@@ -177,7 +177,7 @@ void add_tiff_metadata(TiffFields& fields, const Metadata& metadata, bool big) {
   if (has_exif) without.add_raw(TiffTag::exif, kU32, 1, number_bytes(0));
   if (has_gps) without.add_raw(TiffTag::gps, kU32, 1, number_bytes(0));
   ExifDirectories made;
-  if (!big) made = build_exif_directories(block, static_cast<std::uint32_t>(without.size_bytes()));
+  if (!big) made = build_exif_directories(block, static_cast<std::uint32_t>(without.end()));
   if (has_exif) fields.add_raw(TiffTag::exif, kU32, 1, number_bytes(made.exif));
   if (has_gps) fields.add_raw(TiffTag::gps, kU32, 1, number_bytes(made.gps));
   fields.set_tail(std::move(made.bytes));

@@ -7,6 +7,7 @@
 
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/sniff.h"
+#include "images/codecs/tiff/lzw.h"
 #include "images/codecs/tiff/packbits.h"
 #include "images/error.h"
 
@@ -50,7 +51,7 @@ TiffPacker::TiffPacker(TiffPacker&&) noexcept = default;
 TiffPacker& TiffPacker::operator=(TiffPacker&&) noexcept = default;
 
 std::int64_t TiffPacker::library_bytes(TiffPacking packing) {
-  return packing == TiffPacking::zstd ? kZstdBytes : 0;
+  return packing == TiffPacking::zstd ? kZstdBytes : packing == TiffPacking::lzw ? kLzwWriterBytes : 0;
 }
 
 std::int64_t TiffPacker::most_bytes(TiffPacking packing, int level, std::int64_t rows,
@@ -63,6 +64,8 @@ std::int64_t TiffPacker::most_bytes(TiffPacking packing, int level, std::int64_t
       return rows * static_cast<std::int64_t>(most_packbits_bytes(static_cast<std::size_t>(row_bytes)));
     case TiffPacking::zstd:
       return static_cast<std::int64_t>(ZSTD_compressBound(static_cast<std::size_t>(rows * row_bytes)));
+    case TiffPacking::lzw:
+      return most_lzw_bytes(rows * row_bytes);
     default:
       return rows * row_bytes;
   }
@@ -124,6 +127,9 @@ std::vector<std::byte> TiffPacker::pack(ConstHostView pixels, std::int64_t width
       packed.shrink_to_fit();
       break;
     }
+    case TiffPacking::lzw:
+      packed = pack_lzw(raw_);
+      break;
     default:
       packed = raw_;
   }

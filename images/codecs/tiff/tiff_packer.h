@@ -21,7 +21,7 @@ class TiffPacker {
 
   // Horizontal differencing goes before these.
   [[nodiscard]] static bool predicts(TiffPacking packing) {
-    return packing == TiffPacking::deflate || packing == TiffPacking::zstd;
+    return packing == TiffPacking::deflate || packing == TiffPacking::zstd || packing == TiffPacking::lzw;
   }
 
   // The most that one holds for chunks of `rows` rows of so many bytes, beside what pack() returns, and of

@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "images/codecs/tiff/tiff_pages.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -280,7 +281,8 @@ TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& o
     page.profile = profile->bytes();
   const std::uint64_t next = directory.next();
   require(options.lenient || next < file.size(), "truncated: a further directory lies outside the file");
-  page.more_pages = next != 0;
+  const std::optional<TiffRawField> text = directory.find_raw(TiffTag::description);
+  page.more_pages = next != 0 || (text && imagej_images(text->bytes) > 1);
   return page;
 }
 

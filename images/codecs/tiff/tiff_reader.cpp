@@ -141,6 +141,7 @@ class TiffReader final : public Reader {
       if (lenient_ && is_plain()) damage_ = TiffChunks(file_, page_, rows_, lenient_).plain_damage();
       idle_.clear();
       cell_rows_.clear();
+      spare_pixels_.clear();
       tell_damage();
     }
   }
@@ -213,7 +214,7 @@ class TiffReader final : public Reader {
       lock.lock();
     }
     if (error_) return;
-    for (std::int64_t row = begin; row < end; ++row) give_up(row);
+    give_up(begin, end);
   }
 
   // Takes part until all cells of the row are unpacked.
@@ -223,7 +224,7 @@ class TiffReader final : public Reader {
         changed_.wait(lock);
         continue;
       }
-      if (cells.pixels.empty()) cells.pixels = Image(cell_row_shape(), memory_);
+      if (cells.pixels.empty()) cells.pixels = take_pixels();
       const std::int64_t column = cells.next_column++;
       const HostView out = place(cells.pixels.untyped_view().rows(0, page_.image_rows(row)), column);
       lock.unlock();
@@ -235,6 +236,14 @@ class TiffReader final : public Reader {
       count_damage(row, cells.damage);
       changed_.notify_all();
     }
+  }
+
+  // Memory that was used before has its pages.
+  [[nodiscard]] Image take_pixels() {
+    if (spare_pixels_.empty()) return Image(cell_row_shape(), memory_);
+    Image pixels = std::move(spare_pixels_.back());
+    spare_pixels_.pop_back();
+    return pixels;
   }
 
   // Once of each row of cells: one that was given up may be unpacked again.
@@ -253,12 +262,18 @@ class TiffReader final : public Reader {
     while (!idle_.empty() && idle_.size() + at_work > bands_.size() + 1) idle_.pop_back();
   }
 
-  // A band less needs the row. The last one begun stays: the next band may begin in it.
-  void give_up(std::int64_t row) {
-    const auto at = cell_rows_.find(row);
-    --at->second.bands;
+  // A band less needs these rows. The last one begun stays: the next band may begin in it.
+  void give_up(std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) --cell_rows_.at(row).bands;
     const std::int64_t last = (lowest_row_ - 1) / page_.cell_height;
-    std::erase_if(cell_rows_, [&](const auto& one) { return one.second.bands == 0 && one.first < last; });
+    for (auto one = cell_rows_.begin(); one != cell_rows_.end() && one->first < last;) {
+      if (one->second.bands > 0) {
+        ++one;
+        continue;
+      }
+      if (!one->second.pixels.empty()) spare_pixels_.push_back(std::move(one->second.pixels));
+      one = cell_rows_.erase(one);
+    }
   }
 
   Bytes file_;
@@ -276,6 +291,7 @@ class TiffReader final : public Reader {
   std::condition_variable changed_;
   std::list<Band> bands_;  // that were begun and are not done
   std::map<std::int64_t, CellRow> cell_rows_;
+  std::vector<Image> spare_pixels_;  // of rows that no band needs: with those in use no more than ever were
   std::vector<std::unique_ptr<TiffChunks>> idle_;
   std::int64_t lowest_row_ = 0;  // behind the band that was begun last
   std::exception_ptr error_;     // that all bands end with

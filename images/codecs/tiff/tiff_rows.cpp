@@ -3,57 +3,11 @@
 #include <bit>
 #include <cstring>
 
+#include "images/codecs/big_endian_rows.h"
+#include "images/codecs/tiff/tiff_predictor.h"
+
 namespace imgpipe {
 namespace {
-
-std::uint16_t swapped_bytes(std::uint16_t value) {
-  return static_cast<std::uint16_t>((value << 8) | (value >> 8));
-}
-
-template <class T>
-void undo_differences_of(std::byte* row, std::int64_t width, int samples, bool swap) {
-  std::vector<T> before(static_cast<std::size_t>(samples));
-  for (std::int64_t x = 0; x < width; ++x) {
-    for (T& sum : before) {
-      T difference;
-      std::memcpy(&difference, row, sizeof(T));
-      if constexpr (sizeof(T) == 2) difference = swap ? swapped_bytes(difference) : difference;
-      sum = static_cast<T>(sum + difference);
-      std::memcpy(row, &sum, sizeof(T));
-      row += sizeof(T);
-    }
-  }
-}
-
-// The usual numbers of samples, known to the compiler.
-template <class T, int kSamples>
-void undo_differences_of(std::byte* row, std::int64_t width, bool swap) {
-  std::array<T, kSamples> before{};
-  for (std::int64_t x = 0; x < width; ++x) {
-    for (T& sum : before) {
-      T difference;
-      std::memcpy(&difference, row, sizeof(T));
-      if constexpr (sizeof(T) == 2) difference = swap ? swapped_bytes(difference) : difference;
-      sum = static_cast<T>(sum + difference);
-      std::memcpy(row, &sum, sizeof(T));
-      row += sizeof(T);
-    }
-  }
-}
-
-template <class T>
-void undo(std::byte* row, std::int64_t width, int samples, bool swap) {
-  switch (samples) {
-    case 1:
-      return undo_differences_of<T, 1>(row, width, swap);
-    case 3:
-      return undo_differences_of<T, 3>(row, width, swap);
-    case 4:
-      return undo_differences_of<T, 4>(row, width, swap);
-    default:
-      return undo_differences_of<T>(row, width, samples, swap);
-  }
-}
 
 // (a * b) / m, rounded, m being the largest value.
 template <class T>
@@ -97,11 +51,12 @@ TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shap
   }
 }
 
-void TiffRows::undo_differences(std::byte* row) const {
+// A chunk's row without its differences, in this machine's byte order.
+void TiffRows::sum_up(const std::byte* row, std::int64_t pixels, std::byte* out) const {
   if (page_.bits == 16) {
-    undo<std::uint16_t>(row, page_.cell_width, page_.samples_in_chunk(), swapped_);
+    undo_differences_16(row, pixels, page_.samples_in_chunk(), swapped_, out);
   } else {
-    undo<std::uint8_t>(row, page_.cell_width, page_.samples_in_chunk(), false);
+    undo_differences(row, pixels, page_.samples_in_chunk(), out);
   }
 }
 
@@ -176,17 +131,27 @@ void TiffRows::convert_to(const std::uint16_t* line, std::int64_t pixels, T* out
 
 void TiffRows::convert(std::span<const std::byte* const> rows, std::int64_t pixels, std::uint16_t* line,
                        std::byte* out) const {
-  if (plain_ && page_.bits == 8) {
-    std::memcpy(out, rows[0], static_cast<std::size_t>(pixels * shape_.channels));
-    return;
-  }
   if (plain_) {
-    unpack(rows[0], pixels * shape_.channels, 1, reinterpret_cast<std::uint16_t*>(out));
+    const std::int64_t samples = pixels * shape_.channels;
+    if (page_.predicted) {
+      sum_up(rows[0], pixels, out);
+    } else if (swapped_) {
+      copy_swapped(rows[0], static_cast<std::size_t>(samples), out);
+    } else {
+      std::memcpy(out, rows[0], static_cast<std::size_t>(samples * sample_bytes(shape_.sample)));
+    }
     return;
   }
   const auto planes = static_cast<int>(rows.size());
+  const int samples = page_.samples_in_chunk();
+  auto* const sums = reinterpret_cast<std::byte*>(line + page_.cell_width * page_.samples);
   for (int plane = 0; plane < planes; ++plane) {
-    unpack(rows[static_cast<std::size_t>(plane)], pixels * page_.samples_in_chunk(), planes, line + plane);
+    const std::byte* row = rows[static_cast<std::size_t>(plane)];
+    if (page_.predicted) {
+      sum_up(row, pixels, sums);
+      row = sums;
+    }
+    unpack(row, pixels * samples, planes, line + plane);
   }
   if (shape_.sample == SampleType::u16) {
     convert_to(line, pixels, reinterpret_cast<std::uint16_t*>(out));

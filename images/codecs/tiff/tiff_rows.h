@@ -20,13 +20,11 @@ class TiffRows {
   // `page` outlives it.
   TiffRows(const TiffPage& page, Shape shape);
 
-  // Samples that convert() needs in `line`.
+  // Samples that convert() needs in `line`: of a row, and of a row of a chunk without its differences.
   [[nodiscard]] static std::int64_t line_samples(const TiffPage& page) {
-    return page.cell_width * page.samples;
+    return page.cell_width * (page.samples + (page.predicted ? page.samples_in_chunk() : 0));
   }
 
-  // Takes the differences of a chunk's row out, in place: its samples are in this machine's byte order then.
-  void undo_differences(std::byte* row) const;
   // The first `pixels` pixels of a row of a cell; `rows` are those of its chunks, one of each plane. `line`
   // is room for work.
   void convert(std::span<const std::byte* const> rows, std::int64_t pixels, std::uint16_t* line,
@@ -37,6 +35,7 @@ class TiffRows {
   void convert_to(const std::uint16_t* line, std::int64_t pixels, T* out) const;
   template <class T>
   [[nodiscard]] T scaled(std::uint32_t value) const;
+  void sum_up(const std::byte* row, std::int64_t pixels, std::byte* out) const;
   void unpack(const std::byte* row, std::int64_t count, int step, std::uint16_t* out) const;
 
   const TiffPage& page_;

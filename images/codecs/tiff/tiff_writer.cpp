@@ -3,14 +3,21 @@
 // might be larger than 4 GB, which is known before the first row.
 //
 //   header  directory  its values  strips or tiles, row by row
+//
+// How long header, directory and values are is known before the first row, so that what is packed can be
+// taken on the way; what they say of where the chunks lie is the patch at the end. A page of a stack is the
+// same without the header, and ends at an even byte, where the next one begins.
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/mark.h"
 #include "images/codecs/metadata/metadata.h"
+#include "images/codecs/pages.h"
+#include "images/codecs/strip_writer.h"
 #include "images/codecs/tiff/tiff_codec.h"
 #include "images/codecs/tiff/tiff_fields.h"
 #include "images/codecs/tiff/tiff_metadata.h"
@@ -25,104 +32,103 @@ namespace {
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
 constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::max();
 
-class TiffWriter final : public Writer {
+class TiffWriter final : public StripWriter {
  public:
   TiffWriter(std::int64_t most_classic_bytes, Shape shape, const EncodeOptions& options)
-      : shape_(shape),
+      : StripWriter(shape, std::min(shape.height, cell_height_of(shape, options))),
         packing_(options.tiff_packing),
         level_(options.png_level),
         mark_(options.mark),
-        metadata_(options.metadata) {
-    tiled_ = options.tiff_tile > 0;
-    cell_width_ = tiled_ ? options.tiff_tile : shape.width;
-    cell_height_ = tiled_ ? options.tiff_tile
-                          : std::clamp<std::int64_t>(kStripBytes / shape.row_bytes(), 1, shape.height);
-    across_ = (shape.width + cell_width_ - 1) / cell_width_;
-    down_ = (shape.height + cell_height_ - 1) / cell_height_;
-    big_ = chunks() * most_chunk_bytes() + front_bytes() > most_classic_bytes;
+        metadata_(options.metadata),
+        in_stack_(options.in_stack),
+        tiled_(options.tiff_tile > 0),
+        cell_width_(tiled_ ? options.tiff_tile : shape.width),
+        cell_height_(cell_height_of(shape, options)),
+        across_((shape.width + cell_width_ - 1) / cell_width_) {
+    big_ = in_stack_ ? in_stack_->big : most_file_bytes() > most_classic_bytes;
   }
 
-  [[nodiscard]] std::int64_t strip_rows() const noexcept override {
-    return std::min(cell_height_, shape_.height);
-  }
+  // With the metadata that it was given.
+  [[nodiscard]] std::int64_t most_file_bytes() const { return chunks() * most_chunk_bytes() + front_bytes(); }
 
-  void write_strip(std::int64_t first, ConstHostView rows) override {
-    if (first < 0 || first >= shape_.height || first % cell_height_ != 0 || rows.height != rows_from(first) ||
-        rows.width != shape_.width || rows.channels != shape_.channels || rows.sample != shape_.sample)
-      throw Error(ErrorKind::usage, "write_strip: the rows are no strip of the image");
-    TiffPacker packer = take_packer();
-    std::vector<std::vector<std::byte>> packed;
-    packed.reserve(static_cast<std::size_t>(across_));
-    const std::int64_t pixel_bytes = shape_.channels * sample_bytes(shape_.sample);
-    for (std::int64_t x = 0; x < shape_.width; x += cell_width_) {
-      const ConstHostView cell(
-          rows.data + x * pixel_bytes,
-          {std::min(cell_width_, shape_.width - x), rows.height, rows.channels, rows.sample},
-          rows.stride_bytes);
-      packed.push_back(packer.pack(cell, cell_width_, tiled_ ? cell_height_ : rows.height));
-    }
-    const std::lock_guard lock(mutex_);
-    if (chunks_.empty()) chunks_.resize(static_cast<std::size_t>(chunks()));
-    std::ranges::move(packed, chunks_.begin() + static_cast<std::ptrdiff_t>(first / cell_height_ * across_));
-    packers_.push_back(std::move(packer));
-  }
-
-  void write_rows(ConstHostView rows) override {
-    for (std::int64_t y = 0; y < rows.height;) {
-      const std::int64_t first = next_row_ - next_row_ % cell_height_;
-      const std::int64_t height = rows_from(first);
-      const std::int64_t filled = next_row_ - first;
-      const std::int64_t taken = std::min(rows.height - y, height - filled);
-      if (taken == height) {
-        write_strip(first, rows.rows(y, taken));
-      } else {
-        if (gathered_.empty()) gathered_ = Image(gathered_shape());
-        copy_pixels(rows.rows(y, taken), gathered_.untyped_view().rows(filled, taken));
-        if (filled + taken == height)
-          write_strip(first, std::as_const(gathered_).untyped_view().rows(0, height));
-      }
-      y += taken;
-      next_row_ += taken;
-    }
-  }
-
-  // All that was packed stays until the end: the directory in front says where each strip lies.
   [[nodiscard]] std::int64_t working_bytes() const override {
-    const std::int64_t list = chunks() * static_cast<std::int64_t>(2 * sizeof(std::vector<std::byte>));
-    return chunks() * most_chunk_bytes() + list + 3 * front_bytes() + packer_bytes() +
-           gathered_shape().bytes();
+    return chunks() * most_chunk_bytes() + working_bytes_beside_chunks() + packer_bytes();
   }
-  [[nodiscard]] std::int64_t strip_bytes() const override { return packer_bytes(); }
+  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t) const override {
+    return working_bytes_beside_chunks() + strip_bytes();
+  }
+  [[nodiscard]] std::int64_t strip_bytes() const override {
+    return packer_bytes() + across_ * most_chunk_bytes();
+  }
   [[nodiscard]] std::int64_t library_bytes() const override { return TiffPacker::library_bytes(packing_); }
 
-  EncodedFile finish() override {
-    gathered_ = Image();
-    packers_.clear();
-    if (chunks_.empty() || std::ranges::any_of(chunks_, [](const auto& chunk) { return chunk.empty(); }))
-      throw Error(ErrorKind::usage, "finish: rows of the image are missing");
+  EncodedFile take_finished() override {
+    const std::lock_guard lock(mutex_);
     EncodedFile file;
-    file.parts.reserve(chunks_.size() + 1);
-    file.parts.push_back(front());
-    std::ranges::move(chunks_, std::back_inserter(file.parts));
-    chunks_.clear();
+    if (!chunks_.empty()) take_chunks(file);
     return file;
   }
 
- private:
-  TiffPacker take_packer() {
-    const std::lock_guard lock(mutex_);
-    if (packers_.empty()) return {packing_, level_};
-    TiffPacker packer = std::move(packers_.back());
-    packers_.pop_back();
-    return packer;
+  EncodedFile finish() override {
+    drop_gathered();
+    packers_.clear();
+    EncodedFile file;
+    const bool patched = next_to_take_ > 0;
+    if (!chunks_.empty()) take_chunks(file);
+    if (next_to_take_ == 0 || next_to_take_ < chunks_.size())
+      throw Error(ErrorKind::usage, "finish: rows of the image are missing");
+    if (patched) {
+      file.patches.push_back({.at = 0, .bytes = front()});
+    } else {
+      file.parts.front() = front();
+    }
+    chunks_.clear();
+    if (in_stack_ && page_bytes() % 2 != 0) file.parts.emplace_back(1);
+    return file;
   }
 
-  [[nodiscard]] std::int64_t rows_from(std::int64_t first) const {
-    return std::min(cell_height_, shape_.height - first);
+ protected:
+  void encode_strip(std::int64_t first, ConstHostView rows) override {
+    TiffPacker packer = packers_.take([&] { return TiffPacker(packing_, level_); });
+    std::vector<std::vector<std::byte>> packed;
+    packed.reserve(static_cast<std::size_t>(across_));
+    const std::int64_t pixel_bytes = shape().channels * sample_bytes(shape().sample);
+    for (std::int64_t x = 0; x < shape().width; x += cell_width_) {
+      const ConstHostView cell(
+          rows.data + x * pixel_bytes,
+          {std::min(cell_width_, shape().width - x), rows.height, rows.channels, rows.sample},
+          rows.stride_bytes);
+      packed.push_back(packer.pack(cell, cell_width_, tiled_ ? cell_height_ : rows.height));
+    }
+    packers_.give_back(std::move(packer));
+    const std::lock_guard lock(mutex_);
+    if (chunks_.empty()) {
+      chunks_.resize(static_cast<std::size_t>(chunks()));
+      sizes_.resize(chunks_.size());
+    }
+    auto chunk = static_cast<std::size_t>(first / cell_height_ * across_);
+    for (std::vector<std::byte>& one : packed) {
+      sizes_[chunk] = one.size();
+      chunks_[chunk++] = std::move(one);
+    }
   }
-  [[nodiscard]] std::int64_t chunks() const { return across_ * down_; }
+
+ private:
+  static std::int64_t cell_height_of(const Shape& shape, const EncodeOptions& options) {
+    return options.tiff_tile > 0 ? options.tiff_tile
+                                 : std::clamp<std::int64_t>(kStripBytes / shape.row_bytes(), 1, shape.height);
+  }
+
+  // What was packed and not taken, in order; in front of the first chunk what finish() fills in.
+  void take_chunks(EncodedFile& file) {
+    if (next_to_take_ == 0 && !chunks_.front().empty()) file.parts.emplace_back(fields().size_bytes());
+    for (; next_to_take_ < chunks_.size() && !chunks_[next_to_take_].empty(); ++next_to_take_)
+      file.parts.push_back(std::move(chunks_[next_to_take_]));
+  }
+
+  [[nodiscard]] std::int64_t chunks() const { return across_ * strip_count(); }
   [[nodiscard]] std::int64_t chunk_row_bytes() const {
-    return Shape{cell_width_, 1, shape_.channels, shape_.sample}.row_bytes();
+    return Shape{cell_width_, 1, shape().channels, shape().sample}.row_bytes();
   }
   [[nodiscard]] std::int64_t most_chunk_bytes() const {
     return TiffPacker::most_bytes(packing_, level_, cell_height_, chunk_row_bytes());
@@ -132,29 +138,43 @@ class TiffWriter final : public Writer {
     return TiffPacker::working_bytes(packing_, level_, cell_height_, chunk_row_bytes()) +
            across_ * static_cast<std::int64_t>(sizeof(std::vector<std::byte>));
   }
-  [[nodiscard]] Shape gathered_shape() const {
-    return {shape_.width, strip_rows(), shape_.channels, shape_.sample};
-  }
   // More than header and directory take.
   [[nodiscard]] std::int64_t front_bytes() const {
     constexpr std::int64_t kMetadataFields = 4096;
     return 1024 + chunks() * 16 + (metadata_ ? 2 * metadata_->bytes() + kMetadataFields : 0);
   }
+  [[nodiscard]] std::int64_t working_bytes_beside_chunks() const {
+    constexpr auto kListed = static_cast<std::int64_t>(3 * sizeof(std::vector<std::byte>));
+    return chunks() * kListed + 3 * front_bytes() + gathered_bytes();
+  }
+
+  // Of directory, values and chunks, when all are packed.
+  [[nodiscard]] std::uint64_t page_bytes() const {
+    return std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{fields().size_bytes()});
+  }
 
   [[nodiscard]] std::vector<std::byte> front() const {
-    constexpr std::uint16_t kCompressions[] = {1, 8, 32773, 50000};  // by TiffPacking
+    TiffFields all = fields();
+    set_places(all);
+    return all.build();
+  }
+
+  // Where chunks lie, and how long they are: 0.
+  [[nodiscard]] TiffFields fields() const {
+    constexpr std::uint16_t kCompressions[] = {1, 8, 32773, 50000, 5};  // by TiffPacking
     const auto values = [](int count, int value) {
       return std::vector(static_cast<std::size_t>(count), static_cast<std::uint16_t>(value));
     };
-    TiffFields fields(big_);
-    fields.add_u32(TiffTag::width, static_cast<std::uint32_t>(shape_.width));
-    fields.add_u32(TiffTag::height, static_cast<std::uint32_t>(shape_.height));
-    fields.add_u16(TiffTag::bits, values(shape_.channels, static_cast<int>(8 * sample_bytes(shape_.sample))));
+    TiffFields fields(big_, in_stack_ ? static_cast<std::uint64_t>(in_stack_->at) : 0);
+    fields.add_u32(TiffTag::width, static_cast<std::uint32_t>(shape().width));
+    fields.add_u32(TiffTag::height, static_cast<std::uint32_t>(shape().height));
+    fields.add_u16(TiffTag::bits,
+                   values(shape().channels, static_cast<int>(8 * sample_bytes(shape().sample))));
     fields.add_u16(TiffTag::compression, {kCompressions[static_cast<std::size_t>(packing_)]});
-    fields.add_u16(TiffTag::photometric, values(1, shape_.color_channels() == 3 ? 2 : 1));
-    const std::size_t count = chunks_.size();
+    fields.add_u16(TiffTag::photometric, values(1, shape().color_channels() == 3 ? 2 : 1));
+    const auto count = static_cast<std::size_t>(chunks());
     if (!tiled_) fields.add_offsets(TiffTag::strip_offsets, count);
-    fields.add_u16(TiffTag::samples, values(1, shape_.channels));
+    fields.add_u16(TiffTag::samples, values(1, shape().channels));
     if (!tiled_) {
       fields.add_u32(TiffTag::rows_per_strip, static_cast<std::uint32_t>(cell_height_));
       fields.add_offsets(TiffTag::strip_counts, count);
@@ -173,39 +193,40 @@ class TiffWriter final : public Writer {
       fields.add_offsets(TiffTag::tile_offsets, count);
       fields.add_offsets(TiffTag::tile_counts, count);
     }
-    if (shape_.has_alpha()) fields.add_u16(TiffTag::extra_samples, {2});  // not multiplied into the colours
+    if (shape().has_alpha()) fields.add_u16(TiffTag::extra_samples, {2});  // not multiplied into the colours
     if (metadata_) add_tiff_metadata(fields, *metadata_, big_);
-    set_places(fields);
-    return fields.build();
+    return fields;
   }
 
   void set_places(TiffFields& fields) const {
-    std::vector<std::uint64_t> numbers;
-    numbers.reserve(chunks_.size());
-    std::uint64_t at = fields.size_bytes();
-    for (const std::vector<std::byte>& chunk : chunks_) {
-      numbers.push_back(at);
-      at += chunk.size();
+    std::vector<std::uint64_t> offsets;
+    offsets.reserve(sizes_.size());
+    std::uint64_t at = fields.end();
+    for (const std::uint64_t size : sizes_) {
+      offsets.push_back(at);
+      at += size;
     }
-    fields.set_offsets(tiled_ ? TiffTag::tile_offsets : TiffTag::strip_offsets, numbers);
-    std::ranges::transform(chunks_, numbers.begin(), [](const auto& chunk) { return chunk.size(); });
-    fields.set_offsets(tiled_ ? TiffTag::tile_counts : TiffTag::strip_counts, numbers);
+    if (in_stack_ && !in_stack_->last) fields.set_next((at + 1) / 2 * 2);
+    if (in_stack_ && !big_ && at >= static_cast<std::uint64_t>(kMostClassicBytes))
+      throw Error(ErrorKind::usage, "the stack has more than 4 GB, which was not foreseen");
+    fields.set_offsets(tiled_ ? TiffTag::tile_offsets : TiffTag::strip_offsets, offsets);
+    fields.set_offsets(tiled_ ? TiffTag::tile_counts : TiffTag::strip_counts, sizes_);
   }
 
-  Shape shape_;
   TiffPacking packing_;
   int level_;
   Mark mark_;
   std::shared_ptr<const Metadata> metadata_;
-  bool tiled_ = false;
+  std::shared_ptr<const PlaceInStack> in_stack_;
+  bool tiled_;
   bool big_ = false;
-  std::int64_t cell_width_ = 1, cell_height_ = 1;
-  std::int64_t across_ = 1, down_ = 1;
-  std::mutex mutex_;                            // of the next two
-  std::vector<std::vector<std::byte>> chunks_;  // packed, or empty
-  std::vector<TiffPacker> packers_;
-  Image gathered_;  // rows of write_rows() that make no strip yet
-  std::int64_t next_row_ = 0;
+  std::int64_t cell_width_, cell_height_;
+  std::int64_t across_;
+  std::mutex mutex_;                            // of the next three
+  std::vector<std::vector<std::byte>> chunks_;  // packed; empty before, and when they were taken
+  std::vector<std::uint64_t> sizes_;            // theirs
+  std::size_t next_to_take_ = 0;
+  Workers<TiffPacker> packers_;
 };
 
 }  // namespace
@@ -218,6 +239,10 @@ std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, 
   if (shape.width > kMostSide || shape.height > kMostSide)
     throw Error(ErrorKind::usage, "tiff holds at most 2147483647 pixels a side");
   return std::make_unique<TiffWriter>(most_classic_bytes, shape, options);
+}
+
+std::int64_t most_tiff_page_bytes(Shape shape, const EncodeOptions& options) {
+  return TiffWriter(kMostClassicBytes, shape, options).most_file_bytes() + 1;
 }
 
 std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options) {

@@ -16,6 +16,7 @@ constexpr std::size_t kRiffHeader = 12;  // "RIFF", size, "WEBP"
 constexpr std::size_t kChunkHeader = 8;  // name, size
 constexpr std::size_t kCanvasBytes = 10;
 constexpr std::size_t kFrameBytes = 16;
+constexpr std::size_t kLosslessHeader = 5, kAlphaHeader = 1;
 constexpr std::uint32_t kAnimated = 0x02, kExif = 0x08, kProfile = 0x20;  // flags of VP8X
 
 [[noreturn]] void fail(const char* reason) {
@@ -63,7 +64,7 @@ bool read_lossy_header(const Chunk& chunk, WebpPicture& picture) {
 
 // RFC 9649, section 3.4.
 bool read_lossless_header(const Chunk& chunk, WebpPicture& picture) {
-  const Bytes header = bytes_at(chunk.payload, 0, 5);
+  const Bytes header = bytes_at(chunk.payload, 0, kLosslessHeader);
   if (header.empty() || !stands_at(header, 0, "\x2F"sv)) return false;
   const std::uint32_t bits = little_endian(header, 1, 4);
   picture.width = static_cast<std::int64_t>(bits & 0x3FFF) + 1;
@@ -83,6 +84,8 @@ class PictureChunks {
     if (chunk.is("ALPH")) {
       if (alpha_.empty()) alpha_ = chunk.whole;
       packed_alpha_ = packed_alpha_ || (little_endian(chunk.payload, 0, 1) & 3) != 0;
+      packed_ =
+          chunk.payload.subspan(std::min(chunk.payload.size(), kAlphaHeader));  // libwebp takes the last
     }
     const bool lossy = chunk.is("VP8 ");
     if (!lossy && !chunk.is("VP8L")) return;
@@ -91,16 +94,18 @@ class PictureChunks {
     if (!(lossy ? read_lossy_header(chunk, picture_) : read_lossless_header(chunk, picture_)))
       fail(chunk.cut ? "the file is truncated" : "the picture's header is damaged");
     picture_.data = chunk.whole;
+    if (!lossy) picture_.codes = chunk.payload.subspan(kLosslessHeader);
     if (!lossy || alpha_.empty()) return;
     picture_.has_alpha = true;
     picture_.packed_alpha = packed_alpha_;
+    picture_.codes = packed_;
     // Chunks between the two are left out by libwebp too.
     picture_.data = Bytes(alpha_.data(), chunk.whole.data() + chunk.whole.size());
   }
 
  private:
   WebpPicture picture_;
-  Bytes alpha_;
+  Bytes alpha_, packed_;
   bool packed_alpha_ = false;
   bool found_ = false;
 };

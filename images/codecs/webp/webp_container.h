@@ -16,6 +16,7 @@ struct WebpPicture {
   bool lossless = false;
   bool has_alpha = false;     // lossless: the hint in its header; lossy: there is an ALPH chunk
   bool packed_alpha = false;  // of a lossy one: compressed as a lossless picture
+  Bytes codes;                // what is compressed so, picture or alpha, behind its header; empty: nothing
   Bytes data;  // from its ALPH or VP8 chunk on, as WebPDecode() takes it; cut where the file is
 };
 

@@ -15,6 +15,7 @@
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/icc.h"
 #include "images/codecs/sniff.h"
+#include "images/codecs/webp/lossless_codes.h"
 #include "images/codecs/webp/webp_codec.h"
 #include "images/codecs/webp/webp_container.h"
 #include "images/error.h"
@@ -27,20 +28,31 @@ using namespace std::string_view_literals;
 // ---- what libwebp allocates -------------------------------------------------------------------------
 // By its sources, 1.2.4 to 1.3.2, and measured.
 
-// Codes of a lossless picture: groups of five tables. Its own encoder makes at most 2600 of them, each
-// for a block of 4x4 pixels or more; the format allows 65,536, which no encoder that we know makes use
-// of.
-std::int64_t code_bytes(std::int64_t width, std::int64_t height) {
-  constexpr std::int64_t kMostGroups = 2600;
-  constexpr std::int64_t kGroupBytes = std::int64_t{4} * (630 * 3 + 410 + 2704) + 640;
-  return (std::min(kMostGroups, ((width + 3) / 4) * ((height + 3) / 4)) + 1) * kGroupBytes;
+// Codes of a lossless picture: groups of five tables; those of greens are larger by the colour cache. It
+// makes a list of all that are named before it leaves out those that no block uses.
+std::int64_t code_bytes(const LosslessCodes& codes) {
+  const std::int64_t cached = codes.cache_bits == 0 ? 0 : std::int64_t{1} << codes.cache_bits;
+  constexpr std::int64_t kFixedEntries = 630 * 3 + 410 + 656, kGroupBytes = 640;
+  return codes.groups * (4 * (kFixedEntries + cached) + kGroupBytes) + 4 * codes.named;
 }
 
-// A lossless picture: four bytes a pixel, 17 rows beside, and for each block of 4x4 pixels two
-// transforms and the number of its codes.
-std::int64_t lossless_bytes(std::int64_t width, std::int64_t height) {
+// Where the beginning does not say how many, which libwebp will not be able to read either: as many as its
+// own encoder makes at most, each for a block of 4x4 pixels or more.
+LosslessCodes most_codes(std::int64_t width, std::int64_t height) {
+  constexpr std::int64_t kMostGroups = 2600;
   const std::int64_t blocks = ((width + 3) / 4) * ((height + 3) / 4);
-  return 4 * (width * height + 17 * (width + 64)) + 12 * blocks + code_bytes(width, height);
+  const std::int64_t groups = std::min(kMostGroups, blocks) + 1;
+  return {.groups = groups, .named = groups, .block_count = 3 * blocks, .cache_bits = 11};
+}
+
+// A lossless picture: four bytes a pixel, 17 rows beside, the pictures within it, and its codes, beside which
+// those of such a picture are held for a time.
+std::int64_t lossless_bytes(const WebpPicture& picture) {
+  const std::int64_t width = picture.width, height = picture.height;
+  const LosslessCodes codes =
+      read_lossless_codes(picture.codes, width, height).value_or(most_codes(width, height));
+  return 4 * (width * height + 17 * (width + 64)) + 4 * codes.block_count + code_bytes(codes) +
+         code_bytes({.cache_bits = 11});
 }
 
 // A lossy picture: rows of macroblocks (16x16), their coefficients and what lies above them.
@@ -52,10 +64,10 @@ std::int64_t lossy_bytes(std::int64_t width) {
 constexpr std::int64_t kStateBytes = std::int64_t{64} << 10;
 
 std::int64_t picture_bytes(const WebpPicture& picture) {
-  if (picture.lossless) return lossless_bytes(picture.width, picture.height) + kStateBytes;
+  if (picture.lossless) return lossless_bytes(picture) + kStateBytes;
   std::int64_t bytes = lossy_bytes(picture.width) + kStateBytes;
   if (picture.has_alpha) bytes += 2 * picture.width * picture.height;
-  if (picture.packed_alpha) bytes += lossless_bytes(picture.width, picture.height);
+  if (picture.packed_alpha) bytes += lossless_bytes(picture);
   return bytes;
 }
 
@@ -97,12 +109,13 @@ class WebpReader final : public WholeImageReader {
       header_.profile =
           profile_name(contents.profile.first(std::min(contents.profile.size(), kMostProfileBytes)));
     for (std::string& fault : contents.faults) damage(fault);
+    picture_bytes_ = picture_bytes(picture_);
   }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     return WholeImageReader::working_bytes(whole) + library_bytes(whole);
   }
-  [[nodiscard]] std::int64_t library_bytes(bool) const override { return picture_bytes(picture_); }
+  [[nodiscard]] std::int64_t library_bytes(bool) const override { return picture_bytes_; }
 
  protected:
   void decode(HostView view) override {
@@ -136,10 +149,10 @@ class WebpReader final : public WholeImageReader {
     return reinterpret_cast<const std::uint8_t*>(picture_.data.data());
   }
 
-  // Of an alpha that libwebp has no memory for it says that it is damaged.
+  // Of an alpha or of codes that libwebp has no memory for it says that they are damaged.
   [[nodiscard]] bool memory_is_there() const {
-    const auto bytes = static_cast<std::size_t>(picture_bytes(picture_));
-    return picture_.lossless || std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]) != nullptr;
+    const auto bytes = static_cast<std::size_t>(picture_bytes_);
+    return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]) != nullptr;
   }
 
   // What costs pixels or may, unless it has been told before.
@@ -164,6 +177,7 @@ class WebpReader final : public WholeImageReader {
   bool lenient_;
   bool covers_ = true;
   WebpPicture picture_;
+  std::int64_t picture_bytes_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,157 @@
+#include "app/image_results.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "app/image_settings.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+#include "kernels/contrast/contrast.h"
+#include "kernels/stage.h"
+#include "pipeline/host/bands.h"
+#include "pipeline/owned_frame.h"
+
+namespace imgpipe {
+namespace {
+
+// Layout changes are no pictures of their own.
+bool makes_picture(const Step& step) {
+  return step.stage->writes_pixels && (step.stage->selectable || !step.parts.empty());
+}
+
+// contrast, or a fused stage that begins with it.
+bool is_contrast(const Step& step) {
+  return step.stage->reads_histogram == contrast_reads_histogram;
+}
+
+// What the sequential function of a stage makes of a frame.
+void run_reference(std::string_view name, const StageCall<Host>& call) {
+  functions(*find_stage(name), call.in.type.sample).reference(call);
+}
+
+// A decoded frame as an image file holds it.
+Image interleaved(const Frame<const std::byte, Host>& frame) {
+  FrameType type = frame.type;
+  type.layout = Layout::interleaved;
+  Image image(shape_of(type));
+  if (frame.type.layout == Layout::interleaved || frame.type.channels() == 1) {
+    copy_pixels(frame.planes[0], image.untyped_view());
+  } else {
+    run_reference("merge", {.in = frame, .out = {type, {image.untyped_view(), {}, {}, {}}}});
+  }
+  return image;
+}
+
+// Which image the histogram of step `index` counts: a fused step may have made it itself.
+std::string counted_image(const Plan& plan, std::size_t index) {
+  const std::vector<Step>& parts = plan.steps[index].parts;
+  if (!parts.empty() && makes_picture(parts.front())) return "the image after " + parts.front().label;
+  while (index-- > 0) {
+    if (makes_picture(plan.steps[index])) return "the image after " + plan.steps[index].label;
+  }
+  return "the image as it was read";
+}
+
+// Counts the samples of an image, plane by plane, by the stages' own reference.
+Counts count_image(const ConstHostView& pixels) {
+  Frame<const std::byte, Host> frame = frame_of_image(pixels);
+  OwnedFrame planar;
+  if (frame.type.layout == Layout::interleaved) {
+    FrameType planar_type = frame.type;
+    planar_type.layout = Layout::planar;
+    planar = make_frame(planar_type);
+    run_reference("split", {.in = frame, .out = planar.view()});
+    frame = std::as_const(planar).view();
+  }
+  Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample};
+  run_reference("hist", {.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
+  return counts;
+}
+
+}  // namespace
+
+void make_result_folder(const std::string& path) {
+  naming(printable(path), [&] { make_folder(path); });
+}
+
+std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) {
+  std::vector<StageFile> files;
+  for (std::size_t i = 0; !folder.empty() && i < plan.steps.size(); ++i) {
+    if (!makes_picture(plan.steps[i])) continue;
+    std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
+    // What some file systems do not take.
+    std::ranges::replace_if(
+        name, [](char c) { return c == '#' || c == ':'; }, '-');
+    files.push_back({i, (std::filesystem::path(folder) / name).string()});
+  }
+  return files;
+}
+
+void write_stages(const ProcessOptions& options, const Outcome& outcome) {
+  make_result_folder(options.keep_stages_folder);
+  HostThreads threads(thread_count(options));
+  for (const StageFile& file : stage_files(options.keep_stages_folder, outcome.plan)) {
+    naming(printable(file.path), [&] {
+      const Image image = interleaved(outcome.outputs[file.step]);
+      const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), options.encode);
+      Timeline unreported;
+      write_file(file.path, encode_image(image.untyped_view(), *writer, threads, unreported).parts);
+    });
+  }
+}
+
+std::size_t before_step(const Plan& plan) {
+  std::size_t found = plan.steps.size();
+  for (std::size_t i = plan.steps.size(); i-- > 0;) {
+    if (plan.steps[i].stage->counts) found = i;
+  }
+  const auto reads = std::ranges::find_if(plan.steps, &is_contrast);
+  return reads == plan.steps.end() ? found : *reads->counted_by;
+}
+
+std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
+  std::vector<ContrastRange> ranges;
+  for (const Step& step : outcome.plan.steps) {
+    if (!is_contrast(step)) continue;
+    const ContrastParameters parameters(step.parameters);
+    const int planes = step.in.color_channels;
+    const auto counts = histogram_view<Host>(outcome.histograms[*step.counted_by].data(), step.in);
+    const bool each = parameters.stretch == Stretch::each;
+    const int different = each ? planes : 1;
+    for (int c = 0; c < different; ++c) {
+      const StretchRange range = stretch_range(counts, parameters, c);
+      ranges.push_back({step.label, c, range.lo, range.hi, each});
+    }
+  }
+  return ranges;
+}
+
+HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
+                             const std::vector<ContrastRange>& ranges) {
+  const std::size_t before = before_step(outcome.plan);
+  const auto reads = std::ranges::find_if(
+      outcome.plan.steps, [&](const Step& step) { return is_contrast(step) && step.counted_by == before; });
+  HistogramPair pair;
+  pair.title = name + ", " + shape_text(outcome.plan.input);
+  pair.before_label = counted_image(outcome.plan, before);
+  pair.after_label = "the finished image";
+  pair.before = {outcome.histograms[before], outcome.plan.steps[before].in.sample};
+  pair.after = count_image(outcome.pixels);
+  for (const ContrastRange& range : ranges) {
+    if (reads != outcome.plan.steps.end() && range.label == reads->label) pair.ranges.push_back(range);
+  }
+  return pair;
+}
+
+void write_histogram(const ProcessOptions& options, const HistogramPair& pair) {
+  const std::string text = histogram_text(pair, options.histogram_file);
+  naming(printable(options.histogram_file),
+         [&] { write_file(options.histogram_file, std::as_bytes(std::span(text))); });
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,87 @@
+#include "app/image_set_up.h"
+
+#include <unistd.h>
+
+#include "app/batch/batch_files.h"
+#include "app/devices/calibration.h"
+#include "app/image_settings.h"
+#include "app/log.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/text.h"
+
+namespace imgpipe {
+
+void refuse_what_is_for_a_batch(const ProcessOptions& options) {
+  for (const std::string& option : options.batch.given)
+    throw Error(ErrorKind::usage,
+                option + " is for a batch, and " + input_name(options.input) + " is one image");
+  for (const std::string& file : options.report_files) {
+    if (file.ends_with(".ndjson"))
+      throw Error(ErrorKind::usage,
+                  "--report: " + printable(file) + ": one image is reported as .json or .csv");
+  }
+}
+
+void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use) {
+  if (!format_info(format).writable) {
+    throw Error(ErrorKind::usage, output_name(options.output) + ": cannot write " +
+                                      std::string(format_info(format).name) +
+                                      " files; name another ending or --format png");
+  }
+  check_stream(options.output);
+  in_use.add_input("the input", options.input);
+  in_use.add("OUTPUT", options.output);
+  for (const auto& [option, path] : result_files(options)) in_use.add(option, path);
+  in_use.add("--keep-stages", options.keep_stages_folder);
+  // Pages with files of their own get names that are judged when their number is known.
+  if (!has_page_files(options, format))
+    check_replaceable(options.output, why_no_image(options.output, options.replace));
+  check_results_replaceable(options);
+  check_results_writable(options);
+}
+
+void say_plan(const Plan& plan) {
+  std::string steps;
+  for (const Step& step : plan.steps) steps += " " + step.label;
+  log_detail("steps:" + (steps.empty() ? " none" : steps) + " (* put in by the plan)");
+  for (const std::string& note : plan.notes) log_detail(note);
+}
+
+void print_report(const std::string& table, bool image_on_stdout) {
+  if (!image_on_stdout) return naming("stdout", [&] { print_text(table); });
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
+}
+
+EngineChoice::EngineChoice(const ProcessOptions& options, const EngineFactory& factory)
+    : options_(options), factory_(factory), choice_(choose_device(options.device)) {}
+
+void EngineChoice::begin() {
+  if (choice_.cuda_devices.size() > 1)
+    throw Error(ErrorKind::usage,
+                "--device: one image goes to one device, not to " + printable(options_.device));
+  if (choice_.kind == DeviceKind::automatic) devices_ = list_cuda_devices();
+  if (usable_device(devices_)) return;
+  if (choice_.kind == DeviceKind::automatic) choice_ = choose_for_image(devices_, 0, 1, 1);
+  start();
+}
+
+Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda) {
+  if (!engine_) {
+    choice_ = !not_on_cuda.empty()
+                  ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
+                  : choose_for_image(devices_, pixels, thread_count(options_), 1 + options_.repeat);
+    start();
+  } else if (choice_.kind == DeviceKind::cuda && !not_on_cuda.empty()) {
+    throw Error(ErrorKind::usage, input_name(options_.input) + ": " + not_on_cuda + "; see --device cpu");
+  }
+  if (!choice_.why.empty()) log_detail(choice_.why);
+  return *engine_;
+}
+
+void EngineChoice::start() {
+  choice_.memory_bytes = options_.device_memory_bytes;
+  engine_ = factory_(choice_, thread_count(options_));
+}
+
+}  // namespace imgpipe

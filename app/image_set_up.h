@@ -1,0 +1,52 @@
+// Before one input's way, be it an image or all its pages: what cannot be meant, and the engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "app/command.h"
+#include "app/options/options.h"
+#include "app/result_files.h"
+#include "pipeline/device.h"
+#include "pipeline/engine.h"
+#include "pipeline/plan.h"
+
+namespace imgpipe {
+
+// Throws Error(usage).
+void refuse_what_is_for_a_batch(const ProcessOptions& options);
+// Input, output and results against each other, and whether the output and results may be written at all.
+void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use);
+// What the plan does, for --verbose.
+void say_plan(const Plan& plan);
+
+// The table, on stderr where stdout has the image. Throws Error(output) for stdout alone: a report that
+// nobody can read does not make the image on stdout any worse.
+void print_report(const std::string& table, bool image_on_stdout);
+
+// The device of one input. With auto its size decides where there is a device; a device asked for is made
+// ready while the file is read.
+class EngineChoice {
+ public:
+  // Throws Error(usage) for a text that names no device.
+  EngineChoice(const ProcessOptions& options, const EngineFactory& factory);
+
+  // Starts the engine where it is known already. Throws Error(usage) for several devices.
+  void begin();
+  // For an image of so many pixels. `not_on_cuda`: why its plan cannot run there; empty: it can. Throws
+  // Error(usage) where it must.
+  Engine& engine(std::int64_t pixels, const std::string& not_on_cuda);
+  [[nodiscard]] const std::string& why() const { return choice_.why; }
+
+ private:
+  void start();
+
+  const ProcessOptions& options_;
+  const EngineFactory& factory_;
+  DeviceChoice choice_;
+  CudaDevices devices_;  // with auto
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,227 @@
+#include "app/pages/pages_command.h"
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <unordered_set>
+#include <utility>
+
+#include <unistd.h>
+
+#include "app/exit_code.h"
+#include "app/image_comparison.h"
+#include "app/image_results.h"
+#include "app/image_set_up.h"
+#include "app/image_settings.h"
+#include "app/log.h"
+#include "app/pages/pages_report.h"
+#include "app/report/trace_file.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+#include "pipeline/pages/page_run.h"
+
+namespace imgpipe {
+namespace {
+
+class PagesRun {
+ public:
+  PagesRun(const ProcessOptions& options, const EngineFactory& factory)
+      : options_(options),
+        format_(output_format(options.output, options.format)),
+        stack_on_stdout_(goes_to_stdout(options.output)),
+        choice_(options, factory),
+        settings_(image_settings(options)),
+        pages_({.input = options.input,
+                .output = options.output,
+                .input_name = input_name(options.input),
+                .output_name = output_name(options.output),
+                .format = format_},
+               settings_, {*options.pages, options.series_steps}, InputKind::any, start_) {
+    if (!options.keep_stages_folder.empty())
+      throw Error(ErrorKind::usage, "--keep-stages is for one image: choose a page with --pages N");
+    check_paths(options, format_, in_use_);
+    choice_.begin();
+    facts_.options = &options;
+    facts_.output_format = format_;
+  }
+
+  int run() {
+    pages_.open([this](const Plan& plan, const ImageHeader& header) { judge(plan, header); });
+    if (const std::string damage = pages_.warning(); !damage.empty()) log_warning(damage);
+    engine_ = &choice_.engine(pages_.most_pixels(), not_on_cuda_);
+    take_facts();
+    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
+    if (!options_.trace_file.empty()) trace_.emplace(options_.trace_file);
+    measure();
+    pages_.run(*engine_,
+               {.wishes = [this] { return wishes(); }, .done = [this](PageDone& page) { take(page); }});
+    pages_.finish();
+    work_on();
+    facts_.output_bytes = pages_.output_bytes();
+    if (trace_) trace_->close();
+    if (histogram_) write_histogram(options_, *histogram_);
+    report();
+    if (sums_.identical) return kExitDone;
+    log_error(input_name(options_.input) + ": " + sums_.implementation + " differs from the reference");
+    return kExitDifference;
+  }
+
+ private:
+  void judge(const Plan& plan, const ImageHeader& header) {
+    if (const Step* const lacking = step_without_cuda(plan); lacking != nullptr && not_on_cuda_.empty())
+      not_on_cuda_ = why_not_on_cuda(*lacking);
+    if (!options_.histogram_file.empty() && before_step(plan) == plan.steps.size())
+      throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
+    if (facts_.input.shape.width == 0 || !facts_.pages) {
+      say_plan(plan);
+      facts_.pages.emplace();
+    } else if (header.shape != first_shape_) {
+      facts_.pages->same_input = false;
+    }
+    if (first_shape_.width == 0) first_shape_ = header.shape;
+  }
+
+  void take_facts() {
+    facts_.input = pages_.first_header();
+    facts_.input_bytes = pages_.input_bytes();
+    facts_.pages->in_file = pages_.pages_in_file();
+    facts_.pages->first = pages_.range().first;
+    facts_.pages->last = pages_.range().last;
+    facts_.pages->stack = pages_.makes_stack();
+  }
+
+  // A first pass over all pages, where the range is that of the series.
+  void measure() {
+    if (options_.series_steps.empty()) return;
+    const Timeline timeline(start_);
+    const std::int64_t begin = timeline.now_ns();
+    pages_.measure(*engine_);
+    sums_.rows.push_back({.name = "range", .time_ms = static_cast<double>(timeline.now_ns() - begin) / 1e6});
+    for (const std::size_t step : options_.series_steps) {
+      series_.push_back(pages_.stages()[step]);
+      sums_.notes.push_back("contrast: lo " + std::to_string(series_.back().parameters[0]) + ", hi " +
+                            std::to_string(series_.back().parameters[1]) + ", of the series");
+    }
+  }
+
+  [[nodiscard]] Job wishes() const {
+    Job job;
+    job.repeat = options_.repeat;
+    job.keep_source = options_.compare;
+    job.keep_outputs = options_.compare;
+    job.keep_pixels = !options_.histogram_file.empty();
+    return job;
+  }
+
+  // What follows the page is no time of the work's.
+  void take(PageDone& page) {
+    const double wall_ms = work_on();
+    for (const ImageNote& note : page.job.notes()) say(note, page.name);
+    PageEntry entry{.number = page.number,
+                    .output = pages_.makes_stack() ? "" : pages_.output_of(page.number),
+                    .input = page.job.header().shape,
+                    .written = page.job.output_shape(),
+                    .bits_per_sample = page.job.header().bits_per_sample,
+                    .output_bytes = page.job.output_bytes(),
+                    .wall_ms = wall_ms,
+                    .ranges = contrast_ranges(page.outcome)};
+    if (entries_.empty()) {
+      facts_.output = entry.written;
+      facts_.depth_loss = page.job.depth_loss();
+    }
+    facts_.pages->same_output = facts_.pages->same_output && entry.written == facts_.output;
+    if (!options_.histogram_file.empty()) add_histogram(page, entry);
+    Comparison comparison;
+    if (options_.compare) comparison = compare_with_reference(options_, page.job, page.outcome);
+    const ImageReport report =
+        make_image_report({.timeline = &page.job.timeline(),
+                           .plan = &page.outcome.plan,
+                           .wall_ms = wall_ms,
+                           .reference = options_.compare ? &comparison.reference.timeline : nullptr,
+                           .differences = options_.compare ? &comparison.differences : nullptr,
+                           .decoded = comparison.decoded,
+                           .library_decode_ms = comparison.library_decode_ms});
+    entry.identical = report.identical;
+    add_page(sums_, report, page.number);
+    if (trace_) trace_->add(report.spans, page.name);
+    entries_.push_back(std::move(entry));
+    resumed_ = Timeline::Clock::now();
+  }
+
+  // Since the last page: it is the work's time. Returns it.
+  double work_on() {
+    const Timeline::Clock::time_point now = Timeline::Clock::now();
+    const double ms = std::chrono::duration<double, std::milli>(now - std::exchange(resumed_, now)).count();
+    wall_ms_ += ms;
+    return ms;
+  }
+
+  // What is said of one page and again of the next is said once.
+  void say(const ImageNote& note, const std::string& page) {
+    const std::string what = note.text.starts_with(page) ? note.text.substr(page.size()) : note.text;
+    if (!said_.insert(what).second) return;
+    (is_notice(note.about) ? log_notice : log_warning)(note.text);
+  }
+
+  void add_histogram(const PageDone& page, const PageEntry& entry) {
+    const PageFacts& facts = *facts_.pages;
+    const std::string name = input_name(std::filesystem::path(options_.input).filename().string()) +
+                             ", pages " + std::to_string(facts.first) + "-" + std::to_string(facts.last);
+    HistogramPair pair = histogram_pair(name, page.outcome, entry.ranges);
+    if (!histogram_) {
+      histogram_ = std::move(pair);
+      histogram_->ranges.clear();  // each page has its own
+    } else {
+      add_counts(*histogram_, pair, page.number);
+    }
+  }
+
+  void report() {
+    const bool wants_report = !options_.talk.quiet || !options_.report_files.empty();
+    finish_pages(sums_, wall_ms_, wants_report ? engine_->copy_bandwidth() : 0);
+    sums_.implementation = engine_->implementation();
+    sums_.device_why = choice_.why();
+    sums_.processor = engine_->device_name();
+    for (std::string& line : range_lines(entries_)) sums_.notes.push_back(std::move(line));
+    for (const std::string& file : options_.report_files) {
+      const std::string text = file.ends_with(".csv") ? image_report_csv(sums_)
+                                                      : pages_report_json(sums_, facts_, entries_, series_);
+      naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+    }
+    if (options_.talk.quiet) return;
+    const int fd = stack_on_stdout_ ? STDERR_FILENO : STDOUT_FILENO;
+    print_report(image_report_table(sums_, facts_, wants_color(fd, options_.talk.no_color)),
+                 stack_on_stdout_);
+  }
+
+  Timeline::Clock::time_point start_ = Timeline::Clock::now();
+  Timeline::Clock::time_point resumed_ = start_;
+  double wall_ms_ = 0;  // of the work, without comparisons
+  const ProcessOptions& options_;
+  Format format_;
+  FilesInUse in_use_;
+  bool stack_on_stdout_;  // found before OUTPUT is a new file
+  EngineChoice choice_;
+  Engine* engine_ = nullptr;
+  ImageSettings settings_;
+  PageRun pages_;
+  std::string not_on_cuda_;
+  Shape first_shape_{0, 0, 1};
+  RunFacts facts_;
+  ImageReport sums_;
+  std::vector<PageEntry> entries_;
+  std::vector<StageRequest> series_;  // what range=series became
+  std::unordered_set<std::string> said_;
+  std::optional<HistogramPair> histogram_;
+  std::optional<TraceFile> trace_;
+};
+
+}  // namespace
+
+int run_pages(const ProcessOptions& options, const EngineFactory& factory) {
+  return PagesRun(options, factory).run();
+}
+
+}  // namespace imgpipe

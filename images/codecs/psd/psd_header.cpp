@@ -1,0 +1,143 @@
+#include "images/codecs/psd/psd_header.h"
+
+#include <string>
+#include <string_view>
+
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error(ErrorKind::input, "psd: " + reason);
+}
+
+PsdMode read_mode(std::uint32_t mode) {
+  switch (mode) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 8:
+      return static_cast<PsdMode>(mode);
+    case 7:
+      fail("multichannel mode is not supported");
+    case 9:
+      fail("Lab colour is not supported");
+    default:
+      fail("unknown colour mode");
+  }
+}
+
+Psd read_header(Bytes file) {
+  psd_require(file.size() >= 26, "the header is truncated");
+  const std::uint32_t version = big_endian(file, 4, 2);
+  psd_require(version == 1 || version == 2, "unknown version");
+  Psd psd;
+  psd.big = version == 2;
+  psd.channels = big_endian(file, 12, 2);
+  psd.height = big_endian(file, 14, 4);
+  psd.width = big_endian(file, 18, 4);
+  psd.depth = big_endian(file, 22, 2);
+  psd.mode = read_mode(big_endian(file, 24, 2));
+  const std::int64_t most = psd.big ? 300'000 : 30'000;
+  psd_require(psd.width <= most && psd.height <= most, "larger than its version can be");
+  psd_require(psd.channels >= psd.colors() && psd.channels <= 56,
+              "the number of channels does not fit the mode");
+  if (psd.mode == PsdMode::bitmap) {
+    psd_require(psd.depth == 1, "a bitmap of more than one bit");
+  } else {
+    psd_require(psd.depth != 32, "32 bits a sample are not supported");
+    psd_require(psd.depth == 8 || (psd.depth == 16 && psd.mode != PsdMode::indexed),
+                "this number of bits is not supported");
+  }
+  psd.row_bytes = (psd.width * psd.depth + 7) / 8;
+  return psd;
+}
+
+// A section or block of the file, its length in front; `at` moves behind it.
+Bytes take_section(Bytes file, std::size_t& at, std::size_t length_bytes) {
+  psd_require(at + length_bytes <= file.size(), "the file is truncated");
+  const std::uint64_t length = length_bytes == 8 ? big_endian_64(file, at) : big_endian(file, at, 4);
+  at += length_bytes;
+  psd_require(length <= file.size() - at, "the file is truncated");
+  const Bytes section = file.subspan(at, length);
+  at += length;
+  return section;
+}
+
+// "Image resources section". Damage in it costs no pixel: what cannot be read is passed over.
+void read_resources(Bytes section, Psd& psd) {
+  constexpr std::uint32_t kTransparentIndex = 1047;
+  constexpr std::uint32_t kVersionInfo = 1057;
+  std::size_t at = 0;
+  while (at + 12 <= section.size() && stands_at(section, at, "8BIM"sv)) {
+    const std::uint32_t id = big_endian(section, at + 4, 2);
+    at += 6 + (big_endian(section, at + 6, 1) + 2) / 2 * 2;  // the name is padded to an even length
+    const std::size_t length = big_endian(section, at, 4);
+    at += 4;
+    if (length > section.size() || at > section.size() - length) return;
+    if (id == kTransparentIndex && length >= 2) {
+      psd.transparent_index = static_cast<int>(big_endian(section, at, 2));
+    }
+    // "hasRealMergedData": without it the composite is white, for want of a better.
+    if (id == kVersionInfo && length >= 5) {
+      psd_require(big_endian(section, at + 4, 1) != 0, "the file holds layers but no composite picture");
+    }
+    at += (length + 1) / 2 * 2;
+  }
+}
+
+// "Layer and mask information section": a negative number of layers says that the first channel beyond the
+// colours is the composite's transparency. Files of 16 bits keep their layers in a block Lr16 at the end, or
+// say the same by a block Mt16 (Mtrn).
+bool has_transparency(Bytes section, bool big) {
+  const std::size_t field = big ? 8 : 4;
+  const auto negative_at = [&](std::size_t at) { return (big_endian(section, at, 2) & 0x8000) != 0; };
+  // Lengths are those of damaged files too: each step goes on from within the section or ends the walk.
+  if (section.size() < field) return false;
+  if (big_endian(section, field - 4, 4) != 0) return negative_at(field);
+  std::size_t at = field + 4 + big_endian(section, field, 4);  // behind the global layer mask
+  while (at + 12 <= section.size()) {
+    if (!stands_at(section, at, "8BIM"sv) && !stands_at(section, at, "8B64"sv)) return false;
+    const auto is = [&, key = at + 4](std::string_view name) { return stands_at(section, key, name); };
+    if (is("Mtrn"sv) || is("Mt16"sv)) return true;
+    if (is("Lr16"sv)) return negative_at(at + 8 + field);
+    const bool wide = big && (is("LMsk"sv) || is("Layr"sv) || is("Alph"sv) || is("FMsk"sv) || is("lnk2"sv) ||
+                              is("FEid"sv) || is("FXid"sv) || is("PxSD"sv));
+    // Photoshop pads the data of these blocks to four bytes.
+    at += (wide ? 16 : 12) + (big_endian(section, at + (wide ? 12 : 8), 4) + std::size_t{3}) / 4 * 4;
+  }
+  return false;
+}
+
+}  // namespace
+
+void psd_require(bool condition, const char* reason) {
+  if (!condition) fail(reason);
+}
+
+Psd read_psd(Bytes file) {
+  Psd psd = read_header(file);
+  std::size_t at = 26;
+  psd.palette = take_section(file, at, 4);
+  psd_require(psd.mode != PsdMode::indexed || psd.palette.size() == 768,
+              "the palette does not hold 256 colours");
+  read_resources(take_section(file, at, 4), psd);
+  const Bytes layers = take_section(file, at, psd.big ? 8 : 4);
+  psd.transparency =
+      psd.channels > psd.colors() && psd.mode != PsdMode::indexed && has_transparency(layers, psd.big);
+  psd_require(at + 2 <= file.size(), "the file is truncated");
+  const std::uint32_t compression = big_endian(file, at, 2);
+  psd_require(compression <= 1,
+              compression <= 3 ? "ZIP compression is not supported" : "unknown compression");
+  psd.packed = compression == 1;
+  psd.data = at + 2;
+  return psd;
+}
+
+}  // namespace imgpipe

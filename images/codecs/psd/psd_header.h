@@ -1,0 +1,40 @@
+// What stands in front of the pixels of a Photoshop file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "images/codecs/codec_parts.h"
+
+namespace imgpipe {
+
+enum class PsdMode : std::uint32_t { bitmap = 0, grey = 1, indexed = 2, rgb = 3, cmyk = 4, duotone = 8 };
+
+// "File header section", and where the pixels are.
+struct Psd {
+  bool big = false;  // PSB: sides up to 300,000 and wider length fields
+  std::int64_t channels = 0;
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::uint32_t depth = 8;
+  PsdMode mode = PsdMode::rgb;
+  bool transparency = false;
+  Bytes palette;               // indexed: 256 reds, then greens, then blues
+  int transparent_index = -1;  // indexed: of the palette, or none
+  std::size_t data = 0;        // behind the compression field
+  bool packed = false;
+  std::int64_t row_bytes = 0;  // of a channel, unpacked
+
+  // Grey for duotone: its inks are not documented, and the specification has it read as grey.
+  [[nodiscard]] std::int64_t colors() const {
+    return mode == PsdMode::rgb ? 3 : mode == PsdMode::cmyk ? 4 : 1;
+  }
+};
+
+// Throws Error(input) that names the format and gives the reason, unless the condition holds.
+void psd_require(bool condition, const char* reason);
+
+// Throws Error(input) for what is damaged, or of a kind that is not supported.
+[[nodiscard]] Psd read_psd(Bytes file);
+
+}  // namespace imgpipe

@@ -1,0 +1,47 @@
+#include "images/codecs/tiff/lzw.h"
+
+#include <limits>
+#include <utility>
+
+#include <tiffio.h>
+
+#include "images/codecs/tiff/tiff_handle.h"
+#include "images/error.h"
+
+namespace imgpipe {
+
+// The library writes a file of one strip, a column of bytes; the strip is kept.
+std::vector<std::byte> pack_lzw(std::span<const std::byte> data) {
+  constexpr tmsize_t kBufferBytes = tmsize_t{64} << 10;
+  constexpr std::int64_t kFrontBytes = 8;
+  if (data.size() > std::numeric_limits<std::uint32_t>::max())
+    throw Error(ErrorKind::usage, "LZW packs strips and tiles of less than 4 GiB");
+  std::vector<std::byte> file;
+  file.reserve(static_cast<std::size_t>(kFrontBytes + most_lzw_bytes(std::ssize(data))));
+  TiffHandle handle(std::move(file), "w");
+  TIFF* const tiff = handle.get();
+  const auto rows = static_cast<std::uint32_t>(data.size());
+  // The library takes its input through a pointer to non-const; it writes to it only to swap bytes.
+  const bool done =
+      tiff != nullptr && TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 1) != 0 &&
+      TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, rows) != 0 &&
+      TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8) != 0 &&
+      TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) != 0 &&
+      TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_LZW) != 0 &&
+      TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows) != 0 &&
+      TIFFWriteBufferSetup(tiff, nullptr, kBufferBytes) != 0 &&
+      TIFFWriteEncodedStrip(tiff, 0, const_cast<std::byte*>(data.data()),
+                            static_cast<tmsize_t>(data.size())) == static_cast<tmsize_t>(data.size());
+  if (!done) throw Error(ErrorKind::memory, "LZW: " + handle.take_error());
+  const std::uint64_t begin = TIFFGetStrileOffset(tiff, 0), bytes = TIFFGetStrileByteCount(tiff, 0);
+  file = std::move(handle.file());
+  handle.file().clear();  // what the library writes behind the strip when it is closed
+  if (begin > file.size() || bytes > file.size() - begin || bytes == 0)
+    throw Error(ErrorKind::memory, "LZW: libtiff gives no strip");
+  file.resize(begin + bytes);
+  file.erase(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(begin));
+  file.shrink_to_fit();
+  return file;
+}
+
+}  // namespace imgpipe

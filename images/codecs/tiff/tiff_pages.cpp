@@ -1,0 +1,158 @@
+#include "images/codecs/tiff/tiff_pages.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "images/codecs/sniff.h"
+#include "images/codecs/tiff/tiff_page_file.h"
+#include "images/codecs/tiff/tiff_raw_directory.h"
+#include "images/error.h"
+#include "images/files/input_file.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::size_t kDescriptionBytes = 4096;  // what is looked at; images=N is the second line
+
+class TiffPages final : public Pages {
+ public:
+  TiffPages(const InputFile& file, const DecodeOptions& options)
+      : file_(file), lenient_(options.lenient), most_bytes_(max_file_bytes(options)) {
+    const std::vector<std::byte> header = read_tiff_bytes(file, 0, 8);
+    layout_.big_endian = is_big_endian_tiff(header);
+    layout_.big = layout_.number(Bytes(header).subspan(2, 2)) == 43;
+    const std::size_t bytes = layout_.offset_bytes();
+    const std::vector<std::byte> first = read_tiff_bytes(file, bytes, bytes);
+    walk(layout_.number(first));
+    if (offsets_.size() == 1) look_for_imagej();
+  }
+
+  [[nodiscard]] std::int64_t size() const override {
+    return images_ > 1 ? images_ : static_cast<std::int64_t>(offsets_.size());
+  }
+
+  [[nodiscard]] std::vector<std::byte> page(std::int64_t index, Part part) const override {
+    TiffPageCut cut{.part = part, .most_bytes = most_bytes_};
+    if (images_ > 1) {
+      cut.directory = offsets_.front();
+      cut.shift = static_cast<std::uint64_t>(index) * image_bytes_;
+    } else {
+      cut.directory = offsets_.at(static_cast<std::size_t>(index));
+    }
+    return cut_tiff_page(file_, layout_, cut);
+  }
+
+ private:
+  void walk(std::uint64_t offset) {
+    std::unordered_set<std::uint64_t> seen;
+    while (offset != 0) {
+      const std::string number = std::to_string(offsets_.size() + 1);
+      try {
+        if (static_cast<std::int64_t>(offsets_.size()) == kMostTiffPages)
+          throw Error(ErrorKind::input, "TIFF: more than " + std::to_string(kMostTiffPages) + " pages");
+        if (!seen.insert(offset).second)
+          throw Error(ErrorKind::input, "TIFF: its directories go round in a circle");
+        const std::uint64_t next = read_tiff_directory(file_, layout_, offset).next;
+        offsets_.push_back(offset);
+        offset = next;
+      } catch (const Error& error) {
+        if (!lenient_ || offsets_.empty() || error.kind() != ErrorKind::input)
+          throw Error(error.kind(), "page " + number + ": " + error.what());
+        warning_ = "damaged from page " + number + " on: " + error.what();
+        return;
+      }
+    }
+    if (offsets_.empty()) throw Error(ErrorKind::input, "TIFF: there is no page");
+  }
+
+  void look_for_imagej() {
+    const TiffPlacedDirectory directory = read_tiff_directory(file_, layout_, offsets_.front());
+    const TiffPlacedField* const text = directory.find(TiffTag::description);
+    if (text == nullptr || text->type != static_cast<std::uint16_t>(TiffType::ascii) ||
+        text->is_inside(layout_))
+      return;
+    const std::uint64_t at = text->offset(layout_), size = static_cast<std::uint64_t>(file_.size_bytes());
+    if (at > size || text->bytes > size - at) return;
+    const std::int64_t said =
+        imagej_images(read_tiff_bytes(file_, at, std::min<std::uint64_t>(text->bytes, kDescriptionBytes)));
+    if (said > 1) take_imagej(directory, said);
+  }
+
+  [[nodiscard]] std::uint64_t number(const TiffPlacedDirectory& directory, TiffTag tag,
+                                     std::uint64_t otherwise) const {
+    const std::vector<std::uint64_t> values = read_tiff_numbers(file_, layout_, directory.find(tag), 1);
+    return values.empty() ? otherwise : values.front();
+  }
+
+  // Only where the first image's pixels are of one piece and not compressed: else the others cannot follow.
+  void take_imagej(const TiffPlacedDirectory& directory, std::int64_t said) {
+    const std::uint64_t width = number(directory, TiffTag::width, 0),
+                        height = number(directory, TiffTag::height, 0);
+    const std::uint64_t bits = number(directory, TiffTag::bits, 1) * number(directory, TiffTag::samples, 1);
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+    if (number(directory, TiffTag::compression, 1) != 1 || width == 0 || height == 0 || bits == 0 ||
+        width >= kMost || height >= kMost || bits > 64 * 16)
+      return;
+    const std::vector<std::uint64_t> offsets =
+        read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_offsets), height * 64);
+    const std::vector<std::uint64_t> counts =
+        read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_counts), offsets.size());
+    if (offsets.empty() || offsets.size() != counts.size()) return;
+    const std::uint64_t row_bytes = (width * bits + 7) / 8,
+                        size = static_cast<std::uint64_t>(file_.size_bytes());
+    if (row_bytes > size / height) return;
+    std::uint64_t end = offsets.front();
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      if (offsets[i] != end || counts[i] > size) return;
+      end += counts[i];
+    }
+    image_bytes_ = row_bytes * height;
+    if (end - offsets.front() != image_bytes_ || end > size) return;
+    const auto there = static_cast<std::int64_t>((size - offsets.front()) / image_bytes_);
+    images_ = std::min(said, there);
+    if (there >= said) {
+      if (said > kMostTiffPages)
+        throw Error(ErrorKind::input, "TIFF: more than " + std::to_string(kMostTiffPages) + " pages");
+      return;
+    }
+    const std::string reason = "truncated: ImageJ's description says " + std::to_string(said) +
+                               " images, the file ends in page " + std::to_string(there + 1);
+    if (!lenient_) throw Error(ErrorKind::input, "TIFF: " + reason);
+    warning_ = reason;
+  }
+
+  const InputFile& file_;
+  bool lenient_;
+  std::int64_t most_bytes_;
+  TiffLayout layout_;
+  std::vector<std::uint64_t> offsets_;  // of directories
+  // Of ImageJ's stacks.
+  std::int64_t images_ = 1;
+  std::uint64_t image_bytes_ = 0;
+};
+
+}  // namespace
+
+std::int64_t imagej_images(Bytes description) {
+  if (!stands_at(description, 0, "ImageJ="sv)) return 1;
+  const std::string_view text(reinterpret_cast<const char*>(description.data()), description.size());
+  const std::string_view key = "\nimages=";
+  const std::size_t at = text.find(key);
+  if (at == text.npos) return 1;
+  std::int64_t images = 1;
+  const char* const begin = text.data() + at + key.size();
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), images);
+  const bool is_line = end == text.data() + text.size() || *end == '\n' || *end == '\r' || *end == '\0';
+  return error == std::errc() && is_line && images > 1 ? images : 1;
+}
+
+std::unique_ptr<Pages> open_tiff_pages(const InputFile& file, const DecodeOptions& options) {
+  return std::make_unique<TiffPages>(file, options);
+}
+
+}  // namespace imgpipe

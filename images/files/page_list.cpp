@@ -1,0 +1,44 @@
+#include "images/files/page_list.h"
+
+#include <utility>
+#include <vector>
+
+#include "images/codecs/codec_table.h"
+#include "images/files/file.h"
+#include "images/memory/available_memory.h"
+
+namespace imgpipe {
+namespace {
+
+const Codec* codec_with_pages(std::span<const std::byte> beginning) {
+  const Codec* const codec = codec_by_content(beginning);
+  return codec != nullptr && codec->open_pages != nullptr ? codec : nullptr;
+}
+
+}  // namespace
+
+PageList::PageList(std::string path, const DecodeOptions& options, InputKind kind)
+    : path_(std::move(path)), options_(options), kind_(kind) {
+  constexpr std::size_t kSignatureBytes = 64;
+  size_bytes_ = file_size_bytes(path_);
+  const bool is_stream = path_ == kStandardStream || size_bytes_ == 0;
+  if (is_stream) {
+    file_ = std::make_unique<InputFile>(open_input(path_, options_, kind_));
+    size_bytes_ = file_->size_bytes();
+  } else if (std::optional<InputFile> lying = open_where_it_lies(path_, kSignatureBytes);
+             lying && codec_with_pages(lying->bytes()) != nullptr) {
+    file_ = std::make_unique<InputFile>(std::move(*lying));
+  }
+  if (!file_) return;
+  if (const Codec* const codec = codec_with_pages(file_->bytes()))
+    pages_ = codec->open_pages(*file_, options_);
+}
+
+InputFile PageList::page(std::int64_t index, Pages::Part part) const {
+  if (pages_) return InputFile(pages_->page(index, part));
+  if (!file_) return open_input(path_, options_, kind_);
+  check_available(file_->size_bytes());
+  return InputFile(std::vector<std::byte>(file_->bytes().begin(), file_->bytes().end()));
+}
+
+}  // namespace imgpipe

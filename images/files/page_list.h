@@ -1,0 +1,39 @@
+// The pages of an input, each as an input of its own; a format without pages has one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "images/codecs/pages.h"
+#include "images/files/input_file.h"
+
+namespace imgpipe {
+
+class PageList {
+ public:
+  // A regular file of a format with pages is looked at where it lies and may be longer than memory; all else
+  // is read as PendingInput does. Throws Error(input), Error(memory).
+  PageList(std::string path, const DecodeOptions& options, InputKind kind);
+
+  [[nodiscard]] std::int64_t size() const { return pages_ ? pages_->size() : 1; }
+  [[nodiscard]] bool has_format_with_pages() const { return pages_ != nullptr; }
+  // A whole file of one page, 0 being the first; may be asked for again. Throws as PageList() does, without
+  // the file's name.
+  [[nodiscard]] InputFile page(std::int64_t index, Pages::Part part = Pages::Part::all) const;
+  // Of the whole input.
+  [[nodiscard]] std::int64_t size_bytes() const { return size_bytes_; }
+  // See Pages::warning().
+  [[nodiscard]] std::string warning() const { return pages_ ? pages_->warning() : ""; }
+
+ private:
+  std::string path_;
+  DecodeOptions options_;
+  InputKind kind_;
+  std::unique_ptr<InputFile> file_;  // what pages_ are of; or an input that can be read once
+  std::unique_ptr<Pages> pages_;
+  std::int64_t size_bytes_ = 0;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,78 @@
+// The stretch as a product that vectors of 16-bit lanes can make, for the host. With d = min(max(v - lo, 0),
+// span) and white W the result is floor(W d / span + 1/2).
+//
+// That sum lies nowhere nearer than 1 / (2 span) below an integer, so it may be more by less than that. Let n
+// be the bits behind the factor's point and q = W 2^n / span, which lies between two integers; `rest` / span
+// is q's fraction. The result is (d factor + round) >> n with
+//
+//   factor = q rounded up     round = 2^(n-1)           too much by at most span - rest, times 2^-n
+//   factor = q rounded down   round = 2^(n-1) + rest    too much by at most rest, times 2^-n
+//
+// and one of both is below 2^(n-1) / span, because the lesser is at most span / 2, and span^2 < 2^n.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/contrast/stretch.h"
+
+namespace imgpipe {
+
+// From 8 bits to 8, n = 16: a factor of at most 24 bits.
+struct StretchFactor {
+  Sample lo;
+  Sample span;
+  std::uint16_t whole;     // of factor / 2^16
+  std::uint16_t fraction;  // factor mod 2^16
+  std::uint16_t round;
+};
+
+// hi > lo.
+constexpr StretchFactor stretch_factor(int lo, int hi) {
+  const auto span = static_cast<std::uint32_t>(hi - lo);
+  std::uint32_t factor = 255U * 65536U / span;
+  const std::uint32_t rest = 255U * 65536U % span;
+  std::uint32_t round = 32768;
+  if (rest != 0 && (span - rest) * span < 32768) {
+    ++factor;
+  } else {
+    round += rest;
+  }
+  return {static_cast<Sample>(lo), static_cast<Sample>(span), static_cast<std::uint16_t>(factor >> 16),
+          static_cast<std::uint16_t>(factor), static_cast<std::uint16_t>(round)};
+}
+
+// Where samples of 16 bits come in or go out, n = 32. Distances and span are shifted up until span has 16
+// bits, so that the factor is below 2: to 16 bits 1 and a fraction, to 8 a fraction. Errors are then at most
+// the shifted span - rest, or rest, and one of both is below 2^31 / span still: the lesser is at most half
+// the shifted span, and that times span is below 2^31.
+struct WideStretchFactor {
+  Sample16 lo;
+  Sample16 span;
+  int shift;
+  std::uint16_t upper, lower;  // halves of the fraction
+  std::uint16_t rest;          // what is added to 2^31
+};
+
+// hi > lo.
+template <class To>
+constexpr WideStretchFactor wide_stretch_factor(int lo, int hi) {
+  const auto span = static_cast<std::uint16_t>(hi - lo);
+  const int shift = std::countl_zero(span);
+  const auto shifted = static_cast<std::uint64_t>(span) << shift;
+  constexpr std::uint64_t kDividend = std::uint64_t{kLargest<To>} << 32;
+  std::uint64_t factor = kDividend / shifted;
+  std::uint64_t rest = kDividend % shifted;
+  if (rest != 0 && (shifted - rest) * span < std::uint64_t{1} << 31) {
+    ++factor;
+    rest = 0;
+  }
+  return {static_cast<Sample16>(lo),
+          span,
+          shift,
+          static_cast<std::uint16_t>(factor >> 16),
+          static_cast<std::uint16_t>(factor),
+          static_cast<std::uint16_t>(rest)};
+}
+
+}  // namespace imgpipe

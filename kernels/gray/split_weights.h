@@ -1,0 +1,41 @@
+// The weights of a luma as the host's vectors take them.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/gray/luma.h"
+
+namespace imgpipe {
+
+// The weights of a luma as if its shift were 16: with one of 15, twice the sum, twice the rounding, one bit
+// more shifted out.
+constexpr LumaWeights weights_of_16_bits(Luma luma) {
+  const LumaWeights w = luma_weights(luma);
+  const int more = 16 - w.shift;
+  return {w.r << more, w.g << more, w.b << more, 16};
+}
+
+// Each of them 256 high + low.
+struct SplitWeights {
+  std::uint16_t high[3], low[3];
+};
+
+constexpr SplitWeights split_weights(Luma luma) {
+  const LumaWeights w = weights_of_16_bits(luma);
+  const std::uint32_t all[3] = {w.r, w.g, w.b};
+  SplitWeights split{};
+  for (int i = 0; i < 3; ++i) {
+    split.high[i] = static_cast<std::uint16_t>(all[i] >> 8);
+    split.low[i] = static_cast<std::uint16_t>(all[i] & 0xFF);
+  }
+  return split;
+}
+
+// No sum of 255 high or 255 low passes 2^16.
+constexpr bool fits(const SplitWeights& w) {
+  return w.high[0] + w.high[1] + w.high[2] == 255 && w.low[0] + w.low[1] + w.low[2] == 256;
+}
+static_assert(fits(split_weights(Luma::bt601)) && fits(split_weights(Luma::bt709)) &&
+              fits(split_weights(Luma::opencv)));
+
+}  // namespace imgpipe

@@ -1,0 +1,179 @@
+// Otsu's value of a histogram of 65,536 bins by a cluster of blocks; see otsu_choice.h.
+#pragma once
+
+#include "kernels/cluster_sums.cuh"
+#include "kernels/threshold/otsu_choice.h"
+
+namespace imgpipe {
+
+// What a cluster finds where roundings could change which value is the best.
+constexpr int kUndecided = -1;
+
+// What a block tells the others of its cluster. They read it only: what is added up is added up by those who
+// read.
+struct OtsuShare {
+  static constexpr unsigned kMost = kWarpLanes;
+  std::uint64_t too_small;  // sum of the first samples, whose class is too small, where this block knows
+  unsigned long long least_bits;  // of its largest lower limit: doubles that are not negative order as these
+  unsigned undecided, parted;
+  unsigned candidates;  // may be more than are there
+  OtsuBin candidate[kMost];
+};
+
+// A bin of this thread in turn: calls action(bin, OtsuParts) for those that have samples and may part.
+template <class Action>
+__device__ __forceinline__ void each_parting_bin(const std::uint64_t* counts, const OwnBins& own,
+                                                 const OtsuTotals& all, std::uint64_t samples,
+                                                 std::uint64_t sum, const Action& action) {
+  for (int i = 0; i < own.count; ++i) {
+    const std::uint64_t count = __ldg(counts + own.first + i);
+    if (count == 0) continue;
+    samples += count;
+    sum += static_cast<std::uint64_t>(own.first + i) * count;
+    const auto below = static_cast<double>(samples);
+    if (large_enough(below, all.samples) == OtsuParts::no) continue;
+    const OtsuParts parts = large_enough(all.samples - below, all.samples);
+    if (parts != OtsuParts::no)
+      action(OtsuBin{static_cast<int>(own.first + i), below, static_cast<double>(sum)}, parts);
+  }
+}
+
+// The best of up to 32 candidates, by one warp, each lane with one or none; every lane gets it.
+__device__ inline int best_candidate(const OtsuTotals& all, const OtsuBin& own, bool is_one) {
+  const LongDouble variance = is_one ? exact_variance(all, own) : LongDouble{};
+  OtsuBin best = own;
+  LongDouble most = variance;
+#pragma unroll
+  for (int step = kWarpLanes / 2; step > 0; step /= 2) {
+    const OtsuBin other{__shfl_xor_sync(0xFFFFFFFF, best.value, step),
+                        __shfl_xor_sync(0xFFFFFFFF, best.samples, step),
+                        __shfl_xor_sync(0xFFFFFFFF, best.sum, step)};
+    const LongDouble others{__shfl_xor_sync(0xFFFFFFFF, most.high, step),
+                            __shfl_xor_sync(0xFFFFFFFF, most.low, step)};
+    const double more = (others - most).high;
+    if (more > 0 || (more == 0 && other.value < best.value)) {
+      best = other;
+      most = others;
+    }
+  }
+  const bool beaten = !is_one || own.value == best.value || surely_better(all, best, most, own, variance);
+  return __all_sync(0xFFFFFFFF, beaten ? 1 : 0) != 0 ? best.value : kUndecided;
+}
+
+// What the whole cluster knows, by one warp of it.
+template <int Blocks>
+__device__ int chosen_value(const OtsuTotals& all, OtsuShare& own_share, double least) {
+  unsigned undecided = 0;
+  unsigned parted = 0;
+  unsigned candidates = 0;
+  OtsuBin own{};
+#pragma unroll
+  for (int i = 0; i < Blocks; ++i) {
+    const OtsuShare& share = *shared_of_block<Blocks>(&own_share, i);
+    undecided |= share.undecided;
+    parted |= share.parted;
+    const unsigned place = threadIdx.x % kWarpLanes - candidates;  // beyond all there are below 0
+    if (place < min(share.candidates, OtsuShare::kMost)) own = share.candidate[place];
+    candidates += share.candidates;
+  }
+  if (undecided != 0) return kUndecided;
+  if (parted == 0) return 0;
+  if (!(least > 0) || candidates > OtsuShare::kMost) return kUndecided;
+  return best_candidate(all, own, threadIdx.x % kWarpLanes < candidates);
+}
+
+// Cluster blockIdx.y: of plane blockIdx.y. Barriers: a share is cleared before anybody adds to it; the class
+// that is too small is known before the limits are made, the largest lower limits before candidates are
+// taken, all candidates before the best is looked for; no block ends before that.
+template <int Blocks>
+__global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<Device> histogram,
+                                                                     int* values) {
+  __shared__ OtsuShare share;
+  if (threadIdx.x == 0) {
+    share.too_small = 0;
+    share.least_bits = 0;
+    share.undecided = share.parted = share.candidates = 0;
+  }
+  const std::uint64_t* const counts = histogram.row(blockIdx.y);
+  const OwnBins own = own_bins<Blocks>(histogram.width);
+  std::uint64_t samples = 0;
+  std::uint64_t sum = 0;
+#pragma unroll 8
+  for (int i = 0; i < own.count; ++i) {
+    const std::uint64_t count = __ldg(counts + own.first + i);
+    samples += count;
+    sum += static_cast<std::uint64_t>(own.first + i) * count;
+  }
+  const ClusterSums of_samples = cluster_sums<Blocks>(samples);
+  cluster_barrier<Blocks>();
+  const ClusterSums of_sums = cluster_sums<Blocks>(sum);
+  const OtsuTotals all{.samples = static_cast<double>(of_samples.total),
+                       .sum = static_cast<double>(of_sums.total)};
+  const auto below_of = [&](std::uint64_t count) {
+    return large_enough(static_cast<double>(count), all.samples);
+  };
+  // The first bin behind which the class is large enough is this thread's: what lies before it is too small.
+  if (below_of(of_samples.before) != OtsuParts::yes &&
+      below_of(of_samples.before + samples) != OtsuParts::no) {
+    std::uint64_t below = of_samples.before;
+    std::uint64_t below_sum = of_sums.before;
+    for (int i = 0; i < own.count; ++i) {
+      const std::uint64_t count = __ldg(counts + own.first + i);
+      below += count;
+      const OtsuParts parts = below_of(below);
+      if (count != 0 && parts == OtsuParts::perhaps) atomicOr(&share.undecided, 1U);
+      if (parts == OtsuParts::yes) {
+        share.too_small = below_sum;
+        break;
+      }
+      below_sum += static_cast<std::uint64_t>(own.first + i) * count;
+    }
+  }
+  if (threadIdx.x == 0 && all.samples >= kMostOtsuSamples) atomicOr(&share.undecided, 1U);
+  cluster_barrier<Blocks>();
+  std::uint64_t too_small = 0;
+#pragma unroll
+  for (int i = 0; i < Blocks; ++i) too_small += shared_of_block<Blocks>(&share, i)->too_small;
+  double least = 0;
+  double most = 0;
+  bool parted = false;
+  const auto each_bin = [&](const auto& action) {
+    each_parting_bin(counts, own, all, of_samples.before, of_sums.before - too_small, action);
+  };
+  each_bin([&](const OtsuBin& bin, OtsuParts parts) {
+    const OtsuLimits limits = otsu_limits(otsu_point(all, bin));
+    if (parts == OtsuParts::yes) least = fmax(least, limits.least);
+    most = fmax(most, limits.most);
+    parted = true;
+  });
+#pragma unroll
+  for (int step = kWarpLanes / 2; step > 0; step /= 2)
+    least = fmax(least, __shfl_xor_sync(0xFFFFFFFF, least, step));
+  const bool warp_parted = __any_sync(0xFFFFFFFF, parted ? 1 : 0) != 0;
+  if (threadIdx.x % kWarpLanes == 0 && warp_parted) {
+    atomicOr(&share.parted, 1U);
+    atomicMax(&share.least_bits, static_cast<unsigned long long>(__double_as_longlong(least)));
+  }
+  cluster_barrier<Blocks>();
+  unsigned long long least_bits = 0;
+#pragma unroll
+  for (int i = 0; i < Blocks; ++i)
+    least_bits = max(least_bits, shared_of_block<Blocks>(&share, i)->least_bits);
+  least = __longlong_as_double(static_cast<long long>(least_bits));
+  if (parted && most >= least) {
+    each_bin([&](const OtsuBin& bin, OtsuParts parts) {
+      if (otsu_limits(otsu_point(all, bin)).most < least) return;
+      if (parts != OtsuParts::yes) atomicOr(&share.undecided, 1U);
+      const unsigned place = atomicAdd(&share.candidates, 1U);
+      if (place < OtsuShare::kMost) share.candidate[place] = bin;
+    });
+  }
+  cluster_barrier<Blocks>();
+  if (cluster_rank<Blocks>() == 0 && threadIdx.x < kWarpLanes) {
+    const int value = chosen_value<Blocks>(all, share, least);
+    if (threadIdx.x == 0) values[blockIdx.y] = value;
+  }
+  cluster_barrier<Blocks>();
+}
+
+}  // namespace imgpipe

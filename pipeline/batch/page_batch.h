@@ -1,0 +1,67 @@
+// A batch whose inputs go through with their pages (--pages): each worker has an engine of its own and takes
+// one input after the other, page by page (pipeline/pages/page_run.h). Of every input no more than a page is
+// held, so that a batch needs the memory of one page a worker. There are no lanes: on a CUDA device a
+// worker's engine has it to itself.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pipeline/batch/batch.h"
+#include "pipeline/batch/output_folders.h"
+#include "pipeline/pages/page_run.h"
+
+namespace imgpipe {
+
+class PageBatch {
+ public:
+  // Starts at once. Of `settings` the lanes are not used; make_engine is called by each worker, once.
+  PageBatch(BatchItems items, BatchSettings settings, PageWish wish);
+  // Drops what has not begun and waits for the rest.
+  ~PageBatch();
+  PageBatch(const PageBatch&) = delete;
+  PageBatch& operator=(const PageBatch&) = delete;
+
+  // As those of Batch.
+  [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience);
+  [[nodiscard]] bool finished() const;
+  void stop();
+  [[nodiscard]] std::string lane_note() const { return ""; }
+  [[nodiscard]] std::vector<std::string> take_notes() { return {}; }
+  [[nodiscard]] std::optional<Error> fatal() const;
+  [[nodiscard]] std::vector<std::string> devices() const { return {}; }
+  [[nodiscard]] int workers() const { return static_cast<int>(workers_.size()); }
+  // Of one page.
+  [[nodiscard]] std::int64_t peak_admitted_bytes() const;
+
+ private:
+  void work(std::size_t number);
+  [[nodiscard]] BatchResult process(std::size_t item, std::size_t worker, Engine& engine);
+  void go_through(PageRun& run, BatchResult& result, Engine& engine);
+  void give(BatchResult result);
+
+  const BatchItems items_;
+  BatchSettings settings_;
+  const PageWish wish_;
+  const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
+  OutputFolders folders_;
+  mutable std::mutex mutex_;  // of all that follows
+  std::condition_variable changed_;
+  std::size_t next_item_ = 0;
+  int working_ = 0;
+  bool stopping_ = false;
+  std::deque<BatchResult> results_;
+  std::optional<Error> fatal_;
+  std::int64_t peak_bytes_ = 0;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,54 @@
+#include "pipeline/statistics/series_range.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "images/error.h"
+#include "pipeline/statistics/exact.h"
+
+namespace imgpipe {
+namespace {
+
+// On the scale of the largest.
+std::vector<Wide> added_up(std::span<const std::vector<std::uint64_t>> channels) {
+  std::size_t bins = 0;
+  for (const auto& counts : channels) bins = std::max(bins, counts.size());
+  std::vector<Wide> sums(bins);
+  for (const auto& counts : channels) {
+    const std::size_t unit = (bins - 1) / (counts.size() - 1);
+    for (std::size_t bin = 0; bin < counts.size(); ++bin) sums[bin * unit] += counts[bin];
+  }
+  return sums;
+}
+
+// As contrast finds lo and hi (docs/pixels.md).
+StretchRange range_of(const std::vector<Wide>& counts, const ContrastParameters& parameters) {
+  Wide samples = 0;
+  for (const Wide count : counts) samples += count;
+  if (samples == 0) throw Error(ErrorKind::input, "all counts are zero");
+  const auto passed_over = [samples](MicroPercent share) {
+    return samples * static_cast<std::uint64_t>(share) / (100 * static_cast<Wide>(kOnePercent));
+  };
+  const int last = static_cast<int>(counts.size()) - 1;
+  StretchRange range{0, last};
+  Wide below = counts.front();
+  while (below <= passed_over(parameters.clip_low) && range.lo < last)
+    below += counts[static_cast<std::size_t>(++range.lo)];
+  Wide above = counts.back();
+  while (above <= passed_over(parameters.clip_high) && range.hi > 0)
+    above += counts[static_cast<std::size_t>(--range.hi)];
+  return range;
+}
+
+}  // namespace
+
+std::string levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
+                             const ContrastParameters& parameters) {
+  const std::vector<Wide> counts = added_up(channels);
+  if (counts.empty()) throw Error(ErrorKind::input, "holds no counts of colours");
+  const StretchRange range = range_of(counts, parameters);
+  return "levels:" + std::to_string(range.lo) + ":" + std::to_string(range.hi) +
+         (counts.size() > 256 ? ":16" : ":8");
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,137 @@
+// What one thread of the host takes for each stage with 8 and with 16 bits a sample, as a Markdown table: the
+// least of all calls in microseconds, and 16 bits against 8.
+//
+//   host16_bench [WIDTHxHEIGHT [STAGES]]   2048x64, which stays in the second cache; stages: names, each with
+//                                          its parameters, or parts of names in the list below
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "images/error.h"
+#include "images/image.h"
+#include "images/synth.h"
+#include "kernels/stage.h"
+#include "pipeline/stage_list.h"
+
+namespace {
+
+using namespace imgpipe;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSeconds = 0.25;  // of calls for a number
+constexpr int kLeastCalls = 3;
+
+// A frame, each of its planes an image.
+struct HostFrame {
+  explicit HostFrame(const FrameType& type) {
+    frame.type = type;
+    const bool mixed = type.layout == Layout::interleaved;
+    for (int i = 0; i < (mixed ? 1 : type.channels()); ++i) {
+      planes.emplace_back(Shape{type.width, type.height, mixed ? type.channels() : 1, type.sample});
+      frame.planes[static_cast<std::size_t>(i)] = planes.back().untyped_view();
+    }
+  }
+  std::deque<Image> planes;
+  Frame<std::byte, Host> frame{};
+};
+
+double least_us(const auto& call) {
+  double least = std::numeric_limits<double>::max();
+  const auto start = Clock::now();
+  for (int i = 0; i < kLeastCalls || Clock::now() - start < std::chrono::duration<double>(kSeconds); ++i) {
+    const auto before = Clock::now();
+    call();
+    least = std::min(least, std::chrono::duration<double, std::micro>(Clock::now() - before).count());
+  }
+  return least;
+}
+
+double time_of(const std::string& text, const std::string& content, const Shape& size, SampleType sample) {
+  const StageRequest step = parse_stages(text).front();
+  const Stage& stage = *step.stage;
+  const int channels = stage.in == Layout::interleaved ? 3 : 1;
+  const FrameType type{size.width, size.height, channels, false, stage.in, sample};
+  const Image pixels =
+      synthesize(parse_pattern(content, sample), {size.width, size.height, channels, sample}, 1);
+  HostFrame out(output_type(stage, type, step.parameters));
+  std::vector<std::byte> table(static_cast<std::size_t>(prepared_bytes(stage, type, step.parameters)));
+  if (!table.empty()) stage.prepare(type, step.parameters, table.data());
+  std::vector<std::uint64_t> counts(counters(type));
+  StageCall<Host> call{};
+  call.in = {type, {pixels.untyped_view(), {}, {}, {}}};
+  call.out = out.frame;
+  call.parameters = step.parameters;
+  call.prepared = {table.data(), std::ssize(table)};
+  call.histogram = histogram_view<Host>(counts.data(), type);
+  const Band all{0, out.frame.type.height, 0, 0};
+  std::vector<std::byte> found(static_cast<std::size_t>(found_bytes(stage, type, step.parameters)));
+  if (!found.empty()) {
+    functions(*find_stage("hist"), sample).cpu(call, {0, size.height, 0, 0});
+    stage.find(type, step.parameters, call.histogram, found.data());
+    call.found = {found.data(), std::ssize(found)};
+  }
+  return least_us([&] { functions(stage, sample).cpu(call, all); });
+}
+
+void run_all(const Shape& size, const std::string& wanted) {
+  const std::string half = std::to_string(size.width / 2) + ':' + std::to_string(size.height / 2);
+  const std::string third = std::to_string(size.width / 3) + ':' + std::to_string(size.height / 3);
+  std::printf("| %ldx%ld | content | 8 bits, us | 16 bits, us | 16 / 8 |\n|---|---|--:|--:|--:|\n",
+              static_cast<long>(size.width), static_cast<long>(size.height));
+  for (const std::string& text : {std::string("gray"),
+                                  std::string("hist"),
+                                  std::string("contrast"),
+                                  std::string("smooth"),
+                                  std::string("smooth:triangle"),
+                                  std::string("smooth:gauss"),
+                                  std::string("threshold"),
+                                  std::string("invert"),
+                                  std::string("gamma:2.2"),
+                                  "resize:" + half,
+                                  "resize:" + third,
+                                  "resize:" + third + ":area",
+                                  std::string("equalize"),
+                                  std::string("median:3"),
+                                  std::string("median:5"),
+                                  std::string("sobel"),
+                                  std::string("box:5"),
+                                  std::string("gauss:2"),
+                                  std::string("sharpen"),
+                                  std::string("flip"),
+                                  std::string("rotate:90")}) {
+    if (text.find(wanted) == std::string::npos) continue;
+    for (const char* content : {"photo", "noise"}) {
+      const double narrow = time_of(text, content, size, SampleType::u8);
+      const double wide = time_of(text, content, size, SampleType::u16);
+      std::printf("| %s | %s | %.1f | %.1f | %.2f |\n", text.c_str(), content, narrow, wide, wide / narrow);
+      std::fflush(stdout);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  Shape size{2048, 64, 1};
+  if (count > 1) {
+    char* end = nullptr;
+    size.width = std::strtol(arguments[1], &end, 10);
+    size.height = *end == 'x' ? std::strtol(end + 1, nullptr, 10) : 0;
+  }
+  if (size.width < 3 || size.height < 3) {
+    std::fprintf(stderr, "host16_bench [WIDTHxHEIGHT [PART OF A STAGE'S NAME]], from 3x3\n");
+    return 2;
+  }
+  try {
+    run_all(size, count > 2 ? arguments[2] : "");
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

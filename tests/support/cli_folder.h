@@ -1,0 +1,31 @@
+// A folder of images for tests of the program, and what they all expect.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "images/codecs/codec.h"
+#include "images/image.h"
+#include "tests/support/files.h"
+#include "tests/support/process.h"
+
+namespace imgpipe::test {
+
+// A small colour image, a grey one, one with alpha and one that is damaged.
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override;
+  static Image make(int channels);
+  void write(const std::string& name, const Image& image, Format format) const;
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] bool exists(const std::string& name) const;
+
+  TemporaryFolder folder_;
+};
+
+// What the program says on stderr is one line, printable, that begins with its name.
+void expect_one_line(const RunResult& run);
+
+}  // namespace imgpipe::test
