@@ -15,8 +15,8 @@ void mix_row(const ClaheTiles& tiles, const Sample* pairs, std::int64_t y, const
              std::int64_t width, Sample* out) {
   const std::int64_t row_pairs = std::int64_t{tiles.cells()} * kBins;
   const auto [row, down] = clahe_place(static_cast<int>(y), tiles.a_row);
-  const Sample* upper = pairs + 2 * tile_before(row) * row_pairs;
-  const Sample* lower = pairs + 2 * tile_behind(row, tiles.along_side) * row_pairs;
+  const Sample* upper = pairs + 2 * row_pairs * tile_before(row);
+  const Sample* lower = pairs + 2 * row_pairs * tile_behind(row, tiles.along_side);
   for (std::int64_t x = 0; x < width; ++x) {
     const auto [cell, across] = clahe_place(static_cast<int>(x), tiles.a_column);
     const std::int64_t at = 2 * (std::int64_t{cell} * kBins + in[x]);

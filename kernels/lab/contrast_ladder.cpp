@@ -83,7 +83,8 @@ std::span<const Rung> contrast16_ladder() {
            .scratch_bytes = IMGPIPE_CUDA_RUNG(contrast_range_bytes),
            .shared_bytes = kContrastTableBytes},
       Rung{.name = "production",
-           .idea = "the product, 16 bytes a load and two loads on their way; a warp finds lo, another hi",
+           .idea =
+               "the product, 16 bytes a load and two loads on their way; a cluster of blocks finds lo and hi",
            .origin = "imgpipe",
            .cuda = IMGPIPE_CUDA_RUNG(contrast16_cuda),
            .grid = Grid::own},

@@ -205,8 +205,8 @@ std::span<const Rung> hist16_ladder() {
            .shared_bytes = kHalfBinsBytes},
       same_rung(narrow, "cub"),
       Rung{.name = "production",
-           .idea = "counters two to a word that notice when they pass 16 bits, so they are emptied once; "
-                   "equal neighbours are added together",
+           .idea = "counters two to a word that notice when they pass 16 bits, so they are emptied once; a "
+                   "warp counts the values that it meets often apart; two blocks add up before device memory",
            .origin = "imgpipe",
            .cuda = IMGPIPE_CUDA_RUNG(hist16_cuda),
            .grid = Grid::own},
