@@ -10,14 +10,14 @@
 
 namespace imgpipe {
 
-// Whether the present device has clusters.
-inline cudaError_t has_clusters(bool& clusters) {
-  int device = 0;
-  int major = 0;
-  cudaError_t status = cudaGetDevice(&device);
-  if (status == cudaSuccess)
-    status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  clusters = major >= 9;
+// Whether the present device runs a kernel in clusters: what runs there of it was compiled for compute
+// capability 9.0 or later. A later device may well run what was compiled for 8.0, in which the functions
+// below know of no cluster.
+template <class... Parameters>
+cudaError_t has_clusters(void (*kernel)(Parameters...), bool& clusters) {
+  cudaFuncAttributes attributes{};
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
+  clusters = attributes.ptxVersion >= 90;
   return status;
 }
 
@@ -52,7 +52,7 @@ __device__ __forceinline__ T* shared_of_block(T* own, int rank) {
 }
 
 // Launches a kernel in clusters of `Blocks` blocks along x, each block with so many bytes of dynamic shared
-// memory. `Blocks` divides grid.x; above 1 the device has clusters.
+// memory. `Blocks` divides grid.x; above 1 only where has_clusters() says so.
 template <int Blocks, class... Parameters, class... Arguments>
 CudaStatus launch_clusters(void (*kernel)(Parameters...), dim3 grid, int threads, int shared_bytes,
                            const CudaLaunch& launch, const Arguments&... arguments) {

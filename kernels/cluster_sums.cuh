@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/block_cluster.cuh"
+#include "kernels/cuda16_ways.h"
 #include "kernels/device_rows.cuh"
 
 namespace imgpipe {
@@ -61,14 +62,16 @@ __device__ ClusterSums cluster_sums(std::uint64_t own) {
   return sums;
 }
 
-// One cluster for each of `clusters`, along y, with the device's clusters or without: kernel<Blocks> is
-// launched with what `launch_as` calls it with.
-template <class LaunchAs>
-CudaStatus launch_over_bins(const LaunchAs& launch_as) {
+// A kernel<Blocks> over `count` histograms, along y: in clusters of kBinBlocks blocks, or one block each.
+template <class... Parameters, class... Arguments>
+CudaStatus launch_over_bins(void (*in_clusters)(Parameters...), void (*alone)(Parameters...), unsigned count,
+                            const CudaLaunch& launch, Clusters way, const Arguments&... arguments) {
   bool clusters = false;
-  if (const cudaError_t found = has_clusters(clusters); found != cudaSuccess) return found;
-  return clusters ? launch_as(std::integral_constant<int, kBinBlocks>())
-                  : launch_as(std::integral_constant<int, 1>());
+  if (const cudaError_t found = has_clusters(in_clusters, clusters); found != cudaSuccess) return found;
+  return clusters && way == Clusters::where_they_are
+             ? launch_clusters<kBinBlocks>(in_clusters, dim3(kBinBlocks, count), kBinThreads, 0, launch,
+                                           arguments...)
+             : launch_clusters<1>(alone, dim3(1, count), kBinThreads, 0, launch, arguments...);
 }
 
 }  // namespace imgpipe

@@ -78,8 +78,8 @@ HWY_INLINE void convert_plane(const StageCall<Host>& call, const Band& band, std
   if constexpr (sizeof(To) > sizeof(From)) {  // 257 v = v + 256 v
     map_plane<From, To>(call, band, i, [](V16 v) HWY_ATTR { return hn::Or(v, hn::ShiftLeft<8>(v)); });
   } else if constexpr (sizeof(To) < sizeof(From)) {
-    // (255 v + 32767) / 65535 = (t - t / 256) / 256 with t = min(v + 128, 65535): differential_test tries all
-    // v.
+    // (255 v + 32767) / 65535 = (t - t / 256) / 256 with t = min(v + 128, 65535), for every v; that is what
+    // differential_test compares.
     map_plane<From, To>(call, band, i, [](V16 v) HWY_ATTR {
       const V16 t = hn::SaturatedAdd(v, hn::Set(D16(), 128));
       return hn::ShiftRight<8>(hn::Sub(t, hn::ShiftRight<8>(t)));

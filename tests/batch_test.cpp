@@ -40,6 +40,19 @@ TEST_F(BatchTest, EveryNumberOfThreadsGivesTheSameBytes) {
   }
 }
 
+// The threads of a job share the tiles, and each finds the tables of some.
+TEST_F(BatchTest, EveryNumberOfThreadsFindsTheSameTables) {
+  const std::string stages = "clahe:3:4,smooth";
+  for (const std::string& name : names_) expected_[name] = reference_file(in_.file(name), stages);
+  for (const auto& [jobs, threads] : {std::pair{1, 2}, std::pair{2, 3}}) {
+    SCOPED_TRACE(threads);
+    BatchSettings tiles = settings(jobs, threads);
+    tiles.stages = parse_stages(stages);
+    Batch batch(items(), tiles);
+    expect_all_done(batch);
+  }
+}
+
 TEST_F(BatchTest, TheReferenceGivesTheSameBytes) {
   BatchSettings with = settings(2);
   with.make_engine = make_reference_engine;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +16,16 @@
 #include "images/codecs/codec_parts.h"
 #include "images/error.h"
 #include "images/image.h"
+#include "kernels/cuda16_ways.h"
 #include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "pipeline/stage_list.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
+
+#ifdef IMGPIPE_TEST_CUDA
+#include "pipeline/cuda/cuda_api.h"
+#endif
 
 namespace imgpipe::test {
 namespace {
@@ -158,38 +164,56 @@ Image grey(const Size& size, SampleType sample, const ValueOf& value) {
   return image;
 }
 
-StageCall<Host> call_of(const Image& in, Image& out, const Parameters& parameters, int planes) {
+StageCall<Host> call_of(std::span<const Image> in, std::span<Image> out, const Parameters& parameters) {
   StageCall<Host> call{};
-  call.in.type = {.width = in.shape().width,
-                  .height = in.shape().height,
-                  .color_channels = planes,
-                  .sample = in.shape().sample};
+  const Shape& shape = in.front().shape();
+  call.in.type = {.width = shape.width,
+                  .height = shape.height,
+                  .color_channels = static_cast<int>(in.size()),
+                  .sample = shape.sample};
   call.out.type = call.in.type;
-  for (int i = 0; i < planes; ++i) {
-    call.in.planes[static_cast<std::size_t>(i)] = in.untyped_view();
-    call.out.planes[static_cast<std::size_t>(i)] = out.untyped_view();
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    call.in.planes[i] = in[i].untyped_view();
+    call.out.planes[i] = out[i].untyped_view();
   }
   call.parameters = parameters;
   return call;
+}
+
+// As many images of that shape.
+std::vector<Image> images_like(std::span<const Image> images) {
+  std::vector<Image> others;
+  for (const Image& image : images) others.emplace_back(image.shape());
+  return others;
+}
+
+// What the reference makes of each plane by itself.
+std::vector<Image> expected_of(const std::vector<Image>& in, const Parameters& parameters) {
+  std::vector<Image> all;
+  for (const Image& plane : in) {
+    Image& made = all.emplace_back(plane.shape());
+    functions(clahe(), plane.shape().sample).reference(call_of({&plane, 1}, {&made, 1}, parameters));
+  }
+  return all;
 }
 
 // As many tiles as there may be, on images with fewer pixels than tiles and with more.
 TEST(Clahe, SixteenTilesASide) {
   for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
     for (const Size& size : {Size{1, 1}, Size{15, 2}, Size{130, 97}, Size{160, 96}}) {
-      const Image in =
-          grey(size, sample, [](auto x, auto y) { return (x * 7919 + y * 104729 + x * y) % 251 * 200; });
-      Image expected(in.shape());
-      Image got(in.shape());
+      std::vector<Image> in;
+      in.push_back(
+          grey(size, sample, [](auto x, auto y) { return (x * 7919 + y * 104729 + x * y) % 251 * 200; }));
+      std::vector<Image> got = images_like(in);
       const Parameters parameters = parameters_of("clahe:1.25:16");
-      functions(clahe(), sample).reference(call_of(in, expected, parameters, 1));
-      StageCall<Host> call = call_of(in, got, parameters, 1);
+      const std::vector<Image> expected = expected_of(in, parameters);
+      StageCall<Host> call = call_of(in, got, parameters);
       std::vector<std::byte> found(static_cast<std::size_t>(found_bytes(clahe(), call.in.type, parameters)));
       for (std::int64_t part = 0; part < clahe_find_parts(call.in.type, parameters); ++part)
         clahe_find_part(call.in, parameters, part, found.data());
       call.found = {found.data(), std::ssize(found)};
       functions(clahe(), sample).cpu(call, {0, size.height, 0, 0});
-      EXPECT_EQ(first_difference(std::as_const(expected).untyped_view(), std::as_const(got).untyped_view()),
+      EXPECT_EQ(first_difference(expected.front().untyped_view(), std::as_const(got.front()).untyped_view()),
                 "")
           << size.width << "x" << size.height;
     }
@@ -226,25 +250,68 @@ std::vector<LargeCase> large_cases() {
            }}};
 }
 
+using Launch = std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)>;
+
+// `planes` different planes: the second is mirrored, the third brighter.
+void expect_on_cuda(const LargeCase& test, SampleType sample, std::size_t planes, const Launch& launch) {
+  SCOPED_TRACE(test.name + " " + test.step + " " + std::to_string(planes) + " planes, bits " +
+               std::to_string(8 * sample_bytes(sample)));
+  std::vector<Image> in;
+  in.push_back(grey(test.size, sample, test.value));
+  if (planes == 3) {
+    in.push_back(
+        grey(test.size, sample, [&](auto x, auto y) { return test.value(test.size.width - 1 - x, y); }));
+    in.push_back(
+        grey(test.size, sample, [&](auto x, auto y) { return test.value(x, y) * 3 + 1000 + x % 5; }));
+  }
+  const Parameters parameters = parameters_of(test.step);
+  const std::vector<Image> expected = expected_of(in, parameters);
+  std::vector<Image> got = images_like(in);
+  std::vector<std::uint64_t> counts(planes);
+  StageCall<Host> call = call_of(in, got, parameters);
+  call.histogram = {counts.data(), 1, static_cast<int>(planes), 1, 1};
+  const auto work = [&](const StageCall<Device>& device, const CudaLaunch& on) {
+    IMGPIPE_CUDA(static_cast<cudaError_t>(launch(device, on)));
+    return std::string();
+  };
+  ASSERT_EQ(run_on_cuda(work, call, clahe_finds_bytes(call.in.type, parameters)), "");
+  for (std::size_t i = 0; i < planes; ++i) {
+    ASSERT_EQ(first_difference(expected[i].untyped_view(), std::as_const(got[i]).untyped_view()), "")
+        << "plane " << i;
+  }
+}
+
 TEST(Clahe, LargeImagesOnCuda) {
   IMGPIPE_NEED_CUDA();
   for (const LargeCase& test : large_cases()) {
-    for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
-      const Image in = grey(test.size, sample, test.value);
-      Image expected(in.shape());
-      Image got(in.shape());
-      const Parameters parameters = parameters_of(test.step);
-      functions(clahe(), sample).reference(call_of(in, expected, parameters, 1));
-      for (const int planes : {1, 3}) {
-        std::vector<std::uint64_t> counts(1);
-        StageCall<Host> call = call_of(in, got, parameters, planes);
-        call.histogram = {counts.data(), 1, 1, 1, 1};
-        ASSERT_EQ(run_on_cuda(clahe(), call), "") << test.name << " " << test.step;
-        ASSERT_EQ(first_difference(std::as_const(expected).untyped_view(), std::as_const(got).untyped_view()),
-                  "")
-            << test.name << " " << test.step << " " << planes << " planes, bits " << 8 * sample_bytes(sample);
-      }
+    for (const std::size_t planes : {1, 3}) {
+      expect_on_cuda(test, SampleType::u8, planes, clahe_cuda);
+      expect_on_cuda(test, SampleType::u16, planes, clahe16_cuda);
+      if (testing::Test::HasFatalFailure()) return;
     }
+  }
+}
+
+// As devices with less shared memory count.
+TEST(Clahe, OtherPartsOnCuda) {
+  IMGPIPE_NEED_CUDA();
+  for (const LargeCase& test : large_cases()) {
+    for (const int parts : {2, 4}) {
+      expect_on_cuda(test, SampleType::u16, 1,
+                     [parts](const auto& call, const auto& on) { return clahe16_way_cuda(call, on, parts); });
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+// Little enough for tools that slow a kernel down a thousandfold.
+TEST(Clahe, ATinyImageOnCuda) {
+  IMGPIPE_NEED_CUDA();
+  const LargeCase tiny{"noise", {40, 30}, "clahe:2:2", large_cases()[3].value};
+  expect_on_cuda(tiny, SampleType::u8, 1, clahe_cuda);
+  for (const int parts : {1, 2, 4}) {
+    expect_on_cuda(tiny, SampleType::u16, 1,
+                   [parts](const auto& call, const auto& on) { return clahe16_way_cuda(call, on, parts); });
   }
 }
 

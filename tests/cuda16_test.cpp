@@ -1,5 +1,5 @@
-// The CUDA functions of 16-bit samples where tests that know stages only by their row do not reach: counters
-// that pass 16 bits, parts of the values, every range of a stretch, Otsu's value of many histograms.
+// The CUDA functions of 16-bit samples where tests that know stages only by their row do not reach: every
+// range of a stretch, Otsu's value of many histograms. cuda16_hist_test has what counts.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,180 +12,18 @@
 #include <gtest/gtest.h>
 
 #include "kernels/contrast/contrast.h"
-#include "kernels/hist/hist.h"
+#include "kernels/cuda16_ways.h"
 #include "kernels/stage.h"
 #include "kernels/threshold/threshold.h"
-#include "pipeline/compare.h"
-#include "pipeline/owned_frame.h"
-#include "tests/support/cuda_backend.h"
 
 #ifdef IMGPIPE_TEST_CUDA
-#include "pipeline/cuda/cuda_api.h"
+#include "tests/support/cuda_planes.h"
 #endif
 
 namespace imgpipe::test {
 namespace {
 
-constexpr int kBins16 = 65536;
-constexpr std::size_t kThreePlanes = std::size_t{3} * kBins16;
-
 #ifdef IMGPIPE_TEST_CUDA
-
-// ---- one stage --------------------------------------------------------------------------------------
-
-using ValueOf = std::function<std::uint32_t(std::int64_t)>;
-
-// A planar image, each plane filled in the order of its samples.
-struct Planes {
-  Planes(std::int64_t width, std::int64_t height, int colors, SampleType sample, const ValueOf& value = {})
-      : type{width, height, colors, false, Layout::planar, sample} {
-    for (int c = 0; c < colors; ++c) {
-      images.emplace_back(Shape{width, height, 1, sample});
-      if (!value) continue;
-      for (std::int64_t i = 0; i < width * height; ++i) {
-        const std::uint32_t v = value(c * width * height + i);
-        if (sample == SampleType::u16) {
-          images.back().untyped_view().as<Sample16>().data[i] = static_cast<Sample16>(v);
-        } else {
-          images.back().untyped_view().as<Sample>().data[i] = static_cast<Sample>(v);
-        }
-      }
-    }
-  }
-  Frame<std::byte, Host> frame() {
-    Frame<std::byte, Host> all{type, {}};
-    for (std::size_t c = 0; c < images.size(); ++c) all.planes[c] = images[c].untyped_view();
-    return all;
-  }
-
-  FrameType type;
-  std::vector<Image> images;
-};
-
-DeviceWork launched(const std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)>& function) {
-  return [function](const StageCall<Device>& call, const CudaLaunch& launch) {
-    IMGPIPE_CUDA(static_cast<cudaError_t>(function(call, launch)));
-    return std::string();
-  };
-}
-
-void expect_equal_planes(Planes& expected, Planes& got) {
-  const Difference difference = compare_frames(expected.frame(), got.frame());
-  ASSERT_TRUE(difference.identical()) << difference.text();
-}
-
-struct HistCase {
-  std::string name;
-  ValueOf value;
-};
-
-std::vector<HistCase> hist_cases() {
-  const auto random = [](std::int64_t i) {
-    auto z = static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15U;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-    return static_cast<std::uint32_t>((z ^ (z >> 27)) >> 20);
-  };
-  return {
-      {"zeros", [](std::int64_t) { return 0U; }},
-      {"full", [](std::int64_t) { return 65535U; }},
-      {"one value", [](std::int64_t) { return 12345U; }},
-      {"noise", [=](std::int64_t i) { return random(i) & 0xFFFF; }},
-      {"ramp", [](std::int64_t i) { return static_cast<std::uint32_t>(i) & 0xFFFF; }},
-      {"two values, any words", [=](std::int64_t i) { return random(i) % 2 == 0 ? 40U : 51000U; }},
-      // Both halves of one word pass their ends, and meet.
-      {"two values of one word", [=](std::int64_t i) { return random(i) % 2 == 0 ? 6U : 7U; }},
-      {"two values of one word of each quarter",
-       [=](std::int64_t i) { return 6U + random(i) % 2 + 16384U * (random(i) >> 4 & 3); }},
-      {"the lower half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 32769U : 32768U; }},
-      {"the upper half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 65534U : 65535U; }},
-      {"flat areas", [](std::int64_t i) { return static_cast<std::uint32_t>(i / 777 * 40503) & 0xFFFF; }},
-      {"12 bits", [=](std::int64_t i) { return (random(i) & 0xFFF) * 16; }},
-      // Each passes 16 bits, but a warp has none often enough to add it up first.
-      {"eight values", [=](std::int64_t i) { return random(i) % 8 * 8191; }},
-      {"hot values that change",
-       [=](std::int64_t i) { return static_cast<std::uint32_t>(i >> 15 & 0xFF) * 257 + random(i) % 4; }},
-      {"a hot value among noise",
-       [=](std::int64_t i) { return random(i) % 3 == 0 ? 4095U : random(i) >> 3 & 0xFFFF; }},
-      {"thirty values", [=](std::int64_t i) { return random(i) % 30 * 2027; }},
-      {"thirty values of fifteen words", [=](std::int64_t i) { return 51000U + random(i) % 30; }},
-  };
-}
-
-struct HistWay {
-  std::string name;
-  std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)> launch;
-};
-
-// Those that the device can.
-std::vector<HistWay> hist_ways() {
-  std::vector<HistWay> all;
-  const auto add = [&](const std::string& name, const Hist16Way& way) {
-    all.push_back({name, [way](const StageCall<Device>& call, const CudaLaunch& launch) {
-                     return hist16_way_cuda(call, launch, way);
-                   }});
-  };
-  for (const int parts : {1, 2, 4}) add("parts " + std::to_string(parts), {.parts = parts});
-  if (find_cuda_device(0).major >= 9) add("clusters", {.clusters = true});
-  return all;
-}
-
-void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
-                 const std::vector<int>& multiprocessors) {
-  Planes image(width, height, 1, SampleType::u16, test.value);
-  std::vector<std::uint64_t> expected(kBins16, 0);
-  const auto plane = image.images[0].untyped_view().as<Sample16>();
-  for (std::int64_t i = 0; i < plane.width * plane.height; ++i) ++expected[plane.data[i]];
-  for (const HistWay& way : hist_ways()) {
-    for (const int count : multiprocessors) {
-      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " " + way.name +
-                   " multiprocessors " + std::to_string(count));
-      std::vector<std::uint64_t> counts(kBins16, 0xDEADBEEF);
-      StageCall<Host> call{};
-      call.in = image.frame();
-      call.histogram = {counts.data(), kBins16, 1, kBins16, 1};
-      const auto launch_way = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        return way.launch(device, {launch.stream, count});
-      };
-      ASSERT_EQ(run_on_cuda(launched(launch_way), call), "");
-      for (std::size_t bin = 0; bin < expected.size(); ++bin)
-        ASSERT_EQ(expected[bin], counts[bin]) << "bin " << bin;
-    }
-  }
-}
-
-// A few multiprocessors make blocks count much: 4 million samples pass 16 bits 64 times in a word.
-TEST(CudaHist16, CountersThatPass16Bits) {
-  IMGPIPE_NEED_CUDA();
-  for (const HistCase& test : hist_cases()) {
-    expect_hist(test, 2048, 2048, {1, 3, 132});
-    expect_hist(test, 1999, 1501, {1, 3});
-    if (testing::Test::HasFatalFailure()) return;
-  }
-}
-
-TEST(CudaHist16, ASmallImageInEveryWay) {
-  IMGPIPE_NEED_CUDA();
-  for (const HistCase& test : hist_cases()) {
-    expect_hist(test, 13, 7, {1});
-    expect_hist(test, 211, 97, {1, 2});
-    if (testing::Test::HasFatalFailure()) return;
-  }
-}
-
-TEST(CudaHist16, ThreeLargePlanes) {
-  IMGPIPE_NEED_CUDA();
-  Planes image(3001, 2003, 3, SampleType::u16,
-               [](std::int64_t i) { return static_cast<std::uint32_t>(i * i >> 9) & 0xFFFF; });
-  std::vector<std::uint64_t> expected(kThreePlanes);
-  std::vector<std::uint64_t> counts(kThreePlanes, 1);
-  StageCall<Host> call{};
-  call.in = image.frame();
-  call.histogram = {expected.data(), kBins16, 3, kBins16, 1};
-  hist16_reference(call);
-  call.histogram.data = counts.data();
-  ASSERT_EQ(run_on_cuda(launched(hist16_cuda), call), "");
-  ASSERT_EQ(expected, counts);
-}
 
 // A ramp of every value through the range that made-up counts give, for one plane and three.
 void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters& parameters, SampleType from,
@@ -195,7 +33,6 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
   Planes in(bins, 1, colors, from, [](std::int64_t i) { return static_cast<std::uint32_t>(i); });
   const SampleType to = wide_to ? SampleType::u16 : SampleType::u8;
   Planes expected(bins, 1, colors, to);
-  Planes got(bins, 1, colors, to);
   std::vector<std::uint64_t> own = counts;
   StageCall<Host> call{};
   call.in = in.frame();
@@ -203,11 +40,17 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
   call.histogram = {own.data(), bins, colors, bins, 1};
   call.parameters = parameters;
   from == SampleType::u16 ? contrast16_reference(call) : contrast_reference(call);
-  call.out = got.frame();
   const Stage& stage = *find_stage("contrast");
-  ASSERT_EQ(run_on_cuda(stage, call), "");
-  ASSERT_EQ(own, counts);
-  expect_equal_planes(expected, got);
+  for (const Clusters way : {Clusters::where_they_are, Clusters::none}) {
+    Planes got(bins, 1, colors, to);
+    call.out = got.frame();
+    const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
+      return contrast16_way_cuda(device, on, way);
+    };
+    ASSERT_EQ(run_on_cuda(launched(launch), call, finds_bytes(stage, in.type, parameters)), "");
+    ASSERT_EQ(own, counts);
+    expect_equal_planes(expected, got);
+  }
   // The same with what the host has found.
   std::vector<std::byte> found(static_cast<std::size_t>(contrast_found_bytes(in.type, parameters)));
   contrast_find(in.type, parameters, call.histogram, found.data());
@@ -248,7 +91,7 @@ TEST(CudaContrast16, RangesOfMadeUpCounts) {
   }
 }
 
-// The first and the last bin alone, and neighbours around the parts that a warp looks through.
+// The first and the last bin alone, and neighbours around the bins of a thread and of a block.
 TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
   IMGPIPE_NEED_CUDA();
   for (const int lo : {0, 1, 2, 63, 64, 2047, 2048, 4095, 32767, 65533}) {
@@ -263,6 +106,15 @@ TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
     }
   }
 }
+
+TEST(CudaContrast16, ATinyImage) {
+  IMGPIPE_NEED_CUDA();
+  std::vector<std::uint64_t> counts(kBins16, 0);
+  counts[2047] = counts[32768] = 1;
+  expect_contrast(counts, Parameters{}, SampleType::u16, true);
+}
+
+// ---- Otsu's value -------------------------------------------------------------------------------------
 
 std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
   std::vector<std::uint64_t> counts(kBins16, 0);
@@ -295,7 +147,8 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
 }
 
 // Every value once: the picture shows the threshold.
-void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways) {
+void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways,
+                    Clusters clusters = Clusters::where_they_are) {
   Planes in(256, 256, colors, SampleType::u16,
             [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
   Planes expected(256, 256, colors, SampleType::u16);
@@ -308,8 +161,8 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
   const auto room = threshold_found_bytes(in.type, call.parameters);
   for (const OtsuWay way : ways) {
     SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
-    const auto function = [way](const StageCall<Device>& device, const CudaLaunch& launch) {
-      return threshold16_way_cuda(device, launch, way);
+    const auto function = [way, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
+      return threshold16_way_cuda(device, launch, way, clusters);
     };
     Planes got(256, 256, colors, SampleType::u16);
     call.out = got.frame();
@@ -341,9 +194,26 @@ TEST(CudaThreshold16, OtsuIsChosen) {
   for (int i = 0; i < 20; ++i) {
     const int kinds[]{0, 1, 3, 7};
     SCOPED_TRACE("case " + std::to_string(i));
-    expect_otsu_of(made_histogram(kinds[i % 4], random), 1, {OtsuWay::chosen_only});
+    const std::vector<std::uint64_t> counts = made_histogram(kinds[i % 4], random);
+    for (const Clusters clusters : {Clusters::where_they_are, Clusters::none})
+      expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, clusters);
     if (testing::Test::HasFatalFailure()) return;
   }
+}
+
+TEST(CudaThreshold16, OtsuOfOneHistogram) {
+  IMGPIPE_NEED_CUDA();
+  std::mt19937_64 random(6);
+  const std::vector<std::uint64_t> counts = made_histogram(0, random);
+  expect_otsu_of(counts, 1, {OtsuWay::chosen_only});
+  expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, Clusters::none);
+}
+
+// The search from bin to bin, as above: few bins have samples.
+TEST(CudaThreshold16, OtsuIsSearchedFor) {
+  IMGPIPE_NEED_CUDA();
+  std::mt19937_64 random(6);
+  expect_otsu_of(made_histogram(4, random), 1, {OtsuWay::searched});
 }
 
 TEST(CudaThreshold16, OtsuOfAFewHistograms) {

@@ -4,8 +4,7 @@
 // by itself. The rule is that of OpenCV's createCLAHE(), rounding by rounding (docs/pixels.md).
 //
 //   tiles     |   0   |   1   |   2   |      the last one may reach beyond the image
-//   cells     | 0 |   1   |   2   | 3 |      between two middles; pixels of cell i are between tiles i-1 and
-//   i
+//   cells     | 0 |   1   |   2   | 3 |      between two middles: of tiles i - 1 and i is cell i
 #pragma once
 
 #include <array>

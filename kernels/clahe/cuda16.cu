@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/clahe/tables.cuh"
+#include "kernels/cuda16_ways.h"
 #include "kernels/hist/count_warp.cuh"
 
 namespace imgpipe {
@@ -120,21 +121,15 @@ CudaStatus count_tiles(const Plane<const Sample16, Device>& plane, const ClaheTi
 }
 
 CudaStatus clahe_plane(const Plane<const Sample16, Device>& in, const Plane<Sample16, Device>& out,
-                       const ClaheTiles& tiles, std::byte* memory, int shared_bytes,
-                       const CudaLaunch& launch) {
+                       const ClaheTiles& tiles, std::byte* memory, int parts, const CudaLaunch& launch) {
   auto* const counters = reinterpret_cast<std::uint32_t*>(memory);
   const std::size_t count = static_cast<std::size_t>(tiles.count()) * kWideBins;
   std::uint32_t* const pairs = counters + count;
   const cudaError_t cleared = cudaMemsetAsync(counters, 0, count * sizeof(std::uint32_t), launch.stream);
   if (cleared != cudaSuccess) return cleared;
-  const auto fits = [shared_bytes](std::size_t bytes) {
-    return bytes <= static_cast<std::size_t>(shared_bytes);
-  };
-  const bool all = fits(sizeof(SharedHistogram<1, kCountThreads>));
-  const bool half = fits(sizeof(SharedHistogram<2, kCountThreads>));
-  const CudaStatus counted = all    ? count_tiles<1>(in, tiles, counters, launch)
-                             : half ? count_tiles<2>(in, tiles, counters, launch)
-                                    : count_tiles<4>(in, tiles, counters, launch);
+  const CudaStatus counted = parts == 1   ? count_tiles<1>(in, tiles, counters, launch)
+                             : parts == 2 ? count_tiles<2>(in, tiles, counters, launch)
+                                          : count_tiles<4>(in, tiles, counters, launch);
   if (counted != cudaSuccess) return counted;
   clahe_tables_kernel<Sample16>
       <<<static_cast<unsigned>(tiles.count()), kTableThreads<Sample16>, 0, launch.stream>>>(
@@ -148,17 +143,21 @@ CudaStatus clahe_plane(const Plane<const Sample16, Device>& in, const Plane<Samp
 
 }  // namespace
 
-CudaStatus clahe16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  int shared_bytes = 0;
-  if (const cudaError_t status = shared_bytes_of_a_block(shared_bytes); status != cudaSuccess) return status;
+CudaStatus clahe16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts) {
   const ClaheTiles tiles(call.in.type, call.parameters);
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
     const CudaStatus status = clahe_plane(call.in.plane<Sample16>(i), call.out.plane<Sample16>(i), tiles,
-                                          call.finds, shared_bytes, launch);
+                                          call.finds, parts, launch);
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;
+}
+
+CudaStatus clahe16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  int parts = 0;
+  if (const cudaError_t status = parts_that_fit<kCountThreads>(parts); status != cudaSuccess) return status;
+  return clahe16_way_cuda(call, launch, parts);
 }
 
 }  // namespace imgpipe

@@ -17,7 +17,7 @@ namespace {
 // ---- from 8 bits to 8 -----------------------------------------------------------------------------------
 
 // d factor + round, over 2^16. The carry of the lower half is the top bit of an average that loses no bit.
-HWY_INLINE V16 stretched_distance(V16 distance, const StretchFactor& factor) {
+HWY_INLINE V16 stretched_distance(V16 distance, const ByteStretchFactor& factor) {
   const D16 d;
   const V16 fraction = hn::Set(d, factor.fraction);
   const V16 low = hn::Mul(distance, fraction);
@@ -27,7 +27,7 @@ HWY_INLINE V16 stretched_distance(V16 distance, const StretchFactor& factor) {
   return hn::Add(whole, carry);
 }
 
-HWY_INLINE V8 stretched_vector(V8 v, const StretchFactor& factor) {
+HWY_INLINE V8 stretched_vector(V8 v, const ByteStretchFactor& factor) {
   const D8 d;
   const V8 distance = hn::Min(hn::SaturatedSub(v, hn::Set(d, factor.lo)), hn::Set(d, factor.span));
   const V16 even = stretched_distance(Pairs<Sample>::even(distance), factor);
@@ -75,7 +75,7 @@ void stretch_plane(const StageCall<Host>& call, const Band& band, std::size_t i,
   if (range.hi <= range.lo) {
     convert_plane<From, To>(call, band, i);
   } else if constexpr (sizeof(From) == 1 && sizeof(To) == 1) {
-    const StretchFactor factor = stretch_factor(range.lo, range.hi);
+    const ByteStretchFactor factor = byte_stretch_factor(range.lo, range.hi);
     map_plane<From, To>(call, band, i, [factor](V8 v) HWY_ATTR { return stretched_vector(v, factor); });
   } else {
     const WideStretchFactor factor = wide_stretch_factor<To>(range.lo, range.hi);

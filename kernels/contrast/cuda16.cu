@@ -58,13 +58,13 @@ void launch_to(const StageCall<Device>& call, const StretchRange* ranges, const 
 
 }  // namespace
 
-CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+CudaStatus contrast16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
   const ContrastParameters parameters(call.parameters);
   const StretchRange* ranges = call.found.as<StretchRange>();
   if (ranges == nullptr) {
     auto* const own = reinterpret_cast<StretchRange*>(call.finds);
     if (own == nullptr) return cudaErrorInvalidValue;
-    if (const CudaStatus status = find_range(call, parameters, own, launch); status != cudaSuccess)
+    if (const CudaStatus status = find_range(call, parameters, own, launch, way); status != cudaSuccess)
       return status;
     ranges = own;
   }
@@ -77,6 +77,10 @@ CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& laun
         color_planes(call.in), color_planes(call.out), ranges);
   }
   return cudaGetLastError();
+}
+
+CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return contrast16_way_cuda(call, launch, Clusters::where_they_are);
 }
 
 }  // namespace imgpipe

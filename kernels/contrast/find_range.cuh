@@ -63,13 +63,11 @@ __global__ __launch_bounds__(kBinThreads, 1) void find_range_kernel(Histogram<De
 }
 
 inline CudaStatus find_range(const StageCall<Device>& call, const ContrastParameters& parameters,
-                             StretchRange* ranges, const CudaLaunch& launch) {
+                             StretchRange* ranges, const CudaLaunch& launch, Clusters way) {
   const bool joint = parameters.stretch == Stretch::joint;
-  const unsigned clusters = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
-  return launch_over_bins([&](auto blocks) {
-    return launch_clusters<blocks.value>(&find_range_kernel<blocks.value>, dim3(blocks.value, clusters),
-                                         kBinThreads, 0, launch, call.histogram, parameters, ranges);
-  });
+  const unsigned count = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
+  return launch_over_bins(&find_range_kernel<kBinBlocks>, &find_range_kernel<1>, count, launch, way,
+                          call.histogram, parameters, ranges);
 }
 
 }  // namespace imgpipe

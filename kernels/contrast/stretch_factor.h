@@ -19,7 +19,7 @@
 namespace imgpipe {
 
 // From 8 bits to 8, n = 16: a factor of at most 24 bits.
-struct StretchFactor {
+struct ByteStretchFactor {
   Sample lo;
   Sample span;
   std::uint16_t whole;     // of factor / 2^16
@@ -28,7 +28,7 @@ struct StretchFactor {
 };
 
 // hi > lo.
-constexpr StretchFactor stretch_factor(int lo, int hi) {
+constexpr ByteStretchFactor byte_stretch_factor(int lo, int hi) {
   const auto span = static_cast<std::uint32_t>(hi - lo);
   std::uint32_t factor = 255U * 65536U / span;
   const std::uint32_t rest = 255U * 65536U % span;

@@ -69,21 +69,22 @@ __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histog
 
 }  // namespace
 
-CudaStatus equalize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+CudaStatus equalize16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
   const Sample16* tables = call.found.as<Sample16>();
   if (tables == nullptr) {
     auto* const own = reinterpret_cast<Sample16*>(call.finds);
     if (own == nullptr) return cudaErrorInvalidValue;
-    const CudaStatus made = launch_over_bins([&](auto blocks) {
-      return launch_clusters<blocks.value>(
-          &equalize16_table_kernel<blocks.value>,
-          dim3(blocks.value, static_cast<unsigned>(call.in.type.color_channels)), kBinThreads, 0, launch,
-          call.histogram, own);
-    });
+    const CudaStatus made = launch_over_bins(
+        &equalize16_table_kernel<kBinBlocks>, &equalize16_table_kernel<1>,
+        static_cast<unsigned>(call.in.type.color_channels), launch, way, call.histogram, own);
     if (made != cudaSuccess) return made;
     tables = own;
   }
   return look_up_planes(call, {tables, kTableSamples}, launch);
+}
+
+CudaStatus equalize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return equalize16_way_cuda(call, launch, Clusters::where_they_are);
 }
 
 }  // namespace imgpipe

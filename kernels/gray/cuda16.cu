@@ -1,22 +1,15 @@
 // gray of 16-bit samples.
 #include "kernels/device_rows.cuh"
 #include "kernels/gray/gray.h"
+#include "kernels/gray/split_weights.h"
 
 namespace imgpipe {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kShift = 16;
 
-// The weights of all three formulas brought to a shift of 16, so that the luma is the upper half of the sum,
-// which 32 bits hold: 65535 * 2^16 + 2^15.
-LumaWeights weights_of(Luma luma) {
-  const LumaWeights w = luma_weights(luma);
-  const int more = kShift - w.shift;
-  return {w.r << more, w.g << more, w.b << more, kShift};
-}
-
-// A lane turns 8 pixels (3 or 4 loads of 16 bytes) into one store of 16 bytes, and with RGBA a second one of
+// The luma is the upper half of the sum of weights_of_16_bits(), which 32 bits hold: 65535 * 2^16 + 2^15. A
+// lane turns 8 pixels (3 or 4 loads of 16 bytes) into one store of 16 bytes, and with RGBA a second one of
 // alpha.
 template <int Channels>
 __global__ __launch_bounds__(kThreads) void gray16_kernel(Plane<const Sample16, Device> in,
@@ -32,7 +25,7 @@ __global__ __launch_bounds__(kThreads) void gray16_kernel(Plane<const Sample16, 
 #pragma unroll
     for (int k = 0; k < kWideVectorPixels; ++k) {
       sums[k] = weights.r * wide_of(words, Channels * k) + weights.g * wide_of(words, Channels * k + 1) +
-                weights.b * wide_of(words, Channels * k + 2) + (1U << (kShift - 1));
+                weights.b * wide_of(words, Channels * k + 2) + (1U << 15);
     }
     std::uint32_t grey[4];
 #pragma unroll
@@ -56,7 +49,7 @@ CudaStatus gray16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) 
   const auto kernel = call.in.type.alpha ? gray16_kernel<4> : gray16_kernel<3>;
   kernel<<<grid, kThreads, 0, launch.stream>>>(call.in.plane<Sample16>(0), call.out.plane<Sample16>(0),
                                                call.out.plane<Sample16>(kAlphaPlane),
-                                               weights_of(GrayParameters(call.parameters).luma));
+                                               weights_of_16_bits(GrayParameters(call.parameters).luma));
   return cudaGetLastError();
 }
 

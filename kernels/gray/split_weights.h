@@ -1,4 +1,4 @@
-// The weights of a luma as the host's vectors take them.
+// The weights of a luma as vectors take them.
 #pragma once
 
 #include <cstdint>

@@ -24,6 +24,16 @@ struct SharedHistogram {
 };
 static_assert(sizeof(SharedHistogram<4, 1024>) <= 48 * 1024);
 
+// The fewest parts of the values of which a block of the present device holds one: 1, 2 or 4.
+template <int Threads>
+cudaError_t parts_that_fit(int& parts) {
+  int most_bytes = 0;
+  const cudaError_t status = shared_bytes_of_a_block(most_bytes);
+  const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(most_bytes) >= bytes; };
+  parts = fits(sizeof(SharedHistogram<1, Threads>)) ? 1 : fits(sizeof(SharedHistogram<2, Threads>)) ? 2 : 4;
+  return status;
+}
+
 // A set of a vector's 8 samples: sample k is bit 15 - k / 2 where it is the lower half of its word, 31 - k /
 // 2 where it is the upper one.
 constexpr std::uint32_t kWholeVector = 0xF000F000;

@@ -3,12 +3,16 @@
 // once; elsewhere halves or quarters of the values. From compute capability 9.0 on the two blocks of a
 // cluster add their counters up before they go to device memory.
 //
-// H200, 2026-11-22, 8773x5352, us, for photo | noise | 12 bits | one value | five (before counters left by
-// word, and warps remembered hot values): one block 55.4 | 60.2 | 45.2 | 42.4 | 106; clusters of two 47.7 |
-// 49.4 | 44.7 | 42.5 | 106; two exact passes, half of the values each, 93.6 | 113 | 84.6 | 69.4 | 171.
-// Rejected: 32-bit counters over the shared memory of a cluster of two, where half of all additions cross to
-// the other multiprocessor, 317 | 304 | 306 | 37.1 | 97.6, of four 939 | 884 | 875 | 64.6 | 190; additions of
-// which nobody looks at the result, proved by the sum of all counters, 49.0 | 50.8 | 46.3 | 44.7 | 200.
+// H200, 2026-11-22, 8773x5352, us; hist of 8-bit samples takes 17.0:
+//
+//                      photo   noise   12 bits   one value   two values   five values
+//   clusters of two     48.1    50.8      44.7        39.2         41.2          57.4
+//   one block           56.0    61.4      45.4        38.6         40.9          57.3
+//   halves              96.7   117.2      85.8        65.4         69.6         102.4
+//
+// Two ways were slower, as measured before warps remembered hot values: counters of 32 bits over the shared
+// memory of a cluster, where half of all additions, or more, go to another multiprocessor; and additions
+// whose result nobody looks at, which the sum of all counters must then prove right.
 #include "kernels/block_cluster.cuh"
 #include "kernels/hist/count_warp.cuh"
 #include "kernels/hist/hist.h"
@@ -144,19 +148,16 @@ CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& laun
   if (cleared != cudaSuccess) return cleared;
   if (way.parts == 2) return launch_hist<2, 1>(call, launch);
   if (way.parts == 4) return launch_hist<4, 1>(call, launch);
-  return way.clusters ? launch_hist<1, 2>(call, launch) : launch_hist<1, 1>(call, launch);
+  bool clusters = false;
+  if (const cudaError_t found = has_clusters(&hist16_kernel<1, 2>, clusters); found != cudaSuccess)
+    return found;
+  return way.clusters && clusters ? launch_hist<1, 2>(call, launch) : launch_hist<1, 1>(call, launch);
 }
 
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  int most_bytes = 0;
-  bool clusters = false;
-  if (const cudaError_t found = shared_bytes_of_a_block(most_bytes); found != cudaSuccess) return found;
-  if (const cudaError_t found = has_clusters(clusters); found != cudaSuccess) return found;
-  const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(most_bytes) >= bytes; };
-  const int parts = fits(sizeof(SharedHistogram<1, kThreads>))   ? 1
-                    : fits(sizeof(SharedHistogram<2, kThreads>)) ? 2
-                                                                 : 4;
-  return hist16_way_cuda(call, launch, {.parts = parts, .clusters = clusters});
+  int parts = 0;
+  if (const cudaError_t found = parts_that_fit<kThreads>(parts); found != cudaSuccess) return found;
+  return hist16_way_cuda(call, launch, {.parts = parts, .clusters = true});
 }
 
 }  // namespace imgpipe

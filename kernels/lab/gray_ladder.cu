@@ -65,14 +65,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void vectors_kernel(SourceOf<T> 
   for (auto at = grid_stride<kEach>(in); at.inside(); at.next()) {
     const T* from = in.row(at.y()) + 3 * at.x();
     std::uint32_t words[12];
-#pragma unroll
-    for (int i = 0; i < 3; ++i) {
-      const uint4 vector = load_vector(from + kEach * i);
-      words[4 * i] = vector.x;
-      words[4 * i + 1] = vector.y;
-      words[4 * i + 2] = vector.z;
-      words[4 * i + 3] = vector.w;
-    }
+    load_vectors<3>(from, words);
     const std::uint32_t grey[4] = {luma_word<T>(words, 0, weights), luma_word<T>(words, 1, weights),
                                    luma_word<T>(words, 2, weights), luma_word<T>(words, 3, weights)};
     store_vector(out.row(at.y()) + at.x(), grey, at.left());

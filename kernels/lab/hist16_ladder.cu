@@ -1,7 +1,6 @@
 // The CUDA rungs of hist that are for samples of 16 bits alone, oldest first; hist_ladder.cpp tells their
 // story. All begin with clearing the 65,536 counters, and are timed with it.
-#include <cooperative_groups.h>
-
+#include "kernels/block_cluster.cuh"
 #include "kernels/lab/hist_ladder.h"
 #include "kernels/lab/ladder.cuh"
 
@@ -84,8 +83,9 @@ __global__ __launch_bounds__(kMostBlockThreads) void cluster_kernel(SourceOf<Sam
 }
 
 // Two counters of 16 bits a word: value v in the lower half of word v, or, from 32,768 on, in the upper half
-// of word v - 32,768. Every kRoundPixels of a thread the block empties them. Barriers: counters are cleared
-// before the first count, complete before they are added to the image's, and added before they are cleared.
+// of word v - 32,768. The block empties them before it can have counted more than kMostCount. Barriers:
+// counters are cleared before the first count, complete before they are added to the image's, and added
+// before they are cleared.
 constexpr int kMostCount = 65535;
 __global__ __launch_bounds__(kMostBlockThreads) void packed_kernel(SourceOf<Sample16> in, Counts counts) {
   extern __shared__ __align__(16) std::uint32_t shared[];
@@ -141,21 +141,15 @@ CudaStatus hist16_packed(const StageCall<Device>& call, const RungLaunch& launch
 }
 
 CudaStatus hist16_cluster(const StageCall<Device>& call, const RungLaunch& launch) {
-  constexpr unsigned kBlocks = 2;  // of a cluster
+  constexpr int kBlocks = 2;  // of a cluster
+  bool clusters = false;
+  if (const cudaError_t found = has_clusters(cluster_kernel, clusters); found != cudaSuccess) return found;
+  if (!clusters) return cudaErrorNoKernelImageForDevice;  // none that was compiled for 9.0
   if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
-  if (const cudaError_t allowed = allow_shared(cluster_kernel); allowed != cudaSuccess) return allowed;
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {kBlocks, 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = (striding_blocks(launch, 1) + kBlocks - 1) / kBlocks * kBlocks;
-  config.blockDim = block_of(launch, kMostBlockThreads);
-  config.dynamicSmemBytes = kHalfBinsBytes;
-  config.stream = launch.stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, cluster_kernel, SourceOf<Sample16>(call.in.plane<Sample16>(0)),
-                            call.histogram);
+  const unsigned blocks = (striding_blocks(launch, 1) + kBlocks - 1) / kBlocks * kBlocks;
+  return launch_clusters<kBlocks>(&cluster_kernel, dim3(blocks),
+                                  static_cast<int>(block_of(launch, kMostBlockThreads)), kHalfBinsBytes,
+                                  launch, SourceOf<Sample16>(call.in.plane<Sample16>(0)), call.histogram);
 }
 
 }  // namespace imgpipe

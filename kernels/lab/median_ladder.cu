@@ -205,25 +205,17 @@ struct ByBytes {
   }
 };
 
-// Shared memory: the product's tile, 2.7 KiB. Barriers: the tile is complete before it is read,
-// and read before the next is loaded.
+// Shared memory: the product's tile, 2.7 KiB.
 template <int Radius, class Way>
-__global__ __launch_bounds__(kTileThreads) void four_kernel(Source in, Target out, FrameType shape,
+__global__ __launch_bounds__(kTileThreads) void four_kernel(DevicePlanes<const Sample> in,
+                                                            DevicePlanes<Sample> out, FrameType shape,
                                                             std::int64_t tiles) {
   __shared__ SharedTile<Sample, Radius> tile;
-  const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
-  const int first_row = static_cast<int>(threadIdx.x) / kTileLanes * 2;
-  for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
-    const TilePlace at(number, shape);
-    load_tile<Border::replicate>(tile, in, at);
-    __syncthreads();
-    const std::int64_t x = at.x + lane * kGroup;
-    for (int row = first_row; row < first_row + 2; ++row) {
-      if (x < shape.width && at.y + row < shape.height)
-        store_word(out.row(at.y + row) + x, Way::medians(tile, lane, row), shape.width - x);
-    }
-    __syncthreads();
-  }
+  each_tile<Border::replicate>(tile, in, out, shape, tiles,
+                               [&](int lane, int row, FourSamples<Sample>(&rows)[2]) {
+                                 rows[0].word[0] = Way::medians(tile, lane, row);
+                                 rows[1].word[0] = Way::medians(tile, lane, row + 1);
+                               });
 }
 
 // ---- launches ----------------------------------------------------------------------------------------
@@ -237,14 +229,9 @@ CudaStatus launch_tiles(Kernel of_3, Kernel of_5, const StageCall<Device>& call,
   return cudaGetLastError();
 }
 
-using FourKernel = void (*)(Source, Target, FrameType, std::int64_t);
-
-CudaStatus launch_fours(FourKernel of_3, FourKernel of_5, const StageCall<Device>& call,
+CudaStatus launch_fours(TileKernel<Sample> of_3, TileKernel<Sample> of_5, const StageCall<Device>& call,
                         const RungLaunch& launch) {
-  const FourKernel kernel = MedianParameters(call.parameters).radius == 1 ? of_3 : of_5;
-  kernel<<<tile_grid(call.in.type), kTileThreads, 0, launch.stream>>>(
-      call.in.plane<Sample>(0), call.out.plane<Sample>(0), call.in.type, tiles_of(call.in.type));
-  return cudaGetLastError();
+  return launch_tiles<Sample>(MedianParameters(call.parameters).radius == 1 ? of_3 : of_5, call, launch);
 }
 
 }  // namespace

@@ -1,13 +1,17 @@
 #include "kernels/lab/rung.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "kernels/stage.h"
 
 namespace imgpipe {
 
 Rung same_rung(std::span<const Rung> ladder, std::string_view name) {
-  return *std::ranges::find(ladder, name, &Rung::name);
+  const auto rung = std::ranges::find(ladder, name, &Rung::name);
+  if (rung == ladder.end()) throw std::logic_error("no rung is named " + std::string(name));
+  return *rung;
 }
 
 Rung with_reference(Rung rung, void (*reference)(const StageCall<Host>&)) {

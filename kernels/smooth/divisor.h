@@ -43,8 +43,9 @@ struct SmoothDivisor<Sample> {
 };
 
 // (sum + add) * factor >> 32, of sums of 32 bits (at most 65535 * 256), for weights from 5 to 256: factor is
-// 2^32 / weights rounded up, by less than weights / weights, and (sum + add) * weights stays below 2^32,
-// because sum + add < 2^24 (Granlund and Montgomery, 1994).
+// 2^32 / weights rounded up. factor * weights is above 2^32 by less than weights, so (sum + add) * factor is
+// above (sum + add) * 2^32 / weights by less than sum + add, which is below 2^24, and 2^32 / weights is not
+// less: no quotient reaches the next integer (Granlund and Montgomery, 1994).
 template <>
 struct SmoothDivisor<Sample16> {
   std::uint32_t add = 0;

@@ -25,13 +25,12 @@ IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample> in, Devic
             [two](std::uint32_t word) { return __vcmpgtu2(word, two); });
 }
 
-CudaStatus find_otsu(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way, int* values) {
+CudaStatus find_otsu(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way, Clusters clusters,
+                     int* values) {
   const auto planes = static_cast<unsigned>(call.in.type.color_channels);
   if (way == OtsuWay::chosen || way == OtsuWay::chosen_only) {
-    const CudaStatus chosen = launch_over_bins([&](auto blocks) {
-      return launch_clusters<blocks.value>(&otsu_choice_kernel<blocks.value>, dim3(blocks.value, planes),
-                                           kBinThreads, 0, launch, call.histogram, values);
-    });
+    const CudaStatus chosen = launch_over_bins(&otsu_choice_kernel<kBinBlocks>, &otsu_choice_kernel<1>,
+                                               planes, launch, clusters, call.histogram, values);
     if (chosen != cudaSuccess || way == OtsuWay::chosen_only) return chosen;
   }
   otsu16_kernel<<<planes, kOtsuBins, 0, launch.stream>>>(call.histogram, values, way);
@@ -40,7 +39,8 @@ CudaStatus find_otsu(const StageCall<Device>& call, const CudaLaunch& launch, Ot
 
 }  // namespace
 
-CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way) {
+CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay otsu,
+                                Clusters way) {
   const ThresholdParameters parameters(call.parameters);
   const int* values = nullptr;
   if (parameters.at == kOtsu) {
@@ -48,13 +48,18 @@ CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch&
     if (values == nullptr) {
       auto* const own = reinterpret_cast<int*>(call.finds);
       if (own == nullptr) return cudaErrorInvalidValue;
-      if (const CudaStatus status = find_otsu(call, launch, way, own); status != cudaSuccess) return status;
+      if (const CudaStatus status = find_otsu(call, launch, otsu, way, own); status != cudaSuccess)
+        return status;
       values = own;
     }
   }
   threshold16_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
       color_planes(call.in), color_planes(call.out), values, parameters.at);
   return cudaGetLastError();
+}
+
+CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way) {
+  return threshold16_way_cuda(call, launch, way, Clusters::where_they_are);
 }
 
 CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

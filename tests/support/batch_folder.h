@@ -41,12 +41,13 @@ class BatchTest : public testing::Test {
     for (const std::string& name : names_) expected_[name] = reference_file(in_.file(name));
   }
 
-  static std::vector<std::byte> reference_file(const std::string& path) {
+  static std::vector<std::byte> reference_file(const std::string& path,
+                                               const std::string& stages = "gray,hist,contrast,smooth") {
     const std::vector<std::byte> bytes = load(path);
     const std::unique_ptr<Engine> engine = make_reference_engine();
     Job job;
     job.reader = open_reader(bytes);
-    job.plan = make_plan(parse_stages("gray,hist,contrast,smooth"), job.reader->header().shape);
+    job.plan = make_plan(parse_stages(stages), job.reader->header().shape);
     job.writer = make_writer(Format::png, job.plan.output);
     const Outcome outcome = engine->run(std::move(job));
     if (outcome.error) std::rethrow_exception(outcome.error);
