@@ -77,7 +77,13 @@ class TiffPages final : public Pages {
         text->is_inside(layout_))
       return;
     const std::uint64_t at = text->offset(layout_), size = static_cast<std::uint64_t>(file_.size_bytes());
-    if (at > size || text->bytes > size - at) return;
+    if (at > size || text->bytes > size - at) {
+      const std::string reason =
+          "truncated: it ends before its description, which may speak of further images";
+      if (!lenient_) throw Error(ErrorKind::input, "TIFF: " + reason);
+      warning_ = reason;
+      return;
+    }
     const std::int64_t said =
         imagej_images(read_tiff_bytes(file_, at, std::min<std::uint64_t>(text->bytes, kDescriptionBytes)));
     if (said > 1) take_imagej(directory, said);
