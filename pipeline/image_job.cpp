@@ -190,7 +190,8 @@ void ImageJob::write() {
     output().append(std::span<const std::vector<std::byte>>(encoded_.parts));
     output_bytes_ += left;
     const auto begin = static_cast<std::uint64_t>(stack_ == nullptr ? 0 : stack_->next.at);
-    for (const EncodedFile::Patch& patch : encoded_.patches) output().overwrite(begin + patch.at, patch.bytes);
+    for (const EncodedFile::Patch& patch : encoded_.patches)
+      output().overwrite(begin + patch.at, patch.bytes);
     if (stack_ == nullptr) output_->put_in_place();
   });
   if (stack_ != nullptr) stack_->next.at += output_bytes_;

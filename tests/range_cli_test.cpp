@@ -121,7 +121,12 @@ TEST_F(RangeCli, RefusesWhatIsNoRange) {
   for (const auto& [stages, words] : std::vector<std::pair<std::string, std::string>>{
            {"contrast:range=", "empty name"},
            {"contrast:" + good + ":" + good, "twice"},
-           {"contrast:" + good + ":stretch=each", "stretch=each"},
+           {"contrast:" + good + ":stretch=each",
+            "stretch=each does not go with range, which is one for all planes"},
+           {"contrast:" + good + ":to=8",
+            "to=8 does not go with range, which keeps the bits: add depth:8 behind it"},
+           {"contrast:range=series:to=16",
+            "to=16 does not go with range, which keeps the bits: add depth:16 before it"},
            {"contrast:101:" + good, "clip"},
            {"contrast:0:0:joint:same:2:3:4:" + good, "too many"},
            {"smooth:" + good, "no parameter 'range'"}})

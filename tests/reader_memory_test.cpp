@@ -205,6 +205,12 @@ std::vector<Case> cases() {
   // A file of 19 KB for tables of 84 MB.
   const auto chunk = [](const Bytes& stream) { return lossless_chunk(256, 256, stream); };
   all.push_back({"webp_many_codes", [=] { return riff_file(chunk(grouped_stream({}))); }, {}, kTables});
+  all.push_back({"webp_codes_behind_an_odd_one",
+                 [=] {
+                   return riff_file(chunk(grouped_stream({.distances = {0, 200}})));
+                 },
+                 {},
+                 kTables});
   all.push_back({"webp_few_of_many_codes",
                  [=] { return riff_file(chunk(grouped_stream({.step = 30, .groups = 2000}))); },
                  {},

@@ -1,4 +1,5 @@
-// Counts are every sample's; mean, deviation and percentiles are exact, rounded once, however the samples came.
+// Counts are every sample's; mean, deviation and percentiles are exact, rounded once, however the samples
+// came.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -58,6 +58,27 @@ TEST(WebpCodes, ManyGroupsAreAPicture) {
   }
 }
 
+// There are 40 distances. Of a code that names one of those and another symbol libwebp keeps the one; of none
+// it makes no picture.
+TEST(WebpCodes, SymbolsBehindTheAlphabetAreLeftOut) {
+  for (const std::vector<unsigned>& distances :
+       std::vector<std::vector<unsigned>>{{0, 200}, {200, 39}, {40, 39}, {255, 0}, {39, 39}, {3, 39}}) {
+    const GroupedStream form{.width = 67, .height = 41, .step = 5, .groups = 170, .distances = distances};
+    EXPECT_FALSE(library_rgba(riff_file(lossless_chunk(67, 41, grouped_stream(form)))).empty())
+        << distances[0];
+    const std::optional<LosslessCodes> codes = codes_of(form);
+    ASSERT_TRUE(codes.has_value()) << distances[0] << ", " << distances[1];
+    EXPECT_EQ(codes->groups, 846);
+    EXPECT_EQ(codes->named, 846);
+  }
+  for (const std::vector<unsigned>& distances : std::vector<std::vector<unsigned>>{{40}, {200}, {40, 255}}) {
+    const GroupedStream form{.width = 67, .height = 41, .groups = 170, .distances = distances};
+    EXPECT_TRUE(library_rgba(riff_file(lossless_chunk(67, 41, grouped_stream(form)))).empty())
+        << distances[0];
+    EXPECT_FALSE(codes_of(form).has_value()) << distances[0];
+  }
+}
+
 TEST(WebpCodes, AStreamThatIsCutSaysNothing) {
   const GroupedStream form{.width = 32, .height = 32, .groups = 64, .cache_bits = 5};
   const Bytes whole = grouped_stream(form);

@@ -98,15 +98,21 @@ std::string levels_of(const std::string& path, const ContrastParameters& paramet
   });
 }
 
+// Why a parameter is not for a range.
+std::string objection(const Parameter& row, const std::string& value) {
+  if (row.name != "to") return "range, which is one for all planes";
+  return "range, which keeps the bits: add depth:" + value + (value == "8" ? " behind it" : " before it");
+}
+
 // Whatever says more of contrast than its clip has no place beside a range.
 void check_parameters(const StageRequest& request) {
   const Parameters own = presets(request.stage->parameters);
   for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
     const Parameter& row = request.stage->parameters[i];
-    if (row.kind != Parameter::Kind::decimal && request.parameters[i] != own[i])
-      throw Error(ErrorKind::usage, "--stages: contrast: " + std::string(row.name) + "=" +
-                                        value_text(row, request.parameters[i]) +
-                                        " does not go with range, which is one for all planes");
+    if (row.kind == Parameter::Kind::decimal || request.parameters[i] == own[i]) continue;
+    const std::string value = value_text(row, request.parameters[i]);
+    throw Error(ErrorKind::usage, "--stages: contrast: " + std::string(row.name) + "=" + value +
+                                      " does not go with " + objection(row, value));
   }
 }
 

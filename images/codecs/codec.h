@@ -57,7 +57,7 @@ struct DecodeOptions {
   bool lenient = false;  // keep what a damaged file still holds, the rest mid-grey, with a warning
   bool orient = true;    // apply the EXIF orientation
   // The most bits that a sample of the rows may have: with 8 all come as u8; with 16 those of more than 8
-  // bits come as u16, of the formats whose readers can: PNG, PGM, PPM and PSD, all by our own codecs.
+  // bits come as u16, of the formats whose readers can: PNG, PGM, PPM, PSD and TIFF, all by our own codecs.
   int most_bits = 8;
   CodecChoice codec = CodecChoice::automatic;
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader

@@ -60,7 +60,7 @@ def run(program, page, lines):
     with tempfile.TemporaryDirectory() as folder:
         for image in images_of(lines):
             os.makedirs(os.path.join(folder, os.path.dirname(image)), exist_ok=True)
-            depth = ["--depth", "16", "--channels", "1"] if image.startswith("cells/") else []
+            depth = ["--depth", "16", "--channels", "1"] if image.startswith("cells") else []
             subprocess.run([program, "synth", image, "--pattern", "photo", "--size", "160x120", "-q", *depth],
                            cwd=folder, check=True)
         for line in lines:

@@ -172,8 +172,8 @@ void run_all(const Shape& size) {
        {std::string("gray"), std::string("contrast"), std::string("smooth"), std::string("smooth:triangle"),
         std::string("smooth:gauss"), std::string("threshold:100"), std::string("threshold"),
         std::string("invert"), std::string("gamma:2.2"), std::string("equalize"), std::string("clahe"),
-        std::string("flip"), std::string("flip:vertical"), std::string("rotate:90"), std::string("rotate:180"),
-        std::string("median"), std::string("sobel"), half, half + ":area"}) {
+        std::string("flip"), std::string("flip:vertical"), std::string("rotate:90"),
+        std::string("rotate:180"), std::string("median"), std::string("sobel"), half, half + ":area"}) {
     print_row(text, "photo", time_of(text, "photo", size, SampleType::u8),
               time_of(text, "photo", size, SampleType::u16));
   }

@@ -38,6 +38,12 @@ class Bits {
     put(symbol > 1 ? 0b101 : 0b001, 3);
     put(symbol, symbol > 1 ? 8 : 1);
   }
+  // A code of two symbols with one bit each.
+  void put_pair_code(unsigned first, unsigned second) {
+    put(0b111, 3);
+    put(first, 8);
+    put(second, 8);
+  }
   // A code of symbols 0 to 255 with 8 bits each. Lengths are coded by a code of the one length 8.
   void put_full_code() {
     constexpr int kPlaceOf8 = 11, kLeastGiven = 4;
@@ -113,7 +119,12 @@ Bytes grouped_stream(const GroupedStream& form) {
   bits.put(0, 3);
   bits.put(0, 1);  // their picture has no cache
   for (int i = 0; i < 2; ++i) bits.put_full_code();
-  for (int i = 0; i < 3; ++i) bits.put_single_code(0);
+  for (int i = 0; i < 2; ++i) bits.put_single_code(0);
+  if (form.distances.size() > 1) {
+    bits.put_pair_code(form.distances[0], form.distances[1]);
+  } else {
+    bits.put_single_code(form.distances[0]);
+  }
   const std::int64_t blocks = (form.width + 3) / 4 * ((form.height + 3) / 4);
   for (std::int64_t i = 0; i < blocks; ++i) {
     const auto number = static_cast<unsigned>(form.first + form.step * (i % form.groups));

@@ -42,6 +42,7 @@ struct GroupedStream {
   std::int64_t width = 256, height = 256;
   int first = 0, step = 1, groups = 4096;
   int cache_bits = 11;
+  std::vector<unsigned> distances = {0};  // one or two, below 256, of the code for the blocks' numbers
 };
 [[nodiscard]] Bytes grouped_stream(const GroupedStream& form);
 // Behind the header that VP8L begins with.

@@ -1,6 +1,7 @@
 #include "images/codecs/tiff/tiff_chunks.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -233,15 +234,27 @@ std::size_t TiffChunks::inflate(Bytes data, std::span<std::byte> out) {
       made += step;
       if (step < room.size() && !inflater.finished()) break;  // the data has ended
     }
-    // To its end and checksum. Some writers pack more rows than the image has: those may follow.
-    std::byte more{};
-    if (made == out.size() && !inflater.finished() && inflater.inflate(data, {&more, 1}) == 0 &&
-        !inflater.finished())
-      fault_ = "TIFF: compressed data breaks off";
+    if (made == out.size()) read_over(inflater, data);
   } catch (const Error& error) {
     fault_ = std::string("TIFF: ") + error.what();
   }
   return made;
+}
+
+// To the stream's end and checksum. Some writers pack more rows than the image has: as many as a whole chunk
+// has may follow, and are left out. What follows those is not looked at, as libtiff looks at none of it.
+void TiffChunks::read_over(ZlibInflater& inflater, Bytes data) {
+  std::array<std::byte, 4096> rest;
+  // One byte more, for the end is found by asking for it.
+  auto left = static_cast<std::size_t>(page_.chunk_bytes(page_.cell_height)) + 1;
+  while (!inflater.finished() && left > 0) {
+    const std::span<std::byte> room = std::span(rest).first(std::min(rest.size(), left));
+    const std::size_t step = inflater.inflate(data, room);
+    left -= step;
+    if (step == room.size() || inflater.finished()) continue;
+    fault_ = "TIFF: compressed data breaks off";
+    return;
+  }
 }
 
 // In one step: what was unpacked is the only window that there is.

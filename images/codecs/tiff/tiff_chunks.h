@@ -12,6 +12,8 @@
 
 namespace imgpipe {
 
+class ZlibInflater;
+
 // What was let pass.
 struct TiffDamage {
   std::int64_t chunks = 0;  // that could not be unpacked whole
@@ -58,6 +60,7 @@ class TiffChunks {
                                     TiffDamage& damage);
   [[nodiscard]] std::size_t unpack_bytes(Bytes data, std::int64_t rows, std::span<std::byte> out);
   [[nodiscard]] std::size_t inflate(Bytes data, std::span<std::byte> out);
+  void read_over(ZlibInflater& inflater, Bytes data);
   [[nodiscard]] std::size_t unpack_zstd(Bytes data, std::span<std::byte> out);
 
   Bytes file_;

@@ -22,8 +22,7 @@ struct Sampling {
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
 
-// ---- a file in memory, of a header and one directory
-// --------------------------------------------------------
+// ---- a file in memory, of a header and one directory ------------------------------------------------------
 
 class MadeFile {
  public:
@@ -123,8 +122,7 @@ std::vector<std::byte> make_file(const TiffPage& page, std::int64_t rows, Sampli
   return file.build();
 }
 
-// ---- JPEG: what the library would find out too late
-// ------------------------------------------------------------
+// ---- JPEG: what the library would find out too late -------------------------------------------------------
 
 [[noreturn]] void fail_jpeg(const char* reason) {
   throw Error(ErrorKind::input, std::string("TIFF: a JPEG strip or tile ") + reason);
@@ -166,8 +164,7 @@ Sampling judge_jpeg(Bytes data, const TiffPage& page) {
 
 }  // namespace
 
-// ---- the library's handle
-// ------------------------------------------------------------------------------------------
+// ---- the library's handle ---------------------------------------------------------------------------------
 
 struct TiffLibrary::Handle {
   Handle(const TiffPage& page, std::int64_t chunk_rows, Sampling factors)

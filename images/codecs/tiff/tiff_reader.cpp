@@ -182,8 +182,7 @@ class TiffReader final : public Reader {
                  (damage_.chunks == 1 ? "" : "s") + ": " + damage_.reason};
   }
 
-  // ---- of bands, with the lock, which they leave while they work
-  // -------------------------------------------
+  // ---- of bands, with the lock, which they leave while they work ------------------------------------------
 
   void read_band_rows(Lock& lock, std::unique_ptr<TiffChunks>& worker, std::int64_t first, HostView rows) {
     if (!idle_.empty()) {

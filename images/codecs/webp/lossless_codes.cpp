@@ -150,7 +150,8 @@ class StreamReader {
     return static_cast<int>(bits);
   }
 
-  // Section 3.7.2.1.
+  // Section 3.7.2.1. Two symbols by themselves may lie behind the alphabet's end, as distances do from 40 on:
+  // libwebp leaves such ones out, and the other one is alone then.
   void read_code(PrefixCode& code, std::size_t symbols) {
     std::vector<std::uint8_t> lengths(symbols);
     if (bits_.read(1) != 0) {
@@ -158,8 +159,7 @@ class StreamReader {
       const int bits = bits_.read(1) == 0 ? 1 : 8;
       for (const int width : {bits, 8}) {
         const unsigned symbol = bits_.read(width);
-        require(symbol < symbols);
-        lengths[symbol] = 1;
+        if (symbol < symbols) lengths[symbol] = 1;
         if (more == 0) break;
       }
     } else {

@@ -19,7 +19,8 @@ struct LosslessCodes {
 // Reads `stream`, which begins with the transforms (behind the five bytes of VP8L's header, or the one of
 // ALPH's), up to the codes of a picture of width x height. The pictures within it, at most one pixel for each
 // block of 4x4, are decoded so far that their end is found; none is kept. Nothing where the stream is cut
-// before or no decoder could read it.
+// before, or is one that libwebp refuses before it makes the groups: what libwebp takes must be taken here,
+// or too little memory is asked for.
 [[nodiscard]] std::optional<LosslessCodes> read_lossless_codes(Bytes stream, std::int64_t width,
                                                                std::int64_t height);
 

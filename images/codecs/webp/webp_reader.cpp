@@ -7,7 +7,6 @@
 // a first frame, so blending it changes nothing.
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <string>
 
 #include <webp/decode.h>
@@ -19,6 +18,7 @@
 #include "images/codecs/webp/webp_codec.h"
 #include "images/codecs/webp/webp_container.h"
 #include "images/error.h"
+#include "images/memory/available_memory.h"
 
 namespace imgpipe {
 namespace {
@@ -139,7 +139,8 @@ class WebpReader final : public WholeImageReader {
     const VP8StatusCode status = WebPDecode(data(), picture_.data.size(), &config);
     if (status == VP8_STATUS_OK) return;
     check(status);
-    if (!memory_is_there()) throw Error(ErrorKind::memory, "not enough memory");
+    // Of an alpha or of codes that libwebp has no memory for it says that they are damaged.
+    check_available(picture_bytes_);
     damage(reason_of(status));
     recover(config, place);
   }
@@ -147,12 +148,6 @@ class WebpReader final : public WholeImageReader {
  private:
   [[nodiscard]] const std::uint8_t* data() const {
     return reinterpret_cast<const std::uint8_t*>(picture_.data.data());
-  }
-
-  // Of an alpha or of codes that libwebp has no memory for it says that they are damaged.
-  [[nodiscard]] bool memory_is_there() const {
-    const auto bytes = static_cast<std::size_t>(picture_bytes_);
-    return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]) != nullptr;
   }
 
   // What costs pixels or may, unless it has been told before.
