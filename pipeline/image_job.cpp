@@ -64,6 +64,7 @@ std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
   MetadataUse use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
+  use.reshaped = output_shape_ != image_.plan.input || use.applied != Orientation::upright;
   for (const Step& step : image_.plan.steps) {
     const bool resized = step.in.width != step.out.width || step.in.height != step.out.height;
     use.moved = use.moved || step.stage->moves_pixels;

@@ -24,13 +24,26 @@ std::optional<std::uint32_t> scaled(std::uint32_t value, std::uint32_t of, std::
   return static_cast<std::uint32_t>(whole);
 }
 
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool is_ome_xml(std::string_view description) {
+  return description.find("<OME") != description.npos || description.find(":OME ") != description.npos;
+}
+
 // Whether a description counts the images of a stack: ImageJ's, or OME-XML (Open Microscopy Environment,
 // OME-TIFF specification).
 bool describes_stack(std::span<const std::byte> description) {
-  using namespace std::string_view_literals;
-  if (imagej_images(description) > 1) return true;
-  const std::string_view text(reinterpret_cast<const char*>(description.data()), description.size());
-  return text.find("<OME"sv) != text.npos || text.find(":OME "sv) != text.npos;
+  return imagej_images(description) > 1 || is_ome_xml(text_of(description));
+}
+
+// Whether a description says what the written image is not: of another shape OME-XML and what tifffile writes
+// ({"shape": [rows, columns]}), by which it reads the pixels; of other pixels ImageJ's, whose unit is theirs.
+bool describes_others(std::span<const std::byte> description, const MetadataUse& use) {
+  const std::string_view text = text_of(description);
+  return (use.reshaped && (is_ome_xml(text) || text.starts_with("{\"shape\""))) ||
+         (use.scaled && text.starts_with("ImageJ="));
 }
 
 // Everything goes past this, in the order in which it is told.
@@ -46,11 +59,11 @@ class Keeping {
     const auto is_of_stack = [](const TiffMetadataField& field) {
       return field.tag == kDescription && describes_stack(field.data);
     };
-    drops_description_ = !use_.whole_stack && std::ranges::any_of(found_.fields, is_of_stack);
-    if (drops_description_) {
-      std::erase_if(found_.fields, is_of_stack);
-      lose("description", "of all pages of the stack");
-    }
+    const auto is_of_others = [this](const TiffMetadataField& field) {
+      return field.tag == kDescription && describes_others(field.data, use_);
+    };
+    if (!use_.whole_stack) drop_descriptions(is_of_stack, "of all pages of the stack");
+    drop_descriptions(is_of_others, "of the image as it was");
     take_profile();
     take_exif();
     take_xmp();
@@ -64,6 +77,11 @@ class Keeping {
  private:
   void lose(std::string_view what, const std::string& why) {
     kept_.lost.push_back(std::string(what) + " (" + why + ")");
+  }
+  void drop_descriptions(const auto& which, const std::string& why) {
+    if (std::erase_if(found_.fields, which) == 0) return;
+    drops_description_ = true;
+    lose("description", why);
   }
   [[nodiscard]] std::string holds_none() const { return name_ + " holds none"; }
 
