@@ -7,6 +7,7 @@
 // a first frame, so blending it changes nothing.
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <string>
 
 #include <webp/decode.h>
@@ -139,8 +140,7 @@ class WebpReader final : public WholeImageReader {
     const VP8StatusCode status = WebPDecode(data(), picture_.data.size(), &config);
     if (status == VP8_STATUS_OK) return;
     check(status);
-    // Of an alpha or of codes that libwebp has no memory for it says that they are damaged.
-    check_available(picture_bytes_);
+    check_memory();
     damage(reason_of(status));
     recover(config, place);
   }
@@ -148,6 +148,16 @@ class WebpReader final : public WholeImageReader {
  private:
   [[nodiscard]] const std::uint8_t* data() const {
     return reinterpret_cast<const std::uint8_t*>(picture_.data.data());
+  }
+
+  // Of an alpha or of codes that libwebp has no memory for it says that they are damaged. What is available
+  // says little of small amounts: they are tried too. By the function's name, for what a new-expression takes
+  // and gives back a compiler may leave out.
+  void check_memory() const {
+    check_available(picture_bytes_);
+    void* const tried = ::operator new(static_cast<std::size_t>(picture_bytes_), std::nothrow);
+    ::operator delete(tried);
+    if (tried == nullptr) throw Error(ErrorKind::memory, "not enough memory");
   }
 
   // What costs pixels or may, unless it has been told before.
