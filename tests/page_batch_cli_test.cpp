@@ -136,5 +136,28 @@ TEST_F(PageBatchCli, EachStackIsASeriesOfItsOwn) {
     EXPECT_EQ(got[i], from[i] >= 109 ? 255 : (from[i] * 510 + 109) / 218) << from[i];
 }
 
+// Into the folder of the inputs: a page's name may be another input's.
+TEST_F(PageBatchCli, NoPageIsWrittenOverAnInput) {
+  fs::create_directories(file("d"));
+  fs::copy_file(file("in/a.tif"), file("d/a.tif"));
+  ASSERT_EQ(run_imgpipe({file("in/c.png"), file("d/a_0001.png"), "-q"}).exit_code, 0);
+  const auto before = contents(file("d"));
+  fs::create_directory_symlink(file("d"), file("linked"));
+  for (const char* output : {"d", "linked"}) {
+    const RunResult result =
+        run_imgpipe({file("d"), file(output), "--pages", "all", "--format", "png", "-q", "--overwrite"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.err, "imgpipe: " + file("d/a_0001.png") + ": is an input, and a page of " +
+                              file("d/a.tif") +
+                              " could be written there; name another folder, or --exclude one of them\n");
+    EXPECT_EQ(contents(file("d")), before);
+  }
+  // Neither is a page's name.
+  fs::rename(file("d/a_0001.png"), file("d/a_001.png"));
+  fs::copy_file(file("d/a_001.png"), file("d/b_0001.png"));
+  const RunResult result = run_imgpipe({file("d"), file("d"), "--pages", "all", "--format", "png", "-q"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 }  // namespace
 }  // namespace imgpipe::test

@@ -157,6 +157,51 @@ TEST_F(PagesCli, OneRangeForTheSeries) {
   }
 }
 
+// A series is counted in a pass of its own, so that there may be no counts when the pages run.
+TEST_F(PagesCli, AHistogramOfASeriesNeedsHist) {
+  save_stack("in.tif", four());
+  for (const char* pages : {"all", "2"}) {
+    const std::vector<std::string> arguments{file("in.tif"), file("out.tif"), "--pages", pages,
+                                             "--histogram",  file("h.json"),  "--stages"};
+    const auto with = [&](const char* stages) {
+      std::vector<std::string> all = arguments;
+      all.emplace_back(stages);
+      return run(all);
+    };
+    const RunResult result = with("contrast:range=series");
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(
+        result.err.find("--histogram needs hist among the stages: range=series counts in a pass of its"),
+        std::string::npos)
+        << result.err;
+    EXPECT_EQ(folder_.names(), (Names{"in.tif"}));
+    const RunResult counted = with("hist,contrast:range=series");
+    EXPECT_EQ(counted.exit_code, 0) << counted.err;
+    std::filesystem::remove(file("out.tif"));
+    std::filesystem::remove(file("h.json"));
+  }
+}
+
+// What fails behind a page that is the whole output takes nothing away, as with an image.
+TEST_F(PagesCli, OnePageStaysWhereItsTraceCannotBeWritten) {
+  save_stack("in.tif", four());
+  std::filesystem::create_symlink("/dev/full", file("t.json"));
+  const RunResult result = run({file("in.tif"), file("out.png"), "--pages", "2", "--stages",
+                                "contrast:range=series", "--trace", file("t.json")});
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_EQ(folder_.names(), (Names{"in.tif", "out.png", "t.json"}));
+}
+
+TEST_F(PagesCli, PagesOfSeveralSizesAreSaidToBe) {
+  save_stack("in.tif", {page(40, 30, 10, 60), page(7, 9, 0, 99)});
+  const RunResult result =
+      run_imgpipe({file("in.tif"), file("out.tif"), "--pages", "all", "--device", "cpu"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::size_t first = result.out.find("and others");
+  ASSERT_NE(first, result.out.npos) << result.out;
+  EXPECT_NE(result.out.find("and others", first + 1), result.out.npos) << "of the output too: " << result.out;
+}
+
 TEST_F(PagesCli, SeriesNeedPages) {
   save_stack("in.tif", four());
   const RunResult result = run({file("in.tif"), file("out.tif"), "--stages", "contrast:range=series"});

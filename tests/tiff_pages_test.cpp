@@ -261,6 +261,30 @@ TEST(TiffPages, APageIsNoLongerThanItsFile) {
   EXPECT_LE(open_tiff_pages(input, {})->page(0, Pages::Part::all).size(), file.size() + 16);
 }
 
+// Places of chunks that the page cannot have: of bytes, which would be four times as long as offsets.
+TEST(TiffPages, NoMoreChunksAreTakenThanAPageOfThatSizeHas) {
+  for (const bool tiled : {false, true}) {
+    MadeTiff made(32, 32);
+    const std::vector<std::uint64_t> many(200'000, 8);
+    if (tiled) {
+      made.fields.erase(273);
+      made.fields.erase(279);
+      made.set(322, {16});
+      made.set(323, {16});
+    }
+    made.set(tiled ? 324 : 273, many, 1);
+    made.set(tiled ? 325 : 279, std::vector<std::uint64_t>(200'000, tiled ? 0 : 4), 4);
+    if (tiled) std::fill_n(made.fields[325].values.begin(), 4, 256U);
+    if (!tiled) made.set(278, {1});
+    if (!tiled) std::fill_n(made.fields[279].values.begin(), 32, 32U);
+    const FileBytes file = made.build();
+    const InputFile input{FileBytes(file)};
+    EXPECT_LE(open_tiff_pages(input, {})->page(0, Pages::Part::all).size(), file.size() + 16) << tiled;
+    EXPECT_EQ(page_cut_out(file, 0), page_in_place(file, 0)) << tiled;
+    EXPECT_TRUE(is_pixels(page_cut_out(file, 0))) << page_cut_out(file, 0);
+  }
+}
+
 TEST(TiffPages, ImageJsStacksOfOneDirectoryAreAllTheirImages) {
   for (const int bits : {8, 16}) {
     const TiffKind kind{.width = 11, .height = 7, .bits = bits};
@@ -294,6 +318,27 @@ TEST(TiffPages, ImageJsCountIsHeldAgainstTheFile) {
         "ImageJ=1.54\nimages=99999999999999999999\n", "images=3\n", "ImageJ=\n", "x\nImageJ=1\nimages=3\n"})
     EXPECT_EQ(pages_of(stack(text)), 1) << text;
   EXPECT_EQ(pages_of(stack("ImageJ=1.54\nimages=9\n", 8)), 1);  // packed: the others cannot follow
+}
+
+TEST(TiffPages, ImageJsStacksHaveNoMorePagesThanOthers) {
+  const auto stack = [](std::int64_t said, std::int64_t there) {
+    MadeTiff made(1, 1);
+    made.pixels.resize(static_cast<std::size_t>(there));
+    made.fields[270].type = 2;
+    for (const char c : "ImageJ=1.54\nimages=" + std::to_string(said) + "\n" + '\0')
+      made.fields[270].values.push_back(static_cast<unsigned char>(c));
+    return made.build();
+  };
+  constexpr std::int64_t kMost = kMostTiffPages;
+  EXPECT_EQ(pages_of(stack(kMost, kMost)), kMost);
+  for (const std::int64_t said : {kMost + 1, 3 * kMost}) {  // all of them are there, or not
+    const FileBytes file = stack(said, kMost + 5);
+    EXPECT_EQ(reason_of(file), "TIFF: more than 1048576 pages");
+    const InputFile input{FileBytes(file)};
+    const auto pages = open_tiff_pages(input, lenient());
+    EXPECT_EQ(pages->size(), kMost);
+    EXPECT_EQ(pages->warning(), "more than 1048576 pages");
+  }
 }
 
 TEST(TiffPages, AsManyAsThereAreInTimeThatGrowsWithThem) {

@@ -14,15 +14,13 @@
 
 #include "app/batch/folder_walk.h"
 #include "app/batch/name_list.h"
+#include "app/batch/page_outputs.h"
 #include "app/batch/shard_balance.h"
 #include "app/places.h"
 #include "app/result_files.h"
 #include "images/error.h"
 #include "images/files/file.h"
-#include "images/files/page_list.h"
 #include "images/text.h"
-#include "pipeline/error_of.h"
-#include "pipeline/pages/page_selection.h"
 
 namespace imgpipe {
 namespace {
@@ -244,18 +242,6 @@ class Finder {
     });
   }
 
-  // Whether every page has its file already. An input that cannot be read has none: its turn says why.
-  [[nodiscard]] bool has_all_pages(const BatchFile& file) const {
-    bool all = true;
-    const std::optional<Error> error = error_of([&] {
-      const PageList list(file.input, options_.decode, InputKind::regular_only);
-      const PageRange range = chosen_pages(*options_.pages, list.size());
-      for (std::int64_t number = range.first; all && number <= range.last; ++number)
-        all = status_of(page_path(file.output, number, list.size())).has_value();
-    });
-    return all && !error;
-  }
-
   // What keeps two files apart that would be written as one.
   [[nodiscard]] std::string hint(const std::string& a, const std::string& b) const {
     const bool one_folder = fs::path(a).parent_path() == fs::path(b).parent_path();
@@ -299,7 +285,7 @@ class Finder {
       if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
         refuse_both(*other->second, file);
       if (has_page_files(options_, file.format)) {
-        file.output_exists = batch_.skip_existing && has_all_pages(file);
+        file.output_exists = batch_.skip_existing && has_all_pages(options_, file);
         continue;  // no file of the name itself is written
       }
       const auto info = status_of(file.output);
@@ -317,6 +303,7 @@ class Finder {
                                           " would be written there");
       existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
     }
+    check_page_outputs(options_, found_.files);
     for (const BatchFile& file : found_.files) {
       // An output that is a folder on the way to another.
       for (fs::path above = fs::path(file.output).parent_path();

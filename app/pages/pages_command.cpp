@@ -73,8 +73,11 @@ class PagesRun {
     if (const Step* const lacking = step_without_cuda(plan); lacking != nullptr && not_on_cuda_.empty())
       not_on_cuda_ = why_not_on_cuda(*lacking);
     if (!options_.histogram_file.empty() && before_step(plan) == plan.steps.size())
-      throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
-    if (facts_.input.shape.width == 0 || !facts_.pages) {
+      throw Error(ErrorKind::usage, options_.series_steps.empty()
+                                        ? "--histogram needs hist or contrast among the stages"
+                                        : "--histogram needs hist among the stages: range=series counts in a "
+                                          "pass of its own");
+    if (!facts_.pages) {
       say_plan(plan);
       facts_.pages.emplace();
     } else if (header.shape != first_shape_) {

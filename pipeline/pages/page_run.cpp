@@ -75,6 +75,9 @@ void PageRun::judge_pages(const Judge& judge) {
   std::int64_t most_bytes = list_->size_bytes();
   std::optional<Shape> before;
   std::int64_t page_bytes = 0;
+  // The steps as they will run: a range of the series is found before, and then nothing is counted.
+  std::vector<StageRequest> stages = settings_.stages;
+  for (const std::size_t step : wish_.series_steps) stages[step] = parse_stages("levels:1:2:8").front();
   for (std::int64_t number = range_.first; number <= range_.last; ++number) {
     naming(name_of(number), [&] {
       const InputFile page = list_->page(number - 1, Pages::Part::front);
@@ -83,7 +86,7 @@ void PageRun::judge_pages(const Judge& judge) {
       most_pixels_ = std::max(most_pixels_, header.shape.pixels());
       if (before == header.shape) return;
       before = header.shape;
-      const Plan plan = make_plan(settings_.stages, header.shape, settings_.fuse, settings_.decode.max_pixels,
+      const Plan plan = make_plan(stages, header.shape, settings_.fuse, settings_.decode.max_pixels,
                                   format_info(files_.format).written_bits);
       judge(plan, header);
       if (!settings_.use_rows) (void)storable_shape(files_.format, plan.output);
@@ -189,7 +192,7 @@ void PageRun::do_page(Engine& engine, std::int64_t number, const Hooks& hooks) {
   Outcome outcome = job.run(engine, hooks.wishes());
   job.write();
   output_bytes_ += job.output_bytes();
-  if (!stack_ && !settings_.use_rows) written_ = number;
+  if (!stack_ && !settings_.use_rows && !wish_.selection.alone) written_ = number;
   PageDone done{number, name_of(number), job, outcome};
   hooks.done(done);
 }

@@ -86,11 +86,31 @@ class Cutter {
     return self;
   }
 
+  // That a page of this size can have, as read_tiff_page() counts them; a list of more is cut off.
+  [[nodiscard]] std::uint64_t most_chunks() const {
+    constexpr std::uint64_t kMostSide = std::uint64_t{1} << 32, kMostSamples = 64;
+    const auto number = [&](TiffTag tag, std::uint64_t otherwise) {
+      return std::min(read_tiff_number(file_, layout_, nodes_.front().directory, tag, otherwise), kMostSide);
+    };
+    const std::uint64_t width = number(TiffTag::width, 0), height = number(TiffTag::height, 0);
+    const std::uint64_t planes =
+        number(TiffTag::planar, 1) == 2 ? std::min(number(TiffTag::samples, 1), kMostSamples) : 1;
+    const auto parts = [](std::uint64_t whole, std::uint64_t part) {
+      return part == 0 ? 0 : (whole + part - 1) / part;
+    };
+    const bool tiled = nodes_.front().directory.find(TiffTag::tile_width) != nullptr ||
+                       nodes_.front().directory.find(TiffTag::tile_offsets) != nullptr;
+    if (!tiled) return parts(height, number(TiffTag::rows_per_strip, kMostSide)) * planes;
+    const std::uint64_t across = parts(width, number(TiffTag::tile_width, 0)),
+                        column = parts(height, number(TiffTag::tile_height, 0)) * planes;
+    constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+    return column > 0 && across > kAll / column ? kAll : across * column;
+  }
+
   void take_chunks(TiffTag offsets_tag, TiffTag counts_tag) {
     const TiffPlacedDirectory& directory = nodes_.front().directory;
     const TiffPlacedField* const field = directory.find(offsets_tag);
-    constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
-    Places places{.offsets = read_tiff_numbers(file_, layout_, field, kAll)};
+    Places places{.offsets = read_tiff_numbers(file_, layout_, field, most_chunks())};
     if (places.offsets.empty()) return;
     const std::vector<std::uint64_t> counts =
         read_tiff_numbers(file_, layout_, directory.find(counts_tag), places.offsets.size());

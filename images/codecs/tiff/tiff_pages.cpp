@@ -91,8 +91,7 @@ class TiffPages final : public Pages {
 
   [[nodiscard]] std::uint64_t number(const TiffPlacedDirectory& directory, TiffTag tag,
                                      std::uint64_t otherwise) const {
-    const std::vector<std::uint64_t> values = read_tiff_numbers(file_, layout_, directory.find(tag), 1);
-    return values.empty() ? otherwise : values.front();
+    return read_tiff_number(file_, layout_, directory, tag, otherwise);
   }
 
   // Only where the first image's pixels are of one piece and not compressed: else the others cannot follow.
@@ -120,14 +119,12 @@ class TiffPages final : public Pages {
     image_bytes_ = row_bytes * height;
     if (end - offsets.front() != image_bytes_ || end > size) return;
     const auto there = static_cast<std::int64_t>((size - offsets.front()) / image_bytes_);
-    images_ = std::min(said, there);
-    if (there >= said) {
-      if (said > kMostTiffPages)
-        throw Error(ErrorKind::input, "TIFF: more than " + std::to_string(kMostTiffPages) + " pages");
-      return;
-    }
-    const std::string reason = "truncated: ImageJ's description says " + std::to_string(said) +
-                               " images, the file ends in page " + std::to_string(there + 1);
+    images_ = std::min({said, there, kMostTiffPages});
+    if (images_ == said) return;
+    const std::string reason = images_ == kMostTiffPages
+                                   ? "more than " + std::to_string(kMostTiffPages) + " pages"
+                                   : "truncated: ImageJ's description says " + std::to_string(said) +
+                                         " images, the file ends in page " + std::to_string(there + 1);
     if (!lenient_) throw Error(ErrorKind::input, "TIFF: " + reason);
     warning_ = reason;
   }

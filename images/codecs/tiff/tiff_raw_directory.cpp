@@ -99,4 +99,10 @@ std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLa
   return numbers;
 }
 
+std::uint64_t read_tiff_number(const InputFile& file, const TiffLayout& layout,
+                               const TiffPlacedDirectory& directory, TiffTag tag, std::uint64_t otherwise) {
+  const std::vector<std::uint64_t> values = read_tiff_numbers(file, layout, directory.find(tag), 1);
+  return values.empty() ? otherwise : values.front();
+}
+
 }  // namespace imgpipe

@@ -61,5 +61,9 @@ struct TiffPlacedDirectory {
 // file. `most`: no more than these.
 [[nodiscard]] std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLayout& layout,
                                                            const TiffPlacedField* field, std::uint64_t most);
+// The first value of a field of the directory; `otherwise` where there is none.
+[[nodiscard]] std::uint64_t read_tiff_number(const InputFile& file, const TiffLayout& layout,
+                                             const TiffPlacedDirectory& directory, TiffTag tag,
+                                             std::uint64_t otherwise);
 
 }  // namespace imgpipe

@@ -1,0 +1,15 @@
+// The outputs of a batch where each page has a file of its own (--pages with a format of one page): how many
+// there are of an input is known when it is looked at.
+#pragma once
+
+#include "app/batch/batch_files.h"
+
+namespace imgpipe {
+
+// Whether every page has its file already. An input that cannot be read has none: its turn says why.
+[[nodiscard]] bool has_all_pages(const ProcessOptions& options, const BatchFile& file);
+
+// Throws Error(usage) where a page of one of the files, whatever its number, would be written over an input.
+void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files);
+
+}  // namespace imgpipe
