@@ -151,11 +151,12 @@ class WebpReader final : public WholeImageReader {
   }
 
   // Of an alpha or of codes that libwebp has no memory for it says that they are damaged. What is available
-  // says little of small amounts: they are tried too. By the function's name, for what a new-expression takes
-  // and gives back a compiler may leave out.
+  // says little of small amounts: they are tried too, twice over, because other threads may have given some
+  // back since. By the function's name, for what a new-expression takes and gives back a compiler may leave
+  // out.
   void check_memory() const {
-    check_available(picture_bytes_);
-    void* const tried = ::operator new(static_cast<std::size_t>(picture_bytes_), std::nothrow);
+    check_available(2 * picture_bytes_);
+    void* const tried = ::operator new(static_cast<std::size_t>(2 * picture_bytes_), std::nothrow);
     ::operator delete(tried);
     if (tried == nullptr) throw Error(ErrorKind::memory, "not enough memory");
   }
