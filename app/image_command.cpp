@@ -131,6 +131,8 @@ class ImageRun {
   void read_page() {
     const PageList list = naming(input_name(options_.input),
                                  [&] { return PageList(options_.input, options_.decode, InputKind::any); });
+    if (const std::string damage = list.warning(); !damage.empty())
+      log_warning(input_name(options_.input) + ": " + damage);
     const PageRange range =
         naming(input_name(options_.input), [&] { return chosen_pages(*options_.pages, list.size()); });
     image_.set_page({.whole_stack = list.size() == 1});

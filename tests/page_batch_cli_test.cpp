@@ -159,5 +159,26 @@ TEST_F(PageBatchCli, NoPageIsWrittenOverAnInput) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
+TEST_F(PageBatchCli, WhatAKilledRunLeftIsRemoved) {
+  fs::create_directories(out());
+  for (const char* name :
+       {".a_0002.png.imgpipe-abcdefgh", ".c_0001.png.imgpipe-abcdefgh", ".other.png.imgpipe-abcdefgh"})
+    save_text(file(std::string("out/") + name), "half");
+  ASSERT_EQ(run({"--pages", "all", "--format", "png"}).exit_code, 0);
+  EXPECT_FALSE(fs::exists(file("out/.a_0002.png.imgpipe-abcdefgh")));
+  EXPECT_FALSE(fs::exists(file("out/.c_0001.png.imgpipe-abcdefgh")));
+  EXPECT_TRUE(fs::exists(file("out/.other.png.imgpipe-abcdefgh")));
+}
+
+TEST_F(PageBatchCli, TellsThePatternOfNamesAndWhyTheCpu) {
+  const RunResult plan = run_imgpipe({in(), out(), "--pages", "2-", "--format", "png", "--dry-run"});
+  EXPECT_NE(plan.out.find(file("in/a.tif") + " -> " + file("out/a_0002.png") + " ...\n"), plan.out.npos)
+      << plan.out;
+  const RunResult result =
+      run_imgpipe({in(), out(), "--pages", "all", "--format", "png", "--device", "auto"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("pages go through the cpu"), result.out.npos) << result.out;
+}
+
 }  // namespace
 }  // namespace imgpipe::test

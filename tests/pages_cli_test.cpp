@@ -202,6 +202,28 @@ TEST_F(PagesCli, PagesOfSeveralSizesAreSaidToBe) {
   EXPECT_NE(result.out.find("and others", first + 1), result.out.npos) << "of the output too: " << result.out;
 }
 
+// A note of each page is said once, whatever the names of their outputs.
+TEST_F(PagesCli, WhatIsToBeSaidOfEveryPageIsSaidOnce) {
+  std::vector<TiffPageOf> pages = {page(9, 7, 0, 99, 8, 4), page(9, 7, 0, 99, 8, 4)};
+  for (TiffPageOf& one : pages) one.kind.photometric = 2, one.kind.extra = {2};
+  save_stack("in.tif", pages);
+  const RunResult result =
+      run_imgpipe({file("in.tif"), file("out.jpg"), "--pages", "all", "--stages", "invert"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::size_t first = result.err.find("holds no alpha");
+  ASSERT_NE(first, result.err.npos) << result.err;
+  EXPECT_EQ(result.err.find("holds no alpha", first + 1), result.err.npos) << result.err;
+}
+
+TEST_F(PagesCli, OnePageOfADamagedListIsSaidToBe) {
+  MadeTiff loop(3, 3);
+  loop.next = 8 + 9;
+  save(file("loop.tif"), loop.build());
+  const RunResult result = run({file("loop.tif"), file("out.png"), "--pages", "1", "--lenient"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.err.find("damaged from page 2 on"), result.err.npos) << result.err;
+}
+
 TEST_F(PagesCli, SeriesNeedPages) {
   save_stack("in.tif", four());
   const RunResult result = run({file("in.tif"), file("out.tif"), "--stages", "contrast:range=series"});

@@ -14,6 +14,8 @@
 #include "images/codecs/tiff/tiff_codec.h"
 #include "images/error.h"
 #include "images/files/input_file.h"
+#include "pipeline/pages/page_run.h"
+#include "tests/support/files.h"
 #include "tests/support/tiff_file.h"
 
 namespace imgpipe::test {
@@ -405,6 +407,43 @@ TEST(TiffStack, PagesThatAreWrittenBehindOneAnotherAreATiff) {
         EXPECT_EQ(description_by_libtiff(file, static_cast<int>(i)), "page " + std::to_string(i));
       }
     }
+  }
+}
+
+// A file of 2 MB whose pages share one description: written with each of them it is more than 4 GB.
+TEST(PageRunTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
+  constexpr std::uint32_t kPages = 2200, kTextBytes = 1 << 20;
+  for (const bool kept : {false, true}) {
+    const TemporaryFolder folder;
+    FileBytes file;
+    const auto put = [&](std::uint64_t value, std::size_t bytes) {
+      for (std::size_t i = 0; i < bytes; ++i) file.push_back(static_cast<std::byte>(value >> (8 * i)));
+    };
+    put(0x002A4949, 4);
+    put(8 + kTextBytes, 4);
+    file.resize(8 + kTextBytes, std::byte{'a'});
+    file.back() = std::byte{0};
+    for (std::uint32_t page = 0; page < kPages; ++page) {
+      const std::vector<std::array<std::uint32_t, 4>> fields{
+          {256, 3, 1, 1},          {257, 3, 1, 1}, {258, 3, 1, 8}, {262, 3, 1, 1},
+          {270, 2, kTextBytes, 8}, {273, 4, 1, 8}, {279, 4, 1, 1}};
+      put(fields.size(), 2);
+      for (const auto& [tag, type, count, value] : fields)
+        put(tag, 2), put(type, 2), put(count, 4), put(value, 4);
+      put(page + 1 < kPages ? file.size() + 4 : 0, 4);
+    }
+    save(folder.file("in.tif"), file);
+    ImageSettings settings;
+    settings.keep_metadata = kept;
+    PageRun run({.input = folder.file("in.tif"),
+                 .output = folder.file("out.tif"),
+                 .input_name = "in.tif",
+                 .output_name = "out.tif",
+                 .format = Format::tiff},
+                settings, {}, InputKind::any, Timeline::Clock::now());
+    run.open([](const Plan&, const ImageHeader&) {});
+    EXPECT_EQ(run.range().count(), kPages);
+    EXPECT_EQ(run.makes_big_stack(), kept);
   }
 }
 

@@ -31,6 +31,7 @@
 #include "pipeline/batch/batch.h"
 #include "pipeline/batch/page_batch.h"
 #include "pipeline/error_of.h"
+#include "pipeline/pages/page_selection.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
@@ -136,11 +137,18 @@ class BatchRun {
     return text;
   }
 
+  // How many pages an input has is not known yet.
+  [[nodiscard]] std::string output_text(const BatchFile& file) const {
+    if (!has_page_files(options_, file.format)) return file.output;
+    const std::int64_t first = options_.pages->first;
+    return page_path(file.output, first, first) + " ...";
+  }
+
   // --dry-run. No device is touched.
   int print_plan() const {
     std::string text;
     for (const BatchFile& file : files_.files)
-      text += printable(file.input) + " -> " + printable(file.output) + "\n";
+      text += printable(file.input) + " -> " + printable(output_text(file)) + "\n";
     text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) +
             " skipped, stages " + options_.stage_list;
     if (options_.batch.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";

@@ -122,14 +122,22 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
 }
 
 // Each worker has an engine, and on CUDA devices a device, to itself.
-void choose_for_pages(BatchSettings& settings, const std::string& device, std::vector<std::string>& names) {
-  const DeviceChoice choice = choose_device(device);
+void choose_for_pages(BatchSettings& settings, const ProcessOptions& options,
+                      std::vector<std::string>& names) {
+  const DeviceChoice choice = choose_device(options.device);
+  const int asked_jobs = options.batch.jobs;
   if (choice.kind != DeviceKind::cuda) {
+    if (choice.kind == DeviceKind::automatic)
+      settings.device_note = "auto took cpu (pages go through the cpu unless --device cuda is given)";
     choose(settings, choice.kind == DeviceKind::reference ? "reference" : "cpu", names);
     return;
   }
   const std::vector<int> devices = choice.cuda_devices.empty() ? every_cuda_device() : choice.cuda_devices;
-  settings.jobs = static_cast<int>(devices.size());
+  const auto most = static_cast<int>(devices.size());
+  settings.jobs = asked_jobs > 0 ? std::min(asked_jobs, most) : most;
+  if (asked_jobs > most)
+    settings.device_note = "--jobs " + std::to_string(asked_jobs) + " became " +
+                           std::to_string(settings.jobs) + ": with --pages a device has one worker";
   settings.make_engine = [devices, next = std::make_shared<std::atomic<std::size_t>>(0)](int threads) {
     return make_cuda_engine(devices[next->fetch_add(1) % devices.size()], threads);
   };
@@ -149,7 +157,7 @@ BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
   settings.fail_fast = options.batch.fail_fast;
   settings.keep_spans = !options.trace_file.empty();
   if (options.pages) {
-    choose_for_pages(settings, options.device, set_up.devices);
+    choose_for_pages(settings, options, set_up.devices);
   } else {
     choose(settings, options.device, set_up.devices);
   }

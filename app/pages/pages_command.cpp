@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <optional>
 #include <span>
-#include <unordered_set>
 #include <utility>
 
 #include <unistd.h>
@@ -40,7 +39,9 @@ class PagesRun {
                 .format = format_},
                settings_, {*options.pages, options.series_steps}, InputKind::any, start_) {
     if (!options.keep_stages_folder.empty())
-      throw Error(ErrorKind::usage, "--keep-stages is for one image: choose a page with --pages N");
+      throw Error(ErrorKind::usage, options.pages->alone
+                                        ? "--keep-stages does not go with range=series: leave out one of them"
+                                        : "--keep-stages is for one image: choose a page with --pages N");
     check_paths(options, format_, in_use_);
     choice_.begin();
     facts_.options = &options;
@@ -121,7 +122,9 @@ class PagesRun {
   // What follows the page is no time of the work's.
   void take(PageDone& page) {
     const double wall_ms = work_on();
-    for (const ImageNote& note : page.job.notes()) say(note, page.name);
+    for (const ImageNote& note : page.job.notes()) {
+      if (said_.is_new(note)) (is_notice(note.about) ? log_notice : log_warning)(note.text);
+    }
     PageEntry entry{.number = page.number,
                     .output = pages_.makes_stack() ? "" : pages_.output_of(page.number),
                     .input = page.job.header().shape,
@@ -159,13 +162,6 @@ class PagesRun {
     const double ms = std::chrono::duration<double, std::milli>(now - std::exchange(resumed_, now)).count();
     wall_ms_ += ms;
     return ms;
-  }
-
-  // What is said of one page and again of the next is said once.
-  void say(const ImageNote& note, const std::string& page) {
-    const std::string what = note.text.starts_with(page) ? note.text.substr(page.size()) : note.text;
-    if (!said_.insert(what).second) return;
-    (is_notice(note.about) ? log_notice : log_warning)(note.text);
   }
 
   void add_histogram(const PageDone& page, const PageEntry& entry) {
@@ -216,7 +212,7 @@ class PagesRun {
   ImageReport sums_;
   std::vector<PageEntry> entries_;
   std::vector<StageRequest> series_;  // what range=series became
-  std::unordered_set<std::string> said_;
+  PageNotes said_;
   std::optional<HistogramPair> histogram_;
   std::optional<TraceFile> trace_;
 };

@@ -41,4 +41,9 @@ InputFile PageList::page(std::int64_t index, Pages::Part part) const {
   return InputFile(std::vector<std::byte>(file_->bytes().begin(), file_->bytes().end()));
 }
 
+std::string PageList::warning() const {
+  const std::string damage = pages_ ? pages_->warning() : "";
+  return damage.empty() ? "" : damage + "; the pages before that are used";
+}
+
 }  // namespace imgpipe

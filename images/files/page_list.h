@@ -18,14 +18,13 @@ class PageList {
   PageList(std::string path, const DecodeOptions& options, InputKind kind);
 
   [[nodiscard]] std::int64_t size() const { return pages_ ? pages_->size() : 1; }
-  [[nodiscard]] bool has_format_with_pages() const { return pages_ != nullptr; }
   // A whole file of one page, 0 being the first; may be asked for again. Throws as PageList() does, without
   // the file's name.
   [[nodiscard]] InputFile page(std::int64_t index, Pages::Part part = Pages::Part::all) const;
   // Of the whole input.
   [[nodiscard]] std::int64_t size_bytes() const { return size_bytes_; }
-  // See Pages::warning().
-  [[nodiscard]] std::string warning() const { return pages_ ? pages_->warning() : ""; }
+  // What was let pass (Pages::warning()) and what comes of it; empty: nothing.
+  [[nodiscard]] std::string warning() const;
 
  private:
   std::string path_;

@@ -165,25 +165,36 @@ void end_all_writing() noexcept {
   remove_temporary_files();
 }
 
-std::size_t remove_stale_temporary_files(const std::string& folder,
-                                         const std::unordered_set<std::string>& names) {
-  std::unordered_set<std::string> cut;
-  for (const std::string& name : names) cut.insert(name.substr(0, kTemporaryNameBytes));
-  std::size_t removed = 0;
+StaleTemporaryFiles::StaleTemporaryFiles(const std::string& folder) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = name_of_temporary(entry->path().filename().string());
-    if (name.empty() || !cut.contains(name)) continue;
-    const FileDescriptor file(::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!name.empty()) files_.emplace(name, entry->path());
+  }
+}
+
+std::size_t StaleTemporaryFiles::remove(const std::unordered_set<std::string>& names) const {
+  if (files_.empty()) return 0;
+  std::unordered_set<std::string> cut;
+  for (const std::string& name : names) cut.insert(name.substr(0, kTemporaryNameBytes));
+  std::size_t removed = 0;
+  for (const auto& [name, path] : files_) {
+    if (!cut.contains(name)) continue;
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat info {};
     if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
     // Else its writer lives. A shared lock tells as well as an exclusive one, for which NFS and SMB, where it
     // is a lock of a range of bytes, want the file to be open for writing.
     if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) continue;
-    if (::unlink(entry->path().c_str()) == 0) ++removed;
+    if (::unlink(path.c_str()) == 0) ++removed;
   }
   return removed;
+}
+
+std::size_t remove_stale_temporary_files(const std::string& folder,
+                                         const std::unordered_set<std::string>& names) {
+  return StaleTemporaryFiles(folder).remove(names);
 }
 
 }  // namespace imgpipe

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <sys/types.h>
@@ -39,9 +40,20 @@ void remove_temporary_files() noexcept;
 // ever. For the last act of a process whose other threads are still at work, before it ends by _exit.
 void end_all_writing() noexcept;
 
-// Unlinks the temporary files that killed processes have left behind in `folder` for the targets `names`
-// (file names without a folder). A writer holds a lock on its temporary file while it lives, so that
-// those of other processes at work stay. Returns how many were unlinked; what cannot be is left.
+// The temporary files that were in a folder at one time, for removing those that killed processes have left
+// behind. A writer holds a lock on its temporary file while it lives, so that those of other processes at
+// work stay.
+class StaleTemporaryFiles {
+ public:
+  explicit StaleTemporaryFiles(const std::string& folder);
+  // Unlinks those for the targets `names` (file names without a folder). Returns how many were unlinked; what
+  // cannot be is left.
+  std::size_t remove(const std::unordered_set<std::string>& names) const;
+
+ private:
+  std::unordered_multimap<std::string, std::filesystem::path> files_;  // by their NAME
+};
+// The same in one step.
 std::size_t remove_stale_temporary_files(const std::string& folder,
                                          const std::unordered_set<std::string>& names);
 

@@ -86,6 +86,8 @@ struct BatchSettings : ImageSettings {
   bool memory_is_limit = false;
   // Makes the engine of images that go to no lane, one for each worker.
   std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
+  // With --pages: why the workers have these engines, where that is not what was asked for.
+  std::string device_note;
   // Finds the devices, on a thread of its own, because looking for them can take longer than an image. Where
   // it is not set there are none. What it throws is as if a lane had not started.
   std::function<LaneOffer()> find_lanes;

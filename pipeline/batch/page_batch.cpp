@@ -15,16 +15,6 @@
 namespace imgpipe {
 namespace {
 
-// What killed runs have left of the files that this one writes.
-void remove_what_was_left(const PageRun& run) {
-  std::unordered_set<std::string> names;
-  const PageRange& range = run.range();
-  for (std::int64_t number = range.first; number <= range.last; ++number)
-    names.insert(std::filesystem::path(run.output_of(number)).filename().string());
-  (void)remove_stale_temporary_files(std::filesystem::path(run.output_of(range.first)).parent_path().string(),
-                                     names);
-}
-
 void add_times(const Timeline& timeline, BatchResult& result) {
   for (const Span& span : timeline.spans()) {
     if (const std::optional<Part> part = part_of(span))
@@ -105,6 +95,17 @@ void PageBatch::work(std::size_t number) {
   changed_.notify_all();
 }
 
+// What killed runs have left of the files that this one writes. Each folder is looked through once.
+void PageBatch::remove_what_was_left(const PageRun& run) {
+  const PageRange& range = run.range();
+  std::unordered_set<std::string> names;
+  for (std::int64_t number = range.first; number <= range.last; ++number)
+    names.insert(std::filesystem::path(run.output_of(number)).filename().string());
+  const std::string folder = std::filesystem::path(run.output_of(range.first)).parent_path().string();
+  const std::lock_guard lock(stale_mutex_);
+  (void)stale_.try_emplace(folder, folder).first->second.remove(names);
+}
+
 void PageBatch::give(BatchResult result) {
   const std::lock_guard lock(mutex_);
   const bool is_fatal = result.failed == ErrorKind::output || result.failed == ErrorKind::device;
@@ -149,6 +150,7 @@ void PageBatch::go_through(PageRun& run, BatchResult& result, Engine& engine) {
   result.pages = run.range().count();
   if (!settings_.use_rows) remove_what_was_left(run);
   run.measure(engine);
+  PageNotes said;
   run.run(engine, {.done = [&](PageDone& page) {
             result.output = page.job.output_shape();
             result.pixels += page.job.header().shape.pixels();
@@ -156,7 +158,7 @@ void PageBatch::go_through(PageRun& run, BatchResult& result, Engine& engine) {
             if (result.lost_profile.empty()) result.lost_profile = page.job.lost_profile();
             if (result.lost_metadata.empty()) result.lost_metadata = page.job.lost_metadata();
             for (ImageNote& note : page.job.notes()) {
-              if (note.about != ImageNote::About::depth && !is_notice(note.about))
+              if (note.about != ImageNote::About::depth && !is_notice(note.about) && said.is_new(note))
                 result.warnings.push_back(std::move(note.text));
             }
             add_times(page.job.timeline(), result);

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "images/files/temporary_file.h"
 #include "pipeline/batch/batch.h"
 #include "pipeline/batch/output_folders.h"
 #include "pipeline/pages/page_run.h"
@@ -34,7 +36,7 @@ class PageBatch {
   [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience);
   [[nodiscard]] bool finished() const;
   void stop();
-  [[nodiscard]] std::string lane_note() const { return ""; }
+  [[nodiscard]] std::string lane_note() const { return settings_.device_note; }
   [[nodiscard]] std::vector<std::string> take_notes() { return {}; }
   [[nodiscard]] std::optional<Error> fatal() const;
   [[nodiscard]] std::vector<std::string> devices() const { return {}; }
@@ -46,6 +48,7 @@ class PageBatch {
   void work(std::size_t number);
   [[nodiscard]] BatchResult process(std::size_t item, std::size_t worker, Engine& engine);
   void go_through(PageRun& run, BatchResult& result, Engine& engine);
+  void remove_what_was_left(const PageRun& run);
   void give(BatchResult result);
 
   const BatchItems items_;
@@ -53,7 +56,9 @@ class PageBatch {
   const PageWish wish_;
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
   OutputFolders folders_;
-  mutable std::mutex mutex_;  // of all that follows
+  std::mutex stale_mutex_;                            // of the next one
+  std::map<std::string, StaleTemporaryFiles> stale_;  // by folder
+  mutable std::mutex mutex_;                          // of all that follows
   std::condition_variable changed_;
   std::size_t next_item_ = 0;
   int working_ = 0;

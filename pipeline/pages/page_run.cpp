@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "images/codecs/metadata/metadata.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"
@@ -37,7 +38,25 @@ class SeriesCounts {
   std::array<std::vector<std::uint64_t>, 2> sums_;
 };
 
+void check_memory(std::int64_t need, std::int64_t most) {
+  if (most > 0 && need > most)
+    throw Error(ErrorKind::memory,
+                "needs up to " + std::to_string(need) + " bytes, --memory leaves " + std::to_string(most));
+}
+
+// Of a page that is about to run.
+std::int64_t need_within(std::int64_t most, const Engine& engine, const ImageJob& job) {
+  const std::int64_t need = engine.memory_need(job.memory_question()).bytes + job.held_input_bytes();
+  naming(job.files().input_name, [&] { check_memory(need, most); });
+  return need;
+}
+
 }  // namespace
+
+bool PageNotes::is_new(const ImageNote& note) {
+  const std::size_t name = note.text.find(": ");
+  return said_.emplace(note.about, name == note.text.npos ? note.text : note.text.substr(name)).second;
+}
 
 PageRun::PageRun(ImageFiles files, const ImageSettings& settings, PageWish wish, InputKind kind,
                  Timeline::Clock::time_point start)
@@ -55,7 +74,7 @@ std::string PageRun::output_of(std::int64_t number) const {
 
 std::string PageRun::warning() const {
   const std::string damage = list_->warning();
-  return damage.empty() ? "" : files_.input_name + ": " + damage + "; the pages before that are used";
+  return damage.empty() ? "" : files_.input_name + ": " + damage;
 }
 
 void PageRun::open(const Judge& judge) {
@@ -70,31 +89,41 @@ void PageRun::open(const Judge& judge) {
 }
 
 void PageRun::judge_pages(const Judge& judge) {
-  // A stack has offsets of 32 bits unless it may need more: metadata can take as much as the file has.
+  // A stack has offsets of 32 bits unless it may need more.
   constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::max();
-  std::int64_t most_bytes = list_->size_bytes();
+  std::int64_t stack_bytes = 0;
   std::optional<Shape> before;
-  std::int64_t page_bytes = 0;
+  Shape output;
   // The steps as they will run: a range of the series is found before, and then nothing is counted.
   std::vector<StageRequest> stages = settings_.stages;
   for (const std::size_t step : wish_.series_steps) stages[step] = parse_stages("levels:1:2:8").front();
   for (std::int64_t number = range_.first; number <= range_.last; ++number) {
     naming(name_of(number), [&] {
       const InputFile page = list_->page(number - 1, Pages::Part::front);
+      check_memory(static_cast<std::int64_t>(page.bytes().size()), most_bytes_);
       const ImageHeader header = open_reader(page, settings_.decode)->header();
       if (number == range_.first) first_header_ = header;
       most_pixels_ = std::max(most_pixels_, header.shape.pixels());
-      if (before == header.shape) return;
-      before = header.shape;
-      const Plan plan = make_plan(stages, header.shape, settings_.fuse, settings_.decode.max_pixels,
-                                  format_info(files_.format).written_bits);
-      judge(plan, header);
-      if (!settings_.use_rows) (void)storable_shape(files_.format, plan.output);
-      if (stack_) page_bytes = most_page_bytes(files_.format, plan.output, settings_.encode);
+      if (before != header.shape) {
+        before = header.shape;
+        const Plan plan = make_plan(stages, header.shape, settings_.fuse, settings_.decode.max_pixels,
+                                    format_info(files_.format).written_bits);
+        judge(plan, header);
+        output = plan.output;
+        if (!settings_.use_rows) (void)storable_shape(files_.format, output);
+      }
+      if (stack_ && stack_bytes <= kMostClassicBytes) stack_bytes += most_bytes_in_stack(page, output);
     });
-    most_bytes = std::min(most_bytes, std::numeric_limits<std::int64_t>::max() - page_bytes) + page_bytes;
   }
-  if (stack_) stack_->next.big = most_bytes > kMostClassicBytes;
+  if (stack_) stack_->next.big = stack_bytes > kMostClassicBytes;
+}
+
+// Metadata that pages of the input share is written with each of them.
+std::int64_t PageRun::most_bytes_in_stack(const InputFile& page, const Shape& output) const {
+  EncodeOptions encode = settings_.encode;
+  if (settings_.keep_metadata)
+    encode.metadata = keep_metadata(page.bytes(), {.output = files_.format, .shape = output}).metadata;
+  return most_page_bytes(files_.format, output, encode);
 }
 
 void PageRun::judge_outputs() const {
@@ -152,6 +181,7 @@ void PageRun::measure_step(Engine& engine, std::size_t step) {
     begin(job, number);
     job.make_plan();
     job.make_output();
+    most_needed_bytes_ = std::max(most_needed_bytes_, need_within(most_bytes_, engine, job));
     Job wishes;
     wishes.keep_pixels = false;
     (void)job.run(engine, std::move(wishes));
@@ -184,11 +214,7 @@ void PageRun::do_page(Engine& engine, std::int64_t number, const Hooks& hooks) {
   begin(job, number);
   job.make_plan();
   job.make_output();
-  const std::int64_t need = engine.memory_need(job.memory_question()).bytes + job.held_input_bytes();
-  most_needed_bytes_ = std::max(most_needed_bytes_, need);
-  if (most_bytes_ > 0 && need > most_bytes_)
-    throw Error(ErrorKind::memory, name_of(number) + ": needs up to " + std::to_string(need) +
-                                       " bytes, --memory leaves " + std::to_string(most_bytes_));
+  most_needed_bytes_ = std::max(most_needed_bytes_, need_within(most_bytes_, engine, job));
   Outcome outcome = job.run(engine, hooks.wishes());
   job.write();
   output_bytes_ += job.output_bytes();

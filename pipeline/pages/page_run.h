@@ -15,7 +15,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "images/files/page_list.h"
@@ -37,6 +39,16 @@ struct PageDone {
   std::string name;  // "in.tif, page 3", printable
   ImageJob& job;
   Outcome& outcome;
+};
+
+// Tells what was said of a page before from what is new.
+class PageNotes {
+ public:
+  // By what it is about and what it says, the name in front aside.
+  [[nodiscard]] bool is_new(const ImageNote& note);
+
+ private:
+  std::set<std::pair<ImageNote::About, std::string>> said_;
 };
 
 class PageRun {
@@ -73,6 +85,7 @@ class PageRun {
   [[nodiscard]] std::int64_t pages_in_file() const { return list_->size(); }
   [[nodiscard]] const PageRange& range() const { return range_; }
   [[nodiscard]] bool makes_stack() const { return stack_ != nullptr; }
+  [[nodiscard]] bool makes_big_stack() const { return stack_ && stack_->next.big; }  // BigTIFF
   [[nodiscard]] const ImageHeader& first_header() const { return first_header_; }
   [[nodiscard]] std::int64_t most_pixels() const { return most_pixels_; }              // of a page
   [[nodiscard]] std::int64_t most_needed_bytes() const { return most_needed_bytes_; }  // by a page so far
@@ -88,6 +101,7 @@ class PageRun {
  private:
   [[nodiscard]] std::string name_of(std::int64_t number) const;
   void judge_pages(const Judge& judge);
+  [[nodiscard]] std::int64_t most_bytes_in_stack(const InputFile& page, const Shape& output) const;
   void judge_outputs() const;
   void measure_step(Engine& engine, std::size_t step);
   void begin(ImageJob& job, std::int64_t number) const;

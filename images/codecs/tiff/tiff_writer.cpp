@@ -208,7 +208,9 @@ class TiffWriter final : public StripWriter {
     }
     if (in_stack_ && !in_stack_->last) fields.set_next((at + 1) / 2 * 2);
     if (in_stack_ && !big_ && at >= static_cast<std::uint64_t>(kMostClassicBytes))
-      throw Error(ErrorKind::usage, "the stack has more than 4 GB, which was not foreseen");
+      throw Error(
+          ErrorKind::usage,
+          "the stack gets more than 4 GB, which its input did not show; write it in parts with --pages A-B");
     fields.set_offsets(tiled_ ? TiffTag::tile_offsets : TiffTag::strip_offsets, offsets);
     fields.set_offsets(tiled_ ? TiffTag::tile_counts : TiffTag::strip_counts, sizes_);
   }
