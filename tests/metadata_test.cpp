@@ -279,6 +279,31 @@ TEST(Metadata, PixelsToAUnitThatTheDescriptionNamesStay) {
   EXPECT_EQ(lost_metadata_text(keep_metadata(nothing, resized).lost), "");
 }
 
+// tifffile reads pixels by the shape of a description, OME-XML has sizes, ImageJ's unit is that of its
+// pixels.
+TEST(Metadata, ADescriptionOfOtherPixelsDoesNotGoAlong) {
+  const auto lost = [](std::string_view text, bool scaled, bool reshaped) {
+    Metadata given;
+    given.fields = {tiff_field<char>(270, 2, std::vector<char>(text.begin(), text.end()))};
+    given.fields[0].data.push_back(std::byte{0});
+    ++given.fields[0].count;
+    const MetadataUse use{
+        .output = Format::tiff, .shape = {17, 11, 3}, .scaled = scaled, .reshaped = reshaped};
+    return lost_metadata_text(keep_metadata(file_with(Format::tiff, given), use).lost);
+  };
+  constexpr std::string_view kGone = "description (of the image as it was)";
+  constexpr std::string_view kShaped = "{\"shape\": [11, 17, 3]}";
+  constexpr std::string_view kOme = "<?xml version=\"1.0\"?><OME></OME>";
+  constexpr std::string_view kImageJ = "ImageJ=1.54f\nunit=um\n";
+  for (const std::string_view text : {kShaped, kOme}) {
+    EXPECT_EQ(lost(text, false, false), "") << text;
+    EXPECT_EQ(lost(text, false, true), kGone) << text;
+  }
+  EXPECT_EQ(lost(kImageJ, false, true), "");
+  EXPECT_EQ(lost(kImageJ, true, true), kGone);
+  EXPECT_EQ(lost("a cell", true, true), "");
+}
+
 TEST(Metadata, KeysOfAGeoTiffMustFit) {
   const Bytes file = file_with(Format::tiff, tiff_metadata(6));
   const KeptMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});

@@ -1,5 +1,4 @@
-// Counts are every sample's; mean, deviation and percentiles are exact, rounded once, however the samples
-// came.
+// Counts are every sample's; mean, deviation and percentiles are exact, rounded once, in whatever order.
 #include <algorithm>
 #include <array>
 #include <cstring>
