@@ -357,6 +357,7 @@ TEST_F(PagesCli, ReplacesNothingThatIsNotItsOwn) {
   save_text(file("out_0003.png"), "somebody else's");
   const RunResult result = run({file("in.tif"), file("out.png"), "--pages", "all"});
   EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_NE(result.err.find("out_0003.png: is there already"), std::string::npos) << result.err;
   EXPECT_EQ(folder_.names(), (Names{"in.tif", "out_0003.png"}));
   EXPECT_EQ(run({file("in.tif"), file("out.png"), "--pages", "all", "--overwrite"}).exit_code, 0);
   EXPECT_EQ(run({file("in.tif"), file("out.png"), "--pages", "all"}).exit_code, 0);

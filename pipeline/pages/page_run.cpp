@@ -139,7 +139,7 @@ void PageRun::judge_outputs() const {
     const std::string output = output_of(number);
     if (same_file(output, files_.input))
       throw Error(ErrorKind::usage, printable(output) + ": is the input itself; OUTPUT needs another name");
-    settings_.before_write(output);
+    naming(printable(output), [&] { settings_.before_write(output); });
   }
 }
 

@@ -7,9 +7,9 @@
 // a first frame, so blending it changes nothing.
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <string>
 
+#include <sys/mman.h>
 #include <webp/decode.h>
 
 #include "images/codecs/codec_parts.h"
@@ -151,14 +151,14 @@ class WebpReader final : public WholeImageReader {
   }
 
   // Of an alpha or of codes that libwebp has no memory for it says that they are damaged. What is available
-  // says little of small amounts: they are tried too, twice over, because other threads may have given some
-  // back since. By the function's name, for what a new-expression takes and gives back a compiler may leave
-  // out.
+  // says little of small amounts: the system is asked for them too, twice over, because other threads may
+  // have given some back since. Nothing is written there, so that no page of it is ever used.
   void check_memory() const {
     check_available(2 * picture_bytes_);
-    void* const tried = ::operator new(static_cast<std::size_t>(2 * picture_bytes_), std::nothrow);
-    ::operator delete(tried);
-    if (tried == nullptr) throw Error(ErrorKind::memory, "not enough memory");
+    const auto bytes = static_cast<std::size_t>(2 * picture_bytes_);
+    void* const tried = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (tried == MAP_FAILED) throw Error(ErrorKind::memory, "not enough memory");
+    ::munmap(tried, bytes);
   }
 
   // What costs pixels or may, unless it has been told before.
