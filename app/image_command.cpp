@@ -41,12 +41,7 @@ class ImageRun {
         image_on_stdout_(goes_to_stdout(options.output)),
         choice_(options, factory),
         settings_(image_settings(options)),
-        image_({.input = options.input,
-                .output = options.output,
-                .input_name = page_name(options),
-                .output_name = output_name(options.output),
-                .format = format_},
-               settings_, Timeline(start_)) {
+        image_(image_files(options, page_name(options)), settings_, Timeline(start_)) {
     check_paths(options, format_, in_use_);
     choice_.begin();
     // Looking for devices is part of what --device costs; with a CUDA engine its own thread goes on with it.

@@ -1,8 +1,11 @@
 #include "app/image_settings.h"
 
 #include <string>
+#include <utility>
 
+#include "app/command.h"
 #include "app/files/replaceable.h"
+#include "app/standard_streams.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
@@ -19,6 +22,14 @@ ImageSettings image_settings(const ProcessOptions& options) {
     check_still_replaceable(output, replace);
   };
   return settings;
+}
+
+ImageFiles image_files(const ProcessOptions& options, std::string name) {
+  return {.input = options.input,
+          .output = options.output,
+          .input_name = std::move(name),
+          .output_name = output_name(options.output),
+          .format = output_format(options.output, options.format)};
 }
 
 int thread_count(const ProcessOptions& options) {

@@ -1,6 +1,8 @@
 // What the command line means for each image: the same for one and for many.
 #pragma once
 
+#include <string>
+
 #include "app/options/options.h"
 #include "pipeline/image_job.h"
 
@@ -8,6 +10,9 @@ namespace imgpipe {
 
 // Outputs are put in place only where that still replaces what it may (app/files/replaceable.h).
 [[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);
+
+// The input and the output of a run that is no batch; `name` is the input's in messages.
+[[nodiscard]] ImageFiles image_files(const ProcessOptions& options, std::string name);
 
 // --threads, or as many as there are.
 [[nodiscard]] int thread_count(const ProcessOptions& options);

@@ -1,6 +1,7 @@
 // Differences of a TIFF's rows taken out on every instruction set, against the sum written out.
 #include "images/codecs/tiff/tiff_predictor.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -47,7 +48,7 @@ void expect_row(std::int64_t pixels, int samples, int bytes, bool swapped, std::
   for (std::byte& byte : in) byte = static_cast<std::byte>(random());
   // Memory of just that size, so that a sanitizer sees what is read behind it.
   const auto exact = std::make_unique<std::byte[]>(size);
-  std::memcpy(exact.get(), in.data(), size);
+  std::ranges::copy(in, exact.get());
   constexpr std::size_t kAround = 33;
   constexpr auto kCanary = std::byte{0xA5};
   Bytes out(size + 2 * kAround, kCanary);

@@ -32,12 +32,8 @@ class PagesRun {
         stack_on_stdout_(goes_to_stdout(options.output)),
         choice_(options, factory),
         settings_(image_settings(options)),
-        pages_({.input = options.input,
-                .output = options.output,
-                .input_name = input_name(options.input),
-                .output_name = output_name(options.output),
-                .format = format_},
-               settings_, {*options.pages, options.series_steps}, InputKind::any, start_) {
+        pages_(image_files(options, input_name(options.input)), settings_,
+               {*options.pages, options.series_steps}, InputKind::any, start_) {
     if (!options.keep_stages_folder.empty())
       throw Error(ErrorKind::usage, options.pages->alone
                                         ? "--keep-stages does not go with range=series: leave out one of them"

@@ -96,7 +96,10 @@ void PageRun::judge_pages(const Judge& judge) {
   Shape output;
   // The steps as they will run: a range of the series is found before, and then nothing is counted.
   std::vector<StageRequest> stages = settings_.stages;
-  for (const std::size_t step : wish_.series_steps) stages[step] = parse_stages("levels:1:2:8").front();
+  for (const std::size_t step : wish_.series_steps) {
+    stages[step] = parse_stages("levels:1:2:8").front();
+    stages[step].said = ":series";  // no other number of these is known yet
+  }
   for (std::int64_t number = range_.first; number <= range_.last; ++number) {
     naming(name_of(number), [&] {
       const InputFile page = list_->page(number - 1, Pages::Part::front);
@@ -143,17 +146,22 @@ void PageRun::judge_outputs() const {
   }
 }
 
-// A page's file and its header.
-void PageRun::begin(ImageJob& job, std::int64_t number) const {
+// All of a page that comes before its first row.
+void PageRun::begin(ImageJob& job, std::int64_t number, const Engine& engine) {
   if (!track_.empty()) job.timeline().set_track(track_);
   {
     auto span = job.timeline().span("read", SpanKind::host);
     job.read(naming(job.files().input_name, [&] { return list_->page(number - 1); }));
     span.set_bytes(job.input_bytes());
   }
-  auto span = job.timeline().span("decode", SpanKind::host);
-  job.open();
-  span.set_name(decode_row(job.reader()));
+  {
+    auto span = job.timeline().span("decode", SpanKind::host);
+    job.open();
+    span.set_name(decode_row(job.reader()));
+  }
+  job.make_plan();
+  job.make_output();
+  most_needed_bytes_ = std::max(most_needed_bytes_, need_within(most_bytes_, engine, job));
 }
 
 void PageRun::measure(Engine& engine) {
@@ -178,10 +186,7 @@ void PageRun::measure_step(Engine& engine, std::size_t step) {
     files.format = Format::png;  // holds all bits, so that nothing is cut before it is counted
     files.page = PageOfInput{};
     ImageJob job(std::move(files), counting, Timeline(start_));
-    begin(job, number);
-    job.make_plan();
-    job.make_output();
-    most_needed_bytes_ = std::max(most_needed_bytes_, need_within(most_bytes_, engine, job));
+    begin(job, number, engine);
     Job wishes;
     wishes.keep_pixels = false;
     (void)job.run(engine, std::move(wishes));
@@ -211,10 +216,7 @@ void PageRun::do_page(Engine& engine, std::int64_t number, const Hooks& hooks) {
   files.page = PageOfInput{.whole_stack = pages_in_file() == 1 || (stack_ && all), .stack = stack_.get()};
   if (stack_) stack_->next.last = number == range_.last;
   ImageJob job(std::move(files), settings_, Timeline(start_));
-  begin(job, number);
-  job.make_plan();
-  job.make_output();
-  most_needed_bytes_ = std::max(most_needed_bytes_, need_within(most_bytes_, engine, job));
+  begin(job, number, engine);
   Outcome outcome = job.run(engine, hooks.wishes());
   job.write();
   output_bytes_ += job.output_bytes();

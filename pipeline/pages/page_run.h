@@ -1,9 +1,8 @@
 // The pages of one input, one after the other, through one engine.
 //
 //   open      the list of pages, every header judged, names of outputs: nothing is written yet
-//   measure   with contrast:range=series: every page as it comes to that step is counted, the counts are
-//   added
-//             up, and the step becomes a levels step of that range. Pages are read again for each such step
+//   measure   with contrast:range=series: every page as it comes to that step is counted, and the step
+//             becomes a levels step of all pages' range. Pages are read again for each such step
 //   run       page by page: read, decode, stages, encode, write
 //   finish    a stack's file is put in place
 //
@@ -104,7 +103,7 @@ class PageRun {
   [[nodiscard]] std::int64_t most_bytes_in_stack(const InputFile& page, const Shape& output) const;
   void judge_outputs() const;
   void measure_step(Engine& engine, std::size_t step);
-  void begin(ImageJob& job, std::int64_t number) const;
+  void begin(ImageJob& job, std::int64_t number, const Engine& engine);
   void do_page(Engine& engine, std::int64_t number, const Hooks& hooks);
   void remove_written() noexcept;
 

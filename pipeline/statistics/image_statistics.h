@@ -6,8 +6,7 @@
 //
 //   mean        (sum of n(v) v) / N
 //   deviation   of the population: sqrt((sum of n(v) (v - mean)^2) / N)
-//   percentile  p: the smallest v such that at least p percent of the N samples are v or below it (the
-//   nearest
+//   percentile  p: the smallest v such that at least p percent of the N samples are v or below it (nearest
 //               rank; type 1 of Hyndman and Fan, Sample quantiles in statistical packages, 1996)
 //
 // The fractions are exact integers until they are rounded, once, to a double.
