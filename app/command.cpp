@@ -43,13 +43,6 @@ int dispatch(const Command& command, const EngineFactory& factory) {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {
-  if (choice.kind == DeviceKind::cuda)
-    return make_cuda_engine(choice.cuda_index(), threads, choice.memory_bytes);
-  if (choice.kind == DeviceKind::cpu) return make_cpu_engine(threads);
-  return make_reference_engine(threads);
-}
-
 Format output_format(const std::string& output, const std::optional<Format>& option) {
   const std::optional<Format> format = format_by_ending(output);
   if (option) {

@@ -8,7 +8,7 @@
 
 #include "app/options/options.h"
 #include "pipeline/device.h"
-#include "pipeline/engine.h"
+#include "pipeline/engine_choice.h"
 
 namespace imgpipe {
 
@@ -17,7 +17,6 @@ struct StatsOptions;
 
 // Makes the engine for a choice of device, with so many threads of the host; tests hand in one that errs.
 using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&, int threads)>;
-[[nodiscard]] std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads);
 
 // Runs one command line (without the program's name) and returns its exit code. Never throws: every
 // error becomes one line on stderr.

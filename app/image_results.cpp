@@ -11,7 +11,6 @@
 #include "images/error.h"
 #include "images/files/output_file.h"
 #include "images/text.h"
-#include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/owned_frame.h"
@@ -22,11 +21,6 @@ namespace {
 // Layout changes are no pictures of their own.
 bool makes_picture(const Step& step) {
   return step.stage->writes_pixels && (step.stage->selectable || !step.parts.empty());
-}
-
-// contrast, or a fused stage that begins with it.
-bool is_contrast(const Step& step) {
-  return step.stage->reads_histogram == contrast_reads_histogram;
 }
 
 // What the sequential function of a stage makes of a frame.
@@ -112,23 +106,6 @@ std::size_t before_step(const Plan& plan) {
   }
   const auto reads = std::ranges::find_if(plan.steps, &is_contrast);
   return reads == plan.steps.end() ? found : *reads->counted_by;
-}
-
-std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
-  std::vector<ContrastRange> ranges;
-  for (const Step& step : outcome.plan.steps) {
-    if (!is_contrast(step)) continue;
-    const ContrastParameters parameters(step.parameters);
-    const int planes = step.in.color_channels;
-    const auto counts = histogram_view<Host>(outcome.histograms[*step.counted_by].data(), step.in);
-    const bool each = parameters.stretch == Stretch::each;
-    const int different = each ? planes : 1;
-    for (int c = 0; c < different; ++c) {
-      const StretchRange range = stretch_range(counts, parameters, c);
-      ranges.push_back({step.label, c, range.lo, range.hi, each});
-    }
-  }
-  return ranges;
 }
 
 HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,

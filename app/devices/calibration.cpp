@@ -64,32 +64,18 @@ Calibration calibrate(const CudaDevice& device, std::string& not_kept) {
   return calibration;
 }
 
-std::optional<CudaDevice> usable_device(const CudaDevices& found) {
-  for (const CudaDevice& device : found.devices) {
-    if (can_run_on(device)) return device;
-  }
-  return std::nullopt;
-}
-
-std::string why_no_device(const CudaDevices& found) {
-  return found.devices.empty() ? found.unusable_reason : "the CUDA device is too old";
-}
-
 std::string megapixels(std::int64_t pixels) {
   return number(static_cast<double>(pixels) / 1e6, 2) + " MP";
 }
 
 DeviceChoice choose_for_image(const CudaDevices& found, std::int64_t pixels, int threads, int passes) {
   const std::optional<CudaDevice> device = usable_device(found);
-  if (!device) return {DeviceKind::cpu, {}, "auto took cpu (" + why_no_device(found) + ")"};
+  if (!device) return choose_by_cost(found, usual_cost_model(), "", pixels, threads, passes);
   const Calibration calibration = load_calibration(*device);
   if (!calibration.note.empty()) log_detail(calibration.note);
-  const std::string name = "cuda:" + std::to_string(device->index) + " (" + device->name + ")";
   const std::string how = calibration.measured ? "measured on this machine"
                                                : "not measured here, see imgpipe devices --calibrate";
-  if (calibration.model.lane_pays_alone(pixels, threads, passes))
-    return {DeviceKind::cuda, {device->index}, "auto took " + name + " (faster; " + how + ")"};
-  return {DeviceKind::cpu, {}, "auto took cpu (starting " + name + " does not pay; " + how + ")"};
+  return choose_by_cost(found, calibration.model, how, pixels, threads, passes);
 }
 
 }  // namespace imgpipe

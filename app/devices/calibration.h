@@ -7,6 +7,7 @@
 #include "app/devices/calibration_file.h"
 #include "pipeline/batch/cost_model.h"
 #include "pipeline/device.h"
+#include "pipeline/engine_choice.h"
 
 namespace imgpipe {
 
@@ -28,11 +29,6 @@ struct Calibration {
 // Measures, and keeps the result where that is possible; `not_kept` says why not. Throws what
 // measure_cost_model() does.
 [[nodiscard]] Calibration calibrate(const CudaDevice& device, std::string& not_kept);
-
-// The device that auto may use: the first that there is code for.
-[[nodiscard]] std::optional<CudaDevice> usable_device(const CudaDevices& found);
-// Why there is none.
-[[nodiscard]] std::string why_no_device(const CudaDevices& found);
 
 // "12.34 MP".
 [[nodiscard]] std::string megapixels(std::int64_t pixels);

@@ -13,31 +13,6 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-// Busy time: within each pass that in which at least one of the spans ran, on whatever thread; the median
-// over passes.
-template <class Wanted>
-double busy_ms(const Timeline& timeline, const Wanted& wanted) {
-  std::map<int, Timeline> by_pass;
-  for (const Span& span : timeline.spans()) {
-    if (span.pass != kWarmUpPass && wanted(span)) by_pass[span.pass].add(span);
-  }
-  std::vector<double> times;
-  times.reserve(by_pass.size());
-  for (const auto& [pass, spans] : by_pass) times.push_back(static_cast<double>(spans.union_ns()) / kNsPerMs);
-  return median(std::move(times));
-}
-
-double row_time_ms(const Timeline& timeline, const std::string& name) {
-  return busy_ms(timeline, [&](const Span& span) { return span.name == name; });
-}
-
 // Time in which the device was busy with each pass: all of them together, and the median of those reported.
 struct PassTimes {
   double all_ms = 0;
@@ -56,7 +31,7 @@ PassTimes pass_times(const Timeline& timeline) {
     times.all_ms += busy_ms;
     if (pass != kWarmUpPass) reported.push_back(busy_ms);
   }
-  times.median_ms = median(std::move(reported));
+  times.median_ms = median_of(std::move(reported));
   return times;
 }
 
@@ -71,16 +46,8 @@ void set_rates(std::vector<ReportRow>& rows, double copy_bandwidth) {
 
 std::vector<ReportRow> make_rows(const Timeline& timeline, double copy_bandwidth) {
   std::vector<ReportRow> rows;
-  std::vector<Span> ordered = timeline.spans();
-  std::ranges::stable_sort(ordered, {}, &Span::start_ns);
-  for (const Span& span : ordered) {
-    auto row = std::ranges::find(rows, span.name, &ReportRow::name);
-    if (row == rows.end()) {
-      rows.push_back({.name = span.name, .kind = span.kind, .time_ms = row_time_ms(timeline, span.name)});
-      row = rows.end() - 1;
-    }
-    if (span.pass == 0) row->bytes += span.bytes;
-  }
+  for (const TimeRow& row : time_rows(timeline))
+    rows.push_back({.name = row.name, .kind = row.kind, .time_ms = row.time_ms, .bytes = row.bytes});
   set_rates(rows, copy_bandwidth);
   return rows;
 }
@@ -92,8 +59,9 @@ std::vector<ReportRow> make_totals(const ReportInput& input) {
   ReportRow moved{.name = "kernels + transfers", .kind = SpanKind::transfer};
   const auto is_kernel = [](const Span& span) { return span.kind == SpanKind::kernel; };
   kernels.time_ms = busy_ms(*input.timeline, is_kernel);
-  moved.time_ms = busy_ms(
-      *input.timeline, [&](const Span& span) { return is_kernel(span) || span.kind == SpanKind::transfer; });
+  moved.time_ms = busy_ms(*input.timeline, [](const Span& span) {
+    return span.kind == SpanKind::kernel || span.kind == SpanKind::transfer;
+  });
   const PassTimes passes = pass_times(*input.timeline);
   ReportRow end_to_end{.name = "end to end",
                        .kind = SpanKind::host,
@@ -179,11 +147,6 @@ std::optional<double> ReportRow::speed_up() const {
   return *reference_ms / time_ms;
 }
 
-std::string kind_name(SpanKind kind) {
-  constexpr std::array<const char*, 4> kNames{"host", "transfer", "kernel", "codec"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 int bits_of(const Shape& shape) {
   return static_cast<int>(8 * sample_bytes(shape.sample));
 }
@@ -208,7 +171,7 @@ ImageReport make_image_report(const ReportInput& input) {
       const std::string& label = input.plan->steps[i].label;
       const auto row = std::ranges::find(report.rows, label, &ReportRow::name);
       if (row == report.rows.end()) continue;
-      row->reference_ms = row_time_ms(*input.reference, label);
+      row->reference_ms = busy_ms(*input.reference, label);
       row->comparison = (*input.differences)[i].text();
       report.identical = report.identical && (*input.differences)[i].identical();
     }

@@ -13,6 +13,8 @@
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"
 #include "pipeline/image_job.h"
+#include "pipeline/statistics/contrast_ranges.h"
+#include "pipeline/time_rows.h"
 
 namespace imgpipe {
 
@@ -27,14 +29,6 @@ struct ReportRow {
   std::string comparison{};  // "identical" ..., empty without --cpu
 
   [[nodiscard]] std::optional<double> speed_up() const;
-};
-
-struct ContrastRange {
-  std::string label;  // of the contrast step
-  int plane = 0;
-  int lo = 0;
-  int hi = 0;
-  bool of_one_plane = false;  // else of all
 };
 
 struct ImageReport {
@@ -106,7 +100,6 @@ void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth);
 [[nodiscard]] nlohmann::ordered_json options_json(const ProcessOptions& options);
 [[nodiscard]] nlohmann::ordered_json build_json();
 
-[[nodiscard]] std::string kind_name(SpanKind kind);
 // Of a sample as the stages have it: 8 or 16.
 [[nodiscard]] int bits_of(const Shape& shape);
 // "2560x1600 RGB".

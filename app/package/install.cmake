@@ -1,0 +1,55 @@
+# What `cmake --install` puts where, in two components: the program, and the library for other programs.
+set(imgpipe_library_folder ${CMAKE_INSTALL_LIBDIR}/cmake/imgpipe)
+set(imgpipe_include_folder ${CMAKE_INSTALL_INCLUDEDIR}/imgpipe)
+
+install(TARGETS imgpipe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
+        FILES_MATCHING PATTERN *.md PATTERN *.png)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+
+# ---- the library ------------------------------------------------------------------------------------
+# The headers that docs/library.md names, and what they include.
+set(imgpipe_public_headers
+  images/codecs/codec.h images/error.h images/files/input_file.h images/files/output_file.h images/image.h
+  images/plane.h images/simd.h images/synth.h
+  kernels/frame.h kernels/stage.h
+  pipeline/compare.h pipeline/device.h pipeline/engine.h pipeline/engine_choice.h pipeline/image_io.h
+  pipeline/image_job.h pipeline/plan.h pipeline/runner.h pipeline/stage_list.h pipeline/timeline.h)
+set(imgpipe_unread_headers ${imgpipe_public_headers})
+while(imgpipe_unread_headers)
+  list(POP_FRONT imgpipe_unread_headers header)
+  file(STRINGS ${header} includes REGEX "^#include \"")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" include ${include})
+    if(NOT include IN_LIST imgpipe_public_headers)
+      list(APPEND imgpipe_public_headers ${include})
+      list(APPEND imgpipe_unread_headers ${include})
+    endif()
+  endforeach()
+endwhile()
+
+foreach(floor images kernels pipeline)
+  set(headers ${imgpipe_public_headers})
+  list(FILTER headers INCLUDE REGEX "^${floor}/")
+  add_library(imgpipe::${floor} ALIAS imgpipe_${floor})
+  set_target_properties(imgpipe_${floor} PROPERTIES EXPORT_NAME ${floor})
+  target_compile_features(imgpipe_${floor} PUBLIC cxx_std_20)
+  target_sources(imgpipe_${floor} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+  install(TARGETS imgpipe_${floor} EXPORT imgpipe COMPONENT dev
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
+          FILE_SET HEADERS DESTINATION ${imgpipe_include_folder} COMPONENT dev)
+endforeach()
+install(EXPORT imgpipe NAMESPACE imgpipe:: FILE imgpipe-targets.cmake DESTINATION ${imgpipe_library_folder}
+        COMPONENT dev)
+
+include(CMakePackageConfigHelpers)
+configure_package_config_file(app/package/imgpipe-config.cmake.in ${PROJECT_BINARY_DIR}/generated/imgpipe-config.cmake
+                              INSTALL_DESTINATION ${imgpipe_library_folder} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/imgpipe-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/generated/imgpipe-config.cmake
+              ${PROJECT_BINARY_DIR}/generated/imgpipe-config-version.cmake
+        DESTINATION ${imgpipe_library_folder} COMPONENT dev)
+install(FILES images/libraries.cmake DESTINATION ${imgpipe_library_folder} RENAME imgpipe-libraries.cmake
+        COMPONENT dev)

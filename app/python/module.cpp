@@ -1,0 +1,238 @@
+// The Python module imgpipe._core: numpy arrays through pipeline/runner.h. What its functions mean to a user
+// stands in
+// __init__.pyi and docs/python.md.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <unistd.h>
+
+#include "images/error.h"
+#include "kernels/stage.h"
+#include "pipeline/runner.h"
+
+namespace py = pybind11;
+
+namespace imgpipe {
+namespace {
+
+// Runners between two calls, so that threads and devices are started once. Each call has one of its own for
+// as long as it runs. Never destroyed: at the end of the process there is nobody left to join threads.
+class IdleRunners {
+ public:
+  using Key = std::pair<std::string, int>;  // device, threads
+
+  // An idle one, or a new one. Throws as Runner does.
+  [[nodiscard]] std::unique_ptr<Runner> take(const Key& key) {
+    if (std::unique_ptr<Runner> idle = take_idle(key)) return idle;
+    return std::make_unique<Runner>(RunnerSettings{.device = key.first, .threads = key.second});
+  }
+
+  void give_back(const Key& key, std::unique_ptr<Runner> runner) {
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < kMost) idle_.emplace(key, std::move(runner));
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4;
+
+  std::unique_ptr<Runner> take_idle(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    forget_those_of_a_parent();
+    const auto found = idle_.find(key);
+    if (found == idle_.end()) return nullptr;
+    std::unique_ptr<Runner> runner = std::move(found->second);
+    idle_.erase(found);
+    return runner;
+  }
+
+  // A forked process has none of its parent's threads: their runners can neither be used nor destroyed.
+  void forget_those_of_a_parent() {
+    if (std::exchange(process_, ::getpid()) == process_) return;
+    for (auto& [key, runner] : idle_) (void)runner.release();
+    idle_.clear();
+  }
+
+  std::mutex mutex_;
+  pid_t process_ = ::getpid();
+  std::multimap<Key, std::unique_ptr<Runner>> idle_;
+};
+
+IdleRunners& idle_runners() {
+  static auto* const runners = new IdleRunners;
+  return *runners;
+}
+
+SampleType sample_type(const py::array& array) {
+  const py::dtype type = array.dtype();
+  if (type.kind() == 'u' && type.itemsize() == 1) return SampleType::u8;
+  if (type.kind() == 'u' && type.itemsize() == 2 && py::dtype::of<std::uint16_t>().equal(type))
+    return SampleType::u16;
+  throw py::type_error("samples are of numpy.uint8 or numpy.uint16, not of " +
+                       std::string(py::str(py::handle(type))));
+}
+
+Shape shape_of(const py::array& array) {
+  if (array.ndim() != 2 && array.ndim() != 3)
+    throw py::value_error("an image is an array of HxW or HxWxC, not of " + std::to_string(array.ndim()) +
+                          (array.ndim() == 1 ? " dimension" : " dimensions"));
+  const int channels = array.ndim() == 2 ? 1 : static_cast<int>(std::min<py::ssize_t>(array.shape(2), 1000));
+  return {array.shape(1), array.shape(0), channels, sample_type(array)};
+}
+
+// Whether the array can be read where it lies: pixels next to each other, rows apart by any positive stride.
+bool lies_in_rows(const py::array& array, const Shape& shape) {
+  const std::int64_t size = sample_bytes(shape.sample);
+  const bool channels_follow = array.ndim() == 2 || shape.channels == 1 || array.strides(2) == size;
+  const bool pixels_follow = shape.width == 1 || array.strides(1) == size * shape.channels;
+  const bool rows_follow = shape.height == 1 || array.strides(0) >= shape.row_bytes();
+  return channels_follow && pixels_follow && rows_follow && array.strides(0) % size == 0 &&
+         reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(size) == 0;
+}
+
+ConstHostView view_of(const py::array& array, const Shape& shape) {
+  const std::int64_t stride = shape.height == 1 ? shape.row_bytes() : array.strides(0);
+  return {static_cast<const std::byte*>(array.data()), shape, stride};
+}
+
+// The result as an array that keeps its memory: nothing is copied.
+py::array array_of(const RunResult& result) {
+  using Memory = std::shared_ptr<const void>;
+  const Shape& shape = result.report.output;
+  const py::capsule owner(new Memory(result.memory),
+                          [](void* memory) { delete static_cast<Memory*>(memory); });
+  const auto size = static_cast<py::ssize_t>(sample_bytes(shape.sample));
+  std::vector<py::ssize_t> sides{shape.height, shape.width}, strides{result.pixels.stride_bytes, size};
+  if (shape.channels > 1) {
+    sides.push_back(shape.channels);
+    strides = {result.pixels.stride_bytes, size * shape.channels, size};
+  }
+  const py::dtype type =
+      shape.sample == SampleType::u16 ? py::dtype::of<std::uint16_t>() : py::dtype::of<std::uint8_t>();
+  return {type, sides, strides, result.pixels.data, owner};
+}
+
+py::dict shape_dict(const Shape& shape) {
+  py::dict dict;
+  dict["width"] = shape.width;
+  dict["height"] = shape.height;
+  dict["channels"] = shape.channels;
+  dict["bits_per_sample"] = 8 * sample_bytes(shape.sample);
+  return dict;
+}
+
+// Names as in the program's JSON report.
+py::dict report_dict(const RunReport& report) {
+  py::dict dict, device;
+  device["implementation"] = report.implementation;
+  device["name"] = report.processor;
+  device["why"] = report.why;
+  dict["device"] = device;
+  dict["input"] = shape_dict(report.input);
+  dict["output"] = shape_dict(report.output);
+  dict["steps"] = report.steps;
+  py::list ranges, rows;
+  for (const ContrastRange& range : report.ranges) {
+    py::dict row;
+    row["step"] = range.label;
+    row["plane"] = range.plane;
+    row["lo"] = range.lo;
+    row["hi"] = range.hi;
+    ranges.append(row);
+  }
+  dict["contrast"] = ranges;
+  for (const TimeRow& times : report.rows) {
+    py::dict row;
+    row["name"] = times.name;
+    row["kind"] = kind_name(times.kind);
+    row["time_ms"] = times.time_ms;
+    row["bytes"] = times.bytes;
+    rows.append(row);
+  }
+  dict["rows"] = rows;
+  dict["notes"] = report.notes;
+  dict["wall_ms"] = report.wall_ms;
+  return dict;
+}
+
+py::tuple run(const py::array& array, const std::string& stages, const std::string& device, int threads) {
+  const Shape shape = shape_of(array);
+  py::array rows = array;
+  if (shape.samples() > 0 && !lies_in_rows(array, shape)) rows = array.attr("copy")("C");
+  const ConstHostView view = view_of(rows, shape);
+  const IdleRunners::Key key{device, threads};
+  RunResult result;
+  {
+    const py::gil_scoped_release others_run;
+    std::unique_ptr<Runner> runner = idle_runners().take(key);
+    result = runner->run(view, runner->plan(shape, stages));
+    idle_runners().give_back(key, std::move(runner));
+  }
+  return py::make_tuple(array_of(result), report_dict(result.report));
+}
+
+py::dict stages() {
+  py::dict all;
+  for (const Stage& stage : stage_table()) {
+    if (!stage.selectable) continue;
+    py::list parameters;
+    for (const Parameter& parameter : stage.parameters) {
+      py::dict row;
+      row["name"] = std::string(parameter.name);
+      row["help"] = std::string(parameter.help);
+      row["allowed"] = allowed_values(parameter);
+      row["preset"] = parameter.required || parameter.like_previous
+                          ? py::object(py::none())
+                          : py::object(py::str(value_text(parameter, parameter.preset)));
+      parameters.append(row);
+    }
+    py::dict row;
+    row["summary"] = std::string(stage.summary);
+    row["parameters"] = parameters;
+    all[py::str(std::string(stage.name))] = row;
+  }
+  return all;
+}
+
+PyObject* exception_for(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+    case ErrorKind::input:
+      return PyExc_ValueError;
+    case ErrorKind::memory:
+      return PyExc_MemoryError;
+    case ErrorKind::device:
+      return PyExc_RuntimeError;
+    case ErrorKind::output:
+      break;
+  }
+  return PyExc_OSError;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, module) {
+  // pybind11 has its type.  NOLINTNEXTLINE(performance-unnecessary-value-param)
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      PyErr_SetString(exception_for(error.kind()), error.what());
+    }
+  });
+  module.attr("__version__") = IMGPIPE_VERSION;
+  module.def("run", &run, py::arg("array"), py::arg("stages") = std::string(kDefaultStages), py::kw_only(),
+             py::arg("device") = "auto", py::arg("threads") = 0,
+             "Runs the stages over an image; returns the new image and a report.");
+  module.def("stages", &stages, "Every stage by name, with its summary and parameters.");
+}
+
+}  // namespace imgpipe

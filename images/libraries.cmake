@@ -1,0 +1,18 @@
+# Libraries that come without a CMake package, or not everywhere with one (Debian 12 has no WebPConfig.cmake): for the
+# build, and installed, since who uses a static library links them too. imgpipe_missing_libraries: what is not there.
+set(imgpipe_missing_libraries)
+foreach(imgpipe_library isal:isa-l.h webp:webp/decode.h zstd:zstd.h)
+  string(REGEX MATCH "^(.*):(.*)$" imgpipe_library ${imgpipe_library})
+  set(imgpipe_library ${CMAKE_MATCH_1})
+  string(TOUPPER ${imgpipe_library} imgpipe_variable)
+  find_path(${imgpipe_variable}_INCLUDE_DIR ${CMAKE_MATCH_2})
+  find_library(${imgpipe_variable}_LIBRARY ${imgpipe_library})
+  if(NOT ${imgpipe_variable}_INCLUDE_DIR OR NOT ${imgpipe_variable}_LIBRARY)
+    list(APPEND imgpipe_missing_libraries lib${imgpipe_library})
+  elseif(NOT TARGET imgpipe::${imgpipe_library})
+    add_library(imgpipe::${imgpipe_library} UNKNOWN IMPORTED)
+    set_target_properties(imgpipe::${imgpipe_library} PROPERTIES
+      IMPORTED_LOCATION ${${imgpipe_variable}_LIBRARY}
+      INTERFACE_INCLUDE_DIRECTORIES ${${imgpipe_variable}_INCLUDE_DIR})
+  endif()
+endforeach()

@@ -1,0 +1,33 @@
+#include "pipeline/engine_choice.h"
+
+namespace imgpipe {
+
+std::optional<CudaDevice> usable_device(const CudaDevices& found) {
+  for (const CudaDevice& device : found.devices) {
+    if (can_run_on(device)) return device;
+  }
+  return std::nullopt;
+}
+
+std::string why_no_device(const CudaDevices& found) {
+  return found.devices.empty() ? found.unusable_reason : "the CUDA device is too old";
+}
+
+DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model, const std::string& how,
+                            std::int64_t pixels, int threads, int passes) {
+  const std::optional<CudaDevice> device = usable_device(found);
+  if (!device) return {DeviceKind::cpu, {}, "auto took cpu (" + why_no_device(found) + ")"};
+  const std::string name = "cuda:" + std::to_string(device->index) + " (" + device->name + ")";
+  if (model.lane_pays_alone(pixels, threads, passes))
+    return {DeviceKind::cuda, {device->index}, "auto took " + name + " (faster; " + how + ")"};
+  return {DeviceKind::cpu, {}, "auto took cpu (starting " + name + " does not pay; " + how + ")"};
+}
+
+std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {
+  if (choice.kind == DeviceKind::cuda)
+    return make_cuda_engine(choice.cuda_index(), threads, choice.memory_bytes);
+  if (choice.kind == DeviceKind::cpu) return make_cpu_engine(threads);
+  return make_reference_engine(threads);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,95 @@
+#include "pipeline/runner.h"
+
+#include "images/error.h"
+#include "images/text.h"
+#include "pipeline/engine_choice.h"
+#include "pipeline/host/host_threads.h"
+
+namespace imgpipe {
+namespace {
+
+// What a result's pixels lie in; the engine goes last, because outcomes hold memory of it.
+struct Kept {
+  std::shared_ptr<Engine> engine;
+  Outcome outcome;
+};
+
+RunReport report_of(Outcome& outcome, Engine& engine, const DeviceChoice& choice) {
+  RunReport report{.input = outcome.plan.input,
+                   .output = outcome.plan.output,
+                   .implementation = std::string(engine.implementation()),
+                   .processor = engine.device_name(),
+                   .why = choice.why,
+                   .steps = {},
+                   .rows = time_rows(outcome.timeline),
+                   .ranges = contrast_ranges(outcome),
+                   .notes = outcome.plan.notes};
+  for (const Step& step : outcome.plan.steps) report.steps.push_back(step.label);
+  return report;
+}
+
+}  // namespace
+
+Runner::Runner(RunnerSettings settings)
+    : settings_(std::move(settings)), asked_(choose_device(settings_.device)) {
+  if (asked_.cuda_devices.size() > 1)
+    throw Error(ErrorKind::usage,
+                "--device: one image goes to one device, not to " + printable(settings_.device));
+  if (settings_.threads < 0 || settings_.threads > kMostThreads)
+    throw Error(ErrorKind::usage, "--threads: " + std::to_string(settings_.threads) + " is none of 1 to " +
+                                      std::to_string(kMostThreads) + ", or 0 for as many as there are");
+  if (settings_.threads == 0) settings_.threads = host_info().threads;
+}
+
+Runner::~Runner() = default;
+
+Plan Runner::plan(const Shape& input, std::string_view stages) const {
+  if (input.width < 1 || input.height < 1 || input.channels < 1 || input.channels > 4)
+    throw Error(ErrorKind::usage, "no image: it takes at least 1x1 pixels of 1 to 4 channels, not " +
+                                      std::to_string(input.width) + "x" + std::to_string(input.height) +
+                                      " of " + std::to_string(input.channels));
+  return make_plan(parse_stages(stages), input, settings_.fuse, settings_.max_pixels);
+}
+
+RunResult Runner::run(ConstHostView image, Plan plan) {
+  if (image.empty() || image.shape() != plan.input)
+    throw Error(ErrorKind::usage, "the plan was made for an image of another shape");
+  const DeviceChoice choice = device_for(plan);
+  Timeline timeline;
+  const auto kept = std::make_shared<Kept>();
+  kept->engine = engine_of(choice);
+  Job job;
+  job.reader = make_memory_reader(image);
+  job.plan = std::move(plan);
+  job.timeline = std::move(timeline);
+  kept->outcome = kept->engine->run(std::move(job));
+  if (kept->outcome.error) {
+    engines_.erase(choice.kind);  // one whose device has failed gives no further image
+    std::rethrow_exception(kept->outcome.error);
+  }
+  const double wall_ms = static_cast<double>(kept->outcome.timeline.now_ns()) / 1e6;
+  RunResult result{kept, kept->outcome.pixels, report_of(kept->outcome, *kept->engine, choice)};
+  result.report.wall_ms = wall_ms;
+  return result;
+}
+
+DeviceChoice Runner::device_for(const Plan& plan) {
+  if (asked_.kind != DeviceKind::automatic && asked_.kind != DeviceKind::cuda) return asked_;
+  if (const Step* const lacking = step_without_cuda(plan)) {
+    if (asked_.kind == DeviceKind::cuda)
+      throw Error(ErrorKind::usage, why_not_on_cuda(*lacking) + "; see --device cpu");
+    return {DeviceKind::cpu, {}, "auto took cpu (" + why_not_on_cuda(*lacking) + ")"};
+  }
+  if (asked_.kind == DeviceKind::cuda) return asked_;
+  if (!found_) found_ = list_cuda_devices();
+  return choose_by_cost(*found_, usual_cost_model(), "usual costs", plan.input.pixels(), settings_.threads,
+                        1);
+}
+
+std::shared_ptr<Engine> Runner::engine_of(const DeviceChoice& choice) {
+  std::shared_ptr<Engine>& engine = engines_[choice.kind];
+  if (!engine) engine = make_engine(choice, settings_.threads);
+  return engine;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,90 @@
+// Pixels in, pixels out: the library's front door for images that are in memory already.
+//
+//   Runner runner({.device = "cpu"});
+//   const RunResult result = runner.run(image.untyped_view(), "gray,hist,contrast,smooth");
+//   // result.pixels, result.report
+//
+// What it gives are the pixels that the program writes to a file for the same stages.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "images/plane.h"
+#include "pipeline/device.h"
+#include "pipeline/engine.h"
+#include "pipeline/plan.h"
+#include "pipeline/stage_list.h"
+#include "pipeline/statistics/contrast_ranges.h"
+#include "pipeline/time_rows.h"
+
+namespace imgpipe {
+
+struct RunnerSettings {
+  // As --device has it, for one device: auto, cpu, reference, cuda, cuda:N. `auto` decides for each image, by
+  // what is usual (usual_cost_model()): what `imgpipe devices --calibrate` measured is the program's.
+  std::string device = "auto";
+  int threads = 0;                              // as --threads; 0: as many as this process may use
+  bool fuse = false;                            // as --fuse
+  std::int64_t max_pixels = kDefaultMaxPixels;  // that a step may make of an image
+};
+
+struct RunReport {
+  Shape input, output;
+  std::string implementation;         // "cpu", "cuda", "reference"
+  std::string processor;              // what did the work, by name
+  std::string why;                    // why auto took it; empty where the device was named
+  std::vector<std::string> steps;     // labels, as the program's report has them
+  std::vector<TimeRow> rows;          // reading of the pixels, transfers, steps
+  std::vector<ContrastRange> ranges;  // of contrast
+  std::vector<std::string> notes;     // what the plan left out, and why
+  double wall_ms = 0;
+};
+
+struct RunResult {
+  std::shared_ptr<const void> memory;  // keeps `pixels`, and may outlive the runner
+  ConstHostView pixels;                // interleaved, of shape report.output, rows without padding
+  RunReport report;
+};
+
+// Does one image after the other; engines are made with the first image that needs them and kept. One thread
+// at a time uses a runner; several runners are independent of each other.
+class Runner {
+ public:
+  // Throws Error(usage) for a device that is none, or several, and for too many or negative threads. Touches
+  // no device.
+  explicit Runner(RunnerSettings settings = {});
+  ~Runner();
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  // The steps of `stages` (pipeline/stage_list.h has the grammar) for an image of this shape. Throws
+  // Error(usage) or Error(input), as parse_stages() and make_plan() do, and Error(usage) for no image.
+  [[nodiscard]] Plan plan(const Shape& input, std::string_view stages = kDefaultStages) const;
+
+  // Runs a plan() for image.shape() over `image`, which is only read: 1 to 4 interleaved channels (grey,
+  // grey+alpha, RGB, RGBA), 8 or 16 bits a sample, rows of any stride. Throws Error(usage) where the plan is
+  // another image's, or a CUDA device that was named has no function for a step; Error(memory);
+  // Error(device).
+  [[nodiscard]] RunResult run(ConstHostView image, Plan plan);
+  [[nodiscard]] RunResult run(ConstHostView image, std::string_view stages = kDefaultStages) {
+    return run(image, plan(image.shape(), stages));
+  }
+
+ private:
+  [[nodiscard]] DeviceChoice device_for(const Plan& plan);
+  [[nodiscard]] std::shared_ptr<Engine> engine_of(const DeviceChoice& choice);
+
+  RunnerSettings settings_;
+  DeviceChoice asked_;
+  std::optional<CudaDevices> found_;  // with auto
+  std::map<DeviceKind, std::shared_ptr<Engine>> engines_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The installed library, as another program finds it:
+#
+#   library.sh BUILD [CMAKE OPTION...]
+#
+# Installs BUILD into a folder of its own, compiles all installed headers there, builds examples/library with
+# find_package(imgpipe) and holds what it writes against the installed program's, byte for byte.
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+shift
+work=$(mktemp -d "$build/library.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/prefix" >/dev/null
+cp -r "$work/prefix/share/doc/imgpipe/examples/library" "$work/source"
+cmake -S "$work/source" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_PREFIX_PATH="$work/prefix" "$@" >/dev/null
+cmake --build "$work/build" >"$work/log" || { cat "$work/log"; exit 1; }
+# The build's own tree must not have served.
+if grep -rqE "$source/(images|kernels|pipeline|generated)" "$work/build/build.ninja" "$work/prefix/lib"*/cmake; then
+  echo "library: the example was built with files of $source" >&2
+  exit 1
+fi
+
+program=$work/prefix/bin/imgpipe example=$work/build/library_example
+cd "$work"
+"$program" synth 8.png --pattern photo --size 333x251 -q
+"$program" synth 16.png --pattern photo --size 251x333 --depth 16 -q
+for input in 8 16; do
+  for ending in png tif; do
+    "$program" $input.png program.$ending --metadata strip --overwrite >program.txt
+    "$example" $input.png example.$ending >example.txt
+    cmp program.$ending example.$ending
+    grep -xF "$(grep '^contrast: lo ' program.txt)" example.txt >/dev/null ||
+      { echo "library: the example names another range than the program:"; cat program.txt example.txt; exit 1; }
+  done
+done
+status=0
+"$example" no.png out.png 2>error.txt || status=$?
+if [ "$status" != 1 ] || ! grep -q 'no.png: ' error.txt || [ -e out.png ]; then
+  echo "library: exit $status for a file that is not there: $(cat error.txt)" >&2
+  exit 1
+fi
+
+cd prefix/include/imgpipe
+find . -name '*.h' | sed 's|^\./\(.*\)$|#include "\1"|' |
+  "${CXX:-c++}" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I. -x c++ -
+echo "library: the example and the program wrote the same bytes; $(find . -name '*.h' | wc -l) headers compile"
