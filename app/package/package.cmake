@@ -1,0 +1,70 @@
+# What `cpack` makes: imgpipe and imgpipe-dev as .deb, and one tarball of everything.
+set(CPACK_PACKAGE_VENDOR "the imgpipe authors")
+set(CPACK_PACKAGE_CONTACT "the imgpipe authors <maintainers@imgpipe.invalid>" CACHE STRING
+    "Maintainer of packages: name and address, as Debian's policy has it")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "exact image-processing pipeline")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGE_FILE_NAME ${PROJECT_NAME}-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+
+# ---- what Debian's policy asks for beside what is installed -----------------------------------------
+# The components debian and debian_dev are in no other kind of package.
+set(imgpipe_debian_folder ${PROJECT_BINARY_DIR}/generated/debian)
+find_program(GZIP gzip)
+string(TIMESTAMP imgpipe_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(READ LICENSE imgpipe_license)
+string(REGEX REPLACE "^.*Permission is hereby" "Permission is hereby" imgpipe_license "${imgpipe_license}")
+string(REGEX REPLACE "\n\n" "\n.\n" imgpipe_license "${imgpipe_license}")
+string(STRIP "${imgpipe_license}" imgpipe_license)
+string(REPLACE "\n" "\n " imgpipe_license "${imgpipe_license}")
+configure_file(app/package/copyright.in ${imgpipe_debian_folder}/copyright @ONLY)
+configure_file(app/package/changelog.in ${imgpipe_debian_folder}/changelog.Debian @ONLY)
+configure_file(app/package/lintian-overrides ${imgpipe_debian_folder}/overrides/imgpipe COPYONLY)
+if(GZIP)
+  execute_process(COMMAND ${GZIP} -9nf changelog.Debian WORKING_DIRECTORY ${imgpipe_debian_folder}
+                  COMMAND_ERROR_IS_FATAL ANY)
+endif()
+foreach(component IN ITEMS debian debian_dev)
+  string(REPLACE debian imgpipe package ${component})
+  string(REPLACE _ - package ${package})
+  install(FILES ${imgpipe_debian_folder}/copyright ${imgpipe_debian_folder}/changelog.Debian.gz
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL OPTIONAL)
+endforeach()
+install(FILES ${imgpipe_debian_folder}/overrides/imgpipe DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
+        COMPONENT debian EXCLUDE_FROM_ALL)
+
+# ---- the two packages -------------------------------------------------------------------------------
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME imgpipe)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION graphics)
+# By the shared objects that the program names. The CUDA runtime is linked statically, and the driver is loaded where
+# there is one: neither is a dependency.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
+"Grayscale, histogram, contrast stretch, smoothing and further stages over one
+image or whole folders, on CUDA devices or any processor, with the same bytes
+on each and a report of what every stage took.")
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME imgpipe-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+# What imgpipe-config.cmake looks for.
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
+    "libjpeg-dev, libpng-dev, zlib1g-dev, libtiff-dev, libwebp-dev, libzstd-dev, libisal-dev, libhwy-dev")
+set(CPACK_COMPONENT_DEV_DESCRIPTION
+"The C++ library of the program imgpipe: images and their files, the stages,
+plans and engines, as static libraries with headers and a CMake package.")
+
+set(CPACK_COMPONENTS_ALL program dev debian debian_dev)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+include(CPack)
+cpack_add_component_group(program)
+cpack_add_component_group(dev)
+cpack_add_component(program GROUP program DESCRIPTION "${CPACK_COMPONENT_PROGRAM_DESCRIPTION}")
+cpack_add_component(dev GROUP dev DESCRIPTION "${CPACK_COMPONENT_DEV_DESCRIPTION}")
+cpack_add_component(debian GROUP program)
+cpack_add_component(debian_dev GROUP dev)
