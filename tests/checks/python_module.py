@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The Python module against the program, byte for byte, and what it does with arrays, threads and errors.
 
-    python_module.py IMGPIPE    with the module's folder in PYTHONPATH; exit 77 where numpy or Pillow is missing
+    python_module.py [--cuda] IMGPIPE    with the module's folder in PYTHONPATH
+
+--cuda: what needs a device, and nothing else. Exit 77 where that, numpy or Pillow is missing.
 """
 import gc
 import os
@@ -230,6 +232,19 @@ class Threads(unittest.TestCase):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
+class OnCuda(unittest.TestCase):
+    def test_the_same_pixels(self):
+        results = []
+        for shape in [(1, 1), (37, 41, 3), (600, 500, 4), (64, 64)]:
+            for dtype in (np.uint8, np.uint16):
+                array = noise(shape, dtype)
+                got, report = imgpipe.run(array, device="cuda")
+                self.assertEqual(report["device"]["implementation"], "cuda")
+                results.append((got, imgpipe.run(array, device="reference")[0]))
+        for got, wanted in results:  # with memory of the device's engine, which has gone on
+            np.testing.assert_array_equal(got, wanted)
+
+
 class Errors(unittest.TestCase):
     def test_types_of_samples(self):
         for dtype in (np.int8, np.int16, np.uint32, np.float32, np.bool_, np.complex64, object, ">u2"):
@@ -265,5 +280,17 @@ class Errors(unittest.TestCase):
             self.fail(f"it ran on {report['device']}")
 
 
+def needs_device():
+    try:
+        imgpipe.run(noise((8, 8)), device="cuda")
+    except RuntimeError as error:
+        print(f"SKIPPED: {error}")
+        sys.exit(77)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    if "--cuda" in sys.argv:
+        needs_device()
+        unittest.main(argv=sys.argv[:1], defaultTest="OnCuda")
+    del OnCuda
+    unittest.main(argv=sys.argv[:1])
