@@ -9,7 +9,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
 # ---- the library ------------------------------------------------------------------------------------
-# The headers that docs/library.md names, and what they include.
+# The headers that docs/library.md names, and what they include when CMake runs.
 set(imgpipe_public_headers
   images/codecs/codec.h images/error.h images/files/input_file.h images/files/output_file.h images/image.h
   images/plane.h images/simd.h images/synth.h
