@@ -22,9 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kStep = "contrast";
-constexpr std::string_view kKey = "range=";
-constexpr std::string_view kSeries = "series";
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -123,19 +120,19 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   std::vector<std::string> steps = parts_of(list, ',');
   for (std::string& step : steps) {
     std::vector<std::string> parts = parts_of(step, ':');
-    if (parts.front() != kStep) continue;
+    if (parts.front() != kRangeStage) continue;
     std::optional<std::string> path;
     std::erase_if(parts, [&](const std::string& part) {
-      if (!part.starts_with(kKey)) return false;
+      if (!part.starts_with(kRangeKey)) return false;
       if (path) throw Error(ErrorKind::usage, "--stages: contrast: range is given twice");
-      path = part.substr(kKey.size());
+      path = part.substr(kRangeKey.size());
       return true;
     });
     if (!path) continue;
     if (path->empty()) throw Error(ErrorKind::usage, "--stages: contrast: range is an empty name");
     const StageRequest request = parse_stages(joined(parts, ':'), presets).front();
     check_parameters(request);
-    if (*path == kSeries) {
+    if (*path == kRangeOfSeries) {
       step = joined(parts, ':');
       ranged.of_series.push_back(static_cast<std::size_t>(&step - steps.data()));
     } else {

@@ -4,11 +4,18 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {
+
+// What --stages takes of contrast beside the parameters of its row: contrast:range=FILE,
+// contrast:range=series.
+inline constexpr std::string_view kRangeStage = "contrast";
+inline constexpr std::string_view kRangeKey = "range=";
+inline constexpr std::string_view kRangeOfSeries = "series";
 
 // Steps contrast:...:range=series are left as contrast:..., and are these of the list: their range is that of
 // all pages of the input (pipeline/pages/page_run.h).
