@@ -26,9 +26,7 @@ constexpr std::array kTexts{
               .rule =
                   "lo and hi are the first and the last value at which the count of samples from that end "
                   "exceeds clip percent. v <= lo becomes 0, v >= hi white, all between ((v-lo) 2 white + "
-                  "(hi-lo)) / (2 (hi-lo)), in whole numbers; hi <= lo: nothing changes. range=FILE.json "
-                  "takes lo and hi of counts that --histogram or imgpipe stats --json wrote, range=series "
-                  "of all pages that --pages chooses.",
+                  "(hi-lo)) / (2 (hi-lo)), in whole numbers; hi <= lo: nothing changes.",
               .source = "Gonzalez and Woods, Digital Image Processing, 3.2.4",
               .example = "contrast:clip=0.5:stretch=each"},
     StageText{.stage = "smooth",

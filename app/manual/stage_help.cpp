@@ -29,6 +29,7 @@ StageHelp stage_help_of(const Stage& stage) {
     help.parameters.push_back({std::string(row.name), std::string(row.help) + " [" + allowed_values(row) +
                                                           "; " + preset_text(stage, i) + "]"});
   }
+  if (stage.name == kRangedStage) help.parameters.push_back({"range", std::string(kRangeHelp)});
   if (const StageText* text = stage_text(stage)) {
     help.rule = text->rule;
     const auto fact = [&](const char* name, const std::string& said) {
@@ -69,7 +70,7 @@ std::vector<StageWords> stage_words() {
       if (!row.words.empty()) words.values.push_back({std::string(row.name), strings(row.words)});
     }
     if (!stage.parameters.empty()) words.first = strings(stage.parameters[0].words);
-    if (stage.name != kRangeStage) continue;
+    if (stage.name != kRangedStage) continue;
     words.parameters.emplace_back(kRangeKey);
     words.values.push_back(
         {std::string(kRangeKey.substr(0, kRangeKey.size() - 1)), {std::string(kRangeOfSeries)}});

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/options/option_values.h"
+#include "app/options/range_file.h"
 #include "images/codecs/codec.h"
 #include "images/names.h"
 #include "images/synth.h"
@@ -15,6 +16,21 @@ namespace imgpipe {
 namespace {
 
 constexpr const char* kBatchGroup = "Batch";
+
+// Their names.
+template <class Condition>
+std::vector<std::string_view> formats_that(const Condition& condition) {
+  std::vector<std::string_view> names;
+  for (const FormatInfo& info : format_table()) {
+    if (condition(info)) names.push_back(info.name);
+  }
+  return names;
+}
+
+std::string formats_of_16_bits() {
+  return joined(
+      formats_that([](const FormatInfo& info) { return info.writable && info.written_bits == 16; }));
+}
 
 std::vector<OptionRow> encode_rows() {
   std::vector<OptionRow> rows{
@@ -106,6 +122,7 @@ HelpTable stage_help() {
                             told ? "as --" + std::string(parameter.option) + ", for this step"
                                  : std::string(parameter.help) + " [" + allowed_values(parameter) + "]"});
     }
+    if (stage.name == kRangedStage) table.rows.push_back({"  range", std::string(kRangeHelp)});
   }
   return table;
 }
@@ -116,11 +133,7 @@ const std::vector<ParameterOption>& parameter_options() {
 }
 
 std::vector<std::string_view> writable_formats() {
-  std::vector<std::string_view> names;
-  for (const FormatInfo& info : format_table()) {
-    if (info.writable) names.push_back(info.name);
-  }
-  return names;
+  return formats_that([](const FormatInfo& info) { return info.writable; });
 }
 
 std::vector<std::string> pattern_values() {
@@ -253,7 +266,7 @@ std::vector<OptionRow> synth_rows() {
        "1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA); default: 3, and 1 for pgm. "
        "Alpha rises from top to bottom"},
       {"Pattern", "depth", "8|16", "8",
-       "Bits a sample; 16 for png, pgm, ppm and pnm. N, T, V are then values of 16 bits",
+       "Bits a sample; 16 for " + formats_of_16_bits() + ". N, T, V are then values of 16 bits",
        choice_names(kDepths)},
       {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"},
       {"Output", "o,output", "PATH", nullptr, "OUTPUT as an option"}};

@@ -120,7 +120,7 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   std::vector<std::string> steps = parts_of(list, ',');
   for (std::string& step : steps) {
     std::vector<std::string> parts = parts_of(step, ':');
-    if (parts.front() != kRangeStage) continue;
+    if (parts.front() != kRangedStage) continue;
     std::optional<std::string> path;
     std::erase_if(parts, [&](const std::string& part) {
       if (!part.starts_with(kRangeKey)) return false;

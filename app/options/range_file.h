@@ -11,9 +11,12 @@
 
 namespace imgpipe {
 
-// What --stages takes of contrast beside the parameters of its row: contrast:range=FILE,
-// contrast:range=series.
-inline constexpr std::string_view kRangeStage = "contrast";
+// For --help: the stage that may have a range, and what the range may be.
+inline constexpr std::string_view kRangedStage = "contrast";
+inline constexpr std::string_view kRangeHelp =
+    "One lo and hi for all images: range=FILE.json, of the counts that imgpipe stats --json or --histogram "
+    "wrote; range=series, of all the pages that --pages chooses";
+// What is typed of it.
 inline constexpr std::string_view kRangeKey = "range=";
 inline constexpr std::string_view kRangeOfSeries = "series";
 
