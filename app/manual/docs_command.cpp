@@ -1,4 +1,5 @@
 // imgpipe docs man|bash|zsh|fish|files [COMMAND]
+#include <array>
 #include <string_view>
 
 #include "app/manual/completions.h"
@@ -6,7 +7,6 @@
 #include "app/manual/manual_options.h"
 #include "app/options/command_table.h"
 #include "app/options/option_parser.h"
-#include "app/options/option_values.h"
 #include "images/names.h"
 #include "images/text.h"
 
@@ -49,7 +49,9 @@ constexpr std::array<Kind, 5> kKinds{{{"man", man_page_of},
 }  // namespace
 
 std::vector<std::string> docs_kinds() {
-  return strings(kKinds | std::views::transform(&Kind::name));
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
 }
 
 Command parse_docs(const std::vector<std::string>& arguments) {

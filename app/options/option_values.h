@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,7 +37,9 @@ template <class Names>
 }
 template <class Value, std::size_t N>
 [[nodiscard]] std::vector<std::string> choice_names(const Choices<Value, N>& choices) {
-  return strings(choices | std::views::keys);
+  std::vector<std::string> names;
+  for (const auto& choice : choices) names.emplace_back(choice.first);
+  return names;
 }
 
 }  // namespace imgpipe
