@@ -13,7 +13,7 @@
 #include <hwy/targets.h>
 
 #include "images/error.h"
-#include "images/text.h"
+#include "images/names.h"
 
 namespace imgpipe {
 namespace {
@@ -59,10 +59,9 @@ void use_simd(std::string_view name) {
       if (lower(hwy::TargetName(bit)) == lower(name)) wanted = bit;
     }
     if (wanted == 0) {
-      std::string known;
-      for (const std::string& target : simd_targets()) known += (known.empty() ? "" : ", ") + target;
-      throw Error(ErrorKind::usage,
-                  "IMGPIPE_SIMD: '" + printable(std::string(name)) + "' is none of " + known);
+      const std::vector<std::string> targets = simd_targets();
+      const std::vector<std::string_view> known(targets.begin(), targets.end());
+      throw Error(ErrorKind::usage, "IMGPIPE_SIMD: " + none_of(name, known));
     }
   }
   hwy::SetSupportedTargetsForTest(name.empty() ? 0 : wanted);

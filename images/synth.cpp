@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "images/error.h"
+#include "images/names.h"
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
@@ -245,18 +247,27 @@ std::span<const PatternInfo> pattern_table() {
   return kPatterns;
 }
 
+namespace {
+
+[[noreturn]] void refuse_pattern(std::string_view name) {
+  std::string forms;
+  std::vector<std::string_view> names;
+  for (const PatternInfo& known : kPatterns) {
+    names.push_back(known.name);
+    forms += (forms.empty() ? "" : ", ") + std::string(known.name) +
+             (known.argument.empty() ? "" : ":" + std::string(known.argument));
+  }
+  throw Error(ErrorKind::usage, unknown_name("unknown pattern '" + printable(name) + "'", name, names,
+                                             "the patterns are " + forms));
+}
+
+}  // namespace
+
 Pattern parse_pattern(std::string_view text, SampleType sample) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  const auto info = std::ranges::find(kPatterns, name, &PatternInfo::name);
-  if (info == kPatterns.end()) {
-    std::string names;
-    for (const PatternInfo& known : kPatterns) {
-      names += (names.empty() ? "" : ", ") + std::string(known.name) +
-               (known.argument.empty() ? "" : ":" + std::string(known.argument));
-    }
-    throw Error(ErrorKind::usage, "unknown pattern; the patterns are " + names);
-  }
+  const auto info = std::ranges::find(kPatterns, usual_spelling(name), &PatternInfo::name);
+  if (info == kPatterns.end()) refuse_pattern(name);
   Pattern pattern{&*info, 0};
   if (info->argument.empty() != (colon == std::string_view::npos)) {
     throw Error(ErrorKind::usage,

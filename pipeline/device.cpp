@@ -14,11 +14,15 @@
 #include <unistd.h>
 
 #include "images/error.h"
+#include "images/names.h"
 #include "images/text.h"
 #include "pipeline/host/thread_start.h"
 
 namespace imgpipe {
 namespace {
+
+constexpr std::array<std::string_view, 6> kDeviceForms{"auto",     "cuda", "cuda:N",
+                                                       "cuda:N,M", "cpu",  "reference"};
 
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -76,8 +80,7 @@ DeviceChoice choose_device(std::string_view text) {
     const std::vector<int> devices = cuda_devices_of(text.substr(5));
     if (!devices.empty()) return {DeviceKind::cuda, devices, ""};
   }
-  throw Error(ErrorKind::usage,
-              "--device: '" + printable(text) + "' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference");
+  throw Error(ErrorKind::usage, "--device: " + none_of(text, kDeviceForms));
 }
 
 double measure_host_copy_bandwidth(int threads, std::size_t bytes) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "images/error.h"
+#include "images/names.h"
 #include "images/text.h"
 #include "kernels/stage.h"
 
@@ -16,12 +17,6 @@ constexpr std::size_t kDecimals = 6;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& problem) {
   throw Error(ErrorKind::usage, where + ": " + problem);
-}
-
-std::string joined(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) text += (text.empty() ? "" : ", ") + std::string(word);
-  return text;
 }
 
 // Digits alone, no sign.
@@ -55,7 +50,7 @@ std::optional<std::int64_t> decimal(std::string_view text) {
 }
 
 std::optional<std::int64_t> word_value(const Parameter& parameter, std::string_view text) {
-  const auto word = std::ranges::find(parameter.words, text);
+  const auto word = std::ranges::find(parameter.words, usual_spelling(text));
   if (word == parameter.words.end()) return std::nullopt;
   const auto position = static_cast<std::int64_t>(word - parameter.words.begin());
   return parameter.kind == Parameter::Kind::choice ? position : -1 - position;
@@ -68,8 +63,9 @@ std::int64_t parse_value(const std::string& where, const Parameter& parameter, s
     if (value && (*value < parameter.least || *value > parameter.most)) value.reset();
   }
   if (value) return *value;
-  const bool choice = parameter.kind == Parameter::Kind::choice;
-  refuse(where, "'" + printable(text) + (choice ? "' is none of " : "' is not ") + allowed_values(parameter));
+  if (parameter.kind == Parameter::Kind::choice) refuse(where, none_of(text, parameter.words));
+  refuse(where, "'" + printable(text) + "' is not " + allowed_values(parameter) +
+                    did_you_mean(text, parameter.words));
 }
 
 std::string number_text(const Parameter& parameter, std::int64_t value) {
@@ -80,12 +76,14 @@ std::string number_text(const Parameter& parameter, std::int64_t value) {
   return fraction.empty() ? text : text + "." + fraction;
 }
 
-std::string selectable_names() {
+// "unknown stage 'contrst'; did you mean contrast? The stages are gray, ...".
+std::string unknown_stage(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Stage& stage : stage_table()) {
     if (stage.selectable) names.push_back(stage.name);
   }
-  return joined(names);
+  return unknown_name(name.empty() ? "a stage name is missing" : "unknown stage '" + printable(name) + "'",
+                      name, names, "the stages are " + joined(names));
 }
 
 // Takes `text` apart at each `separator`.
@@ -128,13 +126,9 @@ class StepText {
  public:
   StepText(std::string_view text, const StagePresets& presets) : parts_(parts_of(text, ':')) {
     const std::string_view name = parts_.front();
-    stage_ = find_stage(name);
-    if (stage_ == nullptr || !stage_->selectable) {
-      const std::string problem =
-          name.empty() ? "a stage name is missing" : "unknown stage '" + printable(name) + "'";
-      refuse("--stages", problem + "; the stages are " + selectable_names());
-    }
-    where_ = "--stages: " + std::string(name);
+    stage_ = find_stage(usual_spelling(name));
+    if (stage_ == nullptr || !stage_->selectable) refuse("--stages", unknown_stage(name));
+    where_ = "--stages: " + std::string(stage_->name);
     presets_ = presets.of(*stage_);
   }
 
@@ -154,9 +148,7 @@ class StepText {
     const std::size_t equals = text.find('=');
     if (equals != std::string_view::npos) {
       const std::string_view name = text.substr(0, equals);
-      next = static_cast<std::size_t>(std::ranges::find(rows, name, &Parameter::name) - rows.begin());
-      if (next == rows.size())
-        refuse(where_, "there is no parameter '" + printable(name) + "'; " + its_parameters());
+      next = parameter_named(name);
       text.remove_prefix(equals + 1);
     } else if (stage_->takes_rectangle &&
                (text.find_first_of("x+") != std::string_view::npos || (next == 0 && !is_number(text)))) {
@@ -166,6 +158,16 @@ class StepText {
       refuse(where_, "'" + printable(text) + "' is one value too many; " + its_parameters());
     take_value(next, text);
     return next;
+  }
+
+  [[nodiscard]] std::size_t parameter_named(std::string_view name) const {
+    const std::span<const Parameter> rows = stage_->parameters;
+    const auto row = std::ranges::find(rows, usual_spelling(name), &Parameter::name);
+    if (row == rows.end()) {
+      refuse(where_, unknown_name("there is no parameter '" + printable(name) + "'", name, parameter_names(),
+                                  its_parameters()));
+    }
+    return static_cast<std::size_t>(row - rows.begin());
   }
 
   // Returns the last parameter that it was the value of.
@@ -216,10 +218,15 @@ class StepText {
     return request_.parameters[2] >= 0 && request_.parameters[3] >= 0 ? kRectangleValues : kSizeValues;
   }
 
-  [[nodiscard]] std::string its_parameters() const {
+  [[nodiscard]] std::vector<std::string_view> parameter_names() const {
     std::vector<std::string_view> names;
     for (const Parameter& row : stage_->parameters) names.push_back(row.name);
-    return (names.size() == 1 ? "its parameter is " : "its parameters are ") + joined(names);
+    return names;
+  }
+
+  [[nodiscard]] std::string its_parameters() const {
+    return (stage_->parameters.size() == 1 ? "its parameter is " : "its parameters are ") +
+           joined(parameter_names());
   }
 
   std::vector<std::string_view> parts_;

@@ -1,4 +1,4 @@
-// Parts of a batch by themselves: sizes, the progress line, percentiles, totals, files that grow.
+// Parts of a batch by themselves: the progress line, percentiles, totals, files that grow.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -14,40 +14,6 @@
 
 namespace imgpipe::test {
 namespace {
-
-TEST(Memory, Sizes) {
-  EXPECT_EQ(parse_memory("67108864"), std::int64_t{64} << 20);
-  EXPECT_EQ(parse_memory("500M"), std::int64_t{500} << 20);
-  EXPECT_EQ(parse_memory("8G"), std::int64_t{8} << 30);
-  EXPECT_EQ(parse_memory("1M", "device-memory", 1), std::int64_t{1} << 20);
-  EXPECT_THROW((void)parse_memory("1023K", "device-memory", 1), Error);
-  EXPECT_EQ(parse_memory("1T"), std::int64_t{1} << 40);
-  for (const char* text :
-       {"", "M", "63M", "1.5G", "-1G", "G8", "8GB", "8 G", "9999999999999999999", "99999999T", "8g"})
-    EXPECT_THROW((void)parse_memory(text), Error) << text;
-}
-
-TEST(Memory, WhatIsNoSizeIsSaidForWhatItIs) {
-  const std::pair<const char*, const char*> rows[] = {
-      {"1.5G", "'1.5G' is no whole number with nothing, K, M, G or T behind it, such as 1536M or 8G"},
-      {"", "is no whole number"},
-      {"-64M", "is no whole number"},
-      {"-99999999999999999999", "is no whole number"},
-      {"8GB", "is no whole number"},
-      {"63M", "'63M' is less than 64M"},
-      {"0", "is less than 64M"},
-      {"1025T", "'1025T' is more than 1024T"},
-      {"99999999999999999999", "is more than 1024T"}};
-  for (const auto& [text, reason] : rows) {
-    try {
-      FAIL() << text << " is " << parse_memory(text);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::usage);
-      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
-    }
-  }
-  EXPECT_EQ(parse_memory("1024T"), std::int64_t{1} << 50);
-}
 
 TEST(Memory, WhatIsKeptOfEveryImageIsTakenOff) {
   ProcessOptions options;

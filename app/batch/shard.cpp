@@ -1,12 +1,12 @@
 #include "app/batch/shard.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <utility>
 
 #include "app/options/option_parser.h"
+#include "app/options/option_values.h"
 #include "images/error.h"
 #include "images/text.h"
 
@@ -19,9 +19,6 @@ std::optional<int> whole_number(std::string_view text) {
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
-
-constexpr std::array<std::pair<std::string_view, Balance>, 3> kBalances{
-    {{"hash", Balance::hash}, {"count", Balance::count}, {"bytes", Balance::bytes}}};
 
 [[noreturn]] void refuse(const std::string& text, const std::string& reason) {
   throw Error(ErrorKind::usage, "--shard: '" + printable(text) + "' " + reason);

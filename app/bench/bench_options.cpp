@@ -1,13 +1,14 @@
 #include "app/bench/bench_options.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
-#include <utility>
 
 #include "app/options/command_line.h"
+#include "app/options/command_table.h"
 #include "app/options/option_parser.h"
+#include "app/options/sizes.h"
 #include "images/error.h"
+#include "images/names.h"
 #include "images/text.h"
 #include "kernels/lab/ladders.h"
 #include "pipeline/device.h"
@@ -18,16 +19,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, TableFormat>, 4> kFormats{
-    {{"table", TableFormat::text},
-     {"csv", TableFormat::csv},
-     {"json", TableFormat::json},
-     {"markdown", TableFormat::markdown}}};
-constexpr std::array<std::pair<std::string_view, Study>, 4> kStudies{{{"colors", Study::colors},
-                                                                      {"contention", Study::contention},
-                                                                      {"crossover", Study::crossover},
-                                                                      {"pipeline", Study::pipeline}}};
-
 // Repeated options and lists with commas alike.
 std::vector<std::string> names_of(const Parser& parser, const std::string& option) {
   std::vector<std::string> names;
@@ -36,7 +27,8 @@ std::vector<std::string> names_of(const Parser& parser, const std::string& optio
     for (;;) {
       const std::string_view name = rest.substr(0, rest.find(','));
       if (name.empty()) usage("--" + option + ": an empty name");
-      if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+      const std::string usual = usual_spelling(name);
+      if (std::ranges::find(names, usual) == names.end()) names.push_back(usual);
       if (name.size() == rest.size()) break;
       rest.remove_prefix(name.size() + 1);
     }
@@ -50,11 +42,8 @@ std::vector<std::string> stages_of(const Parser& parser) {
   for (const std::string& name : stages) {
     if (name == "all" || name == kTransferLadder || find_ladder(name) != nullptr || is_codec_stage(name))
       continue;
-    std::string names = "all";
-    for (const Ladder& ladder : ladder_table()) names += ", " + std::string(ladder.name);
-    for (const std::string_view more : {kTransferLadder, kJpegLadders, kPngLadder})
-      names += ", " + std::string(more);
-    usage_of_choice("stage", name, names);
+    const std::vector<std::string> known = bench_stages();
+    usage_of_choice("stage", name, std::vector<std::string_view>(known.begin(), known.end()));
   }
   if (std::ranges::find(stages, "all") != stages.end()) stages.clear();
   return stages;
@@ -78,8 +67,10 @@ void check_variants(const BenchOptions& options) {
     for (const CodecRung& rung : ladder.rungs) known.push_back(rung.name);
   }
   for (const std::string& variant : options.variants) {
-    if (std::ranges::find(known, variant) == known.end())
-      usage("--variant: there is no '" + printable(variant) + "' here; imgpipe bench --list names them all");
+    if (std::ranges::find(known, variant) == known.end()) {
+      usage("--variant: " + unknown_name("there is no '" + printable(variant) + "' here", variant, known,
+                                         "imgpipe bench --list names them all"));
+    }
   }
 }
 
@@ -104,18 +95,13 @@ void check_together(const Parser& parser, const BenchOptions& options) {
 }  // namespace
 
 Command parse_bench(const std::vector<std::string>& arguments) {
-  Parser parser("imgpipe bench",
-                "The kernel lab: every variant of every stage, held against the reference, then timed.",
-                bench_rows(), {});
-  parser.set_usage({{"imgpipe bench [options]", "the ladders: imgpipe bench --stage hist"},
-                    {"imgpipe bench --study NAME [options]", "a question and its answer"},
-                    {"imgpipe bench --list", "what there is"}});
+  Parser parser(*find_command("bench"));
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   BenchOptions options;
   options.stages = stages_of(parser);
   options.variants = names_of(parser, "variant");
-  if (parser.has("study")) options.study = parse_choice("study", parser.text("study"), kStudies);
+  if (parser.has("study")) options.study = parse_choice("study", parser.text("study"), kBenchStudies);
   options.list = parser.has("list");
   for (const std::string& text : parser.texts("pattern")) options.patterns.push_back(parse_pattern(text));
   for (const std::string& text : parser.texts("size")) options.sizes.push_back(parse_size(text));
@@ -124,7 +110,7 @@ Command parse_bench(const std::vector<std::string>& arguments) {
   }
   options.inputs = parser.texts("input");
   if (std::ranges::find(options.inputs, "") != options.inputs.end()) usage("--input: an empty name");
-  options.max_pixels = parser.integer("max-pixels", 1, (std::int64_t{1} << 32) - 1);
+  options.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", (std::int64_t{1} << 32) - 1);
   options.device = parser.text("device");
   if (choose_device(options.device).cuda_devices.size() > 1) usage("--device: the lab measures one device");
   options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
@@ -133,7 +119,7 @@ Command parse_bench(const std::vector<std::string>& arguments) {
   if (options.lab.block % 32 != 0) usage("--block: " + parser.text("block") + " is no multiple of 32");
   options.lab.blocks = static_cast<int>(parser.integer("blocks", 0, 1'000'000));
   options.lab.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
-  options.format = parse_choice("format", parser.text("format"), kFormats);
+  options.format = parse_choice("format", parser.text("format"), kBenchFormats);
   if (parser.has("plot")) options.plot_file = file_with_ending("plot", parser.text("plot"), {".svg"});
   options.replace = replace_of(parser);
   options.talk = talk_of(parser);

@@ -7,6 +7,7 @@
 
 #include "app/bench/bench_table.h"
 #include "app/options/option_table.h"
+#include "app/options/option_values.h"
 #include "app/options/options.h"
 #include "pipeline/lab/lab.h"
 
@@ -32,6 +33,18 @@ struct BenchOptions {
   std::int64_t max_pixels = 0;  // of a file
   TalkOptions talk;
 };
+
+inline constexpr Choices<TableFormat, 4> kBenchFormats{{{"table", TableFormat::text},
+                                                        {"csv", TableFormat::csv},
+                                                        {"json", TableFormat::json},
+                                                        {"markdown", TableFormat::markdown}}};
+inline constexpr Choices<Study, 4> kBenchStudies{{{"colors", Study::colors},
+                                                  {"contention", Study::contention},
+                                                  {"crossover", Study::crossover},
+                                                  {"pipeline", Study::pipeline}}};
+
+// What --stage takes: all, and every ladder.
+[[nodiscard]] std::vector<std::string> bench_stages();
 
 // Its rows (bench_option_table.cpp).
 [[nodiscard]] std::vector<OptionRow> bench_rows();

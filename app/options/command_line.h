@@ -16,9 +16,14 @@ using Command =
 
 // Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
 [[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);
-// Those behind "bench" (app/bench/bench_options.cpp).
-[[nodiscard]] Command parse_bench(const std::vector<std::string>& arguments);
-// Those behind "stats" (app/stats/stats_options.cpp).
-[[nodiscard]] Command parse_stats(const std::vector<std::string>& arguments);
+
+// Those of one command, behind its name (app/options/command_table.h).
+[[nodiscard]] Command parse_process(const std::vector<std::string>& arguments);
+[[nodiscard]] Command parse_synth(const std::vector<std::string>& arguments);
+[[nodiscard]] Command parse_devices(const std::vector<std::string>& arguments);
+[[nodiscard]] Command parse_bench(const std::vector<std::string>& arguments);  // app/bench/bench_options.cpp
+[[nodiscard]] Command parse_stats(const std::vector<std::string>& arguments);  // app/stats/stats_options.cpp
+[[nodiscard]] Command parse_help(const std::vector<std::string>& arguments);   // app/manual/help_command.cpp
+[[nodiscard]] Command parse_docs(const std::vector<std::string>& arguments);   // app/manual/docs_command.cpp
 
 }  // namespace imgpipe

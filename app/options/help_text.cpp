@@ -37,13 +37,29 @@ void add_words(std::string& out, std::string_view text, std::size_t at, std::siz
   out += "\n";
 }
 
-// A name and its text.
-struct HelpLine {
-  std::string name;
-  std::string text;
-};
+std::vector<HelpLine> lines_of(const std::vector<UsageRow>& rows) {
+  std::vector<HelpLine> lines;
+  lines.reserve(rows.size());
+  for (const UsageRow& row : rows) lines.push_back({"  " + row.call, row.summary});
+  return lines;
+}
 
-std::string help_lines(const std::vector<HelpLine>& lines, std::size_t width) {
+// "  -q, --quiet", "      --stages LIST".
+HelpLine line_of(const OptionRow& row) {
+  HelpLine line;
+  for (const std::string& flag : spelled_flags(row)) {
+    const bool name = flag.starts_with("--");
+    line.name += (line.name.empty() ? name ? "      " : "  " : ", ") + flag;
+  }
+  if (row.value != nullptr) line.name += std::string(" ") + row.value;
+  line.text = option_text(row);
+  return line;
+}
+
+}  // namespace
+
+std::string help_lines(const std::vector<HelpLine>& lines, int columns) {
+  const auto width = static_cast<std::size_t>(columns);
   std::size_t longest = 0;
   for (const HelpLine& line : lines) longest = std::max(longest, line.name.size());
   const std::size_t column = width < kNarrow ? kNarrowIndent : std::min(longest + 2, kMostNameColumn);
@@ -63,27 +79,23 @@ std::string help_lines(const std::vector<HelpLine>& lines, std::size_t width) {
   return out;
 }
 
-std::vector<HelpLine> lines_of(const std::vector<UsageRow>& rows) {
-  std::vector<HelpLine> lines;
-  lines.reserve(rows.size());
-  for (const UsageRow& row : rows) lines.push_back({"  " + row.call, row.summary});
-  return lines;
+std::string wrapped(const std::string& text, int width) {
+  std::string out;
+  add_words(out, text, 0, 0, static_cast<std::size_t>(width));
+  return out;
 }
 
-// "  -q, --quiet", "      --stages LIST".
-HelpLine line_of(const OptionRow& row) {
-  const std::string flags = row.flags;
-  const std::size_t comma = flags.find(',');
-  HelpLine line;
-  line.name = comma == std::string::npos ? "      --" + flags
-                                         : "  -" + flags.substr(0, comma) + ", --" + flags.substr(comma + 1);
-  if (row.value != nullptr) line.name += std::string(" ") + row.value;
-  line.text = row.help;
-  if (row.preset != nullptr) line.text += std::string(" (default: ") + row.preset + ")";
-  return line;
+std::vector<std::string> groups_of(const std::vector<OptionRow>& rows) {
+  std::vector<std::string> groups;
+  for (const OptionRow& row : rows) {
+    if (std::ranges::find(groups, row.group) == groups.end()) groups.emplace_back(row.group);
+  }
+  return groups;
 }
 
-}  // namespace
+std::string option_text(const OptionRow& row) {
+  return row.help + (row.preset == nullptr ? "" : std::string(" (default: ") + row.preset + ")");
+}
 
 int help_width() {
   constexpr int kUsual = 80;
@@ -100,24 +112,15 @@ int help_width() {
 
 std::string help_text(const std::string& description, const std::vector<UsageRow>& usage,
                       const std::vector<OptionRow>& options, int width, const HelpTable& table) {
-  const auto columns = static_cast<std::size_t>(width);
-  std::string out;
-  add_words(out, description, 0, 0, columns);
-  out += "\nUsage:\n";
-  out += help_lines(lines_of(usage), columns);
-  if (!table.title.empty()) out += "\n" + table.title + ":\n" + help_lines(lines_of(table.rows), columns);
-  std::vector<HelpLine> lines;
-  // Groups in the order in which they first come.
-  std::vector<std::string> groups;
-  for (const OptionRow& row : options) {
-    if (std::ranges::find(groups, row.group) == groups.end()) groups.emplace_back(row.group);
-  }
-  for (const std::string& group : groups) {
-    lines.clear();
+  std::string out = wrapped(description, width);
+  out += "\nUsage:\n" + help_lines(lines_of(usage), width);
+  if (!table.title.empty()) out += "\n" + table.title + ":\n" + help_lines(lines_of(table.rows), width);
+  for (const std::string& group : groups_of(options)) {
+    std::vector<HelpLine> lines;
     for (const OptionRow& row : options) {
       if (row.group == group) lines.push_back(line_of(row));
     }
-    out += "\n " + group + " options:\n" + help_lines(lines, columns);
+    out += "\n " + group + " options:\n" + help_lines(lines, width);
   }
   return out;
 }

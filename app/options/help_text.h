@@ -14,6 +14,21 @@ inline constexpr int kLeastHelpWidth = 40;
 inline constexpr int kMostHelpWidth = 120;
 [[nodiscard]] int help_width();
 
+// A name and its text.
+struct HelpLine {
+  std::string name;  // spaces in front of it stay
+  std::string text;  // may be empty
+};
+// Names in a column, their texts beside them, or below them where the terminal is narrow.
+[[nodiscard]] std::string help_lines(const std::vector<HelpLine>& lines, int width);
+// A paragraph.
+[[nodiscard]] std::string wrapped(const std::string& text, int width);
+
+// The groups of the rows in the order in which they first come.
+[[nodiscard]] std::vector<std::string> groups_of(const std::vector<OptionRow>& rows);
+// What is said of an option behind its flags.
+[[nodiscard]] std::string option_text(const OptionRow& row);
+
 // No line is longer than `width`, but for a single word that is.
 [[nodiscard]] std::string help_text(const std::string& description, const std::vector<UsageRow>& usage,
                                     const std::vector<OptionRow>& options, int width,

@@ -5,6 +5,8 @@
 
 #include <cxxopts.hpp>
 
+#include "app/options/command_table.h"
+#include "app/options/given_names.h"
 #include "app/version.h"
 #include "images/error.h"
 #include "images/text.h"
@@ -15,8 +17,9 @@ void usage(const std::string& message) {
   throw Error(ErrorKind::usage, message);
 }
 
-void usage_of_choice(const std::string& option, const std::string& text, const std::string& names) {
-  usage("--" + option + ": '" + printable(text) + "' is none of " + names);
+void usage_of_choice(const std::string& option, const std::string& text,
+                     std::span<const std::string_view> names) {
+  usage("--" + option + ": " + none_of(text, names));
 }
 
 std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
@@ -49,6 +52,7 @@ struct Parser::Library {
 Parser::Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
                std::vector<std::string> positional)
     : library_(std::make_unique<Library>(program, description)),
+      program_(program),
       positional_(std::move(positional)),
       description_(description),
       rows_(rows) {
@@ -56,41 +60,58 @@ Parser::Parser(const std::string& program, const std::string& description, const
     auto value = row.value == nullptr ? cxxopts::value<bool>() : cxxopts::value<std::string>();
     if (row.preset != nullptr) value->default_value(row.preset);
     library_->options.add_option(
-        row.group, cxxopts::Option(row.flags, row.help, value, row.value == nullptr ? "" : row.value));
+        row.group, cxxopts::Option(option_name(row), row.help, value, row.value == nullptr ? "" : row.value));
   }
-  for (const std::string& name : positional_) {
-    library_->options.add_option("", cxxopts::Option(name, "", cxxopts::value<std::string>()));
-  }
-  library_->options.parse_positional(positional_);
+}
+
+Parser::Parser(const CommandRow& command)
+    : Parser(full_name(command), command.description, command.rows(), command.positional) {
+  usage_ = command.usage;
 }
 
 Parser::~Parser() = default;
 
 const std::vector<std::string>& Parser::more() const {
-  return library_->result.unmatched();
+  return more_;
 }
 
-bool Parser::has(const std::string& name) const {
+bool Parser::has_option(const std::string& name) const {
   return library_->result.count(name) > 0;
 }
 
+bool Parser::has(const std::string& name) const {
+  return has_option(name) || std::ranges::find(placed_, name, &Placed::first) != placed_.end();
+}
+
 std::string Parser::text(const std::string& name) const {
-  return library_->result[name].as<std::string>();
+  const auto placed = std::ranges::find(placed_, name, &Placed::first);
+  return placed == placed_.end() ? library_->result[name].as<std::string>() : placed->second;
+}
+
+// The positional names that no option has taken the place of, in their order; the rest is more.
+void Parser::place(const std::vector<std::string>& texts) {
+  auto text = texts.begin();
+  for (const std::string& name : positional_) {
+    if (text != texts.end() && !has_option(name)) placed_.emplace_back(name, *text++);
+  }
+  more_.assign(text, texts.end());
 }
 
 bool Parser::parse(const std::vector<std::string>& arguments, PrintText& answer) {
+  const std::vector<std::string> named = with_own_names(arguments, rows_, program_);
   std::vector<const char*> argv{"imgpipe"};
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  for (const std::string& argument : named) argv.push_back(argument.c_str());
   try {
     library_->result = library_->options.parse(static_cast<int>(argv.size()), argv.data());
   } catch (const cxxopts::exceptions::exception& error) {
-    usage(printable(error.what()) + "; see --help");
+    usage(printable(error.what()) + "; see " + program_ + " --help");
   }
+  place(library_->result.unmatched());
   if (has("help")) answer.text = help_text(description_, usage_, rows_, help_width(), table_);
   if (has("version")) answer.text = version_text();
   if (!answer.text.empty()) return false;
-  if (!library_->result.unmatched().empty() && !more_allowed_)
-    usage("one argument too many: '" + printable(library_->result.unmatched().front()) + "'");
+  if (!more_.empty() && !more_allowed_) usage("one argument too many: '" + printable(more_.front()) + "'");
+  if (fewer_allowed_) return true;
   if (optional_with_.empty() || !has(optional_with_)) demand_all();
   return true;
 }
@@ -99,7 +120,7 @@ void Parser::demand_all() const {
   for (const std::string& name : positional_) {
     std::string upper = name;
     std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-    if (!has(name)) usage(upper + " is missing; see --help");
+    if (!has(name)) usage(upper + " is missing; see " + program_ + " --help");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "app/options/help_text.h"
 #include "app/options/option_table.h"
 #include "app/options/options.h"
+#include "images/names.h"
 
 namespace imgpipe {
 
@@ -27,20 +29,23 @@ namespace imgpipe {
 [[nodiscard]] std::string file_with_ending(const std::string& option, const std::string& path,
                                            std::initializer_list<std::string_view> endings);
 [[noreturn]] void usage_of_choice(const std::string& option, const std::string& text,
-                                  const std::string& names);
+                                  std::span<const std::string_view> names);
 template <class Value, std::size_t N>
 [[nodiscard]] Value parse_choice(const std::string& option, const std::string& text,
                                  const std::array<std::pair<std::string_view, Value>, N>& choices) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const auto& [name, value] : choices) {
-    if (text == name) return value;
-    names += (names.empty() ? "" : ", ") + std::string(name);
+    if (usual_spelling(text) == name) return value;
+    names.push_back(name);
   }
   usage_of_choice(option, text, names);
 }
 
+struct CommandRow;
+
 class Parser {
  public:
+  explicit Parser(const CommandRow& command);
   // `positional`: what stands without an option.
   Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
          std::vector<std::string> positional);
@@ -56,13 +61,18 @@ class Parser {
 
   // Further arguments behind the positional ones are no error.
   void allow_more() { more_allowed_ = true; }
+  // Fewer positional ones are no error.
+  void allow_fewer() { fewer_allowed_ = true; }
   // Fewer positional ones are no error when this option is given.
   void need_fewer_with(const std::string& option) { optional_with_ = option; }
   [[nodiscard]] const std::vector<std::string>& more() const;
 
   void demand_all() const;
 
+  // Of an option, and of what stands without one, by its name among the positional ones; where an option of
+  // that name is given, the option's.
   [[nodiscard]] bool has(const std::string& name) const;
+  [[nodiscard]] bool has_option(const std::string& name) const;
   [[nodiscard]] std::string text(const std::string& name) const;
   // Every value of an option that may be repeated.
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
@@ -75,13 +85,20 @@ class Parser {
 
  private:
   struct Library;  // what cxxopts holds
+  using Placed = std::pair<std::string, std::string>;
+  void place(const std::vector<std::string>& texts);
+
   std::unique_ptr<Library> library_;
+  std::string program_;
   std::vector<std::string> positional_;
+  std::vector<Placed> placed_;     // what stands without an option, with its name
+  std::vector<std::string> more_;  // and what has none
   std::string description_;
   std::vector<OptionRow> rows_;
   std::vector<UsageRow> usage_;
   HelpTable table_;
   bool more_allowed_ = false;
+  bool fewer_allowed_ = false;
   std::string optional_with_;
 };
 

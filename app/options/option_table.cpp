@@ -1,9 +1,12 @@
 #include "app/options/option_table.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "app/options/option_values.h"
 #include "app/options/range_file.h"
 #include "images/codecs/codec.h"
+#include "images/names.h"
 #include "images/synth.h"
 #include "kernels/stage.h"
 #include "pipeline/plan.h"
@@ -16,32 +19,36 @@ constexpr const char* kBatchGroup = "Batch";
 
 // Their names.
 template <class Condition>
-std::string formats_that(const Condition& condition) {
-  std::string names;
+std::vector<std::string_view> formats_that(const Condition& condition) {
+  std::vector<std::string_view> names;
   for (const FormatInfo& info : format_table()) {
-    if (condition(info)) names += (names.empty() ? "" : ", ") + std::string(info.name);
+    if (condition(info)) names.push_back(info.name);
   }
   return names;
 }
 
 std::string formats_of_16_bits() {
-  return formats_that([](const FormatInfo& info) { return info.writable && info.written_bits == 16; });
+  return joined(
+      formats_that([](const FormatInfo& info) { return info.writable && info.written_bits == 16; }));
 }
 
 std::vector<OptionRow> encode_rows() {
   std::vector<OptionRow> rows{
       {"Output", "format", "NAME", nullptr,
-       "Output format, where OUTPUT's ending does not say it: " + writable_formats() +
+       "Output format, where OUTPUT's ending does not say it: " + joined(writable_formats()) +
            ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
-           "folder of that name is there. A batch gives its outputs this ending"},
+           "folder of that name is there. A batch gives its outputs this ending",
+       strings(writable_formats())},
       {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
       {"Output", "png-level", "N", "1",
        "PNG compression: 1 by Huffman codes, matches only where they pay; 0, 2, 3 by ISA-L; 4..9 by zlib, 9 "
        "smallest"},
-      {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality"},
+      {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality",
+       choice_names(kWebpCodings)},
       {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
       {"Output", "tiff-compression", "NAME", "deflate",
-       "How strips and tiles of a TIFF are packed: none, deflate (by --png-level), lzw, packbits, zstd"},
+       "How strips and tiles of a TIFF are packed: none, deflate (by --png-level), lzw, packbits, zstd",
+       choice_names(kTiffPackings)},
       {"Output", "tiff-tile", "N", "0", "TIFF in tiles of N times N pixels, a multiple of 16; 0: in strips"}};
   for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
   return rows;
@@ -92,7 +99,8 @@ std::vector<ParameterOption> make_parameter_options() {
       options.push_back({.name = std::string(row.option),
                          .value = row.kind == Parameter::Kind::choice ? "NAME" : "N",
                          .preset = value_text(row, preset[i]),
-                         .help = std::string(row.help)});
+                         .help = std::string(row.help),
+                         .values = strings(row.words)});
     }
   }
   return options;
@@ -124,13 +132,43 @@ const std::vector<ParameterOption>& parameter_options() {
   return options;
 }
 
-std::string writable_formats() {
+std::vector<std::string_view> writable_formats() {
   return formats_that([](const FormatInfo& info) { return info.writable; });
+}
+
+std::vector<std::string> pattern_values() {
+  std::vector<std::string> values;
+  for (const PatternInfo& info : pattern_table())
+    values.push_back(std::string(info.name) + (info.argument.empty() ? "" : ":"));
+  return values;
+}
+
+std::vector<std::string> device_values() {
+  return {"auto", "cuda", "cuda:", "cpu", "reference"};
+}
+
+std::vector<std::string> spelled_flags(const OptionRow& row) {
+  std::vector<std::string> flags;
+  std::string_view rest = row.flags;
+  while (!rest.empty()) {
+    const std::string_view flag = rest.substr(0, rest.find(','));
+    flags.push_back((flag.size() == 1 ? "-" : "--") + std::string(flag));
+    rest.remove_prefix(std::min(rest.size(), flag.size() + 1));
+  }
+  return flags;
+}
+
+std::string option_name(const OptionRow& row) {
+  return spelled_flags(row)[option_letter(row) == 0 ? 0 : 1].substr(2);
+}
+
+char option_letter(const OptionRow& row) {
+  return row.flags[0] != '\0' && row.flags[1] == ',' ? row.flags[0] : '\0';
 }
 
 std::vector<OptionRow> batch_rows() {
   return {
-      {kBatchGroup, "recursive", nullptr, nullptr, "Folders below INPUT too; OUTPUT gets the same tree"},
+      {kBatchGroup, "r,recursive", nullptr, nullptr, "Folders below INPUT too; OUTPUT gets the same tree"},
       {kBatchGroup, "include", "GLOB", nullptr,
        "Only files like this (instead of those with an image's ending), or with / at its end the images in "
        "folders like this; may be repeated. Of patterns, here and as INPUT: * ? [a-z] [!a-z] {a,b}, ** for "
@@ -142,9 +180,9 @@ std::vector<OptionRow> batch_rows() {
       {kBatchGroup, "files-from", "FILE", nullptr,
        "Take the inputs' names from FILE (- is stdin), one a line or each ended by NUL: below INPUT where "
        "that is a folder; of several INPUTs or a pattern the files with these paths"},
-      {kBatchGroup, "jobs", "N", "0", "Images at a time; 0: as many as threads"},
+      {kBatchGroup, "j,jobs", "N", "0", "Images at a time; 0: as many as threads"},
       {kBatchGroup, "memory", "SIZE", nullptr,
-       "Memory for images, such as 500M or 8G; default: half of what is available"},
+       "Memory for images, such as 500M, 1.5G or 64MiB; default: half of what is available"},
       {kBatchGroup, "skip-existing", nullptr, nullptr,
        "Leave images whose output is there already; a .ndjson report goes on too"},
       {kBatchGroup, "fail-fast", nullptr, nullptr, "End with the first image that fails"},
@@ -158,8 +196,9 @@ std::vector<OptionRow> batch_rows() {
        "What makes the parts of --shard even: hash (default; a file's part depends on its name alone), "
        "count (files), bytes (the largest first, each to the part that has least). count and bytes need "
        "the same files and sizes in all processes, until all have ended; do their failures (--failed-out) "
-       "again without --shard"},
-      {kBatchGroup, "dry-run", nullptr, nullptr, "Print what would be done"},
+       "again without --shard",
+       choice_names(kBalances)},
+      {kBatchGroup, "n,dry-run", nullptr, nullptr, "Print what would be done"},
   };
 }
 
@@ -169,20 +208,21 @@ std::vector<OptionRow> process_rows() {
        "Steps in order, repeats allowed: NAME, NAME:VALUE or NAME:PARAMETER=VALUE:... A value "
        "without a name is that of the first parameter, or of the next"}};
   for (const ParameterOption& option : parameter_options())
-    rows.push_back(
-        {"What to do", option.name.c_str(), option.value.c_str(), option.preset.c_str(), option.help});
+    rows.push_back({"What to do", option.name.c_str(), option.value.c_str(), option.preset.c_str(),
+                    option.help, option.values});
   const std::vector<OptionRow> others{
-      {"Where", "device", "NAME", "auto",
-       "auto, cuda (a batch takes as many as it needs), cuda:N, cuda:N,M (a batch), cpu or reference"},
+      {"Where", "d,device", "NAME", "auto",
+       "auto, cuda (a batch takes as many as it needs), cuda:N, cuda:N,M (a batch), cpu or reference",
+       device_values()},
       {"Where", "fuse", nullptr, nullptr,
        "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
       {"Where", "threads", "N", "0",
        "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are processors to be had "
        "(affinity, a container's quota: imgpipe devices tells)"},
       {"Where", "device-memory", "SIZE", nullptr,
-       "What one image may take of a CUDA device, such as 500M or 8G; a larger one goes through it in "
+       "What one image may take of a CUDA device, such as 500M or 1.5G; a larger one goes through it in "
        "bands of rows; default: what is free"},
-      {"Compare and report", "cpu", nullptr, nullptr,
+      {"Compare and report", "compare,cpu", nullptr, nullptr,
        "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
       {"Compare and report", "report", "FILE", nullptr,
        "Write the report as .json or .csv; of a batch: .json (totals), .ndjson (a line an image); may be "
@@ -197,18 +237,22 @@ std::vector<OptionRow> process_rows() {
       {"Input", "pages", "LIST", nullptr,
        "Pages of a TIFF: all, N, A-B, or A- to the end; without, the first. Of N OUTPUT is one image, else a "
        "TIFF gets all of them and other formats NAME_0001.png and so on"},
-      {"Input", "max-pixels", "N", "268435456", "Refuse larger images"},
+      {"Input", "max-pixels", "N", "268435456", "Refuse larger images; 100M and 47MP are counts too"},
       {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
       {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
       {"Input", "codec", "NAME", "auto",
        "auto; turbo: JPEG by libjpeg-turbo alone, without the decoder for several threads, which gives the "
-       "same pixels; stb: stb_image and stb_image_write wherever they can"},
+       "same pixels; stb: stb_image and stb_image_write wherever they can",
+       choice_names(kCodecs)},
   };
   rows.insert(rows.end(), others.begin(), others.end());
+  rows.push_back({"Output", "o,output", "PATH", nullptr,
+                  "OUTPUT as an option; all that stands without an option is then INPUT"});
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
   rows.push_back({"Output", "metadata", "NAME", "keep",
                   "keep: ICC profile, EXIF, XMP and resolution go along where the output format holds them; "
-                  "strip: none does"});
+                  "strip: none does",
+                  choice_names(kMetadata)});
   for (OptionRow& row : batch_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;
@@ -216,14 +260,16 @@ std::vector<OptionRow> process_rows() {
 
 std::vector<OptionRow> synth_rows() {
   std::vector<OptionRow> rows{
-      {"Pattern", "pattern", "P", nullptr, pattern_help()},
+      {"Pattern", "pattern", "P", nullptr, pattern_help(), pattern_values()},
       {"Pattern", "size", "WxH", nullptr, "Width and height in pixels"},
       {"Pattern", "channels", "N", nullptr,
        "1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA); default: 3, and 1 for pgm. "
        "Alpha rises from top to bottom"},
       {"Pattern", "depth", "8|16", "8",
-       "Bits a sample; 16 for " + formats_of_16_bits() + ". N, T, V are then values of 16 bits"},
-      {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"}};
+       "Bits a sample; 16 for " + formats_of_16_bits() + ". N, T, V are then values of 16 bits",
+       choice_names(kDepths)},
+      {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"},
+      {"Output", "o,output", "PATH", nullptr, "OUTPUT as an option"}};
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;

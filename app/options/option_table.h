@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace imgpipe {
@@ -19,11 +20,18 @@ struct HelpTable {
 
 struct OptionRow {
   const char* group;
-  const char* flags;   // "q,quiet"
+  const char* flags;   // "q,quiet": a letter, if any, then its name, then other names for the same
   const char* value;   // nullptr: a switch
   const char* preset;  // nullptr: none
   std::string help;
+  std::vector<std::string> values{};  // what it takes, where that is a choice, or where a choice begins it
 };
+
+// Of a row: every letter and name, each with its dashes ("-q", "--quiet"); and the name alone ("quiet").
+[[nodiscard]] std::vector<std::string> spelled_flags(const OptionRow& row);
+[[nodiscard]] std::string option_name(const OptionRow& row);
+// Its letter; 0: there is none.
+[[nodiscard]] char option_letter(const OptionRow& row);
 
 // An option that presets a parameter of a stage (Parameter::option).
 struct ParameterOption {
@@ -31,6 +39,7 @@ struct ParameterOption {
   std::string value;   // for --help
   std::string preset;  // as the option takes it: "0,0"
   std::string help;
+  std::vector<std::string> values;  // of a choice
 };
 // The stages and their parameters, for --help.
 [[nodiscard]] HelpTable stage_help();
@@ -46,10 +55,13 @@ struct ParameterOption {
 [[nodiscard]] std::vector<OptionRow> talk_rows();
 [[nodiscard]] std::vector<OptionRow> replace_rows();
 
-// Every pattern there is, as --help says it.
+// Every pattern there is, as --help says it; as completions begin it.
 [[nodiscard]] std::string pattern_help();
+[[nodiscard]] std::vector<std::string> pattern_values();
+// What begins a --device.
+[[nodiscard]] std::vector<std::string> device_values();
 
-// "jpeg, png, ...": what --format takes.
-[[nodiscard]] std::string writable_formats();
+// What --format takes.
+[[nodiscard]] std::vector<std::string_view> writable_formats();
 
 }  // namespace imgpipe

@@ -1,19 +1,22 @@
 #include "app/options/options.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <string_view>
-#include <utility>
+#include <system_error>
 
 #include "app/batch/shard.h"
 #include "app/options/command_line.h"
+#include "app/options/command_table.h"
 #include "app/options/option_parser.h"
 #include "app/options/option_table.h"
+#include "app/options/option_values.h"
 #include "app/options/range_file.h"
+#include "app/options/sizes.h"
 #include "images/error.h"
+#include "images/names.h"
 #include "images/text.h"
 #include "pipeline/host/host_threads.h"
 #include "pipeline/plan.h"
@@ -21,36 +24,13 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, CodecChoice>, 3> kCodecs{
-    {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
-constexpr std::array<std::pair<std::string_view, SampleType>, 2> kDepths{
-    {{"8", SampleType::u8}, {"16", SampleType::u16}}};
-
-constexpr std::array<std::pair<std::string_view, WebpCoding>, 2> kWebpCodings{
-    {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
-
-constexpr std::array<std::pair<std::string_view, TiffPacking>, 5> kTiffPackings{
-    {{"none", TiffPacking::none},
-     {"deflate", TiffPacking::deflate},
-     {"lzw", TiffPacking::lzw},
-     {"packbits", TiffPacking::packbits},
-     {"zstd", TiffPacking::zstd}}};
-
-constexpr std::array<std::pair<std::string_view, bool>, 2> kMetadata{{{"keep", true}, {"strip", false}}};
-
 std::optional<Format> format_of(const Parser& parser) {
   if (!parser.has("format")) return std::nullopt;
   const std::optional<Format> format = format_by_name(parser.text("format"));
   if (!format || !format_info(*format).writable) {
-    usage("--format: '" + printable(parser.text("format")) + "' is none of " + writable_formats());
+    usage_of_choice("format", parser.text("format"), writable_formats());
   }
   return format;
-}
-
-TiffPacking tiff_packing_of(const std::string& name) {
-  for (const auto& [known, packing] : kTiffPackings)
-    if (name == known) return packing;
-  usage("--tiff-compression: '" + printable(name) + "' is none of none, deflate, lzw, packbits, zstd");
 }
 
 EncodeOptions encode_of(const Parser& parser) {
@@ -59,21 +39,22 @@ EncodeOptions encode_of(const Parser& parser) {
   options.png_level = static_cast<int>(parser.integer("png-level", 0, 9));
   options.webp = parse_choice("webp", parser.text("webp"), kWebpCodings);
   options.webp_level = static_cast<int>(parser.integer("webp-level", 0, 9));
-  options.tiff_packing = tiff_packing_of(parser.text("tiff-compression"));
+  options.tiff_packing = parse_choice("tiff-compression", parser.text("tiff-compression"), kTiffPackings);
   options.tiff_tile = static_cast<int>(parser.integer("tiff-tile", 0, 4096));
   if (options.tiff_tile % 16 != 0) usage("--tiff-tile: a multiple of 16, or 0 for strips");
   options.mark = Mark::result;
   return options;
 }
 
-// INPUT... OUTPUT; with --files-from INPUT may be left out.
+// INPUT... OUTPUT, or INPUT... and -o OUTPUT; with --files-from INPUT may be left out.
 void take_paths(const Parser& parser, ProcessOptions& options) {
   std::vector<std::string> paths;
-  for (const char* name : {"input", "output"}) {
-    if (parser.has(name)) paths.push_back(parser.text(name));
-  }
-  paths.insert(paths.end(), parser.more().begin(), parser.more().end());
-  if (paths.empty()) usage("OUTPUT is missing; see --help");
+  if (parser.has("input")) paths.push_back(parser.text("input"));
+  if (parser.has("output")) paths.push_back(parser.text("output"));
+  // Those behind OUTPUT are INPUTs, and the last is OUTPUT, where that is no option.
+  const bool by_option = parser.has_option("output");
+  paths.insert(paths.end() - (by_option ? 1 : 0), parser.more().begin(), parser.more().end());
+  if (paths.empty()) usage("OUTPUT is missing; see imgpipe --help");
   if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among INPUT and OUTPUT");
   options.output = paths.back();
   paths.pop_back();
@@ -81,19 +62,10 @@ void take_paths(const Parser& parser, ProcessOptions& options) {
   if (paths.size() > 1) options.batch.more_inputs.assign(paths.begin() + 1, paths.end());
 }
 
+}  // namespace
+
 Command parse_process(const std::vector<std::string>& arguments) {
-  Parser parser("imgpipe",
-                "Grayscale, histogram, contrast, smoothing, threshold, resizing and more, exact to the byte.",
-                process_rows(), {"input", "output"});
-  parser.set_usage(
-      {{"imgpipe INPUT OUTPUT [options]",
-        "one image; \"-\" is stdin or stdout; OUTPUT may be a folder, which is made where it ends with /"},
-       {"imgpipe INPUT... FOLDER [options]", "a batch: folders, patterns, files, or a list by --files-from"},
-       {"imgpipe bench [options]", "the kernel lab: every variant checked, then timed"},
-       {"imgpipe synth OUTPUT [options]", "test images of known statistics"},
-       {"imgpipe stats INPUT... [options]",
-        "counts, mean, deviation and percentiles over images and folders"},
-       {"imgpipe devices [--json]", "what this machine offers"}});
+  Parser parser(*find_command(""));
   parser.allow_more();
   parser.need_fewer_with("files-from");
   parser.set_help_table(stage_help());
@@ -116,7 +88,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   if (parser.has("device-memory"))
     options.device_memory_bytes = parse_memory(parser.text("device-memory"), "device-memory", 1);
-  options.compare = parser.has("cpu");
+  options.compare = parser.has("compare");
   options.fuse = parser.has("fuse");
   options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
   for (const std::string& path : parser.texts("report"))
@@ -139,8 +111,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
 }
 
 Command parse_synth(const std::vector<std::string>& arguments) {
-  Parser parser("imgpipe synth", "Writes a test image of known statistics.", synth_rows(), {"output"});
-  parser.set_usage({{"imgpipe synth OUTPUT --pattern P --size WxH [options]", ""}});
+  Parser parser(*find_command("synth"));
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   SynthOptions options;
@@ -163,15 +134,11 @@ Command parse_synth(const std::vector<std::string>& arguments) {
 }
 
 Command parse_devices(const std::vector<std::string>& arguments) {
-  Parser parser("imgpipe devices", "Lists what this machine offers and what --device auto would pick.",
-                devices_rows(), {});
-  parser.set_usage({{"imgpipe devices [--json]", ""}});
+  Parser parser(*find_command("devices"));
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   return DevicesOptions{parser.has("json"), parser.has("calibrate")};
 }
-
-}  // namespace
 
 BatchOptions batch_of(const Parser& parser) {
   BatchOptions batch;
@@ -197,14 +164,15 @@ BatchOptions batch_of(const Parser& parser) {
     batch.shard->balance = parse_balance(parser.text("balance"));
   }
   for (const OptionRow& row : batch_rows()) {
-    if (parser.has(row.flags)) batch.given.push_back(std::string("--") + row.flags);
+    const std::string name = option_name(row);
+    if (parser.has(name)) batch.given.push_back("--" + name);
   }
   return batch;
 }
 
 DecodeOptions decode_of(const Parser& parser) {
   DecodeOptions decode;
-  decode.max_pixels = parser.integer("max-pixels", 1, std::int64_t{1} << 34);
+  decode.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", std::int64_t{1} << 34);
   decode.lenient = parser.has("lenient");
   decode.orient = !parser.has("no-orient");
   decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
@@ -215,30 +183,6 @@ std::string_view codec_name(CodecChoice codec) {
   return std::ranges::find(kCodecs, codec, &std::pair<std::string_view, CodecChoice>::second)->first;
 }
 
-std::int64_t parse_memory(const std::string& text, const std::string& option, std::int64_t least_megabytes) {
-  constexpr std::string_view kUnits = "KMGT";
-  std::string_view digits = text;
-  int shift = 0;
-  if (!digits.empty()) {
-    const std::size_t unit = kUnits.find(digits.back());
-    if (unit != std::string_view::npos) {
-      shift = 10 * static_cast<int>(unit + 1);
-      digits.remove_suffix(1);
-    }
-  }
-  constexpr std::int64_t kMost = std::int64_t{1} << 50;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const std::string given = "--" + option + ": '" + printable(text) + "' is ";
-  const bool too_long = error == std::errc::result_out_of_range;
-  if ((error != std::errc{} && !too_long) || end != digits.data() + digits.size() || digits.starts_with('-'))
-    usage(given + "no whole number with nothing, K, M, G or T behind it, such as 1536M or 8G");
-  if (too_long || value > (kMost >> shift)) usage(given + "more than 1024T");
-  if ((value << shift) < least_megabytes << 20)
-    usage(given + "less than " + std::to_string(least_megabytes) + "M");
-  return value << shift;
-}
-
 Shape parse_size(const std::string& text) {
   const std::size_t cross = text.find('x');
   if (cross == std::string::npos) usage("--size: '" + printable(text) + "' is not of the form 640x480");
@@ -246,15 +190,27 @@ Shape parse_size(const std::string& text) {
           parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMostSide), 3};
 }
 
+namespace {
+
+// Of a first argument that is no command: whether it is no file either, but nearly a command.
+bool may_be_command(const std::string& argument) {
+  std::error_code ignored;
+  return !std::filesystem::exists(argument, ignored) && !nearest_name(argument, command_names()).empty();
+}
+
+}  // namespace
+
 Command parse_command(const std::vector<std::string>& arguments) {
-  if (!arguments.empty()) {
-    const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-    if (arguments.front() == "synth") return parse_synth(rest);
-    if (arguments.front() == "devices") return parse_devices(rest);
-    if (arguments.front() == "bench") return parse_bench(rest);
-    if (arguments.front() == "stats") return parse_stats(rest);
+  const CommandRow* command = arguments.empty() ? nullptr : find_command(arguments.front());
+  if (command != nullptr && !command->name.empty())
+    return command->parse(std::vector<std::string>(arguments.begin() + 1, arguments.end()));
+  try {
+    return parse_process(arguments);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage || arguments.empty() || !may_be_command(arguments.front())) throw;
+    usage(unknown_name("unknown command '" + printable(arguments.front()) + "'", arguments.front(),
+                       command_names(), "the commands are " + joined(command_names())));
   }
-  return parse_process(arguments);
 }
 
 }  // namespace imgpipe

@@ -106,7 +106,7 @@ struct PrintText {
   std::string text;
 };
 
-// "512M": a whole number of bytes, or of KiB, MiB, GiB, TiB with K, M, G, T behind it, for that option.
+// "1.5G": an amount of memory for that option (app/options/sizes.h), in bytes. Throws Error(usage).
 [[nodiscard]] std::int64_t parse_memory(const std::string& text, const std::string& option = "memory",
                                         std::int64_t least_megabytes = 64);
 // As --codec takes it.

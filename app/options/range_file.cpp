@@ -22,8 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kKey = "range=";
-constexpr std::string_view kSeries = "series";
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -125,16 +123,16 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
     if (parts.front() != kRangedStage) continue;
     std::optional<std::string> path;
     std::erase_if(parts, [&](const std::string& part) {
-      if (!part.starts_with(kKey)) return false;
+      if (!part.starts_with(kRangeKey)) return false;
       if (path) throw Error(ErrorKind::usage, "--stages: contrast: range is given twice");
-      path = part.substr(kKey.size());
+      path = part.substr(kRangeKey.size());
       return true;
     });
     if (!path) continue;
     if (path->empty()) throw Error(ErrorKind::usage, "--stages: contrast: range is an empty name");
     const StageRequest request = parse_stages(joined(parts, ':'), presets).front();
     check_parameters(request);
-    if (*path == kSeries) {
+    if (*path == kRangeOfSeries) {
       step = joined(parts, ':');
       ranged.of_series.push_back(static_cast<std::size_t>(&step - steps.data()));
     } else {

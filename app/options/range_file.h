@@ -16,6 +16,9 @@ inline constexpr std::string_view kRangedStage = "contrast";
 inline constexpr std::string_view kRangeHelp =
     "One lo and hi for all images: range=FILE.json, of the counts that imgpipe stats --json or --histogram "
     "wrote; range=series, of all the pages that --pages chooses";
+// What is typed of it.
+inline constexpr std::string_view kRangeKey = "range=";
+inline constexpr std::string_view kRangeOfSeries = "series";
 
 // Steps contrast:...:range=series are left as contrast:..., and are these of the list: their range is that of
 // all pages of the input (pipeline/pages/page_run.h).

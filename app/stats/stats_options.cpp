@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "app/options/command_line.h"
+#include "app/options/command_table.h"
 #include "app/options/option_parser.h"
+#include "app/options/option_values.h"
 #include "app/options/range_file.h"
 #include "images/files/file.h"
 #include "images/text.h"
@@ -99,7 +101,7 @@ std::vector<OptionRow> stats_rows() {
     row.group = "Results";
     rows.push_back(std::move(row));
   }
-  rows.push_back({"Which images", "recursive", nullptr, nullptr, "Folders below INPUT too"});
+  rows.push_back({"Which images", "r,recursive", nullptr, nullptr, "Folders below INPUT too"});
   rows.push_back({"Which images", "threads", "N", "0",
                   "Threads that images share while there are fewer images than threads; 0: as many as there "
                   "are processors to be had"});
@@ -107,24 +109,19 @@ std::vector<OptionRow> stats_rows() {
                   "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
                   "first"});
   for (OptionRow& row : process_rows()) {
-    if (std::ranges::find(kSharedRows, std::string_view(row.flags)) == kSharedRows.end()) continue;
+    if (std::ranges::find(kSharedRows, option_name(row)) == kSharedRows.end()) continue;
     row.group = "Which images";
     rows.push_back(std::move(row));
   }
   rows.push_back({"Which images", "balance", "HOW", nullptr,
-                  "What makes the parts of --shard even: hash (default), count or bytes"});
+                  "What makes the parts of --shard even: hash (default), count or bytes",
+                  choice_names(kBalances)});
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;
 }
 
 Command parse_stats(const std::vector<std::string>& arguments) {
-  Parser parser(
-      "imgpipe stats",
-      "Counts the samples of images and whole folders: exact mean, deviation and percentiles of each "
-      "channel, grey and colour images apart.",
-      stats_rows(), {"input"});
-  parser.set_usage({{"imgpipe stats INPUT... [options]", "folders, patterns and files"},
-                    {"imgpipe stats --files-from FILE [options]", "a list of names"}});
+  Parser parser(*find_command("stats"));
   parser.allow_more();
   parser.need_fewer_with("files-from");
   PrintText answer;

@@ -1,0 +1,22 @@
+# Man pages and completions, which the program makes of its own tables (app/manual/): the folders man1 and completions
+# below docs of the build folder. Not by a program that this machine cannot run, nor by sanitized ones: there the
+# target imgpipe_docs is not part of ALL.
+set(imgpipe_docs_folder ${PROJECT_BINARY_DIR}/docs)
+set(imgpipe_docs_all ALL)
+if(IMGPIPE_SANITIZE OR (CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR))
+  set(imgpipe_docs_all)
+endif()
+add_custom_command(OUTPUT ${imgpipe_docs_folder}/written
+  COMMAND ${CMAKE_COMMAND} "-DPROGRAM=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:imgpipe>"
+          -DFOLDER=${imgpipe_docs_folder} -P ${CMAKE_CURRENT_LIST_DIR}/write_docs.cmake
+  DEPENDS imgpipe ${CMAKE_CURRENT_LIST_DIR}/write_docs.cmake
+  COMMENT "Man pages and completions" VERBATIM)
+add_custom_target(imgpipe_docs ${imgpipe_docs_all} DEPENDS ${imgpipe_docs_folder}/written)
+
+install(DIRECTORY ${imgpipe_docs_folder}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+install(FILES ${imgpipe_docs_folder}/completions/imgpipe
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+install(FILES ${imgpipe_docs_folder}/completions/_imgpipe
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
+install(FILES ${imgpipe_docs_folder}/completions/imgpipe.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)

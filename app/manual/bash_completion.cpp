@@ -1,0 +1,165 @@
+#include "app/manual/completion_rows.h"
+#include "app/manual/completions.h"
+#include "app/options/command_table.h"
+
+namespace imgpipe {
+namespace {
+
+// What is typed and where: no function of bash-completion is used.
+constexpr std::string_view kHead = R"bash(# Completes imgpipe in bash. Made by: imgpipe docs bash
+
+# Adds to COMPREPLY the words, of those in $1, that begin as $value does behind $head. Readline puts them in
+# place of what stands behind the last : or = alone, where these break words.
+_imgpipe_reply() {
+  local word all breaks="${COMP_WORDBREAKS//[^:=]/}" kept=""
+  [[ -n $breaks && $typed == *[$breaks]* ]] && kept="${typed%"${typed##*[$breaks]}"}"
+  for word in $1; do
+    all="$head$word"
+    [[ $all == "$value"* ]] || continue
+    all="${typed%"$value"}$all"
+    COMPREPLY+=("${all#"$kept"}")
+  done
+}
+
+)bash";
+
+constexpr std::string_view kTail = R"bash(
+_imgpipe() {
+  local line="${COMP_LINE:0:COMP_POINT}" typed value head="" command="" option="" kind="" choices="" words
+  typed="${line##*[[:space:]]}"
+  value="$typed"
+  COMPREPLY=()
+  read -ra words <<<"${line:0:${#line}-${#typed}}"
+  [[ -n ${words[1]} && " $_imgpipe_commands " == *" ${words[1]} "* ]] && command="${words[1]}"
+  if [[ $typed == --*=* ]]; then
+    option="${typed%%=*}"
+    value="${typed#*=}"
+  elif ((${#words[@]} > 1)); then
+    option="${words[-1]}"
+  fi
+  _imgpipe_option "$command $option"
+  case "$kind" in
+    stages)
+      _imgpipe_stages
+      compopt -o nospace 2>/dev/null
+      ;;
+    choice)
+      _imgpipe_reply "$choices"
+      [[ ${COMPREPLY[*]} == *: ]] && compopt -o nospace 2>/dev/null
+      ;;
+    folder) mapfile -t COMPREPLY < <(compgen -d -- "$value") && compopt -o filenames 2>/dev/null ;;
+    file) ;; # by default: bash's own, of names of files
+    any) compopt +o default +o bashdefault 2>/dev/null ;;
+    *)
+      if [[ $typed == -* ]]; then
+        _imgpipe_reply "$(_imgpipe_flags "$command")"
+      elif _imgpipe_topics "$command" && [[ -n $choices ]]; then
+        _imgpipe_reply "$choices"
+      elif ((${#words[@]} == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W "$_imgpipe_commands" -- "$typed"; compgen -f -- "$typed")
+        compopt -o filenames 2>/dev/null
+      fi
+      ;;
+  esac
+}
+
+complete -o bashdefault -o default -F _imgpipe imgpipe
+)bash";
+
+std::string kind_of(const OptionRow& row) {
+  switch (taken_by(row)) {
+    case Taken::nothing:
+      return "";
+    case Taken::any:
+      return "kind=any";
+    case Taken::file:
+      return "kind=file";
+    case Taken::folder:
+      return "kind=folder";
+    case Taken::choice:
+      return "kind=choice choices=\"" + words_of(row.values) + "\"";
+    case Taken::stages:
+      break;
+  }
+  return "kind=stages";
+}
+
+// Sets kind and choices by "COMMAND OPTION".
+std::string option_function() {
+  std::string text = "_imgpipe_option() {\n  case \"$1\" in\n";
+  for (const CommandRow& command : command_table()) {
+    for (const OptionRow& row : command.rows()) {
+      const std::string kind = kind_of(row);
+      if (kind.empty()) continue;
+      std::string patterns;
+      for (const std::string& flag : spelled_flags(row))
+        patterns += (patterns.empty() ? "" : " | ") + ("\"" + std::string(command.name) + " " + flag + "\"");
+      text += "    " + patterns + ") " + kind + " ;;\n";
+    }
+  }
+  return text + "  esac\n}\n\n";
+}
+
+std::string flags_function() {
+  std::string text = "_imgpipe_flags() {\n  case \"$1\" in\n";
+  for (const CommandRow& command : command_table()) {
+    std::string flags;
+    for (const OptionRow& row : command.rows())
+      flags += (flags.empty() ? "" : " ") + words_of(spelled_flags(row));
+    text += "    \"" + std::string(command.name) + "\") echo \"" + flags + "\" ;;\n";
+  }
+  return text + "  esac\n}\n\n";
+}
+
+std::string topics_function() {
+  std::string text = "_imgpipe_topics() {\n  case \"$1\" in\n";
+  for (const CommandRow& command : command_table()) {
+    if (command.topics == nullptr) continue;
+    text += "    " + std::string(command.name) + ") choices=\"" + words_of(command.topics()) + "\" ;;\n";
+  }
+  return text + "  esac\n}\n\n";
+}
+
+std::string case_line(const std::string& pattern, const std::string& words, bool added) {
+  return "      " + pattern + ") words" + (added ? "+=\" " : "=\"") + words + "\" ;;\n";
+}
+
+std::string stages_function() {
+  const StageLines lines = stage_lines(case_line);
+  return "_imgpipe_stages() {\n"
+         "  local step=\"${value##*,}\" stage part words=\"\"\n"
+         "  head=\"${value%\"$step\"}\"\n"
+         "  if [[ $step != *:* ]]; then\n"
+         "    _imgpipe_reply \"" +
+         lines.names +
+         "\"\n"
+         "    return\n"
+         "  fi\n"
+         "  stage=\"${step%%:*}\"\n"
+         "  part=\"${step##*:}\"\n"
+         "  head+=\"${step%\"$part\"}\"\n"
+         "  if [[ $part == *=* ]]; then\n"
+         "    head+=\"${part%%=*}=\"\n"
+         "    case \"$stage:${part%%=*}\" in\n" +
+         lines.values +
+         "    esac\n"
+         "  else\n"
+         "    case \"$stage\" in\n" +
+         lines.parameters +
+         "    esac\n"
+         "    [[ $step == *:*:* ]] || case \"$stage\" in\n" +
+         lines.first +
+         "    esac\n"
+         "  fi\n"
+         "  _imgpipe_reply \"$words\"\n"
+         "}\n";
+}
+
+}  // namespace
+
+std::string bash_completion() {
+  return std::string(kHead) + "_imgpipe_commands=\"" + words_of(command_names()) + "\"\n\n" +
+         option_function() + flags_function() + topics_function() + stages_function() + std::string(kTail);
+}
+
+}  // namespace imgpipe

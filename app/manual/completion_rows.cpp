@@ -1,0 +1,42 @@
+#include "app/manual/completion_rows.h"
+
+#include <algorithm>
+
+#include "app/manual/stage_help.h"
+
+namespace imgpipe {
+
+Taken taken_by(const OptionRow& row) {
+  if (row.value == nullptr) return Taken::nothing;
+  if (option_name(row) == "stages") return Taken::stages;
+  if (!row.values.empty()) return Taken::choice;
+  const std::string_view value = row.value;
+  if (value == "FILE" || value == "GLOB" || value == "PATH") return Taken::file;
+  return value == "DIR" ? Taken::folder : Taken::any;
+}
+
+std::string short_help(std::string_view help) {
+  constexpr std::size_t kMost = 70;
+  std::size_t end = std::min(help.find_first_of(";:("), help.size());
+  end = std::min({end, help.find(". "), help.size()});
+  if (end > kMost) end = std::min(help.rfind(' ', kMost), kMost);
+  std::string text(help.substr(0, end));
+  std::erase_if(text,
+                [](char c) { return std::string_view("[]'\"`$\\{}*?!").find(c) != std::string_view::npos; });
+  while (text.ends_with(' ') || text.ends_with(',')) text.pop_back();
+  return text;
+}
+
+StageLines stage_lines(CaseLine line) {
+  StageLines lines;
+  for (const StageWords& words : stage_words()) {
+    lines.names += (lines.names.empty() ? "" : " ") + words.stage;
+    if (!words.parameters.empty()) lines.parameters += line(words.stage, words_of(words.parameters), false);
+    if (!words.first.empty()) lines.first += line(words.stage, words_of(words.first), true);
+    for (const StageWords::Values& of : words.values)
+      lines.values += line(words.stage + ":" + of.parameter, words_of(of.words), false);
+  }
+  return lines;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,17 @@
+// What makes a shell complete imgpipe's commands, options, what options take, and stages, made of their
+// tables.
+#pragma once
+
+#include <string>
+
+namespace imgpipe {
+
+// A function for bash 4.3 or newer; it needs nothing but bash. Sourced, or in
+// share/bash-completion/completions.
+[[nodiscard]] std::string bash_completion();
+// A function for zsh, as the file _imgpipe in a folder of its fpath.
+[[nodiscard]] std::string zsh_completion();
+// For fish, in share/fish/vendor_completions.d.
+[[nodiscard]] std::string fish_completion();
+
+}  // namespace imgpipe

@@ -1,0 +1,72 @@
+// imgpipe docs man|bash|zsh|fish|files [COMMAND]
+#include <array>
+#include <string_view>
+
+#include "app/manual/completions.h"
+#include "app/manual/man_page.h"
+#include "app/manual/manual_options.h"
+#include "app/options/command_table.h"
+#include "app/options/option_parser.h"
+#include "images/names.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+std::string man_file(const CommandRow& command) {
+  return "man1/" + man_name(command) + ".1";
+}
+
+// "FILE ARGUMENTS...", a line each: imgpipe ARGUMENTS makes FILE.
+std::string package_files() {
+  std::string text;
+  for (const CommandRow& command : command_table())
+    text += man_file(command) + " docs man" + (command.name.empty() ? "" : " ") + std::string(command.name) +
+            "\n";
+  return text +
+         "completions/imgpipe docs bash\n"
+         "completions/_imgpipe docs zsh\n"
+         "completions/imgpipe.fish docs fish\n";
+}
+
+std::string man_page_of(const Parser& parser) {
+  const std::string name = parser.more().empty() ? "" : parser.more().front();
+  const CommandRow* command = find_command(name);
+  if (command == nullptr) usage("docs man: " + none_of(name, command_names()));
+  return man_page(*command);
+}
+
+struct Kind {
+  std::string_view name;
+  std::string (*text)(const Parser&);
+};
+constexpr std::array<Kind, 5> kKinds{{{"man", man_page_of},
+                                      {"bash", [](const Parser&) { return bash_completion(); }},
+                                      {"zsh", [](const Parser&) { return zsh_completion(); }},
+                                      {"fish", [](const Parser&) { return fish_completion(); }},
+                                      {"files", [](const Parser&) { return package_files(); }}}};
+
+}  // namespace
+
+std::vector<std::string> docs_kinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+Command parse_docs(const std::vector<std::string>& arguments) {
+  Parser parser(*find_command("docs"));
+  parser.allow_more();
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  const std::string name = parser.text("kind");
+  if (parser.more().size() > (name == "man" ? 1U : 0U))
+    usage("one argument too many: '" + printable(parser.more().back()) + "'");
+  for (const Kind& kind : kKinds) {
+    if (kind.name == name) return PrintText{kind.text(parser)};
+  }
+  const std::vector<std::string> kinds = docs_kinds();
+  usage("docs: " + none_of(name, std::vector<std::string_view>(kinds.begin(), kinds.end())));
+}
+
+}  // namespace imgpipe

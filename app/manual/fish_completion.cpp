@@ -1,0 +1,121 @@
+#include "app/manual/completion_rows.h"
+#include "app/manual/completions.h"
+#include "app/options/command_table.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::string_view kHead = R"fish(function __imgpipe_command
+    set -l words (commandline -opc)
+    if set -q words[2]; and contains -- $words[2] $__imgpipe_commands
+        echo $words[2]
+    else
+        echo main
+    end
+end
+
+function __imgpipe_is
+    test (__imgpipe_command) = $argv[1]
+end
+
+function __imgpipe_first
+    test (count (commandline -opc)) -eq 1
+end
+
+)fish";
+
+std::string taken(const OptionRow& row) {
+  switch (taken_by(row)) {
+    case Taken::nothing:
+      return "";
+    case Taken::any:
+      return " -x";
+    case Taken::file:
+      return " -r -F";
+    case Taken::folder:
+      return " -x -a '(__fish_complete_directories)'";
+    case Taken::choice:
+      return " -x -a '" + words_of(row.values) + "'";
+    case Taken::stages:
+      break;
+  }
+  return " -x -a '(__imgpipe_stages)'";
+}
+
+std::string options() {
+  std::string text;
+  for (const CommandRow& command : command_table()) {
+    const std::string name = command.name.empty() ? "main" : std::string(command.name);
+    const std::string begin = "complete -c imgpipe -n '__imgpipe_is " + name + "'";
+    for (const OptionRow& row : command.rows()) {
+      text += begin;
+      for (const std::string& flag : spelled_flags(row))
+        text += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
+      text += taken(row) + " -d '" + short_help(row.help) + "'\n";
+    }
+    if (command.topics != nullptr) text += begin + " -f -a '" + words_of(command.topics()) + "'\n";
+  }
+  return text;
+}
+
+std::string commands() {
+  std::string text;
+  for (const CommandRow& command : command_table()) {
+    if (command.name.empty()) continue;
+    text += "complete -c imgpipe -n __imgpipe_first -a " + std::string(command.name) + " -d '" +
+            short_help(command.summary) + "'\n";
+  }
+  return text;
+}
+
+std::string case_line(const std::string& pattern, const std::string& words, bool added) {
+  return "                case " + pattern + "\n                    set " + (added ? "-a " : "") +
+         "offered " + words + "\n";
+}
+
+std::string stages_function() {
+  const StageLines lines = stage_lines(case_line);
+  return "function __imgpipe_stages\n"
+         "    set -l value (commandline -ct | string replace -r '^--[^=]*=' '')\n"
+         "    set -l step (string replace -r '^.*,' '' -- \"$value\")\n"
+         "    set -l head (string replace -r '[^,]*$' '' -- \"$value\")\n"
+         "    set -l offered\n"
+         "    if not string match -q '*:*' -- \"$step\"\n"
+         "        set offered " +
+         lines.names +
+         "\n"
+         "    else\n"
+         "        set -l stage (string replace -r ':.*' '' -- \"$step\")\n"
+         "        set -l part (string replace -r '^.*:' '' -- \"$step\")\n"
+         "        set head \"$head\"(string replace -r '[^:]*$' '' -- \"$step\")\n"
+         "        if string match -q '*=*' -- \"$part\"\n"
+         "            set -l name (string replace -r '=.*' '' -- \"$part\")\n"
+         "            set head \"$head$name=\"\n"
+         "            switch \"$stage:$name\"\n" +
+         lines.values +
+         "            end\n"
+         "        else\n"
+         "            switch \"$stage\"\n" +
+         lines.parameters +
+         "            end\n"
+         "            if not string match -q '*:*:*' -- \"$step\"\n"
+         "                switch \"$stage\"\n" +
+         lines.first +
+         "                end\n"
+         "            end\n"
+         "        end\n"
+         "    end\n"
+         "    for word in $offered\n"
+         "        echo \"$head$word\"\n"
+         "    end\n"
+         "end\n\n";
+}
+
+}  // namespace
+
+std::string fish_completion() {
+  return "# Completes imgpipe in fish. Made by: imgpipe docs fish\n\nset -g __imgpipe_commands " +
+         words_of(command_names()) + "\n\n" + std::string(kHead) + stages_function() + commands() + options();
+}
+
+}  // namespace imgpipe

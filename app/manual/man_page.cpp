@@ -1,0 +1,171 @@
+#include "app/manual/man_page.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "app/manual/stage_help.h"
+#include "app/options/command_table.h"
+#include "app/options/help_text.h"
+#include "app/version.h"
+#include "commit.h"  // generated: IMGPIPE_COMMIT_DATE
+#include "kernels/stage.h"
+
+namespace imgpipe {
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+// app/exit_code.h
+constexpr std::array<Row, 7> kExitCodes{{{"0", "done"},
+                                         {"1", "an input failed (the others of a batch are written)"},
+                                         {"2", "usage"},
+                                         {"3", "the device asked for cannot be used"},
+                                         {"4", "the output side is broken (full, read-only, a closed pipe)"},
+                                         {"5", "--compare found a difference"},
+                                         {"130, 143", "stopped by a signal"}}};
+
+constexpr std::array<Row, 4> kVariables{
+    {{"IMGPIPE_SIMD",
+      "The one instruction set that the CPU's code is to use, of those that --version lists."},
+     {"NO_COLOR", "No colour."},
+     {"COLUMNS", "How wide help is."},
+     {"XDG_CACHE_HOME", "Where imgpipe devices --calibrate keeps what it measured."}}};
+
+// Text in roff: characters that it would take for its own, or print as others.
+std::string roff(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '\\':
+        out += "\\e";
+        break;
+      case '-':
+        out += "\\-";
+        break;
+      case '\'':
+        out += "\\(aq";
+        break;
+      case '`':
+        out += "\\(ga";
+        break;
+      case '^':
+        out += "\\(ha";
+        break;
+      case '~':
+        out += "\\(ti";
+        break;
+      case '"':
+        out += "\\(dq";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out.starts_with('.') ? "\\&" + out : out;
+}
+
+std::string bold(std::string_view text) {
+  return "\\fB" + roff(text) + "\\fR";
+}
+
+std::string item(const std::string& name, std::string_view text) {
+  return ".TP\n" + name + "\n" + roff(text) + "\n";
+}
+
+// The command's words are bold.
+std::string call(const CommandRow& command, std::string_view text) {
+  const std::string own = full_name(command);
+  const std::string name = text.starts_with(own) ? own : "imgpipe";
+  return bold(name) + roff(text.substr(name.size()));
+}
+
+std::string synopsis(const CommandRow& command) {
+  std::string text = ".SH SYNOPSIS\n";
+  for (const UsageRow& row : command.usage)
+    text += (&row == &command.usage.front() ? "" : ".br\n") + call(command, row.call) + "\n";
+  return text;
+}
+
+std::string description(const CommandRow& command) {
+  std::string text = ".SH DESCRIPTION\n" + roff(command.description) + "\n";
+  for (const UsageRow& row : command.usage) {
+    if (!row.summary.empty()) text += item(call(command, row.call), row.summary);
+  }
+  return text;
+}
+
+std::string stages() {
+  std::string text =
+      ".SH STAGES\nA step of \\fB\\-\\-stages\\fR is a stage, and values of its parameters behind colons: "
+      "\\fINAME\\fR, \\fINAME\\fR:\\fIVALUE\\fR, \\fINAME\\fR:\\fIPARAMETER\\fR=\\fIVALUE\\fR.\n";
+  for (const Stage& stage : stage_table()) {
+    if (!stage.selectable) continue;
+    const StageHelp help = stage_help_of(stage);
+    text += ".SS " + roff(help.title) + "\n" + roff(help.rule) + "\n";
+    for (const HelpLine& line : help.parameters) text += item(bold(line.name), line.text);
+    for (const HelpLine& line : help.facts) text += ".PP\n" + roff(line.name + ": " + line.text) + "\n";
+  }
+  return text;
+}
+
+std::string options(const CommandRow& command) {
+  const std::vector<OptionRow> rows = command.rows();
+  std::string text = ".SH OPTIONS\n";
+  for (const std::string& group : groups_of(rows)) {
+    text += ".SS " + roff(group) + "\n";
+    for (const OptionRow& row : rows) {
+      if (row.group != group) continue;
+      std::string flags;
+      for (const std::string& flag : spelled_flags(row)) flags += (flags.empty() ? "" : ", ") + bold(flag);
+      if (row.value != nullptr) flags += " \\fI" + roff(row.value) + "\\fR";
+      text += item(flags, option_text(row));
+    }
+  }
+  return text;
+}
+
+std::string exit_status() {
+  std::string text = ".SH EXIT STATUS\n";
+  for (const Row& row : kExitCodes) text += item(bold(row.name), row.meaning);
+  return text;
+}
+
+std::string environment() {
+  std::string text = ".SH ENVIRONMENT\n";
+  for (const Row& row : kVariables) text += item(bold(row.name), row.meaning);
+  return text;
+}
+
+std::string see_also(const CommandRow& command) {
+  std::string text;
+  for (const CommandRow& other : command_table()) {
+    if (&other == &command) continue;
+    text += (text.empty() ? "" : " ,\n") + (".BR " + roff(man_name(other)) + " (1)");
+  }
+  return ".SH SEE ALSO\n" + text + "\n";
+}
+
+}  // namespace
+
+std::string man_name(const CommandRow& command) {
+  return command.name.empty() ? "imgpipe" : "imgpipe-" + std::string(command.name);
+}
+
+std::string man_page(const CommandRow& command) {
+  const BuildInfo build = build_info();
+  std::string title = man_name(command);
+  std::ranges::transform(title, title.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::string page = ".\\\" Made by imgpipe docs man.\n.TH " + roff(title) + " 1 \"" + IMGPIPE_COMMIT_DATE +
+                     "\" \"imgpipe " + build.version + "\" \"User Commands\"\n.nh\n.ad l\n";
+  page += ".SH NAME\n" + roff(man_name(command)) + " \\- " + roff(command.summary) + "\n";
+  page += synopsis(command) + description(command);
+  if (command.name.empty()) page += stages();
+  return page + options(command) + exit_status() + environment() + see_also(command);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,17 @@
+// imgpipe help and imgpipe docs: what they take. Their answers are texts (PrintText).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/options/option_table.h"
+
+namespace imgpipe {
+
+[[nodiscard]] std::vector<OptionRow> manual_rows();
+// Commands and stages.
+[[nodiscard]] std::vector<std::string> help_topics();
+// man, bash, zsh, fish, files.
+[[nodiscard]] std::vector<std::string> docs_kinds();
+
+}  // namespace imgpipe

@@ -1,0 +1,124 @@
+#include "app/manual/completion_rows.h"
+#include "app/manual/completions.h"
+#include "app/options/command_table.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::string_view kHead = R"zsh(#compdef imgpipe
+# Completes imgpipe in zsh. Made by: imgpipe docs zsh
+
+)zsh";
+
+constexpr std::string_view kTail = R"zsh(
+_imgpipe() {
+  local curcontext="$curcontext" command=""
+  if (( CURRENT > 2 )) && [[ -n ${_imgpipe_commands[(r)$words[2]]} ]]; then
+    command=$words[2]
+    shift words
+    (( CURRENT-- ))
+  fi
+  _imgpipe_arguments "$command"
+}
+
+_imgpipe_first() {
+  _alternative 'commands:command:compadd -a _imgpipe_commands' 'files:file:_files'
+}
+
+_imgpipe "$@"
+)zsh";
+
+// In the words of a choice.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == ':' ? "\\:" : std::string(1, c);
+  return out;
+}
+
+std::string taken(const OptionRow& row) {
+  switch (taken_by(row)) {
+    case Taken::nothing:
+      return "";
+    case Taken::any:
+      return ":" + std::string(row.value) + ": ";
+    case Taken::file:
+      return ":" + std::string(row.value) + ":_files";
+    case Taken::folder:
+      return ":" + std::string(row.value) + ":_files -/";
+    case Taken::choice:
+      return ":" + std::string(row.value) + ":(" + escaped(words_of(row.values)) + ")";
+    case Taken::stages:
+      break;
+  }
+  return ":" + std::string(row.value) + ":_imgpipe_stages";
+}
+
+// "'*--jobs=[Images at a time]:N: '", of a letter "'*-j+[...]...'".
+std::string specification(const OptionRow& row, const std::string& flag) {
+  const std::string mark = row.value == nullptr ? "" : flag.starts_with("--") ? "=" : "+";
+  return " \\\n        '*" + flag + mark + "[" + short_help(row.help) + "]" + taken(row) + "'";
+}
+
+std::string arguments_function() {
+  std::string text = "_imgpipe_arguments() {\n  case \"$1\" in\n";
+  for (const CommandRow& command : command_table()) {
+    text += "    ('" + std::string(command.name) + "')\n      _arguments -s -S";
+    for (const OptionRow& row : command.rows()) {
+      for (const std::string& flag : spelled_flags(row)) text += specification(row, flag);
+    }
+    if (command.name.empty()) text += " \\\n        '1: :_imgpipe_first'";
+    if (command.topics != nullptr) {
+      text += " \\\n        '*:topic:(" + words_of(command.topics()) + ")'";
+    } else if (!command.positional.empty()) {
+      text += " \\\n        '*:file:_files'";
+    }
+    text += "\n      ;;\n";
+  }
+  return text + "  esac\n}\n\n";
+}
+
+std::string case_line(const std::string& pattern, const std::string& words, bool added) {
+  return "      (" + pattern + ") offered" + (added ? "+=(" : "=(") + words + ") ;;\n";
+}
+
+std::string stages_function() {
+  const StageLines lines = stage_lines(case_line);
+  return "_imgpipe_stages() {\n"
+         "  local step stage name\n"
+         "  local -a offered\n"
+         "  compset -P '*,'\n"
+         "  step=$PREFIX\n"
+         "  if [[ $step != *:* ]]; then\n"
+         "    offered=(" +
+         lines.names +
+         ")\n"
+         "  else\n"
+         "    stage=${step%%:*}\n"
+         "    compset -P '*:'\n"
+         "    if [[ $PREFIX == *=* ]]; then\n"
+         "      name=${PREFIX%%=*}\n"
+         "      compset -P '*='\n"
+         "      case \"$stage:$name\" in\n" +
+         lines.values +
+         "      esac\n"
+         "    else\n"
+         "      case \"$stage\" in\n" +
+         lines.parameters +
+         "      esac\n"
+         "      [[ $step == *:*:* ]] || case \"$stage\" in\n" +
+         lines.first +
+         "      esac\n"
+         "    fi\n"
+         "  fi\n"
+         "  compadd -S '' -a offered\n"
+         "}\n";
+}
+
+}  // namespace
+
+std::string zsh_completion() {
+  return std::string(kHead) + "typeset -ga _imgpipe_commands=(" + words_of(command_names()) + ")\n\n" +
+         arguments_function() + stages_function() + std::string(kTail);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,108 @@
+#include "app/options/command_table.h"
+
+#include <algorithm>
+
+// The rows of the lab's options come by command_line.h, which alone may know it.
+#include "app/manual/manual_options.h"
+#include "app/stats/stats_options.h"
+
+namespace imgpipe {
+namespace {
+
+std::vector<CommandRow> make_commands() {
+  std::vector<CommandRow> commands{
+      {.name = "",
+       .summary = "images, folders and stacks through a list of stages",
+       .description =
+           "Grayscale, histogram, contrast, smoothing, threshold, resizing and more, exact to the byte.",
+       .usage =
+           {{"imgpipe INPUT OUTPUT [options]",
+             "one image; \"-\" is stdin or stdout; OUTPUT may be a folder, which is made where it ends with "
+             "/"},
+            {"imgpipe INPUT... FOLDER [options]",
+             "a batch: folders, patterns, files, or a list by --files-from"}},
+       .positional = {"input", "output"},
+       .rows = process_rows,
+       .parse = parse_process},
+      {.name = "bench",
+       .summary = "the kernel lab: every variant checked, then timed",
+       .description = "The kernel lab: every variant of every stage, held against the reference, then timed.",
+       .usage = {{"imgpipe bench [options]", "the ladders: imgpipe bench --stage hist"},
+                 {"imgpipe bench --study NAME [options]", "a question and its answer"},
+                 {"imgpipe bench --list", "what there is"}},
+       .rows = bench_rows,
+       .parse = parse_bench},
+      {.name = "synth",
+       .summary = "test images of known statistics",
+       .description = "Writes a test image of known statistics.",
+       .usage = {{"imgpipe synth OUTPUT --pattern P --size WxH [options]", ""}},
+       .positional = {"output"},
+       .rows = synth_rows,
+       .parse = parse_synth},
+      {.name = "stats",
+       .summary = "counts, mean, deviation and percentiles over images and folders",
+       .description =
+           "Counts the samples of images and whole folders: exact mean, deviation and percentiles of "
+           "each channel, grey and colour images apart.",
+       .usage = {{"imgpipe stats INPUT... [options]", "folders, patterns and files"},
+                 {"imgpipe stats --files-from FILE [options]", "a list of names"}},
+       .positional = {"input"},
+       .rows = stats_rows,
+       .parse = parse_stats},
+      {.name = "devices",
+       .summary = "what this machine offers",
+       .description = "Lists what this machine offers and what --device auto would pick.",
+       .usage = {{"imgpipe devices [--json]", ""}},
+       .rows = devices_rows,
+       .parse = parse_devices},
+      {.name = "help",
+       .summary = "help of a command or of a stage",
+       .description = "Says what a command takes, or what a stage does with which parameters.",
+       .usage = {{"imgpipe help [COMMAND|STAGE]", ""}},
+       .positional = {"topic"},
+       .rows = manual_rows,
+       .topics = help_topics,
+       .parse = parse_help},
+      {.name = "docs",
+       .summary = "man pages, and completions for shells",
+       .description = "Prints the man page of a command, or what makes a shell complete imgpipe's options, "
+                      "stages and names.",
+       .usage = {{"imgpipe docs man|bash|zsh|fish [COMMAND]",
+                  "the man page of a command, in roff; completions for a shell"},
+                 {"imgpipe docs files", "what a package holds of both, and how each is made"}},
+       .positional = {"kind"},
+       .rows = manual_rows,
+       .topics = docs_kinds,
+       .parse = parse_docs}};
+  std::vector<UsageRow>& main_usage = commands.front().usage;
+  for (const CommandRow& command : commands) {
+    if (!command.name.empty()) main_usage.push_back({command.usage.front().call, command.summary});
+  }
+  return commands;
+}
+
+}  // namespace
+
+std::string full_name(const CommandRow& command) {
+  return command.name.empty() ? "imgpipe" : "imgpipe " + std::string(command.name);
+}
+
+const std::vector<CommandRow>& command_table() {
+  static const std::vector<CommandRow> commands = make_commands();
+  return commands;
+}
+
+const CommandRow* find_command(std::string_view name) {
+  const auto command = std::ranges::find(command_table(), name, &CommandRow::name);
+  return command == command_table().end() ? nullptr : &*command;
+}
+
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names;
+  for (const CommandRow& command : command_table()) {
+    if (!command.name.empty()) names.push_back(command.name);
+  }
+  return names;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,34 @@
+// The commands, one row each: what parses them, what --help, help pages and completions say.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/options/command_line.h"
+#include "app/options/option_table.h"
+
+namespace imgpipe {
+
+struct CommandRow {
+  std::string_view name;  // what is typed behind imgpipe; empty: the main job, which is no word
+  std::string summary;    // in lists of commands
+  std::string description;
+  std::vector<UsageRow> usage;
+  std::vector<std::string> positional{};  // what stands without an option: "input", "output"
+  std::vector<OptionRow> (*rows)() = nullptr;
+  std::vector<std::string> (*topics)() = nullptr;  // what that may be, where it is no file: for completions
+  Command (*parse)(const std::vector<std::string>& arguments) = nullptr;  // behind its name
+};
+
+// "imgpipe bench"
+[[nodiscard]] std::string full_name(const CommandRow& command);
+
+// All of them, the main job first. The only list of commands.
+[[nodiscard]] const std::vector<CommandRow>& command_table();
+// nullptr when there is none of that name.
+[[nodiscard]] const CommandRow* find_command(std::string_view name);
+// Of the others than the main job.
+[[nodiscard]] std::vector<std::string_view> command_names();
+
+}  // namespace imgpipe

@@ -1,0 +1,45 @@
+// What options take that are a choice: the words, and what each stands for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/options/options.h"
+#include "images/codecs/codec.h"
+
+namespace imgpipe {
+
+template <class Value, std::size_t N>
+using Choices = std::array<std::pair<std::string_view, Value>, N>;
+
+inline constexpr Choices<CodecChoice, 3> kCodecs{
+    {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
+inline constexpr Choices<SampleType, 2> kDepths{{{"8", SampleType::u8}, {"16", SampleType::u16}}};
+inline constexpr Choices<WebpCoding, 2> kWebpCodings{
+    {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
+inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::none},
+                                                        {"deflate", TiffPacking::deflate},
+                                                        {"lzw", TiffPacking::lzw},
+                                                        {"packbits", TiffPacking::packbits},
+                                                        {"zstd", TiffPacking::zstd}}};
+inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
+inline constexpr Choices<Balance, 3> kBalances{
+    {{"hash", Balance::hash}, {"count", Balance::count}, {"bytes", Balance::bytes}}};
+
+// As texts of their own.
+template <class Names>
+[[nodiscard]] std::vector<std::string> strings(const Names& names) {
+  return {names.begin(), names.end()};
+}
+template <class Value, std::size_t N>
+[[nodiscard]] std::vector<std::string> choice_names(const Choices<Value, N>& choices) {
+  std::vector<std::string> names;
+  for (const auto& choice : choices) names.emplace_back(choice.first);
+  return names;
+}
+
+}  // namespace imgpipe

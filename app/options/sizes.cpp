@@ -1,0 +1,97 @@
+#include "app/options/sizes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include "app/options/option_parser.h"
+#include "app/options/options.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::string_view kPrefixes = "KMGT";
+constexpr std::size_t kDecimals = 6;
+constexpr std::int64_t kOneOfDecimals = 1'000'000;
+
+enum class Kind { bytes, pixels };
+
+std::int64_t power(std::int64_t base, std::size_t exponent) {
+  std::int64_t value = 1;
+  for (std::size_t i = 0; i < exponent; ++i) value *= base;
+  return value;
+}
+
+// What one of a unit is; std::nullopt for what is none.
+std::optional<std::int64_t> unit_size(std::string_view text, Kind kind) {
+  std::string unit(text);
+  std::ranges::transform(unit, unit.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  if (unit.empty()) return 1;
+  const std::size_t prefix = kPrefixes.find(unit.front());
+  const std::size_t exponent = prefix == std::string_view::npos ? 0 : prefix + 1;
+  if (exponent > 0) unit.erase(0, 1);
+  if (kind == Kind::pixels) {
+    const bool known = exponent > 0 && (unit.empty() || unit == "P");
+    return known ? std::optional(power(1000, exponent)) : std::nullopt;
+  }
+  if (unit == "B") return power(1000, exponent);
+  if (exponent > 0 && (unit.empty() || unit == "IB")) return power(1024, exponent);
+  return std::nullopt;
+}
+
+// Whole digits; kLargest for more than an integer holds.
+std::optional<std::int64_t> digits(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc::result_out_of_range ? kLargest : value;
+}
+
+// kLargest for more than an integer holds; std::nullopt for what is no amount.
+std::optional<std::int64_t> amount(std::string_view text, Kind kind) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::optional<std::int64_t> unit = unit_size(text.substr(end), kind);
+  const std::string_view number = text.substr(0, end);
+  const std::size_t point = number.find('.');
+  const std::optional<std::int64_t> whole = digits(number.substr(0, point));
+  if (!whole || !unit) return std::nullopt;
+  std::int64_t part = 0;
+  if (point != std::string_view::npos) {
+    std::string fraction(number.substr(point + 1));
+    if (fraction.size() > kDecimals || end == text.size() || !digits(fraction)) return std::nullopt;
+    fraction.resize(kDecimals, '0');
+    // Below 1024^4 times 10^6, which an integer holds.
+    part = *unit * *digits(fraction) / kOneOfDecimals;
+  }
+  if (*whole > (kLargest - part) / *unit) return kLargest;
+  return *whole * *unit + part;
+}
+
+std::string said(const std::string& option, std::string_view text) {
+  return "--" + option + ": '" + printable(text) + "' is ";
+}
+
+}  // namespace
+
+std::int64_t parse_memory(const std::string& text, const std::string& option, std::int64_t least_megabytes) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  const std::optional<std::int64_t> bytes = amount(text, Kind::bytes);
+  if (!bytes) usage(said(option, text) + "no amount of memory, such as 500M, 1.5G, 64MiB or 100MB");
+  if (*bytes > kMost) usage(said(option, text) + "more than 1024T");
+  if (*bytes < least_megabytes << 20)
+    usage(said(option, text) + "less than " + std::to_string(least_megabytes) + "M");
+  return *bytes;
+}
+
+std::int64_t parse_pixels(std::string_view text, const std::string& option, std::int64_t most) {
+  const std::optional<std::int64_t> pixels = amount(text, Kind::pixels);
+  if (!pixels) usage(said(option, text) + "no number of pixels, such as 100000000, 100M, 47MP or 1.5GP");
+  if (*pixels < 1 || *pixels > most) usage(said(option, text) + "not from 1 to " + std::to_string(most));
+  return *pixels;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,21 @@
+// Amounts of memory and numbers of pixels on the command line: a number, and a unit or none.
+//
+//   500000000  1.5G  100MB  64MiB      bytes: K, M, G, T and KiB to TiB are powers of 1024; kB to TB of 1000
+//   268435456  100M  47MP  1.5GP       pixels: k, M, G, T, with P behind them or without, are powers of 1000
+//
+// Upper and lower case are alike. A fraction, of at most six decimals, needs a unit; what is left of the last
+// byte or pixel is rounded down. No sign, no space, no exponent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace imgpipe {
+
+// Memory is read by parse_memory() (app/options/options.h): bytes, from `least_megabytes` MiB to 1024 TiB.
+
+// Pixels, from 1 to `most`, for that option. Throws Error(usage) that says what is taken.
+[[nodiscard]] std::int64_t parse_pixels(std::string_view text, const std::string& option, std::int64_t most);
+
+}  // namespace imgpipe

@@ -1,0 +1,12 @@
+# Writes into FOLDER what PROGRAM docs files names, a line each: "FILE ARGUMENTS...".
+execute_process(COMMAND ${PROGRAM} docs files OUTPUT_VARIABLE lines COMMAND_ERROR_IS_FATAL ANY)
+file(REMOVE_RECURSE ${FOLDER}/man1 ${FOLDER}/completions)
+string(REGEX MATCHALL "[^\n]+" lines "${lines}")
+foreach(line IN LISTS lines)
+  separate_arguments(words UNIX_COMMAND "${line}")
+  list(POP_FRONT words file)
+  get_filename_component(folder ${FOLDER}/${file} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  execute_process(COMMAND ${PROGRAM} ${words} OUTPUT_FILE ${FOLDER}/${file} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+file(TOUCH ${FOLDER}/written)
