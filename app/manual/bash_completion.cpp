@@ -93,7 +93,11 @@ std::string option_function() {
       if (kind.empty()) continue;
       std::string patterns;
       for (const std::string& flag : spelled_flags(row))
-        patterns += (patterns.empty() ? "" : " | ") + ("\"" + std::string(command.name) + " " + flag + "\"");
+        patterns.append(patterns.empty() ? "\"" : " | \"")
+            .append(command.name)
+            .append(" ")
+            .append(flag)
+            .append("\"");
       text += "    " + patterns + ") " + kind + " ;;\n";
     }
   }

@@ -50,6 +50,7 @@ constexpr std::array<Kind, 5> kKinds{{{"man", man_page_of},
 
 std::vector<std::string> docs_kinds() {
   std::vector<std::string> names;
+  names.reserve(kKinds.size());
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
   return names;
 }

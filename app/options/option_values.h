@@ -38,6 +38,7 @@ template <class Names>
 template <class Value, std::size_t N>
 [[nodiscard]] std::vector<std::string> choice_names(const Choices<Value, N>& choices) {
   std::vector<std::string> names;
+  names.reserve(N);
   for (const auto& choice : choices) names.emplace_back(choice.first);
   return names;
 }
