@@ -15,6 +15,7 @@
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
 #include "app/batch/lost_outputs.h"
+#include "app/batch/nothing_found.h"
 #include "app/batch/progress.h"
 #include "app/batch/running_batch.h"
 #include "app/batch/shard.h"
@@ -102,7 +103,7 @@ class BatchRun {
   int run() {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.batch.dry_run)
-      throw Error(ErrorKind::usage, nothing_to_do());
+      throw Error(ErrorKind::usage, nothing_found_text(options_, files_));
     for (const std::string& pattern : files_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : files_.problems) log_error(problem.text());
     if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
@@ -122,19 +123,6 @@ class BatchRun {
     for (BatchFile& file : files_.files) (file.output_exists ? skipped_ : left).push_back(std::move(file));
     files_.files = std::move(left);
     totals_.skipped = skipped_.size();
-  }
-
-  [[nodiscard]] std::string nothing_to_do() const {
-    std::string text =
-        printable(options_.batch.files_from.empty() ? options_.input : options_.batch.files_from);
-    const std::size_t more = options_.batch.files_from.empty() ? options_.batch.more_inputs.size() : 0;
-    if (more > 0) text += " and " + std::to_string(more) + " more";
-    text += ": no images found";
-    if (files_.passed_over.files() > 0)
-      text += "; passed over: " + files_.passed_over.text() + " (see --include)";
-    for (const std::string& pattern : files_.unmatched) text += "; " + pattern;
-    if (!options_.batch.recursive) text += "; folders below are looked into with --recursive";
-    return text;
   }
 
   // How many pages an input has is not known yet.

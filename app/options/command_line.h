@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "app/bench/bench_options.h"
+#include "app/info/info_options.h"
 #include "app/options/options.h"
 #include "app/stats/stats_options.h"
 
 namespace imgpipe {
 
-using Command =
-    std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, StatsOptions, PrintText>;
+using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, StatsOptions,
+                             InfoOptions, PrintText>;
 
 // Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
 [[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);
@@ -20,5 +21,7 @@ using Command =
 [[nodiscard]] Command parse_bench(const std::vector<std::string>& arguments);
 // Those behind "stats" (app/stats/stats_options.cpp).
 [[nodiscard]] Command parse_stats(const std::vector<std::string>& arguments);
+// Those behind "info" (app/info/info_options.cpp).
+[[nodiscard]] Command parse_info(const std::vector<std::string>& arguments);
 
 }  // namespace imgpipe

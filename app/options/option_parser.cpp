@@ -70,6 +70,10 @@ const std::vector<std::string>& Parser::more() const {
   return library_->result.unmatched();
 }
 
+bool Parser::knows(std::string_view name) const {
+  return std::ranges::any_of(rows_, [&](const OptionRow& row) { return name == row.flags; });
+}
+
 bool Parser::has(const std::string& name) const {
   return library_->result.count(name) > 0;
 }

@@ -62,6 +62,8 @@ class Parser {
 
   void demand_all() const;
 
+  // Whether the command has such an option.
+  [[nodiscard]] bool knows(std::string_view name) const;
   [[nodiscard]] bool has(const std::string& name) const;
   [[nodiscard]] std::string text(const std::string& name) const;
   // Every value of an option that may be repeated.

@@ -93,6 +93,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
        {"imgpipe synth OUTPUT [options]", "test images of known statistics"},
        {"imgpipe stats INPUT... [options]",
         "counts, mean, deviation and percentiles over images and folders"},
+       {"imgpipe info FILE... [options]", "what image files are, by their headers"},
        {"imgpipe devices [--json]", "what this machine offers"}});
   parser.allow_more();
   parser.need_fewer_with("files-from");
@@ -180,7 +181,7 @@ BatchOptions batch_of(const Parser& parser) {
   batch.recursive = parser.has("recursive");
   batch.include = parser.texts("include");
   batch.exclude = parser.texts("exclude");
-  batch.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
+  if (parser.knows("jobs")) batch.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
   if (parser.has("memory")) batch.memory_bytes = parse_memory(parser.text("memory"));
   batch.skip_existing = parser.has("skip-existing");
   batch.fail_fast = parser.has("fail-fast");
@@ -204,10 +205,10 @@ BatchOptions batch_of(const Parser& parser) {
 
 DecodeOptions decode_of(const Parser& parser) {
   DecodeOptions decode;
-  decode.max_pixels = parser.integer("max-pixels", 1, std::int64_t{1} << 34);
+  if (parser.knows("max-pixels")) decode.max_pixels = parser.integer("max-pixels", 1, std::int64_t{1} << 34);
   decode.lenient = parser.has("lenient");
   decode.orient = !parser.has("no-orient");
-  decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
+  if (parser.knows("codec")) decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
   return decode;
 }
 
@@ -253,6 +254,7 @@ Command parse_command(const std::vector<std::string>& arguments) {
     if (arguments.front() == "devices") return parse_devices(rest);
     if (arguments.front() == "bench") return parse_bench(rest);
     if (arguments.front() == "stats") return parse_stats(rest);
+    if (arguments.front() == "info") return parse_info(rest);
   }
   return parse_process(arguments);
 }
