@@ -21,8 +21,10 @@
 #include "app/batch/shard.h"
 #include "app/command.h"
 #include "app/exit_code.h"
+#include "app/image_set_up.h"
 #include "app/log.h"
 #include "app/report/image_report.h"
+#include "app/report/report_names.h"
 #include "app/result_files.h"
 #include "app/signals.h"
 #include "images/error.h"
@@ -62,9 +64,8 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
   if (options.output == kStandardStream)
     throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
   for (const std::string& file : options.report_files) {
-    if (file.ends_with(".csv"))
-      throw Error(ErrorKind::usage,
-                  "--report: " + printable(file) + ": a batch is reported as .json or .ndjson");
+    if (file.ends_with(".csv") && batch.shard)
+      throw Error(ErrorKind::usage, "--report: " + printable(file) + ": shards report as .ndjson or .json");
   }
 }
 
@@ -297,7 +298,11 @@ class BatchRun {
   // What is open already, and stdout.
   void finish_reports() {
     const std::optional<Error> error = error_of([&] { reports_.close(totals_, not_done()); });
-    if (!options_.talk.quiet) print_text(batch_table(totals_, !streams_are_one()));
+    if (!options_.talk.quiet) {
+      // A report on stdout stands there alone.
+      const bool elsewhere = reports_to_stdout(options_.report_files);
+      print_report(batch_table(totals_, !elsewhere && !streams_are_one()), elsewhere);
+    }
     if (error) throw Error(*error);
   }
 

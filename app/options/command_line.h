@@ -9,11 +9,12 @@
 #include "app/info/info_options.h"
 #include "app/options/options.h"
 #include "app/stats/stats_options.h"
+#include "app/sums/sums_options.h"
 
 namespace imgpipe {
 
 using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, StatsOptions,
-                             InfoOptions, PrintText>;
+                             InfoOptions, SumsOptions, PrintText>;
 
 // Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
 [[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);
@@ -23,5 +24,7 @@ using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, Bench
 [[nodiscard]] Command parse_stats(const std::vector<std::string>& arguments);
 // Those behind "info" (app/info/info_options.cpp).
 [[nodiscard]] Command parse_info(const std::vector<std::string>& arguments);
+// Those behind "report" (app/sums/sums_options.cpp).
+[[nodiscard]] Command parse_sums(const std::vector<std::string>& arguments);
 
 }  // namespace imgpipe

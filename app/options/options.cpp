@@ -14,6 +14,7 @@
 #include "app/options/option_table.h"
 #include "app/options/range_file.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "images/text.h"
 #include "pipeline/host/host_threads.h"
 #include "pipeline/plan.h"
@@ -94,6 +95,7 @@ Command parse_process(const std::vector<std::string>& arguments) {
        {"imgpipe stats INPUT... [options]",
         "counts, mean, deviation and percentiles over images and folders"},
        {"imgpipe info FILE... [options]", "what image files are, by their headers"},
+       {"imgpipe report FILE... [options]", "adds up the .ndjson reports of shards"},
        {"imgpipe devices [--json]", "what this machine offers"}});
   parser.allow_more();
   parser.need_fewer_with("files-from");
@@ -121,7 +123,8 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.fuse = parser.has("fuse");
   options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
   for (const std::string& path : parser.texts("report"))
-    options.report_files.push_back(file_with_ending("report", path, {".json", ".csv", ".ndjson"}));
+    options.report_files.push_back(
+        path == kStandardStream ? path : file_with_ending("report", path, {".json", ".csv", ".ndjson"}));
   if (parser.has("trace")) options.trace_file = file_with_ending("trace", parser.text("trace"), {".json"});
   if (parser.has("histogram")) {
     options.histogram_file =
@@ -255,6 +258,7 @@ Command parse_command(const std::vector<std::string>& arguments) {
     if (arguments.front() == "bench") return parse_bench(rest);
     if (arguments.front() == "stats") return parse_stats(rest);
     if (arguments.front() == "info") return parse_info(rest);
+    if (arguments.front() == "report") return parse_sums(rest);
   }
   return parse_process(arguments);
 }

@@ -1,0 +1,47 @@
+#include "app/sums/sums_options.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/options/command_line.h"
+#include "app/options/option_parser.h"
+#include "images/files/file.h"
+
+namespace imgpipe {
+
+std::vector<OptionRow> sums_rows() {
+  std::vector<OptionRow> rows{
+      {"Results", "json", "FILE", nullptr, "Write the sums as JSON; -: to stdout, and the table to stderr"}};
+  for (OptionRow& row : replace_rows()) {
+    row.group = "Results";
+    rows.push_back(std::move(row));
+  }
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+Command parse_sums(const std::vector<std::string>& arguments) {
+  Parser parser(
+      "imgpipe report",
+      "Adds up the reports of batches (--report FILE.ndjson), those of shards above all: what is done, "
+      "what has failed, what is missing.",
+      sums_rows(), {"file"});
+  parser.set_usage(
+      {{"imgpipe report FILE... [options]", ".ndjson reports, the oldest first; \"-\" is stdin"}});
+  parser.allow_more();
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  SumsOptions options;
+  options.files = {parser.text("file")};
+  options.files.insert(options.files.end(), parser.more().begin(), parser.more().end());
+  if (std::ranges::find(options.files, "") != options.files.end()) usage("an empty name among the FILEs");
+  if (std::ranges::count(options.files, kStandardStream) > 1) usage("stdin (-) can be read once");
+  options.json_file = parser.text_or_empty("json");
+  if (parser.has("json") && options.json_file != kStandardStream)
+    options.json_file = file_with_ending("json", options.json_file, {".json"});
+  options.replace = replace_of(parser);
+  options.talk = talk_of(parser);
+  return options;
+}
+
+}  // namespace imgpipe
