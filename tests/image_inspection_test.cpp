@@ -256,6 +256,13 @@ TEST(ImageInspection, ReadsNoMoreThanItNeedsAndSaysTheSame) {
   }
 }
 
+TEST(ImageInspection, WhatIsNoImageIsSaidAsEver) {
+  for (const Bytes& file : {Bytes(), bytes_of("no image at all"), bytes_of("v/1\x01 and so on")}) {
+    const std::string held = facts([&] { return inspected(file); });
+    EXPECT_EQ(held, "no: " + try_decode(file, options()).reason);
+  }
+}
+
 // However a file is cut: the same verdict, whether it lies on disk or in memory.
 TEST(ImageInspection, CutFilesAreJudgedAlike) {
   const TemporaryFolder folder;

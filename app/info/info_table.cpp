@@ -89,7 +89,10 @@ std::string table_of_one(const InfoImage& entry) {
   std::size_t width = 0;
   for (const auto& [key, value] : lines) width = std::max(width, key.size());
   std::string text;
-  for (const auto& [key, value] : lines) text += padded(key + ":", width + 2, true) + value + "\n";
+  for (const auto& [key, value] : lines) {
+    text += padded(key + ":", width + 2, true);
+    text += value + "\n";
+  }
   return text;
 }
 

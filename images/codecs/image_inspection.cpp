@@ -8,6 +8,7 @@
 #include "images/codecs/icc.h"
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/staged_scan.h"
+#include "images/codecs/sniff.h"
 #include "images/codecs/tiff/tiff_directory.h"
 #include "images/error.h"
 #include "images/files/file.h"
@@ -117,8 +118,10 @@ ImageInspection inspect_image(InputFile input, const DecodeOptions& options) {
   FileFront front(std::move(input));
   front.load(0, kBeginningBytes);
   const Codec* const codec = codec_by_content(front.bytes());
-  const bool in_parts = codec != nullptr && is_read_where_it_lies(*codec, front.file(), options);
-  if (codec != nullptr && codec->load_header != nullptr) {
+  if (front.bytes().empty()) throw Error(ErrorKind::input, "the file is empty");
+  if (codec == nullptr) throw Error(ErrorKind::input, unknown_content_reason(front.bytes()));
+  const bool in_parts = is_read_where_it_lies(*codec, front.file(), options);
+  if (codec->load_header != nullptr) {
     codec->load_header(front);
   } else if (!in_parts) {
     front.load_all();
