@@ -86,6 +86,19 @@ TEST_F(ReportFiles, ABatchsReportOnStdoutStandsThereAlone) {
                  "stdout: would be written by --failed-out and by --report");
 }
 
+TEST_F(ReportFiles, NoReasonHoldsThePathOfAPage) {
+  const RunResult made = run_imgpipe({"synth", file("in/x.tif"), "--pattern", "photo", "--size", "30x20"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  save_text(file("in/x.tif"), load_text(file("in/x.tif")).substr(0, 700));
+  const RunResult run =
+      batch({"--pages", "all", "--include", "x.tif", "--report", file("r.ndjson"), "--report", "-"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find(file("in/x.tif") + ", page 1: "), std::string::npos) << run.err;
+  for (const std::string& reason : {parsed(lines_of("r.ndjson").at(0))["reason"].get<std::string>(),
+                                    parsed(run.out)["failures"][0]["reason"].get<std::string>()})
+    EXPECT_EQ(reason.find("page 1: "), 0U) << reason;
+}
+
 // ---- a batch as CSV --------------------------------------------------------------------------------------
 
 TEST_F(ReportFiles, ABatchAsCsvHasALineAnImage) {
