@@ -26,6 +26,8 @@ const TalkOptions* talk_of(const Command& command) {
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return &synth->talk;
   if (const auto* bench = std::get_if<BenchOptions>(&command)) return &bench->talk;
   if (const auto* stats = std::get_if<StatsOptions>(&command)) return &stats->process.talk;
+  if (const auto* info = std::get_if<InfoOptions>(&command)) return &info->process.talk;
+  if (const auto* sums = std::get_if<SumsOptions>(&command)) return &sums->talk;
   return nullptr;
 }
 
@@ -37,6 +39,8 @@ int dispatch(const Command& command, const EngineFactory& factory) {
   if (const auto* devices = std::get_if<DevicesOptions>(&command)) return run_devices(*devices);
   if (const auto* bench = std::get_if<BenchOptions>(&command)) return run_bench(*bench);
   if (const auto* stats = std::get_if<StatsOptions>(&command)) return run_stats(*stats);
+  if (const auto* info = std::get_if<InfoOptions>(&command)) return run_info(*info);
+  if (const auto* sums = std::get_if<SumsOptions>(&command)) return run_sums(*sums);
   print_text(std::get<PrintText>(command).text);
   return kExitDone;
 }

@@ -14,6 +14,8 @@ namespace imgpipe {
 
 struct BenchOptions;
 struct StatsOptions;
+struct InfoOptions;
+struct SumsOptions;
 
 // Makes the engine for a choice of device, with so many threads of the host; tests hand in one that errs.
 using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&, int threads)>;
@@ -31,6 +33,8 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 [[nodiscard]] int run_devices(const DevicesOptions& options);
 [[nodiscard]] int run_bench(const BenchOptions& options);  // app/bench/bench_options.h
 [[nodiscard]] int run_stats(const StatsOptions& options);  // app/stats/stats_options.h
+[[nodiscard]] int run_info(const InfoOptions& options);    // app/info/info_options.h
+[[nodiscard]] int run_sums(const SumsOptions& options);    // app/sums/sums_options.h
 
 // The format to write: the one of OUTPUT's ending, else the option's. Throws Error(usage) without either, and
 // where they contradict each other.

@@ -14,6 +14,7 @@
 #include "app/log.h"
 #include "app/pages/pages_command.h"
 #include "app/report/image_report.h"
+#include "app/report/report_names.h"
 #include "app/report/trace_file.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
@@ -38,7 +39,7 @@ class ImageRun {
   ImageRun(const ProcessOptions& options, const EngineFactory& factory)
       : options_(options),
         format_(output_format(options.output, options.format)),
-        image_on_stdout_(goes_to_stdout(options.output)),
+        stdout_is_taken_(goes_to_stdout(options.output) || reports_to_stdout(options.report_files)),
         choice_(options, factory),
         settings_(image_settings(options)),
         image_(image_files(options, page_name(options)), settings_, Timeline(start_)) {
@@ -147,8 +148,8 @@ class ImageRun {
   void give_report(const ImageReport& report) {
     for (const std::string& file : options_.report_files) {
       const std::string text =
-          file.ends_with(".csv") ? image_report_csv(report) : image_report_json(report, facts_);
-      naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+          is_json_report(file) ? image_report_json(report, facts_) : image_report_csv(report);
+      naming(output_name(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
     if (!options_.trace_file.empty()) {
       TraceFile trace(options_.trace_file);
@@ -156,16 +157,16 @@ class ImageRun {
       trace.close();
     }
     if (options_.talk.quiet) return;
-    const int fd = image_on_stdout_ ? STDERR_FILENO : STDOUT_FILENO;
+    const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
     const std::string table = image_report_table(report, facts_, wants_color(fd, options_.talk.no_color));
-    print_report(table, image_on_stdout_);
+    print_report(table, stdout_is_taken_);
   }
 
   Timeline::Clock::time_point start_ = Timeline::Clock::now();  // before anything else
   const ProcessOptions& options_;
   Format format_;
   FilesInUse in_use_;
-  bool image_on_stdout_;  // found before OUTPUT is a new file
+  bool stdout_is_taken_;  // by the image or a report; found before OUTPUT is a new file
   EngineChoice choice_;
   Engine* engine_ = nullptr;
   ImageSettings settings_;

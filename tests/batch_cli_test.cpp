@@ -296,7 +296,7 @@ TEST_F(BatchCli, OutputInsideInputIsNotTakenAsInput) {
 }
 
 TEST_F(BatchCli, OptionsForTheOtherKindAreRefused) {
-  for (const char* option : {"--cpu", "--repeat=3", "--histogram=h.svg", "--keep-stages=x", "--report=r.csv"})
+  for (const char* option : {"--cpu", "--repeat=3", "--histogram=h.svg", "--keep-stages=x"})
     expect_refused(run_imgpipe({in(), out(), option}), "batch");
   for (const char* option : {"--recursive", "--jobs=2", "--include=x", "--skip-existing", "--shard=1/2",
                              "--dry-run", "--failed-out=x", "--memory=1G", "--fail-fast"})

@@ -15,13 +15,16 @@
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
 #include "app/batch/lost_outputs.h"
+#include "app/batch/nothing_found.h"
 #include "app/batch/progress.h"
 #include "app/batch/running_batch.h"
 #include "app/batch/shard.h"
 #include "app/command.h"
 #include "app/exit_code.h"
+#include "app/image_set_up.h"
 #include "app/log.h"
 #include "app/report/image_report.h"
+#include "app/report/report_names.h"
 #include "app/result_files.h"
 #include "app/signals.h"
 #include "images/error.h"
@@ -61,9 +64,8 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
   if (options.output == kStandardStream)
     throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
   for (const std::string& file : options.report_files) {
-    if (file.ends_with(".csv"))
-      throw Error(ErrorKind::usage,
-                  "--report: " + printable(file) + ": a batch is reported as .json or .ndjson");
+    if (file.ends_with(".csv") && batch.shard)
+      throw Error(ErrorKind::usage, "--report: " + printable(file) + ": shards report as .ndjson or .json");
   }
 }
 
@@ -102,7 +104,7 @@ class BatchRun {
   int run() {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.batch.dry_run)
-      throw Error(ErrorKind::usage, nothing_to_do());
+      throw Error(ErrorKind::usage, nothing_found_text(options_, files_));
     for (const std::string& pattern : files_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : files_.problems) log_error(problem.text());
     if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
@@ -122,19 +124,6 @@ class BatchRun {
     for (BatchFile& file : files_.files) (file.output_exists ? skipped_ : left).push_back(std::move(file));
     files_.files = std::move(left);
     totals_.skipped = skipped_.size();
-  }
-
-  [[nodiscard]] std::string nothing_to_do() const {
-    std::string text =
-        printable(options_.batch.files_from.empty() ? options_.input : options_.batch.files_from);
-    const std::size_t more = options_.batch.files_from.empty() ? options_.batch.more_inputs.size() : 0;
-    if (more > 0) text += " and " + std::to_string(more) + " more";
-    text += ": no images found";
-    if (files_.passed_over.files() > 0)
-      text += "; passed over: " + files_.passed_over.text() + " (see --include)";
-    for (const std::string& pattern : files_.unmatched) text += "; " + pattern;
-    if (!options_.batch.recursive) text += "; folders below are looked into with --recursive";
-    return text;
   }
 
   // How many pages an input has is not known yet.
@@ -314,7 +303,11 @@ class BatchRun {
   // What is open already, and stdout.
   void finish_reports() {
     const std::optional<Error> error = error_of([&] { reports_.close(totals_, not_done()); });
-    if (!options_.talk.quiet) print_text(batch_table(totals_, !streams_are_one()));
+    if (!options_.talk.quiet) {
+      // A report on stdout stands there alone.
+      const bool elsewhere = reports_to_stdout(options_.report_files);
+      print_report(batch_table(totals_, !elsewhere && !streams_are_one()), elsewhere);
+    }
     if (error) throw Error(*error);
   }
 

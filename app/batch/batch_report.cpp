@@ -4,6 +4,7 @@
 
 #include "app/batch/shard.h"
 #include "app/report/image_report.h"
+#include "app/report/json_head.h"
 #include "app/report/text_columns.h"
 #include "app/version.h"
 #include "images/text.h"
@@ -166,6 +167,9 @@ std::string batch_table(const BatchTotals& totals, bool list_failures) {
 std::string batch_json(const BatchTotals& totals, const ProcessOptions& options) {
   Json json;
   json["imgpipe"] = build_json();
+  std::string device;
+  for (const std::string& one : totals.devices) device += (device.empty() ? "" : "; ") + one;
+  add_run_head(json, kBatchSchema, {.threads = options.threads, .device = device});
   json["input"] = printable(options.input);
   json["more_inputs"] = Json::array();
   for (const std::string& input : options.batch.more_inputs) json["more_inputs"].push_back(printable(input));

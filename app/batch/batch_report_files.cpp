@@ -9,7 +9,9 @@
 #include "app/batch/batch_report.h"
 #include "app/batch/name_list.h"
 #include "app/files/shared_file.h"
+#include "app/report/report_names.h"
 #include "app/result_files.h"
+#include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/file_identity.h"
@@ -21,7 +23,7 @@ namespace imgpipe {
 namespace {
 
 void write_text(const std::string& path, const std::string& text) {
-  naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
+  naming(output_name(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
 }
 
 }  // namespace
@@ -47,7 +49,8 @@ void BatchReportFiles::open(bool needs_output) {
   const bool go_on = options_.batch.skip_existing || options_.batch.shard;
   for (const std::string& file : options_.report_files) {
     if (options_.batch.shard && file.ends_with(".json")) claim(file);
-    if (file.ends_with(".ndjson")) lines_.push_back(std::make_unique<NdjsonReport>(file, go_on));
+    if (!is_json_report(file))
+      lines_.push_back(std::make_unique<NdjsonReport>(file, go_on, options_.threads));
   }
   if (!options_.trace_file.empty()) open_trace();
 }
@@ -109,7 +112,7 @@ void BatchReportFiles::flush() {
 void BatchReportFiles::write_whole_files(const BatchTotals& totals) const {
   if (!options_.batch.failed_file.empty()) write_failed(totals);
   for (const std::string& file : options_.report_files) {
-    if (file.ends_with(".json")) write_text(file, batch_json(totals, options_));
+    if (is_json_report(file)) write_text(file, batch_json(totals, options_));
   }
 }
 

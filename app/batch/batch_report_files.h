@@ -1,4 +1,4 @@
-// What a batch writes besides images: its .json and .ndjson reports, the trace, the list of the failed.
+// What a batch writes besides images: its .json, .ndjson and .csv reports, the trace, the list of the failed.
 #pragma once
 
 #include <memory>
@@ -48,7 +48,7 @@ class BatchReportFiles {
   // of a shard, whose list may hold names of the others.
   std::optional<std::vector<std::string>> list_;
   std::unordered_set<std::string> settled_;
-  std::vector<std::unique_ptr<NdjsonReport>> lines_;  // of each .ndjson report
+  std::vector<std::unique_ptr<NdjsonReport>> lines_;  // of each .ndjson and .csv report
   std::unique_ptr<TraceFile> trace_;
 };
 

@@ -30,13 +30,17 @@ SplitReason split_reason(const std::string& reason, const BatchFile& file) {
   for (const auto& [about, path] : {std::pair(output, &file.output), std::pair(input, &file.input)}) {
     const std::string beginning = printable(*path) + ": ";
     if (reason.starts_with(beginning)) return {about, reason.substr(beginning.size())};
+    // "PATH, page 3: why"
+    const std::string of_page = printable(*path) + ", ";
+    if (reason.starts_with(of_page + "page ")) return {about, reason.substr(of_page.size())};
   }
   return {neither, reason};
 }
 
 std::string BatchFailure::reason() const {
   if (about == About::neither) return *reason_alone;
-  return printable(about == About::input ? file->input : file->output) + ": " + *reason_alone;
+  const char* const between = reason_alone->starts_with("page ") ? ", " : ": ";
+  return printable(about == About::input ? file->input : file->output) + between + *reason_alone;
 }
 
 void BatchTotals::add(const BatchResult& result, const BatchFile& file) {

@@ -2,13 +2,18 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "app/batch/batch_report.h"
 #include "app/files/replaceable.h"
+#include "app/report/json_head.h"
+#include "app/report/text_columns.h"
 #include "app/version.h"
 #include "images/codecs/codec.h"
 #include "images/text.h"
@@ -26,60 +31,127 @@ bool is_ours(const Json& line) {
          line.begin().key() == kFirstKey;
 }
 
-bool begins_a_report(std::string_view beginning) {
+// ---- what was there --------------------------------------------------------------------------------------
+
+// Every key of a line, with what is known of the run.
+Json empty_line(int threads) {
+  Json json{{kFirstKey, build_info().version}};
+  add_run_head(json, kBatchLineSchema, {.threads = threads});
+  for (const char* key : {"input",        "output",        "status",       "error",
+                          "reason",       "warnings",      "device",       "format",
+                          "width_pixels", "height_pixels", "channels",     "bits_per_sample",
+                          "profile",      "input_bytes",   "output_bytes", "output_bits_per_sample",
+                          "pages",        "decoded_by",    "encoded_by",   "start_ms",
+                          "end_ms"})
+    json[key] = nullptr;
+  for (std::size_t part = 0; part < kParts; ++part)
+    json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
+  json["shard"] = nullptr;
+  json["warnings"] = Json::array();
+  return json;
+}
+
+std::string csv_head(const Json& line) {
+  std::string head;
+  for (const auto& [key, value] : line.items()) head += (head.empty() ? "" : ",") + key;
+  return head + "\n";
+}
+
+std::string csv_line(const Json& line) {
+  std::string text;
+  for (const auto& [key, value] : line.items()) {
+    std::string field;
+    if (value.is_string()) field = value.get<std::string>();
+    if (value.is_number()) field = value.dump();
+    if (value.is_array()) {
+      for (const Json& one : value) field += (field.empty() ? "" : "; ") + one.get<std::string>();
+    }
+    text += (key == kFirstKey ? "" : ",") + csv_field(field);
+  }
+  return text + "\n";
+}
+
+// The fields of a line of ours (RFC 4180): none holds a line break.
+std::vector<std::string> csv_fields(std::string_view line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
+      fields.back() += line[++i];
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+bool begins_a_report(std::string_view beginning, const Json& empty, bool csv) {
+  if (csv) return beginning.starts_with(csv_head(empty));
   const std::size_t end = beginning.find('\n');
   return end == beginning.npos ? own_text(beginning)
                                : is_ours(Json::parse(beginning.substr(0, end), nullptr, false));
 }
 
+struct Outcome {
+  std::string input, status;
+};
+
+// What a line says; nullopt for one that is none of a report.
+std::optional<Outcome> outcome_in(const std::string& line, const Json& empty, bool csv) {
+  if (csv) {
+    const std::vector<std::string> fields = csv_fields(line);
+    if (fields.size() != empty.size()) return std::nullopt;
+    const auto field = [&](const char* key) {
+      return fields[static_cast<std::size_t>(std::distance(empty.begin(), empty.find(key)))];
+    };
+    return Outcome{field("input"), field("status")};
+  }
+  const Json json = Json::parse(line, nullptr, false);
+  if (!is_ours(json) || !json["input"].is_string() || !json["status"].is_string()) return std::nullopt;
+  return Outcome{json["input"].get<std::string>(), json["status"].get<std::string>()};
+}
+
 // The inputs that are done or skipped by their last lines.
-std::unordered_set<std::string> finished_inputs(const std::string& path) {
+std::unordered_set<std::string> finished_inputs(const std::string& path, const Json& empty, bool csv) {
   std::unordered_set<std::string> finished;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return finished;
   std::ifstream stream(path, std::ios::binary);
   for (std::string line; std::getline(stream, line) && !stream.eof();) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (!is_ours(json) || !json["input"].is_string()) continue;
-    const auto input = json["input"].get<std::string>();
-    if (json["status"] == "done" || json["status"] == "skipped") {
-      finished.insert(input);
+    const std::optional<Outcome> outcome = outcome_in(line, empty, csv);
+    if (!outcome) continue;
+    if (outcome->status == "done" || outcome->status == "skipped") {
+      finished.insert(outcome->input);
     } else {
-      finished.erase(input);
+      finished.erase(outcome->input);
     }
   }
   return finished;
 }
 
-// Every key of a line.
-Json empty_line(const std::string& input, const std::string& status) {
-  Json json;
-  static const std::string version = build_info().version;
-  json[kFirstKey] = version;
+// ---- lines -----------------------------------------------------------------------------------------------
+
+Json line_of(const Json& empty, const std::string& input, const std::string& status) {
+  Json json = empty;
   json["input"] = printable(input);
-  for (const char* key :
-       {"output",          "status",     "error",        "reason",        "warnings",
-        "device",          "format",     "width_pixels", "height_pixels", "channels",
-        "bits_per_sample", "profile",    "input_bytes",  "output_bytes",  "output_bits_per_sample",
-        "pages",           "decoded_by", "encoded_by",   "start_ms",      "end_ms"})
-    json[key] = nullptr;
-  for (std::size_t part = 0; part < kParts; ++part)
-    json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
-  json["shard"] = nullptr;
   json["status"] = status;
-  json["warnings"] = Json::array();
   return json;
 }
 
-Json line_of(const BatchFile& file, const std::string& status) {
-  Json json = empty_line(file.input, status);
+Json line_of(const Json& empty, const BatchFile& file, const std::string& status) {
+  Json json = line_of(empty, file.input, status);
   json["output"] = printable(file.output);
   if (file.shards > 0) json["shard"] = std::to_string(file.shard) + "/" + std::to_string(file.shards);
   return json;
 }
 
-std::string line_of_worked_on(const BatchFile& file, const BatchResult& result) {
-  Json json = line_of(file, result.failed ? "failed" : "done");
+Json line_of_worked_on(const Json& empty, const BatchFile& file, const BatchResult& result) {
+  Json json = line_of(empty, file, result.failed ? "failed" : "done");
   if (result.failed) {
     json["error"] = kind_of_error(*result.failed);
     json["reason"] = split_reason(result.reason, file).alone;
@@ -110,57 +182,60 @@ std::string line_of_worked_on(const BatchFile& file, const BatchResult& result) 
     json[std::string(part_name(static_cast<Part>(part))) + "_ms"] =
         static_cast<double>(result.busy[part]) / 1e6;
   }
-  return json.dump() + "\n";
+  return json;
 }
 
 // "skipped" or "not_done".
-std::string line_of_other(const BatchFile& file, const std::string& status, const std::string& reason) {
-  Json json = line_of(file, status);
+Json line_of_other(const Json& empty, const BatchFile& file, const std::string& status,
+                   const std::string& reason) {
+  Json json = line_of(empty, file, status);
   json["reason"] = reason;
-  return json.dump() + "\n";
+  return json;
 }
 
-std::string line_of_lost(const BatchFile& file) {
-  Json json = line_of(file, "failed");
-  json["error"] = kind_of_error(ErrorKind::output);
-  json["reason"] = kLostReason;
-  return json.dump() + "\n";
-}
-
-std::string line_of_problem(const PathProblem& problem) {
-  Json json = empty_line(problem.path, "failed");
-  json["error"] = kind_of_error(ErrorKind::input);
-  json["reason"] = problem.reason;
-  return json.dump() + "\n";
+Json failed(Json json, ErrorKind kind, const std::string& reason) {
+  json["error"] = kind_of_error(kind);
+  json["reason"] = reason;
+  return json;
 }
 
 }  // namespace
 
-NdjsonReport::NdjsonReport(const std::string& path, bool go_on)
-    : file_(path, go_on ? begins_a_report : GrowingFile::Keeps()) {
-  if (go_on) finished_ = finished_inputs(path);
+NdjsonReport::NdjsonReport(const std::string& path, bool go_on, int threads)
+    : csv_(path.ends_with(".csv")),
+      empty_(std::make_shared<const Json>(empty_line(threads))),
+      file_(path, go_on ? GrowingFile::Keeps([this](std::string_view beginning) {
+              return kept_ = begins_a_report(beginning, *empty_, csv_);
+            })
+                        : GrowingFile::Keeps()) {
+  if (go_on) finished_ = finished_inputs(path, *empty_, csv_);
+  if (csv_ && !kept_) file_.add(csv_head(*empty_));
+}
+
+void NdjsonReport::add(const Json& line) {
+  file_.add(csv_ ? csv_line(line) : line.dump() + "\n");
 }
 
 void NdjsonReport::add_done_or_failed(const BatchFile& file, const BatchResult& result) {
-  file_.add(line_of_worked_on(file, result));
+  add(line_of_worked_on(*empty_, file, result));
   file_.flush();
 }
 
 void NdjsonReport::add_lost(const BatchFile& file) {
-  file_.add(line_of_lost(file));
+  add(failed(line_of(*empty_, file, "failed"), ErrorKind::output, kLostReason));
 }
 
 void NdjsonReport::add_skipped(const BatchFile& file) {
   if (!finished_.contains(printable(file.input)))
-    file_.add(line_of_other(file, "skipped", "its output is there already"));
+    add(line_of_other(*empty_, file, "skipped", "its output is there already"));
 }
 
 void NdjsonReport::add_not_done(const BatchFile& file, const std::string& reason) {
-  file_.add(line_of_other(file, "not_done", reason));
+  add(line_of_other(*empty_, file, "not_done", reason));
 }
 
 void NdjsonReport::add_problem(const PathProblem& problem) {
-  file_.add(line_of_problem(problem));
+  add(failed(line_of(*empty_, problem.path, "failed"), ErrorKind::input, problem.reason));
 }
 
 }  // namespace imgpipe

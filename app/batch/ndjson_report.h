@@ -1,10 +1,13 @@
 // The .ndjson report of a batch: a line an image, in the order of their ends. All lines have the same keys,
 // in the same order; what is not known is null. The first key, whose value is the version, tells such a file
-// from others.
+// from others. The .csv report has the same: a head of the keys, and a line an image, where null is nothing.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <unordered_set>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "app/batch/batch_totals.h"
 #include "app/files/growing_file.h"
@@ -13,10 +16,11 @@ namespace imgpipe {
 
 class NdjsonReport {
  public:
-  // Makes the file or empties it. With `go_on` (--skip-existing, --shard) a report that is there is kept and
-  // grows, because it is an earlier run's or other shards are writing it; a line that a killed run left half
-  // written goes. Throws Error(output), as all here.
-  NdjsonReport(const std::string& path, bool go_on);
+  // Makes the file, of the kind that its ending says, or empties it. With `go_on` (--skip-existing, --shard)
+  // a report that is there is kept and grows, because it is an earlier run's or other shards are writing it;
+  // a line that a killed run left half written goes. `threads` as --threads has it. Throws Error(output), as
+  // all here.
+  NdjsonReport(const std::string& path, bool go_on, int threads);
 
   void add_done_or_failed(const BatchFile& file, const BatchResult& result);
   void add_lost(const BatchFile& file);
@@ -30,7 +34,12 @@ class NdjsonReport {
   void close() { file_.close(); }
 
  private:
-  std::unordered_set<std::string> finished_;  // by an earlier run: inputs, as the lines have them
+  void add(const nlohmann::ordered_json& line);
+
+  bool csv_;
+  std::shared_ptr<const nlohmann::ordered_json> empty_;  // a line that knows of the run only
+  std::unordered_set<std::string> finished_;             // by an earlier run: inputs, as the lines have them
+  bool kept_ = false;                                    // an earlier run's lines
   GrowingFile file_;
 };
 

@@ -11,6 +11,7 @@
 #include "app/exit_code.h"
 #include "app/log.h"
 #include "app/report/image_report.h"
+#include "app/report/json_head.h"
 #include "app/report/text_columns.h"
 #include "app/version.h"
 #include "images/error.h"
@@ -137,9 +138,14 @@ ResultTable variant_list(const BenchOptions& options) {
 
 // ---- output -----------------------------------------------------------------------------------------
 
-nlohmann::ordered_json bench_json(const BenchOutcome& outcome, const std::vector<std::string>& devices) {
-  nlohmann::ordered_json json{
-      {"imgpipe", build_json()}, {"devices", devices}, {"tables", nlohmann::ordered_json::array()}};
+nlohmann::ordered_json bench_json(const BenchOutcome& outcome, const std::vector<std::string>& devices,
+                                  int threads) {
+  nlohmann::ordered_json json{{"imgpipe", build_json()}};
+  std::string device;
+  for (const std::string& one : devices) device += (device.empty() ? "" : "; ") + one;
+  add_run_head(json, kBenchSchema, {.threads = threads, .device = device});
+  json["devices"] = devices;
+  json["tables"] = nlohmann::ordered_json::array();
   for (const ResultTable& table : outcome.tables)
     json["tables"].push_back({{"title", table.title}, {"rows", table_json(table)}, {"notes", table.notes}});
   return json;
@@ -158,8 +164,8 @@ std::string csv_of(const std::vector<ResultTable>& tables) {
 int run_list(const BenchOptions& options) {
   const BenchOutcome outcome{{variant_list(options)}, "", true};
   const ResultTable& table = outcome.tables.front();
-  print_text(options.format == TableFormat::json       ? bench_json(outcome, {}).dump(2) + "\n"
-             : options.format == TableFormat::csv      ? table_csv(table)
+  print_text(options.format == TableFormat::json  ? bench_json(outcome, {}, options.threads).dump(2) + "\n"
+             : options.format == TableFormat::csv ? table_csv(table)
              : options.format == TableFormat::markdown ? table_markdown(table)
                                                        : table_text(table));
   return kExitDone;
@@ -249,7 +255,8 @@ int run_bench(const BenchOptions& options) {
     print_text(text + "\n" + (markdown ? table_markdown(table) : table_text(table)));
   });
   if (options.format == TableFormat::csv) print_text(csv_of(outcome.tables));
-  if (options.format == TableFormat::json) print_text(bench_json(outcome, devices).dump(2) + "\n");
+  if (options.format == TableFormat::json)
+    print_text(bench_json(outcome, devices, options.threads).dump(2) + "\n");
   if (!options.plot_file.empty()) {
     naming(printable(options.plot_file),
            [&] { write_file(options.plot_file, std::as_bytes(std::span(outcome.plot))); });

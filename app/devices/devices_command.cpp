@@ -7,7 +7,9 @@
 #include "app/devices/calibration.h"
 #include "app/exit_code.h"
 #include "app/log.h"
+#include "app/report/json_head.h"
 #include "app/report/text_columns.h"
+#include "app/version.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/text.h"
@@ -122,7 +124,9 @@ nlohmann::ordered_json auto_json(const Auto& judged) {
 }
 
 std::string devices_json(const HostInfo& host, const CudaDevices& cuda, const Auto& judged) {
-  nlohmann::ordered_json json;
+  nlohmann::ordered_json json{{"imgpipe", build_info().version}};
+  const bool with_cuda = judged.device.has_value();
+  add_run_head(json, kDevicesSchema, {.threads = host.threads, .device = with_cuda ? "cuda" : "cpu"});
   json["cpu"] = {{"name", host.processor},
                  {"threads", host.threads},
                  {"memory_bytes", host.memory_bytes},

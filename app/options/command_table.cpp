@@ -3,8 +3,10 @@
 #include <algorithm>
 
 // The rows of the lab's options come by command_line.h, which alone may know it.
+#include "app/info/info_options.h"
 #include "app/manual/manual_options.h"
 #include "app/stats/stats_options.h"
+#include "app/sums/sums_options.h"
 
 namespace imgpipe {
 namespace {
@@ -49,6 +51,23 @@ std::vector<CommandRow> make_commands() {
        .positional = {"input"},
        .rows = stats_rows,
        .parse = parse_stats},
+      {.name = "info",
+       .summary = "what image files are, by their headers",
+       .description = "Says what image files are, by their headers alone: format, size, channels, compression, "
+                      "metadata, pages, and what would decode them.",
+       .usage = {{"imgpipe info FILE... [options]", "files, folders and patterns; \"-\" is stdin"},
+                 {"imgpipe info --files-from FILE [options]", "a list of names"}},
+       .positional = {"input"},
+       .rows = info_rows,
+       .parse = parse_info},
+      {.name = "report",
+       .summary = "adds up the .ndjson reports of shards",
+       .description = "Adds up the reports of batches (--report FILE.ndjson), those of shards above all: what "
+                      "is done, what has failed, what is missing.",
+       .usage = {{"imgpipe report FILE... [options]", ".ndjson reports, the oldest first; \"-\" is stdin"}},
+       .positional = {"file"},
+       .rows = sums_rows,
+       .parse = parse_sums},
       {.name = "devices",
        .summary = "what this machine offers",
        .description = "Lists what this machine offers and what --device auto would pick.",

@@ -75,6 +75,10 @@ const std::vector<std::string>& Parser::more() const {
   return more_;
 }
 
+bool Parser::knows(std::string_view name) const {
+  return std::ranges::find(rows_, name, option_name) != rows_.end();
+}
+
 bool Parser::has_option(const std::string& name) const {
   return library_->result.count(name) > 0;
 }

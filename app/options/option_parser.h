@@ -69,6 +69,8 @@ class Parser {
 
   void demand_all() const;
 
+  // Whether the command has such an option.
+  [[nodiscard]] bool knows(std::string_view name) const;
   // Of an option, and of what stands without one, by its name among the positional ones; where an option of
   // that name is given, the option's.
   [[nodiscard]] bool has(const std::string& name) const;

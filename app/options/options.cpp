@@ -16,6 +16,7 @@
 #include "app/options/range_file.h"
 #include "app/options/sizes.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "images/names.h"
 #include "images/text.h"
 #include "pipeline/host/host_threads.h"
@@ -92,7 +93,8 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.fuse = parser.has("fuse");
   options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
   for (const std::string& path : parser.texts("report"))
-    options.report_files.push_back(file_with_ending("report", path, {".json", ".csv", ".ndjson"}));
+    options.report_files.push_back(
+        path == kStandardStream ? path : file_with_ending("report", path, {".json", ".csv", ".ndjson"}));
   if (parser.has("trace")) options.trace_file = file_with_ending("trace", parser.text("trace"), {".json"});
   if (parser.has("histogram")) {
     options.histogram_file =
@@ -147,7 +149,7 @@ BatchOptions batch_of(const Parser& parser) {
   batch.recursive = parser.has("recursive");
   batch.include = parser.texts("include");
   batch.exclude = parser.texts("exclude");
-  batch.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
+  if (parser.knows("jobs")) batch.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
   if (parser.has("memory")) batch.memory_bytes = parse_memory(parser.text("memory"));
   batch.skip_existing = parser.has("skip-existing");
   batch.fail_fast = parser.has("fail-fast");
@@ -172,10 +174,11 @@ BatchOptions batch_of(const Parser& parser) {
 
 DecodeOptions decode_of(const Parser& parser) {
   DecodeOptions decode;
-  decode.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", std::int64_t{1} << 34);
+  if (parser.knows("max-pixels"))
+    decode.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", std::int64_t{1} << 34);
   decode.lenient = parser.has("lenient");
   decode.orient = !parser.has("no-orient");
-  decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
+  if (parser.knows("codec")) decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
   return decode;
 }
 

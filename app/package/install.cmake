@@ -5,7 +5,10 @@ set(imgpipe_include_folder ${CMAKE_INSTALL_INCLUDEDIR}/imgpipe)
 install(TARGETS imgpipe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
-        FILES_MATCHING PATTERN *.md PATTERN *.png)
+        FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN schemas EXCLUDE)
+# The JSON Schemas of what the program writes (docs/json.md).
+install(DIRECTORY docs/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/imgpipe/schemas COMPONENT program
+        FILES_MATCHING PATTERN *.json)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
 # ---- the library ------------------------------------------------------------------------------------

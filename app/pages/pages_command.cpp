@@ -14,6 +14,7 @@
 #include "app/image_settings.h"
 #include "app/log.h"
 #include "app/pages/pages_report.h"
+#include "app/report/report_names.h"
 #include "app/report/trace_file.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
@@ -29,7 +30,7 @@ class PagesRun {
   PagesRun(const ProcessOptions& options, const EngineFactory& factory)
       : options_(options),
         format_(output_format(options.output, options.format)),
-        stack_on_stdout_(goes_to_stdout(options.output)),
+        stdout_is_taken_(goes_to_stdout(options.output) || reports_to_stdout(options.report_files)),
         choice_(options, factory),
         settings_(image_settings(options)),
         pages_(image_files(options, input_name(options.input)), settings_,
@@ -177,14 +178,14 @@ class PagesRun {
     sums_.processor = engine_->device_name();
     for (std::string& line : range_lines(entries_)) sums_.notes.push_back(std::move(line));
     for (const std::string& file : options_.report_files) {
-      const std::string text = file.ends_with(".csv") ? image_report_csv(sums_)
-                                                      : pages_report_json(sums_, facts_, entries_, series_);
-      naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+      const std::string text = is_json_report(file) ? pages_report_json(sums_, facts_, entries_, series_)
+                                                    : image_report_csv(sums_);
+      naming(output_name(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
     if (options_.talk.quiet) return;
-    const int fd = stack_on_stdout_ ? STDERR_FILENO : STDOUT_FILENO;
+    const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
     print_report(image_report_table(sums_, facts_, wants_color(fd, options_.talk.no_color)),
-                 stack_on_stdout_);
+                 stdout_is_taken_);
   }
 
   Timeline::Clock::time_point start_ = Timeline::Clock::now();
@@ -193,7 +194,7 @@ class PagesRun {
   const ProcessOptions& options_;
   Format format_;
   FilesInUse in_use_;
-  bool stack_on_stdout_;  // found before OUTPUT is a new file
+  bool stdout_is_taken_;  // by the stack or a report; found before OUTPUT is a new file
   EngineChoice choice_;
   Engine* engine_ = nullptr;
   ImageSettings settings_;

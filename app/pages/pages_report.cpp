@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/report/json_head.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "kernels/stage.h"
@@ -79,6 +80,7 @@ std::vector<std::string> range_lines(const std::vector<PageEntry>& pages) {
 std::string pages_report_json(const ImageReport& sums, const RunFacts& facts,
                               const std::vector<PageEntry>& pages, const std::vector<StageRequest>& series) {
   Json json = Json::parse(image_report_json(sums, facts));
+  json["schema"] = schema_id(kPagesSchema);
   Json& all = json["pages"];
   all["in_file"] = facts.pages->in_file;
   all["first"] = facts.pages->first;

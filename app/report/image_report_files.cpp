@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/image_report.h"
+#include "app/report/json_head.h"
 #include "app/report/text_columns.h"
 #include "app/version.h"
 #include "images/text.h"
@@ -87,6 +88,7 @@ Json build_json() {
 std::string image_report_json(const ImageReport& report, const RunFacts& facts) {
   Json json;
   json["imgpipe"] = build_json();
+  add_run_head(json, kImageSchema, {.threads = facts.options->threads});
   json["device"] = {
       {"implementation", report.implementation}, {"name", report.processor}, {"why", report.device_why}};
   json["device"]["copy_bandwidth_gb_per_s"] =

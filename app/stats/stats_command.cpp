@@ -10,6 +10,7 @@
 
 #include "app/batch/batch_files.h"
 #include "app/batch/batch_set_up.h"
+#include "app/batch/nothing_found.h"
 #include "app/batch/progress.h"
 #include "app/batch/running_batch.h"
 #include "app/batch/shard.h"
@@ -75,7 +76,7 @@ class StatsRun {
 
   int run() {
     if (totals_.images == 0 && found_.other_shards == 0 && found_.problems.empty())
-      throw Error(ErrorKind::usage, nothing_to_do());
+      throw Error(ErrorKind::usage, nothing_found_text(process_, found_));
     for (const std::string& pattern : found_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : found_.problems) log_error(problem.text());
     if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
@@ -87,16 +88,6 @@ class StatsRun {
   }
 
  private:
-  [[nodiscard]] std::string nothing_to_do() const {
-    const std::string& list = process_.batch.files_from;
-    std::string text = printable(list.empty() ? process_.input : list) + ": no images found";
-    if (found_.passed_over.files() > 0)
-      text += "; passed over: " + found_.passed_over.text() + " (see --include)";
-    for (const std::string& pattern : found_.unmatched) text += "; " + pattern;
-    if (!process_.batch.recursive) text += "; folders below are looked into with --recursive";
-    return text;
-  }
-
   int print_plan() const {
     std::string text;
     for (const BatchFile& file : found_.files) text += printable(file.input) + "\n";

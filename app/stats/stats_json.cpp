@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/batch/batch_report.h"
+#include "app/report/json_head.h"
 #include "app/report/text_columns.h"
 #include "app/stats/stats_options.h"
 #include "app/stats/stats_report.h"
@@ -26,6 +27,12 @@ std::vector<std::string_view> channel_names(const Shape& shape) {
   std::vector<std::string_view> names(colors.begin(), colors.end());
   if (shape.has_alpha()) names.push_back(kAlphaName);
   return names;
+}
+
+// No date, no host, no device: the same images give the same bytes.
+Json head_of(std::string_view schema) {
+  const std::string version = build_info().version;
+  return {{"imgpipe", version}, {"schema", schema_id(schema)}, {"version", version}};
 }
 
 double unit(int value, SampleType scale) {
@@ -94,14 +101,19 @@ Json histogram_json(const ImageGroup& group) {
   return json;
 }
 
+// The path has a key of its own.
+std::string reason_alone(const StatsFailure& failure) {
+  return split_reason(failure.reason, *failure.file).alone;
+}
+
 Json failures_json(const StatsTotals& totals) {
   Json json = Json::array();
   for (const PathProblem& problem : totals.problems)
-    json.push_back({{"input", printable(problem.path)}, {"error", "input"}, {"reason", problem.text()}});
+    json.push_back({{"input", printable(problem.path)}, {"error", "input"}, {"reason", problem.reason}});
   for (const StatsFailure& failure : totals.failures) {
     json.push_back({{"input", printable(failure.file->input)},
                     {"error", kind_of_error(failure.kind)},
-                    {"reason", failure.reason}});
+                    {"reason", reason_alone(failure)}});
   }
   return json;
 }
@@ -115,13 +127,15 @@ const StatsFailure* failure_of(const StatsTotals& totals, const BatchFile& file)
 
 // Every key of an image, or page.
 Json image_json(const StatsTotals& totals, const BatchFile& file, const StatsImage& image) {
-  Json json{{"imgpipe", build_info().version}, {"input", printable(file.input)}, {"status", "failed"}};
+  Json json = head_of(kStatsLineSchema);
+  json["input"] = printable(file.input);
+  json["status"] = "failed";
   for (const char* key : {"page", "error", "reason", "group", "width_pixels", "height_pixels",
                           "bits_per_sample", "maximum", "channels"})
     json[key] = nullptr;
   if (const StatsFailure* failure = failure_of(totals, file)) {
     json["error"] = kind_of_error(failure->kind);
-    json["reason"] = failure->reason;
+    json["reason"] = reason_alone(*failure);
     return json;
   }
   if (image.page > 0) json["page"] = image.page;
@@ -172,7 +186,9 @@ std::string csv_line(const StatsTotals& totals, const BatchFile& file, const Sta
 }  // namespace
 
 std::string stats_json(const StatsTotals& totals) {
-  Json json{{"imgpipe", build_info().version}, {"command", "stats"}, {"stages", totals.stages}};
+  Json json = head_of(kStatsSchema);
+  json["command"] = "stats";
+  json["stages"] = totals.stages;
   json["shard"] = totals.shard.empty() ? Json(nullptr) : Json(totals.shard);
   json["images"] = totals.images;
   json["counted"] = totals.counted;
@@ -201,7 +217,12 @@ void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>&
     file.append(std::as_bytes(std::span(text)));
     text.clear();
   };
-  if (json) text = "{\n  \"imgpipe\": \"" + std::string(build_info().version) + "\",\n  \"images\": [";
+  if (json) {
+    text = "{";
+    const Json head = head_of(kStatsImagesSchema);
+    for (const auto& [key, value] : head.items()) text += "\n  \"" + key + "\": " + value.dump() + ",";
+    text += "\n  \"images\": [";
+  }
   if (csv) text = csv_head(totals.percents);
   bool is_first = true;
   const auto add = [&](const BatchFile& of, const StatsImage& row) {

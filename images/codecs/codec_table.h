@@ -13,6 +13,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/file_details.h"
 #include "images/codecs/metadata/metadata.h"
 #include "images/codecs/pages.h"
 
@@ -63,6 +64,11 @@ struct Codec {
   HeldMetadata holds_metadata{};
   // As add_mark(), before it; nullptr where it holds none.
   void (*add_metadata)(std::vector<std::byte>& file, const Metadata& metadata) = nullptr;
+
+  // How a file is stored that open() takes; and what of it is to be read for that, for open() and for
+  // find_metadata, where it is not read row by row; nullptr: all of it (images/codecs/file_details.h).
+  FileDetails (*describe)(Bytes file) = nullptr;
+  void (*load_header)(FileFront& front) = nullptr;
 
   // Names and versions of the libraries behind it; nullptr: our own code.
   std::vector<std::string> (*libraries)() = nullptr;

@@ -15,7 +15,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COMMANDS = {"": "imgpipe", "bench": "imgpipe bench", "synth": "imgpipe synth", "devices": "imgpipe devices",
-            "stats": "imgpipe stats", "help": "imgpipe help", "docs": "imgpipe docs"}
+            "stats": "imgpipe stats", "info": "imgpipe info", "report": "imgpipe report", "help": "imgpipe help",
+            "docs": "imgpipe docs"}
 LEAST, MOST, COLUMNS = 8 * 1024, 10 * 1024, 120
 SOURCES = (".h", ".cpp", ".cu", ".cuh")
 TEXTS = (".md", ".sh", ".py", ".cmake", "CMakeLists.txt", "CMakePresets.json", "run") + SOURCES

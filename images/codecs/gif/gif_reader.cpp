@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/file_details.h"
 #include "images/codecs/gif/gif_codec.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
@@ -355,6 +356,28 @@ bool gif_frame_covers_screen(Bytes bytes) {
 
 std::unique_ptr<Reader> open_gif(Bytes bytes, const DecodeOptions& options) {
   return std::make_unique<GifReader>(bytes, options);
+}
+
+FileDetails describe_gif(Bytes file) {
+  const Frame first = find_first_frame(file, screen_of(file));
+  FileDetails details{.color = "palette", .channels = 1, .compression = "LZW", .decoder = "imgpipe"};
+  if (first.interlaced) details.layout = "interlaced";
+  details.variant = stands_at(file, 0, "GIF87a") ? "87a" : "89a";
+  details.images = 0;
+  for (std::size_t at = color_table(13, little_endian(file, 10, 1)).end(); at < file.size();) {
+    const std::uint32_t block = little_endian(file, at, 1);
+    if (block == kExtension) {
+      at = skip_sub_blocks(file, at + 2);
+    } else if (block == kImageDescriptor && at + 10 <= file.size()) {
+      ++details.images;
+      at = skip_sub_blocks(file, color_table(at + 10, little_endian(file, at + 9, 1)).end() + 1);
+    } else if (block == 0) {
+      ++at;  // between blocks, which is common and harmless
+    } else {
+      break;
+    }
+  }
+  return details;
 }
 
 }  // namespace imgpipe

@@ -19,8 +19,11 @@ constexpr std::size_t kMostSegments = 65'536;
 
 constexpr unsigned kStartOfScan = 0xDA;
 constexpr unsigned kEndOfImage = 0xD9;
+constexpr unsigned kRestartInterval = 0xDD;
+constexpr unsigned kApp0 = 0xE0;
 constexpr unsigned kApp1 = 0xE1;
 constexpr unsigned kApp2 = 0xE2;
+constexpr unsigned kApp14 = 0xEE;
 
 // Restart markers, TEM and the start of an image stand alone; zero is a 0xFF that was data.
 bool stands_alone(unsigned marker) {
@@ -70,7 +73,13 @@ void look_into(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& p
     facts.exif = payload.subspan(kExif.size());
   if (marker == kApp2 && stands_at(payload, 0, "ICC_PROFILE\0"sv)) parts.add(payload);
   if (marker == kApp2 && stands_at(payload, 0, "MPF\0"sv)) facts.multi_picture = true;
+  if (marker == kApp0 && stands_at(payload, 0, "JFIF\0"sv)) facts.jfif = true;
+  if (marker == kApp14 && stands_at(payload, 0, "Adobe"sv) && payload.size() >= 12)
+    facts.adobe_transform = big_endian(payload, 11, 1);
+  if (marker == kRestartInterval) facts.restart_interval = big_endian(payload, 0, 2);
   if (is_frame_header(marker) && facts.width == 0) {
+    facts.frame = payload;
+    facts.frame_marker = marker;
     facts.height = big_endian(payload, 1, 2);
     facts.width = big_endian(payload, 3, 2);
   }
@@ -85,7 +94,11 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> file) {
   for (std::size_t at = 0; at < file.size();) {
     const unsigned marker = next_marker(file, at);
     if (stands_alone(marker)) continue;
-    if (marker == kStartOfScan || marker == kEndOfImage) break;
+    if (marker == kStartOfScan || marker == kEndOfImage) {
+      const std::size_t end = marker == kEndOfImage ? at : at + big_endian(file, at, 2);
+      if (end <= file.size()) facts.header_end = end;
+      break;
+    }
     if (++segments > kMostSegments)
       throw Error(ErrorKind::input, "JPEG: more than " + std::to_string(kMostSegments) + " header segments");
     const std::size_t length = big_endian(file, at, 2);

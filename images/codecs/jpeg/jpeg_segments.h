@@ -15,6 +15,13 @@ struct JpegFacts {
   std::optional<std::vector<std::byte>> profile;  // ICC, joined of its segments as far as they are there
   bool multi_picture = false;                     // an MPF segment: more pictures follow this one
   std::int64_t width = 0, height = 0;             // of the frame header; 0 where there is none yet
+  std::span<const std::byte> frame;               // payload of the first frame header
+  unsigned frame_marker = 0;                      // its code: 0xC0 baseline, 0xC2 progressive, ...
+  std::optional<unsigned> adobe_transform;        // of an APP14 segment: 0 none, 1 YCbCr, 2 YCCK
+  bool jfif = false;                              // there is such a segment, whose colours are YCbCr
+  std::int64_t restart_interval = 0;              // MCUs; 0: none
+  // Behind the header of the first scan, or the end marker; 0: neither is here.
+  std::size_t header_end = 0;
 };
 
 // Walks the segments up to the first scan, or to where the file ends or is damaged, in time that grows with

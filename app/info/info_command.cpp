@@ -1,0 +1,112 @@
+// imgpipe info: find the files, look at each one's headers, say what they are.
+#include <cerrno>
+#include <new>
+#include <span>
+
+#include <unistd.h>
+
+#include "app/batch/batch_files.h"
+#include "app/batch/nothing_found.h"
+#include "app/command.h"
+#include "app/exit_code.h"
+#include "app/files/replaceable.h"
+#include "app/info/info_options.h"
+#include "app/info/info_report.h"
+#include "app/log.h"
+#include "app/result_files.h"
+#include "app/standard_streams.h"
+#include "images/codecs/image_inspection.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+class InfoRun {
+ public:
+  explicit InfoRun(const InfoOptions& options) : options_(options) {
+    const ProcessOptions& process = options.process;
+    if (!process.input.empty() || !process.batch.files_from.empty()) found_ = find_batch_files(process);
+    decode_ = process.decode;
+    decode_.max_pixels = kMostPixels;
+  }
+
+  int run() {
+    if (found_.files.empty() && found_.problems.empty() && !options_.reads_stdin)
+      throw Error(ErrorKind::usage, nothing_found_text(options_.process, found_));
+    check_result();
+    for (const std::string& pattern : found_.unmatched) log_warning(pattern);
+    for (const PathProblem& problem : found_.problems) {
+      log_error(problem.text());
+      results_.failures.push_back({printable(problem.path), ErrorKind::input, problem.reason});
+    }
+    if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
+    if (options_.reads_stdin) look_at(kStandardStream, InputKind::any);
+    // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
+    const InputKind kind = is_batch(options_.process) ? InputKind::regular_only : InputKind::any;
+    for (const BatchFile& file : found_.files) look_at(file.input, kind);
+    report();
+    return results_.failures.empty() ? kExitDone : kExitInput;
+  }
+
+ private:
+  // As much as --max-pixels can allow: what a file is can be told of one that would be refused.
+  static constexpr std::int64_t kMostPixels = std::int64_t{1} << 34;
+
+  // The file is found wrong before any work.
+  void check_result() const {
+    const std::string& path = options_.json_file;
+    if (path.empty()) return;
+    FilesInUse in_use;
+    for (const BatchFile& file : found_.files) in_use.add_input("an input", file.input);
+    in_use.add_input("the list of --files-from", options_.process.batch.files_from);
+    in_use.add("--json", path);
+    check_replaceable(path, why_no_text(path, options_.process.replace));
+    check_result_writable(path);
+  }
+
+  void look_at(const std::string& path, InputKind kind) {
+    const std::string name = path == kStandardStream ? input_name(path) : printable(path);
+    const auto fail = [&](ErrorKind error, const std::string& reason) {
+      log_error(name + ": " + reason);
+      results_.failures.push_back({name, error, reason});
+    };
+    try {
+      results_.images.push_back({name, inspect_image(open_for_inspection(path, decode_, kind), decode_)});
+    } catch (const Error& error) {
+      fail(error.kind(), error.what());
+    } catch (const std::bad_alloc&) {
+      fail(ErrorKind::memory, "not enough memory");
+    }
+  }
+
+  void report() const {
+    const std::string& file = options_.json_file;
+    if (!file.empty()) {
+      const std::string text = info_json(results_);
+      naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+    }
+    if (options_.process.talk.quiet) return;
+    const std::string table = info_table(results_);
+    if (file == kStandardStream) {
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
+    } else {
+      print_text(table);
+    }
+  }
+
+  const InfoOptions& options_;
+  BatchFiles found_;
+  DecodeOptions decode_;
+  InfoResults results_;
+};
+
+}  // namespace
+
+int run_info(const InfoOptions& options) {
+  return InfoRun(options).run();
+}
+
+}  // namespace imgpipe

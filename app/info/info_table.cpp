@@ -1,0 +1,163 @@
+// The results for people.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "app/info/info_report.h"
+#include "app/report/text_columns.h"
+
+namespace imgpipe {
+namespace {
+
+using Line = std::pair<std::string, std::string>;
+
+constexpr std::array<std::string_view, 9> kOrientations{"",
+                                                        "upright",
+                                                        "mirrored left to right",
+                                                        "turned by 180 degrees",
+                                                        "mirrored top to bottom",
+                                                        "mirrored at the main diagonal",
+                                                        "to be turned by 90 degrees",
+                                                        "mirrored at the other diagonal",
+                                                        "to be turned by 270 degrees"};
+
+std::string size_text(std::int64_t width, std::int64_t height) {
+  return std::to_string(width) + "x" + std::to_string(height);
+}
+
+std::string megabytes(std::int64_t bytes) {
+  return bytes < 1'000'000 ? number(static_cast<double>(bytes) / 1e3, 1) + " kB"
+                           : number(static_cast<double>(bytes) / 1e6, 1) + " MB";
+}
+
+std::string joined(const std::string& first, const std::string& second) {
+  return first.empty() || second.empty() ? first + second : first + ", " + second;
+}
+
+std::string metadata_text(const ImageInspection& image) {
+  std::string text;
+  for (const MetadataBlock& block : image.metadata) {
+    text += (text.empty() ? "" : ", ") + block.name;
+    if (!block.kind.empty()) text += " (" + block.kind + ")";
+    if (block.bytes > 0) text += " of " + with_separators(static_cast<std::uint64_t>(block.bytes)) + " bytes";
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string orientation_text(const ImageInspection& image) {
+  const auto number = static_cast<std::size_t>(image.header.orientation);
+  return std::to_string(number) + " (" + std::string(kOrientations.at(number)) + ")";
+}
+
+std::vector<Line> lines_of(const InfoImage& entry) {
+  const ImageInspection& image = entry.image;
+  const Shape& shape = image.header.shape;
+  std::vector<Line> lines;
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) lines.emplace_back(key, value);
+  };
+  add("file", entry.name);
+  add("format", joined(std::string(format_info(image.header.format).name), image.details.variant));
+  add("file size", with_separators(static_cast<std::uint64_t>(image.file_bytes)) + " bytes");
+  std::string size = size_text(shape.width, shape.height);
+  if (shape.width != image.stored_width)
+    size += " (stored as " + size_text(image.stored_width, image.stored_height) + ")";
+  add("size", size + " pixels");
+  add("colour", color_text(image));
+  add("in the pipeline", std::to_string(shape.channels) +
+                             (shape.channels == 1 ? " channel of " : " channels of ") +
+                             std::to_string(8 * sample_bytes(shape.sample)) + " bits");
+  add("compression", joined(image.details.compression, image.details.subsampling));
+  add("layout", image.details.layout);
+  add("orientation", orientation_text(image));
+  add("profile", image.profile);
+  add("resolution", resolution_text(image));
+  if (image.has_pages || image.images > 1)
+    add(image.has_pages ? "pages" : "frames", with_separators(static_cast<std::uint64_t>(image.images)));
+  add("metadata", metadata_text(image));
+  add("decoded by", image.decoder);
+  add("on a device", image.no_device_decoding.empty() ? "yes" : "no: " + image.no_device_decoding);
+  add("memory", megabytes(image.memory.whole_bytes) + " to decode it whole, " +
+                    megabytes(image.memory.by_rows_bytes) + " beside the rows to decode it row by row");
+  for (const std::string& warning : image.warnings) add("note", warning);
+  return lines;
+}
+
+std::string table_of_one(const InfoImage& entry) {
+  const std::vector<Line> lines = lines_of(entry);
+  std::size_t width = 0;
+  for (const auto& [key, value] : lines) width = std::max(width, key.size());
+  std::string text;
+  for (const auto& [key, value] : lines) {
+    text += padded(key + ":", width + 2, true);
+    text += value + "\n";
+  }
+  return text;
+}
+
+using Row = std::array<std::string, 8>;
+
+Row row_of(const InfoImage& entry) {
+  const ImageInspection& image = entry.image;
+  const Shape& shape = image.header.shape;
+  return {std::string(format_info(image.header.format).name),
+          size_text(shape.width, shape.height),
+          joined(image.details.color, shape.has_alpha() ? "alpha" : ""),
+          std::to_string(image.header.bits_per_sample),
+          std::to_string(image.images),
+          joined(image.details.compression, image.details.subsampling),
+          with_separators(static_cast<std::uint64_t>(image.file_bytes)),
+          entry.name};
+}
+
+std::string table_of_many(const std::vector<InfoImage>& images) {
+  std::vector<Row> rows{{"format", "size", "colour", "bits", "pages", "compression", "bytes", "file"}};
+  for (const InfoImage& entry : images) rows.push_back(row_of(entry));
+  std::array<std::size_t, 8> widths{};
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  constexpr std::array<bool, 8> kLeft{true, false, true, false, false, true, false, true};
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += padded(row[i], widths[i], kLeft[i]) + "  ";
+    text += row.back() + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string color_text(const ImageInspection& image) {
+  std::string text = image.details.color;
+  if (image.header.shape.has_alpha()) text += " and alpha";
+  return text + ", " + std::to_string(image.header.bits_per_sample) +
+         (image.header.bits_per_sample == 1 ? " bit" : " bits") + " a sample";
+}
+
+std::string resolution_text(const ImageInspection& image) {
+  if (!image.resolution) return "";
+  const Resolution& resolution = *image.resolution;
+  const auto text = [](std::uint32_t value, std::uint32_t of) {
+    return value % of == 0 ? std::to_string(value / of)
+                           : number(static_cast<double>(value) / static_cast<double>(of), 3);
+  };
+  const std::string both = text(resolution.x, resolution.x_of) + "x" + text(resolution.y, resolution.y_of);
+  switch (resolution.unit) {
+    case Resolution::Unit::inch:
+      return both + " pixels per inch";
+    case Resolution::Unit::centimetre:
+      return both + " pixels per centimetre";
+    case Resolution::Unit::none:
+      break;
+  }
+  return both + " (the shape of a pixel, no unit)";
+}
+
+std::string info_table(const InfoResults& results) {
+  if (results.images.empty()) return "";
+  const bool one = results.images.size() == 1 && results.failures.empty();
+  return one ? table_of_one(results.images.front()) : table_of_many(results.images);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,155 @@
+#include "app/sums/batch_sums.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "images/error.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& line, const char* key) {
+  return line.contains(key) && line[key].is_string() ? printable(line[key].get<std::string>()) : "";
+}
+
+// No number of a report is negative; a made-up one may be anything.
+std::int64_t whole_of(const Json& line, const char* key) {
+  if (!line.contains(key) || !line[key].is_number_integer()) return 0;
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  return std::clamp<std::int64_t>(line[key].get<std::int64_t>(), 0, kMost);
+}
+
+double ms_of(const Json& line, const char* key) {
+  if (!line.contains(key) || !line[key].is_number()) return 0;
+  constexpr double kMost = 1e15;
+  return std::clamp(line[key].get<double>(), 0.0, kMost);
+}
+
+std::int64_t sum_of(const auto& outcomes, auto member) {
+  std::int64_t sum = 0;
+  for (const auto& [input, outcome] : outcomes) sum += outcome.*member;
+  return sum;
+}
+
+// The N of "I/N"; nullopt for what is no shard, or one of too many to list.
+std::optional<int> shards_in(std::string_view shard) {
+  constexpr int kMost = 100'000;
+  const std::size_t slash = shard.find('/');
+  if (slash == shard.npos) return std::nullopt;
+  int count = 0;
+  const auto [end, error] = std::from_chars(shard.data() + slash + 1, shard.data() + shard.size(), count);
+  const bool whole = error == std::errc() && end == shard.data() + shard.size();
+  return whole && count >= 1 && count <= kMost ? std::optional(count) : std::nullopt;
+}
+
+}  // namespace
+
+void BatchSums::add(const std::string& name, std::istream& stream) {
+  std::size_t strange = 0, known = 0;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.empty()) continue;
+    ++(add_line(name, line) ? known : strange);
+  }
+  if (stream.bad()) throw Error(ErrorKind::input, "cannot be read to its end");
+  if (known == 0 && strange > 0)
+    throw Error(ErrorKind::input, "is no report of a batch; --report FILE.ndjson writes one");
+  strange_lines_ += strange;
+}
+
+bool BatchSums::add_line(const std::string& name, const std::string& text) {
+  const Json line = Json::parse(text, nullptr, false);
+  if (!line.is_object() || line.empty() || line.begin().key() != "imgpipe") return false;
+  const std::string input = text_of(line, "input"), said = text_of(line, "status");
+  Outcome outcome{.error = text_of(line, "error"), .reason = text_of(line, "reason")};
+  if (said == "done") {
+    outcome.status = Status::done;
+    outcome.pixels = std::min<std::int64_t>(whole_of(line, "width_pixels"), 1 << 20) *
+                     std::min<std::int64_t>(whole_of(line, "height_pixels"), 1 << 20);
+    outcome.input_bytes = whole_of(line, "input_bytes");
+    outcome.output_bytes = whole_of(line, "output_bytes");
+  } else if (said == "failed") {
+    outcome.status = Status::failed;
+  } else if (said == "skipped") {
+    outcome.status = Status::skipped;
+  } else if (said != "not_done") {
+    return false;
+  }
+  if (input.empty()) return false;
+  const std::string shard = text_of(line, "shard");
+  if (!shard.empty()) shards_.insert(shard);
+  double& end_ms = run_ends_ms_[name + "\n" + shard][text_of(line, "date") + " " + text_of(line, "host")];
+  end_ms = std::max(end_ms, ms_of(line, "end_ms"));
+  const auto [known, fresh] = outcomes_.try_emplace(input, outcome);
+  const bool last_word = outcome.status == Status::done || outcome.status == Status::failed;
+  const bool better = outcome.status == Status::skipped && known->second.status != Status::done;
+  if (!fresh && (last_word || better)) known->second = std::move(outcome);
+  return true;
+}
+
+std::size_t BatchSums::count(Status status) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(outcomes_, [&](const auto& entry) { return entry.second.status == status; }));
+}
+
+std::int64_t BatchSums::pixels() const {
+  return sum_of(outcomes_, &Outcome::pixels);
+}
+std::int64_t BatchSums::input_bytes() const {
+  return sum_of(outcomes_, &Outcome::input_bytes);
+}
+std::int64_t BatchSums::output_bytes() const {
+  return sum_of(outcomes_, &Outcome::output_bytes);
+}
+
+std::vector<BatchSums::Failure> BatchSums::failures() const {
+  std::vector<Failure> all;
+  for (const auto& [input, outcome] : outcomes_) {
+    const bool not_done = outcome.status == Status::not_done;
+    if (not_done || outcome.status == Status::failed)
+      all.push_back({input, outcome.error, outcome.reason, not_done});
+  }
+  std::ranges::sort(all, {}, &Failure::input);
+  return all;
+}
+
+std::map<std::string, double> BatchSums::walls_by_shard() const {
+  std::map<std::string, double> walls;
+  for (const auto& [shard, runs] : run_ends_ms_)
+    for (const auto& [run, end_ms] : runs) walls[shard] += end_ms / 1e3;
+  return walls;
+}
+
+double BatchSums::longest_wall_s() const {
+  double longest = 0;
+  for (const auto& [shard, wall] : walls_by_shard()) longest = std::max(longest, wall);
+  return longest;
+}
+
+double BatchSums::all_walls_s() const {
+  double sum = 0;
+  for (const auto& [shard, wall] : walls_by_shard()) sum += wall;
+  return sum;
+}
+
+std::vector<std::string> BatchSums::missing_shards() const {
+  std::set<int> counts;
+  for (const std::string& shard : shards_)
+    if (const std::optional<int> count = shards_in(shard)) counts.insert(*count);
+  std::vector<std::string> missing;
+  for (const int count : counts) {
+    for (int i = 1; i <= count; ++i) {
+      const std::string shard = std::to_string(i) + "/" + std::to_string(count);
+      if (!shards_.contains(shard)) missing.push_back(shard);
+    }
+  }
+  return missing;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,70 @@
+// What the .ndjson reports of one or more batches say together.
+//
+// Each input is counted once, whatever the number of its lines: the last line that says done or failed is its
+// outcome; skipped (its output was there) stands for one that is not done, and not_done for one that no line
+// says more of. Lines come in the order of the files and of the lines in them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace imgpipe {
+
+class BatchSums {
+ public:
+  struct Failure {
+    std::string input, error, reason;
+    bool not_done = false;  // else it has failed
+  };
+
+  // Adds the lines of a report; `name` is printable. Throws Error(input), without the name, where the file
+  // has lines and none is a report's.
+  void add(const std::string& name, std::istream& stream);
+
+  [[nodiscard]] std::size_t images() const { return outcomes_.size(); }
+  [[nodiscard]] std::size_t done() const { return count(Status::done); }
+  [[nodiscard]] std::size_t skipped() const { return count(Status::skipped); }
+  [[nodiscard]] std::size_t failed() const { return count(Status::failed); }
+  [[nodiscard]] std::size_t not_done() const { return count(Status::not_done); }
+  // Of the images that are done by these lines.
+  [[nodiscard]] std::int64_t pixels() const;
+  [[nodiscard]] std::int64_t input_bytes() const;
+  [[nodiscard]] std::int64_t output_bytes() const;
+  // What failed and what is not done, sorted by input.
+  [[nodiscard]] std::vector<Failure> failures() const;
+  // A run's wall time is the end of its last image; a shard's that of its runs together. The longest shard's,
+  // and the sum of all.
+  [[nodiscard]] double longest_wall_s() const;
+  [[nodiscard]] double all_walls_s() const;
+  // "3/8": of which there are lines; and those that other lines count and of which there is none.
+  [[nodiscard]] const std::set<std::string>& shards() const { return shards_; }
+  [[nodiscard]] std::vector<std::string> missing_shards() const;
+  // Lines that are none of a report: a killed run may leave one.
+  [[nodiscard]] std::size_t strange_lines() const { return strange_lines_; }
+
+ private:
+  enum class Status { done, failed, skipped, not_done };
+  struct Outcome {
+    Status status = Status::not_done;
+    std::string error, reason;
+    std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;
+  };
+
+  [[nodiscard]] bool add_line(const std::string& name, const std::string& line);
+  [[nodiscard]] std::size_t count(Status status) const;
+  [[nodiscard]] std::map<std::string, double> walls_by_shard() const;
+
+  std::unordered_map<std::string, Outcome> outcomes_;  // by input
+  // The end of the last image of each run: by file and shard, and by date and host.
+  std::map<std::string, std::map<std::string, double>> run_ends_ms_;
+  std::set<std::string> shards_;
+  std::size_t strange_lines_ = 0;
+};
+
+}  // namespace imgpipe

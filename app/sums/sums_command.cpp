@@ -1,0 +1,152 @@
+// imgpipe report: read the reports, say what they come to.
+#include <cerrno>
+#include <fstream>
+#include <iostream>
+#include <span>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "app/command.h"
+#include "app/exit_code.h"
+#include "app/files/replaceable.h"
+#include "app/log.h"
+#include "app/report/json_head.h"
+#include "app/report/text_columns.h"
+#include "app/result_files.h"
+#include "app/standard_streams.h"
+#include "app/sums/batch_sums.h"
+#include "app/sums/sums_options.h"
+#include "app/version.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kMostShown = 20;
+
+// The first of them, and how many more.
+std::string list_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size() && i < kMostShown; ++i) text += "  " + lines[i] + "\n";
+  if (lines.size() > kMostShown)
+    text += "  and " + std::to_string(lines.size() - kMostShown) + " more (see --json)\n";
+  return text;
+}
+
+std::string sums_table(const BatchSums& sums, std::size_t files) {
+  const auto megabytes = [](std::int64_t bytes) {
+    return number(static_cast<double>(bytes) / 1e6, 1) + " MB";
+  };
+  std::string text = with_separators(sums.images()) + (sums.images() == 1 ? " image" : " images") + " in " +
+                     std::to_string(files) + (files == 1 ? " report: " : " reports: ") +
+                     with_separators(sums.done()) + " done, " + with_separators(sums.skipped()) +
+                     " skipped, " + with_separators(sums.failed()) + " failed, " +
+                     with_separators(sums.not_done()) + " not done\n";
+  text += "of what is done: " + number(static_cast<double>(sums.pixels()) / 1e6, 1) + " MP, read " +
+          megabytes(sums.input_bytes()) + ", wrote " + megabytes(sums.output_bytes()) + "\n";
+  text += "wall time: " + number(sums.longest_wall_s(), 2) + " s of the longest, " +
+          number(sums.all_walls_s(), 2) + " s of all together\n";
+  std::vector<std::string> failed, not_done;
+  for (const BatchSums::Failure& failure : sums.failures())
+    (failure.not_done ? not_done : failed).push_back(failure.input + ": " + failure.reason);
+  if (!failed.empty()) text += "\nfailed:\n" + list_of(failed);
+  if (!not_done.empty()) text += "\nnot done:\n" + list_of(not_done);
+  return text;
+}
+
+std::string sums_json(const BatchSums& sums, const std::vector<std::string>& files) {
+  nlohmann::ordered_json json{{"imgpipe", build_info().version}};
+  add_run_head(json, kReportSchema, {.threads = 1, .device = "cpu"});
+  json["command"] = "report";
+  json["files"] = files;
+  json["images"] = sums.images();
+  json["done"] = sums.done();
+  json["skipped"] = sums.skipped();
+  json["failed"] = sums.failed();
+  json["not_done"] = sums.not_done();
+  json["pixels"] = sums.pixels();
+  json["input_bytes"] = sums.input_bytes();
+  json["output_bytes"] = sums.output_bytes();
+  json["longest_wall_s"] = sums.longest_wall_s();
+  json["all_walls_s"] = sums.all_walls_s();
+  json["shards"] = sums.shards();
+  json["shards_without_a_line"] = sums.missing_shards();
+  json["strange_lines"] = sums.strange_lines();
+  json["failures"] = nlohmann::ordered_json::array();
+  for (const BatchSums::Failure& failure : sums.failures()) {
+    const auto text = [](const std::string& value) {
+      return value.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+    };
+    json["failures"].push_back({{"input", failure.input},
+                                {"status", failure.not_done ? "not_done" : "failed"},
+                                {"error", text(failure.error)},
+                                {"reason", text(failure.reason)}});
+  }
+  return json.dump(2) + "\n";
+}
+
+// False where it could not be read, which is said.
+bool add_report(BatchSums& sums, const std::string& path) {
+  try {
+    naming(input_name(path), [&] {
+      if (path == kStandardStream) return sums.add(input_name(path), std::cin);
+      std::ifstream stream(path, std::ios::binary);
+      if (!stream) throw Error(ErrorKind::input, "cannot open: " + std::generic_category().message(errno));
+      sums.add(printable(path), stream);
+    });
+    return true;
+  } catch (const Error& error) {
+    log_error(error.what());
+    return false;
+  }
+}
+
+void check_result(const SumsOptions& options) {
+  if (options.json_file.empty()) return;
+  FilesInUse in_use;
+  for (const std::string& file : options.files) in_use.add_input("a report", file);
+  in_use.add("--json", options.json_file);
+  check_replaceable(options.json_file, why_no_text(options.json_file, options.replace));
+  check_result_writable(options.json_file);
+}
+
+}  // namespace
+
+int run_sums(const SumsOptions& options) {
+  check_result(options);
+  BatchSums sums;
+  bool all_read = true;
+  std::vector<std::string> names;
+  for (const std::string& path : options.files) {
+    all_read = add_report(sums, path) && all_read;
+    names.push_back(input_name(path));
+  }
+  if (sums.strange_lines() > 0)
+    log_warning(std::to_string(sums.strange_lines()) + " lines are none of a report and do not count");
+  std::string missing;
+  for (const std::string& shard : sums.missing_shards()) missing += (missing.empty() ? "" : ", ") + shard;
+  if (!missing.empty())
+    log_warning("there is no line of shard " + missing + ": it had nothing to do, or its report is missing");
+  const bool to_stdout = options.json_file == kStandardStream;
+  if (!options.json_file.empty()) {
+    const std::string text = sums_json(sums, names);
+    naming(output_name(options.json_file),
+           [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
+  }
+  if (!options.talk.quiet) {
+    const std::string table = sums_table(sums, options.files.size());
+    if (to_stdout) {
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
+    } else {
+      print_text(table);
+    }
+  }
+  return all_read && sums.failed() == 0 && sums.not_done() == 0 ? kExitDone : kExitInput;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,30 @@
+// How a BMP is stored, by its header.
+#include <string>
+
+#include "images/codecs/bmp/bmp_header.h"
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/file_details.h"
+#include "images/files/file_front.h"
+
+namespace imgpipe {
+
+FileDetails describe_bmp(Bytes file) {
+  const BmpHeader header = read_bmp_header(file, true);
+  FileDetails details{.compression = "none", .decoder = "imgpipe"};
+  details.color = header.indexed() ? "palette" : "RGB";
+  details.channels = header.indexed() ? 1 : header.channels();
+  if (header.packing != BmpPacking::none)
+    details.compression = header.packing == BmpPacking::rle8 ? "RLE8" : "RLE4";
+  details.layout = std::to_string(header.bits) + (header.bits == 1 ? " bit" : " bits") + " a pixel, " +
+                   (header.top_down ? "top row first" : "bottom row first");
+  details.variant = (header.header_bytes == 12 ? "OS/2, header of " : "header of ") +
+                    std::to_string(header.header_bytes) + " bytes";
+  return details;
+}
+
+// The largest header with masks and 256 colours.
+void load_bmp_header(FileFront& front) {
+  front.load(0, std::size_t{64} << 10);
+}
+
+}  // namespace imgpipe

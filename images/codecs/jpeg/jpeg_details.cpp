@@ -1,0 +1,86 @@
+// How a JPEG is coded, by its header (ITU-T T.81, B.2.2; JFIF 1.02; Adobe Technical Note 5116).
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/file_details.h"
+#include "images/codecs/jpeg/jpeg_segments.h"
+#include "images/codecs/sniff.h"
+#include "images/files/file_front.h"
+
+namespace imgpipe {
+namespace {
+
+std::string coding_of(unsigned marker) {
+  constexpr std::array<std::string_view, 4> kProcesses{"baseline DCT", "extended sequential DCT",
+                                                       "progressive DCT", "lossless"};
+  const std::string process(kProcesses[marker & 3]);
+  return (marker & 4) != 0 ? "hierarchical " + process
+                           : process + (marker >= 0xC8 ? ", arithmetic" : ", Huffman");
+}
+
+// As libjpeg guesses where no marker says it (jdapimin.c): by the components' names.
+std::string color_of(const JpegFacts& facts) {
+  const Bytes frame = facts.frame;
+  switch (big_endian(frame, 5, 1)) {
+    case 1:
+      return "grey";
+    case 3:
+      if (facts.jfif) return "YCbCr";
+      if (facts.adobe_transform) return *facts.adobe_transform == 0 ? "RGB" : "YCbCr";
+      return big_endian(frame, 6, 1) == 'R' && big_endian(frame, 9, 1) == 'G' &&
+                     big_endian(frame, 12, 1) == 'B'
+                 ? "RGB"
+                 : "YCbCr";
+    case 4:
+      return facts.adobe_transform == 2U ? "YCCK" : "CMYK";
+    default:
+      return "";
+  }
+}
+
+// J:a:b where the chroma planes are alike and a name is known, else the factors themselves.
+std::string sampling_of(Bytes frame, std::size_t components) {
+  if (components < 3 || frame.size() < 6 + 3 * components) return "";
+  const auto factors = [&](std::size_t c) { return big_endian(frame, 6 + 3 * c + 1, 1); };
+  using Name = std::pair<std::uint32_t, std::string_view>;
+  constexpr std::array<Name, 6> kNames{Name{0x11, "4:4:4"}, {0x21, "4:2:2"}, {0x22, "4:2:0"},
+                                       {0x12, "4:4:0"},     {0x41, "4:1:1"}, {0x42, "4:1:0"}};
+  bool chroma_single = true;
+  for (std::size_t c = 1; c < 3; ++c) chroma_single = chroma_single && factors(c) == 0x11;
+  for (const auto& [luma, name] : kNames)
+    if (chroma_single && factors(0) == luma) return std::string(name);
+  std::string text;
+  for (std::size_t c = 0; c < components; ++c)
+    text += (c == 0 ? "" : ",") + std::to_string(factors(c) >> 4) + "x" + std::to_string(factors(c) & 15);
+  return text;
+}
+
+}  // namespace
+
+FileDetails describe_jpeg(Bytes file) {
+  const JpegFacts facts = read_jpeg_facts(file);
+  FileDetails details;
+  if (facts.frame.empty()) return details;
+  const std::size_t components = big_endian(facts.frame, 5, 1);
+  details.color = color_of(facts);
+  details.channels = static_cast<int>(components);
+  details.compression = coding_of(facts.frame_marker);
+  details.subsampling = sampling_of(facts.frame, components);
+  if (facts.restart_interval > 0)
+    details.layout = "a restart marker every " + std::to_string(facts.restart_interval) + " MCUs";
+  details.decoder = "libjpeg-turbo";
+  return details;
+}
+
+void load_jpeg_header(FileFront& front) {
+  const std::size_t size = front.bytes().size();
+  for (std::size_t count = std::size_t{64} << 10;; count *= 2) {
+    front.load(0, count);
+    if (count >= size || read_jpeg_facts(front.bytes().first(count)).header_end > 0) return;
+  }
+}
+
+}  // namespace imgpipe

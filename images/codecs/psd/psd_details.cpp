@@ -1,0 +1,64 @@
+// How a Photoshop file is stored, by its header and sections.
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/file_details.h"
+#include "images/codecs/psd/psd_header.h"
+#include "images/codecs/sniff.h"
+#include "images/files/file_front.h"
+
+namespace imgpipe {
+namespace {
+
+std::string color_of(PsdMode mode) {
+  switch (mode) {
+    case PsdMode::bitmap:
+      return "bilevel";
+    case PsdMode::grey:
+      return "grey";
+    case PsdMode::indexed:
+      return "palette";
+    case PsdMode::cmyk:
+      return "CMYK";
+    case PsdMode::duotone:
+      return "duotone";
+    case PsdMode::rgb:
+      break;
+  }
+  return "RGB";
+}
+
+}  // namespace
+
+FileDetails describe_psd(Bytes file) {
+  const Psd psd = read_psd(file);
+  FileDetails details{.compression = psd.packed ? "PackBits" : "none", .decoder = "imgpipe"};
+  details.color = color_of(psd.mode);
+  details.channels = static_cast<int>(psd.channels);
+  details.layout = "channel by channel";
+  details.variant = psd.big ? "PSB" : "PSD";
+  return details;
+}
+
+// Header and sections; of the layers no more than their number, where it stands in front. Files of 16 bits
+// have it among the blocks behind them.
+void load_psd_sections(FileFront& front) {
+  const Bytes file = front.bytes();
+  const bool big = [&] {
+    front.load(0, 30);
+    return big_endian(file, 4, 2) == 2;
+  }();
+  const std::size_t field = big ? 8 : 4;
+  std::size_t at = 26;
+  for (int section = 0; section < 3 && at < file.size(); ++section) {
+    const std::size_t length_bytes = section == 2 ? field : 4;
+    front.load(at, length_bytes + field + 2);
+    const std::uint64_t length = length_bytes == 8 ? big_endian_64(file, at) : big_endian(file, at, 4);
+    at += length_bytes;
+    if (length > file.size() - std::min(at, file.size())) return;
+    const bool number_in_front = section == 2 && big_endian(file, at + field - 4, 4) != 0;
+    if (!number_in_front) front.load(at, length);
+    at += length;
+  }
+  front.load(at, std::size_t{64} << 10);  // how the pixels are packed, and the first of them
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,113 @@
+// How the first page of a TIFF is stored, by its directory.
+#include <algorithm>
+#include <string>
+
+#include "images/codecs/codec_parts.h"
+#include "images/codecs/file_details.h"
+#include "images/codecs/tiff/tiff_library.h"
+#include "images/codecs/tiff/tiff_page.h"
+#include "images/codecs/tiff/tiff_raw_directory.h"
+#include "images/error.h"
+#include "images/files/file_front.h"
+
+namespace imgpipe {
+namespace {
+
+std::string name_of(TiffCompression compression) {
+  switch (compression) {
+    case TiffCompression::none:
+      return "none";
+    case TiffCompression::ccitt_rle:
+    case TiffCompression::ccitt_rle_words:
+      return "CCITT RLE";
+    case TiffCompression::ccitt_t4:
+      return "CCITT T.4 (fax 3)";
+    case TiffCompression::ccitt_t6:
+      return "CCITT T.6 (fax 4)";
+    case TiffCompression::lzw:
+      return "LZW";
+    case TiffCompression::jpeg:
+      return "JPEG";
+    case TiffCompression::deflate:
+    case TiffCompression::old_deflate:
+      return "deflate";
+    case TiffCompression::packbits:
+      return "PackBits";
+    case TiffCompression::zstd:
+      break;
+  }
+  return "Zstandard";
+}
+
+std::string color_of(const TiffPage& page) {
+  switch (page.color) {
+    case TiffColor::white_is_zero:
+    case TiffColor::black_is_zero:
+      return page.bits == 1 ? "bilevel" : "grey";
+    case TiffColor::palette:
+      return "palette";
+    case TiffColor::cmyk:
+      return "CMYK";
+    case TiffColor::ycbcr:
+      return "YCbCr";
+    case TiffColor::rgb:
+      break;
+  }
+  return "RGB";
+}
+
+std::string layout_of(const TiffPage& page) {
+  const std::int64_t chunks = page.across * page.down * page.planes();
+  const std::string what = page.tiled ? " tile" : " strip";
+  std::string text = std::to_string(chunks) + what + (chunks == 1 ? "" : "s") + " of ";
+  if (page.tiled) text += std::to_string(page.cell_width) + "x" + std::to_string(page.cell_height);
+  const std::int64_t rows = std::min(page.cell_height, page.height);
+  if (!page.tiled) text += std::to_string(rows) + (rows == 1 ? " row" : " rows");
+  return text + (page.separate ? ", channel by channel" : "");
+}
+
+std::string subsampling_of(Bytes file, std::uint64_t offset, const TiffPage& page) {
+  if (page.color != TiffColor::ycbcr) return "";
+  const auto values = TiffDirectory(file, offset).find(TiffTag::ycbcr_subsampling, true);
+  const std::uint64_t across = values && values->size() == 2 ? (*values)[0] : 2,
+                      down = values && values->size() == 2 ? (*values)[1] : 2;
+  if (across == 1 && down == 1) return "4:4:4";
+  if (across == 2) return down == 1 ? "4:2:2" : "4:2:0";
+  return std::to_string(across) + "x" + std::to_string(down);
+}
+
+}  // namespace
+
+FileDetails describe_tiff(Bytes file) {
+  FileDetails details;
+  const std::uint64_t offset = tiff_directory_offset(file, 0).value_or(0);
+  const TiffPage page = read_tiff_page(file, offset, {.lenient = true});
+  details.color = color_of(page);
+  details.channels = page.samples;
+  details.compression = name_of(page.compression);
+  if (page.predicted) details.compression += ", horizontal differencing";
+  details.subsampling = subsampling_of(file, offset, page);
+  details.layout = layout_of(page);
+  const bool big = tiff_number(file.subspan(2, 2), page.big_endian) == 43;
+  details.variant =
+      std::string(big ? "BigTIFF" : "TIFF") + (page.big_endian ? ", big-endian" : ", little-endian");
+  details.decoder = is_for_libtiff(page.compression) ? "libtiff" : "imgpipe";
+  return details;
+}
+
+// The header, the first directory and its values.
+void load_tiff_directory(FileFront& front) {
+  constexpr std::size_t kMostHeader = 16;
+  front.load(0, kMostHeader);
+  const Bytes file = front.bytes();
+  if (file.size() < kMostHeader) return;
+  TiffLayout layout{.big_endian = is_big_endian_tiff(file)};
+  layout.big = layout.number(file.subspan(2, 2)) == 43;
+  const std::uint64_t offset = layout.number(file.subspan(layout.offset_bytes(), layout.offset_bytes()));
+  const TiffPlacedDirectory directory = read_tiff_directory(front.file(), layout, offset);
+  front.load(offset, layout.directory_bytes(directory.fields.size()));
+  for (const TiffPlacedField& field : directory.fields)
+    if (!field.is_inside(layout)) front.load(field.offset(layout), field.bytes);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""What imgpipe writes as JSON against docs/schemas/.
+
+    schemas.py IMGPIPE      exit 1 and a line for everything that is not so; 77: jsonschema is missing
+
+Every schema is one itself, and at least one real output is held against it. A check that cannot fail is none:
+every output is changed in many ways (a key gone, one too many, a value of another type, at every place), and
+each has to be refused. Needs python3-jsonschema.
+"""
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    print("SKIPPED: python3-jsonschema is missing")
+    sys.exit(77)
+
+SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "schemas")
+
+
+def schemas():
+    """Name to validator, of every file."""
+    found = {}
+    for name in sorted(os.listdir(SCHEMAS)):
+        with open(os.path.join(SCHEMAS, name), encoding="utf-8") as file:
+            schema = json.load(file)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        found[name.removesuffix(".schema.json")] = jsonschema.Draft202012Validator(schema)
+    return found
+
+
+class Program:
+    def __init__(self, path, folder):
+        self.path, self.folder = os.path.abspath(path), folder
+
+    def __call__(self, *arguments, codes=(0,)):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+        run = subprocess.run([self.path, *arguments], cwd=self.folder, env=environment, capture_output=True, text=True,
+                             check=False)
+        if run.returncode not in codes:
+            raise SystemExit(f"schemas: imgpipe {' '.join(arguments)} ended with {run.returncode}: {run.stderr}")
+        return run.stdout
+
+    def file(self, name):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return file.read()
+
+
+def make_inputs(imgpipe):
+    os.mkdir(os.path.join(imgpipe.folder, "in"))
+    for name, more in (("a.png", ["--channels", "4"]), ("b.jpg", []), ("c.png", ["--depth", "16"]),
+                       ("d.pgm", []), ("e.tif", [])):
+        imgpipe("synth", f"in/{name}", "--pattern", "photo", "--size", "37x23", *more)
+    with open(os.path.join(imgpipe.folder, "in", "broken.png"), "w", encoding="utf-8") as file:
+        file.write("no image")
+
+
+def outputs(imgpipe):
+    """(schema's name, text) of everything that there is."""
+    make_inputs(imgpipe)
+    cpu = ("--device", "cpu")
+    imgpipe("in/b.jpg", "one.png", *cpu, "--cpu", "--report", "one.json")
+    yield "image", imgpipe.file("one.json")
+    yield "image", imgpipe("in/a.png", "two.jpg", *cpu, "--threads", "1", "--stages", "gray", "--report", "-")
+    imgpipe("in/e.tif", "pages.tif", *cpu, "--pages", "all", "--report", "pages.json")
+    yield "pages", imgpipe.file("pages.json")
+    imgpipe("in", "out", *cpu, "--report", "all.json", "--report", "all.ndjson", codes=(1,))
+    yield "batch", imgpipe.file("all.json")
+    yield "batch", imgpipe("in", "out2", *cpu, "--shard", "1/2", "--report", "-", "--overwrite", codes=(0, 1))
+    imgpipe("in", "out", *cpu, "--skip-existing", "--report", "more.ndjson", codes=(1,))
+    for line in (imgpipe.file("all.ndjson") + imgpipe.file("more.ndjson")).splitlines():
+        yield "batch-line", line
+    yield "report", imgpipe("report", "all.ndjson", "more.ndjson", "--json", "-", codes=(1,))
+    yield "stats", imgpipe("stats", "in", "--json", "-", "--percentiles", "5,99.9", "--per-image", "each.json",
+                           codes=(1,))
+    yield "stats-images", imgpipe.file("each.json")
+    imgpipe("stats", "in", "-q", "--per-image", "each.ndjson", codes=(1,))
+    for line in imgpipe.file("each.ndjson").splitlines():
+        yield "stats-line", line
+    yield "devices", imgpipe("devices", "--json")
+    yield "info", imgpipe("info", "in", "pages.tif", "--json", "-", codes=(1,))
+    yield "bench", imgpipe("bench", "--list", "--format", "json")
+
+
+def places(value, path=()):
+    """Where there is an object, by the keys that lead to it."""
+    if isinstance(value, dict):
+        yield path
+        for key, below in value.items():
+            yield from places(below, path + (key,))
+    elif isinstance(value, list) and value:
+        yield from places(value[0], path + (0,))
+
+
+def at(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
+def shortened(value):
+    """The same with no long list: to change it takes less time."""
+    if isinstance(value, dict):
+        return {key: shortened(below) for key, below in value.items()}
+    return [shortened(one) for one in value[:3]] if isinstance(value, list) else value
+
+
+def changed(value, path, change):
+    copied = copy.deepcopy(value)
+    change(at(copied, path))
+    return copied
+
+
+def unnoticed(validator, value):
+    """The changes that the schema lets pass. Where keys are names of things, any of them may be gone."""
+    for path in places(value):
+        one_more = changed(value, path, lambda place: place.update({"no such key": [[[]]]}))
+        if validator.is_valid(one_more):
+            yield f"a key too many in {path}"
+        names_of_things = any(validator.is_valid(changed(value, path, lambda place, other=other: place.update(other)))
+                              for other in ({"no such key": "text"}, {"no such key": 1}, {"no such key": [1]})) \
+            or path[-1:] == ("channels",)
+        for key in at(value, path):
+            if not names_of_things and validator.is_valid(changed(value, path, lambda place, key=key: place.pop(key))):
+                yield f"{path} without {key}"
+            if validator.is_valid(changed(value, path, lambda place, key=key: place.update({key: [[[]]]}))):
+                yield f"{path}: {key} of another type"
+
+
+def check(imgpipe_path):
+    complaints, seen, validators = [], set(), schemas()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in outputs(Program(imgpipe_path, folder)):
+            value = json.loads(text)
+            errors = list(validators[name].iter_errors(value))
+            complaints += [f"{name}: {list(error.absolute_path)}: {error.message[:300]}" for error in errors]
+            if not errors and name not in seen:
+                complaints += [f"{name}: the schema does not notice: {change}" for change in
+                               unnoticed(validators[name], shortened(value))]
+            if value.get("schema") != f"imgpipe/{name}/1":
+                complaints.append(f"{name}: says that it is {value.get('schema')}")
+            seen.add(name)
+    complaints += [f"{name}: no output is held against it" for name in validators if name not in seen]
+    return complaints
+
+
+def main():
+    complaints = check(sys.argv[1])
+    for complaint in complaints:
+        print("schemas: " + complaint)
+    print(f"schemas: {'wrong' if complaints else 'every output is as its schema says'}")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+// imgpipe info as a user runs it: which files it looks at, what it says of them, and what it says of those
+// that are none.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/batch_cli.h"
+
+namespace imgpipe::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class InfoCli : public BatchCli {
+ protected:
+  [[nodiscard]] static RunResult info(std::vector<std::string> arguments, const std::string& input = "") {
+    arguments.insert(arguments.begin(), "info");
+    RunOptions options;
+    options.input = input;
+    return run_imgpipe(arguments, options);
+  }
+  [[nodiscard]] static Json json_of(const RunResult& run) {
+    Json json = Json::parse(run.out, nullptr, false);
+    EXPECT_FALSE(json.is_discarded()) << run.out << run.err;
+    return json;
+  }
+};
+
+TEST_F(InfoCli, OneFileHasALineAFact) {
+  const RunResult run = info({file("in/b.jpg")});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  for (const char* line :
+       {"format:", "size:            40x30 pixels\n", "colour:          YCbCr, 8 bits a sample\n",
+        "compression:     baseline DCT, Huffman, 4:2:0\n", "metadata:        none\n",
+        "on a device:     yes\n"})
+    EXPECT_NE(run.out.find(line), std::string::npos) << line << run.out;
+  EXPECT_EQ(info({file("in/b.jpg"), "-q"}).out, "");
+}
+
+TEST_F(InfoCli, SeveralHaveALineEach) {
+  const RunResult run = info({in()});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(lines(run.out), 4U) << run.out;  // a head, and three
+  EXPECT_EQ(run.out.find("d.png"), std::string::npos);
+  const RunResult all = info({in(), "--recursive", "--exclude", "*.bmp"});
+  EXPECT_EQ(lines(all.out), 5U) << all.out;
+  EXPECT_NE(all.out.find("d.png"), std::string::npos);
+}
+
+TEST_F(InfoCli, JsonHoldsAllOfIt) {
+  const RunResult run = info({in(), "--recursive", "--json", "-"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(lines(run.err), 6U);  // the table
+  const Json json = json_of(run);
+  EXPECT_EQ(json["schema"], "imgpipe/info/1");
+  ASSERT_EQ(json["images"].size(), 5U);
+  const Json& jpeg = json["images"][1];
+  EXPECT_EQ(jpeg["input"], file("in/b.jpg"));
+  EXPECT_EQ(jpeg["format"], "jpeg");
+  EXPECT_EQ(jpeg["width_pixels"], 40);
+  EXPECT_EQ(jpeg["stored_height_pixels"], 30);
+  EXPECT_EQ(jpeg["file_bytes"], fs::file_size(file("in/b.jpg")));
+  EXPECT_EQ(jpeg["subsampling"], "4:2:0");
+  EXPECT_EQ(jpeg["device_decodes"], true);
+  EXPECT_EQ(jpeg["metadata"], Json::array());
+  EXPECT_EQ(json["failures"], Json::array());
+}
+
+TEST_F(InfoCli, DamagedFilesAreALineEachAndTheOthersAreListed) {
+  save_text(file("in/broken.png"), "no image");
+  save_text(file("in/empty.jpg"), "");
+  const std::string whole = load_text(file("in/b.jpg"));
+  save_text(file("in/cut.jpg"), whole.substr(0, 100));
+  const RunResult run = info({in(), file("gone.png"), "--json", file("out.json")});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(lines(run.err), 4U) << run.err;
+  EXPECT_EQ(lines(run.out), 4U) << run.out;
+  const Json json = Json::parse(load_text(file("out.json")));
+  EXPECT_EQ(json["images"].size(), 3U);
+  ASSERT_EQ(json["failures"].size(), 4U);
+  for (const Json& failure : json["failures"]) {
+    EXPECT_EQ(failure["error"], "input");
+    EXPECT_EQ(failure["reason"].get<std::string>().find(folder_.path().string()), std::string::npos)
+        << failure["reason"];
+  }
+}
+
+TEST_F(InfoCli, HostileNamesAreMadePrintable) {
+  const std::string name = "in/\x1B[31m\n.png";
+  fs::copy_file(file("in/a.png"), file(name));
+  const RunResult run = info({file(name)});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out.find('\x1B'), std::string::npos);
+  EXPECT_NE(run.out.find("\\x1B[31m\\x0A.png"), std::string::npos) << run.out;
+}
+
+TEST_F(InfoCli, ReadsStdinAndLists) {
+  const RunResult one = info({"-"}, load_text(file("in/a.png")));
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_NE(one.out.find("file:            stdin\n"), std::string::npos) << one.out;
+  const RunResult none = info({"-"}, "no image");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(none.err.find("imgpipe: stdin: "), 0U) << none.err;
+  const RunResult list = info({in(), "--files-from", "-"}, "a.png\nsub/d.png\n");
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  EXPECT_EQ(lines(list.out), 3U) << list.out;
+  expect_refused(info({"-", "-"}), "stdin (-) can be read once");
+  expect_refused(info({"-", "--files-from", "-"}), "cannot be an image too");
+}
+
+TEST_F(InfoCli, RefusesWhatCannotBeMeant) {
+  expect_refused(info({}), "INPUT is missing");
+  expect_refused(info({file("in"), "--json", "x.txt"}), "ends in none of .json");
+  save_text(file("mine.json"), "{\"a\": 1}");
+  expect_refused(info({in(), "--json", file("mine.json")}), "was not written by imgpipe");
+  fs::create_directories(file("nothing"));
+  expect_refused(info({file("nothing")}), "no images found");
+}
+
+}  // namespace
+}  // namespace imgpipe::test
