@@ -1,5 +1,5 @@
 // Tables and plots of what the lab measured.
-#include "app/bench/bench_table.h"
+#include "app/report/result_table.h"
 
 #include <string>
 #include <vector>
@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/bench/bench_plot.h"
+#include "app/report/axis.h"
 
 namespace imgpipe::test {
 namespace {

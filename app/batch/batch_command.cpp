@@ -61,7 +61,7 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
   if (options.output == kStandardStream)
     throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
   for (const std::string& file : options.report_files) {
-    if (file.ends_with(".csv"))
+    if (file.ends_with(".csv") || file.ends_with(".html"))
       throw Error(ErrorKind::usage,
                   "--report: " + printable(file) + ": a batch is reported as .json or .ndjson");
   }

@@ -42,7 +42,8 @@ bool own_text(std::string_view head) {
   if (take(rest, "[") && take(rest, R"({"name":"process_name")")) return head.find("imgpipe") != head.npos;
   const bool table = head.starts_with("name,kind,time_ms,") || head.starts_with("bin,before_") ||
                      head.starts_with("input,status,group,");
-  return table || (head.starts_with("<svg ") && head.find(kSvgMark) != head.npos);
+  const bool drawn = head.starts_with("<svg ") || head.starts_with("<!DOCTYPE html>");
+  return table || (drawn && head.find(kSvgMark) != head.npos);
 }
 
 std::string why_not_replaceable(const std::string& path, Replace replace,

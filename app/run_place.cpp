@@ -1,0 +1,54 @@
+#include "app/run_place.h"
+
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace imgpipe {
+namespace {
+
+std::string quoted(const std::string& argument) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) return argument;
+  std::string out = "'";
+  for (const char c : argument) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+RunPlace run_place() {
+  RunPlace place;
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  std::array<char, 32> text{};
+  if (::gmtime_r(&now, &utc) != nullptr &&
+      std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
+    place.date = text.data();
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) == 0) place.host = name.data();
+  return place;
+}
+
+std::string command_text() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string argument;
+  if (!std::getline(file, argument, '\0')) return "";
+  std::string text = "imgpipe";
+  while (std::getline(file, argument, '\0')) text += " " + quoted(argument);
+  return text;
+}
+
+std::int64_t peak_memory_bytes() {
+  struct rusage usage {};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+}  // namespace imgpipe
