@@ -138,14 +138,13 @@ class ImageRun {
       log_warning(input_name(options_.input) + ": " + damage);
     const PageRange range =
         naming(input_name(options_.input), [&] { return chosen_pages(*options_.pages, list.size()); });
-    image_.set_page({.whole_stack = list.size() == 1});
+    if (list.size() > 1) image_.set_page({});
     image_.read(naming(image_.files().input_name, [&] { return list.page(range.first - 1); }));
   }
 
   // What of the results depends on the plan.
   void check_results_of(const Plan& plan) {
-    if (!options_.histogram_file.empty() && before_step(plan) == plan.steps.size())
-      throw Error(ErrorKind::usage, "--histogram needs hist or contrast among the stages");
+    check_histogram(options_, plan);
     for (const StageFile& file : stage_files(options_.keep_stages_folder, plan)) {
       in_use_.add("--keep-stages", file.path);
       check_replaceable(file.path, why_no_image(file.path, options_.replace));

@@ -113,6 +113,16 @@ std::size_t before_step(const Plan& plan) {
   return reads == plan.steps.end() ? found : *reads->counted_by;
 }
 
+void check_histogram(const ProcessOptions& options, const Plan& plan) {
+  if (options.histogram_file.empty() || before_step(plan) < plan.steps.size()) return;
+  const bool of_series = !options.series_steps.empty();
+  const bool of_file = options.stage_list.find(":range=") != std::string::npos;
+  const char* const why = of_series ? " among the stages: range=series counts in a pass of its own"
+                          : of_file ? " among the stages: contrast with range=FILE counts nothing"
+                                    : " or contrast among the stages";
+  throw Error(ErrorKind::usage, std::string("--histogram needs hist") + why);
+}
+
 std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
   std::vector<ContrastRange> ranges;
   for (const Step& step : outcome.plan.steps) {

@@ -27,6 +27,8 @@ void make_result_folder(const std::string& path);
 // The step whose counts --histogram calls "before": the one the first contrast used, else the first; as many
 // as there are steps where none counts.
 [[nodiscard]] std::size_t before_step(const Plan& plan);
+// Throws Error(usage) where --histogram is given and no step counts.
+void check_histogram(const ProcessOptions& options, const Plan& plan);
 // What each contrast found.
 [[nodiscard]] std::vector<ContrastRange> contrast_ranges(Outcome& outcome);
 // The counts before and after, of a job with Job::keep_pixels. `name`: of the input, for people.

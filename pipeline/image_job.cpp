@@ -1,5 +1,6 @@
 #include "pipeline/image_job.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -10,6 +11,15 @@
 #include "pipeline/decode_row.h"
 
 namespace imgpipe {
+namespace {
+
+// What the plan puts in only brings samples into another layout; depth:8* is a selectable stage.
+bool changes_values(const Step& step) {
+  if (!step.parts.empty()) return std::ranges::any_of(step.parts, changes_values);
+  return step.stage->selectable && step.stage->writes_pixels && !step.stage->moves_pixels;
+}
+
+}  // namespace
 
 std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
   if (loss == DepthLoss::none) return {};
@@ -68,6 +78,7 @@ std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
   for (const Step& step : image_.plan.steps) {
     const bool resized = step.in.width != step.out.width || step.in.height != step.out.height;
     use.moved = use.moved || step.stage->moves_pixels;
+    use.revalued = use.revalued || changes_values(step);
     use.scaled = use.scaled || (resized && !step.stage->moves_pixels);
   }
   KeptMetadata kept = naming(files_.input_name, [&] { return keep_metadata(input_.bytes(), use); });

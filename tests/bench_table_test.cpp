@@ -1,6 +1,4 @@
 // Tables and plots of what the lab measured.
-#include "app/report/result_table.h"
-
 #include <string>
 #include <vector>
 
@@ -9,6 +7,7 @@
 
 #include "app/bench/bench_plot.h"
 #include "app/report/axis.h"
+#include "app/report/result_table.h"
 
 namespace imgpipe::test {
 namespace {

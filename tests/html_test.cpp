@@ -58,7 +58,8 @@ TEST(HtmlText, ShortenedTextsKeepWholeCharacters) {
   EXPECT_EQ(shortened("short", 5), "short");
   EXPECT_EQ(shortened("abcdefghij", 8), "ab...hij");
   EXPECT_EQ(shortened("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f", 7), "\xc3\xa4...\xc3\x9f");
-  EXPECT_EQ(shortened("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f", 6), "...");
+  EXPECT_EQ(shortened("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f", 6), "...\xc3\x9f");
+  EXPECT_EQ(shortened("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f", 5), "...");
 }
 
 TEST(HtmlPage, IsOneFileThatImgpipeMayReplace) {

@@ -304,6 +304,42 @@ TEST(Metadata, ADescriptionOfOtherPixelsDoesNotGoAlong) {
   EXPECT_EQ(lost("a cell", true, true), "");
 }
 
+// min= and max= are the samples that ImageJ shows as black and white.
+TEST(Metadata, ImageJsDisplayRangeIsThatOfTheSamplesAsTheyWere) {
+  const auto with = [](std::string_view text) {
+    Metadata given;
+    given.fields = {tiff_field<char>(270, 2, std::vector<char>(text.begin(), text.end()))};
+    return file_with(Format::tiff, given);
+  };
+  const auto kept = [&](std::string_view text, Format output, bool revalued) {
+    return keep_metadata(with(text), {.output = output, .shape = {17, 11, 3}, .revalued = revalued});
+  };
+  constexpr std::string_view kGone = "ImageJ's display range (of the samples as they were)";
+  using namespace std::string_view_literals;
+  for (const auto& [before, after] :
+       {std::pair{"ImageJ=1.54f\nunit=um\nmin=3.0\nmax=99.0\nloop=false\n\0"sv,
+                  "ImageJ=1.54f\nunit=um\nloop=false\n\0"sv},
+        {"ImageJ=1.54f\nmin=0\nmax=7\0"sv, "ImageJ=1.54f\n\0"sv},
+        {"ImageJ=1\nmax=5\nrmin=1\nminimum=2\n\0"sv, "ImageJ=1\nrmin=1\nminimum=2\n\0"sv}}) {
+    const KeptMetadata changed = kept(before, Format::tiff, true);
+    ASSERT_EQ(changed.metadata->fields.size(), 1U);
+    const TiffMetadataField& field = changed.metadata->fields[0];
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(field.data.data()), field.data.size()), after);
+    EXPECT_EQ(field.count, after.size());
+    EXPECT_EQ(lost_metadata_text(changed.lost), kGone);
+    const KeptMetadata same = kept(before, Format::tiff, false);
+    EXPECT_EQ(same.metadata->fields[0].count, before.size());
+    EXPECT_EQ(lost_metadata_text(same.lost), "");
+  }
+  for (const std::string_view text : {"min=3\nmax=9\n\0"sv, "ImageJ=1.54f\nunit=um\n\0"sv, "ImageJ=\0"sv}) {
+    const KeptMetadata changed = kept(text, Format::tiff, true);
+    EXPECT_EQ(changed.metadata->fields[0].count, text.size()) << text;
+    EXPECT_EQ(lost_metadata_text(changed.lost), "") << text;
+  }
+  EXPECT_EQ(lost_metadata_text(kept("ImageJ=1\nmin=3\n\0"sv, Format::jpeg, true).lost).find("min"),
+            std::string::npos);
+}
+
 TEST(Metadata, KeysOfAGeoTiffMustFit) {
   const Bytes file = file_with(Format::tiff, tiff_metadata(6));
   const KeptMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});

@@ -164,5 +164,31 @@ TEST_F(RangeCli, RefusesWhatIsNoRange) {
   EXPECT_FALSE(fs::exists(file("o.png")));
 }
 
+// The step counts nothing then, although it is written as contrast.
+TEST_F(RangeCli, AHistogramNeedsHistBesideIt) {
+  write_samples("in/a.png", {2, 1, 1}, {10, 20});
+  write_stats("s.json");
+  const auto histogram_of = [&](const std::string& stages) {
+    return run_imgpipe({file("in/a.png"), file("o.png"), "--stages", stages, "-q", "--histogram",
+                        file("h.json"), "--overwrite", "--device", "cpu"});
+  };
+  const RunResult run = histogram_of("contrast:range=" + file("s.json"));
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.err,
+            "imgpipe: --histogram needs hist among the stages: contrast with range=FILE counts nothing\n");
+  EXPECT_EQ(histogram_of("hist,contrast:range=" + file("s.json")).exit_code, 0);
+  EXPECT_EQ(histogram_of("contrast").exit_code, 0);
+  EXPECT_EQ(histogram_of("invert").err, "imgpipe: --histogram needs hist or contrast among the stages\n");
+}
+
+TEST_F(RangeCli, HelpTellsOfIt) {
+  const std::string help = run_imgpipe({"--help"}).out;
+  const std::size_t at = help.find("\n    range ");
+  ASSERT_NE(at, std::string::npos) << help;
+  EXPECT_GT(at, help.find("clip-high"));
+  for (const char* words : {"range=FILE.json", "range=series"})
+    EXPECT_NE(help.find(words, at), std::string::npos) << help;
+}
+
 }  // namespace
 }  // namespace imgpipe::test

@@ -3,9 +3,11 @@
 #include "images/files/temporary_file.h"
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -181,6 +183,29 @@ TEST_F(TemporaryFiles, NeedNoLocks) {
   write_file(folder_.file("a.png"), kBytes);
   save_text(folder_.file(".a.png.imgpipe-0a1b2c3d"), "left");
   EXPECT_EQ(clean("a.png"), 0U) << "nobody knows whether its writer lives";
+}
+
+// Another thread is in the middle of a file, and wants to write more; the one that ends all writing has still
+// something to say.
+TEST_F(TemporaryFiles, WhoEndsAllWritingMayGoOn) {
+  const auto act = [this] {
+    TemporaryFile begun(folder_.file("begun.png"));
+    end_all_writing();
+    std::thread other([this] { write_file(folder_.file("late.png"), kBytes); });
+    other.detach();
+    bool lost = false;
+    try {
+      begun.put_in_place();
+    } catch (const Error&) {
+      lost = true;
+    }
+    write_file(folder_.file("report.json"), kBytes);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const bool is_right = lost && fs::exists(folder_.file("report.json")) &&
+                          !fs::exists(folder_.file("begun.png")) && !fs::exists(folder_.file("late.png"));
+    ::_exit(is_right ? 0 : 1);
+  };
+  EXPECT_EXIT(act(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

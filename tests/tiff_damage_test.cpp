@@ -217,8 +217,7 @@ TEST(TiffDamage, ChecksumsOfDeflateAreJudged) {
   EXPECT_NE(failure(file).find("checksum"), std::string::npos);
 }
 
-// ---- bombs
-// ----------------------------------------------------------------------------------------------------
+// ---- bombs --------------------------------------------------------------------------------------------
 
 void expect_cheap_refusal(const FileBytes& file, const std::string& reason, DecodeOptions options = {}) {
   std::int64_t most = 0;

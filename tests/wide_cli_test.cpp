@@ -226,8 +226,7 @@ TEST_F(Wide, StbCutsAtReading) {
   EXPECT_EQ(json_in("r.json")["input"]["sample_bits"], 8);
 }
 
-// ---- folders
-// ------------------------------------------------------------------------------------------------
+// ---- folders ------------------------------------------------------------------------------------------
 
 TEST_F(Wide, AFolderOfBoth) {
   fs::create_directories(folder_.path() / "in");
@@ -263,8 +262,7 @@ TEST_F(Wide, AFolderOfBoth) {
   EXPECT_EQ(json_in("j.json")["reduced_to_8_bits"], 2);
 }
 
-// ---- histograms
-// ---------------------------------------------------------------------------------------------
+// ---- histograms ---------------------------------------------------------------------------------------
 
 TEST_F(Wide, HistogramFiles) {
   save_image("in.png", levels_of(300, 1), Format::png);
@@ -296,8 +294,7 @@ TEST_F(Wide, HistogramFiles) {
   EXPECT_LT(svg.size(), 40'000U);
 }
 
-// ---- devices
-// ------------------------------------------------------------------------------------------------
+// ---- devices ------------------------------------------------------------------------------------------
 
 // By the table: as soon as every step has a function on CUDA devices this refusal is gone.
 TEST_F(Wide, AnExplicitDeviceRefusesWhatItHasNoFunctionFor) {
@@ -316,8 +313,7 @@ TEST_F(Wide, AnExplicitDeviceRefusesWhatItHasNoFunctionFor) {
   EXPECT_EQ(image_in("out.png").shape(), (Shape{40, 30, 1, SampleType::u16}));
 }
 
-// ---- test images
-// ----------------------------------------------------------------------------------------------
+// ---- test images --------------------------------------------------------------------------------------
 
 TEST_F(Wide, SynthMakesThem) {
   for (const auto& [name, channels] : {std::pair{"n.png", 3}, {"n.pgm", 1}, {"n.ppm", 3}}) {

@@ -270,10 +270,15 @@ class BatchRun {
   }
 
   // What is still on its way after the time of grace is dropped: its threads cannot be ended one by one.
+  // Reports come when no further output can come to its place, so that they tell of all that are there.
   [[noreturn]] void abandon() {
+    end_all_writing();
+    // What was in its place before. What fails from now on has lost its file just here.
+    while (std::optional<BatchResult> result = batch_->next(kLook)) {
+      if (!result->failed) take(*result);
+    }
     try {
       reports_.write_whole_files(totals_);
-      end_all_writing();
       finish_reports();
     } catch (const Error& error) {
       log_error(error.what());

@@ -41,7 +41,7 @@ bool own_text(std::string_view head) {
   rest = head;
   if (take(rest, "[") && take(rest, R"({"name":"process_name")")) return head.find("imgpipe") != head.npos;
   const bool table = head.starts_with("name,kind,time_ms,") || head.starts_with("bin,before_") ||
-                     head.starts_with("input,status,group,");
+                     head.starts_with("input,status,group,") || head.starts_with("input,page,status,group,");
   const bool drawn = head.starts_with("<svg ") || head.starts_with("<!DOCTYPE html>");
   return table || (drawn && head.find(kSvgMark) != head.npos);
 }

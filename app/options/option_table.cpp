@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/options/range_file.h"
 #include "images/codecs/codec.h"
 #include "images/synth.h"
 #include "kernels/stage.h"
@@ -12,6 +13,20 @@ namespace imgpipe {
 namespace {
 
 constexpr const char* kBatchGroup = "Batch";
+
+// Their names.
+template <class Condition>
+std::string formats_that(const Condition& condition) {
+  std::string names;
+  for (const FormatInfo& info : format_table()) {
+    if (condition(info)) names += (names.empty() ? "" : ", ") + std::string(info.name);
+  }
+  return names;
+}
+
+std::string formats_of_16_bits() {
+  return formats_that([](const FormatInfo& info) { return info.writable && info.written_bits == 16; });
+}
 
 std::vector<OptionRow> encode_rows() {
   std::vector<OptionRow> rows{
@@ -99,6 +114,7 @@ HelpTable stage_help() {
                             told ? "as --" + std::string(parameter.option) + ", for this step"
                                  : std::string(parameter.help) + " [" + allowed_values(parameter) + "]"});
     }
+    if (stage.name == kRangedStage) table.rows.push_back({"  range", std::string(kRangeHelp)});
   }
   return table;
 }
@@ -109,11 +125,7 @@ const std::vector<ParameterOption>& parameter_options() {
 }
 
 std::string writable_formats() {
-  std::string names;
-  for (const FormatInfo& info : format_table()) {
-    if (info.writable) names += (names.empty() ? "" : ", ") + std::string(info.name);
-  }
-  return names;
+  return formats_that([](const FormatInfo& info) { return info.writable; });
 }
 
 std::vector<OptionRow> batch_rows() {
@@ -211,7 +223,7 @@ std::vector<OptionRow> synth_rows() {
        "1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA); default: 3, and 1 for pgm. "
        "Alpha rises from top to bottom"},
       {"Pattern", "depth", "8|16", "8",
-       "Bits a sample; 16 for png, pgm, ppm and pnm. N, T, V are then values of 16 bits"},
+       "Bits a sample; 16 for " + formats_of_16_bits() + ". N, T, V are then values of 16 bits"},
       {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"}};
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));

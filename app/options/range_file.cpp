@@ -22,7 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kStep = "contrast";
 constexpr std::string_view kKey = "range=";
 constexpr std::string_view kSeries = "series";
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
@@ -123,7 +122,7 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   std::vector<std::string> steps = parts_of(list, ',');
   for (std::string& step : steps) {
     std::vector<std::string> parts = parts_of(step, ':');
-    if (parts.front() != kStep) continue;
+    if (parts.front() != kRangedStage) continue;
     std::optional<std::string> path;
     std::erase_if(parts, [&](const std::string& part) {
       if (!part.starts_with(kKey)) return false;

@@ -4,11 +4,18 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {
+
+// For --help: the stage that may have a range, and what the range may be.
+inline constexpr std::string_view kRangedStage = "contrast";
+inline constexpr std::string_view kRangeHelp =
+    "One lo and hi for all images: range=FILE.json, of the counts that imgpipe stats --json or --histogram "
+    "wrote; range=series, of all the pages that --pages chooses";
 
 // Steps contrast:...:range=series are left as contrast:..., and are these of the list: their range is that of
 // all pages of the input (pipeline/pages/page_run.h).

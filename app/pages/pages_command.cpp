@@ -74,11 +74,7 @@ class PagesRun {
   void judge(const Plan& plan, const ImageHeader& header) {
     if (const Step* const lacking = step_without_cuda(plan); lacking != nullptr && not_on_cuda_.empty())
       not_on_cuda_ = why_not_on_cuda(*lacking);
-    if (!options_.histogram_file.empty() && before_step(plan) == plan.steps.size())
-      throw Error(ErrorKind::usage, options_.series_steps.empty()
-                                        ? "--histogram needs hist or contrast among the stages"
-                                        : "--histogram needs hist among the stages: range=series counts in a "
-                                          "pass of its own");
+    check_histogram(options_, plan);
     if (!facts_.pages) {
       say_plan(plan);
       facts_.pages.emplace();

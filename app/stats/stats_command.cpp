@@ -11,6 +11,7 @@
 #include "app/batch/batch_files.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/progress.h"
+#include "app/batch/running_batch.h"
 #include "app/batch/shard.h"
 #include "app/command.h"
 #include "app/exit_code.h"
@@ -18,6 +19,7 @@
 #include "app/log.h"
 #include "app/result_files.h"
 #include "app/signals.h"
+#include "app/stats/stats_counter.h"
 #include "app/stats/stats_options.h"
 #include "app/stats/stats_report.h"
 #include "app/stats/stats_totals.h"
@@ -27,7 +29,7 @@
 #include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/batch/batch.h"
-#include "pipeline/statistics/counting_writer.h"
+#include "pipeline/batch/page_batch.h"
 
 namespace imgpipe {
 namespace {
@@ -61,13 +63,14 @@ class StatsRun {
       : options_(options),
         process_(options.process),
         found_(find_batch_files(process_)),
+        counter_(found_.files.size(), !options.per_image_file.empty(), options.percents),
         progress_(!process_.talk.quiet) {
     totals_.images = found_.files.size();
     totals_.problems = found_.problems;
     totals_.stages = process_.stage_list;
+    if (process_.pages) totals_.pages = 0;
     totals_.percents = options.percents;
     if (process_.batch.shard) totals_.shard = shard_text(*process_.batch.shard);
-    if (!options_.per_image_file.empty()) images_.resize(found_.files.size());
   }
 
   int run() {
@@ -107,9 +110,17 @@ class StatsRun {
     start_ = Clock::now();
     const SignalsNoted signals;
     BatchSettings settings = set_up_batch(process_, found_.files.size()).settings;
-    settings.memory_bytes -= std::min(kept_bytes(), settings.memory_bytes / 2);
-    settings.use_rows = [this](const ImageFiles& files, const Shape& shape) { return count(files, shape); };
-    batch_ = std::make_unique<Batch>(items(), std::move(settings));
+    take_memory(settings);
+    if (process_.pages) {
+      batch_ = std::make_unique<RunningBatchOf<PageBatch>>(
+          items(), std::move(settings), PageWish{*process_.pages, {}},
+          [this](std::size_t input) { return counter_.use_pages(input); });
+    } else {
+      settings.use_rows = [this](const ImageFiles& files, const Shape& shape) {
+        return counter_.use_image(files, shape);
+      };
+      batch_ = std::make_unique<RunningBatchOf<Batch>>(items(), std::move(settings));
+    }
     follow(signals);
     signal_ = signals.received();
     fatal_ = batch_->fatal();
@@ -123,37 +134,22 @@ class StatsRun {
     }
     if (!batch_->finished()) abandon();
     batch_.reset();
-    totals_.groups = collector_.groups();
+    totals_.groups = counter_.groups();
     std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // in the order of the files
   }
 
-  // What is kept of every image until the end, with --per-image.
-  [[nodiscard]] std::int64_t kept_bytes() const {
-    constexpr std::int64_t kChannels = 4;
-    constexpr std::int64_t kOfMalloc = 32;
-    const auto percents = static_cast<std::int64_t>(options_.percents.size() * sizeof(int)) + kOfMalloc;
-    const std::int64_t channel = static_cast<std::int64_t>(sizeof(ChannelStatistics)) + percents;
-    const std::int64_t image =
-        static_cast<std::int64_t>(sizeof(StatsImage)) + kOfMalloc + kChannels * channel;
-    return static_cast<std::int64_t>(images_.size()) * image;
-  }
-
-  // From any thread.
-  RowUse count(const ImageFiles& files, const Shape& shape) {
-    auto counts = std::make_shared<SampleCounts>();
-    RowUse use;
-    use.writer = make_counting_writer(shape, counts);
-    use.accept = [this, counts, number = files.number] {
-      StatsImage image;
-      if (!images_.empty()) {
-        for (int c = 0; c < counts->channels(); ++c)
-          image.channels.push_back(statistics_of(counts->of(c), totals_.percents));
-      }
-      collector_.add(*counts);
-      *counts = {};
-      if (!images_.empty()) images_[number] = std::move(image);
-    };
-    return use;
+  // With --memory images have what is left.
+  void take_memory(BatchSettings& settings) {
+    std::int64_t kept = 0;
+    if (!options_.per_image_file.empty()) {
+      const auto files = static_cast<std::int64_t>(found_.files.size());
+      const bool grows = process_.pages.has_value();  // nobody knows how many pages there are
+      const std::int64_t rows = settings.memory_bytes / 4;
+      if (grows && settings.memory_is_limit) counter_.set_most_row_bytes(rows);
+      kept += grows ? rows : files * counter_.row_bytes();
+    }
+    if (process_.pages) kept += settings.jobs * StatsCounter::kPagesBytes;
+    settings.memory_bytes -= std::min(kept, settings.memory_bytes / 2);
   }
 
   // Takes results until there are no more, or until a signal's time of grace is over.
@@ -184,14 +180,17 @@ class StatsRun {
     }
     ++totals_.counted;
     const ImageHeader& header = result.header;
-    pixels_ += header.shape.pixels();
+    if (totals_.pages) {
+      *totals_.pages += result.pages;
+      pixels_ += result.pixels;
+    } else {
+      counter_.image_done(result);
+      pixels_ += header.shape.pixels();
+    }
     if (header.bits_per_sample > 8 && header.shape.sample == SampleType::u8)
       note(totals_.reduced, file, std::to_string(header.bits_per_sample) + " bits");
-    if (!header.profile.empty()) note(totals_.profiles, file, header.profile);
-    if (images_.empty()) return;
-    StatsImage& image = images_[result.item];
-    image.shape = result.output;
-    image.bits_per_sample = header.bits_per_sample;
+    const std::string& profile = totals_.pages ? result.lost_profile : header.profile;
+    if (!profile.empty()) note(totals_.profiles, file, profile);
   }
 
   // The example is the first by name, whichever came first.
@@ -221,7 +220,7 @@ class StatsRun {
     const bool is_whole = totals_.stopped.empty();
     const std::string& rows = options_.per_image_file;
     if (is_whole && !rows.empty())
-      naming(printable(rows), [&] { write_stats_images(totals_, found_.files, images_, rows); });
+      naming(printable(rows), [&] { write_stats_images(totals_, found_.files, counter_.rows(), rows); });
     if (is_whole && !options_.json_file.empty()) write_result(options_.json_file, stats_json(totals_));
     if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
       log_warning("not all images were counted: no results are written");
@@ -244,14 +243,13 @@ class StatsRun {
   const ProcessOptions& process_;
   BatchFiles found_;
   StatsTotals totals_;
-  StatisticsCollector collector_;
-  std::vector<StatsImage> images_;  // with --per-image, each by its file; else empty
+  StatsCounter counter_;
   const BatchFile* first_reduced_ = nullptr;
   const BatchFile* first_profile_ = nullptr;
   std::int64_t pixels_ = 0;
   Progress progress_;
   Clock::time_point start_;
-  std::unique_ptr<Batch> batch_;
+  std::unique_ptr<RunningBatch> batch_;
   std::optional<Error> fatal_;
   int signal_ = 0;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -112,17 +113,18 @@ const StatsFailure* failure_of(const StatsTotals& totals, const BatchFile& file)
   return found == totals.failures.end() || found->file != &file ? nullptr : &*found;
 }
 
-// Every key of an image.
+// Every key of an image, or page.
 Json image_json(const StatsTotals& totals, const BatchFile& file, const StatsImage& image) {
   Json json{{"imgpipe", build_info().version}, {"input", printable(file.input)}, {"status", "failed"}};
-  for (const char* key : {"error", "reason", "group", "width_pixels", "height_pixels", "bits_per_sample",
-                          "maximum", "channels"})
+  for (const char* key : {"page", "error", "reason", "group", "width_pixels", "height_pixels",
+                          "bits_per_sample", "maximum", "channels"})
     json[key] = nullptr;
   if (const StatsFailure* failure = failure_of(totals, file)) {
     json["error"] = kind_of_error(failure->kind);
     json["reason"] = failure->reason;
     return json;
   }
+  if (image.page > 0) json["page"] = image.page;
   json["status"] = "counted";
   json["group"] = group_name(image.shape.color_channels() > 1);
   json["width_pixels"] = image.shape.width;
@@ -138,7 +140,7 @@ Json image_json(const StatsTotals& totals, const BatchFile& file, const StatsIma
 }
 
 std::string csv_head(const std::vector<Percent>& percents) {
-  std::string line = "input,status,group,width_pixels,height_pixels,bits_per_sample,maximum";
+  std::string line = "input,page,status,group,width_pixels,height_pixels,bits_per_sample,maximum";
   for (const std::string_view name : kChannelNames) {
     for (const char* column : {"min", "max", "mean", "deviation"})
       line += "," + std::string(name) + "_" + column;
@@ -154,7 +156,7 @@ std::string csv_line(const StatsTotals& totals, const BatchFile& file, const Sta
   };
   std::string line;
   for (const char* key :
-       {"input", "status", "group", "width_pixels", "height_pixels", "bits_per_sample", "maximum"})
+       {"input", "page", "status", "group", "width_pixels", "height_pixels", "bits_per_sample", "maximum"})
     line += (line.empty() ? "" : ",") + field(json[key]);
   for (const std::string_view name : kChannelNames) {
     const bool has = json["channels"].is_object() && json["channels"].contains(std::string(name));
@@ -174,6 +176,7 @@ std::string stats_json(const StatsTotals& totals) {
   json["shard"] = totals.shard.empty() ? Json(nullptr) : Json(totals.shard);
   json["images"] = totals.images;
   json["counted"] = totals.counted;
+  json["pages_counted"] = totals.pages ? Json(*totals.pages) : Json(nullptr);
   json["failed"] = totals.failed();
   json["images_reduced_to_8_bits"] = totals.reduced.images;
   json["images_with_a_profile"] = totals.profiles.images;
@@ -187,7 +190,7 @@ std::string stats_json(const StatsTotals& totals) {
 }
 
 void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
-                        const std::vector<StatsImage>& images, const std::string& path) {
+                        const std::vector<std::vector<StatsImage>>& rows, const std::string& path) {
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   const bool json = path.ends_with(".json");
   const bool csv = path.ends_with(".csv");
@@ -200,11 +203,19 @@ void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>&
   };
   if (json) text = "{\n  \"imgpipe\": \"" + std::string(build_info().version) + "\",\n  \"images\": [";
   if (csv) text = csv_head(totals.percents);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (json) text += (i == 0 ? "\n    " : ",\n    ");
-    text += csv ? csv_line(totals, files[i], images[i]) : image_json(totals, files[i], images[i]).dump();
+  bool is_first = true;
+  const auto add = [&](const BatchFile& of, const StatsImage& row) {
+    if (json) text += std::exchange(is_first, false) ? "\n    " : ",\n    ";
+    text += csv ? csv_line(totals, of, row) : image_json(totals, of, row).dump();
     if (!json && !csv) text += "\n";
     give(kPiece);
+  };
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (failure_of(totals, files[i]) != nullptr) {
+      add(files[i], {});
+      continue;
+    }
+    for (const StatsImage& row : rows[i]) add(files[i], row);
   }
   if (json) text += "\n  ]\n}\n";
   give(1);

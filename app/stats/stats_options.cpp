@@ -103,6 +103,9 @@ std::vector<OptionRow> stats_rows() {
   rows.push_back({"Which images", "threads", "N", "0",
                   "Threads that images share while there are fewer images than threads; 0: as many as there "
                   "are processors to be had"});
+  rows.push_back({"Which images", "pages", "LIST", nullptr,
+                  "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
+                  "first"});
   for (OptionRow& row : process_rows()) {
     if (std::ranges::find(kSharedRows, std::string_view(row.flags)) == kSharedRows.end()) continue;
     row.group = "Which images";
@@ -136,6 +139,7 @@ Command parse_stats(const std::vector<std::string>& arguments) {
     if (!ranged.of_series.empty()) usage("--stages: contrast: range=series is not for stats");
     process.stages = parse_stages(ranged.list);
   }
+  if (parser.has("pages")) process.pages = parse_pages(parser.text("pages"));
   process.device = "cpu";
   process.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   process.decode = decode_of(parser);

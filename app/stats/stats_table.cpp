@@ -16,6 +16,10 @@ std::string images_text(std::uint64_t images) {
   return with_separators(images) + (images == 1 ? " image" : " images");
 }
 
+std::string pages_text(std::uint64_t pages) {
+  return with_separators(pages) + (pages == 1 ? " page" : " pages");
+}
+
 // Rows of cells in columns that are as wide as they must be; the first column begins at the left.
 std::string columns(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
@@ -48,8 +52,9 @@ std::vector<Row> rows_of(const ImageGroup& group, const std::vector<Percent>& pe
   return rows;
 }
 
-std::string group_head(const ImageGroup& group) {
-  std::string text = std::string(group_name(group.is_color())) + ": " + images_text(group.images) + ", " +
+std::string group_head(const ImageGroup& group, bool of_pages) {
+  const std::string images = of_pages ? pages_text(group.images) : images_text(group.images);
+  std::string text = std::string(group_name(group.is_color())) + ": " + images + ", " +
                      with_separators(group.pixels) + (group.pixels == 1 ? " pixel" : " pixels");
   if (group.alpha.images > 0) text += ", " + with_separators(group.alpha.images) + " with alpha";
   text += "; samples 0 to " + with_separators(static_cast<std::uint64_t>(max_sample(group.scale())));
@@ -65,7 +70,8 @@ std::string listed(const std::vector<Row>& rows, std::size_t colors, double Chan
   return "[" + text + "]";
 }
 
-std::string group_table(const ImageGroup& group, const std::vector<Percent>& percents) {
+std::string group_table(const ImageGroup& group, const StatsTotals& totals) {
+  const std::vector<Percent>& percents = totals.percents;
   const std::vector<Row> rows = rows_of(group, percents);
   std::vector<std::vector<std::string>> first{
       {"", "samples", "min", "max", "mean", "deviation", "mean 0..1", "deviation 0..1"}};
@@ -79,7 +85,7 @@ std::string group_table(const ImageGroup& group, const std::vector<Percent>& per
     second.push_back({name});
     for (const int value : statistics.percentiles) second.back().push_back(std::to_string(value));
   }
-  return group_head(group) + columns(first) + "\n" + columns(second) +
+  return group_head(group, totals.pages.has_value()) + columns(first) + "\n" + columns(second) +
          "\n for training: mean=" + listed(rows, group.color.size(), &ChannelStatistics::unit_mean) +
          ", std=" + listed(rows, group.color.size(), &ChannelStatistics::unit_deviation) + "\n";
 }
@@ -97,13 +103,14 @@ std::string stats_table(const StatsTotals& totals) {
                      with_separators(totals.failed()) + " failed";
   const std::size_t left = totals.images - totals.counted - totals.failures.size();
   if (left > 0) text += ", " + with_separators(left) + " not done";
+  if (totals.pages) text += "; " + pages_text(static_cast<std::uint64_t>(*totals.pages));
   if (!totals.stages.empty()) text += "; stages " + totals.stages;
   text += "\n";
   if (!totals.shard.empty()) text += totals.shard + "\n";
   if (!totals.stopped.empty()) text += "stopped early: " + totals.stopped + "\n";
   text += noted_text(totals.reduced, " had more than 8 bits a sample, which became 8");
   text += noted_text(totals.profiles, " had a colour profile, which is not applied");
-  for (const auto& [is_color, group] : totals.groups) text += "\n" + group_table(group, totals.percents);
+  for (const auto& [is_color, group] : totals.groups) text += "\n" + group_table(group, totals);
   return text;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct StatsFailure {
 struct StatsTotals {
   std::size_t images = 0;              // that were found
   std::size_t counted = 0;             // of them
+  std::optional<std::int64_t> pages;   // of the images counted, with --pages
   std::vector<StatsFailure> failures;  // at the end in the order of the files
   std::vector<PathProblem> problems;   // folders that could not be read, and their like
   BatchTotals::Noted reduced;          // counted with 8 bits, of more in their files
@@ -35,8 +38,9 @@ struct StatsTotals {
   [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
 };
 
-// An image's own statistics.
+// The own statistics of an image, or with --pages of a page.
 struct StatsImage {
+  std::int64_t page = 0;    // from 1; 0: without --pages
   Shape shape{0, 0, 1};     // as it was counted
   int bits_per_sample = 0;  // of the file
   std::vector<ChannelStatistics> channels;

@@ -83,9 +83,9 @@ std::string name_of_temporary(const std::string& file_name) {
   return file_name.substr(1, mark - 1);
 }
 
-// Held while a temporary file is made, and for ever by end_all_writing().
-std::mutex& creation_mutex() {
-  static std::mutex mutex;
+// Held while a temporary file is made, and for ever by the thread that called end_all_writing().
+std::recursive_mutex& creation_mutex() {
+  static std::recursive_mutex mutex;
   return mutex;
 }
 

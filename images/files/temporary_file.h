@@ -36,8 +36,9 @@ class TemporaryFile {
 // that ends the process.
 void remove_temporary_files() noexcept;
 
-// Unlinks the temporary files that are being written; a thread that would make another one then waits for
-// ever. For the last act of a process whose other threads are still at work, before it ends by _exit.
+// Unlinks the temporary files that are being written, so that none comes to its place any more; a thread that
+// would make another one then waits for ever, but for the calling one. For the last act of a process whose
+// other threads are still at work, before it ends by _exit.
 void end_all_writing() noexcept;
 
 // The temporary files that were in a folder at one time, for removing those that killed processes have left

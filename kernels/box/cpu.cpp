@@ -25,7 +25,7 @@ namespace {
 
 // Columns at a time: their sums take 20 KiB at most.
 constexpr std::int64_t kChunk = 2048;
-constexpr std::size_t kChunkRoom = kChunk + 2 * kMostBoxRadius;
+constexpr std::size_t kChunkRoom = kChunk + std::size_t{2} * kMostBoxRadius;
 static_assert(kChunkRoom <= kMostNoSamples);
 
 HWY_INLINE V32 divided(V32 sum, const BoxDivisor& divisor) {

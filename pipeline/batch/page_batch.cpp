@@ -24,8 +24,11 @@ void add_times(const Timeline& timeline, BatchResult& result) {
 
 }  // namespace
 
-PageBatch::PageBatch(BatchItems items, BatchSettings settings, PageWish wish)
-    : items_(std::move(items)), settings_(std::move(settings)), wish_(std::move(wish)) {
+PageBatch::PageBatch(BatchItems items, BatchSettings settings, PageWish wish, UsePages use_pages)
+    : items_(std::move(items)),
+      settings_(std::move(settings)),
+      wish_(std::move(wish)),
+      use_pages_(std::move(use_pages)) {
   settings_.before_first_byte = [this](const std::string& output) {
     folders_.make(std::filesystem::path(output).parent_path());
   };
@@ -121,18 +124,24 @@ BatchResult PageBatch::process(std::size_t item, std::size_t worker, Engine& eng
   const Timeline clock(origin_);
   result.start_ns = clock.now_ns();
   const BatchItem paths = items_[item];
+  const PagesUse use = use_pages_ ? use_pages_(item) : PagesUse();
+  ImageSettings settings = settings_;
+  settings.use_rows = use.use_rows;
   PageRun run({.input = paths.input,
                .output = paths.output,
                .input_name = printable(paths.input),
                .output_name = printable(paths.output),
                .format = paths.format,
                .number = item},
-              settings_, wish_, InputKind::regular_only, origin_);
+              settings, wish_, InputKind::regular_only, origin_);
   run.set_track("worker " + std::to_string(worker + 1));
   // Workers share what images may have.
   if (settings_.memory_is_limit)
     run.set_most_bytes(settings_.memory_bytes / workers_for(settings_, items_.size()));
-  const std::optional<Error> error = error_of([&] { go_through(run, result, engine); });
+  const std::optional<Error> error = error_of([&] {
+    go_through(run, use, result, engine);
+    if (use.accept) naming(printable(paths.input), use.accept);
+  });
   result.end_ns = clock.now_ns();
   if (!error) return result;
   result.failed = error->kind();
@@ -141,14 +150,14 @@ BatchResult PageBatch::process(std::size_t item, std::size_t worker, Engine& eng
   return result;
 }
 
-void PageBatch::go_through(PageRun& run, BatchResult& result, Engine& engine) {
+void PageBatch::go_through(PageRun& run, const PagesUse& use, BatchResult& result, Engine& engine) {
   result.device = engine.implementation();
   run.open([](const Plan&, const ImageHeader&) {});
   if (const std::string damage = run.warning(); !damage.empty()) result.warnings.push_back(damage);
   result.header = run.first_header();
   result.input_bytes = run.input_bytes();
   result.pages = run.range().count();
-  if (!settings_.use_rows) remove_what_was_left(run);
+  if (!use_pages_) remove_what_was_left(run);
   run.measure(engine);
   PageNotes said;
   run.run(engine, {.done = [&](PageDone& page) {
@@ -161,6 +170,8 @@ void PageBatch::go_through(PageRun& run, BatchResult& result, Engine& engine) {
               if (note.about != ImageNote::About::depth && !is_notice(note.about) && said.is_new(note))
                 result.warnings.push_back(std::move(note.text));
             }
+            if (use.page_done) naming(page.name, [&] { use.page_done(page); });
+            if (use_pages_ && result.lost_profile.empty()) result.lost_profile = page.job.header().profile;
             add_times(page.job.timeline(), result);
             if (settings_.keep_spans)
               result.spans.insert(result.spans.end(), page.job.timeline().spans().begin(),
@@ -170,7 +181,7 @@ void PageBatch::go_through(PageRun& run, BatchResult& result, Engine& engine) {
           }});
   run.finish();
   result.output_bytes = run.output_bytes();
-  if (!settings_.use_rows && !run.makes_stack()) result.last_output = run.output_of(run.range().last);
+  if (!use_pages_ && !run.makes_stack()) result.last_output = run.output_of(run.range().last);
 }
 
 }  // namespace imgpipe

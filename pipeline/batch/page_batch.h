@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,16 +24,28 @@
 
 namespace imgpipe {
 
+// What takes the rows of an input's pages where no files are made of them. It lives until the input has
+// ended.
+struct PagesUse {
+  std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;  // as in ImageSettings
+  std::function<void(PageDone&)> page_done;  // behind each page, in their order
+  std::function<void()> accept;              // once, when all are in order
+};
+// Asked for each input, by its number and from any thread. At most one for each worker lives at a time. What
+// its functions throw fails the input.
+using UsePages = std::function<PagesUse(std::size_t item)>;
+
 class PageBatch {
  public:
-  // Starts at once. Of `settings` the lanes are not used; make_engine is called by each worker, once.
-  PageBatch(BatchItems items, BatchSettings settings, PageWish wish);
+  // Starts at once. Of `settings` the lanes are not used, and `use_pages` is in place of use_rows;
+  // make_engine is called by each worker, once.
+  PageBatch(BatchItems items, BatchSettings settings, PageWish wish, UsePages use_pages = nullptr);
   // Drops what has not begun and waits for the rest.
   ~PageBatch();
   PageBatch(const PageBatch&) = delete;
   PageBatch& operator=(const PageBatch&) = delete;
 
-  // As those of Batch.
+  // As those of Batch. With `use_pages` the profile that is lost is the first that a page has.
   [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience);
   [[nodiscard]] bool finished() const;
   void stop();
@@ -47,13 +60,14 @@ class PageBatch {
  private:
   void work(std::size_t number);
   [[nodiscard]] BatchResult process(std::size_t item, std::size_t worker, Engine& engine);
-  void go_through(PageRun& run, BatchResult& result, Engine& engine);
+  void go_through(PageRun& run, const PagesUse& use, BatchResult& result, Engine& engine);
   void remove_what_was_left(const PageRun& run);
   void give(BatchResult result);
 
   const BatchItems items_;
   BatchSettings settings_;
   const PageWish wish_;
+  const UsePages use_pages_;
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
   OutputFolders folders_;
   std::mutex stale_mutex_;                            // of the next one

@@ -73,8 +73,10 @@ std::string PageRun::output_of(std::int64_t number) const {
 }
 
 std::string PageRun::warning() const {
-  const std::string damage = list_->warning();
-  return damage.empty() ? "" : files_.input_name + ": " + damage;
+  std::string text = list_->warning();
+  // The frames of an animation are no pages.
+  if (text.empty() && pages_in_file() == 1 && first_header_.more_images) text = kMoreImagesWarning;
+  return text.empty() ? "" : files_.input_name + ": " + text;
 }
 
 void PageRun::open(const Judge& judge) {

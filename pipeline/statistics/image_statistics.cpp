@@ -41,12 +41,40 @@ std::vector<std::uint64_t>& counts_in(ImageGroup::Channel& channel, SampleType s
   return sample == SampleType::u16 ? channel.wide : channel.narrow;
 }
 
-void add_counts(ImageGroup::Channel& channel, const SampleCounts& image, int c, std::uint64_t samples) {
-  std::vector<std::uint64_t>& into = counts_in(channel, image.sample());
-  const std::span<const std::uint64_t> counts = image.of(c);
+void add_values(std::vector<std::uint64_t>& into, std::span<const std::uint64_t> counts) {
   for (std::size_t value = 0; value < counts.size(); ++value) into[value] += counts[value];
+}
+
+void add_counts(ImageGroup::Channel& channel, const SampleCounts& image, int c, std::uint64_t samples) {
+  add_values(counts_in(channel, image.sample()), image.of(c));
   channel.samples += samples;
   ++channel.images;
+}
+
+void check_room(const ImageGroup& group, std::uint64_t pixels) {
+  if (pixels > kMostSamples - group.pixels)
+    throw Error(ErrorKind::input,
+                "more than " + std::to_string(kMostSamples) + " pixels in one group; count in parts");
+}
+
+// Calls action(channel, other) for the channels of two groups; `group` gets those that `other` has.
+template <class Action>
+void for_both(ImageGroup& group, const ImageGroup& other, const Action& action) {
+  group.color.resize(other.color.size());
+  for (std::size_t c = 0; c < other.color.size(); ++c) action(group.color[c], other.color[c]);
+  action(group.alpha, other.alpha);
+}
+
+void make_room(ImageGroup::Channel& channel, const ImageGroup::Channel& other) {
+  channel.narrow.resize(std::max(channel.narrow.size(), other.narrow.size()));
+  channel.wide.resize(std::max(channel.wide.size(), other.wide.size()));
+}
+
+void add_channel(ImageGroup::Channel& channel, const ImageGroup::Channel& other) {
+  add_values(channel.narrow, other.narrow);
+  add_values(channel.wide, other.wide);
+  channel.samples += other.samples;
+  channel.images += other.images;
 }
 
 }  // namespace
@@ -101,9 +129,7 @@ void StatisticsCollector::add(const SampleCounts& image) {
   const std::uint64_t pixels = std::accumulate(first.begin(), first.end(), std::uint64_t{0});
   const std::lock_guard lock(mutex_);
   ImageGroup& group = groups_[is_color];
-  if (pixels > kMostSamples - group.pixels)
-    throw Error(ErrorKind::input,
-                "more than " + std::to_string(kMostSamples) + " pixels in one group; count in parts");
+  check_room(group, pixels);
   group.color.resize(static_cast<std::size_t>(shape.color_channels()));
   const auto channel_of = [&](int c) -> ImageGroup::Channel& {
     return c < shape.color_channels() ? group.color[static_cast<std::size_t>(c)] : group.alpha;
@@ -115,6 +141,19 @@ void StatisticsCollector::add(const SampleCounts& image) {
   ++group.images;
   group.pixels += pixels;
   if (image.sample() == SampleType::u16) ++group.wide_images;
+}
+
+void StatisticsCollector::add(const StatisticsCollector& others) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [is_color, other] : others.groups_) check_room(groups_[is_color], other.pixels);
+  for (const auto& [is_color, other] : others.groups_) for_both(groups_[is_color], other, make_room);
+  for (const auto& [is_color, other] : others.groups_) {
+    ImageGroup& group = groups_[is_color];
+    for_both(group, other, add_channel);
+    group.images += other.images;
+    group.pixels += other.pixels;
+    group.wide_images += other.wide_images;
+  }
 }
 
 }  // namespace imgpipe

@@ -77,6 +77,8 @@ class StatisticsCollector {
   // An image, by its counts. Throws Error(input) where a channel would have more than kMostSamples; nothing
   // is added then.
   void add(const SampleCounts& image);
+  // All that another one has added, which is at rest. Throws as above, with nothing added.
+  void add(const StatisticsCollector& others);
 
   // Grey before colour. Not while images are added.
   [[nodiscard]] const std::map<bool, ImageGroup>& groups() const { return groups_; }

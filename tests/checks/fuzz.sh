@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=$1
+fuzzers=(decode exif jpeg_pair metadata options plan tiff webp)
 empty_target='extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }'
 if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
     clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null 2>/dev/null; then
@@ -11,7 +12,7 @@ if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
   exit 0
 fi
 cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz
+cmake --build --preset fuzz --target "${fuzzers[@]/#/fuzz_}" tiff_seeds
 
 # One fuzzer, its output in build/fuzz/output/NAME.
 fuzz() {
@@ -33,7 +34,7 @@ rm -rf build/fuzz/output
 mkdir build/fuzz/output
 # As many at once as there are processors.
 failed=0
-printf '%s\n' decode exif jpeg_pair metadata options plan tiff webp |
+printf '%s\n' "${fuzzers[@]}" |
   xargs -P "$(nproc)" -I{} bash -c 'set -euo pipefail; fuzz {}' || failed=1
 for output in build/fuzz/output/*; do
   echo "fuzz_$(basename "$output"): $seconds s"

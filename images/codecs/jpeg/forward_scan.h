@@ -65,8 +65,8 @@ IMGPIPE_HOST_DEVICE constexpr std::int32_t blocks_back(const ForwardScan& scan, 
   return block == 0 ? 3 : 1;
 }
 
-// ---- a block's bits (T.81, F.1.2)
-// --------------------------------------------------------------------------
+// ---- a block's bits ------------------------------------------------------------------------------------
+// As T.81, F.1.2, has them.
 
 // The highest bit of a CodedValue that is not its sign's, or -1: the value's size (T.81, F.1.2.1), less 1.
 IMGPIPE_HOST_DEVICE inline int highest_bit(std::int32_t coded) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "images/codecs/codec_table.h"
@@ -46,6 +47,25 @@ bool describes_others(std::span<const std::byte> description, const MetadataUse&
          (use.scaled && text.starts_with("ImageJ="));
 }
 
+// A description by ImageJ without the lines of its display range, the values that it shows as black and
+// white; nothing where it has none.
+std::optional<std::vector<std::byte>> without_display_range(std::span<const std::byte> description) {
+  const std::string_view text = text_of(description);
+  if (!text.starts_with("ImageJ=")) return std::nullopt;
+  std::vector<std::byte> kept;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, end - at);
+    const bool is_range = line.starts_with("min=") || line.starts_with("max=");
+    // What is no line any more is the text's end.
+    const std::string_view stays =
+        is_range ? (line.ends_with('\0') ? line.substr(line.size() - 1) : "") : line;
+    for (const char c : stays) kept.push_back(static_cast<std::byte>(c));
+    at = end;
+  }
+  return kept.size() < description.size() ? std::optional(std::move(kept)) : std::nullopt;
+}
+
 // Everything goes past this, in the order in which it is told.
 class Keeping {
  public:
@@ -64,11 +84,14 @@ class Keeping {
     };
     if (!use_.whole_stack) drop_descriptions(is_of_stack, "of all pages of the stack");
     drop_descriptions(is_of_others, "of the image as it was");
+    if (use_.revalued) drop_display_range();
     take_profile();
     take_exif();
     take_xmp();
     take_resolution();
     take_fields();
+    if (drops_range_ && (holds_.fields || described_))
+      lose("ImageJ's display range", "of the samples as they were");
     if (metadata_.bytes() > 0 || metadata_.resolution)
       kept_.metadata = std::make_shared<const Metadata>(std::move(metadata_));
     return std::move(kept_);
@@ -82,6 +105,16 @@ class Keeping {
     if (std::erase_if(found_.fields, which) == 0) return;
     drops_description_ = true;
     lose("description", why);
+  }
+  void drop_display_range() {
+    for (TiffMetadataField& field : found_.fields) {
+      if (field.tag != kDescription) continue;
+      if (auto kept = without_display_range(field.data)) {
+        field.data = std::move(*kept);
+        field.count = field.data.size();
+        drops_range_ = true;
+      }
+    }
   }
   [[nodiscard]] std::string holds_none() const { return name_ + " holds none"; }
 
@@ -97,12 +130,25 @@ class Keeping {
     }
   }
 
+  // The block's text is a part of the file, so that what stays of it is kept here.
+  void drop_display_range(ExifBlock& block) {
+    const auto text = std::ranges::find(block.image, kDescription, &ExifEntry::tag);
+    if (text == block.image.end()) return;
+    std::optional<std::vector<std::byte>> kept = without_display_range(text->value);
+    if (!kept) return;
+    exif_description_ = std::move(*kept);
+    text->value = exif_description_;
+    text->count = static_cast<std::uint32_t>(exif_description_.size());
+    drops_range_ = true;
+  }
+
   void take_exif() {
     if (found_.exif.empty()) return;
     try {
       ExifBlock block = parse_exif(found_.exif, found_.exif_in_file);
       if (drops_description_)
         std::erase_if(block.image, [](const ExifEntry& e) { return e.tag == kDescription; });
+      if (use_.revalued) drop_display_range(block);
       if (block.had_maker_note) lose("maker note", "not understood");
       if (block.empty()) return;
       if (!holds_.exif) return lose("EXIF", holds_none());
@@ -172,7 +218,9 @@ class Keeping {
   FoundMetadata found_;
   Metadata metadata_;
   KeptMetadata kept_;
+  std::vector<std::byte> exif_description_;
   bool described_ = false;          // EXIF has the description too
+  bool drops_range_ = false;        // lines of a description
   bool drops_description_ = false;  // which would not be true of what is written
 };
 

@@ -81,6 +81,7 @@ struct MetadataUse {
   bool moved = false;                          // some step moves pixels: flip, rotate, crop
   bool scaled = false;                         // some step makes other pixels of them: resize
   bool reshaped = false;                       // written with another size, other channels or samples
+  bool revalued = false;                       // some step changes samples' values: contrast, gray, median
   bool whole_stack = true;                     // every page of the file goes along, in order, in one file
 };
 

@@ -99,12 +99,12 @@ class TiffPages final : public Pages {
     const std::uint64_t width = number(directory, TiffTag::width, 0),
                         height = number(directory, TiffTag::height, 0);
     const std::uint64_t bits = number(directory, TiffTag::bits, 1) * number(directory, TiffTag::samples, 1);
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 31, kMostSamples = 64, kMostBits = 16 * kMostSamples;
     if (number(directory, TiffTag::compression, 1) != 1 || width == 0 || height == 0 || bits == 0 ||
-        width >= kMost || height >= kMost || bits > 64 * 16)
+        width >= kMost || height >= kMost || bits > kMostBits)
       return;
     const std::vector<std::uint64_t> offsets =
-        read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_offsets), height * 64);
+        read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_offsets), height * kMostSamples);
     const std::vector<std::uint64_t> counts =
         read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_counts), offsets.size());
     if (offsets.empty() || offsets.size() != counts.size()) return;

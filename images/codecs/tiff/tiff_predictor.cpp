@@ -36,13 +36,14 @@ template <int PixelBytes, class T, class V>
 HWY_INLINE V with_those_before(V v) {
   const hn::FixedTag<T, kVectorBytes / sizeof(T)> d;
   const hn::Repartition<std::uint8_t, decltype(d)> bytes;
+  constexpr int kVector = static_cast<int>(kVectorBytes);
   const auto add = [&](auto shifted) HWY_ATTR { v = hn::Add(v, hn::BitCast(d, shifted)); };
   add(hn::ShiftLeftBytes<PixelBytes>(bytes, hn::BitCast(bytes, v)));
-  if constexpr (2 * PixelBytes < kVectorBytes)
+  if constexpr (2 * PixelBytes < kVector)
     add(hn::ShiftLeftBytes<2 * PixelBytes>(bytes, hn::BitCast(bytes, v)));
-  if constexpr (4 * PixelBytes < kVectorBytes)
+  if constexpr (4 * PixelBytes < kVector)
     add(hn::ShiftLeftBytes<4 * PixelBytes>(bytes, hn::BitCast(bytes, v)));
-  if constexpr (8 * PixelBytes < kVectorBytes)
+  if constexpr (8 * PixelBytes < kVector)
     add(hn::ShiftLeftBytes<8 * PixelBytes>(bytes, hn::BitCast(bytes, v)));
   return v;
 }

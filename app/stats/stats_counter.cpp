@@ -1,0 +1,93 @@
+#include "app/stats/stats_counter.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "images/error.h"
+#include "pipeline/statistics/counting_writer.h"
+#include "pipeline/statistics/sample_counts.h"
+
+namespace imgpipe {
+
+struct StatsCounter::Input {
+  explicit Input(StatsCounter& counter) : owner(counter) {}
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+  // Rows that are still here are of an input that has failed.
+  ~Input() { owner.claimed_row_bytes_ -= static_cast<std::int64_t>(rows.size()) * owner.row_bytes(); }
+
+  StatsCounter& owner;
+  StatisticsCollector sums;
+  std::vector<StatsImage> rows;
+};
+
+StatsCounter::StatsCounter(std::size_t inputs, bool keep_rows, std::vector<Percent> percents)
+    : keep_rows_(keep_rows), percents_(std::move(percents)), rows_(keep_rows ? inputs : 0) {}
+
+RowUse StatsCounter::use_image(const ImageFiles& files, const Shape& shape) {
+  return use_rows(shape, sums_, keep_rows_ ? &rows_[files.number] : nullptr);
+}
+
+void StatsCounter::image_done(const BatchResult& result) {
+  if (!keep_rows_) return;
+  StatsImage& row = rows_[result.item].back();
+  row.shape = result.output;
+  row.bits_per_sample = result.header.bits_per_sample;
+}
+
+PagesUse StatsCounter::use_pages(std::size_t input) {
+  auto pages = std::make_shared<Input>(*this);
+  PagesUse use;
+  use.use_rows = [this, pages](const ImageFiles&, const Shape& shape) {
+    return use_rows(shape, pages->sums, keep_rows_ ? &pages->rows : nullptr);
+  };
+  use.page_done = [this, pages](const PageDone& page) {
+    if (!keep_rows_) return;
+    StatsImage& row = pages->rows.back();
+    row.page = page.number;
+    row.shape = page.job.output_shape();
+    row.bits_per_sample = page.job.header().bits_per_sample;
+    claim_row();
+  };
+  use.accept = [this, pages, input] {
+    sums_.add(pages->sums);
+    if (keep_rows_) rows_[input] = std::exchange(pages->rows, {});
+  };
+  return use;
+}
+
+std::int64_t StatsCounter::row_bytes() const {
+  constexpr std::int64_t kChannels = 4;
+  constexpr std::int64_t kOfMalloc = 32;
+  const auto percents = static_cast<std::int64_t>(percents_.size() * sizeof(int)) + kOfMalloc;
+  const std::int64_t channel = static_cast<std::int64_t>(sizeof(ChannelStatistics)) + percents;
+  return static_cast<std::int64_t>(sizeof(StatsImage)) + kOfMalloc + kChannels * channel;
+}
+
+void StatsCounter::claim_row() {
+  const std::int64_t bytes = claimed_row_bytes_ += row_bytes();
+  if (most_row_bytes_ > 0 && bytes > most_row_bytes_)
+    throw Error(ErrorKind::memory, "the rows of --per-image of all pages need more than " +
+                                       std::to_string(most_row_bytes_) +
+                                       " bytes, which is what --memory leaves for them; count in parts");
+}
+
+RowUse StatsCounter::use_rows(const Shape& shape, StatisticsCollector& sums, std::vector<StatsImage>* rows) {
+  auto counts = std::make_shared<SampleCounts>();
+  RowUse use;
+  use.writer = make_counting_writer(shape, counts);
+  use.accept = [this, counts, &sums, rows] {
+    if (rows != nullptr) {
+      StatsImage row;
+      for (int c = 0; c < counts->channels(); ++c)
+        row.channels.push_back(statistics_of(counts->of(c), percents_));
+      rows->push_back(std::move(row));
+    }
+    sums.add(*counts);
+    *counts = {};
+  };
+  return use;
+}
+
+}  // namespace imgpipe
