@@ -1,12 +1,13 @@
 #include "app/run_place.h"
 
 #include <array>
+#include <cinttypes>
+#include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <string>
 #include <string_view>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace imgpipe {
@@ -46,9 +47,14 @@ std::string command_text() {
 }
 
 std::int64_t peak_memory_bytes() {
-  struct rusage usage {};
-  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-  return std::int64_t{usage.ru_maxrss} * 1024;
+  // getrusage(2) would count what the process was before exec(2) too.
+  std::ifstream file("/proc/self/status");
+  std::string line;
+  while (std::getline(file, line)) {
+    std::int64_t kilobytes = 0;
+    if (std::sscanf(line.c_str(), "VmHWM: %" SCNd64 " kB", &kilobytes) == 1) return kilobytes * 1024;
+  }
+  return 0;
 }
 
 }  // namespace imgpipe

@@ -16,7 +16,8 @@ struct RunPlace {
 // does not tell it.
 [[nodiscard]] std::string command_text();
 
-// The most memory that this process has held so far, as the system counts it (getrusage(2)).
+// The most memory that this process has held so far, as the system counts it (VmHWM, proc(5)); 0 where it
+// does not tell.
 [[nodiscard]] std::int64_t peak_memory_bytes();
 
 }  // namespace imgpipe

@@ -17,6 +17,7 @@
 #include "app/html/row_chart.h"
 #include "app/html/timeline_chart.h"
 #include "app/report/svg.h"
+#include "app/run_place.h"
 #include "images/synth.h"
 #include "kernels/lab/ladders.h"
 #include "pipeline/engine.h"
@@ -71,6 +72,17 @@ TEST(HtmlPage, IsOneFileThatImgpipeMayReplace) {
   EXPECT_NE(text.find("<title>a &lt;title&gt;</title>"), std::string::npos);
   EXPECT_EQ(text.find("http://"), std::string::npos);
   EXPECT_EQ(text.find("https://"), std::string::npos);
+}
+
+TEST(RunPlace, SaysWhenWhereAndHow) {
+  const RunPlace place = run_place();
+  ASSERT_EQ(place.date.size(), 20U) << place.date;
+  EXPECT_EQ(place.date.substr(0, 2), "20");
+  EXPECT_EQ(place.date[10], 'T');
+  EXPECT_EQ(place.date.back(), 'Z');
+  EXPECT_TRUE(command_text().starts_with("imgpipe")) << "whatever the program's file is called";
+  EXPECT_GT(peak_memory_bytes(), 1 << 20);
+  EXPECT_LT(peak_memory_bytes(), std::int64_t{1} << 40);
 }
 
 // ---- drawings -----------------------------------------------------------------------------------------

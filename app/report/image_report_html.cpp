@@ -46,7 +46,8 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
                                  mega_bytes(facts.input_bytes));
   rows.emplace_back("Output", output_name(options.output) + ": " + contents_text(facts, true) + ", " +
                                   mega_bytes(facts.output_bytes));
-  rows.emplace_back("Memory", mega_bytes(more.peak_memory_bytes) + " of the host's at most");
+  if (more.peak_memory_bytes > 0)
+    rows.emplace_back("Memory", mega_bytes(more.peak_memory_bytes) + " of the host's at most");
   for (const ContrastRange& range : report.ranges) rows.emplace_back("Range", range_text(range));
   if (report.compared)
     rows.emplace_back("Compared", report.identical ? "every stage is identical to the sequential reference"
