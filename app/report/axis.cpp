@@ -55,6 +55,7 @@ std::vector<double> axis_ticks(double least, double most, bool logarithmic) {
   }
   const double first = std::ceil(least / step);
   const auto count = static_cast<int>(std::floor(most / step - first + 1e-6)) + 1;
+  ticks.reserve(static_cast<std::size_t>(std::max(count, 0)));
   for (int i = 0; i < count; ++i) ticks.push_back((first + i) * step);
   return ticks;
 }

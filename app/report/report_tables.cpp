@@ -84,7 +84,9 @@ ResultTable histogram_table(const HistogramPair& pair) {
     constexpr std::array<const char*, 3> kNames{"red", "green", "blue"};
     for (int plane = 0; plane < counts.planes(); ++plane) {
       const std::string name = counts.planes() == 3 ? kNames[static_cast<std::size_t>(plane)] : "grey";
-      table.columns.push_back({when + "_" + name, when + ", " + name});
+      std::string key = when;
+      std::string title = when;
+      table.columns.push_back({key.append("_").append(name), title.append(", ").append(name)});
     }
   };
   add_columns(pair.before, "before");
