@@ -138,6 +138,21 @@ TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   EXPECT_EQ(kept.lost_profile, "Adobe RGB (1998)");
 }
 
+// An orientation that is none is left out, and a block of nothing else with it.
+TEST(Metadata, ABlockOfABadOrientationAloneDoesNotGoAlong) {
+  Metadata given;
+  ExifParts parts;
+  parts.image[0x0112].values = {9};
+  given.exif = parts.build();
+  const Bytes file = file_with(Format::png, given);
+  for (const Format format : kHolders) {
+    const KeptMetadata kept = keep_metadata(file, {.output = format, .shape = {17, 11, 3}});
+    EXPECT_FALSE(kept.metadata) << format_info(format).name;
+    EXPECT_TRUE(kept.lost.empty()) << lost_metadata_text(kept.lost);
+    EXPECT_EQ(try_decode(file_with(format, kept.metadata ? *kept.metadata : Metadata{})).reason, "");
+  }
+}
+
 TEST(Metadata, ResolutionGoesByGeometry) {
   Metadata given;
   given.resolution = Resolution{.x = 300, .y = 150, .unit = Resolution::Unit::inch};

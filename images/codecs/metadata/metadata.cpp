@@ -150,9 +150,9 @@ class Keeping {
         std::erase_if(block.image, [](const ExifEntry& e) { return e.tag == kDescription; });
       if (use_.revalued) drop_display_range(block);
       if (block.had_maker_note) lose("maker note", "not understood");
+      adapt_exif(block, use_.applied != Orientation::upright, use_.shape.width, use_.shape.height);
       if (block.empty()) return;
       if (!holds_.exif) return lose("EXIF", holds_none());
-      adapt_exif(block, use_.applied != Orientation::upright, use_.shape.width, use_.shape.height);
       metadata_.exif = build_exif(block, kMostExifBytes);
       described_ = std::ranges::find(block.image, kDescription, &ExifEntry::tag) != block.image.end();
     } catch (const Error& error) {
