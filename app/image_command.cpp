@@ -1,19 +1,23 @@
 // One image: read, decode, run the plan, encode, write; then the reports.
 #include <filesystem>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/image_comparison.h"
+#include "app/image_page.h"
 #include "app/image_results.h"
 #include "app/image_set_up.h"
 #include "app/image_settings.h"
 #include "app/log.h"
 #include "app/pages/pages_command.h"
 #include "app/report/image_report.h"
+#include "app/report/image_report_html.h"
 #include "app/report/report_names.h"
 #include "app/report/trace_file.h"
 #include "app/result_files.h"
@@ -77,6 +81,7 @@ class ImageRun {
     report.implementation = engine_->implementation();
     report.device_why = choice_.why();
     report.processor = engine_->device_name();
+    if (wants_page(options_)) page_ = make_report_page(options_, outcome, ranges, std::move(warnings_));
     give_report(report);
     if (report.identical) return kExitDone;
     log_error(input_name(options_.input) + ": " + report.implementation + " differs from the reference");
@@ -101,9 +106,12 @@ class ImageRun {
     wishes.keep_source = options_.compare;
     wishes.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
     wishes.keep_pixels = !options_.histogram_file.empty();
+    keep_for_page(options_, wishes);
     Outcome outcome = image_.run(*engine_, std::move(wishes));
-    for (const ImageNote& note : image_.notes())
+    for (const ImageNote& note : image_.notes()) {
       (is_notice(note.about) ? log_notice : log_warning)(note.text);
+      warnings_.push_back(note.text);
+    }
     image_.write();
     facts_.output_bytes = image_.output_bytes();
     return outcome;
@@ -147,8 +155,9 @@ class ImageRun {
 
   void give_report(const ImageReport& report) {
     for (const std::string& file : options_.report_files) {
-      const std::string text =
-          is_json_report(file) ? image_report_json(report, facts_) : image_report_csv(report);
+      const std::string text = is_json_report(file)       ? image_report_json(report, facts_)
+                               : file.ends_with(".html") ? image_report_html(report, facts_, page_)
+                                                          : image_report_csv(report);
       naming(output_name(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
     if (!options_.trace_file.empty()) {
@@ -172,6 +181,8 @@ class ImageRun {
   ImageSettings settings_;
   ImageJob image_;
   RunFacts facts_;
+  std::vector<std::string> warnings_;
+  ReportPage page_;  // where one was asked for
 };
 
 }  // namespace

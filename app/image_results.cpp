@@ -51,7 +51,8 @@ std::string counted_image(const Plan& plan, std::size_t index) {
   return "the image as it was read";
 }
 
-// Counts the samples of an image, plane by plane, by the stages' own reference.
+}  // namespace
+
 Counts count_image(const ConstHostView& pixels) {
   Frame<const std::byte, Host> frame = frame_of_image(pixels);
   OwnedFrame planar;
@@ -66,8 +67,6 @@ Counts count_image(const ConstHostView& pixels) {
   run_reference("hist", {.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
   return counts;
 }
-
-}  // namespace
 
 void make_result_folder(const std::string& path) {
   naming(printable(path), [&] { make_folder(path); });
@@ -118,20 +117,26 @@ void check_histogram(const ProcessOptions& options, const Plan& plan) {
   throw Error(ErrorKind::usage, std::string("--histogram needs hist") + why);
 }
 
-HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
-                             const std::vector<ContrastRange>& ranges) {
+HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
+                               const std::vector<ContrastRange>& ranges) {
   const std::size_t before = before_step(outcome.plan);
   const auto reads = std::ranges::find_if(
       outcome.plan.steps, [&](const Step& step) { return is_contrast(step) && step.counted_by == before; });
   HistogramPair pair;
   pair.title = name + ", " + shape_text(outcome.plan.input);
   pair.before_label = counted_image(outcome.plan, before);
-  pair.after_label = "the finished image";
   pair.before = {outcome.histograms[before], outcome.plan.steps[before].in.sample};
-  pair.after = count_image(outcome.pixels);
   for (const ContrastRange& range : ranges) {
     if (reads != outcome.plan.steps.end() && range.label == reads->label) pair.ranges.push_back(range);
   }
+  return pair;
+}
+
+HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
+                             const std::vector<ContrastRange>& ranges) {
+  HistogramPair pair = histogram_before(name, outcome, ranges);
+  pair.after_label = "the finished image";
+  pair.after = count_image(outcome.pixels);
   return pair;
 }
 

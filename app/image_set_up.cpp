@@ -19,7 +19,7 @@ void refuse_what_is_for_a_batch(const ProcessOptions& options) {
   for (const std::string& file : options.report_files) {
     if (file.ends_with(".ndjson"))
       throw Error(ErrorKind::usage,
-                  "--report: " + printable(file) + ": one image is reported as .json or .csv");
+                  "--report: " + printable(file) + ": one image is reported as .json, .csv or .html");
   }
 }
 

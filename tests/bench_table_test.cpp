@@ -1,6 +1,4 @@
 // Tables and plots of what the lab measured.
-#include "app/bench/bench_table.h"
-
 #include <string>
 #include <vector>
 
@@ -8,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/bench/bench_plot.h"
+#include "app/report/axis.h"
+#include "app/report/result_table.h"
 
 namespace imgpipe::test {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/bench/bench_html.h"
 #include "app/bench/bench_plot.h"
 #include "app/bench/bench_rows.h"
 #include "app/command.h"
@@ -203,6 +204,7 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
       outcome.all_right = outcome.all_right && row.result.status != LabStatus::wrong;
     outcome.tables.push_back(rows.front().images > 0 ? codec_table(rows) : table_of(rows));
     panels.push_back(plot_of(rows));
+    outcome.ladders.push_back(rows);
     show(outcome.tables.back());
   };
   const auto say = [](const BenchRow& row) {
@@ -234,9 +236,10 @@ int run_bench(const BenchOptions& options) {
   if (options.list) return run_list(options);
   if (const std::string why = untimeable(build_info().build_type); !why.empty())
     throw Error(ErrorKind::usage, why);
-  if (!options.plot_file.empty())
-    naming(printable(options.plot_file), [&] { check_writable(options.plot_file); });
-  check_replaceable(options.plot_file, why_no_text(options.plot_file, options.replace));
+  for (const std::string& file : {options.plot_file, options.html_file}) {
+    if (!file.empty()) naming(printable(file), [&] { check_writable(file); });
+    check_replaceable(file, why_no_text(file, options.replace));
+  }
 #ifdef __SANITIZE_ADDRESS__
   log_warning("this build has sanitizers: its times mean nothing");
 #endif
@@ -257,10 +260,11 @@ int run_bench(const BenchOptions& options) {
   if (options.format == TableFormat::csv) print_text(csv_of(outcome.tables));
   if (options.format == TableFormat::json)
     print_text(bench_json(outcome, devices, options.threads).dump(2) + "\n");
-  if (!options.plot_file.empty()) {
-    naming(printable(options.plot_file),
-           [&] { write_file(options.plot_file, std::as_bytes(std::span(outcome.plot))); });
-  }
+  const auto write = [](const std::string& file, const std::string& text) {
+    naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+  };
+  if (!options.plot_file.empty()) write(options.plot_file, outcome.plot);
+  if (!options.html_file.empty()) write(options.html_file, bench_html(outcome, devices));
   if (outcome.all_right) return kExitDone;
   log_error("a variant differs from the reference");
   return kExitDifference;

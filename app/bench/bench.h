@@ -6,11 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/bench/bench_options.h"
-#include "app/bench/bench_table.h"
+#include "app/report/result_table.h"
 #include "kernels/lab/ladders.h"
 #include "pipeline/device.h"
 #include "pipeline/lab/codec_lab.h"
@@ -51,6 +52,7 @@ class BenchInput {
 
 struct BenchRow {
   std::string stage, variant, input;
+  std::string_view idea, origin;  // of its ladder's table
   Shape size;
   RungKind kind = RungKind::cuda;
   bool foreign = false, production = false;
@@ -125,8 +127,9 @@ class Bench {
 // What a study or the ladders found, and how it looks.
 struct BenchOutcome {
   std::vector<ResultTable> tables;
-  std::string plot;       // SVG; empty where there is nothing to draw
-  bool all_right = true;  // no rung broke its claim
+  std::string plot;                              // SVG; empty where there is nothing to draw
+  bool all_right = true;                         // no rung broke its claim
+  std::vector<std::vector<BenchRow>> ladders{};  // of the ladders: the rows of each table
 };
 using ShowTable = std::function<void(const ResultTable&)>;  // hears of each table as it is done
 

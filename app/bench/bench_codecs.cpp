@@ -123,6 +123,8 @@ std::vector<BenchRow> Bench::run_codec(const CodecLadder& ladder, const BenchInp
     BenchRow row{.stage = std::string(ladder.name),
                  .variant = std::string(rung.name),
                  .input = input.name(),
+                 .idea = rung.idea,
+                 .origin = rung.origin,
                  .size = subject->pixels.shape(),
                  .kind = rung.kind,
                  .foreign = rung.foreign,

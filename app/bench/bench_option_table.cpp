@@ -54,6 +54,8 @@ std::vector<OptionRow> bench_rows() {
        "Timed runs of each variant; 0: as many as fit into half a second or less"},
       {"Output", "format", "NAME", "table", "table, csv, json or markdown", choice_names(kBenchFormats)},
       {"Output", "plot", "FILE", nullptr, "Draw the results, as .svg"},
+      {"Output", "html", "FILE", nullptr,
+       "A page of the ladders, as .html: ideas, code, plots and tables, all in one file"},
   };
   for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));

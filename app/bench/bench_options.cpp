@@ -88,8 +88,13 @@ void check_together(const Parser& parser, const BenchOptions& options) {
     usage("--study crossover goes through sizes of a pattern: leave --input out");
   if (options.study == Study::crossover && options.patterns.size() > 1)
     usage("--study crossover takes one --pattern");
-  if (options.list && (options.study != Study::none || !options.plot_file.empty()))
-    usage("--list measures nothing: leave --study and --plot out");
+  if (options.list &&
+      (options.study != Study::none || !options.plot_file.empty() || !options.html_file.empty()))
+    usage("--list measures nothing: leave --study, --plot and --html out");
+  if (options.study != Study::none && !options.html_file.empty())
+    usage("--html is a page of the ladders: leave --study out, or draw the study with --plot");
+  if (!options.html_file.empty() && options.html_file == options.plot_file)
+    usage("--html and --plot need a file each");
 }
 
 }  // namespace
@@ -121,6 +126,7 @@ Command parse_bench(const std::vector<std::string>& arguments) {
   options.lab.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
   options.format = parse_choice("format", parser.text("format"), kBenchFormats);
   if (parser.has("plot")) options.plot_file = file_with_ending("plot", parser.text("plot"), {".svg"});
+  if (parser.has("html")) options.html_file = file_with_ending("html", parser.text("html"), {".html"});
   options.replace = replace_of(parser);
   options.talk = talk_of(parser);
   check_variants(options);

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/bench/bench_table.h"
 #include "app/options/option_table.h"
 #include "app/options/option_values.h"
 #include "app/options/options.h"
+#include "app/report/result_table.h"
 #include "pipeline/lab/lab.h"
 
 namespace imgpipe {
@@ -29,6 +29,7 @@ struct BenchOptions {
   bool list = false;
   TableFormat format = TableFormat::text;
   std::string plot_file;
+  std::string html_file;
   Replace replace = Replace::own;
   std::int64_t max_pixels = 0;  // of a file
   TalkOptions talk;

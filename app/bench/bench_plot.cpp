@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 
+#include "app/report/axis.h"
 #include "app/report/svg.h"
-#include "app/report/text_columns.h"
 
 namespace imgpipe {
 namespace {
@@ -23,69 +21,6 @@ constexpr std::array<const char*, 12> kColors{"#0072b2", "#d55e00", "#009e73", "
 const char* color_of(std::size_t i) {
   return kColors[i % kColors.size()];
 }
-
-// 1500000 as "1.5M", 0.25 as "0.25".
-std::string short_number(double value) {
-  constexpr std::array<std::pair<double, const char*>, 3> kUnits{{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
-  for (const auto& [unit, name] : kUnits) {
-    if (value >= unit) return short_number(value / unit) + name;
-  }
-  std::string text = number(value, value >= 1 ? 2 : 4);
-  if (text.find('.') != std::string::npos) {
-    while (text.back() == '0') text.pop_back();
-    if (text.back() == '.') text.pop_back();
-  }
-  return text;
-}
-
-// Between the frame and the points nearest to it, in pixels, so that each is drawn whole and clear of the
-// names.
-constexpr double kInset = 8;
-
-// From values to pixels. The frame reaches from `from` to `to`.
-class Axis {
- public:
-  Axis(double least, double most, bool logarithmic, double from, double to)
-      : ticks_(axis_ticks(least, most, logarithmic)), log_(logarithmic) {
-    least_ = std::min(least, ticks_.front());
-    most_ = std::max(most, ticks_.back());
-    const double inward = from < to ? kInset : -kInset;
-    from_ = from + inward;
-    to_ = to - inward;
-  }
-  [[nodiscard]] bool shows(double value) const { return !log_ || value > 0; }
-  [[nodiscard]] double at(double value) const {
-    const auto place = [this](double v) { return log_ ? std::log10(v) : v; };
-    return from_ + (place(value) - place(least_)) / (place(most_) - place(least_)) * (to_ - from_);
-  }
-  [[nodiscard]] const std::vector<double>& ticks() const { return ticks_; }
-
- private:
-  std::vector<double> ticks_;
-  bool log_;
-  double least_, most_, from_, to_;
-};
-
-struct Range {
-  double least = std::numeric_limits<double>::max();
-  double most = std::numeric_limits<double>::lowest();
-
-  void add(double value, bool logarithmic) {
-    if (logarithmic && value <= 0) return;
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-  [[nodiscard]] Axis axis(bool logarithmic, double from, double to) const {
-    if (least > most)
-      return {logarithmic ? 1.0 : 0.0, 1.0 + (logarithmic ? 9.0 : 0.0), logarithmic, from, to};
-    // A linear axis begins at nothing. A single value stands in the middle.
-    if (logarithmic) {
-      const double widen = least < most ? 1 : 2;
-      return {least / widen, most * widen, logarithmic, from, to};
-    }
-    return {std::min(0.0, least), most > std::min(0.0, least) ? most : least + 1, logarithmic, from, to};
-  }
-};
 
 std::string upright_axis(const Axis& axis, double left, double right) {
   std::string out;
@@ -134,8 +69,8 @@ std::string line_panel(const LinePlot& plot, double top, double plot_height) {
   constexpr double kRight = kWidth - 250;
   const double begin = top + kTitleHeight;
   const double bottom = begin + plot_height;
-  Range across;
-  Range up;
+  AxisRange across;
+  AxisRange up;
   for (const PlotSeries& series : plot.series) {
     for (const auto& [x, y] : series.points) {
       across.add(x, plot.log_x);
@@ -181,7 +116,7 @@ std::string dot_panel(const DotPlot& plot, double top) {
   constexpr double kRight = kWidth - 150;
   const double begin = top + kTitleHeight;
   const double bottom = begin + kNameHeight * static_cast<double>(plot.rows.size());
-  Range across;
+  AxisRange across;
   for (const DotPlot::Dots& dots : plot.dots) {
     for (const double value : dots.values) across.add(value, true);
   }
@@ -193,7 +128,7 @@ std::string dot_panel(const DotPlot& plot, double top) {
   for (std::size_t row = 0; row < plot.rows.size(); ++row) {
     const double y = begin + kNameHeight * (static_cast<double>(row) + 0.5);
     out += text_at(kLeft - 10, y + 4, "class=\"name\" text-anchor=\"end\"", plot.rows[row]);
-    Range range;
+    AxisRange range;
     std::string marks;
     for (std::size_t i = 0; i < plot.dots.size(); ++i) {
       const double value = plot.dots[i].values[row];
@@ -221,34 +156,6 @@ double dot_panel_height(const DotPlot& plot) {
 }
 
 }  // namespace
-
-std::vector<double> axis_ticks(double least, double most, bool logarithmic) {
-  std::vector<double> ticks;
-  if (logarithmic) {
-    const double decades = std::log10(most / least);
-    const int first = static_cast<int>(std::floor(std::log10(least)));
-    const int last = static_cast<int>(std::ceil(std::log10(most)));
-    for (int exponent = first; exponent <= last; ++exponent) {
-      for (const double step : {1.0, 2.0, 5.0}) {
-        const double tick = step * std::pow(10.0, exponent);
-        if (step > 1 && decades > 3) continue;
-        if (tick >= least && tick <= most) ticks.push_back(tick);
-      }
-    }
-    if (ticks.empty()) ticks = {least, most};
-    return ticks;
-  }
-  const double rough = std::max(most - least, 1e-12) / 6;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  double step = 10 * power;
-  for (const double factor : {5.0, 2.0, 1.0}) {
-    if (factor * power >= rough) step = factor * power;
-  }
-  const double first = std::ceil(least / step);
-  const auto count = static_cast<int>(std::floor(most / step - first + 1e-6)) + 1;
-  for (int i = 0; i < count; ++i) ticks.push_back((first + i) * step);
-  return ticks;
-}
 
 std::string plot_svg(const std::vector<LinePlot>& panels) {
   std::string content;

@@ -37,7 +37,4 @@ struct DotPlot {
 [[nodiscard]] std::string plot_svg(const std::vector<LinePlot>& panels);
 [[nodiscard]] std::string plot_svg(const std::vector<DotPlot>& panels);
 
-// Where an axis from `least` to `most` has its ticks: 1, 2 and 5 times powers of ten, or round steps.
-[[nodiscard]] std::vector<double> axis_ticks(double least, double most, bool logarithmic);
-
 }  // namespace imgpipe

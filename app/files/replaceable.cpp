@@ -43,7 +43,8 @@ bool own_text(std::string_view head) {
   const bool table = head.starts_with("name,kind,time_ms,") || head.starts_with("bin,before_") ||
                      head.starts_with("imgpipe,schema,") || head.starts_with("input,status,group,") ||
                      head.starts_with("input,page,status,group,");
-  return table || (head.starts_with("<svg ") && head.find(kSvgMark) != head.npos);
+  const bool drawn = head.starts_with("<svg ") || head.starts_with("<!DOCTYPE html>");
+  return table || (drawn && head.find(kSvgMark) != head.npos);
 }
 
 std::string why_not_replaceable(const std::string& path, Replace replace,

@@ -94,7 +94,8 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
   for (const std::string& path : parser.texts("report"))
     options.report_files.push_back(
-        path == kStandardStream ? path : file_with_ending("report", path, {".json", ".csv", ".ndjson"}));
+        path == kStandardStream ? path
+                                : file_with_ending("report", path, {".json", ".csv", ".ndjson", ".html"}));
   if (parser.has("trace")) options.trace_file = file_with_ending("trace", parser.text("trace"), {".json"});
   if (parser.has("histogram")) {
     options.histogram_file =

@@ -9,6 +9,7 @@
 
 #include "app/exit_code.h"
 #include "app/image_comparison.h"
+#include "app/image_page.h"
 #include "app/image_results.h"
 #include "app/image_set_up.h"
 #include "app/image_settings.h"
@@ -39,6 +40,10 @@ class PagesRun {
       throw Error(ErrorKind::usage, options.pages->alone
                                         ? "--keep-stages does not go with range=series: leave out one of them"
                                         : "--keep-stages is for one image: choose a page with --pages N");
+    if (wants_page(options))
+      throw Error(
+          ErrorKind::usage,
+          "--report FILE.html is for one image: choose a page with --pages N, or report as .json or .csv");
     check_paths(options, format_, in_use_);
     choice_.begin();
     facts_.options = &options;

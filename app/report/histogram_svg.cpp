@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/report/axis.h"
+#include "app/report/histogram_drawing.h"
 #include "app/report/histogram_file.h"
 #include "app/report/svg.h"
 
@@ -22,29 +24,10 @@ constexpr int kPlotHeight = 200;
 constexpr int kPanelTop[2] = {76, 358};
 constexpr int kWidth = kLeft + kPlotWidth + 30;
 constexpr int kHeight = 606;
+constexpr int kTitleHeight = 34;
 
-constexpr std::array<const char*, 3> kPlaneColors{"#d62728", "#2ca02c", "#1f5fd6"};
-
-// A name may be as long as the file system allows, the drawing is not: its ends stay.
-std::string shortened(const std::string& text) {
-  constexpr std::size_t kEnd = 36;  // two of them fit
-  if (text.size() <= 2 * kEnd) return text;
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-  std::size_t first = kEnd;
-  std::size_t last = text.size() - kEnd;
-  while (continues(text[first])) --first;
-  while (last < text.size() && continues(text[last])) ++last;
-  return text.substr(0, first) + "..." + text.substr(last);
-}
-
-// 1, 2 or 5 times a power of ten, at least `value`.
-double round_up(double value) {
-  const double power = std::pow(10.0, std::floor(std::log10(std::max(value, 1.0))));
-  for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
-    if (factor * power >= value) return factor * power;
-  }
-  return 10 * power;
-}
+// Planes are coloured by class: plane-r and so on, their ranges range-r; k is grey.
+constexpr std::array<const char*, 3> kPlaneKeys{"r", "g", "b"};
 
 // Counts span decades and single bins tower over the rest, so the height shows the square root.
 class Panel {
@@ -55,7 +38,7 @@ class Panel {
     for (int plane = 0; plane < counts.planes(); ++plane) {
       for (int bar = 0; bar < kBars; ++bar) most = std::max(most, count_of(plane, bar));
     }
-    top_count_ = round_up(static_cast<double>(most));
+    top_count_ = rounded_up(static_cast<double>(most));
   }
 
   [[nodiscard]] std::string draw() const {
@@ -68,8 +51,7 @@ class Panel {
     }
     const bool color = counts_.planes() == 3;
     for (int plane = 0; plane < counts_.planes(); ++plane) {
-      out +=
-          bars(plane, color ? kPlaneColors[static_cast<std::size_t>(plane)] : "#3b4252", color ? "0.5" : "1");
+      out += bars(plane, color ? kPlaneKeys[static_cast<std::size_t>(plane)] : "k", color ? "0.5" : "1");
     }
     out += line(kLeft, bottom_, kLeft + kPlotWidth, bottom_, "class=\"axis\"");
     for (int eighth = 0; eighth <= 8; ++eighth) {
@@ -90,13 +72,12 @@ class Panel {
     double x = kLeft + kPlotWidth + kPlace * (1 - 2 * static_cast<double>(ranges.size()));
     for (const ContrastRange& range : ranges) {
       const auto plane = static_cast<std::size_t>(range.plane);
-      const std::string color = alone ? "#b35f00" : kPlaneColors[plane];
+      const std::string key = alone ? "k" : kPlaneKeys[plane];
       const std::string dashes =
           alone ? "5 3" : "4 8\" stroke-dashoffset=\"" + std::to_string(12 - 4 * range.plane);
-      std::string line_style = "class=\"mark\" stroke=\"";
-      line_style.append(color).append("\" stroke-dasharray=\"").append(dashes).append("\"");
-      std::string text_style = "class=\"marktext\" text-anchor=\"end\" fill=\"";
-      text_style.append(color).append("\"");
+      std::string line_style = "class=\"mark range-";
+      line_style.append(key).append("\" stroke-dasharray=\"").append(dashes).append("\"");
+      const std::string text_style = "class=\"marktext range-" + key + "\" text-anchor=\"end\"";
       for (const auto& [name, value] : {std::pair{"lo ", range.lo}, {"hi ", range.hi}}) {
         out += line(center_of(value), bottom_ - kPlotHeight, center_of(value), bottom_, line_style);
         out += text_at(x, bottom_ - kPlotHeight - 8, text_style,
@@ -121,8 +102,8 @@ class Panel {
     return bottom_ - kPlotHeight * std::sqrt(count / top_count_);
   }
 
-  [[nodiscard]] std::string bars(int plane, const std::string& color, const std::string& opacity) const {
-    std::string path = "<path fill=\"" + color + "\" fill-opacity=\"" + opacity + "\" d=\"";
+  [[nodiscard]] std::string bars(int plane, const std::string& key, const std::string& opacity) const {
+    std::string path = "<path class=\"plane-" + key + "\" fill-opacity=\"" + opacity + "\" d=\"";
     for (int bar = 0; bar < kBars; ++bar) {
       const auto count = static_cast<double>(count_of(plane, bar));
       if (count == 0) continue;
@@ -153,13 +134,8 @@ class Panel {
 
 }  // namespace
 
-std::string histogram_svg(const HistogramPair& pair) {
-  constexpr const char* kStyle =
-      "text{font-family:sans-serif}.title{font-size:16px;font-weight:bold}.panel{font-size:14px}"
-      ".title,.panel{fill:#222}.tick{font-size:11px;fill:#555}.grid{stroke:#ddd}.axis{stroke:#444}"
-      ".mark{stroke-width:1.5}.marktext{font-size:12px;font-weight:bold}";
+HistogramDrawing histogram_drawing(const HistogramPair& pair) {
   std::string out;
-  out += text_at(kLeft, 28, "class=\"title\"", shortened(pair.title));
   const Panel before(pair.before, kPanelTop[0], "before: " + pair.before_label);
   const Panel after(pair.after, kPanelTop[1], "after: " + pair.after_label);
   out += before.draw();
@@ -171,7 +147,21 @@ std::string histogram_svg(const HistogramPair& pair) {
   out += text_at(kLeft, kHeight - 10, "class=\"tick\"",
                  std::string("value of a sample; height: square root of the number of pixels") +
                      (deep ? "; of 16 bits a column is 256 values" : ""));
-  return drawing(kWidth, kHeight, kStyle, out);
+  return {kWidth, kHeight, kTitleHeight, out};
+}
+
+std::string histogram_svg(const HistogramPair& pair) {
+  constexpr const char* kStyle =
+      "text{font-family:sans-serif}.title{font-size:16px;font-weight:bold}.panel{font-size:14px}"
+      ".title,.panel{fill:#222}.tick{font-size:11px;fill:#555}.grid{stroke:#ddd}.axis{stroke:#444}"
+      ".mark{stroke-width:1.5}.marktext{font-size:12px;font-weight:bold}"
+      ".plane-r{fill:#d62728}.plane-g{fill:#2ca02c}.plane-b{fill:#1f5fd6}.plane-k{fill:#3b4252}"
+      "line.range-r{stroke:#d62728}line.range-g{stroke:#2ca02c}line.range-b{stroke:#1f5fd6}"
+      "line.range-k{stroke:#b35f00}text.range-r{fill:#d62728}text.range-g{fill:#2ca02c}"
+      "text.range-b{fill:#1f5fd6}text.range-k{fill:#b35f00}";
+  const HistogramDrawing content = histogram_drawing(pair);
+  return drawing(kWidth, kHeight, kStyle,
+                 text_at(kLeft, 28, "class=\"title\"", shortened(pair.title, 73)) + content.elements);
 }
 
 }  // namespace imgpipe

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "app/report/report_texts.h"
 #include "app/report/text_columns.h"
 #include "images/text.h"
 #include "pipeline/decode_row.h"
@@ -94,11 +95,6 @@ std::string optional_number(const std::optional<double>& value, int decimals, co
   return value ? number(*value, decimals) + unit : "";
 }
 
-// Times range from microseconds to minutes: three significant figures at least.
-std::string time_text(double ms) {
-  return number(ms, ms < 10 ? 4 : ms < 1000 ? 2 : 1);
-}
-
 struct TableLook {
   std::size_t name_width = 20;  // more where a step's label is longer
   bool compared = false, color = false;
@@ -118,21 +114,20 @@ std::string table_row(const ReportRow& row, const TableLook& look) {
   if (look.color && !comparison.empty())
     comparison = (comparison == "identical" ? "\x1b[32m" : "\x1b[1;31m") + comparison + "\x1b[0m";
   return table_line(
-      {row.name, time_text(row.time_ms), row.bytes > 0 ? number(static_cast<double>(row.bytes) / 1e6, 2) : "",
-       optional_number(row.gb_per_s, 2), row.copy_share ? number(*row.copy_share * 100, 1) + "%" : "",
-       row.reference_ms ? time_text(*row.reference_ms) : "", optional_number(row.speed_up(), 2, "x"),
+      {row.name, milliseconds_text(row.time_ms),
+       row.bytes > 0 ? number(static_cast<double>(row.bytes) / 1e6, 2) : "", optional_number(row.gb_per_s, 2),
+       row.copy_share ? number(*row.copy_share * 100, 1) + "%" : "",
+       row.reference_ms ? milliseconds_text(*row.reference_ms) : "", optional_number(row.speed_up(), 2, "x"),
        comparison},
       look);
 }
 
-// What --repeat makes of the times.
-std::string repeat_note(int repeat, bool compared) {
-  std::string note = "times:  kernels and transfers are medians of " + std::to_string(repeat) +
-                     " passes after a warm-up,\n        totals those of the passes' totals";
-  if (compared)
-    note += "; the reference's alike, of " + std::to_string(reference_passes(repeat)) +
-            (reference_passes(repeat) == 1 ? " pass" : " passes");
-  return note + "\n";
+// In two lines of the table.
+std::string times_line(int repeat, bool compared) {
+  std::string text = repeat_text(repeat, compared);
+  const std::size_t second = text.find("totals");
+  text.replace(second - 1, 1, "\n        ");
+  return "times:  " + text + "\n";
 }
 
 }  // namespace
@@ -219,9 +214,6 @@ void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth) {
   if (end_to_end.reference_ms) *end_to_end.reference_ms += more_ms;
 }
 
-namespace {
-
-// "12 pages (4-15), 512x512 grey 16-bit tiff", or without pages "512x512 grey 16-bit tiff".
 std::string contents_text(const RunFacts& facts, bool output) {
   const Shape& shape = output ? facts.output : facts.input.shape;
   const int bits = output ? bits_of(facts.output) : facts.input.bits_per_sample;
@@ -238,7 +230,24 @@ std::string contents_text(const RunFacts& facts, bool output) {
   return text;
 }
 
-}  // namespace
+std::string range_text(const ContrastRange& range) {
+  std::string text = range.label + ": lo " + std::to_string(range.lo) + ", hi " + std::to_string(range.hi);
+  if (range.of_one_plane) text += ", plane " + std::to_string(range.plane);
+  return text + (range.hi <= range.lo ? " (nothing to stretch)" : "");
+}
+
+std::string milliseconds_text(double ms) {
+  return number(ms, ms < 10 ? 4 : ms < 1000 ? 2 : 1);
+}
+
+std::string repeat_text(int repeat, bool compared) {
+  std::string text = "kernels and transfers are medians of " + std::to_string(repeat) +
+                     " passes after a warm-up, totals those of the passes' totals";
+  if (compared)
+    text += "; the reference's alike, of " + std::to_string(reference_passes(repeat)) +
+            (reference_passes(repeat) == 1 ? " pass" : " passes");
+  return text;
+}
 
 std::string image_report_table(const ImageReport& report, const RunFacts& facts, bool color) {
   const ProcessOptions& options = *facts.options;
@@ -255,12 +264,8 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
   if (report.copy_bandwidth_gb_s > 0) {
     out += "        copy bandwidth " + number(report.copy_bandwidth_gb_s, 1) + " GB/s, read and written\n";
   }
-  if (options.repeat > 0) out += repeat_note(options.repeat, report.compared);
-  for (const ContrastRange& range : report.ranges) {
-    out += range.label + ": lo " + std::to_string(range.lo) + ", hi " + std::to_string(range.hi);
-    if (range.of_one_plane) out += ", plane " + std::to_string(range.plane);
-    out += range.hi <= range.lo ? " (nothing to stretch)\n" : "\n";
-  }
+  if (options.repeat > 0) out += times_line(options.repeat, report.compared);
+  for (const ContrastRange& range : report.ranges) out += range_text(range) + "\n";
   for (const std::string& note : report.notes) out += note + "\n";
   TableLook look{.compared = report.compared, .color = color};
   for (const ReportRow& row : report.rows) look.name_width = std::max(look.name_width, row.name.size());

@@ -1,11 +1,10 @@
-#include "app/bench/bench_table.h"
+#include "app/report/result_table.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include <nlohmann/json.hpp>
 
+#include "app/report/exact_number.h"
 #include "app/report/text_columns.h"
 
 namespace imgpipe {
@@ -18,13 +17,6 @@ std::vector<std::size_t> shown(const ResultTable& table) {
     if (!table.columns[i].title.empty()) columns.push_back(i);
   }
   return columns;
-}
-
-// The shortest text that reads back as the same number.
-std::string exact_number(double value) {
-  std::array<char, 64> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end};
 }
 
 bool same_columns(const ResultTable& a, const ResultTable& b) {

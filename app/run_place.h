@@ -1,0 +1,23 @@
+// When, where and as what a run was started: what its pages say of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace imgpipe {
+
+struct RunPlace {
+  std::string date;  // UTC, ISO 8601: "2026-11-22T21:53:19Z"
+  std::string host;  // its name; empty where it has none
+};
+[[nodiscard]] RunPlace run_place();
+
+// The command line of this process as a shell takes it, the program called imgpipe; empty where the system
+// does not tell it.
+[[nodiscard]] std::string command_text();
+
+// The most memory that this process has held so far, as the system counts it (VmHWM, proc(5)); 0 where it
+// does not tell.
+[[nodiscard]] std::int64_t peak_memory_bytes();
+
+}  // namespace imgpipe
