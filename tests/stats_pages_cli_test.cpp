@@ -159,7 +159,7 @@ TEST_F(StatsPagesCli, EachPageHasARow) {
     EXPECT_EQ(rows[i]["status"], "failed");
     EXPECT_EQ(rows[i].size(), rows[0].size());
   }
-  EXPECT_NE(rows[3]["reason"].get<std::string>().find(file("in/b.tif") + ", page 2: "), std::string::npos);
+  EXPECT_TRUE(rows[3]["reason"].get<std::string>().starts_with("page 2: ")) << rows[3]["reason"];
   for (const char* ending : {".csv", ".ndjson"}) {
     const std::string path = file(std::string("r") + ending);
     EXPECT_EQ(stats({in(), "--pages", "2-4", "--per-image", path, "-q"}).exit_code, 1);

@@ -225,7 +225,8 @@ std::vector<OptionRow> process_rows() {
       {"Compare and report", "compare,cpu", nullptr, nullptr,
        "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
       {"Compare and report", "report", "FILE", nullptr,
-       "Write the report as .json, .csv or .html (a page with pictures and plots); of a batch: .json (totals), "
+       "Write the report as .json, .csv or .html (a page with pictures and plots); of a batch: .json "
+       "(totals), "
        ".ndjson or .csv (a line an image); -: JSON to stdout, and the table to stderr; may be repeated"},
       {"Compare and report", "trace", "FILE", nullptr,
        "Write what ran when, as .json for chrome://tracing and ui.perfetto.dev"},
