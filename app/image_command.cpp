@@ -155,9 +155,9 @@ class ImageRun {
 
   void give_report(const ImageReport& report) {
     for (const std::string& file : options_.report_files) {
-      const std::string text = is_json_report(file)       ? image_report_json(report, facts_)
+      const std::string text = is_json_report(file)      ? image_report_json(report, facts_)
                                : file.ends_with(".html") ? image_report_html(report, facts_, page_)
-                                                          : image_report_csv(report);
+                                                         : image_report_csv(report);
       naming(output_name(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
     if (!options_.trace_file.empty()) {

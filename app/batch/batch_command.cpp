@@ -65,8 +65,9 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
     throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
   for (const std::string& file : options.report_files) {
     if (file.ends_with(".html"))
-      throw Error(ErrorKind::usage, "--report: " + printable(file) +
-                                        ": a page is of one image; a batch is reported as .json, .ndjson or .csv");
+      throw Error(ErrorKind::usage,
+                  "--report: " + printable(file) +
+                      ": a page is of one image; a batch is reported as .json, .ndjson or .csv");
     if (file.ends_with(".csv") && batch.shard)
       throw Error(ErrorKind::usage, "--report: " + printable(file) + ": shards report as .ndjson or .json");
   }

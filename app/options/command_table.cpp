@@ -53,8 +53,9 @@ std::vector<CommandRow> make_commands() {
        .parse = parse_stats},
       {.name = "info",
        .summary = "what image files are, by their headers",
-       .description = "Says what image files are, by their headers alone: format, size, channels, compression, "
-                      "metadata, pages, and what would decode them.",
+       .description =
+           "Says what image files are, by their headers alone: format, size, channels, compression, "
+           "metadata, pages, and what would decode them.",
        .usage = {{"imgpipe info FILE... [options]", "files, folders and patterns; \"-\" is stdin"},
                  {"imgpipe info --files-from FILE [options]", "a list of names"}},
        .positional = {"input"},
@@ -62,8 +63,9 @@ std::vector<CommandRow> make_commands() {
        .parse = parse_info},
       {.name = "report",
        .summary = "adds up the .ndjson reports of shards",
-       .description = "Adds up the reports of batches (--report FILE.ndjson), those of shards above all: what "
-                      "is done, what has failed, what is missing.",
+       .description =
+           "Adds up the reports of batches (--report FILE.ndjson), those of shards above all: what "
+           "is done, what has failed, what is missing.",
        .usage = {{"imgpipe report FILE... [options]", ".ndjson reports, the oldest first; \"-\" is stdin"}},
        .positional = {"file"},
        .rows = sums_rows,
