@@ -13,7 +13,7 @@
 namespace imgpipe {
 namespace {
 
-std::string quoted(const std::string& argument) {
+std::string shell_quoted(const std::string& argument) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
   if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) return argument;
@@ -42,7 +42,7 @@ std::string command_text() {
   std::string argument;
   if (!std::getline(file, argument, '\0')) return "";
   std::string text = "imgpipe";
-  while (std::getline(file, argument, '\0')) text += " " + quoted(argument);
+  while (std::getline(file, argument, '\0')) text += " " + shell_quoted(argument);
   return text;
 }
 
