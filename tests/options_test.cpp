@@ -159,6 +159,10 @@ TEST(Options, WhatWasMeantIsSaid) {
       {{"bench", "--stage", "constrast"}, "--stage: 'constrast' is none of all, gray,"},
       {{"bench", "--study", "color"},
        "--study: 'color' is none of colors, contention, crossover, pipeline; did you mean colors?"},
+      {{"a", "b", "--device", "cuda1"},
+       "--device: 'cuda1' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference; did you mean cuda:1?"},
+      {{"a", "b", "--device", "cuda:x"},
+       "--device: 'cuda:x' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference"},
       {{"bench", "--device", "cuad"}, "--device: 'cuad' is none of auto, cuda,"},
       {{"synth", "a", "--size", "4x4", "--pattern", "nosie"},
        "unknown pattern 'nosie'; did you mean noise? The patterns are noise,"},
@@ -179,7 +183,7 @@ TEST(Options, WhatWasMeantIsSaid) {
       {{"docs", "mann"}, "docs: 'mann' is none of man, bash, zsh, fish, files; did you mean man?"},
       {{"docs", "man", "bnech"}, "docs man: 'bnech' is none of bench,"},
       {{"docs", "bash", "bench"}, "one argument too many: 'bench'"},
-      {{"docs"}, "KIND is missing; see imgpipe docs --help"}};
+      {{"docs"}, "KIND is missing: one of man, bash, zsh, fish, files; see imgpipe docs --help"}};
   for (const Row& row : rows) EXPECT_EQ(refusal(row.arguments).substr(0, row.message.size()), row.message);
   for (const char* end : {"--format pgn", "--tiff-compression deflat"}) {
     const std::string text = end;

@@ -53,8 +53,9 @@ std::vector<CommandRow> make_commands() {
        .parse = parse_stats},
       {.name = "info",
        .summary = "what image files are, by their headers",
-       .description = "Says what image files are, by their headers alone: format, size, channels, compression, "
-                      "metadata, pages, and what would decode them.",
+       .description =
+           "Says what image files are, by their headers alone: format, size, channels, compression, "
+           "metadata, pages, and what would decode them.",
        .usage = {{"imgpipe info FILE... [options]", "files, folders and patterns; \"-\" is stdin"},
                  {"imgpipe info --files-from FILE [options]", "a list of names"}},
        .positional = {"input"},
@@ -62,8 +63,9 @@ std::vector<CommandRow> make_commands() {
        .parse = parse_info},
       {.name = "report",
        .summary = "adds up the .ndjson reports of shards",
-       .description = "Adds up the reports of batches (--report FILE.ndjson), those of shards above all: what "
-                      "is done, what has failed, what is missing.",
+       .description =
+           "Adds up the reports of batches (--report FILE.ndjson), those of shards above all: what "
+           "is done, what has failed, what is missing.",
        .usage = {{"imgpipe report FILE... [options]", ".ndjson reports, the oldest first; \"-\" is stdin"}},
        .positional = {"file"},
        .rows = sums_rows,
@@ -80,18 +82,21 @@ std::vector<CommandRow> make_commands() {
        .usage = {{"imgpipe help [COMMAND|STAGE]", ""}},
        .positional = {"topic"},
        .rows = manual_rows,
-       .topics = help_topics,
+       .topics =
+           [](std::string_view before) {
+             return before.empty() ? help_topics() : std::vector<std::string>();
+           },
        .parse = parse_help},
       {.name = "docs",
        .summary = "man pages, and completions for shells",
        .description = "Prints the man page of a command, or what makes a shell complete imgpipe's options, "
                       "stages and names.",
-       .usage = {{"imgpipe docs man|bash|zsh|fish [COMMAND]",
-                  "the man page of a command, in roff; completions for a shell"},
+       .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
+                 {"imgpipe docs bash|zsh|fish", "completions for a shell"},
                  {"imgpipe docs files", "what a package holds of both, and how each is made"}},
        .positional = {"kind"},
        .rows = manual_rows,
-       .topics = docs_kinds,
+       .topics = docs_topics,
        .parse = parse_docs}};
   std::vector<UsageRow>& main_usage = commands.front().usage;
   for (const CommandRow& command : commands) {
