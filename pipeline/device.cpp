@@ -51,6 +51,15 @@ std::vector<int> cuda_devices_of(std::string_view text) {
   }
 }
 
+// "; did you mean cuda:1?" of cuda1, and of a name that is nearly one of the words.
+std::string device_meant(std::string_view text) {
+  constexpr std::string_view kCuda = "cuda";
+  if (text.starts_with(kCuda) && cuda_devices_of(text.substr(kCuda.size())).size() == 1)
+    return "; did you mean cuda:" + std::string(text.substr(kCuda.size())) + "?";
+  constexpr std::array<std::string_view, 4> kWords{"auto", kCuda, "cpu", "reference"};
+  return text.find(':') == std::string_view::npos ? did_you_mean(text, kWords) : "";
+}
+
 }  // namespace
 
 bool can_run_on(const CudaDevice& device) {
@@ -80,7 +89,8 @@ DeviceChoice choose_device(std::string_view text) {
     const std::vector<int> devices = cuda_devices_of(text.substr(5));
     if (!devices.empty()) return {DeviceKind::cuda, devices, ""};
   }
-  throw Error(ErrorKind::usage, "--device: " + none_of(text, kDeviceForms));
+  throw Error(ErrorKind::usage,
+              "--device: '" + printable(text) + "' is none of " + joined(kDeviceForms) + device_meant(text));
 }
 
 double measure_host_copy_bandwidth(int threads, std::size_t bytes) {

@@ -296,8 +296,9 @@ TEST_F(BatchCli, OutputInsideInputIsNotTakenAsInput) {
 }
 
 TEST_F(BatchCli, OptionsForTheOtherKindAreRefused) {
-  for (const char* option : {"--cpu", "--repeat=3", "--histogram=h.svg", "--keep-stages=x"})
+  for (const char* option : {"--compare", "--repeat=3", "--histogram=h.svg", "--keep-stages=x"})
     expect_refused(run_imgpipe({in(), out(), option}), "batch");
+  expect_refused(run_imgpipe({in(), out(), "--cpu"}), "--compare is for one image");
   for (const char* option : {"--recursive", "--jobs=2", "--include=x", "--skip-existing", "--shard=1/2",
                              "--dry-run", "--failed-out=x", "--memory=1G", "--fail-fast"})
     expect_refused(run_imgpipe({in() + "/a.png", file("o.png"), option}), "is for a batch");

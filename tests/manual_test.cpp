@@ -212,7 +212,9 @@ class Completion : public Manual {
   void SetUp() override {
     (void)file("imgpipe.bash", bash_completion());
     (void)file("try.bash",
+               "set -u\n"
                "source ./imgpipe.bash\n"
+               "IFS=,\n"
                "COMP_LINE=$1 COMP_POINT=${#1}\n"
                "_imgpipe\n"
                "((${#COMPREPLY[@]} == 0)) || printf '%s\\n' \"${COMPREPLY[@]}\"\n");
@@ -293,7 +295,11 @@ TEST_F(Completion, OffersCommandsAndFiles) {
   EXPECT_EQ(offered("imgpipe photo.png p"), Words{}) << "files, by bash itself";
   EXPECT_EQ(offered("imgpipe help contr"), Words{"contrast"});
   EXPECT_EQ(offered("imgpipe help ben"), Words{"bench"});
+  EXPECT_EQ(offered("imgpipe help contrast "), Words{});
   EXPECT_EQ(offered("imgpipe docs "), (Words{"man", "bash", "zsh", "fish", "files"}));
+  EXPECT_EQ(offered("imgpipe docs man be"), Words{"bench"});
+  EXPECT_EQ(offered("imgpipe docs man bench "), Words{});
+  EXPECT_EQ(offered("imgpipe docs bash "), Words{});
 }
 
 }  // namespace

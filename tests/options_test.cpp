@@ -1,6 +1,7 @@
 // What the command line means: letters, other names, other spellings, OUTPUT as an option, and what was meant
 // by names that there are not.
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -47,7 +48,29 @@ TEST(Options, LettersAreNames) {
     EXPECT_EQ(options.batch.given, (Arguments{"--recursive", "--jobs", "--dry-run"}));
   }
   EXPECT_NE(refusal({"in", "out", "-j"}).find("missing an argument"), std::string::npos);
-  EXPECT_EQ(refusal({"in", "out", "-j=3"}), "--jobs: '=3' is not a whole number from 0 to 1024");
+  EXPECT_EQ(refusal({"in", "out", "-j=3"}), "'-j=3': a letter takes its value without =: -j 3, or --jobs=3");
+  EXPECT_EQ(refusal({"in", "-o=x.png"}),
+            "'-o=x.png': a letter takes its value without =: -o x.png, or --output=x.png");
+  EXPECT_EQ(refusal({"in", "out/", "-rd="}),
+            "'-rd=': a letter takes its value without =: -d NAME, or --device=NAME");
+}
+
+TEST(Options, NamesNeedTwoDashes) {
+  const std::vector<std::pair<Arguments, std::string>> rows{
+      {{"a.png", "-output", "b.png"}, "'-output'; did you mean --output?"},
+      {{"a.png", "-output=b.png"}, "'-output=b.png'; did you mean --output?"},
+      {{"a.png", "-out.png"}, "'-out.png'; did you mean --output?"},
+      {{"a", "b", "-device", "cpu"}, "'-device'; did you mean --device?"},
+      {{"a", "b", "-jobs", "4"}, "'-jobs'; did you mean --jobs?"},
+      {{"a", "b", "-jobs=4"}, "'-jobs=4'; did you mean --jobs?"},
+      {{"a", "b", "-dry-run"}, "'-dry-run'; did you mean --dry-run?"},
+      {{"a", "b", "-no-orient"}, "'-no-orient'; did you mean --no-orient?"},
+      {{"a", "b", "-no-colour"}, "'-no-colour'; did you mean --no-color?"},
+      {{"a", "b", "-cpu"}, "'-cpu'; did you mean --cpu?"}};
+  for (const auto& [arguments, message] : rows)
+    EXPECT_EQ(refusal(arguments), "unknown option " + message + " See imgpipe --help");
+  EXPECT_EQ(process({"a", "-oout/"}).output, "out/");
+  EXPECT_EQ(process({"a", "-o", "ut.png"}).output, "ut.png");
 }
 
 TEST(Options, OutputMayBeAnOption) {
@@ -136,10 +159,23 @@ TEST(Options, WhatWasMeantIsSaid) {
       {{"bench", "--stage", "constrast"}, "--stage: 'constrast' is none of all, gray,"},
       {{"bench", "--study", "color"},
        "--study: 'color' is none of colors, contention, crossover, pipeline; did you mean colors?"},
+      {{"bench", "--device", "cuda1"},
+       "--device: 'cuda1' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference; did you mean cuda:1?"},
+      {{"bench", "--device", "cuda:x"},
+       "--device: 'cuda:x' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference"},
       {{"bench", "--device", "cuad"}, "--device: 'cuad' is none of auto, cuda,"},
       {{"synth", "a", "--size", "4x4", "--pattern", "nosie"},
        "unknown pattern 'nosie'; did you mean noise? The patterns are noise,"},
       {{"bnech", "--stage", "hist"}, "unknown command 'bnech'; did you mean bench? The commands are bench,"},
+      {{"stat", "a.png"}, "unknown command 'stat'; did you mean stats? The commands are"},
+      {{"hepl", "contrast"}, "unknown command 'hepl'; did you mean help? The commands are"},
+      {{"statss", "dir", "--json"}, "unknown command 'statss'; did you mean stats? The commands are"},
+      {{"stat", "--help"}, "unknown command 'stat'; did you mean stats? The commands are"},
+      {{"a.png", "stat"}, ""},
+      {{"./stat", "a.png"}, ""},
+      {{"stat*", "out/"}, ""},
+      {{"doc", "out.png", "--quality", "500"}, "--quality: '500' is not a whole number from 1 to 100"},
+      {{"./doc", "--qualty"}, "unknown option '--qualty'; did you mean --quality?"},
       {{"stat"}, "unknown command 'stat'; did you mean stats? The commands are"},
       {{"help", "contrst"},
        "there is no command and no stage 'contrst'; did you mean contrast? There is help of bench,"},
@@ -147,7 +183,7 @@ TEST(Options, WhatWasMeantIsSaid) {
       {{"docs", "mann"}, "docs: 'mann' is none of man, bash, zsh, fish, files; did you mean man?"},
       {{"docs", "man", "bnech"}, "docs man: 'bnech' is none of bench,"},
       {{"docs", "bash", "bench"}, "one argument too many: 'bench'"},
-      {{"docs"}, "KIND is missing; see imgpipe docs --help"}};
+      {{"docs"}, "KIND is missing: one of man, bash, zsh, fish, files; see imgpipe docs --help"}};
   for (const Row& row : rows) EXPECT_EQ(refusal(row.arguments).substr(0, row.message.size()), row.message);
   for (const char* end : {"--format pgn", "--tiff-compression deflat"}) {
     const std::string text = end;

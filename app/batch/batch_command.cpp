@@ -47,7 +47,7 @@ constexpr std::chrono::milliseconds kLook{50};         // between two looks at s
 constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
 
 void refuse_what_is_for_one_image(const ProcessOptions& options) {
-  const std::pair<bool, const char*> rows[] = {{options.compare, "--cpu"},
+  const std::pair<bool, const char*> rows[] = {{options.compare, "--compare"},
                                                {options.repeat > 0, "--repeat"},
                                                {options.device_memory_bytes > 0, "--device-memory"},
                                                {!options.histogram_file.empty(), "--histogram"},

@@ -11,7 +11,8 @@ constexpr std::string_view kHead = R"bash(# Completes imgpipe in bash. Made by: 
 # Adds to COMPREPLY the words, of those in $1, that begin as $value does behind $head. Readline puts them in
 # place of what stands behind the last : or = alone, where these break words.
 _imgpipe_reply() {
-  local word all breaks="${COMP_WORDBREAKS//[^:=]/}" kept=""
+  local word all breaks="${COMP_WORDBREAKS-}" kept=""
+  breaks="${breaks//[^:=]/}"
   [[ -n $breaks && $typed == *[$breaks]* ]] && kept="${typed%"${typed##*[$breaks]}"}"
   for word in $1; do
     all="$head$word"
@@ -25,12 +26,13 @@ _imgpipe_reply() {
 
 constexpr std::string_view kTail = R"bash(
 _imgpipe() {
+  local IFS=$' \t\n'
   local line="${COMP_LINE:0:COMP_POINT}" typed value head="" command="" option="" kind="" choices="" words
   typed="${line##*[[:space:]]}"
   value="$typed"
   COMPREPLY=()
   read -ra words <<<"${line:0:${#line}-${#typed}}"
-  [[ -n ${words[1]} && " $_imgpipe_commands " == *" ${words[1]} "* ]] && command="${words[1]}"
+  [[ -n ${words[1]-} && " $_imgpipe_commands " == *" ${words[1]} "* ]] && command="${words[1]}"
   if [[ $typed == --*=* ]]; then
     option="${typed%%=*}"
     value="${typed#*=}"
@@ -45,7 +47,7 @@ _imgpipe() {
       ;;
     choice)
       _imgpipe_reply "$choices"
-      [[ ${COMPREPLY[*]} == *: ]] && compopt -o nospace 2>/dev/null
+      [[ ${COMPREPLY[*]-} == *: ]] && compopt -o nospace 2>/dev/null
       ;;
     folder) mapfile -t COMPREPLY < <(compgen -d -- "$value") && compopt -o filenames 2>/dev/null ;;
     file) ;; # by default: bash's own, of names of files
@@ -53,7 +55,8 @@ _imgpipe() {
     *)
       if [[ $typed == -* ]]; then
         _imgpipe_reply "$(_imgpipe_flags "$command")"
-      elif _imgpipe_topics "$command" && [[ -n $choices ]]; then
+      elif _imgpipe_topics "${words[*]:1}"; then
+        compopt +o default +o bashdefault 2>/dev/null
         _imgpipe_reply "$choices"
       elif ((${#words[@]} == 1)); then
         mapfile -t COMPREPLY < <(compgen -W "$_imgpipe_commands" -- "$typed"; compgen -f -- "$typed")
@@ -115,13 +118,15 @@ std::string flags_function() {
   return text + "  esac\n}\n\n";
 }
 
+// Sets choices by the words behind imgpipe; false where these are no command with topics.
 std::string topics_function() {
   std::string text = "_imgpipe_topics() {\n  case \"$1\" in\n";
   for (const CommandRow& command : command_table()) {
-    if (command.topics == nullptr) continue;
-    text += "    " + std::string(command.name) + ") choices=\"" + words_of(command.topics()) + "\" ;;\n";
+    for (const TopicWords& topics : topics_of(command))
+      text += "    \"" + topics.behind + "\") choices=\"" + words_of(topics.words) + "\" ;;\n";
+    if (command.topics != nullptr) text += "    \"" + std::string(command.name) + " \"*) ;;\n";
   }
-  return text + "  esac\n}\n\n";
+  return text + "    *) return 1 ;;\n  esac\n}\n\n";
 }
 
 std::string case_line(const std::string& pattern, const std::string& words, bool added) {

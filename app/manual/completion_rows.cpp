@@ -27,6 +27,16 @@ std::string short_help(std::string_view help) {
   return text;
 }
 
+std::vector<TopicWords> topics_of(const CommandRow& command) {
+  if (command.topics == nullptr) return {};
+  std::vector<TopicWords> all{{std::string(command.name), command.topics("")}};
+  for (const std::string& topic : command.topics("")) {
+    const std::vector<std::string> words = command.topics(topic);
+    if (!words.empty()) all.push_back({std::string(command.name) + " " + topic, words});
+  }
+  return all;
+}
+
 StageLines stage_lines(CaseLine line) {
   StageLines lines;
   for (const StageWords& words : stage_words()) {

@@ -48,26 +48,32 @@ constexpr std::array<Kind, 5> kKinds{{{"man", man_page_of},
 
 }  // namespace
 
-std::vector<std::string> docs_kinds() {
+std::vector<std::string> docs_topics(std::string_view before) {
   std::vector<std::string> names;
-  names.reserve(kKinds.size());
-  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  if (before.empty()) {
+    for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  } else if (before == kKinds.front().name) {
+    for (const std::string_view command : command_names()) names.emplace_back(command);
+  }
   return names;
 }
 
 Command parse_docs(const std::vector<std::string>& arguments) {
   Parser parser(*find_command("docs"));
   parser.allow_more();
+  parser.allow_fewer();
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
+  const std::vector<std::string> topics = docs_topics("");
+  const std::vector<std::string_view> kinds(topics.begin(), topics.end());
+  if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
   if (parser.more().size() > (name == "man" ? 1U : 0U))
     usage("one argument too many: '" + printable(parser.more().back()) + "'");
   for (const Kind& kind : kKinds) {
     if (kind.name == name) return PrintText{kind.text(parser)};
   }
-  const std::vector<std::string> kinds = docs_kinds();
-  usage("docs: " + none_of(name, std::vector<std::string_view>(kinds.begin(), kinds.end())));
+  usage("docs: " + none_of(name, kinds));
 }
 
 }  // namespace imgpipe

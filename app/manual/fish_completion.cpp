@@ -18,6 +18,12 @@ function __imgpipe_is
     test (__imgpipe_command) = $argv[1]
 end
 
+function __imgpipe_behind
+    set -l words (commandline -opc)
+    set -e words[1]
+    test "$words" = "$argv"
+end
+
 function __imgpipe_first
     test (count (commandline -opc)) -eq 1
 end
@@ -53,7 +59,10 @@ std::string options() {
         text += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
       text += taken(row) + " -d '" + short_help(row.help) + "'\n";
     }
-    if (command.topics != nullptr) text += begin + " -f -a '" + words_of(command.topics()) + "'\n";
+    if (command.topics != nullptr) text += begin + " -f\n";
+    for (const TopicWords& topics : topics_of(command))
+      text += "complete -c imgpipe -n '__imgpipe_behind " + topics.behind + "' -f -a '" +
+              words_of(topics.words) + "'\n";
   }
   return text;
 }

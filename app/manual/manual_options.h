@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/options/option_table.h"
@@ -11,7 +12,7 @@ namespace imgpipe {
 [[nodiscard]] std::vector<OptionRow> manual_rows();
 // Commands and stages.
 [[nodiscard]] std::vector<std::string> help_topics();
-// man, bash, zsh, fish, files.
-[[nodiscard]] std::vector<std::string> docs_kinds();
+// man, bash, zsh, fish, files; behind "man" the commands, behind others nothing.
+[[nodiscard]] std::vector<std::string> docs_topics(std::string_view before);
 
 }  // namespace imgpipe

@@ -13,7 +13,7 @@ constexpr std::string_view kHead = R"zsh(#compdef imgpipe
 constexpr std::string_view kTail = R"zsh(
 _imgpipe() {
   local curcontext="$curcontext" command=""
-  if (( CURRENT > 2 )) && [[ -n ${_imgpipe_commands[(r)$words[2]]} ]]; then
+  if (( CURRENT > 2 )) && [[ -n ${_imgpipe_commands[(re)$words[2]]} ]]; then
     command=$words[2]
     shift words
     (( CURRENT-- ))
@@ -68,11 +68,21 @@ std::string arguments_function() {
     }
     if (command.name.empty()) text += " \\\n        '1: :_imgpipe_first'";
     if (command.topics != nullptr) {
-      text += " \\\n        '*:topic:(" + words_of(command.topics()) + ")'";
+      text += " \\\n        '1:topic:_imgpipe_topics' '2:topic:_imgpipe_topics'";
     } else if (!command.positional.empty()) {
       text += " \\\n        '*:file:_files'";
     }
     text += "\n      ;;\n";
+  }
+  return text + "  esac\n}\n\n";
+}
+
+// By the words before the one that is completed.
+std::string topics_function() {
+  std::string text = "_imgpipe_topics() {\n  case \"${words[1,CURRENT-1]}\" in\n";
+  for (const CommandRow& command : command_table()) {
+    for (const TopicWords& topics : topics_of(command))
+      text += "    ('" + topics.behind + "') compadd -- " + words_of(topics.words) + " ;;\n";
   }
   return text + "  esac\n}\n\n";
 }
@@ -118,7 +128,7 @@ std::string stages_function() {
 
 std::string zsh_completion() {
   return std::string(kHead) + "typeset -ga _imgpipe_commands=(" + words_of(command_names()) + ")\n\n" +
-         arguments_function() + stages_function() + std::string(kTail);
+         arguments_function() + topics_function() + stages_function() + std::string(kTail);
 }
 
 }  // namespace imgpipe

@@ -82,18 +82,21 @@ std::vector<CommandRow> make_commands() {
        .usage = {{"imgpipe help [COMMAND|STAGE]", ""}},
        .positional = {"topic"},
        .rows = manual_rows,
-       .topics = help_topics,
+       .topics =
+           [](std::string_view before) {
+             return before.empty() ? help_topics() : std::vector<std::string>();
+           },
        .parse = parse_help},
       {.name = "docs",
        .summary = "man pages, and completions for shells",
        .description = "Prints the man page of a command, or what makes a shell complete imgpipe's options, "
                       "stages and names.",
-       .usage = {{"imgpipe docs man|bash|zsh|fish [COMMAND]",
-                  "the man page of a command, in roff; completions for a shell"},
+       .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
+                 {"imgpipe docs bash|zsh|fish", "completions for a shell"},
                  {"imgpipe docs files", "what a package holds of both, and how each is made"}},
        .positional = {"kind"},
        .rows = manual_rows,
-       .topics = docs_kinds,
+       .topics = docs_topics,
        .parse = parse_docs}};
   std::vector<UsageRow>& main_usage = commands.front().usage;
   for (const CommandRow& command : commands) {

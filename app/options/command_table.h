@@ -17,7 +17,8 @@ struct CommandRow {
   std::vector<UsageRow> usage;
   std::vector<std::string> positional{};  // what stands without an option: "input", "output"
   std::vector<OptionRow> (*rows)() = nullptr;
-  std::vector<std::string> (*topics)() = nullptr;  // what that may be, where it is no file: for completions
+  // What that may be behind a word of it, or at first (""), where it is no file: for completions.
+  std::vector<std::string> (*topics)(std::string_view before) = nullptr;
   Command (*parse)(const std::vector<std::string>& arguments) = nullptr;  // behind its name
 };
 

@@ -51,11 +51,15 @@ class Arguments {
 
   // -j 4, -j4, -rn, -rj4
   void read_letters(const std::string& text) {
+    refuse_name(text);
     for (std::size_t i = 1; i < text.size(); ++i) {
       const auto row = std::ranges::find_if(
           rows_, [&](const OptionRow& known) { return option_letter(known) == text[i]; });
       if (row == rows_.end()) refuse(text, text.substr(1));
-      if (row->value != nullptr && i + 1 < text.size()) return add_with(*row, text.substr(i + 1));
+      if (row->value != nullptr && i + 1 < text.size()) {
+        if (text[i + 1] == '=') refuse_equals(text, *row, text.substr(i + 2));
+        return add_with(*row, text.substr(i + 1));
+      }
       add(*row);
     }
   }
@@ -70,13 +74,40 @@ class Arguments {
     refuse(flag, flag.substr(2));
   }
 
-  [[noreturn]] void refuse(const std::string& flag, const std::string& name) const {
+  // A name behind one dash, -output or -jobs=4, or the beginning of one: -out.png is hardly -o ut.png.
+  void refuse_name(const std::string& text) const {
+    constexpr std::size_t kLeastLetters = 3;
+    const std::string name = usual_spelling(text.substr(1, text.find('=') - 1));
+    const std::string begin = name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
+    for (const std::string& known : known_names()) {
+      const bool begun = begin.size() >= kLeastLetters && known.starts_with(begin);
+      if (name != known && !begun) continue;
+      usage("unknown option '" + printable(text) + "'; did you mean --" + known + "? See " + command_ +
+            " --help");
+    }
+  }
+
+  // -o=x.png
+  [[noreturn]] static void refuse_equals(const std::string& text, const OptionRow& row,
+                                         const std::string& value) {
+    const std::string shown = value.empty() ? row.value : printable(value);
+    usage("'" + printable(text) + "': a letter takes its value without =: -" + option_letter(row) + " " +
+          shown + ", or --" + option_name(row) + "=" + shown);
+  }
+
+  // All names, without their dashes.
+  [[nodiscard]] std::vector<std::string> known_names() const {
     std::vector<std::string> known;
     for (const OptionRow& row : rows_) {
       for (const std::string& spelled : spelled_flags(row)) {
         if (spelled.starts_with("--")) known.push_back(spelled.substr(2));
       }
     }
+    return known;
+  }
+
+  [[noreturn]] void refuse(const std::string& flag, const std::string& name) const {
+    const std::vector<std::string> known = known_names();
     const std::vector<std::string_view> names(known.begin(), known.end());
     const std::string_view nearest = nearest_name(name, names);
     usage("unknown option '" + printable(flag) + "'; " +

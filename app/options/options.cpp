@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "app/batch/shard.h"
 #include "app/options/command_line.h"
@@ -63,18 +64,22 @@ void take_paths(const Parser& parser, ProcessOptions& options) {
   if (paths.size() > 1) options.batch.more_inputs.assign(paths.begin() + 1, paths.end());
 }
 
-}  // namespace
-
-Command parse_process(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command(""));
+// INPUT and OUTPUT, and options that there are: false when `answer` is all that was asked for. Of what the
+// options take nothing is read yet.
+bool read_paths(Parser& parser, const std::vector<std::string>& arguments, PrintText& answer,
+                ProcessOptions& options) {
   parser.allow_more();
   parser.need_fewer_with("files-from");
   parser.set_help_table(stage_help());
-  PrintText answer;
-  if (!parser.parse(arguments, answer)) return answer;
-  ProcessOptions options;
-  options.batch = batch_of(parser);
+  if (!parser.parse(arguments, answer)) return false;
   take_paths(parser, options);
+  return true;
+}
+
+ProcessOptions with_values(const Parser& parser, ProcessOptions options) {
+  std::vector<std::string> more_inputs = std::move(options.batch.more_inputs);
+  options.batch = batch_of(parser);
+  options.batch.more_inputs = std::move(more_inputs);
   options.stage_list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
   for (const ParameterOption& option : parameter_options())
     options.stage_options.push_back({option.name, parser.text(option.name)});
@@ -111,6 +116,16 @@ Command parse_process(const std::vector<std::string>& arguments) {
   options.replace = replace_of(parser);
   options.talk = talk_of(parser);
   return options;
+}
+
+}  // namespace
+
+Command parse_process(const std::vector<std::string>& arguments) {
+  Parser parser(*find_command(""));
+  PrintText answer;
+  ProcessOptions options;
+  if (!read_paths(parser, arguments, answer, options)) return answer;
+  return with_values(parser, std::move(options));
 }
 
 Command parse_synth(const std::vector<std::string>& arguments) {
@@ -196,25 +211,42 @@ Shape parse_size(const std::string& text) {
 
 namespace {
 
-// Of a first argument that is no command: whether it is no file either, but nearly a command.
+// Whether a first argument that is no command, and that is neither an option nor there as a file, is nearly a
+// command. What has the marks of a path or of a pattern is none.
 bool may_be_command(const std::string& argument) {
   std::error_code ignored;
-  return !std::filesystem::exists(argument, ignored) && !nearest_name(argument, command_names()).empty();
+  return !argument.starts_with('-') && argument.find_first_of("./*?[{") == std::string::npos &&
+         !nearest_name(argument, command_names()).empty() && !std::filesystem::exists(argument, ignored);
+}
+
+// Arguments whose first one may be a command: an option of the main job that is there, but has a value that
+// it does not take, is named first.
+[[noreturn]] void refuse_command(const std::vector<std::string>& arguments) {
+  Parser parser(*find_command(""));
+  PrintText answer;
+  ProcessOptions options;
+  bool fits = false;
+  try {
+    fits = read_paths(parser, arguments, answer, options);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+  }
+  if (fits) static_cast<void>(with_values(parser, std::move(options)));
+  const std::string name = printable(arguments.front());
+  usage(unknown_name(
+      "unknown command '" + name + "'", arguments.front(), command_names(),
+      "the commands are " + joined(command_names()) + "; a file or folder of that name is ./" + name));
 }
 
 }  // namespace
 
 Command parse_command(const std::vector<std::string>& arguments) {
-  const CommandRow* command = arguments.empty() ? nullptr : find_command(arguments.front());
+  if (arguments.empty()) return parse_process(arguments);
+  const CommandRow* command = find_command(arguments.front());
   if (command != nullptr && !command->name.empty())
     return command->parse(std::vector<std::string>(arguments.begin() + 1, arguments.end()));
-  try {
-    return parse_process(arguments);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::usage || arguments.empty() || !may_be_command(arguments.front())) throw;
-    usage(unknown_name("unknown command '" + printable(arguments.front()) + "'", arguments.front(),
-                       command_names(), "the commands are " + joined(command_names())));
-  }
+  if (may_be_command(arguments.front())) refuse_command(arguments);
+  return parse_process(arguments);
 }
 
 }  // namespace imgpipe
