@@ -234,6 +234,10 @@ TEST(ImageIo, NamesTheFileThatIsWrong) {
   expect_error(input, missing + ": ", [&] { (void)read_image(missing); });
   expect_error(input, text + ": ", [&] { (void)read_image(text); });
   expect_error(usage, "a.gif: its ending", [&] { write_image(folder.file("a.gif"), image.untyped_view()); });
+  for (const int threads : {-1, 1025}) {
+    expect_error(usage, "a.png: " + std::to_string(threads) + " threads",
+                 [&] { write_image(folder.file("a.png"), image.untyped_view(), usual_encoding(), threads); });
+  }
   expect_error(usage, "a.jpg: ", [&] { write_image(folder.file("a.jpg"), image.untyped_view()); });
   expect_error(output, "b/a.png: ", [&] { write_image(folder.file("b/a.png"), image.untyped_view()); });
   EXPECT_FALSE(std::filesystem::exists(folder.file("a.jpg")));
