@@ -27,6 +27,9 @@ Image read_image(const std::string& path, const DecodeOptions& options) {
 
 void write_image(const std::string& path, ConstHostView pixels, const EncodeOptions& options, int threads) {
   naming(printable(path), [&] {
+    if (threads < 0 || threads > kMostThreads)
+      throw Error(ErrorKind::usage, std::to_string(threads) + " threads are none of 1 to " +
+                                        std::to_string(kMostThreads) + ", or 0 for as many as there are");
     const std::optional<Format> format = format_by_ending(path);
     if (!format || !format_info(*format).writable)
       throw Error(ErrorKind::usage, "its ending names no format that imgpipe writes");

@@ -24,13 +24,14 @@ namespace imgpipe {
 }
 
 // Decodes the first image of a file ("-": standard input). Throws Error(input) or Error(memory), with the
-// path.
+// path. Warnings of the reader are dropped: those are had of Reader::warnings() (images/codecs/codec.h).
 [[nodiscard]] Image read_image(const std::string& path, const DecodeOptions& options = usual_decoding());
 
-// Writes a file whole or not at all, in the format of its ending, encoded by `threads` threads (0: as many as
-// this process may use). Throws Error(usage) for an ending that names no format that can be written and for
-// pixels that the format does not hold (16 bits a sample in a JPEG), Error(memory) and Error(output), with
-// the path. Replaces what is there.
+// Writes a file whole or not at all, in the format of its ending, encoded by `threads` threads (1 to
+// kMostThreads of pipeline/host/host_threads.h; 0: as many as this process may use). Throws Error(usage) for
+// any other number, for an ending that names no format that can be written and for pixels that the format
+// does not hold (16 bits a sample in a JPEG), Error(memory) and Error(output), with the path. Replaces what
+// is there.
 void write_image(const std::string& path, ConstHostView pixels,
                  const EncodeOptions& options = usual_encoding(), int threads = 0);
 

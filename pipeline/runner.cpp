@@ -8,13 +8,15 @@
 namespace imgpipe {
 namespace {
 
-// What a result's pixels lie in; the engine goes last, because outcomes hold memory of it.
+// What a result's pixels lie in. `engine`: where that is pinned memory of it; it goes last. A result of the
+// host keeps no engine: its threads would live as long.
 struct Kept {
   std::shared_ptr<Engine> engine;
-  Outcome outcome;
+  Image source;
+  std::vector<Image> memory;
 };
 
-RunReport report_of(Outcome& outcome, Engine& engine, const DeviceChoice& choice) {
+RunReport report_of(Outcome& outcome, const Engine& engine, const DeviceChoice& choice) {
   RunReport report{.input = outcome.plan.input,
                    .output = outcome.plan.output,
                    .implementation = std::string(engine.implementation()),
@@ -56,21 +58,23 @@ RunResult Runner::run(ConstHostView image, Plan plan) {
     throw Error(ErrorKind::usage, "the plan was made for an image of another shape");
   const DeviceChoice choice = device_for(plan);
   Timeline timeline;
-  const auto kept = std::make_shared<Kept>();
-  kept->engine = engine_of(choice);
+  const std::shared_ptr<Engine> engine = engine_of(choice);
   Job job;
   job.reader = make_memory_reader(image);
   job.plan = std::move(plan);
   job.timeline = std::move(timeline);
-  kept->outcome = kept->engine->run(std::move(job));
-  if (kept->outcome.error) {
-    engines_.erase(choice.kind);  // one whose device has failed gives no further image
-    std::rethrow_exception(kept->outcome.error);
+  Outcome outcome = engine->run(std::move(job));
+  const bool of_device = choice.kind == DeviceKind::cuda;
+  if (outcome.error) {
+    if (of_device) engines_.erase(choice.kind);  // one whose device has failed gives no further image
+    std::rethrow_exception(outcome.error);
   }
-  const double wall_ms = static_cast<double>(kept->outcome.timeline.now_ns()) / 1e6;
-  RunResult result{kept, kept->outcome.pixels, report_of(kept->outcome, *kept->engine, choice)};
-  result.report.wall_ms = wall_ms;
-  return result;
+  const double wall_ms = static_cast<double>(outcome.timeline.now_ns()) / 1e6;
+  RunReport report = report_of(outcome, *engine, choice);
+  report.wall_ms = wall_ms;
+  auto kept = std::make_shared<Kept>(
+      Kept{of_device ? engine : nullptr, std::move(outcome.source), std::move(outcome.memory)});
+  return {std::move(kept), outcome.pixels, std::move(report)};
 }
 
 DeviceChoice Runner::device_for(const Plan& plan) {

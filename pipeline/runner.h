@@ -48,8 +48,10 @@ struct RunReport {
 };
 
 struct RunResult {
-  std::shared_ptr<const void> memory;  // keeps `pixels`, and may outlive the runner
-  ConstHostView pixels;                // interleaved, of shape report.output, rows without padding
+  // Keeps `pixels`, and may outlive the runner. A CUDA device's is pinned memory, which keeps the device's
+  // engine with its threads too: a forked process must not destroy it.
+  std::shared_ptr<const void> memory;
+  ConstHostView pixels;  // interleaved, of shape report.output, rows without padding
   RunReport report;
 };
 

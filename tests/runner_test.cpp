@@ -1,9 +1,11 @@
 #include "pipeline/runner.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -94,6 +96,30 @@ TEST(Runner, ResultsStayWhenTheRunnerGoesOnAndWhenItIsGone) {
   }
   EXPECT_EQ(bytes_of(results[0].pixels), expected(first, kDefaultStages));
   EXPECT_EQ(bytes_of(results[1].pixels), expected(second, kDefaultStages));
+}
+
+// The threads of this process.
+std::ptrdiff_t running_threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+TEST(Runner, ResultsKeepNoThreads) {
+  if (!std::filesystem::exists("/proc/self/task")) GTEST_SKIP() << "this system has no /proc/self/task";
+  const Image image = noise({64, 33, 3});
+  const std::ptrdiff_t before = running_threads();
+  std::vector<RunResult> results;
+  for (const char* device : {"cpu", "reference"}) {
+    for (int threads = 2; threads < 12; ++threads) {
+      Runner runner({.device = device, .threads = threads});
+      results.push_back(runner.run(image.untyped_view()));
+      EXPECT_LT(running_threads(), before + 24) << results.size() << " results kept";
+    }
+  }
+  // A thread that was joined may be seen for a moment longer.
+  for (int tries = 0; running_threads() > before && tries < 500; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(running_threads(), before);
+  for (const RunResult& result : results) EXPECT_EQ(bytes_of(result.pixels), expected(image, kDefaultStages));
 }
 
 TEST(Runner, SeveralAtATime) {
@@ -208,6 +234,10 @@ TEST(ImageIo, NamesTheFileThatIsWrong) {
   expect_error(input, missing + ": ", [&] { (void)read_image(missing); });
   expect_error(input, text + ": ", [&] { (void)read_image(text); });
   expect_error(usage, "a.gif: its ending", [&] { write_image(folder.file("a.gif"), image.untyped_view()); });
+  for (const int threads : {-1, 1025}) {
+    expect_error(usage, "a.png: " + std::to_string(threads) + " threads",
+                 [&] { write_image(folder.file("a.png"), image.untyped_view(), usual_encoding(), threads); });
+  }
   expect_error(usage, "a.jpg: ", [&] { write_image(folder.file("a.jpg"), image.untyped_view()); });
   expect_error(output, "b/a.png: ", [&] { write_image(folder.file("b/a.png"), image.untyped_view()); });
   EXPECT_FALSE(std::filesystem::exists(folder.file("a.jpg")));

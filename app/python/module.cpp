@@ -2,20 +2,25 @@
 // stands in
 // __init__.pyi and docs/python.md.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <pthread.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <unistd.h>
 
 #include "images/error.h"
+#include "images/memory/available_memory.h"
 #include "kernels/stage.h"
 #include "pipeline/runner.h"
 
@@ -29,47 +34,80 @@ namespace {
 class IdleRunners {
  public:
   using Key = std::pair<std::string, int>;  // device, threads
+  struct Entry {
+    Key key;
+    std::unique_ptr<Runner> runner;
+  };
+  using Entries = std::list<Entry>;
 
-  // An idle one, or a new one. Throws as Runner does.
-  [[nodiscard]] std::unique_ptr<Runner> take(const Key& key) {
-    if (std::unique_ptr<Runner> idle = take_idle(key)) return idle;
-    return std::make_unique<Runner>(RunnerSettings{.device = key.first, .threads = key.second});
+  // An idle one, or a new one; it is the caller's. Throws as Runner does.
+  [[nodiscard]] Entries take(const Key& key) {
+    Entries taken;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = std::ranges::find(idle_, key, &Entry::key);
+      if (found != idle_.end()) taken.splice(taken.end(), idle_, found);
+    }
+    if (taken.empty())
+      taken.push_back(
+          {key, std::make_unique<Runner>(RunnerSettings{.device = key.first, .threads = key.second})});
+    return taken;
   }
 
-  void give_back(const Key& key, std::unique_ptr<Runner> runner) {
+  // Those used least recently go, behind the lock: that joins their threads.
+  void give_back(Entries entry) noexcept {
+    Entries surplus;
     const std::lock_guard lock(mutex_);
-    if (idle_.size() < kMost) idle_.emplace(key, std::move(runner));
+    idle_.splice(idle_.begin(), entry);
+    if (idle_.size() > kMost)
+      surplus.splice(surplus.end(), idle_, std::next(idle_.begin(), kMost), idle_.end());
+  }
+
+  // Around a fork, by the thread that forks. A forked process has none of its parent's threads: their runners
+  // can neither be used nor destroyed.
+  void before_fork() { mutex_.lock(); }
+  void in_parent() { mutex_.unlock(); }
+  void in_child() {
+    for (Entry& entry : idle_) (void)entry.runner.release();
+    idle_.clear();
+    mutex_.unlock();
   }
 
  private:
-  static constexpr std::size_t kMost = 4;
-
-  std::unique_ptr<Runner> take_idle(const Key& key) {
-    const std::lock_guard lock(mutex_);
-    forget_those_of_a_parent();
-    const auto found = idle_.find(key);
-    if (found == idle_.end()) return nullptr;
-    std::unique_ptr<Runner> runner = std::move(found->second);
-    idle_.erase(found);
-    return runner;
-  }
-
-  // A forked process has none of its parent's threads: their runners can neither be used nor destroyed.
-  void forget_those_of_a_parent() {
-    if (std::exchange(process_, ::getpid()) == process_) return;
-    for (auto& [key, runner] : idle_) (void)runner.release();
-    idle_.clear();
-  }
+  static constexpr std::ptrdiff_t kMost = 4;
 
   std::mutex mutex_;
-  pid_t process_ = ::getpid();
-  std::multimap<Key, std::unique_ptr<Runner>> idle_;
+  Entries idle_;  // the one used last first
 };
 
 IdleRunners& idle_runners() {
   static auto* const runners = new IdleRunners;
   return *runners;
 }
+
+void prepare_for_forks() {
+  (void)idle_runners();  // made by one thread
+  const int failed = ::pthread_atfork([] { idle_runners().before_fork(); },
+                                      [] { idle_runners().in_parent(); }, [] { idle_runners().in_child(); });
+  if (failed != 0) throw std::bad_alloc();
+}
+
+// A runner for one call, which goes back however that ends.
+class LentRunner {
+ public:
+  explicit LentRunner(const IdleRunners::Key& key) : entry_(idle_runners().take(key)) {}
+  ~LentRunner() {
+    const py::gil_scoped_release others_run;  // while the threads of another one are joined
+    idle_runners().give_back(std::move(entry_));
+  }
+  LentRunner(const LentRunner&) = delete;
+  LentRunner& operator=(const LentRunner&) = delete;
+
+  Runner* operator->() { return entry_.front().runner.get(); }
+
+ private:
+  IdleRunners::Entries entry_;
+};
 
 SampleType sample_type(const py::array& array) {
   const py::dtype type = array.dtype();
@@ -103,12 +141,25 @@ ConstHostView view_of(const py::array& array, const Shape& shape) {
   return {static_cast<const std::byte*>(array.data()), shape, stride};
 }
 
+// What an array of a result keeps.
+struct Owned {
+  std::shared_ptr<const void> memory;
+  bool of_device = false;
+  pid_t process = ::getpid();
+};
+
+// A forked process can tell the device nothing: there its memory stays.
+void let_go(void* owned) {
+  auto* const one = static_cast<Owned*>(owned);
+  if (!one->of_device || one->process == ::getpid()) delete one;
+}
+
 // The result as an array that keeps its memory: nothing is copied.
 py::array array_of(const RunResult& result) {
-  using Memory = std::shared_ptr<const void>;
   const Shape& shape = result.report.output;
-  const py::capsule owner(new Memory(result.memory),
-                          [](void* memory) { delete static_cast<Memory*>(memory); });
+  auto owned = std::make_unique<Owned>(Owned{result.memory, result.report.implementation == "cuda"});
+  const py::capsule owner(owned.get(), &let_go);
+  (void)owned.release();
   const auto size = static_cast<py::ssize_t>(sample_bytes(shape.sample));
   std::vector<py::ssize_t> sides{shape.height, shape.width}, strides{result.pixels.stride_bytes, size};
   if (shape.channels > 1) {
@@ -165,17 +216,18 @@ py::dict report_dict(const RunReport& report) {
 
 py::tuple run(const py::array& array, const std::string& stages, const std::string& device, int threads) {
   const Shape shape = shape_of(array);
+  LentRunner runner({device, threads});
+  Plan plan = runner->plan(shape, stages);
   py::array rows = array;
-  if (shape.samples() > 0 && !lies_in_rows(array, shape)) rows = array.attr("copy")("C");
-  const ConstHostView view = view_of(rows, shape);
-  const IdleRunners::Key key{device, threads};
-  RunResult result;
-  {
-    const py::gil_scoped_release others_run;
-    std::unique_ptr<Runner> runner = idle_runners().take(key);
-    result = runner->run(view, runner->plan(shape, stages));
-    idle_runners().give_back(key, std::move(runner));
+  if (!lies_in_rows(array, shape)) {
+    check_available(shape.bytes());
+    rows = array.attr("copy")("C");
   }
+  const ConstHostView view = view_of(rows, shape);
+  const RunResult result = [&] {
+    const py::gil_scoped_release others_run;
+    return runner->run(view, std::move(plan));
+  }();
   return py::make_tuple(array_of(result), report_dict(result.report));
 }
 
@@ -228,6 +280,7 @@ PYBIND11_MODULE(_core, module) {
       PyErr_SetString(exception_for(error.kind()), error.what());
     }
   });
+  prepare_for_forks();
   module.attr("__version__") = IMGPIPE_VERSION;
   module.def("run", &run, py::arg("array"), py::arg("stages") = std::string(kDefaultStages), py::kw_only(),
              py::arg("device") = "auto", py::arg("threads") = 0,

@@ -17,11 +17,20 @@ cp -r "$work/prefix/share/doc/imgpipe/examples/library" "$work/source"
 cmake -S "$work/source" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" "$@" >/dev/null
 cmake --build "$work/build" >"$work/log" || { cat "$work/log"; exit 1; }
-# The build's own tree must not have served.
-if grep -rqE "$source/(images|kernels|pipeline|generated)" "$work/build/build.ninja" "$work/prefix/lib"*/cmake; then
-  echo "library: the example was built with files of $source" >&2
-  exit 1
-fi
+# Neither the sources nor the build's own tree must have served; $work lies in that and may be named.
+for folder in images kernels pipeline; do
+  [ -d "$source/$folder" ] || { echo "library: $source/$folder, which must not serve, is no folder" >&2; exit 1; }
+done
+cmake_folders=("$work"/prefix/lib*/cmake)
+[ -d "${cmake_folders[0]}" ] || { echo "library: no lib*/cmake was installed" >&2; exit 1; }
+named=$(cat "$work/build/build.ninja" $(find "${cmake_folders[@]}" -name '*.cmake'))
+named=${named//"$work"/}
+for folder in "$source"/{images,kernels,pipeline} "$build/"; do
+  if grep -qF "$folder" <<<"$named"; then
+    echo "library: the example was built with files of $folder" >&2
+    exit 1
+  fi
+done
 
 program=$work/prefix/bin/imgpipe example=$work/build/library_example
 cd "$work"

@@ -4,8 +4,9 @@
 #   package.sh BUILD
 #
 # Makes the packages, installs imgpipe there with its dependencies, runs it, holds its output against the build's own
-# program, byte for byte, and removes it. Needs root, mmdebstrap (or debootstrap) and a Debian mirror; says SKIPPED
-# where one of them is missing.
+# program, byte for byte, and removes it. Says SKIPPED, and ends with 77, only where this is not root, mmdebstrap and
+# debootstrap are missing, the mirror of this machine's own package sources is not reachable, or a container forbids
+# chroot or mounts. Anything else that goes wrong is a failure.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 skip() { echo "package: SKIPPED: $*"; exit 77; }
@@ -30,48 +31,83 @@ done
 if command -v lintian >/dev/null; then
   lintian --fail-on error "$build"/packages/*.deb
 else
-  echo "package: lintian is not installed: its check is left out"
+  echo "package: SKIPPED: lintian is not installed"
 fi
 
 [ "$(id -u)" = 0 ] || skip "a bare system is made by root only"
+command -v mmdebstrap >/dev/null || command -v debootstrap >/dev/null ||
+  skip "neither mmdebstrap nor debootstrap is installed"
 . /etc/os-release
 work=$(mktemp -d "$build/package.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf --one-file-system "$work"' EXIT
+
+# What a container may forbid.
+reason=$(chroot / true 2>&1) || skip "chroot is forbidden here: $reason"
+# shellcheck disable=SC2016
+reason=$(unshare --mount sh -c 'mount --bind "$1" "$1"' sh "$work" 2>&1) || skip "mounts are forbidden here: $reason"
+
+# The machine's own package sources, as far as they are of its release: a local mirror, and universe, among them.
+sources=()
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+  if [ -e "$file" ] && grep -v '^#' "$file" | grep -qw "$VERSION_CODENAME"; then sources+=("$file"); fi
+done
+((${#sources[@]})) || fail "no file of /etc/apt names $VERSION_CODENAME"
+mkdir -p "$work/lists/partial"
+if ! apt-get update -o Dir::State::lists="$work/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
+  -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any -o Acquire::Retries=2 >"$work/log" 2>&1; then
+  unreachable='Temporary failure resolving|Could not resolve|Could not connect|Unable to connect'
+  unreachable+='|Connection (failed|timed out|refused)|Network is unreachable'
+  reason=$(grep -m1 -E "$unreachable" "$work/log") || { cat "$work/log"; fail "apt-get update failed"; }
+  skip "the package mirror is not reachable: $reason"
+fi
+apt-config dump | grep -E '^Acquire::https?::Proxy ' >"$work/proxy" || true
+
 cat >"$work/in_bare_system" <<'INSIDE'
 set -eu
-! command -v imgpipe
+wrong() { echo "$*"; exit 1; }
+if command -v imgpipe; then wrong "imgpipe is there before it is installed"; fi
 apt-get install -y -q --no-install-recommends /tmp/imgpipe.deb
 imgpipe --version
 cd /tmp
 imgpipe synth in.png --pattern photo --size 641x479 -q
 imgpipe in.png out.png
-dpkg -V imgpipe
+changed=$(dpkg -V imgpipe) || true
+[ -z "$changed" ] || wrong "other files than the package's: $changed"
+dpkg -L imgpipe | while read -r file; do if [ ! -d "$file" ]; then echo "$file"; fi; done >files
+grep -qx /usr/bin/imgpipe files || wrong "the package has no /usr/bin/imgpipe"
 apt-get remove -y -q imgpipe
-! command -v imgpipe
-if dpkg -L imgpipe 2>&1 | grep -x /usr/bin/imgpipe; then exit 1; fi
+while read -r file; do if [ -e "$file" ]; then wrong "$file is left behind"; fi; done <files
+if [ -e /usr/bin/imgpipe ]; then wrong "imgpipe is there after it is removed"; fi
 INSIDE
-make_system() {
-  if command -v mmdebstrap >/dev/null; then
-    mmdebstrap --mode=root --variant=apt "$VERSION_CODENAME" "$work/root" \
-      --customize-hook="sh $work/try_it \"\$1\""
-  else
-    debootstrap --variant=minbase "$VERSION_CODENAME" "$work/root" && sh "$work/try_it" "$work/root"
-  fi
-}
 cat >"$work/try_it" <<OUTSIDE
 set -eu
-touch $work/system_is_there
-cp $package "\$1/tmp/imgpipe.deb"
-cp $work/in_bare_system "\$1/tmp/"
+cp ${package@Q} "\$1/tmp/imgpipe.deb"
+cp ${work@Q}/in_bare_system "\$1/tmp/"
 DEBIAN_FRONTEND=noninteractive chroot "\$1" sh /tmp/in_bare_system
-cp "\$1"/tmp/in.png "\$1"/tmp/out.png $work/
-touch $work/done
+cp "\$1/tmp/in.png" "\$1/tmp/out.png" ${work@Q}/
+touch ${work@Q}/done
 OUTSIDE
-command -v mmdebstrap >/dev/null || command -v debootstrap >/dev/null ||
-  skip "neither mmdebstrap nor debootstrap is installed"
-make_system >"$work/log" 2>&1 || true
-[ -e "$work/system_is_there" ] || skip "no bare system could be made: $(grep -E '^E:' "$work/log" | head -1)"
-[ -e "$work/done" ] || { tail -40 "$work/log"; fail "the package does not work in a bare system"; }
+by_mmdebstrap() {
+  mmdebstrap --mode=root --variant=apt --aptopt="$work/proxy" --customize-hook="sh ${work@Q}/try_it \"\$1\"" \
+    "$VERSION_CODENAME" "$work/root" "${sources[@]}"
+}
+by_debootstrap() {
+  local mirror
+  # shellcheck disable=SC2016
+  mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' |
+    awk -v release="$VERSION_CODENAME" '$2 == release && !found { print $1; found = 1 }')
+  debootstrap --variant=minbase "$VERSION_CODENAME" "$work/root" "$mirror" || return
+  rm -f "$work/root/etc/apt/sources.list"
+  cp "$work/proxy" "$work/root/etc/apt/apt.conf.d/99proxy"
+  for file in "${sources[@]}" /etc/apt/keyrings /etc/apt/trusted.gpg.d; do
+    if [ -e "$file" ]; then cp -r "$file" "$(dirname "$work/root$file")" || return; fi
+  done
+  chroot "$work/root" apt-get update -q && sh "$work/try_it" "$work/root"
+}
+make=by_mmdebstrap
+command -v mmdebstrap >/dev/null || make=by_debootstrap
+$make >"$work/log" 2>&1 || { tail -40 "$work/log"; fail "the package does not work in a bare system"; }
+[ -e "$work/done" ] || { tail -40 "$work/log"; fail "the package was not tried"; }
 "$build/imgpipe" synth "$work/built.png" --pattern photo --size 641x479 -q
 cmp "$work/built.png" "$work/in.png"
 "$build/imgpipe" "$work/in.png" "$work/built_out.png" -q

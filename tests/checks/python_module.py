@@ -8,10 +8,12 @@
 import gc
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import weakref
 
@@ -49,6 +51,41 @@ def read_netpbm(path):
     stored, dtype = (">u2", np.uint16) if int(most) > 255 else ("u1", np.uint8)
     samples = np.frombuffer(whole[-np.prod(sides) * np.dtype(stored).itemsize:], stored)
     return samples.astype(dtype).reshape(sides)
+
+
+def running_threads():
+    """The ids of this process's threads."""
+    return set(os.listdir("/proc/self/task"))
+
+
+def settled_threads():
+    """The same, when it has stayed for a moment: a thread that was joined may be seen a little longer."""
+    for _ in range(100):
+        before = running_threads()
+        time.sleep(0.02)
+        if running_threads() == before:
+            break
+    return before
+
+
+def exit_of_child(work):
+    """Forks; what the child that runs `work` ends with: 0, where that says True; "it hangs" after a minute."""
+    child = os.fork()
+    if child == 0:
+        status = 2
+        try:
+            status = 0 if work() else 1
+        finally:
+            os._exit(status)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "it hangs"
 
 
 class AgainstTheProgram(unittest.TestCase):
@@ -183,6 +220,10 @@ class Reports(unittest.TestCase):
             self.assertRegex(text, rf"(?m)^    {key}:")
 
 
+def same_result(array, wanted):
+    return np.array_equal(imgpipe.run(array, device="cpu", threads=3)[0], wanted)
+
+
 class Threads(unittest.TestCase):
     def test_several_at_a_time(self):
         arrays = [noise((200 + i, 300 - i, 3), seed=i) for i in range(8)]
@@ -225,11 +266,78 @@ class Threads(unittest.TestCase):
     def test_forked_processes_have_threads_of_their_own(self):
         array = noise((200, 200, 3))
         wanted = imgpipe.run(array, device="cpu", threads=3)[0]
-        child = os.fork()
-        if child == 0:
-            same = np.array_equal(imgpipe.run(array, device="cpu", threads=3)[0], wanted)
-            os._exit(0 if same else 1)
-        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(exit_of_child(lambda: same_result(array, wanted)), 0)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    def test_forked_processes_drop_results(self):
+        array = noise((200, 200, 3))
+        results = [imgpipe.run(array, device="cpu", threads=threads)[0] for threads in range(2, 12)]
+        wanted = results[0].copy()
+
+        def drop_all():
+            results.clear()
+            gc.collect()
+            return same_result(array, wanted)
+
+        self.assertEqual(exit_of_child(drop_all), 0)
+        self.assertEqual(len(results), 10)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    def test_forks_while_others_run(self):
+        small = noise((2, 2))
+        wanted = imgpipe.run(small, device="cpu", threads=3)[0]
+        ending = threading.Event()
+
+        def work():
+            while not ending.is_set():
+                imgpipe.run(small, device="reference")
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(40):
+                self.assertEqual(exit_of_child(lambda: same_result(small, wanted)), 0)
+        finally:
+            ending.set()
+            for thread in threads:
+                thread.join()
+
+
+@unittest.skipUnless(os.path.isdir("/proc/self/task"), "this system has no /proc/self/task")
+class ThreadsStay(unittest.TestCase):
+    def setUp(self):
+        self.array = noise((50, 60, 3))
+        for threads in range(2, 6):  # four sets
+            self.run_with(threads)
+
+    def run_with(self, threads, stages="gray,contrast"):
+        return imgpipe.run(self.array, stages, device="cpu", threads=threads)
+
+    def starts_threads(self, threads, **arguments):
+        before = settled_threads()
+        self.run_with(threads, **arguments)
+        return bool(settled_threads() - before)
+
+    def test_kept_results_keep_no_threads(self):
+        before = settled_threads()
+        results = [self.run_with(threads) for threads in range(20, 40)]
+        self.assertLess(len(settled_threads() - before), 4 * 40)
+        del results[:]
+
+    def test_a_fifth_set_replaces_the_one_used_least_recently(self):
+        self.assertFalse(self.starts_threads(2))
+        self.assertTrue(self.starts_threads(6))  # instead of 3
+        for threads in (6, 2, 4, 5):
+            self.assertFalse(self.starts_threads(threads), threads)
+        self.assertTrue(self.starts_threads(3))
+
+    def test_errors_leave_them(self):
+        for stages in ("blur", "resize:100000:100000", "crop:900x900"):
+            with self.subTest(stages):
+                with self.assertRaises(ValueError):
+                    self.run_with(2, stages)
+                self.assertFalse(self.starts_threads(2))
 
 
 class OnCuda(unittest.TestCase):
@@ -270,6 +378,15 @@ class Errors(unittest.TestCase):
         with self.assertRaises(TypeError):
             imgpipe.run(array, "gray", "cpu")
         imgpipe.run(array)
+
+    def test_nothing_is_copied_before_it_is_judged(self):
+        huge = np.broadcast_to(noise((1, 1)), (1 << 22, 1 << 20))  # 4 TiB, had it memory of its own
+        for stages, error in (("blur", ValueError), ("gray,no:3", ValueError), ("gray", (MemoryError, ValueError))):
+            with self.subTest(stages=stages), self.assertRaises(error) as raised:
+                imgpipe.run(huge, stages, device="cpu")
+            self.assertNotIn("Unable to allocate", str(raised.exception))  # which is numpy's
+        with self.assertRaisesRegex(MemoryError, "not enough memory"):
+            imgpipe.run(huge, "crop:1x1", device="cpu")
 
     def test_a_device_that_is_not_there(self):
         try:
