@@ -101,7 +101,7 @@ std::string option_function() {
             .append(" ")
             .append(flag)
             .append("\"");
-      text += "    " + patterns + ") " + kind + " ;;\n";
+      text.append("    ").append(patterns).append(") ").append(kind).append(" ;;\n");
     }
   }
   return text + "  esac\n}\n\n";
