@@ -96,6 +96,7 @@ void prepare_for_forks() {
 class LentRunner {
  public:
   explicit LentRunner(const IdleRunners::Key& key) : entry_(idle_runners().take(key)) {}
+  // NOLINTNEXTLINE(bugprone-exception-escape): pybind11 does not say that letting the lock go throws nothing
   ~LentRunner() {
     const py::gil_scoped_release others_run;  // while the threads of another one are joined
     idle_runners().give_back(std::move(entry_));
