@@ -19,18 +19,13 @@ constexpr std::array<std::string_view, 5> kSharedRows{"include", "exclude", "fil
 
 // "-" may stand among the others, once.
 void take_inputs(const Parser& parser, InfoOptions& options) {
-  std::vector<std::string> paths;
-  if (parser.has("input")) paths.push_back(parser.text("input"));
-  paths.insert(paths.end(), parser.more().begin(), parser.more().end());
-  if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among the FILEs");
+  std::vector<std::string> paths = given_inputs(parser, "FILEs");
   const std::size_t streams = std::erase(paths, kStandardStream);
   if (streams > 1) usage("stdin (-) can be read once");
   if (streams > 0 && options.process.batch.files_from == kStandardStream)
     usage("stdin holds the names (--files-from -); it cannot be an image too");
   options.reads_stdin = streams > 0;
-  ProcessOptions& process = options.process;
-  if (!paths.empty()) process.input = paths.front();
-  if (paths.size() > 1) process.batch.more_inputs.assign(paths.begin() + 1, paths.end());
+  set_inputs(std::move(paths), options.process);
 }
 
 }  // namespace
@@ -38,17 +33,10 @@ void take_inputs(const Parser& parser, InfoOptions& options) {
 std::vector<OptionRow> info_rows() {
   std::vector<OptionRow> rows{
       {"Results", "json", "FILE", nullptr, "Write all of it as JSON; -: to stdout, and the table to stderr"}};
-  for (OptionRow& row : replace_rows()) {
-    row.group = "Results";
-    rows.push_back(std::move(row));
-  }
+  add_rows(rows, replace_rows(), "Results");
   rows.push_back({"Which images", "r,recursive", nullptr, nullptr, "Folders below FILE too"});
-  for (OptionRow& row : process_rows()) {
-    if (std::ranges::find(kSharedRows, option_name(row)) == kSharedRows.end()) continue;
-    row.group = "Which images";
-    rows.push_back(std::move(row));
-  }
-  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  add_rows(rows, shared_rows(kSharedRows), "Which images");
+  add_rows(rows, talk_rows());
   return rows;
 }
 
@@ -67,9 +55,7 @@ Command parse_info(const std::vector<std::string>& arguments) {
   process.decode.most_bits = 16;
   process.replace = replace_of(parser);
   process.talk = talk_of(parser);
-  options.json_file = parser.text_or_empty("json");
-  if (parser.has("json") && options.json_file != kStandardStream)
-    options.json_file = file_with_ending("json", options.json_file, {".json"});
+  options.json_file = json_file_of(parser);
   return options;
 }
 

@@ -107,6 +107,12 @@ class Parser {
 // What of a batch and of its input the command has options for; of the others it is as if none were given.
 [[nodiscard]] BatchOptions batch_of(const Parser& parser);
 [[nodiscard]] DecodeOptions decode_of(const Parser& parser);
+// --json: a .json file, or "-" for stdout; empty: not given.
+[[nodiscard]] std::string json_file_of(const Parser& parser);
+// What stands without an option, for a command that takes files and folders and has no OUTPUT. `what`: their
+// name in its help.
+[[nodiscard]] std::vector<std::string> given_inputs(const Parser& parser, const std::string& what);
+void set_inputs(std::vector<std::string> paths, ProcessOptions& options);
 [[nodiscard]] TalkOptions talk_of(const Parser& parser);
 [[nodiscard]] Replace replace_of(const Parser& parser);
 

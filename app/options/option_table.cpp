@@ -75,6 +75,21 @@ std::vector<OptionRow> talk_rows() {
           {"Talk", "h,help", nullptr, nullptr, "This text"}};
 }
 
+std::vector<OptionRow> shared_rows(std::span<const std::string_view> names) {
+  std::vector<OptionRow> rows = process_rows();
+  std::erase_if(rows, [&](const OptionRow& row) {
+    return std::ranges::find(names, std::string_view(option_name(row))) == names.end();
+  });
+  return rows;
+}
+
+void add_rows(std::vector<OptionRow>& rows, std::vector<OptionRow> more, const char* group) {
+  for (OptionRow& row : more) {
+    if (group != nullptr) row.group = group;
+    rows.push_back(std::move(row));
+  }
+}
+
 std::vector<OptionRow> replace_rows() {
   return {{"Output", "overwrite", nullptr, nullptr,
            "Replace files that imgpipe did not write as well; without, it replaces its own only, which carry "

@@ -1,6 +1,7 @@
 // The options of the commands, one row each: what is parsed, and what --help says.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,10 @@ struct ParameterOption {
 // What several commands have.
 [[nodiscard]] std::vector<OptionRow> talk_rows();
 [[nodiscard]] std::vector<OptionRow> replace_rows();
+// Rows of the main job that mean the same elsewhere, by their names.
+[[nodiscard]] std::vector<OptionRow> shared_rows(std::span<const std::string_view> names);
+// Puts `more` behind `rows`, as rows of that group; without one, of their own.
+void add_rows(std::vector<OptionRow>& rows, std::vector<OptionRow> more, const char* group = nullptr);
 
 // Every pattern there is, as --help says it; as completions begin it.
 [[nodiscard]] std::string pattern_help();

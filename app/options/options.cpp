@@ -60,8 +60,7 @@ void take_paths(const Parser& parser, ProcessOptions& options) {
   if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among INPUT and OUTPUT");
   options.output = paths.back();
   paths.pop_back();
-  if (!paths.empty()) options.input = paths.front();
-  if (paths.size() > 1) options.batch.more_inputs.assign(paths.begin() + 1, paths.end());
+  set_inputs(std::move(paths), options);
 }
 
 // INPUT and OUTPUT, and options that there are: false when `answer` is all that was asked for. Of what the
@@ -156,6 +155,26 @@ Command parse_devices(const std::vector<std::string>& arguments) {
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   return DevicesOptions{parser.has("json"), parser.has("calibrate")};
+}
+
+std::string json_file_of(const Parser& parser) {
+  const std::string path = parser.text_or_empty("json");
+  return parser.has("json") && path != kStandardStream ? file_with_ending("json", path, {".json"}) : path;
+}
+
+std::vector<std::string> given_inputs(const Parser& parser, const std::string& what) {
+  std::vector<std::string> paths;
+  if (parser.has("input")) paths.push_back(parser.text("input"));
+  paths.insert(paths.end(), parser.more().begin(), parser.more().end());
+  if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among the " + what);
+  return paths;
+}
+
+void set_inputs(std::vector<std::string> paths, ProcessOptions& options) {
+  if (paths.empty()) return;
+  options.input = std::move(paths.front());
+  paths.erase(paths.begin());
+  options.batch.more_inputs = std::move(paths);
 }
 
 BatchOptions batch_of(const Parser& parser) {

@@ -68,14 +68,10 @@ std::vector<Percent> parse_percents(std::string_view list) {
 }
 
 void take_inputs(const Parser& parser, ProcessOptions& options) {
-  std::vector<std::string> paths;
-  if (parser.has("input")) paths.push_back(parser.text("input"));
-  paths.insert(paths.end(), parser.more().begin(), parser.more().end());
-  if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among the INPUTs");
+  std::vector<std::string> paths = given_inputs(parser, "INPUTs");
   if (std::ranges::find(paths, kStandardStream) != paths.end())
     usage("stats counts files and folders, not stdin; --files-from - takes their names from there");
-  if (!paths.empty()) options.input = paths.front();
-  if (paths.size() > 1) options.batch.more_inputs.assign(paths.begin() + 1, paths.end());
+  set_inputs(std::move(paths), options);
 }
 
 }  // namespace
@@ -97,10 +93,7 @@ std::vector<OptionRow> stats_rows() {
        "Write all of it as JSON, with the histograms; -: to stdout, and the table to stderr"},
       {"Results", "per-image", "FILE", nullptr,
        "Write each image's own statistics, as .csv, .json or .ndjson"}};
-  for (OptionRow& row : replace_rows()) {
-    row.group = "Results";
-    rows.push_back(std::move(row));
-  }
+  add_rows(rows, replace_rows(), "Results");
   rows.push_back({"Which images", "r,recursive", nullptr, nullptr, "Folders below INPUT too"});
   rows.push_back({"Which images", "threads", "N", "0",
                   "Threads that images share while there are fewer images than threads; 0: as many as there "
@@ -108,15 +101,11 @@ std::vector<OptionRow> stats_rows() {
   rows.push_back({"Which images", "pages", "LIST", nullptr,
                   "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
                   "first"});
-  for (OptionRow& row : process_rows()) {
-    if (std::ranges::find(kSharedRows, option_name(row)) == kSharedRows.end()) continue;
-    row.group = "Which images";
-    rows.push_back(std::move(row));
-  }
+  add_rows(rows, shared_rows(kSharedRows), "Which images");
   rows.push_back({"Which images", "balance", "HOW", nullptr,
                   "What makes the parts of --shard even: hash (default), count or bytes",
                   choice_names(kBalances)});
-  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  add_rows(rows, talk_rows());
   return rows;
 }
 
@@ -144,9 +133,7 @@ Command parse_stats(const std::vector<std::string>& arguments) {
   process.replace = replace_of(parser);
   process.talk = talk_of(parser);
   options.percents = parse_percents(parser.text("percentiles"));
-  options.json_file = parser.text_or_empty("json");
-  if (parser.has("json") && options.json_file != kStandardStream)
-    options.json_file = file_with_ending("json", options.json_file, {".json"});
+  options.json_file = json_file_of(parser);
   if (parser.has("per-image"))
     options.per_image_file =
         file_with_ending("per-image", parser.text("per-image"), {".csv", ".json", ".ndjson"});

@@ -13,11 +13,8 @@ namespace imgpipe {
 std::vector<OptionRow> sums_rows() {
   std::vector<OptionRow> rows{
       {"Results", "json", "FILE", nullptr, "Write the sums as JSON; -: to stdout, and the table to stderr"}};
-  for (OptionRow& row : replace_rows()) {
-    row.group = "Results";
-    rows.push_back(std::move(row));
-  }
-  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  add_rows(rows, replace_rows(), "Results");
+  add_rows(rows, talk_rows());
   return rows;
 }
 
@@ -31,9 +28,7 @@ Command parse_sums(const std::vector<std::string>& arguments) {
   options.files.insert(options.files.end(), parser.more().begin(), parser.more().end());
   if (std::ranges::find(options.files, "") != options.files.end()) usage("an empty name among the FILEs");
   if (std::ranges::count(options.files, kStandardStream) > 1) usage("stdin (-) can be read once");
-  options.json_file = parser.text_or_empty("json");
-  if (parser.has("json") && options.json_file != kStandardStream)
-    options.json_file = file_with_ending("json", options.json_file, {".json"});
+  options.json_file = json_file_of(parser);
   options.replace = replace_of(parser);
   options.talk = talk_of(parser);
   return options;
