@@ -149,6 +149,9 @@ struct Trial {
   const StageCase& test;
   const Setting& setting;
   Made expected;
+  // Of a stage that reads counts the oracle's, between two canaries; of one that counts, room for them. One
+  // for all backends: to make those of 16 bits anew would take most of the time.
+  std::vector<std::uint64_t> counters;
   // What every other one gives its functions: what find() makes of the counts. They take either.
   bool gives_found = false;
 
@@ -162,8 +165,16 @@ struct Trial {
   }
 };
 
-void check(const Backend& backend, const Trial& trial, GuardedFrame& in, const GuardedFrame& untouched) {
-  const auto& [stage, type, test, setting, expected, gives_found] = trial;
+std::vector<std::uint64_t> counters_of(const Stage& stage, const StageCase& test, const FrameType& made,
+                                       const Frame<const std::byte, Host>& in) {
+  const int planes = stage.counts && stage.writes_pixels ? made.color_channels : in.type.color_channels;
+  std::vector<std::uint64_t> counters(static_cast<std::size_t>(in.type.bins() * planes) + 2, 0xDEADBEEF);
+  if (reads_histogram(stage, test.parameters)) std::ranges::copy(counts_of(in), counters.begin() + 1);
+  return counters;
+}
+
+void check(const Backend& backend, Trial& trial, GuardedFrame& in, const GuardedFrame& untouched) {
+  auto& [stage, type, test, setting, expected, counters, gives_found] = trial;
   SCOPED_TRACE(backend.name + " " + trial.text());
   const FrameType& made = expected.frame.type;
   GuardedFrame out(stage.writes_pixels ? made : type, setting.padding + 3, setting.offset + 1);
@@ -174,12 +185,10 @@ void check(const Backend& backend, const Trial& trial, GuardedFrame& in, const G
   call.parameters = test.parameters;
   call.second = test.second;
   call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
-  // Canaries on both sides of the counters; they start as rubbish, because hist must overwrite them.
-  const int planes = stage.counts && stage.writes_pixels ? made.color_channels : type.color_channels;
+  // They start as rubbish, because hist must overwrite them.
+  if (stage.counts) std::ranges::fill(counters, 0xDEADBEEF);
   const std::int64_t bins = type.bins();
-  std::vector<std::uint64_t> counters(static_cast<std::size_t>(bins * planes) + 2, 0xDEADBEEF);
-  if (reads_histogram(stage, test.parameters)) std::ranges::copy(counts_of(call.in), counters.begin() + 1);
-  call.histogram = {counters.data() + 1, bins, planes, bins, 1};
+  call.histogram = {counters.data() + 1, bins, (std::ssize(counters) - 2) / bins, bins, 1};
   std::vector<std::byte> found(static_cast<std::size_t>(found_bytes(stage, type, test.parameters)));
   if (gives_found && !found.empty() && reads_histogram(stage, test.parameters)) {
     stage.find(type, test.parameters, call.histogram, found.data());
@@ -216,8 +225,9 @@ void check(const std::vector<const Backend*>& backends, const Stage& stage, cons
   GuardedFrame in(type, setting.padding, setting.offset);
   fill(in.view(), setting.content, setting.seed);
   const GuardedFrame untouched = in;
-  const Trial trial{
-      stage, type, test, setting, made_by_reference(stage, test, in.view()), setting.seed % 2 == 0};
+  Made expected = made_by_reference(stage, test, in.view());
+  std::vector<std::uint64_t> counters = counters_of(stage, test, expected.frame.type, in.view());
+  Trial trial{stage, type, test, setting, std::move(expected), std::move(counters), setting.seed % 2 == 0};
   for (const Backend* backend : backends) {
     check(*backend, trial, in, untouched);
     if (testing::Test::HasFatalFailure()) return;

@@ -112,6 +112,7 @@ Frame<std::byte, Host> OwnFrame::view() {
 
 std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame) {
   std::vector<std::uint64_t> counts;
+  counts.reserve(counters(frame.type));
   for (int c = 0; c < frame.type.color_channels; ++c) {
     const std::vector<std::int64_t> plane =
         oracle_counts(channel_of(frame, c), max_sample(frame.type.sample));
