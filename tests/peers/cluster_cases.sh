@@ -67,7 +67,11 @@ for ((i = 1; i < \$#; i++)); do [ "\${!i}" != --report ] || { next=\$((i + 1)) r
 if [[ -e "$work/kill" && \${report##*/} == "\$(cat "$work/kill")"-of-* ]] && mv "$work/kill" "$work/killed" 2>/dev/null
 then
   "$imgpipe" "\$@" --jobs 1 &
-  until [ "\$(grep -c '"status":"done"' "\$report" 2>/dev/null)" -ge 2 ] || ! kill -0 \$! 2>/dev/null; do sleep 0.01; done
+  # It works for a moment at a time, so that it is not done before this looks.
+  while kill -CONT \$! && sleep 0.01 && kill -STOP \$!; do
+    count=\$(grep -c '"status":"done"' "\$report")
+    ((\${count:-0} < 2)) || break
+  done 2>/dev/null
   kill -9 \$!
   wait \$!
   cp "\$report" "$work/killed"

@@ -48,7 +48,11 @@ folder=$(new_case requeued)
 read -r count shard < <(largest_shard)
 sed -i 's/ --quiet / --quiet --jobs 1 --png-level 9 /' "$folder/array.sbatch" # slower
 job=$(submit "$folder" "--array=$shard")
-some_done() { (($(grep -c '"status":"done"' "$folder/reports/$shard-of-8.ndjson" 2>/dev/null || echo 0) >= 2)); }
+some_done() {
+  local count
+  count=$(grep -c '"status":"done"' "$folder/reports/$shard-of-8.ndjson")
+  ((${count:-0} >= 2))
+}
 wait_for 30 some_done 2>/dev/null
 scontrol requeue "${job}_$shard"
 wait_for 90 job_ends "$job"
