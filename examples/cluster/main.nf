@@ -52,7 +52,8 @@ process SUMS {
 
 workflow {
     // Tasks run in folders of their own: names are made whole here.
-    places = [params.input, params.output, params.reports].collect { name -> file(name).toAbsolutePath().toString() }
+    def names = [params.input, params.output, params.reports]
+    def places = names.collect { name -> file(name).toAbsolutePath().toString() }
     SHARD(channel.of(1..params.shards).map { shard -> [shard] + places })
     SUMS(SHARD.out.collect(), places[2])
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# GNU parallel: a folder in parts, on this machine or on several by SSH. Copy it to the folder that holds in/, and there:
+# GNU parallel: a folder in parts, on this machine or several by SSH. Copy it to the folder that holds in/, and there:
 #
 #   ./parallel.sh
 #   ./parallel.sh --sshlogin :,node1,node2 --workdir .   # one file system; imgpipe in the PATH of each
