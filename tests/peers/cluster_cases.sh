@@ -139,7 +139,11 @@ says() {
 }
 done_twice() { cat "$1"/reports/*.ndjson | grep -o '"input":"[^"]*",.*"status":"done"' | sort | uniq -d | wc -l; }
 state_of() { (cd "$1" && find out reports -type f -printf '%p %i %s %T@\n' | grep -v sums.json | sort | md5sum); }
-sums() { (cd "$1" && "$imgpipe" report reports/*.ndjson --json sums.json --overwrite -q 2>/dev/null; echo $?); }
+sums() {
+  local code=0
+  (cd "$1" && "$imgpipe" report reports/*.ndjson --json sums.json --overwrite -q 2>/dev/null) || code=$?
+  echo "$code"
+}
 sum_of() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1/sums.json" "$2"; }
 
 case_whole() {
