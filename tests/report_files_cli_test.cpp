@@ -300,6 +300,7 @@ TEST_F(ReportFiles, WhatIsNoReportIsSaid) {
   const RunResult missing = report({file("torn"), file("gone"), file("in"), "-q"});
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_EQ(lines(missing.err), 3U) << missing.err;
+  EXPECT_EQ(report({file("torn"), file("gone")}).out.find("1 image in 1 report: "), 0U);
   expect_refused(report({}), "FILE is missing");
   expect_refused(report({file("torn"), "--json", file("torn")}), "ends in none of .json");
   expect_refused(report({"-", "-"}), "stdin (-) can be read once");

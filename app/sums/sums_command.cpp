@@ -139,10 +139,10 @@ void check_result(const SumsOptions& options) {
 int run_sums(const SumsOptions& options) {
   check_result(options);
   BatchSums sums;
-  bool all_read = true;
+  std::size_t read = 0;
   std::vector<std::string> names;
   for (const std::string& path : options.files) {
-    all_read = add_report(sums, path) && all_read;
+    read += add_report(sums, path) ? 1 : 0;
     names.push_back(input_name(path));
   }
   if (sums.strange_lines() > 0)
@@ -162,7 +162,7 @@ int run_sums(const SumsOptions& options) {
            [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
   }
   if (!options.talk.quiet) {
-    const std::string table = sums_table(sums, options.files.size());
+    const std::string table = sums_table(sums, read);
     if (to_stdout) {
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
     } else {
@@ -170,7 +170,7 @@ int run_sums(const SumsOptions& options) {
     }
   }
   const bool complete = sums.failed() == 0 && sums.not_done() == 0 && sums.without_a_line() == 0;
-  return all_read && complete ? kExitDone : kExitInput;
+  return read == options.files.size() && complete ? kExitDone : kExitInput;
 }
 
 }  // namespace imgpipe
