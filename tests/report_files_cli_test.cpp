@@ -203,6 +203,90 @@ TEST_F(ReportFiles, WallTimesAreAShardsRunsTogether) {
   EXPECT_NE(run.err.find("there is no line of shard 3/3"), std::string::npos) << run.err;
 }
 
+// As a run that found so many images writes it.
+std::string counted(const std::string& input, const std::string& shard, int shard_images, int batch_images,
+                    const std::string& status = "done") {
+  Json json = Json::parse(line(input, status, shard));
+  json.erase("imgpipe");
+  json["output"] = "out/" + input;
+  json["shard_images"] = shard_images;
+  json["batch_images"] = batch_images;
+  return "{\"imgpipe\":\"0.1.0\"," + json.dump().substr(1) + "\n";
+}
+
+TEST_F(ReportFiles, AShardThatWasKilledLeavesImagesWithoutALine) {
+  for (const char* shard : {"1/2", "2/2"})
+    ASSERT_EQ(
+        batch({"--recursive", "--shard", shard, "--report", file(std::string("r") + shard[0] + ".ndjson")})
+            .exit_code,
+        0);
+  std::vector<std::string> first = lines_of("r1.ndjson"), second = lines_of("r2.ndjson");
+  ASSERT_EQ(first.size() + second.size(), 5U);
+  ASSERT_EQ(report({file("r1.ndjson"), file("r2.ndjson")}).exit_code, 0);
+  // Its last line was never written.
+  std::vector<std::string>& longer = first.size() > second.size() ? first : second;
+  const std::string shard = Json::parse(longer[0])["shard"];
+  const std::size_t images = longer.size();
+  EXPECT_EQ(Json::parse(longer[0])["shard_images"], images);
+  EXPECT_EQ(Json::parse(longer[0])["batch_images"], 5);
+  longer.pop_back();
+  std::string text;
+  for (const auto* lines : {&first, &second})
+    for (const std::string& one : *lines) text += one + "\n";
+  const RunResult killed = report({"-", "--json", "-"}, text);
+  EXPECT_EQ(killed.exit_code, 1);
+  const Json json = parsed(killed.out);
+  EXPECT_EQ(json["images"], 4);
+  EXPECT_EQ(json["done"], 4);
+  EXPECT_EQ(json["images_without_a_line"], 1);
+  EXPECT_EQ(json["unfinished"], Json({{{"shard", shard}, {"images", images}, {"with_a_line", images - 1}}}));
+  EXPECT_EQ(json["shards_without_a_line"], Json::array());
+  EXPECT_NE(killed.err.find("1 of the batch's images have no line"), std::string::npos) << killed.err;
+  EXPECT_NE(killed.err.find("  shard " + shard + ": "), std::string::npos) << killed.err;
+  // What does the rest makes it whole, whoever that is: all is there, so it has a line for each.
+  ASSERT_EQ(batch({"--recursive", "--skip-existing", "--report", file("rest.ndjson")}).exit_code, 0);
+  save_text(file("killed.ndjson"), text);
+  const RunResult whole = report({file("killed.ndjson"), file("rest.ndjson"), "--json", "-"});
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_EQ(parsed(whole.out)["images_without_a_line"], 0);
+  EXPECT_EQ(parsed(whole.out)["unfinished"], Json::array());
+}
+
+TEST_F(ReportFiles, AShardThatNeverRanIsToldFromOneWithNothingToDo) {
+  const std::string first = counted("a", "1/3", 2, 3) + counted("b", "1/3", 2, 3);
+  const RunResult missing = report({"-", "--json", "-", "-q"}, first);
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_EQ(parsed(missing.out)["images_without_a_line"], 1);
+  EXPECT_EQ(parsed(missing.out)["shards_without_a_line"], Json::parse(R"(["2/3", "3/3"])"));
+  EXPECT_NE(missing.err.find("there is no line of shard 2/3, 3/3"), std::string::npos) << missing.err;
+  const RunResult all = report({"-", "--json", "-", "-q"}, first + counted("c", "3/3", 1, 3));
+  EXPECT_EQ(all.exit_code, 0);
+  EXPECT_EQ(all.err, "") << "shard 2/3 had nothing to do";
+  EXPECT_EQ(parsed(all.out)["shards_without_a_line"], Json::array());
+}
+
+TEST_F(ReportFiles, ImagesWithALineAreCountedOnceAndAlone) {
+  // Lines that are repeated, and a folder that could not be read: neither stands for an image without a line.
+  const std::string folder = line("in/folder", "failed");
+  const std::string twice = counted("a", "1/2", 2, 3, "failed") + counted("a", "1/2", 2, 3);
+  const Json json = parsed(report({"-", "--json", "-", "-q"}, folder + twice).out);
+  EXPECT_EQ(json["images"], 2);
+  EXPECT_EQ(json["images_without_a_line"], 2);
+  // Failures that are done again from a list: that run had fewer images.
+  const std::string shards = counted("a", "1/2", 1, 2) + counted("b", "2/2", 1, 2, "failed");
+  EXPECT_EQ(report({"-", "-q"}, shards).exit_code, 1);
+  EXPECT_EQ(report({"-", "-q"}, shards + counted("b", "", 1, 1)).exit_code, 0);
+  // More shards the second time; the first ones were killed.
+  const std::string again = counted("b", "1/3", 1, 3) + counted("c", "3/3", 2, 3) + counted("a", "3/3", 2, 3);
+  EXPECT_EQ(report({"-", "-q"}, counted("a", "1/2", 2, 3) + again).exit_code, 0);
+  // Numbers that cannot be.
+  Json wild = Json::parse(counted("a", "1/2", 1, 1));
+  wild["shard_images"] = 1e300;
+  wild["batch_images"] = -7;
+  wild.erase("imgpipe");
+  EXPECT_EQ(report({"-", "-q"}, "{\"imgpipe\":\"0\"," + wild.dump().substr(1) + "\n").exit_code, 0);
+}
+
 TEST_F(ReportFiles, WhatIsNoReportIsSaid) {
   save_text(file("none"), "hello\nworld\n");
   save_text(file("torn"), line("a", "done") + line("b", "done").substr(0, 40) + "\n\xFF\xFE{}\n[1]\n");
@@ -216,6 +300,7 @@ TEST_F(ReportFiles, WhatIsNoReportIsSaid) {
   const RunResult missing = report({file("torn"), file("gone"), file("in"), "-q"});
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_EQ(lines(missing.err), 3U) << missing.err;
+  EXPECT_EQ(report({file("torn"), file("gone")}).out.find("1 image in 1 report: "), 0U);
   expect_refused(report({}), "FILE is missing");
   expect_refused(report({file("torn"), "--json", file("torn")}), "ends in none of .json");
   expect_refused(report({"-", "-"}), "stdin (-) can be read once");

@@ -113,7 +113,7 @@ class BatchRun {
     for (const PathProblem& problem : files_.problems) log_error(problem.text());
     if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
     if (options_.batch.dry_run) return print_plan();
-    reports_.open(!files_.files.empty());
+    reports_.open(!files_.files.empty(), totals_);
     reports_.add_skipped(skipped_);
     reports_.add_problems(files_.problems);
     if (!files_.files.empty()) work();

@@ -34,7 +34,7 @@ BatchReportFiles::BatchReportFiles(const ProcessOptions& options) : options_(opt
     list_ = read_name_list(batch.files_from);
 }
 
-void BatchReportFiles::open(bool needs_output) {
+void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
   const std::vector<ResultFile> results = result_files(options_);
   const auto in_output = [&](const ResultFile& result) {
     return result_in_folder(options_.output, result.path);
@@ -47,10 +47,10 @@ void BatchReportFiles::open(bool needs_output) {
     if (in_output(result)) check_result_writable(result.path);
   }
   const bool go_on = options_.batch.skip_existing || options_.batch.shard;
+  const NdjsonRun run{options_.threads, totals.images, totals.images + totals.other_shards};
   for (const std::string& file : options_.report_files) {
     if (options_.batch.shard && file.ends_with(".json")) claim(file);
-    if (!is_json_report(file))
-      lines_.push_back(std::make_unique<NdjsonReport>(file, go_on, options_.threads));
+    if (!is_json_report(file)) lines_.push_back(std::make_unique<NdjsonReport>(file, go_on, run));
   }
   if (!options_.trace_file.empty()) open_trace();
 }

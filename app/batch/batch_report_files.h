@@ -18,8 +18,9 @@ class BatchReportFiles {
   explicit BatchReportFiles(const ProcessOptions& options);
 
   // Before any work: makes OUTPUT where `needs_output` or a report lies in it, checks that every file can be
-  // written, and opens those that grow. Throws Error(output), as all here, with the path.
-  void open(bool needs_output);
+  // written, and opens those that grow. `totals` knows how many images there are. Throws Error(output), as
+  // all here, with the path.
+  void open(bool needs_output, const BatchTotals& totals);
   void add_skipped(const std::vector<BatchFile>& files);
   void add_problems(const std::vector<PathProblem>& problems);
   void add(const BatchFile& file, const BatchResult& result);

@@ -34,9 +34,9 @@ bool is_ours(const Json& line) {
 // ---- what was there --------------------------------------------------------------------------------------
 
 // Every key of a line, with what is known of the run.
-Json empty_line(int threads) {
+Json empty_line(const NdjsonRun& run) {
   Json json{{kFirstKey, build_info().version}};
-  add_run_head(json, kBatchLineSchema, {.threads = threads});
+  add_run_head(json, kBatchLineSchema, {.threads = run.threads});
   for (const char* key : {"input",        "output",        "status",       "error",
                           "reason",       "warnings",      "device",       "format",
                           "width_pixels", "height_pixels", "channels",     "bits_per_sample",
@@ -47,6 +47,8 @@ Json empty_line(int threads) {
   for (std::size_t part = 0; part < kParts; ++part)
     json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
   json["shard"] = nullptr;
+  json["shard_images"] = run.shard_images;
+  json["batch_images"] = run.batch_images;
   json["warnings"] = Json::array();
   return json;
 }
@@ -201,9 +203,9 @@ Json failed(Json json, ErrorKind kind, const std::string& reason) {
 
 }  // namespace
 
-NdjsonReport::NdjsonReport(const std::string& path, bool go_on, int threads)
+NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun& run)
     : csv_(path.ends_with(".csv")),
-      empty_(std::make_shared<const Json>(empty_line(threads))),
+      empty_(std::make_shared<const Json>(empty_line(run))),
       file_(path, go_on ? GrowingFile::Keeps([this](std::string_view beginning) {
               return kept_ = begins_a_report(beginning, *empty_, csv_);
             })

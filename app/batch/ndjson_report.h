@@ -3,6 +3,7 @@
 // from others. The .csv report has the same: a head of the keys, and a line an image, where null is nothing.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -14,13 +15,19 @@
 
 namespace imgpipe {
 
+// What every line says of its run.
+struct NdjsonRun {
+  int threads = 0;               // as --threads has it
+  std::size_t shard_images = 0;  // that it found, with those it skips; of a shard: its own
+  std::size_t batch_images = 0;  // of all shards
+};
+
 class NdjsonReport {
  public:
   // Makes the file, of the kind that its ending says, or empties it. With `go_on` (--skip-existing, --shard)
   // a report that is there is kept and grows, because it is an earlier run's or other shards are writing it;
-  // a line that a killed run left half written goes. `threads` as --threads has it. Throws Error(output), as
-  // all here.
-  NdjsonReport(const std::string& path, bool go_on, int threads);
+  // a line that a killed run left half written goes. Throws Error(output), as all here.
+  NdjsonReport(const std::string& path, bool go_on, const NdjsonRun& run);
 
   void add_done_or_failed(const BatchFile& file, const BatchResult& result);
   void add_lost(const BatchFile& file);

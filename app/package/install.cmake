@@ -9,7 +9,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
 # The JSON Schemas of what the program writes (docs/json.md).
 install(DIRECTORY docs/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/imgpipe/schemas COMPONENT program
         FILES_MATCHING PATTERN *.json)
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program USE_SOURCE_PERMISSIONS)
 
 # ---- the library ------------------------------------------------------------------------------------
 # The headers that docs/library.md names, and what they include when CMake runs.

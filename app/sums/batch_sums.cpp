@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -83,14 +84,27 @@ bool BatchSums::add_line(const std::string& name, const std::string& text) {
   }
   if (input.empty()) return false;
   const std::string shard = text_of(line, "shard");
-  if (!shard.empty()) shards_.insert(shard);
   double& end_ms = run_ends_ms_[name + "\n" + shard][text_of(line, "date") + " " + text_of(line, "host")];
   end_ms = std::max(end_ms, ms_of(line, "end_ms"));
   const auto [known, fresh] = outcomes_.try_emplace(input, outcome);
   const bool last_word = outcome.status == Status::done || outcome.status == Status::failed;
   const bool better = outcome.status == Status::skipped && known->second.status != Status::done;
   if (!fresh && (last_word || better)) known->second = std::move(outcome);
+  count_in(shards_[shard], line, known->first);
   return true;
+}
+
+// A folder that could not be read has a line too, but is none of the images: it has no output.
+void BatchSums::count_in(ShardLines& shard, const Json& line, const std::string& input) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  const auto images = [&](const char* key) {
+    return static_cast<std::size_t>(std::min(whole_of(line, key), kMost));
+  };
+  shard.images = std::max(shard.images, images("shard_images"));
+  shard.batch_images = std::max(shard.batch_images, images("batch_images"));
+  if (text_of(line, "output").empty()) return;
+  shard.inputs.insert(&input);
+  batch_inputs_.insert(&input);
 }
 
 std::size_t BatchSums::count(Status status) const {
@@ -138,18 +152,51 @@ double BatchSums::all_walls_s() const {
   return sum;
 }
 
+std::vector<std::string> BatchSums::shards() const {
+  std::vector<std::string> names;
+  for (const auto& [shard, lines] : shards_)
+    if (!shard.empty()) names.push_back(shard);
+  return names;
+}
+
+// Whether the shards that have a line have all images of the batch: those without had nothing to do.
+bool BatchSums::makes_a_whole(int shards) const {
+  std::size_t images = 0, of_batch = 0;
+  for (const auto& [shard, lines] : shards_) {
+    if (shards_in(shard) != shards) continue;
+    images += lines.images;
+    of_batch = std::max(of_batch, lines.batch_images);
+  }
+  return of_batch > 0 && images >= of_batch;
+}
+
 std::vector<std::string> BatchSums::missing_shards() const {
   std::set<int> counts;
-  for (const std::string& shard : shards_)
+  for (const auto& [shard, lines] : shards_)
     if (const std::optional<int> count = shards_in(shard)) counts.insert(*count);
   std::vector<std::string> missing;
   for (const int count : counts) {
+    if (makes_a_whole(count)) continue;
     for (int i = 1; i <= count; ++i) {
       const std::string shard = std::to_string(i) + "/" + std::to_string(count);
       if (!shards_.contains(shard)) missing.push_back(shard);
     }
   }
   return missing;
+}
+
+std::size_t BatchSums::without_a_line() const {
+  std::size_t images = 0;
+  for (const auto& [shard, lines] : shards_) images = std::max(images, lines.batch_images);
+  return images - std::min(images, batch_inputs_.size());
+}
+
+std::vector<BatchSums::Unfinished> BatchSums::unfinished() const {
+  std::vector<Unfinished> all;
+  if (without_a_line() == 0) return all;
+  for (const auto& [shard, lines] : shards_)
+    if (lines.inputs.size() < lines.images) all.push_back({shard, lines.images, lines.inputs.size()});
+  return all;
 }
 
 }  // namespace imgpipe

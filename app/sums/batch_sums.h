@@ -3,16 +3,22 @@
 // Each input is counted once, whatever the number of its lines: the last line that says done or failed is its
 // outcome; skipped (its output was there) stands for one that is not done, and not_done for one that no line
 // says more of. Lines come in the order of the files and of the lines in them.
+//
+// Lines say how many images their run had (shard_images, batch_images): what a killed run, or a shard that
+// never ran, leaves without a line is thus known, though not by name. Several batches in one are not told
+// apart: the largest counts.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <istream>
 #include <map>
-#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace imgpipe {
 
@@ -42,9 +48,18 @@ class BatchSums {
   // and the sum of all.
   [[nodiscard]] double longest_wall_s() const;
   [[nodiscard]] double all_walls_s() const;
-  // "3/8": of which there are lines; and those that other lines count and of which there is none.
-  [[nodiscard]] const std::set<std::string>& shards() const { return shards_; }
+  // "3/8": of which there are lines; and those that other lines count and of which there is none, but where
+  // the others' images are known to be all.
+  [[nodiscard]] std::vector<std::string> shards() const;
   [[nodiscard]] std::vector<std::string> missing_shards() const;
+  // How many images of the batch have no line; 0 where lines do not say how many there are.
+  [[nodiscard]] std::size_t without_a_line() const;
+  // Where there are such, the shards that have fewer lines than images; "" is a run that was no shard.
+  struct Unfinished {
+    std::string shard;
+    std::size_t images = 0, with_a_line = 0;
+  };
+  [[nodiscard]] std::vector<Unfinished> unfinished() const;
   // Lines that are none of a report: a killed run may leave one.
   [[nodiscard]] std::size_t strange_lines() const { return strange_lines_; }
 
@@ -55,15 +70,23 @@ class BatchSums {
     std::string error, reason;
     std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;
   };
+  // Of the lines of one shard: how many images it and its batch have by them, and which have one.
+  struct ShardLines {
+    std::size_t images = 0, batch_images = 0;
+    std::unordered_set<const std::string*> inputs;  // keys of outcomes_
+  };
 
+  void count_in(ShardLines& shard, const nlohmann::ordered_json& line, const std::string& input);
   [[nodiscard]] bool add_line(const std::string& name, const std::string& line);
   [[nodiscard]] std::size_t count(Status status) const;
   [[nodiscard]] std::map<std::string, double> walls_by_shard() const;
+  [[nodiscard]] bool makes_a_whole(int shards) const;
 
   std::unordered_map<std::string, Outcome> outcomes_;  // by input
   // The end of the last image of each run: by file and shard, and by date and host.
   std::map<std::string, std::map<std::string, double>> run_ends_ms_;
-  std::set<std::string> shards_;
+  std::map<std::string, ShardLines> shards_;             // "": of runs that were no shard
+  std::unordered_set<const std::string*> batch_inputs_;  // keys of outcomes_ that are images of a batch
   std::size_t strange_lines_ = 0;
 };
 

@@ -38,6 +38,18 @@ std::string list_of(const std::vector<std::string>& lines) {
   return text;
 }
 
+// How many images, and of which shards.
+std::vector<std::string> what_has_no_line(const BatchSums& sums) {
+  const std::size_t images = sums.without_a_line();
+  std::vector<std::string> lines{with_separators(images) + (images == 1 ? " image" : " images") +
+                                 ": killed before it came to them, or never run"};
+  for (const BatchSums::Unfinished& run : sums.unfinished())
+    lines.push_back((run.shard.empty() ? "a run" : "shard " + run.shard) + ": " +
+                    with_separators(run.with_a_line) + " of " + with_separators(run.images) + " have one");
+  for (const std::string& shard : sums.missing_shards()) lines.push_back("shard " + shard + ": none");
+  return lines;
+}
+
 std::string sums_table(const BatchSums& sums, std::size_t files) {
   const auto megabytes = [](std::int64_t bytes) {
     return number(static_cast<double>(bytes) / 1e6, 1) + " MB";
@@ -56,7 +68,12 @@ std::string sums_table(const BatchSums& sums, std::size_t files) {
     (failure.not_done ? not_done : failed).push_back(failure.input + ": " + failure.reason);
   if (!failed.empty()) text += "\nfailed:\n" + list_of(failed);
   if (!not_done.empty()) text += "\nnot done:\n" + list_of(not_done);
+  if (sums.without_a_line() > 0) text += "\nwithout a line:\n" + list_of(what_has_no_line(sums));
   return text;
+}
+
+nlohmann::ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
 }
 
 std::string sums_json(const BatchSums& sums, const std::vector<std::string>& files) {
@@ -76,16 +93,18 @@ std::string sums_json(const BatchSums& sums, const std::vector<std::string>& fil
   json["all_walls_s"] = sums.all_walls_s();
   json["shards"] = sums.shards();
   json["shards_without_a_line"] = sums.missing_shards();
+  json["images_without_a_line"] = sums.without_a_line();
+  json["unfinished"] = nlohmann::ordered_json::array();
+  for (const BatchSums::Unfinished& run : sums.unfinished())
+    json["unfinished"].push_back(
+        {{"shard", text_or_null(run.shard)}, {"images", run.images}, {"with_a_line", run.with_a_line}});
   json["strange_lines"] = sums.strange_lines();
   json["failures"] = nlohmann::ordered_json::array();
   for (const BatchSums::Failure& failure : sums.failures()) {
-    const auto text = [](const std::string& value) {
-      return value.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-    };
     json["failures"].push_back({{"input", failure.input},
                                 {"status", failure.not_done ? "not_done" : "failed"},
-                                {"error", text(failure.error)},
-                                {"reason", text(failure.reason)}});
+                                {"error", text_or_null(failure.error)},
+                                {"reason", text_or_null(failure.reason)}});
   }
   return json.dump(2) + "\n";
 }
@@ -120,10 +139,10 @@ void check_result(const SumsOptions& options) {
 int run_sums(const SumsOptions& options) {
   check_result(options);
   BatchSums sums;
-  bool all_read = true;
+  std::size_t read = 0;
   std::vector<std::string> names;
   for (const std::string& path : options.files) {
-    all_read = add_report(sums, path) && all_read;
+    read += add_report(sums, path) ? 1 : 0;
     names.push_back(input_name(path));
   }
   if (sums.strange_lines() > 0)
@@ -132,6 +151,10 @@ int run_sums(const SumsOptions& options) {
   for (const std::string& shard : sums.missing_shards()) missing += (missing.empty() ? "" : ", ") + shard;
   if (!missing.empty())
     log_warning("there is no line of shard " + missing + ": it had nothing to do, or its report is missing");
+  if (sums.without_a_line() > 0)
+    log_warning(with_separators(sums.without_a_line()) +
+                " of the batch's images have no line: what was to do them was killed, or has not run; the "
+                "same command with --skip-existing does them");
   const bool to_stdout = options.json_file == kStandardStream;
   if (!options.json_file.empty()) {
     const std::string text = sums_json(sums, names);
@@ -139,14 +162,15 @@ int run_sums(const SumsOptions& options) {
            [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
   }
   if (!options.talk.quiet) {
-    const std::string table = sums_table(sums, options.files.size());
+    const std::string table = sums_table(sums, read);
     if (to_stdout) {
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
     } else {
       print_text(table);
     }
   }
-  return all_read && sums.failed() == 0 && sums.not_done() == 0 ? kExitDone : kExitInput;
+  const bool complete = sums.failed() == 0 && sums.not_done() == 0 && sums.without_a_line() == 0;
+  return read == options.files.size() && complete ? kExitDone : kExitInput;
 }
 
 }  // namespace imgpipe
