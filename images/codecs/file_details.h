@@ -24,6 +24,10 @@ struct FileDetails {
   std::int64_t images = 1;    // frames of an animation; of what has pages: see Codec::open_pages
 };
 
+// "4:2:0", of a chroma plane that has one sample for so many of the luma's, across and down: the names in use
+// (ITU-T H.273's and libjpeg-turbo's); empty where there is none.
+[[nodiscard]] std::string chroma_sampling(std::int64_t across, std::int64_t down);
+
 // By codec, of a file that open_reader() takes with the same bytes; what damage leaves open is empty. Of
 // others it may throw as open_reader() does.
 [[nodiscard]] FileDetails describe_jpeg(std::span<const std::byte> file);

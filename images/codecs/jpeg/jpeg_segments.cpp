@@ -73,7 +73,8 @@ void look_into(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& p
     facts.exif = payload.subspan(kExif.size());
   if (marker == kApp2 && stands_at(payload, 0, "ICC_PROFILE\0"sv)) parts.add(payload);
   if (marker == kApp2 && stands_at(payload, 0, "MPF\0"sv)) facts.multi_picture = true;
-  if (marker == kApp0 && stands_at(payload, 0, "JFIF\0"sv)) facts.jfif = true;
+  // As libjpeg has it: a shorter one is none.
+  if (marker == kApp0 && stands_at(payload, 0, "JFIF\0"sv) && payload.size() >= 14) facts.jfif = true;
   if (marker == kApp14 && stands_at(payload, 0, "Adobe"sv) && payload.size() >= 12)
     facts.adobe_transform = big_endian(payload, 11, 1);
   if (marker == kRestartInterval) facts.restart_interval = big_endian(payload, 0, 2);

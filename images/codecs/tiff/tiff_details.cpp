@@ -71,9 +71,10 @@ std::string subsampling_of(Bytes file, std::uint64_t offset, const TiffPage& pag
   const auto values = TiffDirectory(file, offset).find(TiffTag::ycbcr_subsampling, true);
   const std::uint64_t across = values && values->size() == 2 ? (*values)[0] : 2,
                       down = values && values->size() == 2 ? (*values)[1] : 2;
-  if (across == 1 && down == 1) return "4:4:4";
-  if (across == 2) return down == 1 ? "4:2:2" : "4:2:0";
-  return std::to_string(across) + "x" + std::to_string(down);
+  const bool fits = across <= 4 && down <= 4;  // all that TIFF 6.0 has
+  const std::string name =
+      fits ? chroma_sampling(static_cast<std::int64_t>(across), static_cast<std::int64_t>(down)) : "";
+  return name.empty() ? std::to_string(across) + "x" + std::to_string(down) : name;
 }
 
 }  // namespace
