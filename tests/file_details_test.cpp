@@ -1,10 +1,12 @@
 // How files are stored, in the words of the libraries that decode them: what imgpipe info says of odd ones.
 #include "images/codecs/file_details.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,8 +15,14 @@
 #include "images/codecs/image_inspection.h"
 #include "images/files/input_file.h"
 #include "images/synth.h"
+#include "tests/support/bmp_file.h"
+#include "tests/support/exif_maker.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/profiles.h"
+#include "tests/support/psd_file.h"
+#include "tests/support/tiff_file.h"
+#include "tests/support/webp_file.h"
 
 namespace imgpipe::test {
 namespace {
@@ -121,6 +129,140 @@ TEST(FileDetails, ColoursOfAJpegAreThoseThatItsDecoderSees) {
     }
   }
   EXPECT_EQ(kinds, 200);
+}
+
+// ---- resolution ---------------------------------------------------------------------------------------
+
+std::string resolution_of(const Bytes& file) {
+  const std::optional<Resolution> found = inspected(file).resolution;
+  if (!found) return "";
+  constexpr const char* kUnits[] = {"", " an inch", " a centimetre"};
+  const auto text = [](std::uint32_t a, std::uint32_t b) {
+    return std::to_string(a) + "/" + std::to_string(b);
+  };
+  return text(found->x, found->x_of) + " " + text(found->y, found->y_of) +
+         kUnits[static_cast<int>(found->unit)];
+}
+
+Bytes exif_of(std::uint32_t unit, bool big_endian) {
+  ExifParts parts;
+  parts.big_endian = big_endian;
+  parts.image[282] = {.type = 5, .values = {300, 1}};
+  parts.image[283] = {.type = 5, .values = {1501, 10}};
+  if (unit > 0) parts.image[296] = {.type = 3, .values = {unit}};
+  return parts.build();
+}
+
+// A JPEG with a JFIF segment of this unit and density, and with EXIF where there is some.
+Bytes jpeg_of(int unit, int x, int y, const Bytes& exif) {
+  Bytes file = make_jpeg({}, picture(3).view());
+  const Bytes density = number(static_cast<std::uint32_t>(unit), 1) +
+                        number(static_cast<std::uint32_t>(x), 2) + number(static_cast<std::uint32_t>(y), 2);
+  std::ranges::copy(density, file.begin() + 13);
+  if (exif.empty()) return file;
+  const Bytes block = bytes_of(std::string_view("Exif\0\0", 6)) + exif;
+  const Bytes segment =
+      bytes_of("\xFF\xE1") + number(static_cast<std::uint32_t>(block.size() + 2), 2) + block;
+  file.insert(file.begin() + 20, segment.begin(), segment.end());
+  return file;
+}
+
+TEST(FileDetails, ResolutionIsTheFormatsOwnElseThatOfExif) {
+  EXPECT_EQ(resolution_of(jpeg_of(0, 1, 1, {})), "") << "square pixels of no known size";
+  EXPECT_EQ(resolution_of(jpeg_of(0, 2, 1, {})), "2/1 1/1");
+  for (const bool big_endian : {false, true}) {
+    EXPECT_EQ(resolution_of(jpeg_of(0, 1, 1, exif_of(2, big_endian))), "300/1 1501/10 an inch");
+    EXPECT_EQ(resolution_of(jpeg_of(0, 1, 1, exif_of(3, big_endian))), "300/1 1501/10 a centimetre");
+    EXPECT_EQ(resolution_of(jpeg_of(0, 1, 1, exif_of(0, big_endian))), "300/1 1501/10 an inch");
+    EXPECT_EQ(resolution_of(jpeg_of(1, 72, 96, exif_of(2, big_endian))), "72/1 96/1 an inch");
+  }
+  EXPECT_EQ(resolution_of(jpeg_of(0, 1, 1, exif_of(4, false))), "");
+  Bytes cut = exif_of(2, false);
+  cut.resize(cut.size() - 12);
+  EXPECT_EQ(resolution_of(jpeg_of(0, 1, 1, cut)), "") << "its values lie outside";
+  const Bytes chunks = picture_chunks(make_webp({}, picture(3).view()));
+  EXPECT_EQ(
+      resolution_of(riff_file(vp8x(kWebpExif, 40, 30) + chunks + riff_chunk("EXIF", exif_of(2, false)))),
+      "300/1 1501/10 an inch");
+}
+
+TEST(FileDetails, ResolutionOfBitmapsAndPhotoshopFiles) {
+  const auto bitmap = [](std::uint32_t header_bytes, std::uint32_t x, std::uint32_t y) {
+    Bmp made;
+    made.header_bytes = header_bytes;
+    made.pixels = {1, 2, 3, 0};
+    Bytes file = made.build();
+    if (header_bytes < 40) return file;
+    for (std::size_t i = 0; i < 4; ++i) {
+      file.at(38 + i) = static_cast<std::byte>(x >> 8 * i);
+      file.at(42 + i) = static_cast<std::byte>(y >> 8 * i);
+    }
+    return file;
+  };
+  EXPECT_EQ(resolution_of(bitmap(40, 3937, 11'811)), "3937/100 11811/100 a centimetre");
+  EXPECT_EQ(resolution_of(bitmap(124, 3937, 11'811)), "3937/100 11811/100 a centimetre");
+  EXPECT_EQ(resolution_of(bitmap(12, 0, 0)), "");
+  EXPECT_EQ(resolution_of(bitmap(40, 0, 3937)), "");
+  EXPECT_EQ(resolution_of(bitmap(40, 3937, 0xFFFFF09F)), "") << "less than nothing";
+  const Bytes size =
+      number(300 << 16) + number(1, 2) + number(1, 2) + number(144 << 16) + number(1, 2) + number(1, 2);
+  const auto resource = [](std::uint32_t id, const Bytes& data) {
+    return bytes_of("8BIM") + number(id, 2) + number(0, 2) + number(static_cast<std::uint32_t>(data.size())) +
+           data + Bytes(data.size() % 2);
+  };
+  Psd psd{.resources = resource(1005, size) + resource(1039, adobe_profile()), .channels = {{1}, {2}, {3}}};
+  EXPECT_EQ(resolution_of(make_psd(psd)), "19660800/65536 9437184/65536 an inch");
+  EXPECT_EQ(inspected(make_psd(psd)).profile, "Adobe RGB (1998)");
+  EXPECT_EQ(open_reader(make_psd(psd))->header().profile, "Adobe RGB (1998)")
+      << "a run says that it is not kept";
+  psd.resources = resource(1005, number(1));
+  EXPECT_EQ(resolution_of(make_psd(psd)), "");
+}
+
+// ---- TIFF ---------------------------------------------------------------------------------------------
+
+TEST(FileDetails, SmallerVersionsAmongThePagesOfATiffAreCounted) {
+  const auto stack = [](std::vector<std::uint64_t> kinds) {
+    // Directories one behind the other; all share the pixels of the first.
+    FileBytes file = bytes_of("II") + riff_number(42, 2) + riff_number(0, 4) + Bytes(4);
+    std::size_t link = 4;
+    for (const std::uint64_t kind : kinds) {
+      const std::size_t at = file.size();
+      const Bytes place = riff_number(static_cast<std::uint32_t>(at), 4);
+      std::ranges::copy(place, file.begin() + static_cast<std::ptrdiff_t>(link));
+      const std::vector<std::pair<int, std::uint32_t>> fields{{254, static_cast<std::uint32_t>(kind)},
+                                                              {256, 2},
+                                                              {257, 2},
+                                                              {258, 8},
+                                                              {259, 1},
+                                                              {262, 1},
+                                                              {273, 8},
+                                                              {277, 1},
+                                                              {278, 2},
+                                                              {279, 4}};
+      file = file + riff_number(static_cast<std::uint32_t>(fields.size()), 2);
+      for (const auto& [tag, value] : fields)
+        file = file + riff_number(static_cast<std::uint32_t>(tag), 2) + riff_number(4, 2) +
+               riff_number(1, 4) + riff_number(value, 4);
+      link = file.size();
+      file = file + riff_number(0, 4);
+    }
+    return file;
+  };
+  const ImageInspection pyramid = inspected(stack({0, 1, 1, 2, 3}));
+  EXPECT_EQ(pyramid.images, 5);
+  EXPECT_EQ(pyramid.reduced_images, 3) << "pages (2) are none, masks of smaller versions are";
+  EXPECT_EQ(inspected(stack({0, 2})).reduced_images, 0);
+}
+
+TEST(FileDetails, OddGreysAndPalettesOfATiffAreTold) {
+  const auto layout = [](const TiffKind& kind) {
+    return inspected(make_tiff(kind, {1, 0, 1, 0})).details.layout;
+  };
+  EXPECT_EQ(layout({.width = 2, .height = 2, .photometric = 0}), "1 strip of 2 rows, white is zero");
+  EXPECT_EQ(layout({.width = 2, .height = 2, .photometric = 1}), "1 strip of 2 rows");
+  EXPECT_EQ(layout({.width = 2, .height = 2, .bits = 4, .photometric = 3, .palette = Values(48)}),
+            "1 strip of 2 rows, 4 bits a pixel");
 }
 
 }  // namespace

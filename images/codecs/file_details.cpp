@@ -19,4 +19,8 @@ std::string chroma_sampling(std::int64_t across, std::int64_t down) {
   return "";
 }
 
+std::string bits_a_pixel(int bits) {
+  return std::to_string(bits) + (bits == 1 ? " bit a pixel" : " bits a pixel");
+}
+
 }  // namespace imgpipe

@@ -63,7 +63,9 @@ std::string layout_of(const TiffPage& page) {
   if (page.tiled) text += std::to_string(page.cell_width) + "x" + std::to_string(page.cell_height);
   const std::int64_t rows = std::min(page.cell_height, page.height);
   if (!page.tiled) text += std::to_string(rows) + (rows == 1 ? " row" : " rows");
-  return text + (page.separate ? ", channel by channel" : "");
+  if (page.separate) text += ", channel by channel";
+  if (page.color == TiffColor::palette) text += ", " + bits_a_pixel(page.bits);
+  return text + (page.color == TiffColor::white_is_zero ? ", white is zero" : "");
 }
 
 std::string subsampling_of(Bytes file, std::uint64_t offset, const TiffPage& page) {
