@@ -131,6 +131,19 @@ TEST(FileDetails, ColoursOfAJpegAreThoseThatItsDecoderSees) {
   EXPECT_EQ(kinds, 200);
 }
 
+// libjpeg goes on behind a segment whose length is less than its own two bytes, and so does what describes
+// it.
+TEST(FileDetails, SegmentsOfNoLengthHideNothing) {
+  const Bytes file = make_jpeg({}, picture(3).view());
+  for (const std::uint32_t length : {0U, 1U}) {
+    Bytes damaged = file;
+    const Bytes segment = bytes_of("\xFF\xFE") + number(length, 2);
+    damaged.insert(damaged.begin() + 20, segment.begin(), segment.end());
+    EXPECT_EQ(inspected(damaged).details.color, "YCbCr");
+    EXPECT_EQ(inspected(damaged).details.subsampling, "4:4:4");
+  }
+}
+
 // ---- resolution ---------------------------------------------------------------------------------------
 
 std::string resolution_of(const Bytes& file) {
@@ -253,6 +266,21 @@ TEST(FileDetails, SmallerVersionsAmongThePagesOfATiffAreCounted) {
   EXPECT_EQ(pyramid.images, 5);
   EXPECT_EQ(pyramid.reduced_images, 3) << "pages (2) are none, masks of smaller versions are";
   EXPECT_EQ(inspected(stack({0, 2})).reduced_images, 0);
+}
+
+// Sampling that cannot be had is told as the one that holds where nothing is said; the reader takes the file
+// too.
+TEST(FileDetails, SamplingOfATiffThatLiesOutsideIsNoFault) {
+  Bytes file =
+      make_tiff({.width = 16, .height = 16, .samples = 3, .photometric = 6, .compression = 7}, Values(768));
+  const std::size_t directory =
+      std::to_integer<std::size_t>(file.at(4)) | std::to_integer<std::size_t>(file.at(5)) << 8;
+  std::size_t field = directory + 2;
+  while (file.at(field) != std::byte{0x12} || file.at(field + 1) != std::byte{0x02}) field += 12;  // 530
+  EXPECT_EQ(inspected(file).details.subsampling, "4:4:4");
+  file.at(field + 5) = std::byte{0x7F};  // of so many values
+  EXPECT_NO_THROW((void)open_reader(file, {.lenient = true}));
+  EXPECT_EQ(inspected(file).details.subsampling, "4:2:0");
 }
 
 TEST(FileDetails, OddGreysAndPalettesOfATiffAreTold) {

@@ -18,8 +18,8 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 HOSTILE = "<b>&\"'x.png"
-HOSTILE_NAMES = (b"a\nb.png", b"esc\x1b[31m.png", b"turned\xe2\x80\xaegnp.png", b"bad\xff\xfe1.png", b"none\xef\xbf\xbf.png",
-                 b"it's $(id) `x` \\n.png", b"--></title><i>.png".replace(b"/", b"_"))
+HOSTILE_NAMES = (b"a\nb.png", b"esc\x1b[31m.png", b"turned\xe2\x80\xaegnp.png", b"bad\xff\xfe1.png",
+                 b"none\xef\xbf\xbf.png", b"it's $(id) `x` \\n.png", b"--></title><i>.png".replace(b"/", b"_"))
 VOID = {"meta", "img", "link", "br"}
 
 
@@ -245,7 +245,8 @@ document.getElementById('verdict').textContent = JSON.stringify(
   {faults: faults, width: window.innerWidth, texts: texts, title: document.title,
    dark: matchMedia('(prefers-color-scheme: dark)').matches,
    pictures: Array.from(document.images).map((each) => each.naturalWidth),
-   sides: Array.from(document.images).flatMap((each) => [each.offsetWidth, each.offsetHeight]), shown: document.body.innerText.length});
+   sides: Array.from(document.images).flatMap((each) => [each.offsetWidth, each.offsetHeight]),
+   shown: document.body.innerText.length});
 </script>"""
 
 

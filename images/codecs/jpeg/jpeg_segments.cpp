@@ -103,7 +103,11 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> file) {
     if (++segments > kMostSegments)
       throw Error(ErrorKind::input, "JPEG: more than " + std::to_string(kMostSegments) + " header segments");
     const std::size_t length = big_endian(file, at, 2);
-    if (length < 2 || length > file.size() - at) break;
+    if (length < 2) {  // damaged: libjpeg goes on behind the length
+      at += 2;
+      continue;
+    }
+    if (at > file.size() || length > file.size() - at) break;
     look_into(marker, file.subspan(at + 2, length - 2), facts, parts);
     at += length;
   }

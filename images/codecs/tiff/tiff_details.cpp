@@ -68,11 +68,13 @@ std::string layout_of(const TiffPage& page) {
   return text + (page.color == TiffColor::white_is_zero ? ", white is zero" : "");
 }
 
+// 2x2 where it is not said, or cannot be had: libtiff goes by the JPEG data then.
 std::string subsampling_of(Bytes file, std::uint64_t offset, const TiffPage& page) {
   if (page.color != TiffColor::ycbcr) return "";
-  const auto values = TiffDirectory(file, offset).find(TiffTag::ycbcr_subsampling, true);
-  const std::uint64_t across = values && values->size() == 2 ? (*values)[0] : 2,
-                      down = values && values->size() == 2 ? (*values)[1] : 2;
+  const auto field = TiffDirectory(file, offset).find_raw(TiffTag::ycbcr_subsampling);
+  const bool is_said = field && field->type == static_cast<std::uint16_t>(TiffType::u16) && field->count == 2;
+  const TiffValues values(is_said ? field->bytes : Bytes(), sizeof(std::uint16_t), page.big_endian);
+  const std::uint64_t across = is_said ? values[0] : 2, down = is_said ? values[1] : 2;
   const bool fits = across <= 4 && down <= 4;  // all that TIFF 6.0 has
   const std::string name =
       fits ? chroma_sampling(static_cast<std::int64_t>(across), static_cast<std::int64_t>(down)) : "";
