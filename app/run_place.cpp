@@ -1,40 +1,55 @@
 #include "app/run_place.h"
 
-#include <array>
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <string>
 #include <string_view>
 
-#include <unistd.h>
+#include "app/report/json_head.h"
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
-std::string shell_quoted(const std::string& argument) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-  if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) return argument;
-  std::string out = "'";
-  for (const char c : argument) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+// As $'...' of POSIX.1-2024, which bash, zsh and ksh have had for long: bytes as three octal digits, so that
+// none runs into what follows.
+std::string escaped(const std::string& argument) {
+  std::string out = "$'";
+  for (std::string_view rest = argument; !rest.empty();) {
+    std::uint32_t code_point = 0;
+    const std::size_t length = std::max<std::size_t>(utf8_length(rest, code_point), 1);
+    const std::string_view character = rest.substr(0, length);
+    if (printable(character) == character) {
+      out += character == "'" || character == "\\" ? "\\" : "";
+      out += character;
+    } else {
+      for (const char c : character) {
+        const auto byte = static_cast<unsigned char>(c);
+        out.append({'\\', static_cast<char>('0' + (byte >> 6)), static_cast<char>('0' + (byte >> 3 & 7)),
+                    static_cast<char>('0' + (byte & 7))});
+      }
+    }
+    rest.remove_prefix(length);
+  }
   return out + "'";
 }
 
 }  // namespace
 
+std::string shell_quoted(const std::string& argument) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) return argument;
+  if (printable(argument) != argument) return escaped(argument);
+  std::string out = "'";
+  for (const char c : argument) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 RunPlace run_place() {
-  RunPlace place;
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  std::array<char, 32> text{};
-  if (::gmtime_r(&now, &utc) != nullptr &&
-      std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
-    place.date = text.data();
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) == 0) place.host = name.data();
-  return place;
+  return {date_now(), host_name()};
 }
 
 std::string command_text() {

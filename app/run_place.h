@@ -12,6 +12,9 @@ struct RunPlace {
 };
 [[nodiscard]] RunPlace run_place();
 
+// One argument as a shell takes it, in text that can be shown.
+[[nodiscard]] std::string shell_quoted(const std::string& argument);
+
 // The command line of this process as a shell takes it, the program called imgpipe; empty where the system
 // does not tell it.
 [[nodiscard]] std::string command_text();

@@ -8,9 +8,9 @@
 
 namespace imgpipe {
 
-// Returns `text` as valid UTF-8 without control characters: bytes that are not well-formed UTF-8
-// (Unicode 15, table 3-7), C0 and C1 controls, DEL, and the invisible line and direction controls
-// (U+2028-202E, U+2066-2069) come out as \xHH, byte by byte; a backslash stays as it is.
+// Returns `text` as valid UTF-8 that can be shown: what is not well-formed (Unicode 15, table 3-7),
+// noncharacters (U+FFFE), C0 and C1 controls, DEL, and invisible line and direction controls (U+061C, 200E-F,
+// 2028-202E, 2066-2069) come out as \xHH, byte by byte; a backslash stays as it is.
 [[nodiscard]] std::string printable(std::string_view text);
 
 // Length of the well-formed UTF-8 sequence at the start of `text`, which is not empty, and its character; 0

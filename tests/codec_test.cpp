@@ -373,6 +373,10 @@ TEST(Text, PrintableKeepsNoControlNorBrokenUtf8) {
   EXPECT_EQ(printable("\xED\xA0\x80"), "\\xED\\xA0\\x80");
   EXPECT_EQ(printable("\xF4\x90\x80\x80"), "\\xF4\\x90\\x80\\x80");
   EXPECT_EQ(printable("\xC2\x85"), "\\xC2\\x85");
+  EXPECT_EQ(printable("\xE2\x80\x8F"), "\\xE2\\x80\\x8F") << "a mark that turns the direction of text";
+  EXPECT_EQ(printable("\xEF\xBF\xBF"), "\\xEF\\xBF\\xBF") << "no character, and no XML holds it";
+  EXPECT_EQ(printable("\xF0\x9F\xBF\xBE"), "\\xF0\\x9F\\xBF\\xBE");
+  EXPECT_EQ(printable("\xEF\xBF\xBD"), "\xEF\xBF\xBD");
   EXPECT_EQ(printable("\xE2\x80\xAE"), "\\xE2\\x80\\xAE");
   EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
 }

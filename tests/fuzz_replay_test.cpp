@@ -22,6 +22,7 @@
 
 int fuzz_decode(const std::uint8_t* data, std::size_t size);
 int fuzz_exif(const std::uint8_t* data, std::size_t size);
+int fuzz_info(const std::uint8_t* data, std::size_t size);
 int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
 int fuzz_metadata(const std::uint8_t* data, std::size_t size);
 int fuzz_options(const std::uint8_t* data, std::size_t size);
@@ -133,7 +134,9 @@ TEST(FuzzReplay, DecodeCorpus) {
   std::mt19937 random(2);
   for (const auto& path : files_below(*corpus())) {
     const Bytes bytes = load(path);
-    if (bytes.size() <= 20'000) replay_bent(fuzz_decode, bytes, 3, random);
+    if (bytes.size() > 20'000) continue;
+    replay_bent(fuzz_decode, bytes, 3, random);
+    replay_bent(fuzz_info, bytes, 3, random);
   }
 }
 
@@ -164,6 +167,30 @@ TEST(FuzzReplay, Metadata) {
     writer->write_rows(image.untyped_view());
     replay_bent(fuzz_metadata, writer->finish().joined(), kSanitized ? 500 : 2000, random);
   }
+}
+
+TEST(FuzzReplay, Info) {
+  std::mt19937 random(13);
+  const int copies = kSanitized ? 100 : 1000;
+  for (const Format format :
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::ppm, Format::webp}) {
+    const Image image = synthesize(parse_pattern("photo"), {19, 13, 3}, 2);
+    const auto writer = make_writer(format, image.shape());
+    writer->write_rows(image.view());
+    replay_bent(fuzz_info, writer->finish().joined(), copies, random);
+  }
+  Psd psd{4, 2, kRgb};
+  psd.channels.assign(3, {200, 200, 200, 250, 255, 1, 254, 255});
+  replay_bent(fuzz_info, make_psd(psd), copies, random);
+  replay_bent(fuzz_info, make_gif({6, 5, 1, 1, 4, 3}, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), copies,
+              random);
+  for (const Bytes& seed : tiff_seeds()) replay_bent(fuzz_info, seed, copies / 4, random);
+  int seeds = 0;
+  for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/info")) {
+    replay_bent(fuzz_info, load(path), copies, random);
+    ++seeds;
+  }
+  EXPECT_GE(seeds, 2);
 }
 
 TEST(FuzzReplay, JpegPair) {

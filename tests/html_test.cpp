@@ -1,7 +1,9 @@
 // What the pages are made of: text that cannot break out, drawings, small pictures, and the code of every
 // variant.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "app/report/svg.h"
 #include "app/run_place.h"
 #include "images/synth.h"
+#include "images/text.h"
 #include "kernels/lab/ladders.h"
 #include "pipeline/engine.h"
 #include "pipeline/lab/codec_lab.h"
@@ -74,6 +77,20 @@ TEST(HtmlPage, IsOneFileThatImgpipeMayReplace) {
   EXPECT_EQ(text.find("https://"), std::string::npos);
 }
 
+TEST(HtmlPage, NotesOfAFoldedTableAreFoldedWithIt) {
+  ResultTable table;
+  table.columns = {{"a", "A", true}};
+  table.notes = {"7 more"};
+  for (const bool folded : {false, true}) {
+    HtmlPage page("t");
+    page.table(table, "caption", folded);
+    const std::string text = page.text();
+    const std::size_t note = text.find("<p>7 more</p>");
+    ASSERT_NE(note, std::string::npos);
+    EXPECT_EQ(text.find("</details>", note) != std::string::npos, folded);
+  }
+}
+
 TEST(RunPlace, SaysWhenWhereAndHow) {
   const RunPlace place = run_place();
   ASSERT_EQ(place.date.size(), 20U) << place.date;
@@ -83,6 +100,25 @@ TEST(RunPlace, SaysWhenWhereAndHow) {
   EXPECT_TRUE(command_text().starts_with("imgpipe")) << "whatever the program's file is called";
   EXPECT_GT(peak_memory_bytes(), 1 << 20);
   EXPECT_LT(peak_memory_bytes(), std::int64_t{1} << 40);
+}
+
+TEST(RunPlace, ArgumentsAreQuotedSoThatAShellGivesThemBack) {
+  for (const std::string& argument :
+       {std::string(), std::string("plain.png"), std::string("two words"), std::string("it's $(id) `x` \\n"),
+        std::string("a\nb"), std::string("\x1b[31m'\\1"), std::string("rlo\xe2\x80\xaegnp"),
+        std::string("\xff\xfe"
+                    "1"),
+        std::string("\xef\xbf\xbf"), std::string("gr\xc3\xbc\xc3\x9f\t")}) {
+    const std::string quoted = shell_quoted(argument);
+    EXPECT_EQ(printable(quoted), quoted);
+    // sh is dash in many places, which does not know $'...'.
+    const std::unique_ptr<FILE, int (*)(FILE*)> shell(
+        ::popen(("exec bash -c " + shell_quoted("printf %s " + quoted)).c_str(), "r"), ::pclose);
+    ASSERT_NE(shell, nullptr);
+    std::string back(1000, '\0');
+    back.resize(std::fread(back.data(), 1, back.size(), shell.get()));
+    EXPECT_EQ(back, argument) << quoted;
+  }
 }
 
 // ---- drawings -----------------------------------------------------------------------------------------
@@ -137,10 +173,22 @@ TEST(TimelineChart, OverlappingBarsLieInLanesAndSmallOnesAreJoined) {
     EXPECT_EQ(count_of(svg, ">" + std::string(name) + "</text>"), 1U);
 }
 
+// More names than colours: those that share the last one are not one.
+TEST(TimelineChart, BarsOfOtherNamesAreNeverJoined) {
+  TimelineChart chart{.label = "l", .from_ms = 0, .to_ms = 1000, .bars = {}};
+  chart.bars = {{"host", "one", 9, 0, 10, false}, {"host", "other", 9, 10, 20, false}};
+  const std::string svg = timeline_chart_svg(chart);
+  EXPECT_EQ(count_of(svg, "<title>one</title>"), 1U);
+  EXPECT_EQ(count_of(svg, "<title>other</title>"), 1U);
+}
+
 TEST(TimelineChart, ManyTracksEnd) {
   TimelineChart chart{.label = "l", .from_ms = 0, .to_ms = 1, .bars = {}};
   for (int i = 0; i < 500; ++i) chart.bars.push_back({"cpu " + std::to_string(i), "gray", 0, 0, 1, false});
   EXPECT_EQ(count_of(timeline_chart_svg(chart), "class=\"lane\""), kMostTracks);
+  EXPECT_EQ(tracks_left_out(chart), 500 - kMostTracks);
+  chart.bars.resize(kMostTracks);
+  EXPECT_EQ(tracks_left_out(chart), 0U);
 }
 
 // ---- pictures -----------------------------------------------------------------------------------------

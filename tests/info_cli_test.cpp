@@ -1,10 +1,12 @@
 // imgpipe info as a user runs it: which files it looks at, what it says of them, and what it says of those
 // that are none.
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "tests/support/batch_cli.h"
 
@@ -109,6 +111,41 @@ TEST_F(InfoCli, ReadsStdinAndLists) {
   EXPECT_EQ(lines(list.out), 3U) << list.out;
   expect_refused(info({"-", "-"}), "stdin (-) can be read once");
   expect_refused(info({"-", "--files-from", "-"}), "cannot be an image too");
+}
+
+// As a shell's <(command) gives them.
+TEST_F(InfoCli, SeveralThatAreNamedMayBePipes) {
+  const std::string png = load_text(file("in/a.png")), jpeg = load_text(file("in/b.jpg"));
+  ASSERT_EQ(::mkfifo(file("one").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo(file("two").c_str(), 0600), 0);
+  std::thread writer([&] {
+    save_text(file("one"), png);
+    save_text(file("two"), jpeg);
+  });
+  const RunResult run = info({file("one"), file("two"), "--json", "-"});
+  writer.join();
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Json json = json_of(run);
+  ASSERT_EQ(json["images"].size(), 2U);
+  EXPECT_EQ(json["images"][0]["format"], "png");
+  EXPECT_EQ(json["images"][1]["file_bytes"], jpeg.size());
+  // No writer is waited for that a folder only happens to hold.
+  ASSERT_EQ(::mkfifo(file("in/fifo.png").c_str(), 0600), 0);
+  const RunResult folder = info({in()});
+  EXPECT_EQ(folder.exit_code, 1);
+  EXPECT_NE(folder.err.find("fifo.png: is not a regular file"), std::string::npos) << folder.err;
+}
+
+TEST_F(InfoCli, ResolutionIsTold) {
+  ASSERT_EQ(run_imgpipe({"synth", file("in/b.bmp"), "--pattern", "ramp", "--size", "4x3", "-q"}).exit_code,
+            0);
+  std::string bitmap = load_text(file("in/b.bmp"));
+  bitmap.replace(38, 8, std::string("\x23\x2E\0\0\x13\x0B\0\0", 8));  // 11,811 and 2,835 pixels a metre
+  save_text(file("in/b.bmp"), bitmap);
+  const RunResult run = info({file("in/b.bmp")});
+  EXPECT_NE(run.out.find("resolution:      118.11x28.35 pixels per centimetre (300x72 per inch)\n"),
+            std::string::npos)
+      << run.out;
 }
 
 TEST_F(InfoCli, RefusesWhatCannotBeMeant) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "images/codecs/file_details.h"
 #include "images/codecs/png/deflate.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/images.h"
@@ -116,6 +117,52 @@ TEST(PngFacts, FurtherFramesAreTold) {
   EXPECT_FALSE(more(animation(1) + control)) << "the picture is the only frame";
   EXPECT_TRUE(more(animation(2) + control));
   EXPECT_TRUE(more(animation(1))) << "the picture is none of its frames";
+}
+
+// What imgpipe info says of them.
+TEST(PngFacts, PicturesAreCountedAndPalettesToldByTheirBits) {
+  const Bytes control = chunk("fcTL", number(0) + number(4) + number(2) + Bytes(14));
+  const auto images = [](const Bytes& before) {
+    return describe_png(Small{8, 0, 1, before, {}}.file()).images;
+  };
+  EXPECT_EQ(images({}), 1);
+  EXPECT_EQ(images(chunk("acTL", number(3) + number(0)) + control), 3);
+  EXPECT_EQ(images(chunk("acTL", number(3) + number(0))), 4) << "the picture is none of the frames";
+  EXPECT_EQ(images(chunk("acTL", number(0) + number(0))), 1);
+  const Bytes palette = chunk("PLTE", Bytes(6));
+  EXPECT_EQ(describe_png(Small{1, 3, 1, palette, {}}.file()).layout, "1 bit a pixel");
+  EXPECT_EQ(describe_png(Small{4, 3, 1, palette, {}}.file()).layout, "4 bits a pixel");
+  EXPECT_EQ(describe_png(Small{8, 2, 3, {}, {}}.file()).layout, "");
+  EXPECT_EQ(describe_png(Small{1, 0, 1, {}, {}}.file()).color, "bilevel");
+  EXPECT_EQ(describe_png(Small{2, 0, 1, {}, {}}.file()).color, "grey");
+}
+
+// The first of cICP, iCCP, sRGB and gAMA counts, in whatever order they stand.
+TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
+  const auto said = [](const Bytes& before) {
+    return describe_png(Small{8, 2, 3, before, {}}.file()).color_space;
+  };
+  const auto gamma = [](std::uint32_t value) { return chunk("gAMA", number(value)); };
+  const Bytes srgb = chunk("sRGB", number(0, 1)),
+              pq = chunk("cICP", bytes_of(std::string_view("\x9\x10\0\1", 4)));
+  const Bytes profile =
+      chunk("iCCP", bytes_of(std::string_view("ICC profile\0\0", 13)) + deflated(adobe_profile()));
+  EXPECT_EQ(said({}), "");
+  EXPECT_EQ(said(gamma(100'000)), "gamma 1");
+  EXPECT_EQ(said(gamma(45'455)), "gamma 0.45455");
+  EXPECT_EQ(said(gamma(50'000)), "gamma 0.5");
+  EXPECT_EQ(said(gamma(1)), "gamma 0.00001");
+  EXPECT_EQ(said(gamma(2'200'000)), "gamma 22");
+  EXPECT_EQ(said(gamma(0)), "");
+  EXPECT_EQ(said(chunk("gAMA", number(1, 2))), "");
+  EXPECT_EQ(said(gamma(45'455) + chunk("cHRM", Bytes(32))), "gamma 0.45455, primaries of its own (cHRM)");
+  EXPECT_EQ(said(gamma(45'455) + srgb), "sRGB");
+  EXPECT_EQ(said(gamma(45'455) + profile), "");
+  EXPECT_EQ(said(profile + pq), "BT.2020 primaries, PQ (cICP 9, 16, 0, 1)");
+  EXPECT_EQ(said(chunk("cICP", bytes_of("\x16\x03\x02\x01"))), "primaries 22, transfer 3 (cICP 22, 3, 2, 1)");
+  Bytes damaged = srgb;
+  damaged.back() ^= std::byte{1};
+  EXPECT_EQ(said(damaged), "");
 }
 
 TEST(PngFacts, BytesBehindTheEnd) {

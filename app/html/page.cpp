@@ -67,8 +67,8 @@ void HtmlPage::table(const ResultTable& table, const std::string& caption, bool 
                      element("thead", element("tr", head)) + element("tbody", rows);
   text = element("div", element("table", text),
                  " class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"" + html(caption) + "\"");
+  for (const std::string& note : table.notes) text += element("p", html(note));
   body_ += folded ? element("details", element("summary", html(caption)) + text) : text;
-  for (const std::string& note : table.notes) paragraph(note);
 }
 
 void HtmlPage::facts(const std::vector<std::pair<std::string, std::string>>& rows) {

@@ -17,7 +17,7 @@ class HtmlPage {
 
   // Behind what is there already. `markup` is HTML, all else text.
   void add(std::string_view markup) { body_ += markup; }
-  // A heading of level 2 or 3, with an id made of its words that the page's contents lead to (level 2).
+  // A heading of level 2 to 4. Those of level 2 have an id that the page's contents lead to.
   void heading(int level, const std::string& text);
   void paragraph(const std::string& text, std::string_view css_class = "");
   // A drawing with what it shows, its legend, and below it the numbers that it is drawn from.
@@ -26,8 +26,8 @@ class HtmlPage {
     std::string name;
   };
   void figure(const std::string& caption, const std::string& svg, const std::vector<LegendEntry>& legend);
-  // `caption` as the table's own, or as what opens it where it is `folded`. Numbers are there as programs
-  // get them too: data-value="0.4493", under data-key="time_ms" of its column.
+  // `caption` as the table's own, or as what opens it and its notes where it is `folded`. Numbers are there
+  // as programs get them too: data-value="0.4493", under data-key="time_ms" of its column.
   void table(const ResultTable& table, const std::string& caption, bool folded = false);
   // Terms and what they are.
   void facts(const std::vector<std::pair<std::string, std::string>>& rows);

@@ -44,7 +44,8 @@ thead th{color:var(--soft);font-weight:600}th.left,td.left{text-align:left}tbody
 td.wide{white-space:normal;min-width:20rem}
 details{margin:.6rem 0}summary{cursor:pointer}summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--link)}
 .pictures{display:flex;flex-wrap:wrap;gap:1.5rem}.pictures figure{margin:0;max-width:100%}
-.pictures img{display:block;max-width:100%;height:auto;min-width:2rem;image-rendering:auto;border:1px solid var(--line)}
+.pictures img{display:block;max-width:min(100%,320px);max-height:320px;height:auto;min-width:1rem;min-height:1rem;
+border:1px solid var(--line)}
 svg text{font:12px system-ui,"DejaVu Sans",sans-serif;fill:var(--text)}svg .tick{font-size:11px;fill:var(--soft)}
 svg .title,svg .panel{font-size:13px;font-weight:600}svg .grid{stroke:var(--line)}svg .axis{stroke:var(--frame)}
 svg .limit{stroke:var(--range);stroke-width:1.5;stroke-dasharray:6 4}svg .whisker{stroke:var(--frame);stroke-width:1.5}

@@ -1,6 +1,7 @@
 #include "app/html/timeline_chart.h"
 
 #include <algorithm>
+#include <set>
 
 #include "app/html/html_text.h"
 #include "app/html/row_chart.h"
@@ -20,6 +21,10 @@ constexpr double kTrackGap = 6;
 constexpr std::size_t kMostLanes = 8;  // of a track
 constexpr std::size_t kMostNameBytes = 16;
 
+bool is_shown(const Bar& bar, const TimelineChart& chart) {
+  return bar.end_ms >= chart.from_ms && bar.start_ms <= chart.to_ms;
+}
+
 struct Track {
   std::string name;
   std::vector<std::vector<Bar>> lanes;
@@ -31,7 +36,7 @@ struct Track {
     if (at == lanes.size()) lanes.emplace_back();
     if (!lanes[at].empty()) {
       Bar& last = lanes[at].back();
-      if (last.series == bar.series && last.faint == bar.faint && bar.start_ms - last.end_ms < seen_ms) {
+      if (last.name == bar.name && last.faint == bar.faint && bar.start_ms - last.end_ms < seen_ms) {
         last.end_ms = std::max(last.end_ms, bar.end_ms);
         return;
       }
@@ -43,7 +48,7 @@ struct Track {
 std::vector<Track> tracks_of(const TimelineChart& chart, double seen_ms) {
   std::vector<Bar> bars;
   for (Bar bar : chart.bars) {
-    if (bar.end_ms < chart.from_ms || bar.start_ms > chart.to_ms) continue;
+    if (!is_shown(bar, chart)) continue;
     bar.start_ms = std::max(bar.start_ms, chart.from_ms);
     bar.end_ms = std::min(bar.end_ms, chart.to_ms);
     bars.push_back(std::move(bar));
@@ -76,6 +81,13 @@ std::string drawn(const Bar& bar, const Axis& axis, double y) {
 }
 
 }  // namespace
+
+std::size_t tracks_left_out(const TimelineChart& chart) {
+  std::set<std::string> tracks;
+  for (const Bar& bar : chart.bars)
+    if (is_shown(bar, chart)) tracks.insert(bar.track);
+  return tracks.size() - std::min(tracks.size(), kMostTracks);
+}
 
 std::string timeline_chart_svg(const TimelineChart& chart) {
   const double length_ms = std::max(chart.to_ms - chart.from_ms, 1e-6);

@@ -20,8 +20,9 @@ struct TimelineChart {
   std::vector<Bar> bars;
 };
 
-// Tracks beyond this are not drawn.
+// Tracks beyond this are not drawn; how many those are.
 inline constexpr std::size_t kMostTracks = 48;
+[[nodiscard]] std::size_t tracks_left_out(const TimelineChart& chart);
 
 // As an element of a page. Bars of one track that overlap lie in lanes of their own; neighbours of one name
 // that no eye tells apart are one. A name stands on its bar where it fits there.

@@ -1,5 +1,5 @@
 // imgpipe info: find the files, look at each one's headers, say what they are.
-#include <cerrno>
+#include <algorithm>
 #include <new>
 #include <span>
 
@@ -44,9 +44,7 @@ class InfoRun {
     }
     if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
     if (options_.reads_stdin) look_at(kStandardStream, InputKind::any);
-    // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
-    const InputKind kind = is_batch(options_.process) ? InputKind::regular_only : InputKind::any;
-    for (const BatchFile& file : found_.files) look_at(file.input, kind);
+    for (const BatchFile& file : found_.files) look_at(file.input, kind_of(file.input));
     report();
     return results_.failures.empty() ? kExitDone : kExitInput;
   }
@@ -65,6 +63,13 @@ class InfoRun {
     in_use.add("--json", path);
     check_replaceable(path, why_no_text(path, options_.process.replace));
     check_result_writable(path);
+  }
+
+  // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
+  [[nodiscard]] InputKind kind_of(const std::string& path) const {
+    const std::vector<std::string>& others = options_.process.batch.more_inputs;
+    const bool named = path == options_.process.input || std::ranges::find(others, path) != others.end();
+    return named ? InputKind::any : InputKind::regular_only;
   }
 
   void look_at(const std::string& path, InputKind kind) {

@@ -50,8 +50,10 @@ Json image_json(const InfoImage& entry) {
   json["sample_bits"] = bits_of(header.shape);
   json["exif_orientation"] = static_cast<int>(header.orientation);
   json["profile"] = text_or_null(image.profile);
+  json["color_space"] = text_or_null(image.details.color_space);
   json["resolution"] = resolution_json(image);
   json["images"] = image.images;
+  json["reduced_images"] = image.reduced_images;
   json["has_pages"] = image.has_pages;
   json["compression"] = image.details.compression;
   json["progressive"] = header.progressive;

@@ -31,7 +31,7 @@ struct InfoResults {
 
 // "RGB and alpha, 16 bits a sample": as the file stores it.
 [[nodiscard]] std::string color_text(const ImageInspection& image);
-// "96x96 dpi"; "": not said.
+// "96x96 pixels per inch"; "": not said.
 [[nodiscard]] std::string resolution_text(const ImageInspection& image);
 
 }  // namespace imgpipe

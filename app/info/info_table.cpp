@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
+#include <limits>
 #include <utility>
 
 #include "app/info/info_report.h"
+#include "app/report/byte_sizes.h"
 #include "app/report/text_columns.h"
 
 namespace imgpipe {
@@ -26,11 +29,6 @@ std::string size_text(std::int64_t width, std::int64_t height) {
   return std::to_string(width) + "x" + std::to_string(height);
 }
 
-std::string megabytes(std::int64_t bytes) {
-  return bytes < 1'000'000 ? number(static_cast<double>(bytes) / 1e3, 1) + " kB"
-                           : number(static_cast<double>(bytes) / 1e6, 1) + " MB";
-}
-
 std::string joined(const std::string& first, const std::string& second) {
   return first.empty() || second.empty() ? first + second : first + ", " + second;
 }
@@ -48,6 +46,14 @@ std::string metadata_text(const ImageInspection& image) {
 std::string orientation_text(const ImageInspection& image) {
   const auto number = static_cast<std::size_t>(image.header.orientation);
   return std::to_string(number) + " (" + std::string(kOrientations.at(number)) + ")";
+}
+
+std::string images_text(const ImageInspection& image) {
+  std::string text = with_separators(static_cast<std::uint64_t>(image.images));
+  if (image.reduced_images > 0)
+    text += ", " + with_separators(static_cast<std::uint64_t>(image.reduced_images)) +
+            " of them smaller versions of another";
+  return text;
 }
 
 std::vector<Line> lines_of(const InfoImage& entry) {
@@ -72,14 +78,14 @@ std::vector<Line> lines_of(const InfoImage& entry) {
   add("layout", image.details.layout);
   add("orientation", orientation_text(image));
   add("profile", image.profile);
+  add("colour space", image.details.color_space);
   add("resolution", resolution_text(image));
-  if (image.has_pages || image.images > 1)
-    add(image.has_pages ? "pages" : "frames", with_separators(static_cast<std::uint64_t>(image.images)));
+  if (image.has_pages || image.images > 1) add(image.has_pages ? "pages" : "frames", images_text(image));
   add("metadata", metadata_text(image));
   add("decoded by", image.decoder);
   add("on a device", image.no_device_decoding.empty() ? "yes" : "no: " + image.no_device_decoding);
-  add("memory", megabytes(image.memory.whole_bytes) + " to decode it whole, " +
-                    megabytes(image.memory.by_rows_bytes) + " beside the rows to decode it row by row");
+  add("memory", bytes_text(image.memory.whole_bytes) + " to decode it whole, " +
+                    bytes_text(image.memory.by_rows_bytes) + " beside the rows to decode it row by row");
   for (const std::string& warning : image.warnings) add("note", warning);
   return lines;
 }
@@ -139,15 +145,18 @@ std::string resolution_text(const ImageInspection& image) {
   if (!image.resolution) return "";
   const Resolution& resolution = *image.resolution;
   const auto text = [](std::uint32_t value, std::uint32_t of) {
-    return value % of == 0 ? std::to_string(value / of)
-                           : number(static_cast<double>(value) / static_cast<double>(of), 3);
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.6g", static_cast<double>(value) / static_cast<double>(of));
+    return std::string(digits.data());
   };
   const std::string both = text(resolution.x, resolution.x_of) + "x" + text(resolution.y, resolution.y_of);
+  const auto per_inch = resolution.per_inch(std::numeric_limits<std::uint32_t>::max());
   switch (resolution.unit) {
     case Resolution::Unit::inch:
       return both + " pixels per inch";
     case Resolution::Unit::centimetre:
-      return both + " pixels per centimetre";
+      return both + " pixels per centimetre" +
+             (per_inch ? " (" + size_text(per_inch->x, per_inch->y) + " per inch)" : "");
     case Resolution::Unit::none:
       break;
   }

@@ -8,6 +8,7 @@
 #include "app/html/page_style.h"
 #include "app/html/row_chart.h"
 #include "app/html/timeline_chart.h"
+#include "app/report/byte_sizes.h"
 #include "app/report/histogram_drawing.h"
 #include "app/report/report_tables.h"
 #include "app/report/report_texts.h"
@@ -21,10 +22,6 @@ namespace imgpipe {
 namespace {
 
 constexpr double kNsPerMs = 1e6;
-
-std::string mega_bytes(std::int64_t bytes) {
-  return number(static_cast<double>(bytes) / 1e6, 2) + " MB";
-}
 
 // ---- what ran -----------------------------------------------------------------------------------------
 
@@ -43,11 +40,11 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
   if (report.copy_bandwidth_gb_s > 0)
     rows.emplace_back("Copy bandwidth", number(report.copy_bandwidth_gb_s, 1) + " GB/s, read and written");
   rows.emplace_back("Input", input_name(options.input) + ": " + contents_text(facts, false) + ", " +
-                                 mega_bytes(facts.input_bytes));
+                                 bytes_text(facts.input_bytes));
   rows.emplace_back("Output", output_name(options.output) + ": " + contents_text(facts, true) + ", " +
-                                  mega_bytes(facts.output_bytes));
+                                  bytes_text(facts.output_bytes));
   if (more.peak_memory_bytes > 0)
-    rows.emplace_back("Memory", mega_bytes(more.peak_memory_bytes) + " of the host's at most");
+    rows.emplace_back("Memory", bytes_text(more.peak_memory_bytes) + " of the host's at most");
   for (const ContrastRange& range : report.ranges) rows.emplace_back("Range", range_text(range));
   if (report.compared)
     rows.emplace_back("Compared", report.identical ? "every stage is identical to the sequential reference"
@@ -139,6 +136,9 @@ void add_timeline(HtmlPage& page, const std::string& caption, const TimelineChar
   }
   if (has_faint) legend.push_back({"faint", "paler: the warm-up"});
   page.figure(caption, timeline_chart_svg(chart), legend);
+  if (const std::size_t more = tracks_left_out(chart); more > 0)
+    page.paragraph(std::to_string(more) + (more == 1 ? " track more is" : " tracks more are") + " not drawn.",
+                   "note");
 }
 
 // The spans of the device's or the threads' work in the first pass that counts; they may be far shorter than

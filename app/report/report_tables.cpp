@@ -72,7 +72,7 @@ ResultTable span_table(std::span<const Span> spans) {
                           TableCell(static_cast<double>(span.bytes), 2, 1e-6)});
   }
   if (spans.size() > kMostSpans)
-    table.notes.push_back(with_separators(spans.size() - kMostSpans) + " more are in the JSON report");
+    table.notes.push_back(with_separators(spans.size() - kMostSpans) + " more spans are in the JSON report");
   return table;
 }
 

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "images/codecs/metadata/metadata.h"
+
 namespace imgpipe {
 
 class FileFront;  // images/files/file_front.h
@@ -18,11 +20,23 @@ struct FileDetails {
   int channels = 0;           // of a pixel, alpha and what is passed over too; of a palette 1
   std::string compression{};  // "none", "deflate", "baseline DCT, Huffman"
   std::string subsampling{};  // of chroma: "4:2:0"
-  std::string layout{};       // "interlaced (Adam7)", "12 strips of 16 rows", "6 tiles of 256x256"
-  std::string variant{};      // of the format: "BigTIFF, little-endian", "PSB", "header of 124 bytes"
-  std::string decoder{};      // which code here makes the pixels: "libpng", "libwebp", "imgpipe"
-  std::int64_t images = 1;    // frames of an animation; of what has pages: see Codec::open_pages
+  // What the chunks of a PNG say that its samples mean, where no ICC profile says it: "sRGB", "gamma 1",
+  // "BT.2020, PQ (cICP 9, 16, 0, 1)".
+  std::string color_space{};
+  std::string layout{};   // "interlaced (Adam7)", "12 strips of 16 rows", "6 tiles of 256x256"
+  std::string variant{};  // of the format: "BigTIFF, little-endian", "PSB", "header of 124 bytes"
+  std::string decoder{};  // which code here makes the pixels: "libpng", "libwebp", "imgpipe"
+  // Frames of an animation, and a picture that is none of them; of what has pages: see Codec::open_pages.
+  std::int64_t images = 1;
+  std::optional<Resolution> resolution{};  // of what has no Codec::find_metadata
 };
+
+// "4:2:0", of a chroma plane that has one sample for so many of the luma's, across and down: the names in use
+// (ITU-T H.273's and libjpeg-turbo's); empty where there is none.
+[[nodiscard]] std::string chroma_sampling(std::int64_t across, std::int64_t down);
+
+// "1 bit a pixel", "24 bits a pixel".
+[[nodiscard]] std::string bits_a_pixel(int bits);
 
 // By codec, of a file that open_reader() takes with the same bytes; what damage leaves open is empty. Of
 // others it may throw as open_reader() does.

@@ -10,6 +10,7 @@
 #include "images/codecs/jpeg/staged_scan.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/tiff/tiff_directory.h"
+#include "images/codecs/tiff/tiff_metadata.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/file_front.h"
@@ -61,6 +62,18 @@ bool has_exif_directory(std::span<const std::byte> file) {
   return directory.find_raw(TiffTag::exif) || directory.find_raw(TiffTag::gps);
 }
 
+// A block of EXIF is a TIFF by itself; of cameras many say it there only.
+std::optional<Resolution> exif_resolution(Bytes exif) {
+  if (!is_tiff(exif)) return std::nullopt;
+  try {
+    const std::optional<std::uint64_t> offset = tiff_directory_offset(exif, 0);
+    return offset ? tiff_resolution(TiffDirectory(exif, *offset), is_big_endian_tiff(exif)) : std::nullopt;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::memory) throw;
+    return std::nullopt;  // damaged, as far as it can be told
+  }
+}
+
 void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageInspection& image) {
   const auto size = [](const auto& bytes) { return static_cast<std::int64_t>(bytes.size()); };
   if (!found.exif.empty() && !found.exif_in_file) image.metadata.push_back({"EXIF", "", size(found.exif)});
@@ -82,6 +95,8 @@ void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageIn
     }
   }
   if (map_bytes > 0) image.metadata.push_back({"GeoTIFF", "", map_bytes});
+  if (!found.exif_in_file && (!found.resolution || found.resolution->empty()))
+    found.resolution = exif_resolution(found.exif);
   if (found.resolution && !found.resolution->empty()) image.resolution = found.resolution;
   for (const std::string& lost : found.lost) image.warnings.push_back("left out: " + lost);
 }
@@ -94,6 +109,7 @@ void count_pages(const Codec& codec, const InputFile& file, DecodeOptions option
   try {
     const std::unique_ptr<Pages> pages = codec.open_pages(file, options);
     image.images = pages->size();
+    image.reduced_images = pages->reduced();
     if (!pages->warning().empty()) image.warnings.push_back(pages->warning());
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::memory) throw;
@@ -140,6 +156,7 @@ ImageInspection inspect_image(InputFile input, const DecodeOptions& options) {
   image.file_bytes = front.file().size_bytes();
   image.images = image.details.images;
   image.profile = image.header.profile;
+  image.resolution = image.details.resolution;
   if (codec->find_metadata != nullptr) take_metadata(codec->find_metadata(file), file, image);
   if (codec->open_pages != nullptr) count_pages(*codec, front.file(), options, image);
   image.read_bytes = front.loaded_bytes();

@@ -34,9 +34,10 @@ struct ImageInspection {
   std::int64_t file_bytes = 0, read_bytes = 0;       // of the file, and of them that were read
   std::int64_t stored_width = 0, stored_height = 0;  // before the orientation is applied
   std::int64_t images = 1;                           // pages of a TIFF, frames of an animation
+  std::int64_t reduced_images = 0;                   // of them: pages that are smaller versions of another
   bool has_pages = false;                            // of the format: --pages
-  std::optional<Resolution> resolution;
-  std::string profile;  // name; empty: none
+  std::optional<Resolution> resolution;              // the format's own, else EXIF's
+  std::string profile;                               // name; empty: none
   std::vector<MetadataBlock> metadata;
   std::string decoder;             // which code here makes the pixels
   std::string no_device_decoding;  // why no device decodes it; empty: a device would

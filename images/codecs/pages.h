@@ -30,6 +30,8 @@ class Pages {
 
   // At least 1.
   [[nodiscard]] virtual std::int64_t size() const = 0;
+  // How many of them are smaller versions of another one (of a pyramid, or a thumbnail), as the file says.
+  [[nodiscard]] virtual std::int64_t reduced() const { return 0; }
   // What of a page is wanted.
   enum class Part {
     all,

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=$1
-fuzzers=(decode exif jpeg_pair metadata options plan tiff webp)
+fuzzers=(decode exif info jpeg_pair metadata options plan tiff webp)
 empty_target='extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }'
 if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
     clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null 2>/dev/null; then
@@ -19,11 +19,11 @@ fuzz() {
   local name=$1 corpus=build/fuzz/corpus_$1 seeds=()
   mkdir -p "$corpus"
   [ -d "tests/fuzz/seeds/$name" ] && seeds=("tests/fuzz/seeds/$name")
-  if [ "$name" = decode ]; then
+  if [[ "$name" =~ ^(decode|info)$ ]]; then
     # libFuzzer reads a seed folder flat, and large seeds slow it down.
     find "${IMGPIPE_CORPUS:-/nonexistent}" -type f -size -8k -exec cp -n {} "$corpus" \; 2>/dev/null || true
   fi
-  [ "$name" = tiff ] && build/fuzz/tests/tiff_seeds "$corpus"
+  [[ "$name" =~ ^(info|tiff)$ ]] && build/fuzz/tests/tiff_seeds "$corpus"
   (cd build/fuzz && "./tests/fuzz_$name" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
     -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="crash-$name-" "corpus_$name" \
     ${seeds[@]+"${seeds[@]/#/../../}"} >"output/$name" 2>&1)

@@ -18,6 +18,8 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 HOSTILE = "<b>&\"'x.png"
+HOSTILE_NAMES = (b"a\nb.png", b"esc\x1b[31m.png", b"turned\xe2\x80\xaegnp.png", b"bad\xff\xfe1.png",
+                 b"none\xef\xbf\xbf.png", b"it's $(id) `x` \\n.png", b"--></title><i>.png".replace(b"/", b"_"))
 VOID = {"meta", "img", "link", "br"}
 
 
@@ -177,6 +179,24 @@ def check_other_runs(program, folder):
     refuse(program, folder, "was not written by imgpipe", "odd.png", "even.png", "--report", "somebodys.html")
 
 
+def check_hostile_names(program, folder):
+    """The page of a file of any name is UTF-8 without control characters, and bash takes its command back."""
+    for number, name in enumerate(HOSTILE_NAMES):
+        path = os.fsencode(folder) + b"/" + name
+        shutil.copy(f"{folder}/source.png".encode(), path)
+        arguments = [b"./" + name, b"out.png", b"--overwrite", b"--device", b"cpu", b"-q", b"--report",
+                     b"hostile%d.html" % number]
+        subprocess.run([os.fsencode(program), *arguments], cwd=folder, check=True, timeout=300)
+        with open(f"{folder}/hostile{number}.html", "rb") as file:
+            text = file.read().decode("utf-8")
+        check(not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\uffff]", text),
+              f"{name}: a control character")
+        check_structure(f"hostile{number}.html", text)
+        command = html.unescape(re.search("<dt>Command</dt>\\s*<dd>(.*?)</dd>", text, re.DOTALL).group(1))
+        back = subprocess.run(["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True, timeout=60)
+        check(back.stdout.split(b"\0")[:-1] == [b"imgpipe", *arguments], f"{name}: bash makes {back.stdout} of it")
+
+
 def check_bench(text, report):
     page = check_structure("bench.html", text)
     shown = " ".join(" ".join(page.words).split())
@@ -224,7 +244,9 @@ for (const drawing of document.querySelectorAll('svg')) {
 document.getElementById('verdict').textContent = JSON.stringify(
   {faults: faults, width: window.innerWidth, texts: texts, title: document.title,
    dark: matchMedia('(prefers-color-scheme: dark)').matches,
-   pictures: Array.from(document.images).map((each) => each.naturalWidth), shown: document.body.innerText.length});
+   pictures: Array.from(document.images).map((each) => each.naturalWidth),
+   sides: Array.from(document.images).flatMap((each) => [each.offsetWidth, each.offsetHeight]),
+   shown: document.body.innerText.length});
 </script>"""
 
 
@@ -242,7 +264,7 @@ def chromium(folder, width, dark, *arguments):
     return done.stdout
 
 
-def look(folder, name, pictures):
+def look(folder, name, pictures, widths=(400, 1600)):
     """The page in frames of two widths, light and dark: Chromium's own window is no narrower than 500 pixels."""
     with open(f"{folder}/{name}", encoding="utf-8") as file:
         text = file.read()
@@ -250,7 +272,7 @@ def look(folder, name, pictures):
     measured = re.sub(r"<meta http-equiv=\"Content-Security-Policy\"[^>]*>", "", text)
     with open(f"{folder}/measured-{name}", "w", encoding="utf-8") as file:
         file.write(measured.replace("</body>", VERDICT + "</body>"))
-    for width in (400, 1600):
+    for width in widths:
         frame = f"file://{folder}/frame-{name}"
         with open(f"{folder}/frame-{name}", "w", encoding="utf-8") as file:
             file.write(f"<!DOCTYPE html><title>-</title><body style='margin:0'><iframe id=f src='measured-{name}' "
@@ -267,6 +289,7 @@ def look(folder, name, pictures):
             check(verdict["width"] == width and verdict["dark"] == dark, f"{name}: looked at otherwise: {verdict}")
             check(verdict["texts"] > 10 and verdict["shown"] > 500, f"{name}: hardly anything is shown: {verdict}")
             check(all(wide > 0 for wide in verdict["pictures"]), f"{name}: a picture that is none")
+            check(all(10 < side <= 322 for side in verdict["sides"]), f"{name}: pictures of {verdict['sides']} pixels")
             if pictures:
                 picture = f"{pictures}/{name}-{width}-{'dark' if dark else 'light'}.png"
                 chromium(folder, max(width, 500), dark, f"--screenshot={picture}",
@@ -281,7 +304,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         run(program, folder, "synth", "source.png", "--pattern", "photo", "--size", "331x257", "-q")
-        os.rename(f"{folder}/source.png", f"{folder}/{HOSTILE}")
+        shutil.copy(f"{folder}/source.png", f"{folder}/{HOSTILE}")
         run(program, folder, f"./{HOSTILE}", "out.png", "--device", "cpu", "--cpu", "--repeat", "2", "-q",
             "--report", "run.json", "--report", "run.html")
         bench = run(program, folder, "bench", "--device", "cpu", "--size", "131x97", "--repeat", "3", "--group", "2",
@@ -296,10 +319,16 @@ def main():
                 look(folder, name, kept)
                 if kept:
                     shutil.copy(f"{folder}/{name}", kept)
+            for size in ("1x4000", "4000x3"):
+                run(program, folder, "synth", f"{size}.png", "--pattern", "photo", "--size", size, "-q")
+                run(program, folder, f"{size}.png", "thin.png", "--overwrite", "--device", "cpu", "-q", "--report",
+                    f"{size}.html")
+                look(folder, f"{size}.html", kept, widths=(400,))
         else:
             check_run(texts["run.html"], json.loads(texts["run.json"]))
             check_bench(texts["bench.html"], json.loads(bench))
             check_other_runs(program, folder)
+            check_hostile_names(program, folder)
     print("pages: as they should be")
     return 0
 

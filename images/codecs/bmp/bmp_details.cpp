@@ -4,9 +4,22 @@
 #include "images/codecs/bmp/bmp_header.h"
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/file_details.h"
+#include "images/codecs/sniff.h"
 #include "images/files/file_front.h"
 
 namespace imgpipe {
+namespace {
+
+// Pixels per metre, in headers that have room for them.
+std::optional<Resolution> resolution_of(Bytes file, const BmpHeader& header) {
+  constexpr std::size_t kAcross = 38, kDown = 42, kEnd = 46, kFileHeader = 14;
+  const std::uint32_t x = little_endian(file, kAcross, 4), y = little_endian(file, kDown, 4);
+  if (kFileHeader + header.header_bytes < kEnd || x == 0 || y == 0 || ((x | y) >> 31) != 0)
+    return std::nullopt;
+  return Resolution{.x = x, .x_of = 100, .y = y, .y_of = 100, .unit = Resolution::Unit::centimetre};
+}
+
+}  // namespace
 
 FileDetails describe_bmp(Bytes file) {
   const BmpHeader header = read_bmp_header(file, true);
@@ -15,8 +28,8 @@ FileDetails describe_bmp(Bytes file) {
   details.channels = header.indexed() ? 1 : header.channels();
   if (header.packing != BmpPacking::none)
     details.compression = header.packing == BmpPacking::rle8 ? "RLE8" : "RLE4";
-  details.layout = std::to_string(header.bits) + (header.bits == 1 ? " bit" : " bits") + " a pixel, " +
-                   (header.top_down ? "top row first" : "bottom row first");
+  details.layout = bits_a_pixel(header.bits) + (header.top_down ? ", top row first" : ", bottom row first");
+  details.resolution = resolution_of(file, header);
   details.variant = (header.header_bytes == 12 ? "OS/2, header of " : "header of ") +
                     std::to_string(header.header_bytes) + " bytes";
   return details;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <utility>
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/file_details.h"
@@ -35,26 +34,27 @@ std::string color_of(const JpegFacts& facts) {
                  ? "RGB"
                  : "YCbCr";
     case 4:
-      return facts.adobe_transform == 2U ? "YCCK" : "CMYK";
+      return facts.adobe_transform.value_or(0) == 0 ? "CMYK" : "YCCK";
     default:
       return "";
   }
 }
 
-// J:a:b where the chroma planes are alike and a name is known, else the factors themselves.
+// By name where the chroma planes are alike, and a fourth is as fine as the first; else the factors
+// themselves.
 std::string sampling_of(Bytes frame, std::size_t components) {
   if (components < 3 || frame.size() < 6 + 3 * components) return "";
-  const auto factors = [&](std::size_t c) { return big_endian(frame, 6 + 3 * c + 1, 1); };
-  using Name = std::pair<std::uint32_t, std::string_view>;
-  constexpr std::array<Name, 6> kNames{Name{0x11, "4:4:4"}, {0x21, "4:2:2"}, {0x22, "4:2:0"},
-                                       {0x12, "4:4:0"},     {0x41, "4:1:1"}, {0x42, "4:1:0"}};
-  bool chroma_single = true;
-  for (std::size_t c = 1; c < 3; ++c) chroma_single = chroma_single && factors(c) == 0x11;
-  for (const auto& [luma, name] : kNames)
-    if (chroma_single && factors(0) == luma) return std::string(name);
-  std::string text;
+  const auto across = [&](std::size_t c) { return big_endian(frame, 6 + 3 * c + 1, 1) >> 4; };
+  const auto down = [&](std::size_t c) { return big_endian(frame, 6 + 3 * c + 1, 1) & 15; };
+  const auto alike = [&](std::size_t a, std::size_t b) {
+    return across(a) == across(b) && down(a) == down(b);
+  };
+  const bool named = alike(1, 2) && (components == 3 || alike(0, 3)) && across(1) > 0 && down(1) > 0 &&
+                     across(0) % across(1) == 0 && down(0) % down(1) == 0;
+  std::string text = named ? chroma_sampling(across(0) / across(1), down(0) / down(1)) : "";
+  if (!text.empty()) return text;
   for (std::size_t c = 0; c < components; ++c)
-    text += (c == 0 ? "" : ",") + std::to_string(factors(c) >> 4) + "x" + std::to_string(factors(c) & 15);
+    text += (c == 0 ? "" : ",") + std::to_string(across(c)) + "x" + std::to_string(down(c));
   return text;
 }
 

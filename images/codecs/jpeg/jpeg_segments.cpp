@@ -73,7 +73,8 @@ void look_into(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& p
     facts.exif = payload.subspan(kExif.size());
   if (marker == kApp2 && stands_at(payload, 0, "ICC_PROFILE\0"sv)) parts.add(payload);
   if (marker == kApp2 && stands_at(payload, 0, "MPF\0"sv)) facts.multi_picture = true;
-  if (marker == kApp0 && stands_at(payload, 0, "JFIF\0"sv)) facts.jfif = true;
+  // As libjpeg has it: a shorter one is none.
+  if (marker == kApp0 && stands_at(payload, 0, "JFIF\0"sv) && payload.size() >= 14) facts.jfif = true;
   if (marker == kApp14 && stands_at(payload, 0, "Adobe"sv) && payload.size() >= 12)
     facts.adobe_transform = big_endian(payload, 11, 1);
   if (marker == kRestartInterval) facts.restart_interval = big_endian(payload, 0, 2);
@@ -102,7 +103,11 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> file) {
     if (++segments > kMostSegments)
       throw Error(ErrorKind::input, "JPEG: more than " + std::to_string(kMostSegments) + " header segments");
     const std::size_t length = big_endian(file, at, 2);
-    if (length < 2 || length > file.size() - at) break;
+    if (length < 2) {  // damaged: libjpeg goes on behind the length
+      at += 2;
+      continue;
+    }
+    if (at > file.size() || length > file.size() - at) break;
     look_into(marker, file.subspan(at + 2, length - 2), facts, parts);
     at += length;
   }

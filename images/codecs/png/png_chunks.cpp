@@ -67,7 +67,8 @@ PngFacts read_png_facts(std::span<const std::byte> file) {
     facts.end = chunk->end();
     break;
   }
-  facts.more_images = frames > (picture_is_frame ? 1U : 0U);
+  facts.animated = frames > 0;
+  if (facts.animated) facts.images = std::int64_t{frames} + (picture_is_frame ? 0 : 1);
   return facts;
 }
 

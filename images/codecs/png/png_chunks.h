@@ -27,7 +27,8 @@ struct PngChunk {
 struct PngFacts {
   std::span<const std::byte> exif;                    // of the first eXIf chunk, wherever it stands
   std::optional<std::span<const std::byte>> profile;  // of iCCP before the pixels, compressed (zlib)
-  bool more_images = false;                           // APNG: there are frames besides this picture
+  bool animated = false;                              // APNG: there are frames
+  std::int64_t images = 1;                            // they, and this picture where it is none of them
   std::size_t end = 0;                                // behind IEND; 0: there is none
 };
 

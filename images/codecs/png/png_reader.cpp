@@ -243,7 +243,7 @@ class PngReader final : public WholeImageReader {
   void read_chunk_facts() {
     const PngFacts facts = read_png_facts(file_);
     header_.orientation = exif_orientation(facts.exif);
-    header_.more_images = facts.more_images;
+    header_.more_images = facts.images > 1;
     if (facts.profile) header_.profile = compressed_profile_name(*facts.profile);
     if (facts.end == 0 || facts.end == file_.size()) return;
     const std::string what =

@@ -72,6 +72,8 @@ Bytes take_section(Bytes file, std::size_t& at, std::size_t length_bytes) {
 
 // "Image resources section". Damage in it costs no pixel: what cannot be read is passed over.
 void read_resources(Bytes section, Psd& psd) {
+  constexpr std::uint32_t kResolution = 1005;
+  constexpr std::uint32_t kProfile = 1039;
   constexpr std::uint32_t kTransparentIndex = 1047;
   constexpr std::uint32_t kVersionInfo = 1057;
   std::size_t at = 0;
@@ -81,6 +83,11 @@ void read_resources(Bytes section, Psd& psd) {
     const std::size_t length = big_endian(section, at, 4);
     at += 4;
     if (length > section.size() || at > section.size() - length) return;
+    if (id == kResolution && length >= 16) {
+      psd.x_resolution = big_endian(section, at, 4);
+      psd.y_resolution = big_endian(section, at + 8, 4);
+    }
+    if (id == kProfile) psd.profile = section.subspan(at, length);
     if (id == kTransparentIndex && length >= 2) {
       psd.transparent_index = static_cast<int>(big_endian(section, at, 2));
     }

@@ -19,9 +19,11 @@ struct Psd {
   std::uint32_t depth = 8;
   PsdMode mode = PsdMode::rgb;
   bool transparency = false;
-  Bytes palette;               // indexed: 256 reds, then greens, then blues
-  int transparent_index = -1;  // indexed: of the palette, or none
-  std::size_t data = 0;        // behind the compression field
+  Bytes palette;                                     // indexed: 256 reds, then greens, then blues
+  int transparent_index = -1;                        // indexed: of the palette, or none
+  std::uint32_t x_resolution = 0, y_resolution = 0;  // pixels per inch times 65,536; 0: not said
+  Bytes profile;                                     // ICC
+  std::size_t data = 0;                              // behind the compression field
   bool packed = false;
   std::int64_t row_bytes = 0;  // of a channel, unpacked
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/icc.h"
 #include "images/codecs/psd/psd_codec.h"
 #include "images/codecs/psd/psd_header.h"
 #include "images/codecs/sniff.h"
@@ -73,6 +74,7 @@ class PsdReader final : public Reader {
     header_.bits_per_sample = static_cast<int>(psd_.depth);
     header_.shape = {psd_.width, psd_.height, (color ? 3 : 1) + (alpha ? 1 : 0),
                      psd_.depth > 8 && options.most_bits > 8 ? SampleType::u16 : SampleType::u8};
+    if (!psd_.profile.empty()) header_.profile = profile_name(psd_.profile);
     check_header(header_.shape, options);
     check_plausible(psd_.row_bytes * psd_.height * psd_.colors(), file.size(), kBestRatio);
     planes_.resize(static_cast<std::size_t>(psd_.colors() + (psd_.transparency ? 1 : 0)));

@@ -14,8 +14,8 @@ FileDetails describe_tga(Bytes file) {
   FileDetails details{.compression = type >= 8 ? "RLE" : "none", .decoder = "imgpipe"};
   details.color = type % 8 == 1 ? "palette" : type % 8 == 3 ? "grey" : "RGB";
   details.channels = type % 8 == 1 ? 1 : type % 8 == 3 ? static_cast<int>(bits / 8) : bits == 32 ? 4 : 3;
-  details.layout = std::to_string(bits) + " bits a pixel, " +
-                   ((descriptor & 0x20) != 0 ? "top row first" : "bottom row first");
+  details.layout = bits_a_pixel(static_cast<int>(bits)) +
+                   ((descriptor & 0x20) != 0 ? ", top row first" : ", bottom row first");
   return details;
 }
 

@@ -63,17 +63,22 @@ std::string layout_of(const TiffPage& page) {
   if (page.tiled) text += std::to_string(page.cell_width) + "x" + std::to_string(page.cell_height);
   const std::int64_t rows = std::min(page.cell_height, page.height);
   if (!page.tiled) text += std::to_string(rows) + (rows == 1 ? " row" : " rows");
-  return text + (page.separate ? ", channel by channel" : "");
+  if (page.separate) text += ", channel by channel";
+  if (page.color == TiffColor::palette) text += ", " + bits_a_pixel(page.bits);
+  return text + (page.color == TiffColor::white_is_zero ? ", white is zero" : "");
 }
 
+// 2x2 where it is not said, or cannot be had: libtiff goes by the JPEG data then.
 std::string subsampling_of(Bytes file, std::uint64_t offset, const TiffPage& page) {
   if (page.color != TiffColor::ycbcr) return "";
-  const auto values = TiffDirectory(file, offset).find(TiffTag::ycbcr_subsampling, true);
-  const std::uint64_t across = values && values->size() == 2 ? (*values)[0] : 2,
-                      down = values && values->size() == 2 ? (*values)[1] : 2;
-  if (across == 1 && down == 1) return "4:4:4";
-  if (across == 2) return down == 1 ? "4:2:2" : "4:2:0";
-  return std::to_string(across) + "x" + std::to_string(down);
+  const auto field = TiffDirectory(file, offset).find_raw(TiffTag::ycbcr_subsampling);
+  const bool is_said = field && field->type == static_cast<std::uint16_t>(TiffType::u16) && field->count == 2;
+  const TiffValues values(is_said ? field->bytes : Bytes(), sizeof(std::uint16_t), page.big_endian);
+  const std::uint64_t across = is_said ? values[0] : 2, down = is_said ? values[1] : 2;
+  const bool fits = across <= 4 && down <= 4;  // all that TIFF 6.0 has
+  const std::string name =
+      fits ? chroma_sampling(static_cast<std::int64_t>(across), static_cast<std::int64_t>(down)) : "";
+  return name.empty() ? std::to_string(across) + "x" + std::to_string(down) : name;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class Finding {
   void run() {
     take_bytes(TiffTag::profile, kMostProfileBytes, found_.icc, "");
     take_bytes(TiffTag::xmp, kMostXmpBytes, found_.xmp, "XMP (too long)");
-    take_resolution();
+    found_.resolution = tiff_resolution(directory_, big_endian_);
     take_exif();
     take_field(TiffTag::description, kAscii, 1);
     take_geography();
@@ -47,24 +47,8 @@ class Finding {
     into.assign(bytes.begin(), bytes.end());
   }
 
-  [[nodiscard]] std::uint32_t number(Bytes bytes, std::size_t at, std::size_t count) const {
-    return big_endian_ ? big_endian(bytes, at, count) : little_endian(bytes, at, count);
-  }
-
-  void take_resolution() {
-    const auto x = directory_.find_raw(TiffTag::x_resolution), y = directory_.find_raw(TiffTag::y_resolution);
-    const auto unit = directory_.find_raw(TiffTag::resolution_unit);
-    if (!x || !y || x->type != kRational || y->type != kRational) return;
-    const std::uint32_t unit_number = unit && unit->type == kU16 ? number(unit->bytes, 0, 2) : 2;
-    const Resolution made{number(x->bytes, 0, 4), number(x->bytes, 4, 4), number(y->bytes, 0, 4),
-                          number(y->bytes, 4, 4), static_cast<Resolution::Unit>(unit_number - 1)};
-    if (unit_number < 1 || unit_number > 3 || made.x == 0 || made.x_of == 0 || made.y == 0 || made.y_of == 0)
-      return;
-    found_.resolution = made;
-  }
-
   void take_exif() {
-    const bool big = number(file_, 2, 2) == 43;
+    const bool big = tiff_number(file_.subspan(2, 2), big_endian_) == 43;
     if (!big) {
       found_.exif = file_;
       found_.exif_in_file = true;
@@ -148,6 +132,24 @@ std::vector<std::byte> number_bytes(std::uint32_t value) {
 }
 
 }  // namespace
+
+std::optional<Resolution> tiff_resolution(const TiffDirectory& directory, bool big_endian) {
+  const auto x = directory.find_raw(TiffTag::x_resolution), y = directory.find_raw(TiffTag::y_resolution);
+  const auto unit = directory.find_raw(TiffTag::resolution_unit);
+  constexpr std::size_t kRationalBytes = 8;
+  if (!x || !y || x->type != kRational || y->type != kRational || x->bytes.size() < kRationalBytes ||
+      y->bytes.size() < kRationalBytes)
+    return std::nullopt;
+  const auto number = [&](const TiffRawField& field, std::size_t at, std::size_t bytes) {
+    return static_cast<std::uint32_t>(tiff_number(field.bytes.subspan(at, bytes), big_endian));
+  };
+  const std::uint32_t unit_number = unit && unit->type == kU16 && unit->count > 0 ? number(*unit, 0, 2) : 2;
+  const Resolution made{number(*x, 0, 4), number(*x, 4, 4), number(*y, 0, 4), number(*y, 4, 4),
+                        static_cast<Resolution::Unit>(unit_number - 1)};
+  if (unit_number < 1 || unit_number > 3 || made.x == 0 || made.x_of == 0 || made.y == 0 || made.y_of == 0)
+    return std::nullopt;
+  return made;
+}
 
 FoundMetadata find_tiff_metadata(std::span<const std::byte> file) {
   FoundMetadata found;

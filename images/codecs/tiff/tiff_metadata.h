@@ -7,6 +7,9 @@
 
 namespace imgpipe {
 
+// Of a directory's image; nullopt where it is not said, or makes no sense.
+[[nodiscard]] std::optional<Resolution> tiff_resolution(const TiffDirectory& directory, bool big_endian);
+
 // Behind all other fields, once. A BigTIFF gets no directories of EXIF, whose offsets have 32 bits.
 void add_tiff_metadata(TiffFields& fields, const Metadata& metadata, bool big);
 

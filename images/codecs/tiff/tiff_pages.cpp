@@ -36,6 +36,8 @@ class TiffPages final : public Pages {
     return images_ > 1 ? images_ : static_cast<std::int64_t>(offsets_.size());
   }
 
+  [[nodiscard]] std::int64_t reduced() const override { return reduced_; }
+
   [[nodiscard]] std::vector<std::byte> page(std::int64_t index, Part part) const override {
     TiffPageCut cut{.part = part, .most_bytes = most_bytes_};
     if (images_ > 1) {
@@ -51,19 +53,20 @@ class TiffPages final : public Pages {
   void walk(std::uint64_t offset) {
     std::unordered_set<std::uint64_t> seen;
     while (offset != 0) {
-      const std::string number = std::to_string(offsets_.size() + 1);
+      const std::string page = std::to_string(offsets_.size() + 1);
       try {
         if (static_cast<std::int64_t>(offsets_.size()) == kMostTiffPages)
           throw Error(ErrorKind::input, "TIFF: more than " + std::to_string(kMostTiffPages) + " pages");
         if (!seen.insert(offset).second)
           throw Error(ErrorKind::input, "TIFF: its directories go round in a circle");
-        const std::uint64_t next = read_tiff_directory(file_, layout_, offset).next;
+        const TiffPlacedDirectory directory = read_tiff_directory(file_, layout_, offset);
         offsets_.push_back(offset);
-        offset = next;
+        if ((number(directory, TiffTag::subfile, 0) & 1) != 0) ++reduced_;
+        offset = directory.next;
       } catch (const Error& error) {
         if (!lenient_ || offsets_.empty() || error.kind() != ErrorKind::input)
-          throw Error(error.kind(), "page " + number + ": " + error.what());
-        warning_ = "damaged from page " + number + " on: " + error.what();
+          throw Error(error.kind(), "page " + page + ": " + error.what());
+        warning_ = "damaged from page " + page + " on: " + error.what();
         return;
       }
     }
@@ -134,6 +137,7 @@ class TiffPages final : public Pages {
   std::int64_t most_bytes_;
   TiffLayout layout_;
   std::vector<std::uint64_t> offsets_;  // of directories
+  std::int64_t reduced_ = 0;            // of them
   // Of ImageJ's stacks.
   std::int64_t images_ = 1;
   std::uint64_t image_bytes_ = 0;

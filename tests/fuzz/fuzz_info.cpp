@@ -1,0 +1,117 @@
+// Any bytes as a file for imgpipe info, strict and lenient, turned and as stored. What a reader takes is
+// described, and nothing else; what is said can be shown and is JSON; and it is the same of a file that is
+// read in parts.
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "app/info/info_report.h"
+#include "images/codecs/image_inspection.h"
+#include "images/error.h"
+#include "images/files/file_descriptor.h"
+#include "images/files/input_file.h"
+#include "images/text.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using imgpipe::DecodeOptions;
+using imgpipe::Error;
+using imgpipe::ImageInspection;
+using imgpipe::InputFile;
+using Bytes = std::span<const std::byte>;
+
+// Ends the process: the fuzzer keeps the input.
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "%s\n", what);
+  __builtin_trap();
+}
+
+// Lines of text, each of which can be shown.
+bool is_shown(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t feed = text.find('\n', at);
+    if (feed == text.npos) return false;
+    const std::string line = text.substr(at, feed - at);
+    if (imgpipe::printable(line) != line) return false;
+    at = feed + 1;
+  }
+  return true;
+}
+
+// What is said of it; nullopt: it is refused. `open` gives the file.
+std::optional<ImageInspection> inspected(auto open, const DecodeOptions& options) {
+  try {
+    return imgpipe::inspect_image(open(), options);
+  } catch (const Error& error) {
+    require(error.kind() == imgpipe::ErrorKind::input, "neither an image nor said to be none");
+    require(imgpipe::printable(error.what()) == error.what(), "a reason that cannot be shown");
+    return std::nullopt;
+  }
+}
+
+// A file of these bytes that has no name; one for all inputs.
+std::string path_of(Bytes bytes) {
+  static const imgpipe::FileDescriptor file(::memfd_create("fuzz_info", MFD_CLOEXEC));
+  require(::ftruncate(file.get(), 0) == 0, "no file in memory");
+  require(imgpipe::write_fully(file.get(), bytes, 0) == bytes.size(), "no room for a file in memory");
+  return "/proc/self/fd/" + std::to_string(file.get());
+}
+
+bool is_taken(Bytes bytes, const DecodeOptions& options) {
+  try {
+    (void)imgpipe::open_reader(bytes, options);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// All that is said to people, but for the memory: rows that are read where they lie take another.
+std::string said_of(ImageInspection image) {
+  require(image.images >= 1 && image.reduced_images <= image.images,
+          "no image in it, or too many are smaller");
+  require(image.details.channels >= 1 && !image.details.color.empty(), "no channel, or none that has a name");
+  require(!image.details.compression.empty() && !image.decoder.empty(), "facts that are not said");
+  image.memory = {};
+  const imgpipe::InfoImage entry{"file", std::move(image)};
+  const std::string one = imgpipe::info_table({{entry}, {}}), two = imgpipe::info_table({{entry, entry}, {}});
+  require(is_shown(one) && is_shown(two), "a table that cannot be shown");
+  return one + two;
+}
+
+void check_json(const ImageInspection& image) {
+  const std::string text = imgpipe::info_json({{{"file", image}}, {}});
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  require(!json.is_discarded() && json["images"].size() == 1, "no JSON");
+  require(json["images"][0]["width_pixels"] == image.header.shape.width, "another width in the JSON");
+}
+
+}  // namespace
+
+IMGPIPE_FUZZ_TARGET(fuzz_info) {
+  const Bytes bytes = std::as_bytes(std::span(data, size));
+  const std::string path = path_of(bytes);
+  for (const bool lenient : {false, true}) {
+    const DecodeOptions options{
+        .max_pixels = std::int64_t{1} << 34, .lenient = lenient, .orient = size % 2 == 0, .most_bits = 16};
+    const auto whole = inspected([&] { return InputFile({bytes.begin(), bytes.end()}); }, options);
+    require(whole.has_value() == is_taken(bytes, options),
+            "a reader takes it and info does not, or the other way");
+    const auto in_parts =
+        inspected([&] { return std::move(*imgpipe::open_where_it_lies(path, 64)); }, options);
+    require(whole.has_value() == in_parts.has_value(), "another verdict in parts");
+    if (!whole) continue;
+    require(said_of(*whole) == said_of(*in_parts), "other facts in parts");
+    if (lenient) check_json(*whole);
+  }
+  return 0;
+}
