@@ -81,12 +81,13 @@ void OwnKernels::check_stages() const {
     const auto& variants = file.library->variants();
     if (std::ranges::any_of(variants, [&](const OwnVariant& each) { return asks_for(options_, each.stage); }))
       continue;
-    std::string own;
+    std::string why = file.name + ": has no variant of ";
+    for (const std::string& stage : options_.stages)
+      why += (&stage == &options_.stages.front() ? "" : ", ") + stage;
+    why += ", but ";
     for (const OwnVariant& each : variants)
-      own += (own.empty() ? "" : ", ") + each.name + " of " + each.stage;
-    std::string asked;
-    for (const std::string& stage : options_.stages) asked += (asked.empty() ? "" : ", ") + stage;
-    throw Error(ErrorKind::input, file.name + ": has no variant of " + asked + ", but " + own);
+      why += (&each == &variants.front() ? "" : ", ") + each.name + " of " + each.stage;
+    throw Error(ErrorKind::input, why);
   }
 }
 
@@ -149,7 +150,7 @@ auto OwnKernels::watched(const Rung& rung, const std::string& over, const Action
   const std::string name = rung.own->file + ": " + rung.own->name + " of " + rung.own->stage;
   limit_->begin(name + " over " + over);
   try {
-    const auto result = action([&](const std::string& image) { limit_->begin(name + " over " + image); });
+    auto result = action([&](const std::string& image) { limit_->begin(name + " over " + image); });
     limit_->end();
     return result;
   } catch (const Error& error) {
