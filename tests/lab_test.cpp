@@ -151,7 +151,7 @@ class WithoutLibraries final : public LabDevice {
  private:
   [[nodiscard]] std::string missing(const Rung& rung) override { return rung.needs_npp ? "not today" : ""; }
   void prepare() override {}
-  void answer(const Rung&, const LabOptions&, Answer&) override { ADD_FAILURE() << "ran"; }
+  void answer(const Rung&, const LabOptions&, LabAnswer&) override { ADD_FAILURE() << "ran"; }
   std::vector<double> time_us(const Rung&, const LabOptions&) override { return {}; }
   [[nodiscard]] std::string grid_text(const Rung&, const LabOptions&) const override { return ""; }
 };

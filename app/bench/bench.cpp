@@ -8,6 +8,7 @@
 #include "app/bench/bench_html.h"
 #include "app/bench/bench_plot.h"
 #include "app/bench/bench_rows.h"
+#include "app/bench/own_template.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/log.h"
@@ -93,22 +94,23 @@ ResultTable table_of(const std::vector<BenchRow>& rows) {
   if (first != rows.end() && any.stage != kTransferLadder)
     table.title += "; factor: against " + first->variant;
   table.notes = conclusions(rows);
+  for (std::string& line : own_notes(rows)) table.notes.push_back(std::move(line));
   return table;
 }
 
 // ---- --list -----------------------------------------------------------------------------------------
 
-ResultTable variant_list(const BenchOptions& options) {
+ResultTable variant_list(const BenchOptions& options, const OwnKernels& own) {
   ResultTable table;
   table.columns = {{"stage", "stage", true}, {"variant", "variant", true}, {"runs_on", "runs on", true},
                    {"idea", "idea", true},   {"needs", "needs", true},     {"origin", "origin", true}};
   const auto wanted = [&](std::string_view name) {
     return options.variants.empty() || std::ranges::find(options.variants, name) != options.variants.end();
   };
-  for (const Ladder& ladder : ladder_table()) {
+  for (const Ladder& ladder : own.ladders()) {
     if (!asks_for(options, ladder.name)) continue;
     for (const Rung& rung : ladder.rungs) {
-      if (!wanted(rung.name)) continue;
+      if (rung.own == nullptr ? !wanted(rung.name) : !own.wants(rung)) continue;
       std::string needs;
       if (rung.grid == Grid::covering) needs = "a thread for every pixel: the image sets the blocks";
       if (rung.grid == Grid::own) needs = "a grid of its own";
@@ -162,14 +164,23 @@ std::string csv_of(const std::vector<ResultTable>& tables) {
   return out;
 }
 
-int run_list(const BenchOptions& options) {
-  const BenchOutcome outcome{{variant_list(options)}, "", true};
+int run_list(const BenchOptions& options, const OwnKernels& own) {
+  const BenchOutcome outcome{{variant_list(options, own)}, "", true};
   const ResultTable& table = outcome.tables.front();
   print_text(options.format == TableFormat::json  ? bench_json(outcome, {}, options.threads).dump(2) + "\n"
              : options.format == TableFormat::csv ? table_csv(table)
              : options.format == TableFormat::markdown ? table_markdown(table)
                                                        : table_text(table));
   return kExitDone;
+}
+
+// With stages and variants of the files that come with them.
+OwnKernels own_kernels(BenchOptions& options) {
+  OwnKernels own(options);
+  if (own.empty()) return own;
+  if (options.stages.empty()) options.stages = own.stages();
+  check_variants(options, own.variants());
+  return own;
 }
 
 BenchOutcome measure(Bench& bench, const BenchOptions& options, const ShowTable& show) {
@@ -216,10 +227,10 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
       std::ranges::all_of(options.stages, [](const std::string& stage) { return is_codec_stage(stage); });
   for (const BenchInput& input :
        only_codecs ? std::vector<BenchInput>() : bench_inputs(options, {kUsualSize}, {"photo"})) {
-    for (const Ladder& ladder : ladder_table()) {
+    for (const Ladder& ladder : bench.ladders()) {
       if (!asks_for(options, ladder.name)) continue;
       take(bench.run(
-          ladder, input, [&](const Rung& rung) { return bench.wants(rung.name); }, say));
+          ladder, input, [&](const Rung& rung) { return bench.wants(rung); }, say));
     }
     if (asks_for(options, kTransferLadder)) take(bench.run_transfers(input, say));
   }
@@ -232,8 +243,16 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
   return outcome;
 }
 
-int run_bench(const BenchOptions& options) {
-  if (options.list) return run_list(options);
+int run_bench(const BenchOptions& given) {
+  if (!given.show_template.empty()) {
+    print_text(own_template(given.show_template));
+    return kExitDone;
+  }
+  BenchOptions options = given;
+  if (given.list) {
+    const OwnKernels own = own_kernels(options);
+    return run_list(options, own);
+  }
   if (const std::string why = untimeable(build_info().build_type); !why.empty())
     throw Error(ErrorKind::usage, why);
   for (const std::string& file : {options.plot_file, options.html_file}) {
@@ -243,7 +262,8 @@ int run_bench(const BenchOptions& options) {
 #ifdef __SANITIZE_ADDRESS__
   log_warning("this build has sanitizers: its times mean nothing");
 #endif
-  Bench bench(options);
+  OwnKernels own = own_kernels(options);
+  Bench bench(options, own);
   const std::vector<std::string> devices = bench.device_lines();
   const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;
   const bool markdown = options.format == TableFormat::markdown;

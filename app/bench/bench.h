@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/bench/bench_options.h"
+#include "app/bench/own_kernels.h"
 #include "app/report/result_table.h"
 #include "kernels/lab/ladders.h"
 #include "pipeline/device.h"
@@ -60,6 +61,7 @@ struct BenchRow {
   double copy_bandwidth = 0;  // of the device that ran it, bytes a second
   LabResult result;
   std::size_t images = 0;  // of a codec's ladder: in the group; `bytes` are of their entropy-coded data
+  std::shared_ptr<const OwnFacts> own{};  // of a variant of --with
 
   // Bytes a second.
   [[nodiscard]] double rate() const { return 1e6 * static_cast<double>(bytes) / result.median_us(); }
@@ -73,8 +75,9 @@ struct BenchRow {
 // Runs rungs on the devices that were asked for.
 class Bench {
  public:
-  // Throws Error(device) when a device asked for by name cannot be used.
-  explicit Bench(const BenchOptions& options);
+  // Both outlive it. Throws Error(device) when a device asked for by name cannot be used, or when there is
+  // none for the variants of --with; what OwnKernels::check() throws.
+  Bench(const BenchOptions& options, OwnKernels& own);
   ~Bench();
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -102,12 +105,17 @@ class Bench {
   [[nodiscard]] bool runs_any(const CodecLadder& ladder);
   // True when --variant names it, or names nothing.
   [[nodiscard]] bool wants(std::string_view variant) const;
+  [[nodiscard]] bool wants(const Rung& rung) const;
+  // The lab's, with the variants of --with.
+  [[nodiscard]] const std::vector<Ladder>& ladders() const { return own_.ladders(); }
 
  private:
+  void find_cuda();
   [[nodiscard]] LabDevice* device_for(RungKind kind);
   [[nodiscard]] CodecLab* codec_lab_for(RungKind kind);
 
   const BenchOptions& options_;
+  OwnKernels& own_;
   int threads_ = 1;
   int cuda_index_ = 0;
   RungKind slowest_ = RungKind::cpu;  // of the processor's rungs: reference alone, or threads too

@@ -1,7 +1,6 @@
 #include "app/bench/bench_html.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -18,26 +17,17 @@
 namespace imgpipe {
 namespace {
 
-// By their series, as plots have them everywhere (app/bench/bench_rows.h).
-constexpr std::array<const char*, 4> kKinds{"on the CPU", "on CUDA", "another library",
-                                            "production, on CUDA"};
-
-int kind_of(const BenchRow& row) {
-  if (row.kind != RungKind::cuda) return 0;
-  return row.production ? 3 : row.foreign ? 2 : 1;
-}
-
 std::string name_of(const BenchRow& row) {
   return row.variant + (row.result.status == LabStatus::right ? "" : " (wrong)");
 }
 
 std::vector<HtmlPage::LegendEntry> legend_of(const std::vector<BenchRow>& rows) {
   std::vector<HtmlPage::LegendEntry> legend;
-  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+  for (std::size_t i = 0; i < kRowKinds.size(); ++i) {
     if (std::ranges::any_of(rows, [&](const BenchRow& row) {
-          return row.result.timed() && kind_of(row) == static_cast<int>(i);
+          return row.result.timed() && row_kind(row) == static_cast<int>(i);
         }))
-      legend.push_back({"s" + std::to_string(i), kKinds[i]});
+      legend.push_back({"s" + std::to_string(i), kRowKinds[i]});
   }
   return legend;
 }
@@ -71,7 +61,7 @@ void add_times(HtmlPage& page, const std::vector<BenchRow>& rows) {
     if (!row.result.timed()) continue;
     const double us = row.result.median_us();
     chart.rows.push_back({name_of(row),
-                          {{.series = kind_of(row),
+                          {{.series = row_kind(row),
                             .value = us,
                             .least = row.result.times_us.front(),
                             .most = row.result.times_us.back(),
@@ -95,7 +85,7 @@ void add_speed_ups(HtmlPage& page, const std::vector<BenchRow>& rows) {
     if (!row.result.timed()) continue;
     const double factor = first->result.median_us() / row.result.median_us();
     chart.rows.push_back(
-        {name_of(row), {{.series = kind_of(row), .value = factor, .text = number(factor, 2) + "x"}}});
+        {name_of(row), {{.series = row_kind(row), .value = factor, .text = number(factor, 2) + "x"}}});
   }
   if (chart.rows.size() > 1)
     page.figure("Speed-up over " + first->variant, row_chart_svg(chart), legend_of(rows));
@@ -107,7 +97,9 @@ void add_variant(HtmlPage& page, const BenchRow& row) {
   page.heading(4, text);
   page.paragraph(std::string(row.idea) + ".");
   page.paragraph("From: " + std::string(row.origin) + ". Checked: " + checked_text(row.result) + ".", "note");
-  const RungSource source = rung_source(row.stage, row.variant);
+  const RungSource source = row.own == nullptr
+                                ? rung_source(row.stage, row.variant)
+                                : own_source(row.own->file, *row.own->text, row.stage, row.variant);
   if (source.path.empty()) return;
   page.add(element(
       "details",

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "app/bench/bench_options.h"
+#include "app/bench/own_template.h"
 #include "kernels/lab/ladders.h"
 #include "pipeline/lab/codec_lab.h"
 #include "pipeline/lab/lab_transfer.h"
@@ -36,6 +37,17 @@ std::vector<OptionRow> bench_rows() {
        choice_names(kBenchStudies)},
       {"What to measure", "list", nullptr, nullptr,
        "Name every variant, its idea and its origin, and measure nothing"},
+      {"Your own kernel", "with", "FILE", nullptr,
+       "Compile a .cu file of your own with nvcc, check its variants, time them beside the others; may be "
+       "repeated"},
+      {"Your own kernel", "template", "NAME", nullptr,
+       "Write such a file for a stage to stdout, to begin with; header: what it includes, and measure "
+       "nothing",
+       template_names()},
+      {"Your own kernel", "nvcc-flags", "FLAGS", nullptr,
+       "More for nvcc: '-DTILE=32 -maxrregcount=40'; words as a shell has them"},
+      {"Your own kernel", "time-limit", "SECONDS", "60",
+       "End the program when one of them takes longer over one image; 0: never"},
       {"On what", "pattern", "P", nullptr, pattern_help() + " Default: photo; may be repeated",
        pattern_values()},
       {"On what", "size", "WxH", nullptr,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/bench/own_template.h"
 #include "app/options/command_line.h"
 #include "app/options/command_table.h"
 #include "app/options/option_parser.h"
@@ -49,28 +50,24 @@ std::vector<std::string> stages_of(const Parser& parser) {
   return stages;
 }
 
-// Every variant must be one of a ladder that was asked for.
-void check_variants(const BenchOptions& options) {
-  const auto asked = [&](std::string_view stage) {
-    return options.stages.empty() || std::ranges::find(options.stages, stage) != options.stages.end();
-  };
-  std::vector<std::string_view> known;
-  for (const Ladder& ladder : ladder_table()) {
-    if (!asked(ladder.name)) continue;
-    for (const Rung& rung : ladder.rungs) known.push_back(rung.name);
+void check_own_options(const Parser& parser, const BenchOptions& options) {
+  const std::vector<std::string> templates = template_names();
+  if (parser.has("template") && std::ranges::find(templates, options.show_template) == templates.end())
+    usage_of_choice("template", options.show_template,
+                    std::vector<std::string_view>(templates.begin(), templates.end()));
+  if (parser.has("template") && (options.list || !options.own_files.empty()))
+    usage("--template writes a file to begin with: leave --list and --with out");
+  for (const char* option : {"nvcc-flags", "time-limit"}) {
+    if (parser.has_option(option) && options.own_files.empty())
+      usage(std::string("--") + option + " is for the kernels of --with");
   }
-  if (asked(kTransferLadder)) {
-    for (const TransferRung& rung : transfer_ladder()) known.push_back(rung.name);
-  }
-  for (const CodecLadder& ladder : codec_ladder_table()) {
-    if (!asked(ladder.stage)) continue;
-    for (const CodecRung& rung : ladder.rungs) known.push_back(rung.name);
-  }
-  for (const std::string& variant : options.variants) {
-    if (std::ranges::find(known, variant) == known.end()) {
-      usage("--variant: " + unknown_name("there is no '" + printable(variant) + "' here", variant, known,
-                                         "imgpipe bench --list names them all"));
-    }
+  if (options.own_files.empty()) return;
+  if (options.study != Study::none) usage("--with is for the ladders: leave --study out");
+  const DeviceKind device = choose_device(options.device).kind;
+  if (device != DeviceKind::cuda && device != DeviceKind::automatic)
+    usage("--with takes CUDA kernels: --device " + options.device + " does not run them");
+  for (const std::string& stage : options.stages) {
+    if (find_ladder(stage) == nullptr) usage("--with: there are no kernels of one's own for " + stage);
   }
 }
 
@@ -99,6 +96,30 @@ void check_together(const Parser& parser, const BenchOptions& options) {
 
 }  // namespace
 
+void check_variants(const BenchOptions& options, const std::vector<std::string>& own) {
+  const auto asked = [&](std::string_view stage) {
+    return options.stages.empty() || std::ranges::find(options.stages, stage) != options.stages.end();
+  };
+  std::vector<std::string_view> known(own.begin(), own.end());
+  for (const Ladder& ladder : ladder_table()) {
+    if (!asked(ladder.name)) continue;
+    for (const Rung& rung : ladder.rungs) known.push_back(rung.name);
+  }
+  if (asked(kTransferLadder)) {
+    for (const TransferRung& rung : transfer_ladder()) known.push_back(rung.name);
+  }
+  for (const CodecLadder& ladder : codec_ladder_table()) {
+    if (!asked(ladder.stage)) continue;
+    for (const CodecRung& rung : ladder.rungs) known.push_back(rung.name);
+  }
+  for (const std::string& variant : options.variants) {
+    if (std::ranges::find(known, variant) == known.end()) {
+      usage("--variant: " + unknown_name("there is no '" + printable(variant) + "' here", variant, known,
+                                         "imgpipe bench --list names them all"));
+    }
+  }
+}
+
 Command parse_bench(const std::vector<std::string>& arguments) {
   Parser parser(*find_command("bench"));
   PrintText answer;
@@ -108,6 +129,11 @@ Command parse_bench(const std::vector<std::string>& arguments) {
   options.variants = names_of(parser, "variant");
   if (parser.has("study")) options.study = parse_choice("study", parser.text("study"), kBenchStudies);
   options.list = parser.has("list");
+  options.own_files = parser.texts("with");
+  if (std::ranges::find(options.own_files, "") != options.own_files.end()) usage("--with: an empty name");
+  if (parser.has("nvcc-flags")) options.nvcc_flags = parser.text("nvcc-flags");
+  options.time_limit_s = static_cast<int>(parser.integer("time-limit", 0, 86'400));
+  if (parser.has("template")) options.show_template = usual_spelling(parser.text("template"));
   for (const std::string& text : parser.texts("pattern")) options.patterns.push_back(parse_pattern(text));
   for (const std::string& text : parser.texts("size")) options.sizes.push_back(parse_size(text));
   for (const Shape& size : options.sizes) {
@@ -129,7 +155,9 @@ Command parse_bench(const std::vector<std::string>& arguments) {
   if (parser.has("html")) options.html_file = file_with_ending("html", parser.text("html"), {".html"});
   options.replace = replace_of(parser);
   options.talk = talk_of(parser);
-  check_variants(options);
+  check_own_options(parser, options);
+  // Names of --with are known when it is compiled.
+  if (options.own_files.empty()) check_variants(options, {});
   check_together(parser, options);
   return options;
 }

@@ -27,6 +27,10 @@ struct BenchOptions {
   LabOptions lab;
   Study study = Study::none;
   bool list = false;
+  std::vector<std::string> own_files;  // of --with
+  std::string nvcc_flags;
+  int time_limit_s = 60;      // for each image that a kernel of those runs over; 0: none
+  std::string show_template;  // a name of app/bench/own_template.h; empty: measure
   TableFormat format = TableFormat::text;
   std::string plot_file;
   std::string html_file;
@@ -46,6 +50,10 @@ inline constexpr Choices<Study, 4> kBenchStudies{{{"colors", Study::colors},
 
 // What --stage takes: all, and every ladder.
 [[nodiscard]] std::vector<std::string> bench_stages();
+
+// Throws Error(usage) where --variant names one that no ladder that was asked for has; `own`: those of
+// --with.
+void check_variants(const BenchOptions& options, const std::vector<std::string>& own);
 
 // Its rows (bench_option_table.cpp).
 [[nodiscard]] std::vector<OptionRow> bench_rows();

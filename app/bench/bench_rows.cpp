@@ -48,13 +48,28 @@ std::vector<std::string> conclusions(const std::vector<BenchRow>& rows) {
   std::string line =
       "fastest right on cuda: " + fastest->variant + ", " + time_text(fastest->result.median_us()) + " us";
   for (const BenchRow& row : rows) {
-    if (!row.foreign || !row.result.timed()) continue;
+    if ((!row.foreign && row.own == nullptr) || !row.result.timed()) continue;
     line += "; " + row.variant + " takes " +
             number(row.result.median_us() / production->result.median_us(), 2) +
             " times as long as production";
   }
   lines.push_back(line);
   return lines;
+}
+
+std::vector<std::string> own_notes(const std::vector<BenchRow>& rows) {
+  std::vector<std::string> lines;
+  for (const BenchRow& row : rows) {
+    if (row.own == nullptr || row.result.status != LabStatus::right) continue;
+    lines.push_back(row.variant + ", of " + row.own->file + ": exact on " +
+                    std::to_string(row.own->verdict.images) + " small images of awkward shapes too");
+  }
+  return lines;
+}
+
+int row_kind(const BenchRow& row) {
+  if (row.kind != RungKind::cuda) return 0;
+  return row.own != nullptr ? 4 : row.production ? 3 : row.foreign ? 2 : 1;
 }
 
 bool asks_for(const BenchOptions& options, std::string_view ladder) {
@@ -67,12 +82,11 @@ DotPlot plot_of(const std::vector<BenchRow>& rows) {
                codec ? "billions of pixels a second" : "GB/s (bytes that must be moved / median time)",
                {},
                {}};
-  for (const char* kind : {"on the CPU", "on CUDA", "another library", "production"})
-    plot.dots.push_back({kind, {}});
+  for (const char* kind : kRowKinds) plot.dots.push_back({kind, {}});
   for (const BenchRow& row : rows) {
     if (!row.result.timed() || row.bytes == 0) continue;
     plot.rows.push_back(row.variant + (row.result.status == LabStatus::right ? "" : " (wrong)"));
-    const std::size_t kind = row.kind != RungKind::cuda ? 0 : row.production ? 3 : row.foreign ? 2 : 1;
+    const auto kind = static_cast<std::size_t>(row_kind(row));
     for (std::size_t i = 0; i < plot.dots.size(); ++i)
       plot.dots[i].values.push_back(i == kind ? (codec ? row.pixel_rate() : row.rate()) / 1e9 : 0);
   }

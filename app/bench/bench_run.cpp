@@ -86,14 +86,22 @@ Image BenchInput::make(int channels, SampleType sample) const {
   return grey;
 }
 
-Bench::Bench(const BenchOptions& options)
-    : options_(options), threads_(options.threads > 0 ? options.threads : host_info().threads) {
+Bench::Bench(const BenchOptions& options, OwnKernels& own)
+    : options_(options), own_(own), threads_(options.threads > 0 ? options.threads : host_info().threads) {
   const DeviceChoice choice = choose_device(options.device);
   if (choice.kind != DeviceKind::cuda) cpu_ = make_cpu_lab(threads_);
   if (choice.kind == DeviceKind::reference) slowest_ = RungKind::reference;
   cuda_index_ = choice.cuda_index();
   if (choice.kind == DeviceKind::cuda) cuda_ = make_cuda_lab(cuda_index_);
-  if (choice.kind != DeviceKind::automatic) return;
+  if (choice.kind == DeviceKind::automatic) find_cuda();
+  if (own.empty()) return;
+  if (cuda_ == nullptr)
+    throw Error(ErrorKind::device, "compiled and loaded: " + own.names() +
+                                       "; but it takes a CUDA device to run: " + why_no_cuda_);
+  own.check(cuda_index_);
+}
+
+void Bench::find_cuda() {
   const CudaDevices found = list_cuda_devices();
   const std::optional<CudaDevice> device = usable_device(found);
   if (!device) {
@@ -124,6 +132,10 @@ std::vector<std::string> Bench::device_lines() {
 bool Bench::wants(std::string_view variant) const {
   return options_.variants.empty() ||
          std::ranges::find(options_.variants, variant) != options_.variants.end();
+}
+
+bool Bench::wants(const Rung& rung) const {
+  return rung.own == nullptr ? wants(rung.name) : own_.wants(rung);
 }
 
 LabDevice* Bench::device_for(RungKind kind) {
@@ -160,12 +172,14 @@ std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
                  .bytes = subject->bytes(),
                  .copy_bandwidth = device->copy_bandwidth(),
                  .result = {}};
+    if (rung.own != nullptr) row.own = own_.facts(rung);
     if (std::string need = device->unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
       row.result.detail = std::move(need);
     } else {
       if (loaded[device] != subject.get()) device->load(subject);
       loaded[device] = subject.get();
-      row.result = device->run(rung, options_.lab);
+      row.result =
+          rung.own == nullptr ? device->run(rung, options_.lab) : own_.run(*device, rung, input.name());
     }
     if (done) done(row);
     rows.push_back(std::move(row));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/bench/lab_sources.h"
+#include "app/bench/own_template.h"
 #include "app/bench/source_text.h"
 
 namespace imgpipe {
@@ -153,16 +154,30 @@ void add_used(const Place& place, std::size_t at, std::set<std::size_t>& wanted)
   }
 }
 
-// In the order of the file; what is too long ends with a note.
-std::string text_of(const Place& place, const std::set<std::size_t>& wanted) {
-  std::string text;
-  for (const std::size_t i : wanted)
-    text += (text.empty() ? "" : "\n\n") + std::string(place.definitions[i].text);
+// What is too long ends with a note.
+std::string shortened_text(std::string text) {
   std::size_t end = 0;
   for (int lines = 0; lines < kMostSourceLines && end != kNone; ++lines) end = text.find('\n', end + 1);
   if (end == kNone) return text;
   const auto more = std::count(text.begin() + static_cast<std::ptrdiff_t>(end) + 1, text.end(), '\n') + 1;
   return text.substr(0, end) + "\n// ... and " + std::to_string(more) + " lines more";
+}
+
+// In the order of the file.
+std::string text_of(const Place& place, const std::set<std::size_t>& wanted) {
+  std::string text;
+  for (const std::size_t i : wanted)
+    text += (text.empty() ? "" : "\n\n") + std::string(place.definitions[i].text);
+  return shortened_text(std::move(text));
+}
+
+// IMGPIPE_HIST(NAME, ...) {...} and IMGPIPE_SCRATCH(hist, NAME) {...}: whether it is of this variant.
+bool is_own(const Definition& definition, std::string_view stage, std::string_view variant) {
+  const std::vector<std::string_view> words =
+      words_of(definition.text.substr(definition.name.data() - definition.text.data()));
+  if (words.size() < 3 || !words[0].starts_with("IMGPIPE_")) return false;
+  return words[0] == "IMGPIPE_SCRATCH" ? words[1] == stage && words[2] == variant
+                                       : words[0] == own_macro(stage) && words[1] == variant;
 }
 
 }  // namespace
@@ -190,6 +205,19 @@ RungSource rung_source(std::string_view ladder, std::string_view variant) {
     source.functions += (source.functions.empty() ? "" : ", ") + function;
     source.text += (source.text.empty() ? "" : "\n\n") + text_of(*place, wanted);
   }
+  return source;
+}
+
+RungSource own_source(std::string_view file, std::string_view text, std::string_view stage,
+                      std::string_view variant) {
+  const SourceFile whole{file, text};
+  const Place place{&whole, definitions_of(text), 0};
+  std::set<std::size_t> wanted;
+  for (std::size_t i = 0; i < place.definitions.size(); ++i) {
+    if (is_own(place.definitions[i], stage, variant)) add_used(place, i, wanted);
+  }
+  RungSource source{.path = std::string(file), .functions = std::string(variant), .text = {}};
+  source.text = wanted.empty() ? shortened_text(std::string(text)) : text_of(place, wanted);
   return source;
 }
 

@@ -17,4 +17,9 @@ inline constexpr int kMostSourceLines = 160;
 // looked up in the sources (app/bench/lab_sources.h).
 [[nodiscard]] RungSource rung_source(std::string_view ladder, std::string_view variant);
 
+// Of a variant of a user's, in the text of the file that has it (pipeline/lab/imgpipe_kernel.h). The
+// beginning of the file where it is not found.
+[[nodiscard]] RungSource own_source(std::string_view file, std::string_view text, std::string_view stage,
+                                    std::string_view variant);
+
 }  // namespace imgpipe

@@ -24,6 +24,7 @@ struct Share {
 };
 
 struct NppFunctions;  // kernels/lab/npp_functions.cuh
+struct OwnVariant;    // pipeline/lab/own_library.h
 
 // A launch with a grid of the caller's choice, as far as the rung leaves one.
 struct RungLaunch : CudaLaunch {
@@ -31,6 +32,7 @@ struct RungLaunch : CudaLaunch {
   int blocks = 0;           // 0: the rung's own
   void* scratch = nullptr;  // Rung::scratch_bytes of device memory, on a 256-byte boundary; holds anything
   const NppFunctions* npp = nullptr;  // of rungs that need it
+  const OwnVariant* own = nullptr;    // of rungs that are a user's
 };
 
 enum class RungKind {
@@ -86,6 +88,7 @@ struct Rung {
   bool counts_too = false;   // gray: also makes the histogram of what it writes
   bool needs_npp = false;    // calls RungLaunch::npp
   bool foreign = false;      // another library's, as a yardstick
+  const OwnVariant* own = nullptr;  // a user's, whom `launch` calls
 
   [[nodiscard]] constexpr RungKind kind() const {
     if (reference != nullptr) return RungKind::reference;

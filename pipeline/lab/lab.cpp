@@ -9,6 +9,7 @@
 #include "images/error.h"
 #include "kernels/stage.h"
 #include "pipeline/compare.h"
+#include "pipeline/lab/first_difference.h"
 
 namespace imgpipe {
 namespace {
@@ -123,6 +124,21 @@ LabSubject make_subject(const Ladder& ladder, Image in) {
   return subject;
 }
 
+LabAnswer spoiled_answer(const LabSubject& subject) {
+  LabAnswer answer;
+  if (subject.stage->writes_pixels) {
+    answer.out = Image(subject.expected.shape());
+    const HostView out = answer.out.untyped_view();
+    for (std::int64_t y = 0; y < out.height; ++y) {
+      const std::byte* expected = subject.expected.untyped_view().row(y);
+      for (std::int64_t i = 0; i < out.row_bytes(); ++i) out.row(y)[i] = ~expected[i];
+    }
+  }
+  answer.counts = subject.counts;
+  if (subject.stage->reads_histogram == nullptr) std::ranges::fill(answer.counts, 0xDEADBEEFDEADBEEF);
+  return answer;
+}
+
 double LabResult::quantile_us(double share) const {
   if (times_us.empty()) return 0;
   const double place = share * static_cast<double>(times_us.size() - 1);
@@ -194,24 +210,15 @@ LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
   result.detail = unmet_need(rung, options, subject().in.shape());
   if (!result.detail.empty()) return result;
   result.grid = grid_text(rung, options);
-  Answer found;
-  if (subject().stage->writes_pixels) {
-    found.out = Image(subject().expected.shape());
-    const HostView out = found.out.untyped_view();
-    // No pixel is right before the rung has written it.
-    for (std::int64_t y = 0; y < out.height; ++y) {
-      const std::byte* expected = subject().expected.untyped_view().row(y);
-      for (std::int64_t i = 0; i < out.row_bytes(); ++i) out.row(y)[i] = ~expected[i];
-    }
-  }
-  // Some stages read their counts; the others find rubbish in them.
-  found.counts = subject().counts;
-  if (subject().stage->reads_histogram == nullptr) std::ranges::fill(found.counts, 0xDEADBEEFDEADBEEF);
+  LabAnswer found = spoiled_answer(subject());
   answer(rung, options, found);
   const std::string difference =
       lab_difference(rung, subject(), std::as_const(found.out).untyped_view(), found.counts);
   const bool wrong = !difference.empty();
   result.detail = wrong ? difference : verdict(rung, subject());
+  if (wrong && rung.own != nullptr)
+    result.detail +=
+        "; " + first_difference(subject(), std::as_const(found.out).untyped_view(), found.counts);
   if (wrong && rung.claim != Claim::wrong) {
     result.status = LabStatus::wrong;
     return result;

@@ -38,6 +38,14 @@ struct LabSubject {
 // than the ladder's, and for 2^32 pixels or more.
 [[nodiscard]] LabSubject make_subject(const Ladder& ladder, Image in);
 
+// What a rung leaves behind: pixels (of stages that write some) and counts.
+struct LabAnswer {
+  Image out;
+  std::vector<std::uint64_t> counts;
+};
+// Before a rung has run: no pixel is right; the counts are those that the stage reads, or rubbish.
+[[nodiscard]] LabAnswer spoiled_answer(const LabSubject& subject);
+
 struct LabOptions {
   int repeat = 0;  // timed runs; 0: as many as fit into a time, at least 3, or 1 where one takes seconds
   int block = 0;   // threads a block, and blocks, where the rung leaves them free; 0: its own
@@ -88,11 +96,7 @@ class LabDevice {
   [[nodiscard]] virtual std::string missing(const Rung&) { return ""; }
   virtual void prepare() = 0;  // after load()
   // The rung's answer into these, from outputs that held rubbish.
-  struct Answer {
-    Image out;
-    std::vector<std::uint64_t> counts;
-  };
-  virtual void answer(const Rung& rung, const LabOptions& options, Answer& answer) = 0;
+  virtual void answer(const Rung& rung, const LabOptions& options, LabAnswer& answer) = 0;
   [[nodiscard]] virtual std::vector<double> time_us(const Rung& rung, const LabOptions& options) = 0;
   [[nodiscard]] virtual std::string grid_text(const Rung& rung, const LabOptions& options) const = 0;
 

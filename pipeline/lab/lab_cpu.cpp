@@ -106,7 +106,7 @@ class CpuLab final : public LabDevice {
     }
   }
 
-  void answer(const Rung& rung, const LabOptions&, Answer& answer) override {
+  void answer(const Rung& rung, const LabOptions&, LabAnswer& answer) override {
     run_once(rung, subject().in.untyped_view(), answer.out.untyped_view(), answer.counts);
   }
 

@@ -106,12 +106,13 @@ class CudaLab final : public LabDevice {
     if (rung.grid != Grid::own) launch.block = options.block;
     if (rung.grid == Grid::any || rung.grid == Grid::one_a_bin) launch.blocks = options.blocks;
     if (rung.needs_npp) launch.npp = npp().functions();
+    launch.own = rung.own;
     if (rung.scratch_bytes != nullptr) scratch_.reserve(rung.scratch_bytes(subject().in_type(), launch));
     launch.scratch = scratch_.data();
     return launch;
   }
 
-  void answer(const Rung& rung, const LabOptions& options, Answer& answer) override {
+  void answer(const Rung& rung, const LabOptions& options, LabAnswer& answer) override {
     const StageCall<Device> call = call_of(0);
     const RungLaunch launch = launch_of(rung, options);
     if (!answer.out.empty())

@@ -2,6 +2,7 @@
 #include "images/error.h"
 #include "pipeline/lab/codec_lab.h"
 #include "pipeline/lab/lab_transfer.h"
+#include "pipeline/lab/own_check.h"
 
 namespace imgpipe {
 
@@ -14,6 +15,10 @@ std::unique_ptr<TransferLab> make_transfer_lab(int, const LabSubject&) {
 }
 
 std::unique_ptr<CodecLab> make_cuda_codec_lab(int, int) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+OwnVerdict check_own(const Ladder&, const Rung&, const std::function<void(const std::string&)>&) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

@@ -15,6 +15,7 @@
 #include "images/error.h"
 #include "images/image.h"
 #include "pipeline/cuda/cuda_api.h"
+#include "pipeline/lab/guarded_plane.h"
 
 namespace imgpipe::test {
 namespace {
@@ -25,51 +26,6 @@ std::byte canary(std::size_t index) {
   return static_cast<std::byte>((index * 2654435761U) >> 11);
 }
 
-// A plane in device memory: guard | row | padding | row | padding ... | guard.
-class DevicePlaneCopy {
- public:
-  DevicePlaneCopy(const Shape& shape, int extra_vectors) : shape_(shape) {
-    const std::int64_t pixels = (shape.width + kDeviceRowPixels - 1) / kDeviceRowPixels * kDeviceRowPixels;
-    const std::int64_t row = pixels * shape.channels * sample_bytes(shape.sample);
-    stride_ = (row + 15) / 16 * 16 + 16 * extra_vectors;
-    host_.resize(static_cast<std::size_t>(stride_ * shape.height + 2 * kGuard));
-    for (std::size_t i = 0; i < host_.size(); ++i) host_[i] = canary(i);
-    buffer_.reserve(host_.size());
-  }
-
-  void upload(const ConstHostView* pixels) {
-    if (pixels != nullptr) copy_pixels(*pixels, {host_.data() + kGuard, shape_, stride_});
-    IMGPIPE_CUDA(cudaMemcpy(buffer_.data(), host_.data(), host_.size(), cudaMemcpyHostToDevice));
-  }
-
-  // "" or where a byte that is no pixel changed; the pixels go to `pixels`.
-  std::string download(const HostView* pixels) {
-    std::vector<std::byte> now(host_.size());
-    IMGPIPE_CUDA(cudaMemcpy(now.data(), buffer_.data(), now.size(), cudaMemcpyDeviceToHost));
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      const std::int64_t at = static_cast<std::int64_t>(i) - kGuard;
-      const bool inside = at >= 0 && at < stride_ * shape_.height && at % stride_ < shape_.row_bytes();
-      const bool may_change = inside && pixels != nullptr;
-      if (!may_change && now[i] != host_[i]) {
-        return std::string(inside ? "input changed" : "canary hit") + " at byte " + std::to_string(at) +
-               ", stride " + std::to_string(stride_);
-      }
-    }
-    if (pixels != nullptr) copy_pixels(ConstHostView(now.data() + kGuard, shape_, stride_), *pixels);
-    return "";
-  }
-
-  [[nodiscard]] View<std::byte, Device> plane() const {
-    return {static_cast<std::byte*>(buffer_.data()) + kGuard, shape_, stride_};
-  }
-
- private:
-  Shape shape_;
-  std::int64_t stride_ = 0;  // bytes
-  std::vector<std::byte> host_;
-  DeviceBuffer buffer_;
-};
-
 // `finds_bytes`: that it may leave in StageCall::finds.
 std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_t finds_bytes) {
   const Stream stream;
@@ -78,17 +34,17 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
   device.out.type = call.out.type;
   device.parameters = call.parameters;
   device.second = call.second;
-  std::array<std::unique_ptr<DevicePlaneCopy>, 4> in;
-  std::array<std::unique_ptr<DevicePlaneCopy>, 4> out;
+  std::array<std::unique_ptr<GuardedPlane>, 4> in;
+  std::array<std::unique_ptr<GuardedPlane>, 4> out;
   for (std::size_t i = 0; i < 4; ++i) {
     if (!call.in.planes[i].empty()) {
       const ConstHostView& pixels = call.in.planes[i];
-      in[i] = std::make_unique<DevicePlaneCopy>(pixels.shape(), static_cast<int>(i));
+      in[i] = std::make_unique<GuardedPlane>(pixels.shape(), static_cast<int>(i));
       in[i]->upload(&pixels);
       device.in.planes[i] = in[i]->plane();
     }
     if (!call.out.planes[i].empty()) {
-      out[i] = std::make_unique<DevicePlaneCopy>(call.out.planes[i].shape(), 3);
+      out[i] = std::make_unique<GuardedPlane>(call.out.planes[i].shape(), 3);
       out[i]->upload(nullptr);
       device.out.planes[i] = out[i]->plane();
     }
@@ -132,12 +88,12 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
   for (std::size_t i = 0; i < 4; ++i) {
     if (in[i] != nullptr) {
       if (const std::string damage = in[i]->download(nullptr); !damage.empty())
-        return "input plane " + std::to_string(i) + ": " + damage;
+        return "input plane " + std::to_string(i) + " was written to: " + damage;
     }
     if (out[i] != nullptr) {
       const HostView& pixels = call.out.planes[i];
       if (const std::string damage = out[i]->download(&pixels); !damage.empty())
-        return "output plane " + std::to_string(i) + ": " + damage;
+        return "written outside output plane " + std::to_string(i) + ": " + damage;
     }
   }
   std::vector<std::byte> finds_now(finds_before.size());

@@ -1,0 +1,221 @@
+// For CUDA kernels that `imgpipe bench --with FILE.cu` checks and times beside its own. The program brings
+// this file along: FILE.cu includes "imgpipe_kernel.h" and needs no path to it. A variant is a name, a line
+// that says its idea, and code for the host that launches one kernel or several:
+//
+//   #include "imgpipe_kernel.h"
+//
+//   __global__ void count(const uint8_t* in, size_t pitch, int width, int height, unsigned long long* counts)
+//   {...}
+//
+//   IMGPIPE_HIST(mine, "a thread a pixel, counters in global memory") {
+//     cudaMemsetAsync(call.counts, 0, 256 * sizeof(*call.counts), call.stream);
+//     count<<<blocks, 256, 0, call.stream>>>(call.in, call.in_pitch, call.width, call.height, call.counts);
+//   }
+//
+// `imgpipe bench --template STAGE` writes a whole file to begin with. What is in `call`, by stage (of all:
+// see ImgpipeLaunch, ImgpipeImage):
+//
+//   macro                             in              out             counts
+//   IMGPIPE_GRAY, _GRAY16             RGB, RGB, ...   grey
+//   IMGPIPE_HIST, _HIST16             grey                            written: 256, or 65536
+//   IMGPIPE_CONTRAST, _CONTRAST16     grey            grey            those of `in`, to be read
+//   IMGPIPE_EQUALIZE                  grey            grey            those of `in`, to be read
+//   IMGPIPE_SMOOTH, _SMOOTH16         grey            grey
+//   IMGPIPE_MEDIAN, _MEDIAN5          grey            grey            (3x3; 5x5)
+//   IMGPIPE_CLAHE                     grey            grey
+//
+// Samples are uint8_t; of names that end in 16, uint16_t. What a pixel becomes: docs/pixels.md, with every
+// option as it is preset. The rules:
+//
+// - All pointers are to device memory. Whatever is launched, copied or cleared is on call.stream; the host
+// waits
+//   for nothing and allocates nothing (IMGPIPE_SCRATCH is for that): it is the stream that is timed.
+// - `out`, and counts that are to be written, hold rubbish before. The input is not to be changed.
+// - Sides are anything from 1 x 1. Up to 15 pixels behind a row's end may be read (they mean nothing),
+// nothing
+//   but the image's own pixels may be written.
+// - Errors of launches need not be asked for: what cudaGetLastError() has at the end is reported.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// What a program and a file must agree on: the structures below.
+#define IMGPIPE_KERNEL_ABI 1
+
+struct CUstream_st;
+
+// ---- between the program and the compiled file: what the macros below hide -----------------------------
+
+struct ImgpipeShape {
+  int width, height;
+  int multiprocessors;  // of the device
+};
+
+struct ImgpipeCall {
+  const void* in;
+  size_t in_pitch;
+  void* out;
+  size_t out_pitch;
+  unsigned long long* counts;
+  void* scratch;
+  size_t scratch_bytes;
+  struct CUstream_st* stream;
+  struct ImgpipeShape shape;
+};
+
+struct ImgpipeVariant {
+  const char* stage;
+  const char* name;
+  const char* idea;
+  int (*launch)(const struct ImgpipeCall*);             // a cudaError_t; NULL: of IMGPIPE_SCRATCH
+  size_t (*scratch_bytes)(const struct ImgpipeShape*);  // NULL: of a variant
+  const struct ImgpipeVariant* next;
+};
+
+// What the compiled file exports: the number above, the list of its variants, and cudaSetDevice.
+typedef int ImgpipeAbi(void);
+typedef const struct ImgpipeVariant* ImgpipeVariants(void);
+typedef int ImgpipeUseDevice(int device);
+
+#ifdef __CUDACC__
+
+// ---- what a variant is called with ------------------------------------------------------------------
+
+struct ImgpipeLaunch {
+  cudaStream_t stream;  // everything is done on it
+  int multiprocessors;  // of the device: what grids that stride over the image are sized by
+  void* scratch;        // memory of IMGPIPE_SCRATCH, on a 256-byte boundary, holding anything; else nullptr
+  size_t scratch_bytes;
+};
+
+// Row y begins at in + y * in_pitch bytes: a multiple of 16, as the first pixel's address is.
+template <class T>
+struct ImgpipeImage : ImgpipeLaunch {
+  const T* in;
+  size_t in_pitch;    // bytes from one row to the next
+  int width, height;  // pixels, rows; less than 2^32 pixels in all
+};
+
+// gray, smooth, median, clahe: pixels to pixels.
+template <class T>
+struct ImgpipeFilter : ImgpipeImage<T> {
+  T* out;
+  size_t out_pitch;
+};
+
+// contrast, equalize: and the histogram of `in`, a counter for every value.
+template <class T>
+struct ImgpipeCounted : ImgpipeFilter<T> {
+  const unsigned long long* counts;
+};
+
+// hist
+template <class T>
+struct ImgpipeHist : ImgpipeImage<T> {
+  unsigned long long* counts;
+};
+
+// Row y of an image that begins at `first`.
+template <class T>
+__host__ __device__ inline T* imgpipe_row(T* first, size_t pitch, int y) {
+  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(first) + static_cast<size_t>(y) * pitch);
+}
+
+// ---- the macros ---------------------------------------------------------------------------------------
+
+#define IMGPIPE_GRAY(name, idea) IMGPIPE_VARIANT_OF(gray, name, idea, ImgpipeFilter<uint8_t>)
+#define IMGPIPE_HIST(name, idea) IMGPIPE_VARIANT_OF(hist, name, idea, ImgpipeHist<uint8_t>)
+#define IMGPIPE_CONTRAST(name, idea) IMGPIPE_VARIANT_OF(contrast, name, idea, ImgpipeCounted<uint8_t>)
+#define IMGPIPE_SMOOTH(name, idea) IMGPIPE_VARIANT_OF(smooth, name, idea, ImgpipeFilter<uint8_t>)
+#define IMGPIPE_EQUALIZE(name, idea) IMGPIPE_VARIANT_OF(equalize, name, idea, ImgpipeCounted<uint8_t>)
+#define IMGPIPE_CLAHE(name, idea) IMGPIPE_VARIANT_OF(clahe, name, idea, ImgpipeFilter<uint8_t>)
+#define IMGPIPE_MEDIAN(name, idea) IMGPIPE_VARIANT_OF(median, name, idea, ImgpipeFilter<uint8_t>)
+#define IMGPIPE_MEDIAN5(name, idea) IMGPIPE_VARIANT_OF(median5, name, idea, ImgpipeFilter<uint8_t>)
+#define IMGPIPE_GRAY16(name, idea) IMGPIPE_VARIANT_OF(gray16, name, idea, ImgpipeFilter<uint16_t>)
+#define IMGPIPE_HIST16(name, idea) IMGPIPE_VARIANT_OF(hist16, name, idea, ImgpipeHist<uint16_t>)
+#define IMGPIPE_CONTRAST16(name, idea) IMGPIPE_VARIANT_OF(contrast16, name, idea, ImgpipeCounted<uint16_t>)
+#define IMGPIPE_SMOOTH16(name, idea) IMGPIPE_VARIANT_OF(smooth16, name, idea, ImgpipeFilter<uint16_t>)
+
+// Bytes of call.scratch that a variant of this stage wants for an image of this shape; what stands behind it
+// in braces returns them:   IMGPIPE_SCRATCH(smooth, mine) { return size_t(shape.width) * shape.height * 2; }
+#define IMGPIPE_SCRATCH(stage, name)                                          \
+  static size_t imgpipe_scratch_##stage##_##name(const ImgpipeShape& shape);  \
+  static size_t imgpipe_bytes_##stage##_##name(const ImgpipeShape* shape) {   \
+    return imgpipe_scratch_##stage##_##name(*shape);                          \
+  }                                                                           \
+  static ImgpipeListed imgpipe_listed_scratch_##stage##_##name(               \
+      {#stage, #name, "", nullptr, imgpipe_bytes_##stage##_##name, nullptr}); \
+  static size_t imgpipe_scratch_##stage##_##name([[maybe_unused]] const ImgpipeShape& shape)
+
+#define IMGPIPE_VARIANT_OF(stage, name, idea, Call)                              \
+  static void imgpipe_run_##stage##_##name(const Call& call);                    \
+  static int imgpipe_launch_##stage##_##name(const ImgpipeCall* call) {          \
+    (void)cudaGetLastError();                                                    \
+    Call typed;                                                                  \
+    imgpipe_fill(*call, typed);                                                  \
+    imgpipe_run_##stage##_##name(typed);                                         \
+    return cudaGetLastError();                                                   \
+  }                                                                              \
+  static ImgpipeListed imgpipe_listed_##stage##_##name(                          \
+      {#stage, #name, idea, imgpipe_launch_##stage##_##name, nullptr, nullptr}); \
+  static void imgpipe_run_##stage##_##name([[maybe_unused]] const Call& call)
+
+// ---- how they do it -----------------------------------------------------------------------------------
+
+template <class T>
+inline void imgpipe_fill(const ImgpipeCall& from, ImgpipeImage<T>& to) {
+  to.stream = from.stream;
+  to.multiprocessors = from.shape.multiprocessors;
+  to.scratch = from.scratch;
+  to.scratch_bytes = from.scratch_bytes;
+  to.in = static_cast<const T*>(from.in);
+  to.in_pitch = from.in_pitch;
+  to.width = from.shape.width;
+  to.height = from.shape.height;
+}
+template <class T>
+inline void imgpipe_fill(const ImgpipeCall& from, ImgpipeFilter<T>& to) {
+  imgpipe_fill(from, static_cast<ImgpipeImage<T>&>(to));
+  to.out = static_cast<T*>(from.out);
+  to.out_pitch = from.out_pitch;
+}
+template <class T>
+inline void imgpipe_fill(const ImgpipeCall& from, ImgpipeCounted<T>& to) {
+  imgpipe_fill(from, static_cast<ImgpipeFilter<T>&>(to));
+  to.counts = from.counts;
+}
+template <class T>
+inline void imgpipe_fill(const ImgpipeCall& from, ImgpipeHist<T>& to) {
+  imgpipe_fill(from, static_cast<ImgpipeImage<T>&>(to));
+  to.counts = from.counts;
+}
+
+// Internal linkage: two files that are loaded side by side have a list each.
+static ImgpipeVariant* imgpipe_first_variant = nullptr;
+static ImgpipeVariant* imgpipe_last_variant = nullptr;
+
+struct ImgpipeListed {
+  explicit ImgpipeListed(const ImgpipeVariant& listed) : variant(listed) {
+    if (imgpipe_last_variant == nullptr) {
+      imgpipe_first_variant = &variant;
+    } else {
+      imgpipe_last_variant->next = &variant;
+    }
+    imgpipe_last_variant = &variant;
+  }
+  ImgpipeVariant variant;
+};
+
+extern "C" __attribute__((visibility("default"), used)) int imgpipe_kernel_abi(void) {
+  return IMGPIPE_KERNEL_ABI;
+}
+extern "C" __attribute__((visibility("default"), used)) const ImgpipeVariant* imgpipe_kernel_variants(void) {
+  return imgpipe_first_variant;
+}
+// This file has a CUDA runtime of its own, on the same device and context as the program's.
+extern "C" __attribute__((visibility("default"), used)) int imgpipe_kernel_use_device(int device) {
+  return cudaSetDevice(device);
+}
+
+#endif  // __CUDACC__
