@@ -147,16 +147,16 @@ class ImageRun {
   // The same of a stream.
   void read_image(ImageStream& stream) {
     const std::int64_t wanted = options_.pages->first;
-    naming(image_.files().input_name, [&] {
-      std::vector<std::byte> image;
-      while (stream.images() < wanted) {
-        if (stream.at_end()) throw pages_missing(*options_.pages, stream.images());
-        const std::string at =
-            "image " + std::to_string(stream.images() + 1) + " at byte " + std::to_string(stream.offset());
-        image = naming(at, [&] { return stream.next(); });
-      }
-      image_.read(InputFile(std::move(image)));
-    });
+    const std::string name = input_name(options_.input);
+    std::vector<std::byte> image;
+    while (stream.images() < wanted) {
+      if (naming(name, [&] { return stream.at_end(); }))
+        naming(name, [&] { throw pages_missing(*options_.pages, stream.images()); });
+      const std::string at =
+          ", image " + std::to_string(stream.images() + 1) + " at byte " + std::to_string(stream.offset());
+      image = naming(name + at, [&] { return stream.next(); });
+    }
+    image_.read(InputFile(std::move(image)));
   }
 
   // What of the results depends on the plan.

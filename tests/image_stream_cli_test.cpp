@@ -12,12 +12,14 @@
 #include "images/synth.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/tiff_file.h"
 
 namespace imgpipe::test {
 namespace {
 
 using Json = nlohmann::json;
+using namespace std::string_literals;
 using Names = std::vector<std::string>;
 
 class ImageStreamCli : public testing::Test {
@@ -124,8 +126,8 @@ TEST_F(ImageStreamCli, AStackOfThem) {
   }
   // One is a plain TIFF, as ever.
   ASSERT_EQ(run(images[0], {file("a.tif"), "--pages", "all"}).exit_code, 0);
-  ASSERT_EQ(run(images[0], {file("b.tif")}).exit_code, 0);
-  EXPECT_EQ(load_text(file("a.tif")), load_text(file("b.tif")));
+  EXPECT_EQ(load_text(file("a.tif")).substr(0, 4), "II*\0"s);
+  EXPECT_EQ(load_text(file("s.tif")).substr(0, 4), "II+\0"s);
   EXPECT_EQ(run(all_of(images), {file("c.tif"), "--pages", "2-9"}).exit_code, 1);
   EXPECT_FALSE(std::filesystem::exists(file("c.tif")));
 }
@@ -225,16 +227,16 @@ TEST_F(ImageStreamCli, ComparesAndCounts) {
     EXPECT_EQ(page["comparison"], "identical");
 }
 
-// Thousands of images, in the memory of one.
+// 630 MB of images within 500 MB of addresses.
 TEST_F(ImageStreamCli, MemoryIsThatOfOneImage) {
-  const std::string one = image({Format::ppm, {1000, 700, 3}}, 1);
-  std::string stream;
-  for (int i = 0; i < 60; ++i) stream += one;
-  const RunResult few = run(one + one, {"-", "--format", "pgm", "--pages", "all", "--device", "cpu"});
-  const RunResult many = run(stream, {"-", "--format", "pgm", "--pages", "all", "--device", "cpu"});
-  ASSERT_EQ(many.exit_code, 0) << many.err;
-  EXPECT_EQ(many.out.size(), 30 * few.out.size());
-  EXPECT_LT(many.max_rss_bytes, few.max_rss_bytes + (8 << 20));
+  if (kSanitized) GTEST_SKIP() << "a sanitizer maps far more";
+  save_text(file("one.ppm"), image({Format::ppm, {1000, 700, 3}}, 1));
+  EXPECT_EQ(
+      run_bash(
+          "(for i in $(seq 300); do cat one.ppm; done) | (ulimit -v 500000; $I - - --format pgm --pages all "
+          "-q --device cpu > out.pgms) && [ $(stat -c %s out.pgms) -gt 210000000 ]",
+          folder_.path().string()),
+      0);
 }
 
 }  // namespace

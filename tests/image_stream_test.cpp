@@ -16,6 +16,9 @@
 namespace imgpipe::test {
 namespace {
 
+using namespace std::string_view_literals;
+using Images = std::vector<Bytes>;
+
 struct Found {
   std::vector<Bytes> images;
   std::vector<std::int64_t> at;
@@ -119,20 +122,19 @@ TEST(ImageStream, FindsEveryImageWhateverThePiecesAre) {
 TEST(ImageStream, EveryImageIsFoundBehindAndBeforeEveryOther) {
   const std::vector<Bytes> images = of_every_kind();
   for (const Bytes& first : images)
-    for (const Bytes& second : images)
-      EXPECT_EQ(images_in(first + second).images, (std::vector{first, second}));
+    for (const Bytes& second : images) EXPECT_EQ(images_in(first + second).images, (Images{first, second}));
 }
 
 // At every byte: what was whole before is given, what is cut off is said, with its length.
 TEST(ImageStream, CutAtEveryByte) {
   const std::vector<Bytes> images = of_every_kind();
   for (std::size_t kind = 0; kind < images.size(); ++kind) {
-    const Bytes& first = images[(kind + 1) % images.size()];
+    const Bytes& first = images.front();
     const Bytes& last = images[kind];
     for (std::size_t cut = 1; cut < last.size(); ++cut) {
       const Bytes stream = first + Bytes(last.begin(), last.begin() + static_cast<std::ptrdiff_t>(cut));
       const Found found = images_in(stream, 1 + cut % 97);
-      ASSERT_EQ(found.images, std::vector{first}) << kind << " cut at " << cut;
+      ASSERT_EQ(found.images, Images{first}) << kind << " cut at " << cut;
       ASSERT_NE(found.reason, "") << kind << " cut at " << cut;
       const bool is_told = format_by_content(std::span(last).first(cut)).has_value();
       const std::string said = "is cut off: the stream ends behind " + std::to_string(cut) + " byte";
@@ -146,7 +148,7 @@ TEST(ImageStream, LenientTheLastMayBeCutOff) {
   const Bytes cut(whole.begin(), whole.end() - 20);
   DecodeOptions options;
   options.lenient = true;
-  EXPECT_EQ(images_in(whole + cut, 100, options).images, (std::vector{whole, cut}));
+  EXPECT_EQ(images_in(whole + cut, 100, options).images, (Images{whole, cut}));
 }
 
 TEST(ImageStream, PlainNetpbmIsCountedSampleBySample) {
@@ -156,7 +158,7 @@ TEST(ImageStream, PlainNetpbmIsCountedSampleBySample) {
   for (const Bytes& image : images) stream = stream + image + bytes_of("\n");
   for (const std::size_t piece : {1, 5, 1000}) EXPECT_EQ(images_in(stream, piece).images, images);
   // The last number ends with the stream.
-  EXPECT_EQ(images_in(bytes_of("P2 2 1 9 1 23")).images, std::vector{bytes_of("P2 2 1 9 1 23")});
+  EXPECT_EQ(images_in(bytes_of("P2 2 1 9 1 23")).images, Images{bytes_of("P2 2 1 9 1 23")});
   EXPECT_NE(images_in(bytes_of("P2 2 1 9 1 ")).reason.find("is cut off"), std::string::npos);
   EXPECT_NE(images_in(bytes_of("P2 2 1 9 1 x")).reason.find("not a number"), std::string::npos);
 }
@@ -167,14 +169,35 @@ TEST(ImageStream, PaddingBehindAnImageIsPassedOver) {
   const Bytes fill = number(0x0000FFFF) + bytes_of(" \n") + number(0xFF, 1);
   for (const std::size_t piece : {1, 2, 3, 1000}) {
     const Found found = images_in(jpeg + fill + jpeg + fill, piece);
-    EXPECT_EQ(found.images, (std::vector{jpeg, jpeg}));
+    EXPECT_EQ(found.images, (Images{jpeg, jpeg}));
     EXPECT_EQ(found.at[1], static_cast<std::int64_t>(jpeg.size() + fill.size()));
-    EXPECT_EQ(images_in(pgm + bytes_of(" \n\n") + pgm + bytes_of("\n"), piece).images,
-              (std::vector{pgm, pgm}));
+    EXPECT_EQ(images_in(pgm + bytes_of(" \n\n") + pgm + bytes_of("\n"), piece).images, (Images{pgm, pgm}));
   }
   // Of other formats none is known, and zeros are none behind a PGM.
   EXPECT_NE(images_in(encoded(Format::png) + Bytes(4) + jpeg).reason.find("not an image"), std::string::npos);
   EXPECT_NE(images_in(pgm + Bytes(4) + jpeg).reason.find("not an image"), std::string::npos);
+}
+
+// Of a camera: its Exif says so.
+TEST(ImageStream, WhatCamerasAppendIsPassedOver) {
+  const Bytes plain = encoded(Format::jpeg);
+  const Bytes camera = with_thumbnail(plain, turned_exif());
+  const Bytes film = bytes_of(
+      "\0\0\0\x18"
+      "ftypmp42\xFF\xD8 no picture \x89PNG \xFF"sv);
+  for (const std::size_t piece : {1, 7, 1000}) {
+    EXPECT_EQ(images_in(camera + film, piece).images, Images{camera});
+    for (const Bytes& next : {plain, camera, encoded(Format::png)}) {
+      const Found found = images_in(camera + film + next, piece);
+      EXPECT_EQ(found.images, (Images{camera, next}));
+      EXPECT_EQ(found.at.back(), static_cast<std::int64_t>(camera.size() + film.size()));
+    }
+    EXPECT_EQ(images_in(plain + film + plain, piece).reason, "not an image of a known format");
+  }
+  const Bytes stream = camera + film + plain + film;
+  ImageStream images(pieces_of(stream, 100), {});
+  while (images.images() < 2 && !images.at_end()) (void)images.next();
+  EXPECT_EQ(images.passed_over_bytes(), static_cast<std::int64_t>(film.size()) - 3);  // zeros
 }
 
 // A file's trailing pictures belong to it; and where a program has cut them off, the next image is the next.
@@ -188,13 +211,13 @@ TEST(ImageStream, PicturesOfAnIndexBelongToTheirImage) {
     for (const std::size_t piece : {1, 3, 100, 100'000}) {
       const Found found = images_in(file + file + main + file, piece);
       EXPECT_EQ(found.reason, "");
-      EXPECT_EQ(found.images, (std::vector{picture, picture, main, picture})) << padding << ", " << piece;
+      EXPECT_EQ(found.images, (Images{picture, picture, main, picture})) << padding << ", " << piece;
       EXPECT_EQ(found.at[1], static_cast<std::int64_t>(file.size()));
       // Cut off, the index left: whatever follows, and nothing.
       for (const Bytes& next : of_every_kind())
-        EXPECT_EQ(images_in(picture + next + main, piece).images, (std::vector{picture, next, main}));
-      EXPECT_EQ(images_in(picture, piece).images, std::vector{picture});
-      EXPECT_EQ(images_in(picture + picture, piece).images, (std::vector{picture, picture}));
+        EXPECT_EQ(images_in(picture + next + main, piece).images, (Images{picture, next, main}));
+      EXPECT_EQ(images_in(picture, piece).images, Images{picture});
+      EXPECT_EQ(images_in(picture + picture, piece).images, (Images{picture, picture}));
     }
   }
 }
@@ -204,7 +227,7 @@ TEST(ImageStream, AnIndexMayLie) {
   for (const auto& [at, bytes] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
            {1, 10}, {0xFFFFFFFF, 0xFFFFFFFF}, {0x7FFFFFFF, 1}, {500, 0xFFFFFFFF}, {0, 5}}) {
     const Bytes lying = with_index(main, {{at, bytes}, {at, bytes}});
-    EXPECT_EQ(images_in(lying + main, 50).images, (std::vector{lying, main})) << at;
+    EXPECT_EQ(images_in(lying + main, 50).images, (Images{lying, main})) << at;
   }
 }
 
@@ -212,7 +235,7 @@ TEST(ImageStream, AnIndexMayLie) {
 TEST(ImageStream, AStartMarkerEndsAJpegThatWasBrokenOff) {
   const Bytes whole = encoded(Format::jpeg);
   const Bytes broken(whole.begin(), whole.end() - 30);
-  EXPECT_EQ(images_in(whole + broken + whole, 10).images, (std::vector{whole, broken, whole}));
+  EXPECT_EQ(images_in(whole + broken + whole, 10).images, (Images{whole, broken, whole}));
 }
 
 TEST(ImageStream, RestartMarkersAndFillBytesEndNothing) {
@@ -222,7 +245,7 @@ TEST(ImageStream, RestartMarkersAndFillBytesEndNothing) {
   for (std::uint32_t marker = 0xFFD0; marker <= 0xFFD7; ++marker) jpeg = jpeg + number(marker, 2);
   jpeg = jpeg + number(0xFF00FFFF) + number(0xFFFF, 2) + end;
   for (const std::size_t piece : {1, 2, 1000})
-    EXPECT_EQ(images_in(jpeg + jpeg, piece).images, (std::vector{jpeg, jpeg}));
+    EXPECT_EQ(images_in(jpeg + jpeg, piece).images, (Images{jpeg, jpeg}));
 }
 
 TEST(ImageStream, HostileLengthsAreRefusedAndCostNothing) {
@@ -247,12 +270,12 @@ TEST(ImageStream, HostileLengthsAreRefusedAndCostNothing) {
       {number(0xFFD8FFE1) + number(0xFFFF, 2) + Bytes(60), "is cut off"},
       {bytes_of("nothing that is known, and long enough to be told from all there is"), "not an image"},
       {bytes_of("GIF89a") + Bytes(60), "where a gif image ends"},
-      {bytes_of("II*") + Bytes(61), "where a tiff image ends"},
+      {encoded(Format::tiff), "where a tiff image ends"},
   };
   for (const auto& [bytes, words] : cases) {
     for (const std::size_t piece : {1, 1000}) {
       const Found found = images_in(encoded(Format::ppm) + bytes, piece);
-      EXPECT_EQ(found.images, std::vector{encoded(Format::ppm)}) << words;
+      EXPECT_EQ(found.images, Images{encoded(Format::ppm)}) << words;
       EXPECT_NE(found.reason.find(words), std::string::npos) << words << ": " << found.reason;
     }
   }

@@ -17,7 +17,7 @@ std::string placed(const std::string& name, const NamedInput& input, std::option
   return NameTemplate(name).place("out", input, format, page).path;
 }
 
-std::string why_not(const auto& action) {
+std::string why(const auto& action) {
   try {
     action();
   } catch (const Error& error) {
@@ -27,7 +27,7 @@ std::string why_not(const auto& action) {
   return "";
 }
 std::string why_not(const std::string& name) {
-  return why_not([&] { (void)NameTemplate(name); });
+  return why([&] { (void)NameTemplate(name); });
 }
 
 const NamedInput kInput{"in/sub/deep/a.b.JPG", "sub/deep/a.b.JPG", 7};
@@ -66,7 +66,7 @@ TEST(NameTemplate, TheEndingDecidesTheFormat) {
   EXPECT_EQ(format("{stem}.{input_ext}", "a.jpg"), Format::jpeg);
   EXPECT_EQ(format("{stem}.data", "a.jpg", Format::bmp), Format::bmp);
   const auto check = [](const std::string& name, std::optional<Format> option) {
-    return why_not([&] { NameTemplate(name).check_format(option); });
+    return why([&] { NameTemplate(name).check_format(option); });
   };
   EXPECT_EQ(check("{stem}.png", {}), "");
   EXPECT_EQ(check("{stem}.png", Format::png), "");
@@ -80,11 +80,11 @@ TEST(NameTemplate, TheEndingDecidesTheFormat) {
   }
   EXPECT_NE(why_not("{stem}.gif").find("cannot write gif"), std::string::npos);
   // What a field brings with it may contradict.
-  EXPECT_NE(why_not([] {
+  EXPECT_NE(why([] {
               (void)placed("{stem}.{input_ext}", {"a.gif", "a.gif", 1});
             }).find("would hold png"),
             std::string::npos);
-  EXPECT_NE(why_not([] {
+  EXPECT_NE(why([] {
               (void)placed("{stem}", {"a.jpg.png", "a.jpg.png", 1}, Format::png);
             }).find("ends as jpeg"),
             std::string::npos);
@@ -129,11 +129,10 @@ TEST(NameTemplate, WhatNoNameCanBeMadeOf) {
 // Names of inputs may be anything.
 TEST(NameTemplate, NamesOfInputsDoNotLeadOut) {
   const NamedInput dots{"in/...png", "...png", 1};
-  EXPECT_NE(why_not([&] { (void)placed("{stem}/x.png", dots); }).find("leads out of OUTPUT"),
-            std::string::npos);
+  EXPECT_NE(why([&] { (void)placed("{stem}/x.png", dots); }).find("leads out of OUTPUT"), std::string::npos);
   const NamedInput braces{"in/{n}/{stem}.png", "{n}/{stem}.png", 3};
   EXPECT_EQ(placed("{dir}/{stem}_{n}.png", braces), "out/{n}/{stem}_3.png");
-  EXPECT_NE(why_not([] {
+  EXPECT_NE(why([] {
               (void)placed("{stem}.png", {"-", "", 1});
             }).find("stdin has no name"),
             std::string::npos);

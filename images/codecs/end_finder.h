@@ -25,6 +25,8 @@ class EndFinder {
 
   // How many of the bytes behind the image no one misses.
   [[nodiscard]] virtual std::size_t padding(std::span<const std::byte> /*behind*/) const { return 0; }
+  // Whether anything may follow that is the maker's own, and no image.
+  [[nodiscard]] virtual bool may_have_appendix() const { return false; }
 
  protected:
   EndFinder() = default;

@@ -1,7 +1,9 @@
 #include "images/files/image_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "images/codecs/sniff.h"
@@ -77,6 +79,35 @@ std::vector<std::byte> ImageStream::rest() {
 }
 
 bool ImageStream::at_end() {
+  if (skip_padding()) return true;
+  if (before_ != nullptr && before_->may_have_appendix()) skip_appendix();
+  return ahead().empty();
+}
+
+// To what begins like an image, if this does not: like one of those formats whose signature nothing else has.
+void ImageStream::skip_appendix() {
+  using namespace std::string_view_literals;
+  constexpr std::array kSignatures{"\xFF\xD8\xFF"sv, "\x89PNG\r\n\x1A\n"sv};
+  constexpr std::size_t kLongest = 8;
+  read_ahead(kSignatureBytes);
+  if (codec_by_content(signature()) != nullptr) return;
+  const std::int64_t begin = offset_;
+  const auto is_signature = [&](std::size_t at) {
+    return std::ranges::any_of(kSignatures,
+                               [&](std::string_view text) { return stands_at(ahead(), at, text); });
+  };
+  while (offset_ - begin <= kMostMetadataBytes && (read_ahead(kLongest) || !ahead().empty())) {
+    const std::size_t last = all_read_ ? ahead().size() : ahead().size() - kLongest + 1;
+    std::size_t at = 0;
+    while (at < last && !is_signature(at)) ++at;
+    skip(at);
+    if (at < last) break;
+  }
+  passed_over_bytes_ += offset_ - begin;
+}
+
+// What no one misses; whether that is all there is.
+bool ImageStream::skip_padding() {
   const std::int64_t begin = offset_;
   for (;;) {
     if (offset_ - begin > kMostMetadataBytes) return false;  // an endless stream: no image

@@ -36,6 +36,9 @@ class ImageStream {
   [[nodiscard]] std::int64_t images() const noexcept { return images_; }
   // Where the next image begins, behind at_end(); else where that which next() was asked for last ended.
   [[nodiscard]] std::int64_t offset() const noexcept { return offset_; }
+  // Behind JPEGs of cameras, whose makers put what they like there: what is no image, up to what begins like
+  // a JPEG or PNG.
+  [[nodiscard]] std::int64_t passed_over_bytes() const noexcept { return passed_over_bytes_; }
   // That came from the source.
   [[nodiscard]] std::int64_t read_bytes() const noexcept { return read_bytes_; }
 
@@ -44,6 +47,8 @@ class ImageStream {
     return std::span(buffer_).subspan(begin_, end_ - begin_);
   }
   [[nodiscard]] std::span<const std::byte> signature() const;
+  bool skip_padding();
+  void skip_appendix();
   bool read_more();
   bool read_ahead(std::size_t bytes);
   void skip(std::size_t bytes);
@@ -58,7 +63,7 @@ class ImageStream {
   std::size_t last_bytes_ = 0;       // of the image before: the next one may be as long
   bool all_read_ = false;
   std::unique_ptr<EndFinder> before_;  // of the image before
-  std::int64_t images_ = 0, offset_ = 0, read_bytes_ = 0;
+  std::int64_t images_ = 0, offset_ = 0, read_bytes_ = 0, passed_over_bytes_ = 0;
 };
 
 }  // namespace imgpipe

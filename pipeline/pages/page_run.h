@@ -86,6 +86,10 @@ class PageRun {
   void set_track(const std::string& track) { track_ = track; }
 
   [[nodiscard]] bool is_stream() const { return list_->stream() != nullptr; }
+  // Of a stream what was no image and was let pass (images/files/image_stream.h).
+  [[nodiscard]] std::int64_t passed_over_bytes() const {
+    return is_stream() ? list_->stream()->passed_over_bytes() : 0;
+  }
   // Of a stream as many as were read.
   [[nodiscard]] std::int64_t pages_in_file() const {
     return is_stream() ? list_->stream()->images() : list_->size();

@@ -94,6 +94,7 @@ class JpegEnd final : public EndFinder {
       image_bytes_ = taken_bytes_ = at_;
       const Bytes itself = image.first(at_);
       const JpegFacts facts = read_jpeg_facts(itself);
+      has_exif_ = !facts.exif.empty();
       further_ = further_pictures(itself, facts.picture_index);
       if (!further_.empty() && further_.front().at < at_) further_.clear();
     }
@@ -101,6 +102,8 @@ class JpegEnd final : public EndFinder {
   }
 
   std::size_t padding(Bytes behind) const override { return behind.size() - without_padding(behind).size(); }
+  // A file with Exif is a camera's, which may have put its own behind it (previews without an index, films).
+  bool may_have_appendix() const override { return has_exif_; }
 
  private:
   // Pictures are taken while each is where the index says, in its whole length. Else what follows is an image
@@ -151,7 +154,7 @@ class JpegEnd final : public EndFinder {
   std::size_t at_ = 2;
   std::vector<Extent> further_;
   std::size_t next_ = 0;  // of them
-  bool passed_front_ = false, passed_picture_ = false;
+  bool passed_front_ = false, passed_picture_ = false, has_exif_ = false;
 };
 
 }  // namespace
