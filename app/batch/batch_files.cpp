@@ -367,12 +367,17 @@ ProcessOptions with_output_file(ProcessOptions options) {
     throw Error(ErrorKind::usage, printable(options.output) + ": is no folder");
   const NameTemplate& name = options.name ? *options.name : NameTemplate::preset(false);
   const std::string tree = is_stream ? "" : tree_of_input(options.input);
-  options.output =
-      name.place(options.output, {options.input, tree}, options.format, page_in_name(options)).path;
+  std::string folder = std::exchange(
+      options.output,
+      name.place(options.output, {options.input, tree}, options.format, page_in_name(options)).path);
+  // A name may have folders of its own; where {page} is in them, the last one that all have.
   const bool named_pages = options.pages && options.pages->named;
-  const std::string folder =
-      named_pages ? folder_of_pages(options.output) : fs::path(options.output).parent_path().string();
-  if (!is_folder(folder) || named_pages) options.new_folder = folder;
+  if (named_pages) {
+    folder = folder_of_pages(options.output);
+  } else if (options.name) {
+    folder = fs::path(options.output).parent_path().string();
+  }
+  if (named_pages || !is_folder(folder)) options.new_folder = folder;
   return options;
 }
 

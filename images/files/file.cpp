@@ -98,7 +98,7 @@ std::vector<std::byte> read_to_end(const FileDescriptor& file, const struct stat
 // What may be read to its end.
 std::shared_ptr<const FileDescriptor> open_to_read(const std::string& path, struct stat& info) {
   const bool standard = path == kStandardStream;
-  const auto file = std::make_shared<const FileDescriptor>(
+  auto file = std::make_shared<const FileDescriptor>(
       standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   info = opened(*file);
   if (S_ISDIR(info.st_mode)) throw Error(ErrorKind::input, "is a directory");
