@@ -137,10 +137,26 @@ class ImageRun {
                                  [&] { return PageList(options_.input, options_.decode, InputKind::any); });
     if (const std::string damage = list.warning(); !damage.empty())
       log_warning(input_name(options_.input) + ": " + damage);
+    if (ImageStream* const stream = list.stream()) return read_image(*stream);
     const PageRange range =
         naming(input_name(options_.input), [&] { return chosen_pages(*options_.pages, list.size()); });
     if (list.size() > 1) image_.set_page({});
     image_.read(naming(image_.files().input_name, [&] { return list.page(range.first - 1); }));
+  }
+
+  // The same of a stream.
+  void read_image(ImageStream& stream) {
+    const std::int64_t wanted = options_.pages->first;
+    const std::string name = input_name(options_.input);
+    std::vector<std::byte> image;
+    while (stream.images() < wanted) {
+      if (naming(name, [&] { return stream.at_end(); }))
+        naming(name, [&] { throw pages_missing(*options_.pages, stream.images()); });
+      const std::string at =
+          ", image " + std::to_string(stream.images() + 1) + " at byte " + std::to_string(stream.offset());
+      image = naming(name + at, [&] { return stream.next(); });
+    }
+    image_.read(InputFile(std::move(image)));
   }
 
   // What of the results depends on the plan.

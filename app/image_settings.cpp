@@ -1,11 +1,13 @@
 #include "app/image_settings.h"
 
+#include <filesystem>
 #include <string>
 #include <utility>
 
 #include "app/command.h"
 #include "app/files/replaceable.h"
 #include "app/standard_streams.h"
+#include "images/files/output_file.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
@@ -18,6 +20,12 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.decode = options.decode;
   settings.decode.most_bits = 16;
   settings.encode = options.encode;
+  // In one place each, which --name gives: a batch makes its folders itself.
+  if (options.name)
+    settings.before_first_byte = [](const std::string& output) {
+      const std::filesystem::path folder = std::filesystem::path(output).parent_path();
+      if (!folder.empty()) make_folder(folder.string());
+    };
   settings.before_write = [replace = options.replace](const std::string& output) {
     check_still_replaceable(output, replace);
   };

@@ -27,6 +27,7 @@ int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
 int fuzz_metadata(const std::uint8_t* data, std::size_t size);
 int fuzz_options(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
+int fuzz_stream(const std::uint8_t* data, std::size_t size);
 int fuzz_tiff(const std::uint8_t* data, std::size_t size);
 int fuzz_webp(const std::uint8_t* data, std::size_t size);
 
@@ -89,6 +90,16 @@ TEST(FuzzReplay, DecodeSeeds) {
     ++files;
   }
   EXPECT_GE(files, 8);
+}
+
+TEST(FuzzReplay, Stream) {
+  std::mt19937 random(6);
+  Bytes stream;
+  for (const Format format : {Format::png, Format::jpeg, Format::bmp, Format::pgm, Format::ppm, Format::webp})
+    stream = stream + encoded(format, format == Format::pgm ? 1 : 3);
+  stream = stream + bytes_of("P2 2 2 9 1 2 3 4\nP1 3 2 101 010 P4 8 1 x");
+  for (const Bytes& front : {number(0, 1), number(1, 1), number(60, 1), number(255, 1)})
+    replay_bent(fuzz_stream, front + stream, 500, random);
 }
 
 TEST(FuzzReplay, DecodeFormatsThatWeOnlyRead) {

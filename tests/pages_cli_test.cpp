@@ -349,7 +349,14 @@ TEST_F(PagesCli, StandardStreamsTakeStacks) {
   std::transform(result.out.begin(), result.out.end(), out.begin(),
                  [](char c) { return static_cast<std::byte>(c); });
   EXPECT_EQ(pages_by_libtiff(out), 4);
-  EXPECT_EQ(run({file("in.tif"), "-", "--format", "png", "--pages", "all"}).exit_code, 2);
+  // Other formats go one after another where that can be told apart.
+  const RunResult pngs = run({file("in.tif"), "-", "--format", "png", "--pages", "all"});
+  ASSERT_EQ(pngs.exit_code, 0) << pngs.err;
+  ASSERT_EQ(run({file("in.tif"), file("p.png"), "--pages", "all"}).exit_code, 0);
+  std::string files;
+  for (int i = 1; i <= 4; ++i) files += load_text(file("p_000" + std::to_string(i) + ".png"));
+  EXPECT_EQ(pngs.out, files);
+  EXPECT_EQ(run({file("in.tif"), "-", "--format", "tga", "--pages", "all"}).exit_code, 2);
 }
 
 TEST_F(PagesCli, ReplacesNothingThatIsNotItsOwn) {

@@ -133,8 +133,9 @@ class BatchRun {
   // How many pages an input has is not known yet.
   [[nodiscard]] std::string output_text(const BatchFile& file) const {
     if (!has_page_files(options_, file.format)) return file.output;
+    if (options_.pages->named) return file.output;
     const std::int64_t first = options_.pages->first;
-    return page_path(file.output, first, first) + " ...";
+    return page_path(*options_.pages, file.output, first, first) + " ...";
   }
 
   // --dry-run. No device is touched.

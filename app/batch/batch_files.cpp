@@ -21,6 +21,7 @@
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"
+#include "pipeline/pages/name_pieces.h"
 
 namespace imgpipe {
 namespace {
@@ -36,10 +37,6 @@ std::optional<struct stat> status_of(const std::string& path) {
 bool is_folder(const std::string& path) {
   const auto info = status_of(path);
   return info && S_ISDIR(info->st_mode);
-}
-
-std::string base_name(const std::string& name) {
-  return fs::path(name).filename().string();
 }
 
 // An INPUT as a path below OUTPUT: its own path, or its last name where that leads elsewhere.
@@ -64,20 +61,27 @@ std::string tree_of_name(const std::string& name) {
   return path.string();
 }
 
+// What {page} stands for where it is one number.
+std::optional<std::int64_t> page_in_name(const ProcessOptions& options) {
+  if (!options.pages || !options.pages->alone) return std::nullopt;
+  return options.pages->first;
+}
+
 class Finder {
  public:
   explicit Finder(const ProcessOptions& options)
       : options_(options),
         batch_(options.batch),
         selection_(batch_.include, batch_.exclude),
-        one_folder_(batch_.more_inputs.empty() && is_folder(options.input)) {
+        one_folder_(batch_.more_inputs.empty() && is_folder(options.input)),
+        name_(options.name ? *options.name : NameTemplate::preset(batch_.recursive)) {
     if (options.output.empty()) return;
     if (const auto info = status_of(options.output)) {
       if (!S_ISDIR(info->st_mode))
         throw Error(ErrorKind::usage,
                     printable(options.output) + ": is no folder, and there are many inputs");
       output_id_ = FileId{info->st_dev, info->st_ino};
-    } else if (!batch_.more_inputs.empty() && !options.output.ends_with('/')) {
+    } else if (!batch_.more_inputs.empty() && !options.name && !options.output.ends_with('/')) {
       // Else a word too many, behind INPUT OUTPUT, would become a folder.
       throw Error(ErrorKind::usage,
                   printable(options.output) +
@@ -103,7 +107,7 @@ class Finder {
     if (options_.output.empty()) {
       take_out_repeated();
     } else {
-      for (BatchFile& file : found_.files) name_output(file);
+      for (std::size_t i = 0; i < found_.files.size(); ++i) name_output(found_.files[i], i);
       check_outputs();  // of all shards: none may write what another one reads or writes
     }
     if (batch_.shard) {
@@ -184,7 +188,7 @@ class Finder {
       if (!selection_.takes(plain_name(name), false)) continue;
       if (one_folder_) {
         add_file((fs::path(options_.input) / name).string(), name,
-                 batch_.recursive ? tree_of_name(name) : name);
+                 name_.has("dir") ? tree_of_name(name) : name);
       } else {
         add_file(name, name, tree_of_input(name));
       }
@@ -227,9 +231,10 @@ class Finder {
                       }});
   }
 
-  void name_output(BatchFile& file) const {
-    const std::string name = batch_.recursive ? file.tree : base_name(file.tree);
-    const PlacedOutput output = place_output(options_.output, name, options_.format);
+  // Files of all shards are numbered, in the order of their names.
+  void name_output(BatchFile& file, std::size_t index) const {
+    const NamedInput input{file.input, file.tree, static_cast<std::int64_t>(index) + 1};
+    const PlacedOutput output = name_.place(options_.output, input, options_.format, page_in_name(options_));
     file.output = output.path;
     file.format = output.format;
   }
@@ -244,6 +249,7 @@ class Finder {
 
   // What keeps two files apart that would be written as one.
   [[nodiscard]] std::string hint(const std::string& a, const std::string& b) const {
+    if (options_.name) return " (see --name: {dir}, {stem}, {input_ext} and {n} tell inputs apart)";
     const bool one_folder = fs::path(a).parent_path() == fs::path(b).parent_path();
     return one_folder ? " (--exclude one of them)" : batch_.recursive ? "" : " (see --recursive)";
   }
@@ -325,6 +331,7 @@ class Finder {
   const BatchOptions& batch_;
   Selection selection_;
   const bool one_folder_;  // is INPUT, so that names are below it
+  const NameTemplate& name_;
   std::optional<FileId> output_id_;
   std::set<FileId> visited_;  // folders
   BatchFiles found_;
@@ -333,7 +340,7 @@ class Finder {
 }  // namespace
 
 bool has_page_files(const ProcessOptions& options, Format format) {
-  return options.pages && !options.pages->alone && !holds_pages(format);
+  return options.pages && !options.pages->alone && (options.pages->named || !holds_pages(format));
 }
 
 bool is_batch(const ProcessOptions& options) {
@@ -343,35 +350,34 @@ bool is_batch(const ProcessOptions& options) {
   return info ? S_ISDIR(info->st_mode) : is_pattern(options.input);
 }
 
-PlacedOutput place_output(const std::string& folder, const std::string& name,
-                          const std::optional<Format>& format) {
-  const std::optional<Format> own = format_by_ending(name);
-  PlacedOutput placed;
-  placed.format = format.value_or(own && format_info(*own).writable ? *own : Format::png);
-  fs::path path = fs::path(folder) / name;
-  const std::string ending(format_info(placed.format).endings.front());
-  if (!own) {
-    path += "." + ending;
-  } else if (*own != placed.format) {
-    path.replace_extension(ending);
-  }
-  placed.path = path.string();
-  return placed;
-}
-
 ProcessOptions with_output_file(ProcessOptions options) {
-  const bool to_make = options.output.ends_with('/');
-  if (options.output == kStandardStream || (!to_make && !is_folder(options.output))) return options;
-  if (options.input == kStandardStream)
+  const bool to_make = options.name || options.output.ends_with('/');
+  if (options.output == kStandardStream) {
+    if (options.name) throw Error(ErrorKind::usage, "--name is of files in a folder, and OUTPUT is stdout");
+    return options;
+  }
+  const bool is_there = is_folder(options.output);
+  if (!to_make && !is_there) return options;
+  const bool is_stream = options.input == kStandardStream;
+  if (is_stream && !options.name)
     throw Error(ErrorKind::usage,
                 printable(options.output) + ": is a folder, and stdin has no name: name the file in it");
-  if (!is_folder(options.output)) {
-    // The kernel would look for a folder behind the slash.
-    if (status_of(options.output.substr(0, options.output.find_last_not_of('/') + 1)))
-      throw Error(ErrorKind::usage, printable(options.output) + ": is no folder");
-    options.new_folder = options.output;
+  // The kernel would look for a folder behind the slash.
+  if (!is_there && status_of(options.output.substr(0, options.output.find_last_not_of('/') + 1)))
+    throw Error(ErrorKind::usage, printable(options.output) + ": is no folder");
+  const NameTemplate& name = options.name ? *options.name : NameTemplate::preset(false);
+  const std::string tree = is_stream ? "" : tree_of_input(options.input);
+  std::string folder = std::exchange(
+      options.output,
+      name.place(options.output, {options.input, tree}, options.format, page_in_name(options)).path);
+  // A name may have folders of its own; where {page} is in them, the last one that all have.
+  const bool named_pages = options.pages && options.pages->named;
+  if (named_pages) {
+    folder = folder_of_pages(options.output);
+  } else if (options.name) {
+    folder = fs::path(options.output).parent_path().string();
   }
-  options.output = place_output(options.output, base_name(options.input), options.format).path;
+  if (named_pages || !is_folder(folder)) options.new_folder = folder;
   return options;
 }
 

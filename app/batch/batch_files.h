@@ -21,24 +21,16 @@ namespace imgpipe {
 // Whether each page of an input gets a file of its own, with a number (pipeline/pages/page_selection.h).
 [[nodiscard]] bool has_page_files(const ProcessOptions& options, Format format);
 
-// Where an image named `name` goes in the folder `folder`: under its own name, with the ending of `format`,
-// or its own where that format can be written, else .png.
-struct PlacedOutput {
-  std::string path;
-  Format format = Format::png;
-};
-[[nodiscard]] PlacedOutput place_output(const std::string& folder, const std::string& name,
-                                        const std::optional<Format>& format);
-
-// One image into a folder, which is there or ends with a slash and is then to be made: OUTPUT becomes the
-// file in it. Throws Error(usage) for stdin, which has no name, and where the folder is a file.
+// One image into a folder, which is there, or is to be made where it ends with a slash or --name is given:
+// OUTPUT becomes the file in it. Throws Error(usage) for stdin, which has no name, unless --name makes one,
+// and where the folder is a file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
 
 struct BatchFile {
   std::string input;   // path
   std::string name;    // as --files-from takes it with the same INPUTs, for the same output
   std::string tree;    // below OUTPUT, but for the ending
-  std::string output;  // path
+  std::string output;  // path; with {page} in it where that is in --name (pipeline/pages/name_pieces.h)
   Format format = Format::png;
   bool output_exists = false;  // where each page has a file: all of them
   int shard = 0, shards = 0;   // part of how many; 0: the batch is not in parts
@@ -55,8 +47,9 @@ struct BatchFiles {
   bool list_is_empty = false;  // --files-from names nothing
 };
 
-// Finds the inputs and gives each its output: OUTPUT/NAME with --recursive, else OUTPUT/ and the file's own
-// name; with the ending of --format, or its own where that format can be written, else .png.
+// Finds the inputs and gives each its output: by --name or, without, OUTPUT/NAME with --recursive, else
+// OUTPUT/ and the file's own name; with the ending of --format, or its own where that format can be written,
+// else .png.
 //   - A folder gives its files whose ending names an image format (or that match --include), and with
 //     --recursive those of the folders below. Hidden names are passed over, OUTPUT too. Linked folders are
 //     followed; each folder is visited once, so that loops end.

@@ -9,7 +9,8 @@ namespace imgpipe {
 // Whether every page has its file already. An input that cannot be read has none: its turn says why.
 [[nodiscard]] bool has_all_pages(const ProcessOptions& options, const BatchFile& file);
 
-// Throws Error(usage) where a page of one of the files, whatever its number, would be written over an input.
+// Throws Error(usage) where a page of one of the files, whatever its number, could be written over an input,
+// or to where a page of another goes.
 void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files);
 
 }  // namespace imgpipe

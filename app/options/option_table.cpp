@@ -251,8 +251,10 @@ std::vector<OptionRow> process_rows() {
        "Histogram before and after, as .csv, .json or .svg; needs hist or contrast among the stages"},
       {"Compare and report", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
       {"Input", "pages", "LIST", nullptr,
-       "Pages of a TIFF: all, N, A-B, or A- to the end; without, the first. Of N OUTPUT is one image, else a "
-       "TIFF gets all of them and other formats NAME_0001.png and so on"},
+       "Pages of a TIFF, or images that come one after another on stdin: all, N, A-B, or A- to the end; "
+       "without, the first page, and one image on stdin. Of N OUTPUT is one image, else a TIFF gets all of "
+       "them "
+       "and other formats NAME_0001.png and so on (see --name), or one after another on stdout"},
       {"Input", "max-pixels", "N", "268435456", "Refuse larger images; 100M and 47MP are counts too"},
       {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
       {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
@@ -264,6 +266,10 @@ std::vector<OptionRow> process_rows() {
   rows.insert(rows.end(), others.begin(), others.end());
   rows.push_back({"Output", "o,output", "PATH", nullptr,
                   "OUTPUT as an option; all that stands without an option is then INPUT"});
+  rows.push_back(
+      {"Output", "name", "TEMPLATE", nullptr,
+       "What files in the folder OUTPUT are called, such as '{dir}/{stem}_gray.{ext}'. Of fields: " +
+           name_fields_help() + ". {{ and }} are braces"});
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
   rows.push_back({"Output", "metadata", "NAME", "keep",
                   "keep: ICC profile, EXIF, XMP and resolution go along where the output format holds them; "

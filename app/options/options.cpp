@@ -75,6 +75,20 @@ bool read_paths(Parser& parser, const std::vector<std::string>& arguments, Print
   return true;
 }
 
+// --name, behind the options that it depends on.
+void take_name(const Parser& parser, ProcessOptions& options) {
+  if (!parser.has("name")) return;
+  options.name.emplace(parser.text("name"));
+  options.name->check_format(options.format);
+  const bool has_page = options.name->has(kPageField);
+  if (has_page && !options.pages) usage("--name: {page} is the number of a page: add --pages all");
+  if (options.pages) options.pages->named = has_page && !options.pages->alone;
+  if (options.name->has("n") && !options.batch.failed_file.empty())
+    usage(
+        "--name: {n} would count the names of --failed-out anew, and name other files; do what has failed "
+        "again by --skip-existing, or leave out one of them");
+}
+
 ProcessOptions with_values(const Parser& parser, ProcessOptions options) {
   std::vector<std::string> more_inputs = std::move(options.batch.more_inputs);
   options.batch = batch_of(parser);
@@ -114,6 +128,7 @@ ProcessOptions with_values(const Parser& parser, ProcessOptions options) {
   options.keep_metadata = parse_choice("metadata", parser.text("metadata"), kMetadata);
   options.replace = replace_of(parser);
   options.talk = talk_of(parser);
+  take_name(parser, options);
   return options;
 }
 

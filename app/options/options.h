@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/files/name_template.h"
 #include "app/files/replaceable.h"
 #include "images/codecs/codec.h"
 #include "images/synth.h"
@@ -59,7 +60,8 @@ struct BatchOptions {
 struct ProcessOptions {
   std::string input;  // empty with --files-from alone
   std::string output;
-  std::string new_folder;  // of one image: is made for OUTPUT; empty: there is nothing to make
+  std::optional<NameTemplate> name;  // --name: of files in OUTPUT, which is a folder
+  std::string new_folder;            // of one image: is made for OUTPUT; empty: there is nothing to make
   std::vector<StageRequest> stages;
   std::string stage_list;                 // as given
   std::vector<std::size_t> series_steps;  // of `stages`, whose range is that of all pages

@@ -54,6 +54,7 @@ class PagesRun {
     pages_.open([this](const Plan& plan, const ImageHeader& header) { judge(plan, header); });
     if (const std::string damage = pages_.warning(); !damage.empty()) log_warning(damage);
     engine_ = &choice_.engine(pages_.most_pixels(), not_on_cuda_);
+    facts_.input = pages_.first_header();
     take_facts();
     if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
     if (!options_.trace_file.empty()) trace_.emplace(options_.trace_file);
@@ -62,7 +63,10 @@ class PagesRun {
                {.wishes = [this] { return wishes(); }, .done = [this](PageDone& page) { take(page); }});
     pages_.finish();
     work_on();
-    facts_.output_bytes = pages_.output_bytes();
+    take_facts();
+    if (const std::int64_t bytes = pages_.passed_over_bytes(); bytes > 0)
+      log_warning(input_name(options_.input) + ": " + std::to_string(bytes) +
+                  " bytes behind JPEGs with Exif are no images; they were passed over");
     if (trace_) trace_->close();
     if (histogram_) write_histogram(options_, *histogram_);
     report();
@@ -75,6 +79,8 @@ class PagesRun {
   void judge(const Plan& plan, const ImageHeader& header) {
     if (const Step* const lacking = step_without_cuda(plan); lacking != nullptr && not_on_cuda_.empty())
       not_on_cuda_ = why_not_on_cuda(*lacking);
+    // Of a stream when it is at work already.
+    if (engine_ != nullptr && !not_on_cuda_.empty()) engine_ = &choice_.engine(0, not_on_cuda_);
     check_histogram(options_, plan);
     if (!facts_.pages) {
       say_plan(plan);
@@ -86,8 +92,8 @@ class PagesRun {
   }
 
   void take_facts() {
-    facts_.input = pages_.first_header();
     facts_.input_bytes = pages_.input_bytes();
+    facts_.output_bytes = pages_.output_bytes();
     facts_.pages->in_file = pages_.pages_in_file();
     facts_.pages->first = pages_.range().first;
     facts_.pages->last = pages_.range().last;
@@ -124,7 +130,7 @@ class PagesRun {
       if (said_.is_new(note)) (is_notice(note.about) ? log_notice : log_warning)(note.text);
     }
     PageEntry entry{.number = page.number,
-                    .output = pages_.makes_stack() ? "" : pages_.output_of(page.number),
+                    .output = pages_.makes_files() ? pages_.output_of(page.number) : "",
                     .input = page.job.header().shape,
                     .written = page.job.output_shape(),
                     .bits_per_sample = page.job.header().bits_per_sample,
@@ -164,8 +170,10 @@ class PagesRun {
 
   void add_histogram(const PageDone& page, const PageEntry& entry) {
     const PageFacts& facts = *facts_.pages;
-    const std::string name = input_name(std::filesystem::path(options_.input).filename().string()) +
-                             ", pages " + std::to_string(facts.first) + "-" + std::to_string(facts.last);
+    const std::string name =
+        input_name(std::filesystem::path(options_.input).filename().string()) +
+        (pages_.is_stream() ? ", images from " + std::to_string(facts.first)
+                            : ", pages " + std::to_string(facts.first) + "-" + std::to_string(facts.last));
     HistogramPair pair = histogram_pair(name, page.outcome, entry.ranges);
     if (!histogram_) {
       histogram_ = std::move(pair);

@@ -39,7 +39,7 @@ std::string csv_number(const std::optional<double>& value) {
 }
 
 std::string pages_text(const PageSelection& pages) {
-  if (pages == PageSelection{}) return "all";
+  if (pages.first == 1 && !pages.last) return "all";
   std::string first = std::to_string(pages.first);
   if (pages.alone) return first;
   return first + "-" + (pages.last ? std::to_string(*pages.last) : "");

@@ -13,6 +13,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/end_finder.h"
 #include "images/codecs/file_details.h"
 #include "images/codecs/metadata/metadata.h"
 #include "images/codecs/pages.h"
@@ -51,6 +52,10 @@ struct Codec {
   std::unique_ptr<Pages> (*open_pages)(const InputFile& file, const DecodeOptions& options) = nullptr;
   // Set: its writer makes pages of a stack (EncodeOptions::in_stack). The most bytes of one, metadata aside.
   std::int64_t (*most_page_bytes)(Shape shape, const EncodeOptions& options) = nullptr;
+
+  // Finds where an image ends that others follow (images/codecs/end_finder.h); nullptr: its headers do not
+  // say.
+  std::unique_ptr<EndFinder> (*find_end)() = nullptr;
 
   // For a shape that it `holds`. nullptr: is read only.
   std::unique_ptr<Writer> (*make_writer)(Shape shape, const EncodeOptions& options) = nullptr;

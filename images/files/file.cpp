@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <new>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -47,10 +49,18 @@ class LengthLimit {
   const LengthJudge& judge_;
 };
 
-// Everything from here to the file's end.
-std::vector<std::byte> read_to_end(const FileDescriptor& file, const struct stat& info, LengthLimit limit) {
+std::size_t read_some(const FileDescriptor& file, std::span<std::byte> room) {
+  for (;;) {
+    const ssize_t got = ::read(file.get(), room.data(), std::min(room.size(), std::size_t{1} << 30));
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) throw Error(ErrorKind::input, "cannot read: " + system_reason(errno));
+  }
+}
+
+// Everything from here to the end, behind `bytes`. `size`: what there is to come; -1: not known.
+std::vector<std::byte> read_on(const ByteSource& source, std::vector<std::byte> bytes, std::int64_t size,
+                               LengthLimit limit) {
   constexpr std::size_t kFirstBytes = std::size_t{1} << 16;
-  const std::int64_t size = S_ISREG(info.st_mode) ? std::int64_t{info.st_size} : -1;
   limit.check(size);
   // Of a file one byte more than it has, so that its end is seen without growing.
   const auto next_room = [&](std::size_t room) {
@@ -59,17 +69,14 @@ std::vector<std::byte> read_to_end(const FileDescriptor& file, const struct stat
     return std::min(2 * room, static_cast<std::size_t>(limit.bytes()) + 1);
   };
   try {
-    std::vector<std::byte> bytes;
+    std::size_t filled = bytes.size();
     std::size_t room = size >= 0 ? std::min(static_cast<std::size_t>(size) + 1, kFirstBytes) : kFirstBytes;
-    std::size_t filled = 0;
+    room = std::max(room, filled + 1);
     for (;;) {
       bytes.resize(room);
-      const std::size_t chunk = std::min<std::size_t>(room - filled, std::size_t{1} << 30);
-      const ssize_t got = ::read(file.get(), bytes.data() + filled, chunk);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw Error(ErrorKind::input, "cannot read: " + system_reason(errno));
+      const std::size_t got = source(std::span(bytes).subspan(filled));
       if (got == 0) break;
-      filled += static_cast<std::size_t>(got);
+      filled += got;
       if (filled < room) continue;
       if (filled >= kFirstBytes) limit.ask(bytes);
       limit.check(static_cast<std::int64_t>(filled));
@@ -83,16 +90,39 @@ std::vector<std::byte> read_to_end(const FileDescriptor& file, const struct stat
   }
 }
 
-}  // namespace
+std::vector<std::byte> read_to_end(const FileDescriptor& file, const struct stat& info, LengthLimit limit) {
+  const std::int64_t size = S_ISREG(info.st_mode) ? std::int64_t{info.st_size} : -1;
+  return read_on([&](std::span<std::byte> room) { return read_some(file, room); }, {}, size, limit);
+}
 
-std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes, const LengthJudge& judge) {
+// What may be read to its end.
+std::shared_ptr<const FileDescriptor> open_to_read(const std::string& path, struct stat& info) {
   const bool standard = path == kStandardStream;
-  const FileDescriptor file(standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  const struct stat info = opened(file);
+  auto file = std::make_shared<const FileDescriptor>(
+      standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  info = opened(*file);
   if (S_ISDIR(info.st_mode)) throw Error(ErrorKind::input, "is a directory");
   if (!standard && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)))
     throw Error(ErrorKind::input, "is a device, not an image file");
-  return read_to_end(file, info, {max_bytes, judge});
+  return file;
+}
+
+}  // namespace
+
+ByteSource open_source(const std::string& path) {
+  struct stat info {};
+  return [file = open_to_read(path, info)](std::span<std::byte> room) { return read_some(*file, room); };
+}
+
+std::vector<std::byte> read_to_end(const ByteSource& source, std::vector<std::byte> beginning,
+                                   std::int64_t max_bytes, const LengthJudge& judge) {
+  return read_on(source, std::move(beginning), -1, {max_bytes, judge});
+}
+
+std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes, const LengthJudge& judge) {
+  struct stat info {};
+  const auto file = open_to_read(path, info);
+  return read_to_end(*file, info, {max_bytes, judge});
 }
 
 std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes,

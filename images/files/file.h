@@ -18,6 +18,17 @@ inline constexpr const char* kStandardStream = "-";
 // what is not worth reading on.
 using LengthJudge = std::function<std::int64_t(std::span<const std::byte> beginning)>;
 
+// Fills the front of `room` with the next bytes of a file, and returns how many: 0 at its end. Waits for a
+// writer. Throws Error(input).
+using ByteSource = std::function<std::size_t(std::span<std::byte> room)>;
+
+// Of a file as read_file() takes it. Throws as that does.
+[[nodiscard]] ByteSource open_source(const std::string& path);
+
+// As read_file(), of a source of which `beginning` was taken before.
+[[nodiscard]] std::vector<std::byte> read_to_end(const ByteSource& source, std::vector<std::byte> beginning,
+                                                 std::int64_t max_bytes, const LengthJudge& judge = {});
+
 // Reads a regular file, a FIFO or ("-") standard input to its end. The file is opened read-only.
 // Throws Error(input) when it is missing, unreadable, a directory, a device, longer than `max_bytes` or than
 // the judge lets it be, Error(memory) when it does not fit. Of an endless stream no more is read than that.

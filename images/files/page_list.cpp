@@ -22,7 +22,13 @@ PageList::PageList(std::string path, const DecodeOptions& options, InputKind kin
   constexpr std::size_t kSignatureBytes = 64;
   size_bytes_ = file_size_bytes(path_);
   const bool is_stream = path_ == kStandardStream || size_bytes_ == 0;
-  if (is_stream) {
+  if (is_stream && kind_ == InputKind::any) {
+    stream_ = std::make_unique<ImageStream>(open_source(path_), options_);
+    if (stream_->begins_with_image() && !stream_->at_end()) return;
+    file_ = std::make_unique<InputFile>(stream_->rest());
+    stream_.reset();
+    size_bytes_ = file_->size_bytes();
+  } else if (is_stream) {
     file_ = std::make_unique<InputFile>(open_input(path_, options_, kind_));
     size_bytes_ = file_->size_bytes();
   } else if (std::optional<InputFile> lying = open_where_it_lies(path_, kSignatureBytes);

@@ -8,6 +8,10 @@
 //
 // At no time is more held than one page with what its stages need. Where a page fails, none is written: a
 // stack's file was never in place, and files of pages that this run has written are removed.
+//
+// Of a stream of images (images/files/image_stream.h) open() sees the first that is wanted, and run() takes
+// one after the other, so that their headers and names are judged one by one; there is nothing to measure.
+// What was written of it stays, because it cannot be had again.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +62,8 @@ class PageRun {
   PageRun(const PageRun&) = delete;
   PageRun& operator=(const PageRun&) = delete;
 
-  // Asked for each page, with its header and plan, before anything is written. Pages like the one before are
-  // not asked for again.
+  // Asked for each page, with its header and plan, before anything is written; of a stream before that page
+  // is. Pages like the one before are not asked for again.
   using Judge = std::function<void(const Plan&, const ImageHeader&)>;
   // Throws Error(input), Error(usage), Error(memory), with the name of what it is about.
   void open(const Judge& judge);
@@ -81,9 +85,19 @@ class PageRun {
   // Of the spans of host work.
   void set_track(const std::string& track) { track_ = track; }
 
-  [[nodiscard]] std::int64_t pages_in_file() const { return list_->size(); }
+  [[nodiscard]] bool is_stream() const { return list_->stream() != nullptr; }
+  // Of a stream what was no image and was let pass (images/files/image_stream.h).
+  [[nodiscard]] std::int64_t passed_over_bytes() const {
+    return is_stream() ? list_->stream()->passed_over_bytes() : 0;
+  }
+  // Of a stream as many as were read.
+  [[nodiscard]] std::int64_t pages_in_file() const {
+    return is_stream() ? list_->stream()->images() : list_->size();
+  }
   [[nodiscard]] const PageRange& range() const { return range_; }
   [[nodiscard]] bool makes_stack() const { return stack_ != nullptr; }
+  // Whether each page has a file of its own; else they are a stack, or one after another on a stream.
+  [[nodiscard]] bool makes_files() const;
   [[nodiscard]] bool makes_big_stack() const { return stack_ && stack_->next.big; }  // BigTIFF
   [[nodiscard]] const ImageHeader& first_header() const { return first_header_; }
   [[nodiscard]] std::int64_t most_pixels() const { return most_pixels_; }              // of a page
@@ -99,11 +113,18 @@ class PageRun {
 
  private:
   [[nodiscard]] std::string name_of(std::int64_t number) const;
-  void judge_pages(const Judge& judge);
+  void open_stream();
+  [[nodiscard]] InputFile take_image();
+  [[nodiscard]] bool is_last(std::int64_t number);
+  void refuse_end() const;
+  void judge_pages();
+  void judge_page(const ImageHeader& header, const Plan& plan);
+  [[nodiscard]] Plan plan_of(const ImageHeader& header) const;
   [[nodiscard]] std::int64_t most_bytes_in_stack(const InputFile& page, const Shape& output) const;
-  void judge_outputs() const;
+  void judge_outputs();
   void measure_step(Engine& engine, std::size_t step);
   void begin(ImageJob& job, std::int64_t number, const Engine& engine);
+  void run_stream(Engine& engine, const Hooks& hooks);
   void do_page(Engine& engine, std::int64_t number, const Hooks& hooks);
   void remove_written() noexcept;
 
@@ -115,6 +136,13 @@ class PageRun {
   std::int64_t most_bytes_ = 0, most_needed_bytes_ = 0;
   std::string track_;
   std::unique_ptr<PageList> list_;
+  Judge judge_;
+  std::vector<StageRequest>
+      judged_stages_;               // the steps as they will run, but for a range that is not known yet
+  std::optional<Shape> judged_;     // the page before
+  std::optional<InputFile> image_;  // of a stream, the one that run() begins with
+  std::int64_t image_at_ = 0;       // of a stream, where the image begins that is worked on
+  bool to_stream_ = false;          // pages go one after another to a descriptor
   PageRange range_;
   ImageHeader first_header_;
   std::int64_t most_pixels_ = 0;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "images/codecs/mark.h"
 #include "images/codecs/sniff.h"
+#include "images/error.h"
 
 namespace imgpipe {
 namespace {
@@ -19,7 +21,25 @@ std::string_view reserved_text(Mark mark) {
   return mark == Mark::result ? "impr"sv : "imps"sv;
 }
 
+// As long as its file header says, which must leave room for that header and the smallest one of a picture.
+class BmpEnd final : public EndFinder {
+ public:
+  bool find(Bytes image, bool /*all*/) override {
+    constexpr std::size_t kLeastBytes = 26;
+    if (image.size() < kLeastBytes) return false;
+    const std::size_t bytes = little_endian(image, 2, 4);
+    if (bytes < std::max<std::size_t>(kLeastBytes, little_endian(image, 10, 4)))
+      throw Error(ErrorKind::input, "bmp: its header says that the file has " + std::to_string(bytes) +
+                                        " bytes, which cannot be");
+    return ends_at(image, bytes);
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<EndFinder> find_bmp_end() {
+  return std::make_unique<BmpEnd>();
+}
 
 bool is_bmp(Bytes beginning) {
   return stands_at(beginning, 0, "BM"sv);

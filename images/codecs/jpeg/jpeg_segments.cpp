@@ -69,10 +69,14 @@ unsigned next_marker(Bytes file, std::size_t& at) {
 
 void look_into(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& parts) {
   constexpr std::string_view kExif = "Exif\0\0"sv;
+  constexpr std::string_view kPictures = "MPF\0"sv;
   if (marker == kApp1 && facts.exif.empty() && stands_at(payload, 0, kExif))
     facts.exif = payload.subspan(kExif.size());
   if (marker == kApp2 && stands_at(payload, 0, "ICC_PROFILE\0"sv)) parts.add(payload);
-  if (marker == kApp2 && stands_at(payload, 0, "MPF\0"sv)) facts.multi_picture = true;
+  if (marker == kApp2 && stands_at(payload, 0, kPictures)) {
+    if (!facts.multi_picture) facts.picture_index = payload.subspan(kPictures.size());
+    facts.multi_picture = true;
+  }
   // As libjpeg has it: a shorter one is none.
   if (marker == kApp0 && stands_at(payload, 0, "JFIF\0"sv) && payload.size() >= 14) facts.jfif = true;
   if (marker == kApp14 && stands_at(payload, 0, "Adobe"sv) && payload.size() >= 12)

@@ -14,6 +14,7 @@ struct JpegFacts {
   std::span<const std::byte> exif;                // the TIFF structure of the first Exif segment; else empty
   std::optional<std::vector<std::byte>> profile;  // ICC, joined of its segments as far as they are there
   bool multi_picture = false;                     // an MPF segment: more pictures follow this one
+  std::span<const std::byte> picture_index;       // the TIFF structure of the first such segment
   std::int64_t width = 0, height = 0;             // of the frame header; 0 where there is none yet
   std::span<const std::byte> frame;               // payload of the first frame header
   unsigned frame_marker = 0;                      // its code: 0xC0 baseline, 0xC2 progressive, ...

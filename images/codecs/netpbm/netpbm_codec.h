@@ -5,6 +5,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/end_finder.h"
 
 namespace imgpipe {
 
@@ -16,6 +17,7 @@ namespace imgpipe {
 // Raw, with a sound header that ends within these bytes.
 [[nodiscard]] bool is_raw_netpbm(Bytes beginning, const DecodeOptions& options);
 [[nodiscard]] std::unique_ptr<Reader> open_netpbm_rows(const InputFile& file, const DecodeOptions& options);
+[[nodiscard]] std::unique_ptr<EndFinder> find_netpbm_end();
 [[nodiscard]] std::unique_ptr<Writer> make_netpbm_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_netpbm_mark(Bytes beginning);
 

@@ -1,11 +1,14 @@
 #include "images/codecs/png/png_codec.h"
 
+#include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "images/codecs/mark.h"
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/png/png_mark.h"
 #include "images/codecs/sniff.h"
+#include "images/error.h"
 
 namespace imgpipe {
 namespace {
@@ -14,7 +17,42 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kSoftware = "Software\0"sv;
 
+// Behind the chunk IEND.
+class PngEnd final : public EndFinder {
+ public:
+  bool find(Bytes image, bool /*all*/) override {
+    while (!last_ && image.size() >= at_ + kChunkHeadBytes) {
+      const std::size_t length = big_endian(image, at_, 4);
+      if (length > kMostChunkBytes || !has_type(image.subspan(at_ + 4, 4)))
+        throw Error(ErrorKind::input,
+                    "PNG: what stands at byte " + std::to_string(at_) + " of it is no chunk");
+      last_ = stands_at(image, at_ + 4, "IEND");
+      at_ += kChunkHeadBytes + length + kCrcBytes;
+    }
+    return last_ && ends_at(image, at_);
+  }
+
+ private:
+  static constexpr std::size_t kChunkHeadBytes = 8;
+  static constexpr std::size_t kCrcBytes = 4;
+  static constexpr std::size_t kMostChunkBytes = 0x7FFFFFFF;
+
+  static bool has_type(Bytes type) {
+    return std::ranges::all_of(type, [](std::byte letter) {
+      const auto lower = std::to_integer<unsigned>(letter) | 0x20U;
+      return lower >= 'a' && lower <= 'z';
+    });
+  }
+
+  std::size_t at_ = 8;  // of the next chunk, or the end
+  bool last_ = false;
+};
+
 }  // namespace
+
+std::unique_ptr<EndFinder> find_png_end() {
+  return std::make_unique<PngEnd>();
+}
 
 bool is_png(Bytes beginning) {
   return stands_at(beginning, 0, "\x89PNG\r\n\x1A\n"sv);

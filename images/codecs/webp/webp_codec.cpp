@@ -1,5 +1,6 @@
 #include "images/codecs/webp/webp_codec.h"
 
+#include <string>
 #include <string_view>
 
 #include <webp/decode.h>
@@ -7,6 +8,7 @@
 #include "images/codecs/mark.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/webp/webp_container.h"
+#include "images/error.h"
 
 namespace imgpipe {
 namespace {
@@ -15,7 +17,25 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kMarkChunk = "IMGP"sv;
 
+// As long as its RIFF header says, which is an even number (RFC 9649, section 2.4).
+class WebpEnd final : public EndFinder {
+ public:
+  bool find(Bytes image, bool /*all*/) override {
+    constexpr std::size_t kHeadBytes = 8, kLeastBytes = 20;
+    if (image.size() < kHeadBytes) return false;
+    const std::size_t bytes = kHeadBytes + little_endian(image, 4, 4);
+    if (bytes < kLeastBytes || bytes % 2 != 0)
+      throw Error(ErrorKind::input, "webp: its header says that the file has " + std::to_string(bytes) +
+                                        " bytes, which cannot be");
+    return ends_at(image, bytes);
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<EndFinder> find_webp_end() {
+  return std::make_unique<WebpEnd>();
+}
 
 bool is_webp(Bytes beginning) {
   return stands_at(beginning, 0, "RIFF"sv) && stands_at(beginning, 8, "WEBP"sv);

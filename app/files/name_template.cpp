@@ -1,0 +1,200 @@
+#include "app/files/name_template.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/names.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FieldRow {
+  std::string_view name;
+  std::string_view meaning;
+  bool is_number = false;
+  bool of_name = false;  // is a part of the input's name, which stdin has not
+};
+constexpr std::array kFields{
+    FieldRow{"dir", "folder below INPUT (of a file that is INPUT itself, the folder of its path)"},
+    FieldRow{"stem", "name without its ending", false, true},
+    FieldRow{"ext", "ending of the output's format"},
+    FieldRow{"input_ext", "the input's own ending", false, true},
+    FieldRow{"parent", "name of the folder that the input is in", false, true},
+    FieldRow{"n", "number of the input in the sorted list, from 1; {n:05} is 00001", true},
+    FieldRow{kPageField, "number of the page, or of the image of a stream, as {n}; with --pages", true},
+};
+
+const FieldRow* find_field(std::string_view name) {
+  const auto* row = std::ranges::find(kFields, name, &FieldRow::name);
+  return row == kFields.end() ? nullptr : row;
+}
+
+std::string field_list() {
+  std::string list;
+  for (const FieldRow& row : kFields) list += (list.empty() ? "{" : ", {") + std::string(row.name) + "}";
+  return list;
+}
+
+void check_field(const NamePiece& field) {
+  const FieldRow* const row = find_field(field.text);
+  if (row == nullptr) {
+    std::array<std::string_view, kFields.size()> names;
+    std::ranges::transform(kFields, names.begin(), &FieldRow::name);
+    throw Error(ErrorKind::usage, unknown_name("there is no field '{" + printable(field.text) + "}'",
+                                               field.text, names, "the fields are " + field_list()));
+  }
+  if (field.digits > 0 && !row->is_number)
+    throw Error(ErrorKind::usage, "'" + as_field_of_name(field) + "': only {n} and {page} take a width");
+}
+
+// The name's last part: its ending, where that names an image format, and what stands before.
+struct EndedName {
+  std::string stem, ending;
+};
+EndedName split_ending(const std::string& name) {
+  const std::size_t dot = name.find_last_of('.');
+  if (dot == std::string::npos || dot == 0 || !format_by_ending(name)) return {name, ""};
+  return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+std::string name_in(const std::string& path) {
+  return fs::path(path).filename().string();
+}
+
+std::string_view first_ending(Format format) {
+  return format_info(format).endings.front();
+}
+
+// The ending that the text ends with, in its last piece; nullopt: fields make it, or there is none.
+std::optional<std::string> said_ending(const std::vector<NamePiece>& pieces) {
+  if (pieces.empty() || pieces.back().is_field) return std::nullopt;
+  const std::string& text = pieces.back().text;
+  const std::size_t dot = text.find_last_of("./");
+  if (dot == std::string::npos || text[dot] == '/') return std::nullopt;
+  return text.substr(dot + 1);
+}
+
+// Whether the name ends in a field of that name behind a dot.
+bool ends_in_field(const std::vector<NamePiece>& pieces, std::string_view field) {
+  if (pieces.size() < 2) return false;
+  const NamePiece& before = pieces[pieces.size() - 2];
+  return pieces.back().is_field && pieces.back().text == field && !before.is_field &&
+         before.text.ends_with('.');
+}
+
+// Names of folders that are empty, as {dir} at the top is, are no folders.
+std::string without_empty_parts(const std::string& name) {
+  std::string path;
+  for (const char c : name)
+    if (c != '/' || (!path.empty() && path.back() != '/')) path += c;
+  return path;
+}
+
+// Why this is no name in a folder; empty: it is one.
+std::string why_no_name(const std::string& name) {
+  if (name.empty() || name.ends_with('/') || name_in(name) == ".") return "is no name of a file";
+  for (const fs::path& part : fs::path(name))
+    if (part == "..") return "leads out of OUTPUT";
+  return "";
+}
+
+}  // namespace
+
+NameTemplate::NameTemplate(const std::string& text) {
+  naming("--name '" + printable(text) + "'", [&] {
+    pieces_ = name_pieces(text);
+    for (const NamePiece& piece : pieces_) {
+      if (piece.is_field) check_field(piece);
+    }
+    keeps_page_ = has(kPageField);
+    if (text.starts_with('/')) throw Error(ErrorKind::usage, "an absolute path; names are in OUTPUT");
+    // As good a name as any for each field.
+    std::string sample;
+    for (const NamePiece& piece : pieces_) sample += piece.is_field ? "x" : piece.text;
+    if (const std::string why = why_no_name(sample); !why.empty()) throw Error(ErrorKind::usage, why);
+    if (const std::optional<std::string> ending = said_ending(pieces_)) format_ = format_by_name(*ending);
+    if (format_ && !format_info(*format_).writable)
+      throw Error(ErrorKind::usage, "cannot write " + std::string(format_info(*format_).name) +
+                                        " files; end it with .png, or with .{ext}");
+  });
+}
+
+const NameTemplate& NameTemplate::preset(bool in_tree) {
+  static const NameTemplate name("{stem}.{ext}");
+  static const NameTemplate name_in_tree("{dir}/{stem}.{ext}");
+  return in_tree ? name_in_tree : name;
+}
+
+bool NameTemplate::has(std::string_view field) const {
+  return std::ranges::any_of(pieces_,
+                             [&](const NamePiece& piece) { return piece.is_field && piece.text == field; });
+}
+
+void NameTemplate::check_format(const std::optional<Format>& format) const {
+  if (format_ && format && *format_ != *format)
+    throw Error(ErrorKind::usage, "--name ends as " + std::string(format_info(*format_).name) +
+                                      " does, and --format says " + std::string(format_info(*format).name) +
+                                      ": change one of them, or end the name with .{ext}");
+  if (!format_ && !format && !ends_in_field(pieces_, "ext") && !ends_in_field(pieces_, "input_ext"))
+    throw Error(ErrorKind::usage,
+                "--name has no ending that names an image format: end it with .{ext}, or add --format png");
+}
+
+std::string NameTemplate::value_of(const NamePiece& field, const NamedInput& input, Format format,
+                                   std::optional<std::int64_t> page) const {
+  if (field.text == kPageField) return page ? padded_number(*page, field.digits) : as_field_of_name(field);
+  if (field.text == "n") return padded_number(input.number, field.digits);
+  if (input.path == kStandardStream && find_field(field.text)->of_name)
+    throw Error(ErrorKind::usage, "--name: stdin has no name, and '" + as_field_of_name(field) +
+                                      "' is a part of one; {page} counts the images of a stream");
+  if (field.text == "dir") return fs::path(input.tree).parent_path().string();
+  if (field.text == "parent")
+    return name_in(fs::absolute(input.path).lexically_normal().parent_path().string());
+  const EndedName name = split_ending(name_in(input.tree));
+  if (field.text == "stem") return name.stem;
+  if (field.text == "input_ext") return name.ending;
+  // An ending of its own that is right stays as it is written.
+  return format_by_name(name.ending) == format ? name.ending : std::string(first_ending(format));
+}
+
+PlacedOutput NameTemplate::place(const std::string& folder, const NamedInput& input,
+                                 const std::optional<Format>& format,
+                                 std::optional<std::int64_t> page) const {
+  const std::optional<Format> own = format_by_ending(input.tree);
+  PlacedOutput placed;
+  placed.format =
+      format_ ? *format_ : format.value_or(own && format_info(*own).writable ? *own : Format::png);
+  const bool stays_name = keeps_page_ && !page;
+  const auto text = [&](const std::string& part) { return stays_name ? as_text_of_name(part) : part; };
+  std::string name;
+  for (const NamePiece& piece : pieces_) {
+    const bool is_kept = piece.is_field && piece.text == kPageField && !page;
+    const std::string value = piece.is_field ? value_of(piece, input, placed.format, page) : piece.text;
+    name += is_kept ? value : text(value);
+  }
+  name = without_empty_parts(name);
+  const std::string of_input = printable(input.path) + " would be named '" + printable(name) + "', which ";
+  if (const std::string why = why_no_name(name); !why.empty()) throw Error(ErrorKind::usage, of_input + why);
+  if (const auto ending = format_by_ending(name); ending && *ending != placed.format)
+    throw Error(ErrorKind::usage, of_input + "ends as " + std::string(format_info(*ending).name) +
+                                      " does and would hold " + std::string(format_info(placed.format).name) +
+                                      "; end --name with .{ext}");
+  placed.path = (fs::path(text(folder)) / name).string();
+  return placed;
+}
+
+std::string name_fields_help() {
+  std::string help;
+  for (const FieldRow& row : kFields)
+    help += (help.empty() ? "{" : "; {") + std::string(row.name) + "}: " + std::string(row.meaning);
+  return help;
+}
+
+}  // namespace imgpipe

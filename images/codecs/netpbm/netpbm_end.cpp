@@ -1,0 +1,137 @@
+// Where a PBM, PGM or PPM ends, plain or raw: any number of raw ones may follow one another in a file
+// (netpbm.sourceforge.net/doc). Headers are read as by netpbm_reader.cpp, which judges them.
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "images/codecs/netpbm/netpbm_codec.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+[[noreturn]] void fail(const char* reason) {
+  throw Error(ErrorKind::input, std::string("Netpbm: ") + reason);
+}
+
+class NetpbmEnd final : public EndFinder {
+ public:
+  bool find(Bytes image, bool all) override {
+    if (image.size() < 2) return false;
+    if (at_ == 0) begin(std::to_integer<int>(image[1]) - '0');
+    if (!header_read_ && !read_header(image)) return false;
+    if (kind_ > 3) return ends_at(image, at_ + raster_bytes());
+    if (!count_samples(image)) {
+      // The last number may end with the file.
+      if (!all || left_ != 1 || !in_sample_) return false;
+    }
+    return ends_at(image, at_);
+  }
+
+  std::size_t padding(Bytes behind) const override {
+    std::size_t spaces = 0;
+    while (spaces < behind.size() && is_space(std::to_integer<char>(behind[spaces]))) ++spaces;
+    return spaces;
+  }
+
+ private:
+  void begin(int kind) {
+    kind_ = kind;
+    at_ = 2;
+    wanted_ = is_bitmap() ? 2 : 3;
+  }
+  [[nodiscard]] bool is_bitmap() const { return kind_ == 1 || kind_ == 4; }
+  [[nodiscard]] bool is_color() const { return kind_ == 3 || kind_ == 6; }
+
+  bool read_header(Bytes image) {
+    while (!header_read_) {
+      if (at_ >= image.size()) return false;
+      const char c = std::to_integer<char>(image[at_]);
+      if (comment_) {
+        // A line's end is the white space that it is, too.
+        comment_ = c != '\n' && c != '\r';
+        if (comment_) ++at_;
+      } else if (numbers_ < wanted_ && is_digit(c)) {
+        add_digit(c - '0');
+        ++at_;
+      } else if (value_ >= 0) {
+        number_[static_cast<std::size_t>(numbers_++)] = value_;
+        value_ = -1;
+      } else if (c == '#') {
+        comment_ = true;
+      } else if (is_space(c)) {
+        ++at_;
+        header_read_ = numbers_ == wanted_;
+      } else {
+        fail("the header is truncated or damaged");
+      }
+    }
+    judge_header();
+    return true;
+  }
+
+  void add_digit(int digit) {
+    value_ = (value_ < 0 ? 0 : value_) * 10 + digit;
+    if (value_ > std::numeric_limits<std::int32_t>::max()) fail("a number is out of range");
+  }
+
+  void judge_header() {
+    constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;  // more than --max-pixels takes
+    const auto [width, height, maxval] = number_;
+    if (height > 0 && width > kMostPixels / height) fail("the image is too large");
+    if (!is_bitmap() && (maxval < 1 || maxval > 65535)) fail("the maximum value is not within 1..65535");
+    left_ = width * height * (is_color() ? 3 : 1);
+  }
+
+  [[nodiscard]] std::size_t raster_bytes() const {
+    const auto [width, height, maxval] = number_;
+    return static_cast<std::size_t>(is_bitmap() ? (width + 7) / 8 * height : left_ * (maxval > 255 ? 2 : 1));
+  }
+
+  // Whether the plain samples are all there.
+  bool count_samples(Bytes image) {
+    for (; left_ > 0 && at_ < image.size(); ++at_) {
+      const char c = std::to_integer<char>(image[at_]);
+      if (comment_) {
+        comment_ = c != '\n' && c != '\r';
+      } else if (kind_ == 1 && (c == '0' || c == '1')) {  // bits need no space between them
+        --left_;
+      } else if (kind_ != 1 && is_digit(c)) {
+        in_sample_ = true;
+      } else if (is_space(c) || c == '#') {
+        left_ -= in_sample_ ? 1 : 0;
+        in_sample_ = false;
+        if (left_ == 0) break;  // what follows is padding
+        comment_ = c == '#';
+      } else {
+        fail("a sample is not a number");
+      }
+    }
+    return left_ == 0;
+  }
+
+  int kind_ = 0;  // the digit of P1..P6
+  std::size_t at_ = 0;
+  bool header_read_ = false, comment_ = false;
+  int wanted_ = 3, numbers_ = 0;
+  std::array<std::int64_t, 3> number_{};  // width, height, maximum value
+  std::int64_t value_ = -1;               // of the number that is being read; -1: none
+  std::int64_t left_ = 0;                 // samples
+  bool in_sample_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<EndFinder> find_netpbm_end() {
+  return std::make_unique<NetpbmEnd>();
+}
+
+}  // namespace imgpipe
