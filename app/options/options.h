@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/files/replaceable.h"
+#include "app/log.h"
 #include "images/codecs/codec.h"
 #include "images/synth.h"
 #include "pipeline/pages/page_selection.h"
@@ -20,6 +21,7 @@ struct TalkOptions {
   bool quiet = false;
   bool verbose = false;
   bool no_color = false;
+  LogFormat log_format = LogFormat::text;
 };
 
 // What a launcher said: the value of a variable, of those from `first` to `last` (app/batch/launcher.h).
@@ -99,6 +101,7 @@ struct SynthOptions {
 struct DevicesOptions {
   bool json = false;
   bool calibrate = false;
+  TalkOptions talk;
 };
 
 // Text that answers the command line by itself: --help, --version.
