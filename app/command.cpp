@@ -21,6 +21,7 @@
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"
+#include "images/names.h"
 #include "images/simd.h"
 #include "images/text.h"
 
@@ -38,21 +39,22 @@ const TalkOptions* talk_of(const Command& command) {
   return nullptr;
 }
 
-// Before the command line is read: what is wrong with it is told in the format that it asks for.
-LogFormat asked_log_format(const std::vector<std::string>& arguments) {
+// Before the command line is read: what is wrong with it is told in the way that it asks for.
+TalkOptions asked_talk(const std::vector<std::string>& arguments) {
   const std::string option = "--log-format";
-  LogFormat format = LogFormat::text;
+  TalkOptions talk;
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     std::string_view value;
     if (arguments[i] == option && i + 1 < arguments.size()) value = arguments[i + 1];
     if (arguments[i].starts_with(option + "="))
       value = std::string_view(arguments[i]).substr(option.size() + 1);
-    for (const auto& [name, named] : kLogFormats) format = value == name ? named : format;
+    for (const auto& [name, format] : kLogFormats) talk.log_format = value == name ? format : talk.log_format;
+    talk.no_color = talk.no_color || usual_spelling(arguments[i]) == "--no-color";
   }
-  return format;
+  return talk;
 }
 
-void set_up_log(const TalkOptions& talk) {
+void begin_log(const TalkOptions& talk) {
   set_up_log({.verbosity = talk.verbose ? Verbosity::verbose
                            : talk.quiet ? Verbosity::quiet
                                         : Verbosity::normal,
@@ -113,12 +115,12 @@ void print_table(const std::string& table, bool stdout_is_taken) {
 }
 
 int run_command(const std::vector<std::string>& arguments, const EngineFactory& factory) {
-  set_up_log({.format = asked_log_format(arguments)});
+  begin_log(asked_talk(arguments));
   std::optional<Command> command;
   try {
     command.emplace(parse_command(arguments));
     if (const char* simd = std::getenv("IMGPIPE_SIMD"); simd != nullptr && *simd != '\0') use_simd(simd);
-    if (const TalkOptions* talk = talk_of(*command)) set_up_log(*talk);
+    if (const TalkOptions* talk = talk_of(*command)) begin_log(*talk);
     if (auto* process = std::get_if<ProcessOptions>(&*command); process != nullptr && !is_batch(*process))
       *process = with_output_file(std::move(*process));
     return dispatch(*command, factory);
