@@ -50,7 +50,8 @@ ROWS = [
     Row("--trace", "imgpipe a.png o.png --trace o.json", "spans of every stage",
         lambda r: {"decode", "gray", "hist", "contrast", "smooth", "encode"} <=
         {event["name"] for event in r.json("o.json") if "dur" in event}),
-    Row("--repeat", "imgpipe a.png o.png --repeat 3 --trace o.json", "a warm-up and 3 runs: 4 times as many spans of `gray`",
+    Row("--repeat", "imgpipe a.png o.png --repeat 3 --trace o.json",
+        "a warm-up and 3 runs: 4 times as many spans of `gray`",
         lambda r: spans_of_gray(r) == 4 * (r.run("imgpipe a.png p.png --trace o.json"), spans_of_gray(r))[1] > 0),
     Row("--histogram", "imgpipe a.png o.png --histogram o.csv --stages gray,contrast",
         "256 counts, in all 3072 pixels",
@@ -58,6 +59,6 @@ ROWS = [
         all(sum(int(line.split(",")[column]) for line in r.lines("o.csv")[1:]) == 3072 for column in (1, 2))),
     Row("--keep-stages", "imgpipe a.png o.png --keep-stages kept", "a PNG of each stage",
         lambda r: r.files("kept")[-1].endswith("smooth.png") and
-        any(name.endswith("contrast.png") for name in r.files("kept")) and r.info("kept/" + r.files("kept")[-1])["color"]
-        == "grey"),
+        any(name.endswith("contrast.png") for name in r.files("kept")) and
+        r.info("kept/" + r.files("kept")[-1])["color"] == "grey"),
 ]

@@ -25,8 +25,8 @@ def stack(pages=3, width=20, height=10):
         entries = [(256, 3, width), (257, 3, height), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, at), (277, 3, 1),
                    (278, 3, height), (279, 4, size)]
         directory = struct.pack("<H", len(entries)) + b"".join(
-            struct.pack("<HHI", tag, kind, 1) + (struct.pack("<HH", value, 0) if kind == 3 else struct.pack("<I", value))
-            for tag, kind, value in entries)
+            struct.pack("<HHI", tag, kind, 1) +
+            (struct.pack("<HH", value, 0) if kind == 3 else struct.pack("<I", value)) for tag, kind, value in entries)
         after = at + size + len(directory) + 4
         out += pixels + directory + struct.pack("<I", 0 if page == pages - 1 else after + size)
         at = after

@@ -21,7 +21,8 @@ ROWS = [
         lambda r: r.info("o.png")["width_pixels"] == 9),
     Row("--format", "imgpipe synth o --pattern ramp --size 9x9 --format bmp", "`o` is a BMP",
         lambda r: r.info("o")["format"] == "bmp"),
-    Row("--quality", "imgpipe synth o.jpg --pattern photo --size 96x64 --quality 20", "less than half as large as with 95",
+    Row("--quality", "imgpipe synth o.jpg --pattern photo --size 96x64 --quality 20",
+        "less than half as large as with 95",
         lambda r: 2 * r.size("o.jpg") <
         (r.run("imgpipe synth p.jpg --pattern photo --size 96x64 --quality 95"), r.size("p.jpg"))[1]),
     Row("--png-level", "imgpipe synth o.png --pattern photo --size 96x64 --png-level 9", "smaller than with 0",
