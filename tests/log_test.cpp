@@ -1,14 +1,19 @@
 // The log's lines as JSON, and what says how far a run is, by a clock that the test sets.
+#include "app/log.h"
+
 #include <chrono>
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "app/batch/progress.h"
 #include "app/log_line.h"
 #include "app/log_subject.h"
+#include "tests/support/files.h"
 
 namespace imgpipe::test {
 namespace {
@@ -71,6 +76,32 @@ TEST(LogLine, IsJsonWhateverTheTextsHold) {
     ASSERT_FALSE(json.is_discarded()) << line;
     EXPECT_EQ(json["message"], json["input"]);
   }
+}
+
+// Where there is no memory, the line has the same keys all the same.
+TEST(Log, SaysALineWithoutMemory) {
+  const TemporaryFolder folder;
+  const auto said = [&](LogFormat format) {
+    set_up_log({.format = format});
+    const int kept = ::dup(STDERR_FILENO);
+    const int file = ::open(folder.file("said").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ::dup2(file, STDERR_FILENO);
+    log_error_without_memory("not enough memory");
+    ::dup2(kept, STDERR_FILENO);
+    ::close(file);
+    ::close(kept);
+    set_up_log({});
+    return load_text(folder.file("said"));
+  };
+  EXPECT_EQ(said(LogFormat::text), "imgpipe: not enough memory\n");
+  const Json json = Json::parse(said(LogFormat::json), nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  Json usual = Json::parse(json_line(
+      {.level = "error", .event = "message", .message = "not enough memory", .subject = {}, .counts = {}},
+      {}));
+  EXPECT_EQ(json["time"].get<std::string>().size(), usual["time"].get<std::string>().size());
+  usual["time"] = json["time"];
+  EXPECT_EQ(json, usual);
 }
 
 TEST(LogSubject, ReasonsAreWithoutTheirPath) {
