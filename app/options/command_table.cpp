@@ -14,6 +14,7 @@ namespace {
 std::vector<CommandRow> make_commands() {
   const std::vector<ExitCode> of_files{kExitDone, kExitInput, kExitUsage, kExitOutput, kExitSignalBase};
   std::vector<ExitCode> all;
+  all.reserve(kExitMeanings.size());
   for (const ExitMeaning& exit : kExitMeanings) all.push_back(exit.code);
   std::vector<CommandRow> commands{
       {.name = "",

@@ -3,12 +3,14 @@
 
     every_option.py IMGPIPE            runs all rows; exit 1 and a line for everything that is not so
     every_option.py IMGPIPE --write    writes docs/every-option.md anew, and runs nothing
+    every_option.py --check            tries itself on tables and rows that are wrong
 
 The rows are in option_rows/. Which options there are says the program (its completions for bash); an option, letter
 or other name without a row is an error, and so is a row of an option that is not there, and an exit code that the
 command's man page does not name. Standard library only.
 """
 import concurrent.futures
+import dataclasses
 import os
 import re
 import shlex
@@ -18,7 +20,7 @@ import sys
 import tempfile
 
 from option_rows import ALL_ROWS, inputs
-from option_rows.row import Outcome
+from option_rows.row import Outcome, Row
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "every-option.md")
 COLUMNS = 120
@@ -46,12 +48,12 @@ def documented_exits(path, folder, command):
     return {int(code) for item in re.findall(r"^\\fB([\d, ]+)\\fR$", section, re.MULTILINE) for code in item.split(",")}
 
 
-def coverage_complaints(there):
+def coverage_complaints(there, all_rows):
     """Every flag has a row, every row a flag that is there and that stands in its line."""
-    for command in sorted(set(ALL_ROWS) - set(there)):
+    for command in sorted(set(all_rows) - set(there)):
         yield f"rows of a command that there is not: {command}"
     for command, flags in there.items():
-        rows = ALL_ROWS.get(command, [])
+        rows = all_rows.get(command, [])
         shown = {flag for row in rows for flag in row.flags.split()}
         for flag in flags:
             if flag not in shown:
@@ -156,7 +158,35 @@ def page_complaints(text):
             yield "docs/every-option.md is not made of these rows: every_option.py IMGPIPE --write"
 
 
+def check():
+    """What is wrong with a table is found, and so is a row that is not so."""
+    row = Row("-q --quiet", "imgpipe info a {}", "nothing", lambda r: r.out == "")
+    there = {"info": ["-q", "--quiet"]}
+    assert not list(coverage_complaints(there, {"info": [row]}))
+    for flags, rows in ((["-q", "--quiet", "-v"], [row]), (["-q"], [row]), (["-q", "--quiet"], []),
+                        (["-q", "--quiet"], [dataclasses.replace(row, line="imgpipe info a -q")]),
+                        (["-q", "--quiet"], [dataclasses.replace(row, line="imgpipe a {}")])):
+        assert list(coverage_complaints({"info": flags}, {"info": rows})), rows
+    assert list(coverage_complaints(there, {"info": [row], "other": [row]}))
+    with tempfile.TemporaryDirectory() as work:
+        made, path = (os.path.join(work, name) for name in ("inputs", "bin"))
+        os.mkdir(made)
+        os.mkdir(path)
+        with open(os.path.join(path, "imgpipe"), "w", encoding="utf-8") as program:
+            program.write('#!/bin/sh\necho "$@"\n[ "$3" = -q ]\n')
+        os.chmod(program.name, 0o755)
+        said = dataclasses.replace(row, check=lambda r: r.out == "info a -q\n")
+        trials = [(said, "-q", True), (said, "--quiet", False), (row, "-q", False),
+                  (dataclasses.replace(said, code=1), "-q", False),
+                  (dataclasses.replace(said, check=lambda r: r.bytes("none")), "-q", False)]
+        for number, (trial_row, flag, right) in enumerate(trials):
+            assert (trial(path, made, number, trial_row, flag)[1] is None) == right, trial_row
+    return 0
+
+
 def main(arguments):
+    if arguments == ["--check"]:
+        return check()
     if len(arguments) not in (1, 2) or arguments[1:] not in ([], ["--write"]):
         print(__doc__, file=sys.stderr)
         return 2
@@ -168,7 +198,7 @@ def main(arguments):
         path = os.path.join(work, "bin")
         os.mkdir(path)
         os.symlink(os.path.abspath(arguments[0]), os.path.join(path, "imgpipe"))
-        complaints = list(coverage_complaints(commands_and_flags(path, work))) + list(page_complaints(page()))
+        complaints = list(coverage_complaints(commands_and_flags(path, work), ALL_ROWS)) + list(page_complaints(page()))
         wrong, count = check_rows(path, work)
     for complaint in complaints + wrong:
         print("every_option: " + complaint)

@@ -2,6 +2,7 @@
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import typing
 
@@ -40,6 +41,8 @@ class Outcome:
         self.code = ended.returncode
         self.raw = ended.stdout
         self.out, self.err = (text.decode(errors="replace") for text in (ended.stdout, ended.stderr))
+        # A program with sanitizers says in bench that it is one.
+        self.err = re.sub("imgpipe: warning: this build has sanitizers.*\n", "", self.err)
 
     def run(self, line, terminal=False):
         return Outcome(self.folder, self.path, line, terminal)

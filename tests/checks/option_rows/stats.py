@@ -50,7 +50,7 @@ ROWS = [
         lambda r: inputs_of(r) == TREE[2:]),
     Row("-j --jobs", "imgpipe stats in -r {} 1 --json -", "the same statistics one image at a time",
         lambda r: r.out == r.run("imgpipe stats in -r --jobs 3 --json - -q").out),
-    Row("--memory", "imgpipe stats in -r --memory 64M --json -", "the same statistics within 64 MiB; 1K is refused",
+    Row("--memory", "imgpipe stats in -r --memory 256M --json -", "the same statistics within 256 MiB; 1K is refused",
         lambda r: r.out == r.run("imgpipe stats in -r --json - -q").out and
         r.run("imgpipe stats in --memory 1K").code == 2),
     Row("--fail-fast", "imgpipe stats mixed --include 'c*' --fail-fast", "the table says why it ended",
