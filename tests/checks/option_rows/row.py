@@ -2,6 +2,7 @@
 import dataclasses
 import json
 import os
+import pty
 import re
 import subprocess
 import typing
@@ -90,11 +91,8 @@ class Outcome:
 
 
 def on_terminal(run, folder, environment):
-    """(exit code, what a terminal of 80 columns got of stdout and stderr)."""
-    import pty
-    import termios
+    """(exit code, what a terminal got of stdout and stderr)."""
     main, other = pty.openpty()
-    termios.tcsetwinsize(other, (24, 80)) if hasattr(termios, "tcsetwinsize") else None
     with subprocess.Popen(run, cwd=folder, env=environment, stdin=other, stdout=other, stderr=other) as process:
         os.close(other)
         shown = b""

@@ -1,11 +1,12 @@
 """imgpipe stats."""
+import json
+
 from . import talk
 from .row import Row
 
 
 def inputs_of(outcome, name="o.ndjson"):
     """Of the images that were counted, by --per-image o.ndjson."""
-    import json
     return sorted(line["input"] for line in map(json.loads, outcome.lines(name)) if line["status"] == "counted")
 
 
