@@ -42,5 +42,8 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 
 // Writes text to stdout at once. Throws Error(output) when stdout does not take it.
 void print_text(const std::string& text);
+// The table, on stderr where stdout has an image or JSON, unless stderr has JSON too. Throws Error(output)
+// for stdout alone: a table that nobody can read does not make what is on stdout any worse.
+void print_table(const std::string& table, bool stdout_is_taken);
 
 }  // namespace imgpipe

@@ -1,6 +1,9 @@
 // The exit codes, as docs/options.md lists them.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "images/error.h"
 
 namespace imgpipe {
@@ -14,6 +17,21 @@ enum ExitCode : int {
   kExitDifference = 5,
   kExitSignalBase = 128,
 };
+
+// What they mean, for man pages; of kExitSignalBase those that it makes of SIGINT and SIGTERM.
+struct ExitMeaning {
+  ExitCode code;
+  std::string_view name;
+  std::string_view meaning;
+};
+inline constexpr std::array<ExitMeaning, 7> kExitMeanings{
+    {{kExitDone, "0", "done"},
+     {kExitInput, "1", "an input failed (the others of a batch are written), or memory was short"},
+     {kExitUsage, "2", "usage: what cannot be meant, or nothing to do"},
+     {kExitDevice, "3", "the device asked for cannot be used"},
+     {kExitOutput, "4", "the output side is broken (full, read-only, a closed pipe)"},
+     {kExitDifference, "5", "something differs from the sequential reference"},
+     {kExitSignalBase, "130, 143", "stopped by a signal"}}};
 
 [[nodiscard]] constexpr int exit_code_of(ErrorKind kind) {
   switch (kind) {

@@ -84,7 +84,9 @@ class ImageRun {
     if (wants_page(options_)) page_ = make_report_page(options_, outcome, ranges, std::move(warnings_));
     give_report(report);
     if (report.identical) return kExitDone;
-    log_error(input_name(options_.input) + ": " + report.implementation + " differs from the reference");
+    const std::string wrong =
+        input_name(options_.input) + ": " + report.implementation + " differs from the reference";
+    log_error(wrong, subject_of(wrong, options_));
     return kExitDifference;
   }
 
@@ -109,7 +111,7 @@ class ImageRun {
     keep_for_page(options_, wishes);
     Outcome outcome = image_.run(*engine_, std::move(wishes));
     for (const ImageNote& note : image_.notes()) {
-      (is_notice(note.about) ? log_notice : log_warning)(note.text);
+      (is_notice(note.about) ? log_notice : log_warning)(note.text, subject_of(note.text, options_));
       warnings_.push_back(note.text);
     }
     image_.write();
@@ -135,8 +137,10 @@ class ImageRun {
   void read_page() {
     const PageList list = naming(input_name(options_.input),
                                  [&] { return PageList(options_.input, options_.decode, InputKind::any); });
-    if (const std::string damage = list.warning(); !damage.empty())
-      log_warning(input_name(options_.input) + ": " + damage);
+    if (const std::string damage = list.warning(); !damage.empty()) {
+      const std::string text = input_name(options_.input) + ": " + damage;
+      log_warning(text, subject_of(text, options_));
+    }
     if (ImageStream* const stream = list.stream()) return read_image(*stream);
     const PageRange range =
         naming(input_name(options_.input), [&] { return chosen_pages(*options_.pages, list.size()); });
@@ -184,7 +188,7 @@ class ImageRun {
     if (options_.talk.quiet) return;
     const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
     const std::string table = image_report_table(report, facts_, wants_color(fd, options_.talk.no_color));
-    print_report(table, stdout_is_taken_);
+    print_table(table, stdout_is_taken_);
   }
 
   Timeline::Clock::time_point start_ = Timeline::Clock::now();  // before anything else

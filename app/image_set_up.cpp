@@ -1,7 +1,5 @@
 #include "app/image_set_up.h"
 
-#include <unistd.h>
-
 #include "app/batch/batch_files.h"
 #include "app/devices/calibration.h"
 #include "app/image_settings.h"
@@ -41,16 +39,15 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
   check_results_writable(options);
 }
 
+LogSubject subject_of(const std::string& reason, const ProcessOptions& options) {
+  return subject_of(reason, input_name(options.input), output_name(options.output));
+}
+
 void say_plan(const Plan& plan) {
   std::string steps;
   for (const Step& step : plan.steps) steps += " " + step.label;
   log_detail("steps:" + (steps.empty() ? " none" : steps) + " (* put in by the plan)");
   for (const std::string& note : plan.notes) log_detail(note);
-}
-
-void print_report(const std::string& table, bool image_on_stdout) {
-  if (!image_on_stdout) return naming("stdout", [&] { print_text(table); });
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
 }
 
 EngineChoice::EngineChoice(const ProcessOptions& options, const EngineFactory& factory)

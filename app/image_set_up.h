@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/command.h"
+#include "app/log_subject.h"
 #include "app/options/options.h"
 #include "app/result_files.h"
 #include "pipeline/device.h"
@@ -18,12 +19,10 @@ namespace imgpipe {
 void refuse_what_is_for_a_batch(const ProcessOptions& options);
 // Input, output and results against each other, and whether the output and results may be written at all.
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use);
+// Of a message about the one input.
+[[nodiscard]] LogSubject subject_of(const std::string& reason, const ProcessOptions& options);
 // What the plan does, for --verbose.
 void say_plan(const Plan& plan);
-
-// The table, on stderr where stdout has the image. Throws Error(output) for stdout alone: a report that
-// nobody can read does not make the image on stdout any worse.
-void print_report(const std::string& table, bool image_on_stdout);
 
 // The device of one input. With auto its size decides where there is a device; a device asked for is made
 // ready while the file is read.

@@ -1,5 +1,7 @@
 #include "app/log.h"
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -10,47 +12,114 @@
 namespace imgpipe {
 namespace {
 
-std::shared_ptr<spdlog::logger> make_logger(Verbosity verbosity, bool color) {
-  auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(color ? spdlog::color_mode::always
-                                                                          : spdlog::color_mode::never);
-  sink->set_color(spdlog::level::critical, sink->green);  // log_always()
+using Level = spdlog::level::level_enum;
+using Clock = std::chrono::system_clock;
+
+LogFormat format_now = LogFormat::text;
+
+std::shared_ptr<spdlog::logger> make_logger(const LogSettings& settings) {
+  const bool text = settings.format == LogFormat::text;
+  auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(
+      text && settings.color ? spdlog::color_mode::always : spdlog::color_mode::never);
+  sink->set_color(Level::critical, sink->green);  // log_always()
   auto made = std::make_shared<spdlog::logger>("imgpipe", std::move(sink));
-  made->set_pattern("%^imgpipe:%$ %v");
-  made->set_level(verbosity == Verbosity::verbose  ? spdlog::level::debug
-                  : verbosity == Verbosity::normal ? spdlog::level::info
-                                                   : spdlog::level::warn);
+  made->set_pattern(text ? "%^imgpipe:%$ %v" : "%v");
+  made->set_level(settings.verbosity == Verbosity::verbose  ? Level::debug
+                  : settings.verbosity == Verbosity::normal ? Level::info
+                                                            : Level::warn);
   return made;
 }
 
 std::shared_ptr<spdlog::logger>& logger() {
-  static std::shared_ptr<spdlog::logger> instance = make_logger(Verbosity::normal, false);
+  static std::shared_ptr<spdlog::logger> instance = make_logger({});
   return instance;
+}
+
+std::string_view name_of(Level level) {
+  switch (level) {
+    case Level::err:
+      return "error";
+    case Level::warn:
+      return "warning";
+    case Level::debug:
+      return "debug";
+    default:
+      return "info";
+  }
+}
+
+void say_json(Level level, const LogLine& line) {
+  if (logger()->should_log(level)) logger()->log(level, "{}", json_line(line, Clock::now()));
+}
+
+void say(Level level, std::string_view text, const LogSubject& subject) {
+  if (format_now == LogFormat::text)
+    return logger()->log(level, "{}{}", level == Level::warn ? "warning: " : "", text);
+  say_json(level,
+           {.level = name_of(level), .event = "message", .message = text, .subject = &subject, .counts = {}});
+}
+
+void say_counts(std::string_view event, std::string_view text, const RunCounts& counts) {
+  say_json(Level::info, {.level = name_of(Level::info),
+                         .event = event,
+                         .message = text,
+                         .subject = nullptr,
+                         .counts = &counts});
 }
 
 }  // namespace
 
-void set_up_log(Verbosity verbosity, bool color) {
-  logger() = make_logger(verbosity, color);
+void set_up_log(const LogSettings& settings) {
+  format_now = settings.format;
+  logger() = make_logger(settings);
 }
 
-void log_error(std::string_view text) {
-  logger()->error("{}", text);
+LogFormat log_format() {
+  return format_now;
 }
 
-void log_warning(std::string_view text) {
-  logger()->warn("warning: {}", text);
+void log_error(std::string_view text, const LogSubject& subject) {
+  say(Level::err, text, subject);
 }
 
-void log_notice(std::string_view text) {
-  logger()->info("{}", text);
+void log_warning(std::string_view text, const LogSubject& subject) {
+  say(Level::warn, text, subject);
+}
+
+void log_notice(std::string_view text, const LogSubject& subject) {
+  say(Level::info, text, subject);
 }
 
 void log_always(std::string_view text) {
-  logger()->log(spdlog::level::critical, "{}", text);
+  say(Level::critical, text, {});
 }
 
-void log_detail(std::string_view text) {
-  logger()->debug("{}", text);
+void log_detail(std::string_view text, const LogSubject& subject) {
+  say(Level::debug, text, subject);
+}
+
+void log_progress(std::string_view text, const RunCounts& counts) {
+  if (format_now == LogFormat::text) return say(Level::info, text, {});
+  say_counts("progress", text, counts);
+}
+
+void log_summary(std::string_view text, const RunCounts& counts) {
+  if (format_now == LogFormat::json) say_counts("summary", text, counts);
+}
+
+void log_error_without_memory(std::string_view text) noexcept {
+  std::array<char, 512> line{};
+  const int length = static_cast<int>(text.size());
+  const int all =
+      format_now == LogFormat::text
+          ? std::snprintf(line.data(), line.size(), "imgpipe: %.*s\n", length, text.data())
+          : std::snprintf(line.data(), line.size(),
+                          R"({"schema":"%s","time":"%s","level":"error","event":"message","message":"%.*s",)"
+                          R"("input":null,"output":null,"reason":null,"progress":null})"
+                          "\n",
+                          kLogSchemaId.data(), time_text(Clock::now()).data(), length, text.data());
+  if (all <= 0 || static_cast<std::size_t>(all) >= line.size()) return;
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(all));
 }
 
 bool wants_color(int fd, bool no_color_option) {

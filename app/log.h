@@ -1,22 +1,40 @@
-// One line a message on stderr, each beginning with "imgpipe: ". The only user of spdlog.
+// Messages on stderr, one line each: text that begins with "imgpipe: ", or a JSON object (docs/json.md). The
+// only user of spdlog.
 #pragma once
 
-#include <string>
 #include <string_view>
+
+#include "app/log_line.h"
 
 namespace imgpipe {
 
 enum class Verbosity { quiet, normal, verbose };
+enum class LogFormat { text, json };
 
-// quiet: errors and warnings only, no notices and no tables; verbose: what is done and why as well.
-void set_up_log(Verbosity verbosity, bool color);
+struct LogSettings {
+  // quiet: errors and warnings only, no notices and no tables; verbose: what is done and why as well.
+  Verbosity verbosity = Verbosity::normal;
+  bool color = false;  // of text
+  LogFormat format = LogFormat::text;
+};
+void set_up_log(const LogSettings& settings);
+[[nodiscard]] LogFormat log_format();
 
-// The text must be printable (images/text.h); these add the prefix and the newline.
-void log_error(std::string_view text);
-void log_warning(std::string_view text);
-void log_notice(std::string_view text);  // what is as it must be and worth knowing; not with -q
-void log_always(std::string_view text);  // what a run never leaves unsaid, with -q too
-void log_detail(std::string_view text);  // with -v only
+// The text must be printable (images/text.h); these add what stands before it, and the newline.
+void log_error(std::string_view text, const LogSubject& subject = {});
+void log_warning(std::string_view text, const LogSubject& subject = {});
+void log_notice(std::string_view text,
+                const LogSubject& subject = {});  // what is as it must be and worth knowing; not with -q
+void log_always(std::string_view text);           // what a run never leaves unsaid, with -q too
+void log_detail(std::string_view text, const LogSubject& subject = {});  // with -v only
+
+// How far a run is; not with -q.
+void log_progress(std::string_view text, const RunCounts& counts);
+// What a run came to, where a program reads along: text has the table. Not with -q.
+void log_summary(std::string_view text, const RunCounts& counts);
+
+// An error where there may be no memory for its line. The text has no character that JSON escapes.
+void log_error_without_memory(std::string_view text) noexcept;
 
 // True when `fd` is a terminal and neither --no-color nor NO_COLOR (no-color.org) speaks against colour.
 [[nodiscard]] bool wants_color(int fd, bool no_color_option);

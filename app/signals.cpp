@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <string_view>
 
 #include <unistd.h>
 
 #include "app/exit_code.h"
+#include "app/log.h"
 #include "images/files/temporary_file.h"
 
 namespace imgpipe {
@@ -46,8 +46,7 @@ void on_signal(int signal) {
     std::free(some);
   }
   if (!no_memory) before_terminate();
-  constexpr std::string_view kLine = "imgpipe: not enough memory\n";
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  log_error_without_memory("not enough memory");
   remove_temporary_files();
   ::_exit(kExitInput);
 }

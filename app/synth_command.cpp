@@ -45,7 +45,8 @@ int run_synth(const SynthOptions& options) {
   writer->write_rows(image.untyped_view());
   const EncodedFile file = writer->finish();
   naming(output_name(options.output), [&] { write_file(options.output, file.parts); });
-  log_detail("wrote " + std::to_string(file.size_bytes()) + " bytes");
+  log_detail("wrote " + std::to_string(file.size_bytes()) + " bytes",
+             {.input = {}, .output = output_name(options.output), .reason = {}});
   return kExitDone;
 }
 

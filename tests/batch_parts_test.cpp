@@ -33,14 +33,23 @@ TEST(Memory, WhatIsKeptOfEveryImageIsTakenOff) {
   EXPECT_GE(memory_with(0) - memory_with(kImages), kKept + static_cast<std::int64_t>(kImages) * 100);
 }
 
-TEST(ProgressLine, SaysHowFarItIs) {
-  EXPECT_EQ(progress_line({500, 0, 0, 0, 0}, 200), "[                    ] 0/500");
-  EXPECT_EQ(progress_line({500, 250, 2, 2'000'000'000, 10}, 200),
-            "[==========          ] 250/500  25.0 images/s  200.0 MP/s  0:10 left  2 failed");
-  EXPECT_EQ(progress_line({100'000, 10, 0, 10, 10}, 200).substr(23),
-            "10/100000  1.0 images/s  0.0 MP/s  27:46:30 left");
-  EXPECT_EQ(progress_line({500, 500, 0, 0, 1}, 10).size(), 10U);
-  EXPECT_NO_THROW((void)progress_line({0, 0, 0, 0, 0}, 0));
+TEST(ProgressBar, SaysHowFarItIs) {
+  const auto bar = [](std::size_t total, std::size_t done, std::size_t failed, std::int64_t pixels,
+                      double seconds, std::size_t columns) {
+    return progress_bar({.total = total + 7,
+                         .done = done,
+                         .failed = failed,
+                         .skipped = 7,
+                         .pixels = pixels,
+                         .seconds = seconds},
+                        columns);
+  };
+  EXPECT_EQ(bar(500, 0, 0, 0, 0, 200), "[                    ] 0/500");
+  EXPECT_EQ(bar(500, 248, 2, 2'000'000'000, 10, 200),
+            "[==========          ] 250/500  24.8 images/s  200.0 MP/s  0:10 left  2 failed");
+  EXPECT_EQ(bar(100'000, 10, 0, 10, 10, 200).substr(23), "10/100000  1.0 images/s  0.0 MP/s  27:46:30 left");
+  EXPECT_EQ(bar(500, 500, 0, 0, 1, 10).size(), 10U);
+  EXPECT_NO_THROW((void)bar(0, 0, 0, 0, 0, 0));
 }
 
 TEST(Percentile, NearestRank) {
@@ -81,7 +90,8 @@ TEST(BatchTotals, SharesAreOfTheTimeThatEachPartHad) {
   EXPECT_DOUBLE_EQ(parts[0].share, 0.75) << "1.5 s of two workers' second";
   EXPECT_EQ(parts[1].by, "cuda:0");
   EXPECT_DOUBLE_EQ(parts[1].busy_s, 0.15);
-  EXPECT_NE(batch_table(totals, true).find("3 images: 2 done, 0 skipped, 1 failed"), std::string::npos);
+  EXPECT_NE(batch_table(totals, ProcessOptions()).find("3 images: 2 done, 0 skipped, 1 failed"),
+            std::string::npos);
 }
 
 TEST(GrowingFile, GrowsAndSaysWhenItCannot) {

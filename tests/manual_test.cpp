@@ -2,11 +2,18 @@
 // them.
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "app/exit_code.h"
+#include "app/manual/brief_texts.h"
+#include "app/manual/completion_rows.h"
 #include "app/manual/completions.h"
 #include "app/manual/man_page.h"
 #include "app/manual/stage_help.h"
@@ -44,6 +51,38 @@ std::string in_roff(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '-' ? "\\-" : std::string(1, c);
   return out;
+}
+
+// What stands between both, of which `begin` is there.
+std::string part_of(const std::string& text, const std::string& begin, const std::string& end) {
+  const std::size_t at = text.find(begin);
+  EXPECT_NE(at, std::string::npos) << begin;
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + begin.size();
+  return text.substr(from, text.find(end, from) - from);
+}
+
+using Flags = std::set<std::string>;
+
+// A command's letters and names, with their dashes.
+Flags flags_of(const CommandRow& command) {
+  Flags flags;
+  for (const OptionRow& row : command.rows()) {
+    for (const std::string& flag : spelled_flags(row)) flags.insert(flag);
+  }
+  return flags;
+}
+
+// What the pattern's group finds, as it is typed.
+Flags flags_in(const std::string& text, const std::string& pattern, const std::string& dashes = "") {
+  Flags flags;
+  const std::regex of(pattern);
+  for (std::sregex_iterator at(text.begin(), text.end(), of), end; at != end; ++at) {
+    std::string flag = dashes + (*at)[1].str();
+    std::erase(flag, '\\');
+    flags.insert(flag);
+  }
+  return flags;
 }
 
 class Manual : public testing::Test {
@@ -120,11 +159,15 @@ TEST_F(Manual, HelpOfACommandIsItsHelp) {
 TEST_F(Manual, ManPagesSayWhatTheTablesSay) {
   for (const CommandRow& command : command_table()) {
     const std::string page = man_page(command);
-    for (const OptionRow& row : command.rows()) {
-      for (const std::string& flag : spelled_flags(row))
-        EXPECT_NE(page.find("\\fB" + in_roff(flag) + "\\fR"), std::string::npos)
-            << command.name << " " << flag;
+    EXPECT_EQ(flags_in(part_of(page, ".SH OPTIONS\n", ".SH "), "\\\\fB((?:\\\\-)+[a-z\\\\-]+)\\\\fR"),
+              flags_of(command))
+        << command.name;
+    std::string codes;
+    for (const ExitMeaning& exit : kExitMeanings) {
+      if (std::ranges::find(command.exits, exit.code) != command.exits.end())
+        codes += ".TP\n\\fB" + std::string(exit.name) + "\\fR\n" + in_roff(std::string(exit.meaning)) + "\n";
     }
+    EXPECT_EQ(part_of(page, ".SH EXIT STATUS\n", ".SH "), codes) << command.name;
     for (const char* section : {".TH ", ".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n", ".SH OPTIONS\n",
                                 ".SH EXIT STATUS\n", ".SH SEE ALSO\n"}) {
       EXPECT_NE(page.find(section), std::string::npos) << section;
@@ -158,24 +201,73 @@ TEST_F(Manual, FormattersTakeManPages) {
   }
 }
 
-TEST_F(Manual, CompletionsKnowEveryOptionStageAndCommand) {
+TEST_F(Manual, CompletionsKnowEachCommandsOptionsAndNoOthers) {
+  const std::string bash_script = part_of(bash_completion(), "_imgpipe_flags() {", "\n}\n");
+  const std::string bash_options = part_of(bash_completion(), "_imgpipe_option() {", "\n}\n");
+  const std::string zsh = part_of(zsh_completion(), "_imgpipe_arguments() {", "\n}\n");
+  std::istringstream fish_lines(fish_completion());
+  std::map<std::string, std::string> fish;  // by command
+  for (std::string line; std::getline(fish_lines, line);) {
+    if (line.find("'__imgpipe_is ") != std::string::npos)
+      fish[part_of(line, "'__imgpipe_is ", "'")] += part_of(line, "'__imgpipe_is ", " -d ") + "\n";
+  }
+  for (const CommandRow& command : command_table()) {
+    const std::string name(command.name);
+    const Flags wanted = flags_of(command);
+    EXPECT_EQ(flags_in(part_of(bash_script, "    \"" + name + "\") echo \"", "\""), "(-[a-z-]+)"), wanted)
+        << name;
+    EXPECT_EQ(flags_in(part_of(zsh, "    ('" + name + "')\n", ";;"), "'\\*(-[a-z-]+)"), wanted) << name;
+    const std::string of_fish = fish[name.empty() ? "main" : name];
+    Flags fish_flags = flags_in(of_fish, " -l ([a-z-]+)", "--");
+    fish_flags.merge(flags_in(of_fish, " -s ([a-z])", "-"));
+    EXPECT_EQ(fish_flags, wanted) << name;
+    Flags with_values;
+    for (const OptionRow& row : command.rows()) {
+      if (row.value == nullptr) continue;
+      for (const std::string& flag : spelled_flags(row)) with_values.insert(flag);
+    }
+    EXPECT_EQ(flags_in(bash_options, "\"" + name + " (-[a-z-]+)\""), with_values) << name;
+  }
+  EXPECT_EQ(fish.size(), command_table().size());
+}
+
+TEST_F(Manual, CompletionsDescribeOptionsInAFewWords) {
+  for (const CommandRow& command : command_table()) {
+    for (const OptionRow& row : command.rows()) {
+      const std::string text = short_help(row);
+      const std::string of = std::string(command.name) + " " + row.flags + ": " + text;
+      EXPECT_GE(std::ranges::count(text, ' '), 1) << of;
+      EXPECT_LE(text.size(), 70U) << of;
+      EXPECT_EQ(text.find_first_of("[]'\"`$\\{}*?!:"), std::string::npos) << of;
+      const std::string last = text.substr(text.rfind(' ') + 1);
+      for (const char* word :
+           {"a", "the", "of", "as", "by", "or", "and", "with", "to", "for", "in", "from", "such"})
+        EXPECT_NE(last, word) << of;
+      // A text of its own, or all of the help's first clause.
+      if (text == brief_text(option_name(row))) continue;
+      EXPECT_TRUE(row.help.starts_with(text)) << of;
+      const std::string rest = row.help.substr(std::min(text.size(), row.help.size()));
+      const std::size_t next = rest.find_first_not_of(", ");
+      EXPECT_TRUE(next == std::string::npos || std::string(";:.(").find(rest[next]) != std::string::npos)
+          << of;
+    }
+  }
+  for (const BriefText& brief : brief_texts()) {
+    const bool known = std::ranges::any_of(command_table(), [&](const CommandRow& command) {
+      return std::ranges::any_of(command.rows(),
+                                 [&](const OptionRow& row) { return option_name(row) == brief.option; });
+    });
+    EXPECT_TRUE(known) << brief.option;
+  }
+}
+
+TEST_F(Manual, CompletionsKnowEveryStageAndCommand) {
   const std::string bash_script = bash_completion();
   const std::string zsh = zsh_completion();
   const std::string fish = fish_completion();
   for (const CommandRow& command : command_table()) {
     for (const std::string& script : {bash_script, zsh, fish})
       EXPECT_NE(script.find(command.name), std::string::npos) << command.name;
-    const std::string fish_name = command.name.empty() ? "main" : std::string(command.name);
-    for (const OptionRow& row : command.rows()) {
-      for (const std::string& flag : spelled_flags(row)) {
-        EXPECT_NE(bash_script.find(flag), std::string::npos) << flag;
-        EXPECT_NE(zsh.find("'*" + flag), std::string::npos) << flag;
-        const std::string fish_flag =
-            flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
-        EXPECT_NE(fish.find(fish_flag + " "), std::string::npos) << flag;
-      }
-      EXPECT_NE(fish.find("'__imgpipe_is " + fish_name + "'"), std::string::npos);
-    }
   }
   for (const Stage* stage : selectable_stages()) {
     for (const Parameter& row : stage->parameters) {
@@ -239,8 +331,8 @@ TEST_F(Completion, OffersOptions) {
   EXPECT_EQ(offered("imgpipe in.png out.png --st"), (Words{"--stages", "--stretch"}));
   EXPECT_EQ(offered("imgpipe bench --st"), (Words{"--stage", "--study"}));
   EXPECT_EQ(offered("imgpipe --no-"), (Words{"--no-orient", "--no-clobber", "--no-color"}));
-  EXPECT_EQ(offered("imgpipe devices --"),
-            (Words{"--json", "--calibrate", "--quiet", "--verbose", "--no-color", "--version", "--help"}));
+  EXPECT_EQ(offered("imgpipe devices --"), (Words{"--json", "--calibrate", "--quiet", "--verbose",
+                                                  "--no-color", "--log-format", "--version", "--help"}));
   for (const CommandRow& command : command_table()) {
     const Words words = offered(full_name(command) + " -");
     for (const OptionRow& row : command.rows()) {

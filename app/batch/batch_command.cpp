@@ -6,7 +6,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/batch/batch_files.h"
@@ -73,20 +72,12 @@ void refuse_what_is_for_one_image(const ProcessOptions& options) {
   }
 }
 
-// True when stdout and stderr are one terminal, pipe or file.
-bool streams_are_one() {
-  struct stat out {};
-  struct stat err {};
-  return ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
-         out.st_ino == err.st_ino;
-}
-
 class BatchRun {
  public:
   explicit BatchRun(const ProcessOptions& options)
       : options_(options),
         files_(find_batch_files(options)),
-        progress_(!options.talk.quiet),
+        progress_(Progress::way_here(!options.talk.quiet)),
         reports_(options) {
     check_results(options, files_);
     check_results_replaceable(options, files_.files, files_.names_of_all_shards);
@@ -110,7 +101,7 @@ class BatchRun {
     if (nothing && !files_.list_is_empty && !options_.batch.dry_run)
       throw Error(ErrorKind::usage, nothing_found_text(options_, files_));
     for (const std::string& pattern : files_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : files_.problems) log_error(problem.text());
+    for (const PathProblem& problem : files_.problems) log_error(problem.text(), problem.subject());
     if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
     if (options_.batch.dry_run) return print_plan();
     reports_.open(!files_.files.empty(), totals_);
@@ -205,8 +196,7 @@ class BatchRun {
       if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
       reports_.flush();
       for (const std::string& note : batch_->take_notes()) say_warning(note);
-      progress_.show({files_.files.size(), totals_.done + totals_.failures.size(), totals_.failures.size(),
-                      totals_.pixels, std::chrono::duration<double>(Clock::now() - start_).count()});
+      progress_.show(totals_.counts(std::chrono::duration<double>(Clock::now() - start_).count()));
       if (signals.received() == 0) continue;
       if (!deadline) {
         deadline = Clock::now() + kGraceTime;
@@ -223,14 +213,15 @@ class BatchRun {
     has_ended_[result.item] = true;
     is_done_[result.item] = !result.failed;
     totals_.add(result, file);
-    for (const std::string& warning : result.warnings) say_warning(warning);
+    for (const std::string& warning : result.warnings) say_warning(warning, &file);
     if (!result.failed && totals_.reduced.images == 1 && result.depth_loss != DepthLoss::none)
       say_warning(printable(file.input) + ": " +
-                  depth_warning(result.depth_loss, result.header.bits_per_sample, file.format) +
-                  "; further images like it are counted");
+                      depth_warning(result.depth_loss, result.header.bits_per_sample, file.format) +
+                      "; further images like it are counted",
+                  &file);
     if (result.failed) {
       progress_.clear();
-      log_error(result.reason);
+      log_error(result.reason, subject_of(result.reason, file));
     }
     reports_.add(file, result);
   }
@@ -249,18 +240,15 @@ class BatchRun {
     for (const std::size_t i : missing) {
       totals_.add_lost(*done[i]);
       reports_.add_lost(*done[i]);
+      const std::string text = printable(outputs[i]) + ": " + kLostReason;
+      log_error(text, subject_of(text, *done[i]));
     }
     outputs_lost_ = missing.size();
-    if (missing.empty()) return;
-    const std::string gone = missing.size() == 1 ? " output was" : " outputs were";
-    log_error(printable(options_.output) + ": " + std::to_string(missing.size()) + gone + " written and " +
-              (missing.size() == 1 ? "is" : "are") + " gone: removed while the batch ran, such as " +
-              printable(done[missing.front()]->output));
   }
 
-  void say_warning(const std::string& text) {
+  void say_warning(const std::string& text, const BatchFile* file = nullptr) {
     progress_.clear();
-    log_warning(text);
+    log_warning(text, file == nullptr ? LogSubject() : subject_of(text, *file));
   }
 
   // What is still on its way after the time of grace is dropped: its threads cannot be ended one by one.
@@ -308,11 +296,10 @@ class BatchRun {
   // What is open already, and stdout.
   void finish_reports() {
     const std::optional<Error> error = error_of([&] { reports_.close(totals_, not_done()); });
-    if (!options_.talk.quiet) {
-      // A report on stdout stands there alone.
-      const bool elsewhere = reports_to_stdout(options_.report_files);
-      print_report(batch_table(totals_, !elsewhere && !streams_are_one()), elsewhere);
-    }
+    log_summary(batch_head(totals_), totals_.counts(totals_.wall_s));
+    // A report on stdout stands there alone.
+    if (!options_.talk.quiet)
+      print_table(batch_table(totals_, options_), reports_to_stdout(options_.report_files));
     if (error) throw Error(*error);
   }
 

@@ -6,15 +6,15 @@
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
+#include "app/standard_streams.h"
 #include "app/version.h"
+#include "images/names.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kMostFailuresShown = 20;
 
 std::string megabytes(std::int64_t bytes) {
   return number(static_cast<double>(bytes) / 1e6, 1) + " MB";
@@ -49,20 +49,15 @@ std::string bottleneck(const BatchTotals& totals) {
   return "none is busy all the time";
 }
 
-std::string failed_text(const BatchTotals& totals) {
-  std::string text = "\nfailed:\n";
-  std::size_t shown = 0;
-  for (const PathProblem& problem : totals.problems) {
-    if (shown++ < kMostFailuresShown) text += "  " + problem.text() + "\n";
-  }
-  for (const BatchFailure& failure : totals.failures) {
-    if (shown++ < kMostFailuresShown) text += "  " + failure.reason() + "\n";
-  }
-  if (shown > kMostFailuresShown) {
-    text += "  and " + std::to_string(shown - kMostFailuresShown) +
-            " more (see --failed-out and --report FILE.ndjson)\n";
-  }
-  return text;
+// Where failures can be found, but for stderr: each was told there as it came.
+std::string failed_text(const ProcessOptions& options) {
+  std::vector<std::string> files;
+  if (!options.batch.failed_file.empty()) files.push_back(printable(options.batch.failed_file));
+  for (const std::string& file : options.report_files) files.push_back(output_name(file));
+  if (files.empty())
+    return "failed: each is told on stderr; --failed-out FILE and --report FILE.ndjson keep them\n";
+  const std::vector<std::string_view> names(files.begin(), files.end());
+  return "failed: each is told on stderr, and in " + joined(names) + "\n";
 }
 
 Json options_of_batch(const ProcessOptions& options) {
@@ -123,8 +118,12 @@ std::string_view kind_of_error(ErrorKind kind) {
   return "output";
 }
 
-std::string batch_table(const BatchTotals& totals, bool list_failures) {
-  std::string out = counts_text(totals) + ", in " + number(totals.wall_s, 2) + " s";
+std::string batch_head(const BatchTotals& totals) {
+  return counts_text(totals) + ", in " + number(totals.wall_s, 2) + " s";
+}
+
+std::string batch_table(const BatchTotals& totals, const ProcessOptions& options) {
+  std::string out = batch_head(totals);
   if (totals.wall_s > 0 && totals.done > 0) {
     out += ": " + number(static_cast<double>(totals.done) / totals.wall_s, 1) + " images/s, " +
            number(static_cast<double>(totals.pixels) / 1e6 / totals.wall_s, 1) + " MP/s, read " +
@@ -160,7 +159,7 @@ std::string batch_table(const BatchTotals& totals, bool list_failures) {
   out += noted_text(totals.reduced, " had more than 8 bits a sample, which became 8");
   out += noted_text(totals.profiles_dropped, " had a colour profile that is not kept");
   out += noted_text(totals.metadata_dropped, " had metadata that is not kept");
-  if (list_failures && totals.failed() > 0) out += failed_text(totals);
+  if (totals.failed() > 0) out += failed_text(options);
   return out;
 }
 

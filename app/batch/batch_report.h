@@ -11,8 +11,10 @@
 
 namespace imgpipe {
 
-// `list_failures`: where they have not been shown yet, one by one as they came.
-[[nodiscard]] std::string batch_table(const BatchTotals& totals, bool list_failures);
+// "200 images: 198 done, 0 skipped, 2 failed, in 2.36 s"
+[[nodiscard]] std::string batch_head(const BatchTotals& totals);
+// Failures have been told one by one as they came: here is where else they are.
+[[nodiscard]] std::string batch_table(const BatchTotals& totals, const ProcessOptions& options);
 [[nodiscard]] std::string batch_json(const BatchTotals& totals, const ProcessOptions& options);
 
 // "input": the kind of a failure, as every report of a batch names it.

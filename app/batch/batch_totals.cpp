@@ -26,15 +26,11 @@ std::int64_t union_ns(const std::vector<Interval>& intervals) {
 }  // namespace
 
 SplitReason split_reason(const std::string& reason, const BatchFile& file) {
-  using enum BatchFailure::About;
-  for (const auto& [about, path] : {std::pair(output, &file.output), std::pair(input, &file.input)}) {
-    const std::string beginning = printable(*path) + ": ";
-    if (reason.starts_with(beginning)) return {about, reason.substr(beginning.size())};
-    // "PATH, page 3: why"
-    const std::string of_page = printable(*path) + ", ";
-    if (reason.starts_with(of_page + "page ")) return {about, reason.substr(of_page.size())};
-  }
-  return {neither, reason};
+  return split_reason(reason, printable(file.input), printable(file.output));
+}
+
+LogSubject subject_of(const std::string& reason, const BatchFile& file) {
+  return subject_of(reason, printable(file.input), printable(file.output));
 }
 
 std::string BatchFailure::reason() const {
@@ -78,6 +74,15 @@ void BatchTotals::add_lost(const BatchFile& file) {
                       .kind = ErrorKind::output,
                       .about = BatchFailure::About::output,
                       .reason_alone = &*kept});
+}
+
+RunCounts BatchTotals::counts(double seconds) const {
+  return {.total = images + problems.size(),
+          .done = done,
+          .failed = failed(),
+          .skipped = skipped,
+          .pixels = pixels,
+          .seconds = seconds};
 }
 
 std::vector<double> BatchTotals::image_ms() const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/batch/batch_files.h"
+#include "app/log_subject.h"
 #include "app/options/options.h"
 #include "pipeline/batch/batch.h"
 
@@ -20,8 +21,9 @@ namespace imgpipe {
 struct BatchFailure {
   const BatchFile* file = nullptr;
   ErrorKind kind = ErrorKind::input;
-  enum class About { input, output, neither } about = About::neither;  // the path that the reason is about
-  const std::string* reason_alone = nullptr;                           // without that path
+  using About = SplitReason::About;
+  About about = About::neither;               // the path that the reason is about
+  const std::string* reason_alone = nullptr;  // without that path
 
   [[nodiscard]] std::string reason() const;  // with it
 };
@@ -29,12 +31,9 @@ struct BatchFailure {
 // Of an image that was done, and whose output is gone.
 inline constexpr const char* kLostReason = "was written and is gone: removed while the batch ran";
 
-// A reason says which path it is about: the input, or the output.
-struct SplitReason {
-  BatchFailure::About about = BatchFailure::About::neither;
-  std::string alone;  // without that path
-};
 [[nodiscard]] SplitReason split_reason(const std::string& reason, const BatchFile& file);
+// Of a message about that file.
+[[nodiscard]] LogSubject subject_of(const std::string& reason, const BatchFile& file);
 
 // Collects the results of a batch as they come.
 class BatchTotals {
@@ -76,6 +75,7 @@ class BatchTotals {
   std::string note;     // what else is to be said; empty otherwise
 
   [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
+  [[nodiscard]] RunCounts counts(double seconds) const;
   [[nodiscard]] std::size_t not_done() const { return images - skipped - done - failures.size(); }
 
   // What each image took, sorted, milliseconds.

@@ -104,6 +104,10 @@ std::string PathProblem::text() const {
   return printable(path) + ": " + reason;
 }
 
+LogSubject PathProblem::subject() const {
+  return {.input = printable(path), .output = {}, .reason = reason};
+}
+
 PathsFound paths_like(const std::string& pattern, const FolderTest& passed_over) {
   PathsFound found;
   for (const std::string& text : expand_braces(pattern)) Descent(text, passed_over, found);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/log_line.h"
+
 namespace imgpipe {
 
 // What is wrong with a path, for people.
@@ -13,6 +15,7 @@ struct PathProblem {
   std::string reason;
 
   [[nodiscard]] std::string text() const;  // "PATH: reason"
+  [[nodiscard]] LogSubject subject() const;
   bool operator==(const PathProblem&) const = default;
 };
 

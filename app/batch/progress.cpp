@@ -4,9 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "app/report/text_columns.h"
 
 namespace imgpipe {
 namespace {
@@ -35,43 +39,67 @@ std::size_t terminal_columns() {
   return size.ws_col;
 }
 
+// "25.0 images/s", "200.0 MP/s", "0:10 left", what is known of it.
+std::vector<std::string> rate_texts(const RunCounts& counts) {
+  const std::size_t worked = counts.done + counts.failed;
+  if (worked == 0 || counts.seconds <= 0) return {};
+  const double left = static_cast<double>(counts.total - counts.ended());
+  return {number(counts.images_per_s(), 1) + " images/s", number(counts.megapixels_per_s(), 1) + " MP/s",
+          clock_text(left * counts.seconds / static_cast<double>(worked)) + " left"};
+}
+
 }  // namespace
 
-std::string progress_line(const ProgressState& state, std::size_t columns) {
-  const std::size_t filled = state.total == 0 ? kBarColumns : kBarColumns * state.done / state.total;
+std::string progress_bar(const RunCounts& counts, std::size_t columns) {
+  const std::size_t ended = counts.done + counts.failed;
+  const std::size_t total = counts.total - counts.skipped;
+  const std::size_t filled = total == 0 ? kBarColumns : kBarColumns * ended / total;
   std::string line = "[" + std::string(filled, '=') + std::string(kBarColumns - filled, ' ') + "] " +
-                     std::to_string(state.done) + "/" + std::to_string(state.total);
-  if (state.done > 0 && state.seconds > 0) {
-    const double per_second = static_cast<double>(state.done) / state.seconds;
-    std::array<char, 96> rates{};
-    std::snprintf(rates.data(), rates.size(), "  %.1f images/s  %.1f MP/s", per_second,
-                  static_cast<double>(state.pixels) / 1e6 / state.seconds);
-    line += rates.data();
-    line += "  " + clock_text(static_cast<double>(state.total - state.done) / per_second) + " left";
-  }
-  if (state.failed > 0) line += "  " + std::to_string(state.failed) + " failed";
+                     std::to_string(ended) + "/" + std::to_string(total);
+  for (const std::string& text : rate_texts(counts)) line += "  " + text;
+  if (counts.failed > 0) line += "  " + std::to_string(counts.failed) + " failed";
   return line.substr(0, columns);
 }
 
-Progress::Progress(bool wanted) : enabled_(wanted && ::isatty(STDERR_FILENO) == 1) {}
+std::string progress_text(const RunCounts& counts) {
+  std::string text = std::to_string(counts.ended()) + " of " + std::to_string(counts.total) +
+                     " images: " + std::to_string(counts.done) + " done, " + std::to_string(counts.skipped) +
+                     " skipped, " + std::to_string(counts.failed) + " failed";
+  for (const std::string& rate : rate_texts(counts)) text += ", " + rate;
+  return text;
+}
+
+Progress::Way Progress::way_here(bool wanted) {
+  if (!wanted) return Way::none;
+  return log_format() == LogFormat::text && ::isatty(STDERR_FILENO) == 1 ? Way::bar : Way::lines;
+}
+
+Progress::Progress(Way way, SayLine say_line) : way_(way), say_line_(std::move(say_line)) {}
 
 Progress::~Progress() {
   clear();
 }
 
-void Progress::show(const ProgressState& state) {
+void Progress::show(const RunCounts& counts) {
+  if (way_ == Way::bar) return draw(counts);
+  if (way_ == Way::none || counts.seconds - last_line_s_ < kSecondsBetweenLines) return;
+  last_line_s_ = counts.seconds;
+  say_line_(progress_text(counts), counts);
+}
+
+void Progress::draw(const RunCounts& counts) {
   const auto now = std::chrono::steady_clock::now();
-  if (!enabled_ || now - last_ < kBetweenDrawings) return;
-  last_ = now;
+  if (now - last_drawing_ < kBetweenDrawings) return;
+  last_drawing_ = now;
   drawn_ = true;
   // The last column stays free: some terminals wrap behind it.
-  put("\r\x1b[K" + progress_line(state, std::max<std::size_t>(terminal_columns(), 2) - 1));
+  put("\r\x1b[K" + progress_bar(counts, std::max<std::size_t>(terminal_columns(), 2) - 1));
 }
 
 void Progress::clear() {
   if (drawn_) put("\r\x1b[K");
   drawn_ = false;
-  last_ = {};
+  last_drawing_ = {};
 }
 
 }  // namespace imgpipe

@@ -1,39 +1,49 @@
-// The line on a terminal that says how far a batch is.
+// How far a run over many images is: a bar on a terminal, a line now and then elsewhere.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
+
+#include "app/log.h"
 
 namespace imgpipe {
 
-struct ProgressState {
-  std::size_t total = 0, done = 0, failed = 0;  // `done`: with the failed
-  std::int64_t pixels = 0;                      // of the images done
-  double seconds = 0;
-};
+// "[=====>    ] 120/500  85.3 images/s  690 MP/s  0:12 left  2 failed", without those skipped, and never
+// longer than `columns`.
+[[nodiscard]] std::string progress_bar(const RunCounts& counts, std::size_t columns);
+// "130 of 510 images: 118 done, 10 skipped, 2 failed, 85.3 images/s, 690.0 MP/s, 0:12 left"
+[[nodiscard]] std::string progress_text(const RunCounts& counts);
 
-// "[=====>    ] 120/500  85.3 images/s  690 MP/s  0:12 left  2 failed", never longer than `columns`.
-[[nodiscard]] std::string progress_line(const ProgressState& state, std::size_t columns);
-
-// Draws on stderr when that is a terminal, else nothing.
 class Progress {
  public:
-  explicit Progress(bool wanted);
+  enum class Way { none, bar, lines };
+  // On this process's stderr: a bar where that is a terminal for people, else lines.
+  [[nodiscard]] static Way way_here(bool wanted);
+
+  static constexpr double kSecondsBetweenLines = 10;
+  using SayLine = std::function<void(std::string_view text, const RunCounts& counts)>;
+  explicit Progress(Way way, SayLine say_line = log_progress);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Draws the line anew, at most ten times a second.
-  void show(const ProgressState& state);
-  // Takes the line away, for other text to be written.
+  // To be called often; what time it is, `counts` says. Draws the bar anew, at most ten times a second; says
+  // a line when ten seconds have passed since the last one, or since the beginning.
+  void show(const RunCounts& counts);
+  // Takes the bar away, for other text to be written.
   void clear();
 
  private:
-  bool enabled_;
+  void draw(const RunCounts& counts);
+
+  Way way_;
+  SayLine say_line_;
   bool drawn_ = false;
-  std::chrono::steady_clock::time_point last_{};
+  std::chrono::steady_clock::time_point last_drawing_{};
+  double last_line_s_ = 0;
 };
 
 }  // namespace imgpipe

@@ -185,13 +185,27 @@ std::string devices_table(const HostInfo& host, const CudaDevices& cuda, const A
   return out + auto_text(judged);
 }
 
+// All of them, of which the table shows those that hold.
+void say_limits(const HostInfo& host) {
+  for (const ProcessorLimit& limit : host.processor_limits)
+    log_detail("processors by " + limit.source + ": " + number(limit.processors, 2));
+  for (const MemoryBound& bound : host.memory_bounds)
+    log_detail("memory by " + bound.source + ": " + gib(bound.available_bytes) + " of " +
+               gib(bound.limit_bytes) + " available");
+}
+
 }  // namespace
 
 int run_devices(const DevicesOptions& options) {
   const HostInfo host = host_info();
   const CudaDevices cuda = list_cuda_devices();
+  say_limits(host);
   const Auto judged = judge(host, cuda, options.calibrate);
-  print_text(options.json ? devices_json(host, cuda, judged) : devices_table(host, cuda, judged));
+  if (options.json) {
+    print_text(devices_json(host, cuda, judged));
+  } else if (!options.talk.quiet) {
+    print_table(devices_table(host, cuda, judged), false);
+  }
   return kExitDone;
 }
 

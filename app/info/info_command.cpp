@@ -39,7 +39,7 @@ class InfoRun {
     check_result();
     for (const std::string& pattern : found_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : found_.problems) {
-      log_error(problem.text());
+      log_error(problem.text(), problem.subject());
       results_.failures.push_back({printable(problem.path), ErrorKind::input, problem.reason});
     }
     if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
@@ -75,7 +75,7 @@ class InfoRun {
   void look_at(const std::string& path, InputKind kind) {
     const std::string name = path == kStandardStream ? input_name(path) : printable(path);
     const auto fail = [&](ErrorKind error, const std::string& reason) {
-      log_error(name + ": " + reason);
+      log_error(name + ": " + reason, {.input = name, .output = {}, .reason = reason});
       results_.failures.push_back({name, error, reason});
     };
     try {
@@ -94,12 +94,7 @@ class InfoRun {
       naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
     if (options_.process.talk.quiet) return;
-    const std::string table = info_table(results_);
-    if (file == kStandardStream) {
-      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
-    } else {
-      print_text(table);
-    }
+    print_table(info_table(results_), file == kStandardStream);
   }
 
   const InfoOptions& options_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/manual/brief_texts.h"
 #include "app/manual/stage_help.h"
 
 namespace imgpipe {
@@ -15,7 +16,7 @@ Taken taken_by(const OptionRow& row) {
   return value == "DIR" ? Taken::folder : Taken::any;
 }
 
-std::string short_help(std::string_view help) {
+std::string first_clause(std::string_view help) {
   constexpr std::size_t kMost = 70;
   std::size_t end = std::min(help.find_first_of(";:("), help.size());
   end = std::min({end, help.find(". "), help.size()});
@@ -25,6 +26,11 @@ std::string short_help(std::string_view help) {
                 [](char c) { return std::string_view("[]'\"`$\\{}*?!").find(c) != std::string_view::npos; });
   while (text.ends_with(' ') || text.ends_with(',')) text.pop_back();
   return text;
+}
+
+std::string short_help(const OptionRow& row) {
+  const std::string_view brief = brief_text(option_name(row));
+  return brief.empty() ? first_clause(row.help) : std::string(brief);
 }
 
 std::vector<TopicWords> topics_of(const CommandRow& command) {

@@ -14,9 +14,11 @@ namespace imgpipe {
 enum class Taken { nothing, any, file, folder, choice, stages };
 [[nodiscard]] Taken taken_by(const OptionRow& row);
 
-// Its help, up to the first mark that ends a sentence or a thought, of letters, digits and harmless marks
-// alone.
-[[nodiscard]] std::string short_help(std::string_view help);
+// A help's beginning up to the first mark that ends a sentence or a thought, of letters, digits and harmless
+// marks alone.
+[[nodiscard]] std::string first_clause(std::string_view help);
+// An option in a few words: its brief text, or the first clause of its help.
+[[nodiscard]] std::string short_help(const OptionRow& row);
 
 // "bench synth stats"
 template <class Texts>

@@ -57,7 +57,7 @@ std::string options() {
       text += begin;
       for (const std::string& flag : spelled_flags(row))
         text += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
-      text += taken(row) + " -d '" + short_help(row.help) + "'\n";
+      text += taken(row) + " -d '" + short_help(row) + "'\n";
     }
     if (command.topics != nullptr) text += begin + " -f\n";
     for (const TopicWords& topics : topics_of(command))
@@ -72,7 +72,7 @@ std::string commands() {
   for (const CommandRow& command : command_table()) {
     if (command.name.empty()) continue;
     text += "complete -c imgpipe -n __imgpipe_first -a " + std::string(command.name) + " -d '" +
-            short_help(command.summary) + "'\n";
+            first_clause(command.summary) + "'\n";
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "app/exit_code.h"
 #include "app/manual/stage_help.h"
 #include "app/options/command_table.h"
 #include "app/options/help_text.h"
@@ -18,15 +19,6 @@ struct Row {
   std::string_view name;
   std::string_view meaning;
 };
-
-// app/exit_code.h
-constexpr std::array<Row, 7> kExitCodes{{{"0", "done"},
-                                         {"1", "an input failed (the others of a batch are written)"},
-                                         {"2", "usage"},
-                                         {"3", "the device asked for cannot be used"},
-                                         {"4", "the output side is broken (full, read-only, a closed pipe)"},
-                                         {"5", "--compare found a difference"},
-                                         {"130, 143", "stopped by a signal"}}};
 
 constexpr std::array<Row, 4> kVariables{
     {{"IMGPIPE_SIMD",
@@ -128,9 +120,12 @@ std::string options(const CommandRow& command) {
   return text;
 }
 
-std::string exit_status() {
+std::string exit_status(const CommandRow& command) {
   std::string text = ".SH EXIT STATUS\n";
-  for (const Row& row : kExitCodes) text += item(bold(row.name), row.meaning);
+  for (const ExitMeaning& row : kExitMeanings) {
+    if (std::ranges::find(command.exits, row.code) != command.exits.end())
+      text += item(bold(row.name), row.meaning);
+  }
   return text;
 }
 
@@ -165,7 +160,7 @@ std::string man_page(const CommandRow& command) {
   page += ".SH NAME\n" + roff(man_name(command)) + " \\- " + roff(command.summary) + "\n";
   page += synopsis(command) + description(command);
   if (command.name.empty()) page += stages();
-  return page + options(command) + exit_status() + environment() + see_also(command);
+  return page + options(command) + exit_status(command) + environment() + see_also(command);
 }
 
 }  // namespace imgpipe

@@ -56,7 +56,7 @@ std::string taken(const OptionRow& row) {
 // "'*--jobs=[Images at a time]:N: '", of a letter "'*-j+[...]...'".
 std::string specification(const OptionRow& row, const std::string& flag) {
   const std::string mark = row.value == nullptr ? "" : flag.starts_with("--") ? "=" : "+";
-  return " \\\n        '*" + flag + mark + "[" + short_help(row.help) + "]" + taken(row) + "'";
+  return " \\\n        '*" + flag + mark + "[" + short_help(row) + "]" + taken(row) + "'";
 }
 
 std::string arguments_function() {

@@ -12,6 +12,10 @@ namespace imgpipe {
 namespace {
 
 std::vector<CommandRow> make_commands() {
+  const std::vector<ExitCode> of_files{kExitDone, kExitInput, kExitUsage, kExitOutput, kExitSignalBase};
+  std::vector<ExitCode> all;
+  all.reserve(kExitMeanings.size());
+  for (const ExitMeaning& exit : kExitMeanings) all.push_back(exit.code);
   std::vector<CommandRow> commands{
       {.name = "",
        .summary = "images, folders and stacks through a list of stages",
@@ -25,6 +29,7 @@ std::vector<CommandRow> make_commands() {
              "a batch: folders, patterns, files, or a list by --files-from"}},
        .positional = {"input", "output"},
        .rows = process_rows,
+       .exits = all,
        .parse = parse_process},
       {.name = "bench",
        .summary = "the kernel lab: every variant checked, then timed",
@@ -33,6 +38,7 @@ std::vector<CommandRow> make_commands() {
                  {"imgpipe bench --study NAME [options]", "a question and its answer"},
                  {"imgpipe bench --list", "what there is"}},
        .rows = bench_rows,
+       .exits = all,
        .parse = parse_bench},
       {.name = "synth",
        .summary = "test images of known statistics",
@@ -40,6 +46,7 @@ std::vector<CommandRow> make_commands() {
        .usage = {{"imgpipe synth OUTPUT --pattern P --size WxH [options]", ""}},
        .positional = {"output"},
        .rows = synth_rows,
+       .exits = of_files,
        .parse = parse_synth},
       {.name = "stats",
        .summary = "counts, mean, deviation and percentiles over images and folders",
@@ -50,6 +57,7 @@ std::vector<CommandRow> make_commands() {
                  {"imgpipe stats --files-from FILE [options]", "a list of names"}},
        .positional = {"input"},
        .rows = stats_rows,
+       .exits = of_files,
        .parse = parse_stats},
       {.name = "info",
        .summary = "what image files are, by their headers",
@@ -60,6 +68,7 @@ std::vector<CommandRow> make_commands() {
                  {"imgpipe info --files-from FILE [options]", "a list of names"}},
        .positional = {"input"},
        .rows = info_rows,
+       .exits = of_files,
        .parse = parse_info},
       {.name = "report",
        .summary = "adds up the .ndjson reports of shards",
@@ -69,12 +78,14 @@ std::vector<CommandRow> make_commands() {
        .usage = {{"imgpipe report FILE... [options]", ".ndjson reports, the oldest first; \"-\" is stdin"}},
        .positional = {"file"},
        .rows = sums_rows,
+       .exits = of_files,
        .parse = parse_sums},
       {.name = "devices",
        .summary = "what this machine offers",
        .description = "Lists what this machine offers and what --device auto would pick.",
        .usage = {{"imgpipe devices [--json]", ""}},
        .rows = devices_rows,
+       .exits = {kExitDone, kExitUsage, kExitDevice, kExitOutput, kExitSignalBase},
        .parse = parse_devices},
       {.name = "help",
        .summary = "help of a command or of a stage",
@@ -86,6 +97,7 @@ std::vector<CommandRow> make_commands() {
            [](std::string_view before) {
              return before.empty() ? help_topics() : std::vector<std::string>();
            },
+       .exits = {kExitDone, kExitUsage, kExitOutput},
        .parse = parse_help},
       {.name = "docs",
        .summary = "man pages, and completions for shells",
@@ -94,13 +106,16 @@ std::vector<CommandRow> make_commands() {
        .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
                  {"imgpipe docs bash|zsh|fish", "completions for a shell"},
                  {"imgpipe docs files", "what a package holds of both, and how each is made"}},
+       .call = "imgpipe docs man|bash|zsh|fish",
        .positional = {"kind"},
        .rows = manual_rows,
        .topics = docs_topics,
+       .exits = {kExitDone, kExitUsage, kExitOutput},
        .parse = parse_docs}};
   std::vector<UsageRow>& main_usage = commands.front().usage;
   for (const CommandRow& command : commands) {
-    if (!command.name.empty()) main_usage.push_back({command.usage.front().call, command.summary});
+    if (command.name.empty()) continue;
+    main_usage.push_back({command.call.empty() ? command.usage.front().call : command.call, command.summary});
   }
   return commands;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/exit_code.h"
 #include "app/options/command_line.h"
 #include "app/options/option_table.h"
 
@@ -15,10 +16,12 @@ struct CommandRow {
   std::string summary;    // in lists of commands
   std::string description;
   std::vector<UsageRow> usage;
+  std::string call{};                     // all of them as one, in the main job's usage; empty: the first
   std::vector<std::string> positional{};  // what stands without an option: "input", "output"
   std::vector<OptionRow> (*rows)() = nullptr;
   // What that may be behind a word of it, or at first (""), where it is no file: for completions.
   std::vector<std::string> (*topics)(std::string_view before) = nullptr;
+  std::vector<ExitCode> exits{};                                          // how it can end
   Command (*parse)(const std::vector<std::string>& arguments) = nullptr;  // behind its name
 };
 

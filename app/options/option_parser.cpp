@@ -7,6 +7,7 @@
 
 #include "app/options/command_table.h"
 #include "app/options/given_names.h"
+#include "app/options/option_values.h"
 #include "app/version.h"
 #include "images/error.h"
 #include "images/text.h"
@@ -144,7 +145,8 @@ Replace replace_of(const Parser& parser) {
 }
 
 TalkOptions talk_of(const Parser& parser) {
-  TalkOptions talk{parser.has("quiet"), parser.has("verbose"), parser.has("no-color")};
+  TalkOptions talk{parser.has("quiet"), parser.has("verbose"), parser.has("no-color"),
+                   parse_choice("log-format", parser.text("log-format"), kLogFormats)};
   if (talk.quiet && talk.verbose) usage("-q and -v contradict each other");
   return talk;
 }

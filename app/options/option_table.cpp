@@ -71,6 +71,9 @@ std::vector<OptionRow> talk_rows() {
   return {{"Talk", "q,quiet", nullptr, nullptr, "No tables; errors and warnings only"},
           {"Talk", "v,verbose", nullptr, nullptr, "Say what is done and why"},
           {"Talk", "no-color", nullptr, nullptr, "No colour (NO_COLOR does the same)"},
+          {"Talk", "log-format", "NAME", "text",
+           "What stderr gets: text, or json, an object a line for programs, and no tables",
+           choice_names(kLogFormats)},
           {"Talk", "version", nullptr, nullptr, "Version, commit, compiler, libraries"},
           {"Talk", "h,help", nullptr, nullptr, "This text"}};
 }

@@ -27,6 +27,7 @@ inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::no
                                                         {"packbits", TiffPacking::packbits},
                                                         {"zstd", TiffPacking::zstd}}};
 inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
+inline constexpr Choices<LogFormat, 2> kLogFormats{{{"text", LogFormat::text}, {"json", LogFormat::json}}};
 inline constexpr Choices<Balance, 3> kBalances{
     {{"hash", Balance::hash}, {"count", Balance::count}, {"bytes", Balance::bytes}}};
 

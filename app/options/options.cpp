@@ -169,7 +169,7 @@ Command parse_devices(const std::vector<std::string>& arguments) {
   Parser parser(*find_command("devices"));
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
-  return DevicesOptions{parser.has("json"), parser.has("calibrate")};
+  return DevicesOptions{parser.has("json"), parser.has("calibrate"), talk_of(parser)};
 }
 
 std::string json_file_of(const Parser& parser) {

@@ -10,6 +10,7 @@
 
 #include "app/files/name_template.h"
 #include "app/files/replaceable.h"
+#include "app/log.h"
 #include "images/codecs/codec.h"
 #include "images/synth.h"
 #include "pipeline/pages/page_selection.h"
@@ -21,6 +22,7 @@ struct TalkOptions {
   bool quiet = false;
   bool verbose = false;
   bool no_color = false;
+  LogFormat log_format = LogFormat::text;
 };
 
 // What a launcher said: the value of a variable, of those from `first` to `last` (app/batch/launcher.h).
@@ -101,6 +103,7 @@ struct SynthOptions {
 struct DevicesOptions {
   bool json = false;
   bool calibrate = false;
+  TalkOptions talk;
 };
 
 // Text that answers the command line by itself: --help, --version.

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 
 #include "images/error.h"
 #include "images/files/file.h"
+#include "images/names.h"
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
@@ -40,7 +43,7 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
-std::string joined(const std::vector<std::string>& parts, char separator) {
+std::string with_separators(const std::vector<std::string>& parts, char separator) {
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : std::string(1, separator)) + parts[i];
   return text;
@@ -101,6 +104,23 @@ std::string objection(const Parameter& row, const std::string& value) {
   return "range, which keeps the bits: add depth:" + value + (value == "8" ? " behind it" : " before it");
 }
 
+// The stage has one parameter more than its table: a name that is none of all these is refused here. `parts`:
+// of the step, behind the stage's name.
+void check_names(std::span<const std::string> parts) {
+  std::vector<std::string_view> names;
+  for (const Parameter& row : find_stage(kRangedStage)->parameters) names.push_back(row.name);
+  names.push_back(kRangeKey.substr(0, kRangeKey.size() - 1));
+  for (const std::string& part : parts) {
+    const std::size_t equals = part.find('=');
+    const std::string name = part.substr(0, equals);
+    if (equals == std::string::npos || std::ranges::find(names, usual_spelling(name)) != names.end())
+      continue;
+    throw Error(ErrorKind::usage,
+                "--stages: contrast: " + unknown_name("there is no parameter '" + printable(name) + "'", name,
+                                                      names, "its parameters are " + joined(names)));
+  }
+}
+
 // Whatever says more of contrast than its clip has no place beside a range.
 void check_parameters(const StageRequest& request) {
   const Parameters own = presets(request.stage->parameters);
@@ -121,6 +141,7 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   for (std::string& step : steps) {
     std::vector<std::string> parts = parts_of(step, ':');
     if (parts.front() != kRangedStage) continue;
+    check_names(std::span(parts).subspan(1));
     std::optional<std::string> path;
     std::erase_if(parts, [&](const std::string& part) {
       if (!part.starts_with(kRangeKey)) return false;
@@ -130,16 +151,16 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
     });
     if (!path) continue;
     if (path->empty()) throw Error(ErrorKind::usage, "--stages: contrast: range is an empty name");
-    const StageRequest request = parse_stages(joined(parts, ':'), presets).front();
+    const StageRequest request = parse_stages(with_separators(parts, ':'), presets).front();
     check_parameters(request);
     if (*path == kRangeOfSeries) {
-      step = joined(parts, ':');
+      step = with_separators(parts, ':');
       ranged.of_series.push_back(static_cast<std::size_t>(&step - steps.data()));
     } else {
       step = levels_of(*path, ContrastParameters(request.parameters));
     }
   }
-  ranged.list = joined(steps, ',');
+  ranged.list = with_separators(steps, ',');
   return ranged;
 }
 

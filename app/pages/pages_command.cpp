@@ -52,7 +52,8 @@ class PagesRun {
 
   int run() {
     pages_.open([this](const Plan& plan, const ImageHeader& header) { judge(plan, header); });
-    if (const std::string damage = pages_.warning(); !damage.empty()) log_warning(damage);
+    if (const std::string damage = pages_.warning(); !damage.empty())
+      log_warning(damage, subject_of(damage, options_));
     engine_ = &choice_.engine(pages_.most_pixels(), not_on_cuda_);
     facts_.input = pages_.first_header();
     take_facts();
@@ -71,7 +72,9 @@ class PagesRun {
     if (histogram_) write_histogram(options_, *histogram_);
     report();
     if (sums_.identical) return kExitDone;
-    log_error(input_name(options_.input) + ": " + sums_.implementation + " differs from the reference");
+    const std::string wrong =
+        input_name(options_.input) + ": " + sums_.implementation + " differs from the reference";
+    log_error(wrong, subject_of(wrong, options_));
     return kExitDifference;
   }
 
@@ -127,7 +130,8 @@ class PagesRun {
   void take(PageDone& page) {
     const double wall_ms = work_on();
     for (const ImageNote& note : page.job.notes()) {
-      if (said_.is_new(note)) (is_notice(note.about) ? log_notice : log_warning)(note.text);
+      if (said_.is_new(note))
+        (is_notice(note.about) ? log_notice : log_warning)(note.text, subject_of(note.text, options_));
     }
     PageEntry entry{.number = page.number,
                     .output = pages_.makes_files() ? pages_.output_of(page.number) : "",
@@ -197,8 +201,7 @@ class PagesRun {
     }
     if (options_.talk.quiet) return;
     const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
-    print_report(image_report_table(sums_, facts_, wants_color(fd, options_.talk.no_color)),
-                 stdout_is_taken_);
+    print_table(image_report_table(sums_, facts_, wants_color(fd, options_.talk.no_color)), stdout_is_taken_);
   }
 
   Timeline::Clock::time_point start_ = Timeline::Clock::now();

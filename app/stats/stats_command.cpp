@@ -65,7 +65,7 @@ class StatsRun {
         process_(options.process),
         found_(find_batch_files(process_)),
         counter_(found_.files.size(), !options.per_image_file.empty(), options.percents),
-        progress_(!process_.talk.quiet) {
+        progress_(Progress::way_here(!process_.talk.quiet)) {
     totals_.images = found_.files.size();
     totals_.problems = found_.problems;
     totals_.stages = process_.stage_list;
@@ -78,7 +78,7 @@ class StatsRun {
     if (totals_.images == 0 && found_.other_shards == 0 && found_.problems.empty())
       throw Error(ErrorKind::usage, nothing_found_text(process_, found_));
     for (const std::string& pattern : found_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : found_.problems) log_error(problem.text());
+    for (const PathProblem& problem : found_.problems) log_error(problem.text(), problem.subject());
     if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
     if (process_.batch.dry_run) return print_plan();
     check_result(options_, found_.files);
@@ -98,7 +98,6 @@ class StatsRun {
   }
 
   void work() {
-    start_ = Clock::now();
     const SignalsNoted signals;
     BatchSettings settings = set_up_batch(process_, found_.files.size()).settings;
     take_memory(settings);
@@ -148,8 +147,7 @@ class StatsRun {
     std::optional<Clock::time_point> deadline;
     while (!batch_->finished()) {
       if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
-      progress_.show({found_.files.size(), totals_.counted + totals_.failures.size(), totals_.failures.size(),
-                      pixels_, std::chrono::duration<double>(Clock::now() - start_).count()});
+      progress_.show(counts());
       if (signals.received() == 0) continue;
       if (!deadline) {
         deadline = Clock::now() + kGraceTime;
@@ -163,9 +161,9 @@ class StatsRun {
   void take(const BatchResult& result) {
     const BatchFile& file = found_.files[result.item];
     if (!result.warnings.empty() || result.failed) progress_.clear();
-    for (const std::string& warning : result.warnings) log_warning(warning);
+    for (const std::string& warning : result.warnings) log_warning(warning, subject_of(warning, file));
     if (result.failed) {
-      log_error(result.reason);
+      log_error(result.reason, subject_of(result.reason, file));
       totals_.failures.push_back({&file, *result.failed, result.reason});
       return;
     }
@@ -182,6 +180,15 @@ class StatsRun {
       note(totals_.reduced, file, std::to_string(header.bits_per_sample) + " bits");
     const std::string& profile = totals_.pages ? result.lost_profile : header.profile;
     if (!profile.empty()) note(totals_.profiles, file, profile);
+  }
+
+  [[nodiscard]] RunCounts counts() const {
+    return {.total = totals_.images + totals_.problems.size(),
+            .done = totals_.counted,
+            .failed = totals_.failed(),
+            .skipped = 0,
+            .pixels = pixels_,
+            .seconds = std::chrono::duration<double>(Clock::now() - start_).count()};
   }
 
   // The example is the first by name, whichever came first.
@@ -215,13 +222,9 @@ class StatsRun {
     if (is_whole && !options_.json_file.empty()) write_result(options_.json_file, stats_json(totals_));
     if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
       log_warning("not all images were counted: no results are written");
+    log_summary(stats_head(totals_), counts());
     if (process_.talk.quiet) return;
-    const std::string table = stats_table(totals_);
-    if (options_.json_file == kStandardStream) {
-      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
-    } else {
-      print_text(table);
-    }
+    print_table(stats_table(totals_), options_.json_file == kStandardStream);
   }
 
   [[nodiscard]] int exit_code() const {
@@ -239,7 +242,7 @@ class StatsRun {
   const BatchFile* first_profile_ = nullptr;
   std::int64_t pixels_ = 0;
   Progress progress_;
-  Clock::time_point start_;
+  Clock::time_point start_ = Clock::now();
   std::unique_ptr<RunningBatch> batch_;
   std::optional<Error> fatal_;
   int signal_ = 0;

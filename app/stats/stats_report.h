@@ -9,6 +9,8 @@
 
 namespace imgpipe {
 
+// "200 images: 198 counted, 2 failed"
+[[nodiscard]] std::string stats_head(const StatsTotals& totals);
 [[nodiscard]] std::string stats_table(const StatsTotals& totals);
 [[nodiscard]] std::string stats_json(const StatsTotals& totals);
 

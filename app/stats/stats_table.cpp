@@ -98,14 +98,18 @@ std::string noted_text(const BatchTotals::Noted& noted, const std::string& what)
 
 }  // namespace
 
-std::string stats_table(const StatsTotals& totals) {
+std::string stats_head(const StatsTotals& totals) {
   std::string text = images_text(totals.images) + ": " + with_separators(totals.counted) + " counted, " +
                      with_separators(totals.failed()) + " failed";
   const std::size_t left = totals.images - totals.counted - totals.failures.size();
   if (left > 0) text += ", " + with_separators(left) + " not done";
   if (totals.pages) text += "; " + pages_text(static_cast<std::uint64_t>(*totals.pages));
   if (!totals.stages.empty()) text += "; stages " + totals.stages;
-  text += "\n";
+  return text;
+}
+
+std::string stats_table(const StatsTotals& totals) {
+  std::string text = stats_head(totals) + "\n";
   if (!totals.shard.empty()) text += totals.shard + "\n";
   if (!totals.stopped.empty()) text += "stopped early: " + totals.stopped + "\n";
   text += noted_text(totals.reduced, " had more than 8 bits a sample, which became 8");

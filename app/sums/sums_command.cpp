@@ -12,6 +12,7 @@
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
 #include "app/log.h"
+#include "app/log_subject.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
 #include "app/result_files.h"
@@ -118,9 +119,11 @@ bool add_report(BatchSums& sums, const std::string& path) {
       if (!stream) throw Error(ErrorKind::input, "cannot open: " + std::generic_category().message(errno));
       sums.add(printable(path), stream);
     });
+    log_detail(input_name(path) + ": with it " + std::to_string(sums.images()) + " images",
+               {.input = input_name(path), .output = {}, .reason = {}});
     return true;
   } catch (const Error& error) {
-    log_error(error.what());
+    log_error(error.what(), subject_of(error, input_name(path), ""));
     return false;
   }
 }
@@ -161,14 +164,7 @@ int run_sums(const SumsOptions& options) {
     naming(output_name(options.json_file),
            [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
   }
-  if (!options.talk.quiet) {
-    const std::string table = sums_table(sums, read);
-    if (to_stdout) {
-      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
-    } else {
-      print_text(table);
-    }
-  }
+  if (!options.talk.quiet) print_table(sums_table(sums, read), to_stdout);
   const bool complete = sums.failed() == 0 && sums.not_done() == 0 && sums.without_a_line() == 0;
   return read == options.files.size() && complete ? kExitDone : kExitInput;
 }

@@ -28,6 +28,18 @@ contents=$(tar -tf "$build"/packages/imgpipe-*.tar.gz)
 for file in bin/imgpipe lib/libimgpipe_pipeline.a include/imgpipe/pipeline/runner.h share/doc/imgpipe/README.md; do
   grep -q "^imgpipe-[^/]*/$file\$" <<<"$contents" || fail "$file is not in the tarball"
 done
+# Of the folder that it was built in nothing is left, nor of another one whose objects ccache has given.
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
+for kind in deb tar.gz; do
+  unpacked=$(mktemp -d "$build/unpacked.XXXXXX")
+  for file in "$build"/packages/*."$kind"; do
+    if [ "$kind" = deb ]; then dpkg-deb -x "$file" "$unpacked"; else tar -xf "$file" -C "$unpacked"; fi
+  done
+  found=$(grep -rlaF -e "$source/" -e "$build/" "$unpacked" || true)
+  found+=$(grep -rlaE -e '/\.\./\.\./(app|images|kernels|pipeline)\b' "$unpacked" || true)
+  rm -rf --one-file-system "$unpacked"
+  [ -z "$found" ] || fail "these name the folder of the build: $(tr '\n' ' ' <<<"$found")"
+done
 if command -v lintian >/dev/null; then
   lintian --fail-on error "$build"/packages/*.deb
 else

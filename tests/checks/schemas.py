@@ -38,13 +38,20 @@ class Program:
     def __init__(self, path, folder):
         self.path, self.folder = os.path.abspath(path), folder
 
-    def __call__(self, *arguments, codes=(0,)):
+    def run(self, *arguments, codes=(0,)):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
         run = subprocess.run([self.path, *arguments], cwd=self.folder, env=environment, capture_output=True, text=True,
                              check=False)
         if run.returncode not in codes:
             raise SystemExit(f"schemas: imgpipe {' '.join(arguments)} ended with {run.returncode}: {run.stderr}")
-        return run.stdout
+        return run
+
+    def __call__(self, *arguments, codes=(0,)):
+        return self.run(*arguments, codes=codes).stdout
+
+    def log(self, *arguments, codes=(0,)):
+        """The lines of its stderr, with --log-format json."""
+        return self.run(*arguments, "--log-format", "json", codes=codes).stderr.splitlines()
 
     def file(self, name):
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:
@@ -85,6 +92,23 @@ def outputs(imgpipe):
     yield "devices", imgpipe("devices", "--json")
     yield "info", imgpipe("info", "in", "pages.tif", "--json", "-", codes=(1,))
     yield "bench", imgpipe("bench", "--list", "--format", "json")
+    for line in logs(imgpipe):
+        yield "log", line
+
+
+def logs(imgpipe):
+    """Lines of the log of every command: messages about images and about none, and what a batch came to."""
+    cpu = ("--device", "cpu")
+    yield from imgpipe.log("in", "out3", *cpu, "-v", codes=(1,))
+    yield from imgpipe.log("in/broken.png", "x.png", *cpu, codes=(1,))
+    yield from imgpipe.log("in/a.png", "x.jpg", *cpu, "-v")
+    yield from imgpipe.log("in/a.png", "x.png", "--stages", "blur", codes=(2,))
+    yield from imgpipe.log("stats", "in", "-v", codes=(1,))
+    yield from imgpipe.log("info", "in", codes=(1,))
+    yield from imgpipe.log("report", "all.ndjson", "missing.ndjson", "-v", codes=(1,))
+    yield from imgpipe.log("synth", "y.png", "--pattern", "ramp", "--size", "5x5", "-v")
+    yield from imgpipe.log("bench", "--stage", "gray", "--size", "64x64", "--device", "reference", "-v")
+    yield from imgpipe.log("devices", "-v")
 
 
 def places(value, path=()):

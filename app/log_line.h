@@ -1,0 +1,50 @@
+// A line of the log as JSON: docs/schemas/log.schema.json.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace imgpipe {
+
+// The files that a message is about, printable, and what it says of them, with no path in it. Empty: none.
+struct LogSubject {
+  std::string input, output, reason;
+};
+
+// How far a run over many images is.
+struct RunCounts {
+  std::size_t total = 0;                          // to be done, failed and skipped in the end
+  std::size_t done = 0, failed = 0, skipped = 0;  // skipped: their outputs were there
+  std::int64_t pixels = 0;                        // of the images done
+  double seconds = 0;
+
+  [[nodiscard]] std::size_t ended() const { return done + failed + skipped; }
+  [[nodiscard]] double images_per_s() const { return per_s(static_cast<double>(done)); }
+  [[nodiscard]] double megapixels_per_s() const { return per_s(static_cast<double>(pixels) / 1e6); }
+
+ private:
+  [[nodiscard]] double per_s(double count) const { return seconds > 0 ? count / seconds : 0; }
+};
+
+struct LogLine {
+  std::string_view level;  // error, warning, info, debug
+  std::string_view event;  // message, progress, summary
+  std::string_view message;
+  const LogSubject* subject = nullptr;
+  const RunCounts* counts = nullptr;
+};
+// One line, without its end. Whatever the texts hold, it is valid JSON.
+[[nodiscard]] std::string json_line(const LogLine& line, std::chrono::system_clock::time_point time);
+
+// "2026-11-23T02:35:09.123Z" (RFC 3339), and a 0. Allocates nothing.
+using TimeText = std::array<char, 40>;
+[[nodiscard]] TimeText time_text(std::chrono::system_clock::time_point time) noexcept;
+
+// "imgpipe/log/1"
+inline constexpr std::string_view kLogSchemaId = "imgpipe/log/1";
+
+}  // namespace imgpipe

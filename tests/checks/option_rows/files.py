@@ -1,0 +1,49 @@
+"""imgpipe INPUT OUTPUT: how inputs are read and outputs written."""
+from .row import Row
+
+ROWS = [
+    # Input
+    Row("--pages", "imgpipe stack.tif o.tif --pages 2-3", "`o.tif` holds two pages",
+        lambda r: r.info("o.tif")["images"] == 2),
+    Row("--max-pixels", "imgpipe a.png o.png --max-pixels 3071", "refused: 64x48 are 3072 pixels",
+        lambda r: "--max-pixels" in r.err and not r.there("o.png"), code=1),
+    Row("--lenient", "imgpipe cut.jpg o.png --lenient", "written with a warning; without it, exit 1 and no output",
+        lambda r: "warning: cut.jpg: damaged JPEG" in r.err and r.info("o.png")["width_pixels"] == 96 and
+        r.run("imgpipe cut.jpg p.png").code == 1 and not r.there("p.png")),
+    Row("--no-orient", "imgpipe turned.jpg o.png --no-orient", "96x64 as it is stored; without it, 64x96",
+        lambda r: r.info("o.png")["stored_width_pixels"] == 96 and r.run("imgpipe turned.jpg p.png").code == 0 and
+        r.info("p.png")["stored_width_pixels"] == 64),
+    Row("--codec", "imgpipe b.jpg o.pgm --codec turbo", "no `decode (parallel)`; without it there is; the same bytes",
+        lambda r: "decode (parallel)" not in r.out and "decode (parallel)" in r.run("imgpipe b.jpg p.pgm").out and
+        r.same("o.pgm", "imgpipe b.jpg o.pgm")),
+    Row("--codec", "imgpipe b.jpg o.pgm --codec stb", "decoded by stb_image: other bytes than by libjpeg-turbo",
+        lambda r: not r.same("o.pgm", "imgpipe b.jpg o.pgm --codec turbo")),
+    # Output
+    Row("-o --output", "imgpipe {} o.png a.png", "`o.png` is there, as by `imgpipe a.png o.png`",
+        lambda r: r.same("o.png", "imgpipe a.png o.png")),
+    Row("--format", "imgpipe a.png o --format webp", "`o` is a WebP", lambda r: r.info("o")["format"] == "webp"),
+    Row("--quality", "imgpipe b.jpg o.jpg --quality 20", "less than half as large as with 95",
+        lambda r: 2 * r.size("o.jpg") < (r.run("imgpipe b.jpg p.jpg --quality 95"), r.size("p.jpg"))[1]),
+    Row("--png-level", "imgpipe b.jpg o.png --png-level 9", "smaller than with 0, the same pixels",
+        lambda r: r.size("o.png") < (r.run("imgpipe b.jpg p.png --png-level 0"), r.size("p.png"))[1] and
+        r.run("imgpipe o.png o.pgm --stages hist; imgpipe p.png p.pgm --stages hist; cmp o.pgm p.pgm").code == 0),
+    Row("--webp", "imgpipe b.jpg o.webp --webp lossy --quality 20", "less than half as large as lossless",
+        lambda r: 2 * r.size("o.webp") < (r.run("imgpipe b.jpg p.webp --webp lossless"), r.size("p.webp"))[1] and
+        "lossy" in r.info("o.webp")["compression"] and "lossless" in r.info("p.webp")["compression"]),
+    Row("--webp-level", "imgpipe b.jpg o.webp --webp-level 9", "not larger than with 0, other bytes",
+        lambda r: r.size("o.webp") <= (r.run("imgpipe b.jpg p.webp --webp-level 0"), r.size("p.webp"))[1] and
+        r.bytes("o.webp") != r.bytes("p.webp")),
+    Row("--tiff-compression", "imgpipe a.png o.tif --tiff-compression lzw", "`imgpipe info` says LZW",
+        lambda r: r.info("o.tif")["compression"].startswith("LZW")),
+    Row("--tiff-tile", "imgpipe a.png o.tif --tiff-tile 16", "`imgpipe info` says tiles of 16x16",
+        lambda r: "16x16" in r.info("o.tif")["layout"]),
+    Row("--overwrite", "imgpipe a.png foreign.png --overwrite", "replaced; without it, exit 2 and the file stays",
+        lambda r: r.info("foreign.png")["format"] == "png" and
+        r.run("rm foreign.png; echo x >foreign.png; imgpipe a.png foreign.png").code == 2 and
+        r.text("foreign.png") == "x\n"),
+    Row("--no-clobber", "imgpipe b.jpg a.png --no-clobber", "exit 2, and `a.png` stays, though imgpipe wrote it",
+        lambda r: "a.png" in r.err and r.info("a.png")["width_pixels"] == 64, code=2),
+    Row("--metadata", "imgpipe turned.jpg o.jpg --metadata strip", "no metadata; with `keep`, Exif",
+        lambda r: r.info("o.jpg")["metadata"] == [] and r.run("imgpipe turned.jpg p.jpg --metadata keep").code == 0 and
+        r.info("p.jpg")["metadata"] != []),
+]

@@ -1,0 +1,33 @@
+"""imgpipe info."""
+from . import talk
+from .row import Row
+
+
+def inputs_of(outcome):
+    return [image["input"] for image in outcome.json()["images"]]
+
+
+TREE = ["in/a.png", "in/b.jpg", "in/sub/c.png"]
+
+ROWS = [
+    Row("--json", "imgpipe info a.png --json o.json", "format, size and more as JSON",
+        lambda r: r.json("o.json")["images"][0]["format"] == "png" and
+        r.json("o.json")["images"][0]["width_pixels"] == 64),
+    Row("--overwrite", "imgpipe info a.png --json foreign.json --overwrite", "replaced; without it, exit 2",
+        lambda r: r.json("foreign.json")["schema"] == "imgpipe/info/1" and
+        r.run("echo x >o.json; imgpipe info a.png --json o.json").code == 2),
+    Row("--no-clobber", "imgpipe info a.png --json mine.json --no-clobber", "exit 2, though imgpipe wrote it",
+        lambda r: "mine.json" in r.err, code=2),
+    Row("-r --recursive", "imgpipe info in {} --json -", "three images, those of `in/sub` too",
+        lambda r: inputs_of(r) == TREE),
+    Row("--lenient", "imgpipe info cut.jpg --lenient", "what it is, headers being whole",
+        lambda r: "96x64 pixels" in r.out),
+    Row("--no-orient", "imgpipe info turned.jpg --no-orient --json -", "96x64 as it is stored; without it, 64x96",
+        lambda r: r.json()["images"][0]["width_pixels"] == 96 and r.info("turned.jpg")["width_pixels"] == 64),
+    Row("--include", "imgpipe info in -r --include '*.jpg' --json -", "`b.jpg` alone",
+        lambda r: inputs_of(r) == TREE[1:2]),
+    Row("--exclude", "imgpipe info in -r --exclude sub --json -", "all but the folder `sub`",
+        lambda r: inputs_of(r) == TREE[:2]),
+    Row("--files-from", "echo sub/c.png | imgpipe info in --files-from - --json -", "the one that is listed",
+        lambda r: inputs_of(r) == TREE[2:]),
+] + talk.rows("info", "in", "", "passed over: 1 other", "foreign.png")

@@ -1,0 +1,54 @@
+"""The files that every row finds in its folder."""
+import os
+import struct
+
+# As the page shows them.
+LINES = ["imgpipe synth a.png --pattern photo --size 64x48",
+         "imgpipe synth b.jpg --pattern photo --size 96x64",
+         "imgpipe synth alpha.png --pattern photo --size 33x21 --channels 4",
+         "imgpipe synth deep.png --pattern photo --size 40x30 --depth 16",
+         "mkdir -p in/sub mixed && cp a.png b.jpg in/ && cp alpha.png in/sub/c.png && echo text > in/notes.txt",
+         "head -c 1200 b.jpg > cut.jpg && cp a.png b.jpg cut.jpg mixed/",
+         "for ending in png json svg; do echo foreign > foreign.$ending; done",
+         "export small='--device cpu --size 64x64 --repeat 1 --format json'",
+         "imgpipe bench $small --stage gray --plot mine.svg; imgpipe info a.png --json mine.json",
+         "imgpipe in out/ --report done.ndjson; rm -r out"]
+MORE = ["`stack.tif` is a TIFF of three pages, `turned.jpg` is `b.jpg` with an Exif block that says orientation 6 (a",
+        "quarter turn); `runs` holds the `.ndjson` reports of two shards of `mixed`."]
+
+
+def stack(pages=3, width=20, height=10):
+    """A TIFF of grey pages, uncompressed, page N all of value 50 N."""
+    size, at, out = width * height, 8, b""
+    for page in range(pages):
+        pixels = bytes([50 * (page + 1)]) * size
+        entries = [(256, 3, width), (257, 3, height), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, at), (277, 3, 1),
+                   (278, 3, height), (279, 4, size)]
+        directory = struct.pack("<H", len(entries)) + b"".join(
+            struct.pack("<HHI", tag, kind, 1) +
+            (struct.pack("<HH", value, 0) if kind == 3 else struct.pack("<I", value)) for tag, kind, value in entries)
+        after = at + size + len(directory) + 4
+        out += pixels + directory + struct.pack("<I", 0 if page == pages - 1 else after + size)
+        at = after
+    return struct.pack("<2sHI", b"II", 42, 8 + size) + out
+
+
+def turned(jpeg):
+    """The JPEG with an Exif block behind its first marker: orientation 6."""
+    exif = b"Exif\0\0" + struct.pack("<2sHIHHHIHHI", b"II", 42, 8, 1, 0x112, 3, 1, 6, 0, 0)
+    return jpeg[:2] + struct.pack(">2sH", b"\xff\xe1", len(exif) + 2) + exif + jpeg[2:]
+
+
+def make(run, folder):
+    """`run`: runs a line there."""
+    for line in LINES + ["mkdir runs"] + [
+            f"imgpipe mixed out{part} --shard {part}/2 --report runs/{part}.ndjson -q || true; rm -r out{part}"
+            for part in (1, 2)]:
+        done = run(line)
+        assert done.code == 0, (line, done.err)
+    with open(os.path.join(folder, "stack.tif"), "wb") as file:
+        file.write(stack())
+    with open(os.path.join(folder, "b.jpg"), "rb") as file:
+        jpeg = file.read()
+    with open(os.path.join(folder, "turned.jpg"), "wb") as file:
+        file.write(turned(jpeg))

@@ -1,0 +1,6 @@
+"""imgpipe help and imgpipe docs: their answers are texts."""
+from . import talk
+
+
+def rows(command):
+    return talk.version_and_help(command)

@@ -1,0 +1,108 @@
+"""A row of the table of options: what is shown, by which line of bash, and what has to be true of it."""
+import dataclasses
+import json
+import os
+import pty
+import re
+import subprocess
+import typing
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """`flags`: what it shows, as "-q --quiet"; {} in `line` stands for each of them, one after the other.
+    `shows`: what is to be seen, for people. `check`: the same of an Outcome; says True. `code`: how the line
+    ends. `cuda`: None, or whether the row is for machines with a device (True) or without one (False).
+    `terminal`: its output goes to one."""
+    flags: str
+    line: str
+    shows: str
+    check: typing.Callable
+    code: int = 0
+    cuda: typing.Optional[bool] = None
+    terminal: bool = False
+
+
+class Outcome:
+    """What a line has left behind, in the folder that it ran in."""
+
+    def __init__(self, folder, path, line, terminal=False):
+        self.folder, self.path = folder, path
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("SLURM_") and name not in ("NO_COLOR", "COLUMNS", "IMGPIPE_SIMD")}
+        environment["PATH"] = f"{path}:{environment['PATH']}"
+        environment["small"] = "--device cpu --size 64x64 --repeat 1 --format json"
+        environment["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
+        run = ["bash", "-c", line]
+        if terminal:
+            self.code, self.out = on_terminal(run, folder, environment)
+            self.err = ""
+            return
+        ended = subprocess.run(run, cwd=folder, env=environment, capture_output=True, check=False)
+        self.code = ended.returncode
+        self.raw = ended.stdout
+        self.out, self.err = (text.decode(errors="replace") for text in (ended.stdout, ended.stderr))
+        # A program with sanitizers says in bench that it is one.
+        self.err = re.sub("imgpipe: warning: this build has sanitizers.*\n", "", self.err)
+
+    def run(self, line, terminal=False):
+        return Outcome(self.folder, self.path, line, terminal)
+
+    def bytes(self, name):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            return file.read()
+
+    def text(self, name):
+        return self.bytes(name).decode()
+
+    def json(self, name=None):
+        """Of a file, or of stdout."""
+        return json.loads(self.out if name is None else self.text(name))
+
+    def lines(self, name):
+        return self.text(name).splitlines()
+
+    def log(self):
+        """The objects on stderr, with --log-format json."""
+        return [json.loads(line) for line in self.err.splitlines()]
+
+    def there(self, name):
+        return os.path.exists(os.path.join(self.folder, name))
+
+    def files(self, folder):
+        """Sorted, of all folders below it."""
+        top = os.path.join(self.folder, folder)
+        return sorted(os.path.relpath(os.path.join(below, name), top)
+                      for below, _, names in os.walk(top) for name in names)
+
+    def size(self, name):
+        return len(self.bytes(name))
+
+    def info(self, name):
+        """What imgpipe info says of an image."""
+        return self.run(f"imgpipe info {name} --json - -q").json()["images"][0]
+
+    def same(self, name, line, other=None):
+        """Whether a file has the same bytes as what another line makes of that name, or as `other`."""
+        before = self.bytes(name)
+        again = self.run(line)
+        assert again.code == 0, again.err
+        return before == self.bytes(other or name)
+
+
+def on_terminal(run, folder, environment):
+    """(exit code, what a terminal got of stdout and stderr)."""
+    main, other = pty.openpty()
+    with subprocess.Popen(run, cwd=folder, env=environment, stdin=other, stdout=other, stderr=other) as process:
+        os.close(other)
+        shown = b""
+        while True:
+            try:
+                part = os.read(main, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            shown += part
+    os.close(main)
+    return process.returncode, shown.decode(errors="replace")

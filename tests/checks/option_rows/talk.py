@@ -1,0 +1,43 @@
+"""What every command has: how much it says, and how."""
+import re
+
+from .row import Row
+
+COLOR = re.compile(r"\x1b\[[0-9;]+m")
+
+
+def version_and_help(command):
+    call = f"imgpipe {command}".strip()
+    return [
+        Row("--version", f"{call} --version", "version, compiler, libraries",
+            lambda r: r.out.startswith("imgpipe 0.") and "\ncompiler: " in r.out and "\nlibrary: " in r.out),
+        Row("-h --help", f"{call} {{}}", "the command's options, as `imgpipe help` has them",
+            lambda r: " Talk options:\n" in r.out and r.out == r.run(f"imgpipe help {command}").out),
+    ]
+
+
+def rows(command, right, quiet, verbose, wrong):
+    """`right`, `wrong`: arguments that end with 0, and with an error that names a file. `quiet`: what of stdout is left
+    with -q. `verbose`: what -v says on stderr."""
+    call = f"imgpipe {command} {right}".strip()
+    wrong_call = f"imgpipe {command} {wrong}".strip()
+    return [
+        Row("-q --quiet", f"{call} {{}}", "no table" if quiet == "" else "no table, and no more than the results",
+            lambda r: r.out == quiet and r.err == ""),
+        Row("-v --verbose", f"{call} {{}}", f"stderr: `{verbose}`", lambda r: verbose in r.err),
+        Row("--no-color", f"{wrong_call} --no-color", "no colour, on a terminal too",
+            lambda r: not COLOR.search(r.out) and "imgpipe: " in r.out and
+            COLOR.search(r.run(wrong_call, terminal=True).out), code=None, terminal=True),
+        Row("--log-format", f"{wrong_call} --log-format json", "the error is a JSON object",
+            lambda r: [line["schema"] for line in r.log() if line["level"] == "error"] == ["imgpipe/log/1"] and
+            r.code != 0, code=None),
+        *version_and_help(command),
+    ]
+
+
+def main_rows():
+    return rows("", "a.png o.png", "", "steps: gray hist contrast smooth", "cut.jpg o.png") + [
+        Row("--log-format", "imgpipe mixed out/ --log-format json",
+            "a line for `cut.jpg`, with its reason, and a summary",
+            lambda r: [(line["input"], line["output"]) for line in r.log() if line["level"] == "error"] ==
+            [("mixed/cut.jpg", "out/cut.jpg")] and r.log()[-1]["progress"]["done"] == 2, code=1)]

@@ -1,0 +1,1 @@
+"""What python_module.py runs."""

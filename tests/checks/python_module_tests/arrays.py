@@ -1,0 +1,94 @@
+"""Arrays that go in, arrays and reports that come out."""
+import gc
+import os
+import unittest
+import weakref
+
+import imgpipe
+import numpy as np
+
+from .made import noise
+
+
+class Arrays(unittest.TestCase):
+    def test_any_strides(self):
+        whole = noise((60, 80, 4))
+        deep = noise((40, 50), np.uint16)
+        odd = np.frombuffer(b"x" + noise((9, 7), np.uint16).tobytes(), np.uint8)[1:].view(np.uint16).reshape(9, 7)
+        views = {"crop": whole[5:50, 7:70], "rows": whole[::3], "columns": whole[:, ::2], "upside down": whole[::-1],
+                 "mirrored": whole[:, ::-1], "channels": whole[..., :3], "bgr": whole[..., 2::-1],
+                 "plane": whole[..., 1], "transposed": whole.transpose(1, 0, 2),
+                 "fortran": np.asfortranarray(deep), "deep crop": deep[3:9, 4:6],
+                 "unaligned": odd, "repeated": np.broadcast_to(deep[:1], (5, 50)), "one channel": whole[..., :1]}
+        for name, view in views.items():
+            with self.subTest(name):
+                before = view.copy()
+                view = view.view()
+                view.flags.writeable = False
+                got, _ = imgpipe.run(view, device="cpu")
+                np.testing.assert_array_equal(got, imgpipe.run(np.ascontiguousarray(view), device="reference")[0])
+                np.testing.assert_array_equal(view, before)
+
+    def test_results_keep_their_memory(self):
+        array = noise((300, 400, 3))
+        wanted = imgpipe.run(array)[0].tobytes()
+        results = [imgpipe.run(array)[0] for _ in range(5)]
+        parts = [result[10:20] for result in results]
+        gone = weakref.ref(results[0])
+        del results
+        gc.collect()
+        self.assertIsNotNone(parts[0].base)
+        for part in parts:
+            self.assertEqual(part.tobytes(), wanted[10 * 400:20 * 400])
+        del parts, part
+        gc.collect()
+        self.assertIsNone(gone())
+
+    def test_the_result_is_nobody_elses(self):
+        array = noise((20, 20))
+        got, _ = imgpipe.run(array, "gray")  # which changes nothing
+        self.assertFalse(np.shares_memory(got, array))
+        got[:] = 0
+        self.assertTrue(array.any())
+
+
+class Reports(unittest.TestCase):
+    def test_report(self):
+        array = np.full((50, 60, 3), 90, np.uint8)
+        array[:25] = 130
+        _, report = imgpipe.run(array, "gray,gray,contrast,smooth", device="cpu", threads=2)
+        self.assertEqual(report["steps"], ["gray", "hist*", "contrast", "smooth"])
+        self.assertEqual(report["contrast"], [{"step": "contrast", "plane": 0, "lo": 90, "hi": 130}])
+        self.assertEqual(report["device"]["implementation"], "cpu")
+        self.assertIn("2 threads", report["device"]["name"])
+        self.assertEqual(report["device"]["why"], "")
+        self.assertEqual(len(report["notes"]), 1)
+        self.assertEqual(report["input"], {"width": 60, "height": 50, "channels": 3, "bits_per_sample": 8})
+        self.assertEqual(report["output"], {"width": 60, "height": 50, "channels": 1, "bits_per_sample": 8})
+        rows = {row["name"]: row for row in report["rows"]}
+        for step in report["steps"]:
+            self.assertEqual(rows[step]["kind"], "kernel")
+            self.assertGreater(rows[step]["bytes"], 0)
+        self.assertGreaterEqual(report["wall_ms"], max(row["time_ms"] for row in report["rows"]))
+        self.assertIn("auto took ", imgpipe.run(array)[1]["device"]["why"])
+
+    def test_stages(self):
+        stages = imgpipe.stages()
+        self.assertEqual(list(stages)[:4], ["gray", "hist", "contrast", "smooth"])
+        self.assertEqual(stages["contrast"]["parameters"][0]["name"], "clip")
+        array = noise((64, 64, 3))
+        for name, stage in stages.items():
+            self.assertTrue(stage["summary"])
+            if name not in ("gamma", "levels", "resize", "depth", "crop", "rotate"):  # which need a value
+                imgpipe.run(array, name)
+
+    def test_the_stub_names_what_is_there(self):
+        folder = os.path.dirname(imgpipe.__file__)
+        self.assertTrue(os.path.exists(os.path.join(folder, "py.typed")))
+        with open(os.path.join(folder, "__init__.pyi"), encoding="utf-8") as file:
+            text = file.read()
+        for name in imgpipe.__all__:
+            self.assertRegex(text, rf"(?m)^(def )?{name}\b")
+        _, report = imgpipe.run(noise((9, 9)))
+        for key in report:
+            self.assertRegex(text, rf"(?m)^    {key}:")

@@ -1,0 +1,29 @@
+"""What needs a device."""
+import sys
+import unittest
+
+import imgpipe
+import numpy as np
+
+from .made import noise
+
+
+class OnCuda(unittest.TestCase):
+    def test_the_same_pixels(self):
+        results = []
+        for shape in [(1, 1), (37, 41, 3), (600, 500, 4), (64, 64)]:
+            for dtype in (np.uint8, np.uint16):
+                array = noise(shape, dtype)
+                got, report = imgpipe.run(array, device="cuda")
+                self.assertEqual(report["device"]["implementation"], "cuda")
+                results.append((got, imgpipe.run(array, device="reference")[0]))
+        for got, wanted in results:  # with memory of the device's engine, which has gone on
+            np.testing.assert_array_equal(got, wanted)
+
+
+def needs_device():
+    try:
+        imgpipe.run(noise((8, 8)), device="cuda")
+    except RuntimeError as error:
+        print(f"SKIPPED: {error}")
+        sys.exit(77)

@@ -1,0 +1,51 @@
+"""What is refused, and how."""
+import unittest
+
+import imgpipe
+import numpy as np
+
+from .made import noise
+
+
+class Errors(unittest.TestCase):
+    def test_types_of_samples(self):
+        for dtype in (np.int8, np.int16, np.uint32, np.float32, np.bool_, np.complex64, object, ">u2"):
+            with self.subTest(dtype=dtype), self.assertRaisesRegex(TypeError, "uint8 or numpy.uint16"):
+                imgpipe.run(np.zeros((3, 3), dtype))
+        for other in ("text", None, 3, [[1, 2], [3, 4]]):
+            with self.subTest(other=other), self.assertRaises((TypeError, ValueError)):
+                imgpipe.run(other)
+
+    def test_shapes(self):
+        for shape in [(), (3,), (3, 3, 3, 3), (3, 3, 5), (3, 3, 0), (0, 3), (3, 0), (0, 0, 3), (2, 2, 70000)]:
+            with self.subTest(shape=shape), self.assertRaises(ValueError):
+                imgpipe.run(np.zeros(shape, np.uint8))
+
+    def test_what_cannot_be_meant(self):
+        array = noise((8, 8))
+        wrong = {"blur": {"stages": "blur"}, "device": {"device": "gpu"}, "one device": {"device": "cuda:0,1"},
+                 "threads": {"threads": -2}, "name is missing": {"stages": ""},
+                 "clip": {"stages": "contrast:clip=x"}, "pixels": {"stages": "resize:100000:100000"}}
+        for part, arguments in wrong.items():
+            with self.subTest(part), self.assertRaisesRegex(ValueError, part):
+                imgpipe.run(array, **arguments)
+        with self.assertRaises(TypeError):
+            imgpipe.run(array, "gray", "cpu")
+        imgpipe.run(array)
+
+    def test_nothing_is_copied_before_it_is_judged(self):
+        huge = np.broadcast_to(noise((1, 1)), (1 << 22, 1 << 20))  # 4 TiB, had it memory of its own
+        for stages, error in (("blur", ValueError), ("gray,no:3", ValueError), ("gray", (MemoryError, ValueError))):
+            with self.subTest(stages=stages), self.assertRaises(error) as raised:
+                imgpipe.run(huge, stages, device="cpu")
+            self.assertNotIn("Unable to allocate", str(raised.exception))  # which is numpy's
+        with self.assertRaisesRegex(MemoryError, "not enough memory"):
+            imgpipe.run(huge, "crop:1x1", device="cpu")
+
+    def test_a_device_that_is_not_there(self):
+        try:
+            _, report = imgpipe.run(noise((8, 8)), device="cuda:99")
+        except RuntimeError as error:
+            self.assertNotIn("\n", str(error))
+        else:
+            self.fail(f"it ran on {report['device']}")

@@ -1,0 +1,6 @@
+"""Arrays that tests are made of."""
+import numpy as np
+
+
+def noise(shape, dtype=np.uint8, seed=7):
+    return np.random.default_rng(seed).integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True)

@@ -1,0 +1,83 @@
+"""The module against the program, byte for byte."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import imgpipe
+import numpy as np
+from PIL import Image
+
+from .made import noise
+
+PROGRAM = os.path.abspath(sys.argv[-1])
+MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+STAGES = ["gray,hist,contrast,smooth", "contrast:clip=0.5:stretch=each,smooth:gauss", "gray:opencv,equalize",
+          "median,flip:vertical", "resize:31:17,sharpen", "contrast:to=16,gamma:2.2", "gray"]
+
+
+def write_netpbm(path, array):
+    """16 bits of grey or colour, which Pillow writes for grey alone: PGM and PPM (netpbm's own pages)."""
+    kind = b"P5" if array.ndim == 2 else b"P6"
+    with open(path, "wb") as file:
+        file.write(kind + b"\n%d %d\n65535\n" % array.shape[1::-1] + array.astype(">u2").tobytes())
+
+
+def read_netpbm(path):
+    with open(path, "rb") as file:
+        whole = file.read()
+    kind, width, height, most = re.match(rb"(P[56])\s(?:#.*\n)*(\d+) (\d+)\s(\d+)\s", whole).groups()
+    sides = (int(height), int(width), 3) if kind == b"P6" else (int(height), int(width))
+    stored, dtype = (">u2", np.uint16) if int(most) > 255 else ("u1", np.uint8)
+    samples = np.frombuffer(whole[-np.prod(sides) * np.dtype(stored).itemsize:], stored)
+    return samples.astype(dtype).reshape(sides)
+
+
+class AgainstTheProgram(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def program(self, source, target, stages):
+        options = ["--stages", stages, "--device", "cpu", "-q", "--overwrite"]
+        subprocess.run([PROGRAM, source, target, *options], check=True)
+
+    def test_eight_bits_through_png(self):
+        for channels, mode in MODES.items():
+            for size in [(1, 1), (1, 37), (41, 1), (5, 5), (67, 129)]:
+                array = noise(size + (channels,) if channels > 1 else size)
+                path, out = (os.path.join(self.folder.name, name) for name in ("in.png", "out.png"))
+                Image.fromarray(array, mode).save(path)
+                for stages in STAGES:
+                    if "to=16" in stages:  # Pillow reads colour of 16 bits as 8
+                        continue
+                    with self.subTest(size=size, channels=channels, stages=stages):
+                        self.program(path, out, stages)
+                        with Image.open(out) as image:
+                            wanted = np.asarray(image)
+                        got, report = imgpipe.run(array, stages, device="cpu")
+                        np.testing.assert_array_equal(got, wanted)
+                        self.assertEqual((got.dtype, got.shape), (wanted.dtype, wanted.shape))
+                        self.assertTrue(got.flags.c_contiguous and got.flags.writeable)
+                        self.assertEqual(report["output"]["width"], got.shape[1])
+
+    def test_sixteen_bits_through_netpbm(self):
+        for channels in (1, 3):
+            for size in [(1, 1), (3, 29), (64, 65)]:
+                array = noise(size + (channels,) if channels > 1 else size, np.uint16)
+                path, out = (os.path.join(self.folder.name, name) for name in ("in.pnm", "out.ppm"))
+                write_netpbm(path, array)
+                for stages in STAGES + ["depth:8"]:
+                    with self.subTest(size=size, channels=channels, stages=stages):
+                        got, report = imgpipe.run(array, stages, device="reference")
+                        out = os.path.join(self.folder.name, "out.pgm" if got.ndim == 2 else "out.ppm")
+                        self.program(path, out, stages)
+                        np.testing.assert_array_equal(got, read_netpbm(out))
+                        self.assertEqual(got.dtype, np.uint8 if stages == "depth:8" else np.uint16)
+                        self.assertEqual(report["output"]["bits_per_sample"], 8 * got.itemsize)
+
+    def test_the_version_is_the_programs(self):
+        shown = subprocess.run([PROGRAM, "--version"], check=True, capture_output=True, text=True).stdout
+        self.assertTrue(shown.startswith(f"imgpipe {imgpipe.__version__} "), shown)
