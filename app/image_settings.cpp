@@ -10,6 +10,10 @@
 
 namespace imgpipe {
 
+Replace replace_output(const ProcessOptions& options) {
+  return options.output_is_stamped ? Replace::all : options.replace;
+}
+
 ImageSettings image_settings(const ProcessOptions& options) {
   ImageSettings settings;
   settings.stages = options.stages;
@@ -18,7 +22,7 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.decode = options.decode;
   settings.decode.most_bits = 16;
   settings.encode = options.encode;
-  settings.before_write = [replace = options.replace](const std::string& output) {
+  settings.before_write = [replace = replace_output(options)](const std::string& output) {
     check_still_replaceable(output, replace);
   };
   return settings;

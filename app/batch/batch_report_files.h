@@ -20,7 +20,7 @@ class BatchReportFiles {
   // Before any work: makes OUTPUT where `needs_output` or a report lies in it, checks that every file can be
   // written, and opens those that grow. Throws Error(output), as all here, with the path.
   void open(bool needs_output);
-  void add_skipped(const std::vector<BatchFile>& files);
+  void add_skipped(const std::vector<BatchFile>& files, const std::string& reason);
   void add_problems(const std::vector<PathProblem>& problems);
   void add(const BatchFile& file, const BatchResult& result);
   // What was done, and its output is gone.
