@@ -39,7 +39,7 @@ void write_preset(const PresetToWrite& preset) {
   naming(output_name(preset.file), [&] { write_file(preset.file, std::as_bytes(std::span(preset.text))); });
   std::string names;
   for (const std::string& name : preset.left_out) names += (names.empty() ? "" : ", ") + name;
-  if (!names.empty()) log_notice("not in the preset, because of one run only: " + names);
+  if (!names.empty()) log_notice("of one run only, and not in the preset: " + names);
 }
 
 int dispatch(const Command& command, const EngineFactory& factory) {

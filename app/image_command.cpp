@@ -199,8 +199,8 @@ int update_one(ProcessOptions options, const EngineFactory& factory) {
       print_report(output_name(options.output) + ": is up to date\n", reports_to_stdout(options));
     return kExitDone;
   }
-  log_detail(output_name(options.output) + ": is made, because " +
-             std::string(update_reason(update.state())));
+  if (update.state() != UpdateState::up_to_date)
+    log_detail(output_name(options.output) + ": to be made: " + std::string(update_reason(update.state())));
   options.output_is_stamped = update.is_stamped();
   const int code = run_one(options, factory);
   if (code == kExitDone) update.stamp();

@@ -49,7 +49,7 @@ std::vector<ResultFile> result_files(const ProcessOptions& options) {
                                      {"--failed-out", &options.batch.failed_file}}) {
     if (!path->empty()) results.push_back({option, *path});
   }
-  if (options.preset) results.push_back({"--write-preset", options.preset->file});
+  if (options.preset) results.push_back({kWritePreset, options.preset->file});
   return results;
 }
 
@@ -114,6 +114,7 @@ void check_results_replaceable(const ProcessOptions& options, const std::vector<
     return names.contains(name) || names_of_all_shards.contains(name);
   };
   for (const auto& [option, path] : result_files(options)) {
+    if (option == kWritePreset) continue;  // it was judged then
     // What shards share is added to: --no-clobber has nothing against that.
     const bool is_list = option == "--failed-out";
     const bool grows = options.batch.shard && (is_list || path.ends_with(".ndjson"));

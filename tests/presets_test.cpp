@@ -126,7 +126,7 @@ TEST_F(Presets, AMistakeIsNamedWithItsLine) {
       {"quality = 2026-11-23\n", "p.toml:1: quality is a text or a number, and not a date or time"},
       {"stages = [\"gray\",\n 1979-05-27]\n",
        "p.toml:2: stages is a text or a number, and not a date or time"},
-      {"smooth.window = \"gauss\"\n", "p.toml:1: there is no option 'smooth'; did you mean"},
+      {"smooth.window = \"gauss\"\n", "p.toml:1: there is no option 'smooth'"},
       {"window = {a = 1}\n", "p.toml:1: window is a text or a number, and not a table"},
       {"metadata = \"a\\u0000b\"\n", "p.toml:1: metadata holds a NUL"},
       {"quality = 85\nquality", "p.toml:2: "},
@@ -136,7 +136,7 @@ TEST_F(Presets, AMistakeIsNamedWithItsLine) {
       {"stages = [\"gray\", \"smoth\"]\n", "p.toml:1: --stages: unknown stage 'smoth'; did you mean smooth?"},
       {"stages = []\n", "p.toml:1: --stages: "},
       {"format = \"pgn\"\n", "p.toml:1: --format: 'pgn' is none of"},
-      {"overwrite = true\nno-clobber = true\n", "exclude each other"}};
+      {"overwrite = true\nno-clobber = true\n", "p.toml:1: --overwrite and --no-clobber exclude each other"}};
   for (const auto& [text, words] : rows) {
     const std::string why = refusal({"--preset", preset(text)});
     EXPECT_NE(why.find(words), std::string::npos) << text << why;
@@ -284,7 +284,7 @@ TEST_F(PresetsCli, ARunAndItsPresetWriteTheSameBytes) {
       run_imgpipe({file("in.png"), file("a.jpg"), "--stages", "gray,contrast:clip=1.5,smooth:gauss",
                    "--quality", "33", "--write-preset", file("run.toml"), "--report", file("a.json")});
   ASSERT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_NE(first.err.find("not in the preset, because of one run only: --report\n"), std::string::npos)
+  EXPECT_NE(first.err.find("of one run only, and not in the preset: --report\n"), std::string::npos)
       << first.err;
   const RunResult second = run_imgpipe({file("in.png"), file("b.jpg"), "--preset", file("run.toml")});
   ASSERT_EQ(second.exit_code, 0) << second.err;

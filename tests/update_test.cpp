@@ -146,6 +146,17 @@ TEST_F(Update, BothMovedTogetherAreUpToDate) {
   EXPECT_EQ(counts(run_imgpipe(arguments, there)), "5 images: 0 done, 5 up to date, 0 failed");
 }
 
+TEST_F(Update, AFolderThatWasNotThere) {
+  RunOptions there;
+  there.folder = folder_.path().string();
+  for (const char* output : {"new", "./new/", "in/../new"}) {
+    const RunResult result = run_imgpipe({"in", output, "-r", "--format", "png", "--update"}, there);
+    const int done = std::string(output) == "new" ? 5 : 0;
+    EXPECT_EQ(counts(result), "5 images: " + std::to_string(done) + " done, " + std::to_string(5 - done) +
+                                  " up to date, 0 failed");
+  }
+}
+
 TEST_F(Update, TornLinesAndRubbish) {
   expect({}, 5);
   const std::string text = load_text(stamps());

@@ -19,6 +19,12 @@ bool exclude_each_other(const std::string& a, const std::string& b) {
   });
 }
 
+bool takes_place(const PresetOption& later, const PresetOption& earlier) {
+  const std::string name = option_name(*later.row), other = option_name(*earlier.row);
+  return name == other ||
+         (later.values == std::vector<std::string>{"true"} && exclude_each_other(name, other));
+}
+
 }  // namespace
 
 GivenOptions::GivenOptions(const std::vector<std::string>& arguments, const std::vector<OptionRow>& rows,
@@ -42,15 +48,12 @@ void GivenOptions::take_presets(const std::vector<OptionRow>& rows) {
   std::vector<PresetOption> options;  // each once
   for (const GivenArgument& argument : all_) {
     if (name_of(argument) != "preset" || !argument.has_value) continue;
-    for (PresetOption& option : read_preset(argument.text, rows)) {
-      const std::string name = option_name(*option.row);
-      const bool is_on = option.values == std::vector<std::string>{"true"};
-      std::erase_if(options, [&](const PresetOption& earlier) {
-        const std::string other = option_name(*earlier.row);
-        return other == name || (is_on && exclude_each_other(other, name));
-      });
-      options.push_back(std::move(option));
-    }
+    const std::vector<PresetOption> later = read_preset(argument.text, rows);
+    std::erase_if(options, [&](const PresetOption& earlier) {
+      return std::ranges::any_of(later,
+                                 [&](const PresetOption& option) { return takes_place(option, earlier); });
+    });
+    options.insert(options.end(), later.begin(), later.end());
   }
   std::vector<GivenArgument> of_presets;
   for (const PresetOption& option : options) {

@@ -37,7 +37,10 @@ bool has_all_results(const ProcessOptions& options) {
     return path != kStandardStream && fs::exists(path, unknown);
   };
   const std::vector<ResultFile> results = result_files(options);
-  return std::ranges::all_of(results, is_there, &ResultFile::path) &&
+  const auto is_made = [&](const ResultFile& result) {
+    return result.option == kWritePreset || is_there(result.path);  // that one is written without a run
+  };
+  return std::ranges::all_of(results, is_made) &&
          (options.keep_stages_folder.empty() || is_there(options.keep_stages_folder));
 }
 
@@ -54,8 +57,7 @@ void judge_updates(const ProcessOptions& options, BatchFiles& found) {
     const BatchFile& file = found.files[i];
     return UpdateItem{file.input, outputs_of(options, file), digests.of(file.format)};
   };
-  UpdateVerdicts verdicts =
-      judge_updates(options.output, found.files.size(), item, options.batch.shard.has_value());
+  UpdateVerdicts verdicts = judge_updates(options.output, found.files.size(), item);
   for (std::size_t i = 0; i < found.files.size(); ++i) {
     found.files[i].update = verdicts.items[i].state;
     found.files[i].input_state = verdicts.items[i].input_state;
@@ -67,7 +69,9 @@ BatchStamps::BatchStamps(const ProcessOptions& options)
     : options_(options),
       digests_(options),
       names_(options.output),
-      file_(open_stamps(stamp_file(options, true))) {}
+      file_(open_stamps(stamp_file(options, true))) {
+  compact_stamps(stamp_file(options, true), options.batch.shard.has_value());
+}
 
 void BatchStamps::add(const BatchFile& file) {
   if (!file.input_state) return;
@@ -90,8 +94,8 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
     throw Error(ErrorKind::usage, "--update: " + output_name(options.output) + ": is no regular file");
   check_stamp_file(stamp_file(options, false), options.replace);
   digest_ = options_digest(options, file_.format);
-  const UpdateVerdicts verdicts = judge_updates(
-      folder_of(options, false), 1, [&](std::size_t) { return item(); }, false);
+  const UpdateVerdicts verdicts =
+      judge_updates(folder_of(options, false), 1, [&](std::size_t) { return item(); });
   state_ = verdicts.items.front().state;
   file_.input_state = verdicts.items.front().input_state;
   is_stamped_ = !verdicts.stamped_outputs.empty();
@@ -109,6 +113,7 @@ void ImageUpdate::stamp() const {
   if (!file_.input_state) return;
   StampNames names(folder_of(options_, false));
   GrowingFile file = open_stamps(stamp_file(options_, false));
+  compact_stamps(stamp_file(options_, false), false);
   file.add(stamp_lines(names, item(), *file_.input_state));
   file.close();
 }

@@ -85,7 +85,6 @@ class LineReader {
 struct Newest {
   std::int64_t at = 0;
   std::int64_t bytes = 0;  // with its newline
-  bool of_run = false;
 };
 
 std::string text_at(int fd, const Newest& line) {
@@ -95,12 +94,11 @@ std::string text_at(int fd, const Newest& line) {
   return text;
 }
 
-// Takes out the lines of outputs that are not there any more, and are not this run's.
+// Takes out the lines of outputs that are not there any more.
 void drop_gone(int fd, const std::string& folder, std::vector<Newest>& lines) {
   std::vector<std::string> outputs;
   std::vector<std::size_t> line_of_output;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].of_run) continue;
     const std::optional<Stamp> stamp = stamp_of_line(text_at(fd, lines[i]));
     if (!stamp || stamp->output.find('\\') != std::string::npos) continue;  // a name that is spelled out
     outputs.push_back((fs::path(folder) / stamp->output).string());
@@ -131,26 +129,20 @@ void move_to_front(int fd, std::vector<Newest> lines) {
   if (write_waiting()) (void)!::ftruncate(fd, end);
 }
 
-// The newest lines, and how many there are in all.
-std::size_t read_lines(int fd, const StampReading& reading, std::vector<Newest>& newest) {
+// All stamps, with their lines. Returns how many lines there are, stamps or not.
+std::size_t read_lines(int fd, const std::function<void(const Stamp& stamp, const Line& line)>& take) {
   std::size_t count = 0;
-  std::unordered_map<std::uint64_t, std::size_t> of_output;  // by the hash of its name: two may share a place
   LineReader reader(fd);
   while (const std::optional<Line> line = reader.next()) {
     ++count;
     if (static_cast<std::int64_t>(line->text.size()) > kMostStampBytes) continue;
-    const std::optional<Stamp> stamp = stamp_of_line(line->text);
-    if (!stamp) continue;
-    const Newest entry{line->at, static_cast<std::int64_t>(line->text.size()) + 1, reading.take(*stamp)};
-    const auto [place, fresh] = of_output.try_emplace(fnv1a(stamp->output), newest.size());
-    if (fresh) {
-      newest.push_back(entry);
-    } else {
-      newest[place->second] = entry;
-    }
+    if (const std::optional<Stamp> stamp = stamp_of_line(line->text)) take(*stamp, *line);
   }
   return count;
 }
+
+// Nobody waits for what is no regular file.
+constexpr int kOpenFlags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 
 bool is_ours(std::string_view beginning) {
   return beginning.empty() || own_text(beginning);
@@ -171,22 +163,30 @@ void check_stamp_file(const std::string& path, Replace replace) {
   check_replaceable(path, why_no_text(path, replace));
 }
 
-void read_stamps(const std::string& path, const StampReading& reading) {
-  constexpr int kFlags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  const int read_write = ::open(path.c_str(), O_RDWR | kFlags);
-  const bool is_writable = read_write >= 0;
-  const FileDescriptor file(is_writable ? read_write : ::open(path.c_str(), O_RDONLY | kFlags));
+void read_stamps(const std::string& path, const std::function<void(const Stamp& stamp)>& take) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | kOpenFlags));
   if (file.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return;
     throw Error(ErrorKind::output, printable(path) + ": cannot read: " + system_reason(errno));
   }
   const FileLock lock(file.get(), kLockPatience);
+  read_lines(file.get(), [&](const Stamp& stamp, const Line&) { take(stamp); });
+}
+
+void compact_stamps(const std::string& path, bool others_are_at_work) {
+  const FileDescriptor file(::open(path.c_str(), O_RDWR | kOpenFlags));
+  if (file.get() < 0) return;
+  const FileLock lock(file.get(), kLockPatience);
+  if (!lock.is_held()) return;
   std::vector<Newest> lines;
-  const std::size_t count = read_lines(file.get(), reading, lines);
-  if (!is_writable || !lock.is_held() || count < kLeastLines) return;
-  const auto others = std::ranges::count(lines, false, &Newest::of_run);
-  if (!reading.others_are_at_work && static_cast<std::size_t>(others) > lines.size() / 2)
-    drop_gone(file.get(), fs::path(path).parent_path().string(), lines);
+  std::unordered_map<std::uint64_t, std::size_t> of_output;  // by the hash of its name: two may share a place
+  const std::size_t count = read_lines(file.get(), [&](const Stamp& stamp, const Line& line) {
+    const auto [place, fresh] = of_output.try_emplace(fnv1a(stamp.output), lines.size());
+    if (fresh) lines.emplace_back();
+    lines[place->second] = {line.at, static_cast<std::int64_t>(line.text.size()) + 1};
+  });
+  if (count < kLeastLines) return;
+  if (!others_are_at_work) drop_gone(file.get(), fs::path(path).parent_path().string(), lines);
   if (lines.size() < count / 2) move_to_front(file.get(), std::move(lines));
 }
 

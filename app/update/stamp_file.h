@@ -18,18 +18,16 @@ inline constexpr std::string_view kStampFile = ".imgpipe-update.ndjson";
 // Throws Error(usage) where something else is in its place, which may not be replaced.
 void check_stamp_file(const std::string& path, Replace replace);
 
-struct StampReading {
-  // Asked with each stamp, the older of an output before the newer; says whether it is of this run.
-  std::function<bool(const Stamp& stamp)> take;
-  // What is not of this run may be of one that goes on beside it: it is kept, though its output be gone.
-  bool others_are_at_work = false;
-};
-// Reads all stamps of a file, none where there is none. What is no stamp (a line that a killed run has left
-// half written, or anything else) is passed over. Where most of many lines are of no use any more, because a
-// newer one is of the same output or because the output is gone, the others are moved to the front, under the
-// lock that all who add to it take. A process that is killed at that loses one line at most; where the file
-// system has no locks it is left. Throws Error(output) for a file that is there and cannot be read.
-void read_stamps(const std::string& path, const StampReading& reading);
+// Gives all stamps of a file to `take`, the older of an output before the newer; none where there is none.
+// What is no stamp (a line that a killed run has left half written, or anything else) is passed over. Throws
+// Error(output) for a file that is there and cannot be read.
+void read_stamps(const std::string& path, const std::function<void(const Stamp& stamp)>& take);
+
+// Where most of many lines are of no use any more, because a newer one is of the same output or because the
+// output is gone, the others are moved to the front, under the lock that all who add to the file take. A
+// process that is killed at that loses one line at most; where the file system has no locks all is left as it
+// is. `others_are_at_work`: outputs that are not there may just be made, and their lines stay.
+void compact_stamps(const std::string& path, bool others_are_at_work);
 
 // To add stamp_line()s. Throws Error(output).
 [[nodiscard]] GrowingFile open_stamps(const std::string& path);

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 std::string canonical(const std::string& folder) {
   std::error_code error;
-  const fs::path path = fs::weakly_canonical(folder.empty() ? "." : folder, error);
+  const fs::path path = fs::weakly_canonical(fs::absolute(folder.empty() ? "." : folder, error), error);
   return error ? folder : path.string();
 }
 
@@ -75,7 +75,7 @@ std::string StampNames::input(const std::string& path) {
 }
 
 UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
-                             const std::function<UpdateItem(std::size_t)>& item, bool others_are_at_work) {
+                             const std::function<UpdateItem(std::size_t)>& item) {
   StampNames names(folder);
   UpdateVerdicts verdicts;
   std::vector<UpdateItem> items;
@@ -93,7 +93,7 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
   const std::string version = build_info().version;
   const auto take = [&](const Stamp& stamp) {
     const auto found = by_output.find(stamp.output);
-    if (found == by_output.end()) return false;
+    if (found == by_output.end()) return;
     const UpdateItem& of_item = items[found->second.first];
     known[found->second.second] = {.is_stamped = true,
                                    .same_input = stamp.input == of_item.input,
@@ -101,9 +101,8 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
                                    .same_version = stamp.version == version,
                                    .output_state = stamp.output_state,
                                    .input_state = stamp.input_state};
-    return true;
   };
-  read_stamps(stamp_file_in(folder), {.take = take, .others_are_at_work = others_are_at_work});
+  read_stamps(stamp_file_in(folder), take);
   auto of_output = known.begin();
   for (std::size_t i = 0; i < count; ++i) {
     UpdateVerdict& verdict = verdicts.items[i];

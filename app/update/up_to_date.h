@@ -60,10 +60,9 @@ struct UpdateVerdicts {
 };
 
 // Judges items 0 to `count` by the stamps in `folder`. Reads every stamp once, and looks at every input and
-// output. `others_are_at_work`: as StampReading has it. Throws as read_stamps() does.
+// output. Throws as read_stamps() does.
 [[nodiscard]] UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
-                                           const std::function<UpdateItem(std::size_t)>& item,
-                                           bool others_are_at_work);
+                                           const std::function<UpdateItem(std::size_t)>& item);
 
 // The stamps of what was just made of an item, as lines; nothing of outputs that are not there.
 [[nodiscard]] std::string stamp_lines(StampNames& names, const UpdateItem& item,
