@@ -47,9 +47,8 @@ class Arguments {
     const OptionRow& row = row_of(text.substr(0, equals));
     if (equals == std::string::npos) {
       add(row);
-    } else if (const std::string value = text.substr(equals + 1); row.value != nullptr) {
-      add_with(row, value);
-    } else if (value == kOn || value == kOff) {
+    } else if (const std::string value = text.substr(equals + 1);
+               row.value != nullptr || value == kOn || value == kOff) {
       add_with(row, value);
     } else {
       usage("--" + option_name(row) + " takes no value: '" + printable(text) + "'");

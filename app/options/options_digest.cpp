@@ -37,12 +37,13 @@ std::string steps_text(const ProcessOptions& options) {
   return text;
 }
 
+}  // namespace
+
 std::string pages_text(const PageSelection& pages) {
+  if (pages == PageSelection{}) return "all";
   const std::string first = std::to_string(pages.first);
   return pages.alone ? first : first + "-" + (pages.last ? std::to_string(*pages.last) : "");
 }
-
-}  // namespace
 
 std::string shaping_options(const ProcessOptions& options, const std::optional<Format>& format) {
   const EncodeOptions& encode = options.encode;

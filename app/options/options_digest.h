@@ -17,6 +17,9 @@ namespace imgpipe {
 // (device, threads, fuse, reports) is not among them. The order of the lines is fixed.
 [[nodiscard]] std::string shaping_options(const ProcessOptions& options, const std::optional<Format>& format);
 
+// As --pages takes it.
+[[nodiscard]] std::string pages_text(const PageSelection& pages);
+
 // SHA-256 (FIPS 180-4), 64 hexadecimal digits, in lower case.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 

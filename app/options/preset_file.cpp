@@ -172,20 +172,19 @@ std::string toml_text(const toml::node& node) {
   return stream.str();
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
+void check_utf8(const std::string& name, const std::string& text) {
+  std::size_t length = 0;
+  for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(length)) {
     std::uint32_t code_point = 0;
-    const std::size_t length = utf8_length(text, code_point);
-    if (length == 0) return false;
-    text.remove_prefix(length);
+    length = utf8_length(rest, code_point);
+    if (length == 0)
+      usage("--write-preset: --" + name + " '" + printable(text) + "' is no UTF-8, which TOML files are");
   }
-  return true;
 }
 
 // A number where it comes back as the same text, else a text.
 std::string value_literal(const std::string& name, const std::string& text) {
-  if (!is_utf8(text))
-    usage("--write-preset: --" + name + " '" + printable(text) + "' is no UTF-8, which TOML files are");
+  check_utf8(name, text);
   const char* const end = text.data() + text.size();
   std::int64_t whole = 0;
   double number = 0;
@@ -198,9 +197,11 @@ std::string value_literal(const std::string& name, const std::string& text) {
 
 std::string list_literal(const std::string& name, const std::vector<std::string>& values) {
   std::string list;
-  for (const std::string& value : values)
-    list += (list.empty() ? "" : ", ") + toml_text(toml::value<std::string>(value));
-  for (const std::string& value : values) (void)value_literal(name, value);  // all are UTF-8
+  for (const std::string& value : values) {
+    check_utf8(name, value);
+    if (!list.empty()) list += ", ";
+    list += toml_text(toml::value<std::string>(value));
+  }
   return "[" + list + "]";
 }
 
@@ -216,18 +217,6 @@ std::string range_from(const std::string& file, const std::string& preset) {
     usage("--write-preset: range=" + printable(file) + " would be " + printable(text) +
           " there, and no step can name a path with a comma or a colon");
   return text;
-}
-
-std::vector<std::string> steps_of(const std::string& list) {
-  std::vector<std::string> steps{""};
-  for (const char c : list) {
-    if (c == ',') {
-      steps.emplace_back();
-    } else {
-      steps.back() += c;
-    }
-  }
-  return steps;
 }
 
 }  // namespace
@@ -246,13 +235,13 @@ std::string preset_text(const std::vector<PresetOption>& options, const std::str
       literal = option.values.back();
     } else if (name == kStages) {
       const auto named = [&](const std::string& file) { return range_from(file, path); };
-      literal = list_literal(name, steps_of(with_range_files(option.values.back(), named)));
+      literal = list_literal(name, steps_in(with_range_files(option.values.back(), named)));
     } else if (is_repeated(*option.row)) {
       literal = list_literal(name, option.values);
     } else {
       literal = value_literal(name, option.values.back());
     }
-    text += name + " = " + literal + "\n";
+    text.append(name).append(" = ").append(literal).append("\n");
   }
   return text;
 }

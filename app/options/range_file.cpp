@@ -143,6 +143,10 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   return ranged;
 }
 
+std::vector<std::string> steps_in(const std::string& list) {
+  return parts_of(list, ',');
+}
+
 std::string with_range_files(const std::string& list,
                              const std::function<std::string(const std::string& file)>& named) {
   std::vector<std::string> steps = parts_of(list, ',');

@@ -35,6 +35,9 @@ struct RangedList {
 // more than one range, and Error(input) for a file that cannot be read, or that holds no counts.
 [[nodiscard]] RangedList with_ranges(const std::string& list, const StagePresets& presets);
 
+// The texts between the commas of a list.
+[[nodiscard]] std::vector<std::string> steps_in(const std::string& list);
+
 // The same list, in which each range=FILE has the name that `named` gives it; what is no list comes back as
 // it is.
 [[nodiscard]] std::string with_range_files(const std::string& list,

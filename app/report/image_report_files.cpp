@@ -39,13 +39,6 @@ std::string csv_number(const std::optional<double>& value) {
   return value ? Json(*value).dump() : "";
 }
 
-std::string pages_text(const PageSelection& pages) {
-  if (pages == PageSelection{}) return "all";
-  std::string first = std::to_string(pages.first);
-  if (pages.alone) return first;
-  return first + "-" + (pages.last ? std::to_string(*pages.last) : "");
-}
-
 Json request_json(const StageRequest& request) {
   Json parameters = Json::object();
   for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
