@@ -40,7 +40,7 @@ std::string steps_text(const ProcessOptions& options) {
 }  // namespace
 
 std::string pages_text(const PageSelection& pages) {
-  if (pages == PageSelection{}) return "all";
+  if (pages.first == 1 && !pages.last) return "all";
   const std::string first = std::to_string(pages.first);
   return pages.alone ? first : first + "-" + (pages.last ? std::to_string(*pages.last) : "");
 }
