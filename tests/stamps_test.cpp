@@ -175,6 +175,7 @@ TEST_F(Stamps, WritersAndReadersAtOnceLoseNothing) {
   constexpr int kWriters = 3, kRounds = 400;
   std::atomic<int> at_work = kWriters;
   std::vector<std::thread> threads;
+  threads.reserve(kWriters);
   for (int writer = 0; writer < kWriters; ++writer) {
     threads.emplace_back([&, writer] {
       GrowingFile file = open_stamps(path());

@@ -225,6 +225,7 @@ TEST_F(Update, ShardsAtOnce) {
   for (const int done : {45, 0, 45}) {
     const Names more = done == 45 && fs::exists(out()) ? Names{"--clip", "1"} : Names{};
     std::vector<std::thread> shards;
+    shards.reserve(kShards);
     std::vector<RunResult> results(kShards);
     for (int i = 0; i < kShards; ++i) {
       shards.emplace_back([&, i] {
@@ -264,8 +265,9 @@ TEST_F(Update, PagesWithFilesOfTheirOwn) {
   fs::create_directories(in());
   const TiffKind kind{.width = 12, .height = 9, .compression = 8};
   const auto save_stack = [&](int pages) {
-    std::vector<TiffPageOf> all;
-    for (int page = 0; page < pages; ++page) all.push_back({kind, Values(108, 10 * page)});
+    std::vector<TiffPageOf> all(static_cast<std::size_t>(pages), {kind, {}});
+    for (int page = 0; page < pages; ++page)
+      all[static_cast<std::size_t>(page)].samples = Values(108, 10 * page);
     save(file("in/a.tif"), make_tiff_stack(all));
     fs::last_write_time(file("in/a.tif"), past() + std::chrono::seconds(pages));
   };
