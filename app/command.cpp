@@ -13,6 +13,7 @@
 
 #include "app/batch/batch_files.h"
 #include "app/exit_code.h"
+#include "app/files/replaceable.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/options/command_line.h"
@@ -36,6 +37,7 @@ const TalkOptions* talk_of(const Command& command) {
   if (const auto* info = std::get_if<InfoOptions>(&command)) return &info->process.talk;
   if (const auto* sums = std::get_if<SumsOptions>(&command)) return &sums->talk;
   if (const auto* devices = std::get_if<DevicesOptions>(&command)) return &devices->talk;
+  if (const auto* preset = std::get_if<PresetToWrite>(&command)) return &preset->talk;
   return nullptr;
 }
 
@@ -72,8 +74,17 @@ LogSubject subject_of(const std::optional<Command>& command, const Error& error)
   return {};
 }
 
+void write_preset(const PresetToWrite& preset) {
+  check_replaceable(preset.file, why_no_text(preset.file, preset.replace));
+  naming(output_name(preset.file), [&] { write_file(preset.file, std::as_bytes(std::span(preset.text))); });
+  std::string names;
+  for (const std::string& name : preset.left_out) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) log_notice("of one run only, and not in the preset: " + names);
+}
+
 int dispatch(const Command& command, const EngineFactory& factory) {
   if (const auto* process = std::get_if<ProcessOptions>(&command)) {
+    if (process->preset) write_preset(*process->preset);
     return is_batch(*process) ? run_batch(*process) : run_image(*process, factory);
   }
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return run_synth(*synth);
@@ -82,6 +93,10 @@ int dispatch(const Command& command, const EngineFactory& factory) {
   if (const auto* stats = std::get_if<StatsOptions>(&command)) return run_stats(*stats);
   if (const auto* info = std::get_if<InfoOptions>(&command)) return run_info(*info);
   if (const auto* sums = std::get_if<SumsOptions>(&command)) return run_sums(*sums);
+  if (const auto* preset = std::get_if<PresetToWrite>(&command)) {
+    write_preset(*preset);
+    return kExitDone;
+  }
   print_text(std::get<PrintText>(command).text);
   return kExitDone;
 }

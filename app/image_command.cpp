@@ -22,6 +22,7 @@
 #include "app/report/trace_file.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
+#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/output_file.h"
 #include "images/files/page_list.h"
@@ -43,7 +44,7 @@ class ImageRun {
   ImageRun(const ProcessOptions& options, const EngineFactory& factory)
       : options_(options),
         format_(output_format(options.output, options.format)),
-        stdout_is_taken_(goes_to_stdout(options.output) || reports_to_stdout(options.report_files)),
+        stdout_is_taken_(goes_to_stdout(options.output) || reports_to_stdout(options)),
         choice_(options, factory),
         settings_(image_settings(options)),
         image_(image_files(options, page_name(options)), settings_, Timeline(start_)) {
@@ -205,13 +206,32 @@ class ImageRun {
   ReportPage page_;  // where one was asked for
 };
 
+int run_one(const ProcessOptions& options, const EngineFactory& factory) {
+  if (options.pages && (!options.pages->alone || !options.series_steps.empty()))
+    return run_pages(options, factory);
+  return ImageRun(options, factory).run();
+}
+
+int update_one(ProcessOptions options, const EngineFactory& factory) {
+  const ImageUpdate update(options);
+  if (update.is_done()) {
+    if (!options.talk.quiet)
+      print_table(output_name(options.output) + ": is up to date\n", reports_to_stdout(options));
+    return kExitDone;
+  }
+  if (update.state() != UpdateState::up_to_date)
+    log_detail(output_name(options.output) + ": to be made: " + std::string(update_reason(update.state())));
+  options.output_is_stamped = update.is_stamped();
+  const int code = run_one(options, factory);
+  if (code == kExitDone) update.stamp();
+  return code;
+}
+
 }  // namespace
 
 int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   refuse_what_is_for_a_batch(options);
-  if (options.pages && (!options.pages->alone || !options.series_steps.empty()))
-    return run_pages(options, factory);
-  return ImageRun(options, factory).run();
+  return options.update ? update_one(options, factory) : run_one(options, factory);
 }
 
 }  // namespace imgpipe

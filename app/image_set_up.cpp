@@ -5,6 +5,7 @@
 #include "app/image_settings.h"
 #include "app/log.h"
 #include "app/standard_streams.h"
+#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/text.h"
 
@@ -32,9 +33,10 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
   in_use.add("OUTPUT", options.output);
   for (const auto& [option, path] : result_files(options)) in_use.add(option, path);
   in_use.add("--keep-stages", options.keep_stages_folder);
+  if (options.update) in_use.add("--update", stamp_file(options, false));
   // Pages with files of their own get names that are judged when their number is known.
   if (!has_page_files(options, format))
-    check_replaceable(options.output, why_no_image(options.output, options.replace));
+    check_replaceable(options.output, why_no_image(options.output, replace_output(options)));
   check_results_replaceable(options);
   check_results_writable(options);
 }

@@ -12,6 +12,10 @@
 
 namespace imgpipe {
 
+Replace replace_output(const ProcessOptions& options) {
+  return options.output_is_stamped ? Replace::all : options.replace;
+}
+
 ImageSettings image_settings(const ProcessOptions& options) {
   ImageSettings settings;
   settings.stages = options.stages;
@@ -26,7 +30,7 @@ ImageSettings image_settings(const ProcessOptions& options) {
       const std::filesystem::path folder = std::filesystem::path(output).parent_path();
       if (!folder.empty()) make_folder(folder.string());
     };
-  settings.before_write = [replace = options.replace](const std::string& output) {
+  settings.before_write = [replace = replace_output(options)](const std::string& output) {
     check_still_replaceable(output, replace);
   };
   return settings;

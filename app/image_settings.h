@@ -8,6 +8,9 @@
 
 namespace imgpipe {
 
+// What an output may replace.
+[[nodiscard]] Replace replace_output(const ProcessOptions& options);
+
 // Outputs are put in place only where that still replaces what it may (app/files/replaceable.h).
 [[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);
 

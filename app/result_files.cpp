@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app/standard_streams.h"
+#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"
@@ -48,6 +49,7 @@ std::vector<ResultFile> result_files(const ProcessOptions& options) {
                                      {"--failed-out", &options.batch.failed_file}}) {
     if (!path->empty()) results.push_back({option, *path});
   }
+  if (options.preset) results.push_back({kWritePreset, options.preset->file});
   return results;
 }
 
@@ -91,6 +93,7 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
   if (identity(list, STDIN_FILENO) != identity(options.batch.failed_file, STDOUT_FILENO))
     in_use.add_input("the list of --files-from", list);
   for (const auto& [option, path] : results) in_use.add(option, path);
+  if (options.update) in_use.add("--update", stamp_file(options, true));
 }
 
 bool result_in_folder(const std::string& folder, const std::string& path) {
@@ -111,6 +114,7 @@ void check_results_replaceable(const ProcessOptions& options, const std::vector<
     return names.contains(name) || names_of_all_shards.contains(name);
   };
   for (const auto& [option, path] : result_files(options)) {
+    if (option == kWritePreset) continue;  // it was judged then
     // What shards share is added to: --no-clobber has nothing against that.
     const bool is_list = option == "--failed-out";
     const bool grows = options.batch.shard && (is_list || path.ends_with(".ndjson"));

@@ -14,6 +14,9 @@
 
 namespace imgpipe {
 
+// It is written before the run begins.
+inline constexpr const char* kWritePreset = "--write-preset";
+
 struct ResultFile {
   std::string option;  // "--report"
   std::string path;

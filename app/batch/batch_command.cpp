@@ -22,10 +22,12 @@
 #include "app/exit_code.h"
 #include "app/image_set_up.h"
 #include "app/log.h"
+#include "app/options/options_digest.h"
 #include "app/report/image_report.h"
 #include "app/report/report_names.h"
 #include "app/result_files.h"
 #include "app/signals.h"
+#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/temporary_file.h"
@@ -89,9 +91,11 @@ class BatchRun {
     if (options.batch.shard) totals_.shard = shard_text(*options.batch.shard);
     if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
     if (files_.list_is_empty) totals_.note = printable(options.batch.files_from) + ": the list names nothing";
-    totals_.go_on =
-        options.batch.skip_existing ? "the same command" : "the same command with --skip-existing";
-    if (options.batch.skip_existing) take_out_existing();
+    const bool goes_on = options.batch.skip_existing || options.update;
+    totals_.go_on = goes_on ? "the same command" : "the same command with --skip-existing";
+    totals_.options_digest = options_digest(options, options.format);
+    if (goes_on) take_out_finished();
+    if (options.update) totals_.skipped_as = "up to date";
     has_ended_.resize(files_.files.size());
     is_done_.resize(files_.files.size());
   }
@@ -105,7 +109,8 @@ class BatchRun {
     if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
     if (options_.batch.dry_run) return print_plan();
     reports_.open(!files_.files.empty(), totals_);
-    reports_.add_skipped(skipped_);
+    if (options_.update && !files_.files.empty()) stamps_ = std::make_unique<BatchStamps>(options_);
+    reports_.add_skipped(skipped_, options_.update ? "it is up to date" : "its output is there already");
     reports_.add_problems(files_.problems);
     if (!files_.files.empty()) work();
     tell_lost_outputs();
@@ -114,9 +119,13 @@ class BatchRun {
   }
 
  private:
-  void take_out_existing() {
+  // What needs nothing done.
+  void take_out_finished() {
     std::vector<BatchFile> left;
-    for (BatchFile& file : files_.files) (file.output_exists ? skipped_ : left).push_back(std::move(file));
+    for (BatchFile& file : files_.files) {
+      const bool finished = options_.update ? file.update == UpdateState::up_to_date : file.output_exists;
+      (finished ? skipped_ : left).push_back(std::move(file));
+    }
     files_.files = std::move(left);
     totals_.skipped = skipped_.size();
   }
@@ -132,10 +141,13 @@ class BatchRun {
   // --dry-run. No device is touched.
   int print_plan() const {
     std::string text;
-    for (const BatchFile& file : files_.files)
-      text += printable(file.input) + " -> " + printable(output_text(file)) + "\n";
-    text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) +
-            " skipped, stages " + options_.stage_list;
+    for (const BatchFile& file : files_.files) {
+      text += printable(file.input) + " -> " + printable(output_text(file));
+      if (options_.update) text += ": " + std::string(update_reason(file.update));
+      text += "\n";
+    }
+    text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) + " " +
+            totals_.skipped_as + ", stages " + options_.stage_list;
     if (options_.batch.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
     text += "\n";
     if (!totals_.shard.empty()) text += totals_.shard + "\n";
@@ -150,6 +162,11 @@ class BatchRun {
     start_ = Clock::now();
     const SignalsNoted signals;
     BatchSetUp set_up = set_up_batch(options_, files_.files.size());
+    if (!files_.stamped_outputs.empty()) {
+      set_up.settings.before_write = [this, check = set_up.settings.before_write](const std::string& output) {
+        if (!files_.stamped_outputs.contains(output)) check(output);
+      };
+    }
     totals_.devices = set_up.devices;
     totals_.jobs = static_cast<int>(
         std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
@@ -195,6 +212,7 @@ class BatchRun {
     while (!batch_->finished()) {
       if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
       reports_.flush();
+      if (stamps_) stamps_->flush();
       for (const std::string& note : batch_->take_notes()) say_warning(note);
       progress_.show(totals_.counts(std::chrono::duration<double>(Clock::now() - start_).count()));
       if (signals.received() == 0) continue;
@@ -213,6 +231,7 @@ class BatchRun {
     has_ended_[result.item] = true;
     is_done_[result.item] = !result.failed;
     totals_.add(result, file);
+    if (stamps_ && !result.failed) stamps_->add(file);
     for (const std::string& warning : result.warnings) say_warning(warning, &file);
     if (!result.failed && totals_.reduced.images == 1 && result.depth_loss != DepthLoss::none)
       say_warning(printable(file.input) + ": " +
@@ -295,11 +314,14 @@ class BatchRun {
 
   // What is open already, and stdout.
   void finish_reports() {
-    const std::optional<Error> error = error_of([&] { reports_.close(totals_, not_done()); });
+    const std::optional<Error> of_stamps = error_of([&] {
+      if (stamps_) stamps_->close();
+    });
+    const std::optional<Error> of_reports = error_of([&] { reports_.close(totals_, not_done()); });
+    const std::optional<Error>& error = of_reports ? of_reports : of_stamps;
     log_summary(batch_head(totals_), totals_.counts(totals_.wall_s));
     // A report on stdout stands there alone.
-    if (!options_.talk.quiet)
-      print_table(batch_table(totals_, options_), reports_to_stdout(options_.report_files));
+    if (!options_.talk.quiet) print_table(batch_table(totals_, options_), reports_to_stdout(options_));
     if (error) throw Error(*error);
   }
 
@@ -327,6 +349,7 @@ class BatchRun {
   BatchTotals totals_;
   Progress progress_;
   BatchReportFiles reports_;
+  std::unique_ptr<BatchStamps> stamps_;  // with --update
   Clock::time_point start_;
   std::unique_ptr<RunningBatch> batch_;
   std::optional<Error> fatal_;

@@ -18,6 +18,7 @@
 #include "app/batch/shard_balance.h"
 #include "app/places.h"
 #include "app/result_files.h"
+#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"
@@ -117,6 +118,7 @@ class Finder {
       }
       keep_shard(found_, *batch_.shard);
     }
+    if (options_.update) judge_updates(options_, found_);
     check_replaceable_outputs();
     return std::move(found_);
   }
@@ -261,7 +263,8 @@ class Finder {
     std::size_t more = 0;
     const std::string* first = nullptr;
     for (const BatchFile& file : found_.files) {
-      if (!file.output_exists) continue;
+      const bool is_left = options_.update && file.update == UpdateState::up_to_date;
+      if (!file.output_exists || is_left || found_.stamped_outputs.contains(file.output)) continue;
       const std::string why = why_no_image(file.output, options_.replace);
       if (why.empty()) continue;
       if (first == nullptr) {

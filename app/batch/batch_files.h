@@ -10,6 +10,7 @@
 #include "app/batch/glob_paths.h"
 #include "app/batch/selection.h"
 #include "app/options/options.h"
+#include "app/update/up_to_date.h"
 #include "images/codecs/codec.h"
 
 namespace imgpipe {
@@ -34,6 +35,9 @@ struct BatchFile {
   Format format = Format::png;
   bool output_exists = false;  // where each page has a file: all of them
   int shard = 0, shards = 0;   // part of how many; 0: the batch is not in parts
+  // With --update, and how the input was before that was found out.
+  UpdateState update = UpdateState::no_output;
+  std::optional<FileState> input_state;
 };
 
 struct BatchFiles {
@@ -45,6 +49,7 @@ struct BatchFiles {
   std::unordered_set<std::string> names_of_all_shards;  // with --failed-out
   std::string shard_list;      // of all parts' files, see keep_shard() (app/batch/shard_balance.h)
   bool list_is_empty = false;  // --files-from names nothing
+  std::unordered_set<std::string> stamped_outputs;  // with --update: see UpdateVerdicts
 };
 
 // Finds the inputs and gives each its output: by --name or, without, OUTPUT/NAME with --recursive, else

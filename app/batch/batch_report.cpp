@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/batch/shard.h"
+#include "app/options/options_digest.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
@@ -22,8 +23,8 @@ std::string megabytes(std::int64_t bytes) {
 
 std::string counts_text(const BatchTotals& totals) {
   std::string text = std::to_string(totals.images) + (totals.images == 1 ? " image: " : " images: ") +
-                     std::to_string(totals.done) + " done, " + std::to_string(totals.skipped) + " skipped, " +
-                     std::to_string(totals.failed()) + " failed";
+                     std::to_string(totals.done) + " done, " + std::to_string(totals.skipped) + " " +
+                     totals.skipped_as + ", " + std::to_string(totals.failed()) + " failed";
   if (totals.not_done() > 0) text += ", " + std::to_string(totals.not_done()) + " not done";
   return text;
 }
@@ -69,6 +70,7 @@ Json options_of_batch(const ProcessOptions& options) {
   json["exclude"] = Json::array();
   for (const std::string& pattern : options.batch.exclude) json["exclude"].push_back(printable(pattern));
   json["skip_existing"] = options.batch.skip_existing;
+  json["update"] = options.update;
   json["fail_fast"] = options.batch.fail_fast;
   json["format"] = options.format ? Json(format_info(*options.format).name) : Json(nullptr);
   json["shard"] = options.batch.shard ? Json(std::to_string(options.batch.shard->index) + "/" +
@@ -135,6 +137,7 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
   if (!totals.device_why.empty()) out += "        " + totals.device_why + "\n";
   if (!totals.shard.empty())
     out += totals.shard + "; " + std::to_string(totals.other_shards) + " files for other shards\n";
+  if (!totals.options_digest.empty()) out += "options: digest " + short_digest(totals.options_digest) + "\n";
   if (totals.passed_over.files() > 0) out += "passed over: " + totals.passed_over.text() + "\n";
   if (!totals.note.empty()) out += totals.note + "\n";
   if (!totals.stopped.empty()) {
@@ -174,6 +177,7 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   for (const std::string& input : options.batch.more_inputs) json["more_inputs"].push_back(printable(input));
   json["output"] = printable(options.output);
   json["options"] = options_of_batch(options);
+  json["options_digest"] = options_digest(options, options.format);
   json["shard"] = options.batch.shard ? shard_json(*options.batch.shard, totals) : Json(nullptr);
   json["images"] = totals.images;
   json["done"] = totals.done;

@@ -46,11 +46,11 @@ void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
   for (const ResultFile& result : results) {
     if (in_output(result)) check_result_writable(result.path);
   }
-  const bool go_on = options_.batch.skip_existing || options_.batch.shard;
-  const NdjsonRun run{options_.threads, totals.images, totals.images + totals.other_shards};
+  const bool go_on = options_.batch.skip_existing || options_.update || options_.batch.shard;
+  const NdjsonRun run{totals.images, totals.images + totals.other_shards};
   for (const std::string& file : options_.report_files) {
     if (options_.batch.shard && file.ends_with(".json")) claim(file);
-    if (!is_json_report(file)) lines_.push_back(std::make_unique<NdjsonReport>(file, go_on, run));
+    if (!is_json_report(file)) lines_.push_back(std::make_unique<NdjsonReport>(file, go_on, run, options_));
   }
   if (!options_.trace_file.empty()) open_trace();
 }
@@ -81,10 +81,10 @@ void BatchReportFiles::make_output() const {
   naming(printable(options_.output), [&] { make_folder(options_.output); });
 }
 
-void BatchReportFiles::add_skipped(const std::vector<BatchFile>& files) {
+void BatchReportFiles::add_skipped(const std::vector<BatchFile>& files, const std::string& reason) {
   for (const BatchFile& file : files) {
     settle(file);
-    for (const auto& lines : lines_) lines->add_skipped(file);
+    for (const auto& lines : lines_) lines->add_skipped(file, reason);
   }
 }
 

@@ -21,7 +21,7 @@ class BatchReportFiles {
   // written, and opens those that grow. `totals` knows how many images there are. Throws Error(output), as
   // all here, with the path.
   void open(bool needs_output, const BatchTotals& totals);
-  void add_skipped(const std::vector<BatchFile>& files);
+  void add_skipped(const std::vector<BatchFile>& files, const std::string& reason);
   void add_problems(const std::vector<PathProblem>& problems);
   void add(const BatchFile& file, const BatchResult& result);
   // What was done, and its output is gone.

@@ -47,8 +47,9 @@ class BatchTotals {
   // An image that was done, and whose output is gone: it has failed after all.
   void add_lost(const BatchFile& file);
 
-  std::size_t images = 0;   // that were found
-  std::size_t skipped = 0;  // their outputs were there (--skip-existing)
+  std::size_t images = 0;              // that were found
+  std::size_t skipped = 0;             // their outputs were there (--skip-existing), or up to date (--update)
+  std::string skipped_as = "skipped";  // what is said of them
   std::size_t done = 0;
   std::vector<PathProblem> problems;  // folders that could not be read, and their like
   PassedOver passed_over;
@@ -70,9 +71,10 @@ class BatchTotals {
   std::int64_t memory_bytes = 0, peak_admitted_bytes = 0;
   std::vector<std::string> devices;  // what worked, for people
   std::string device_why;
-  std::string stopped;  // why it ended early; empty otherwise
-  std::string go_on;    // how to go on then
-  std::string note;     // what else is to be said; empty otherwise
+  std::string stopped;         // why it ended early; empty otherwise
+  std::string go_on;           // how to go on then
+  std::string options_digest;  // app/options/options_digest.h
+  std::string note;            // what else is to be said; empty otherwise
 
   [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
   [[nodiscard]] RunCounts counts(double seconds) const;

@@ -34,9 +34,9 @@ bool is_ours(const Json& line) {
 // ---- what was there --------------------------------------------------------------------------------------
 
 // Every key of a line, with what is known of the run.
-Json empty_line(const NdjsonRun& run) {
+Json empty_line(const NdjsonRun& run, int threads) {
   Json json{{kFirstKey, build_info().version}};
-  add_run_head(json, kBatchLineSchema, {.threads = run.threads});
+  add_run_head(json, kBatchLineSchema, {.threads = threads});
   for (const char* key : {"input",        "output",        "status",       "error",
                           "reason",       "warnings",      "device",       "format",
                           "width_pixels", "height_pixels", "channels",     "bits_per_sample",
@@ -49,6 +49,7 @@ Json empty_line(const NdjsonRun& run) {
   json["shard"] = nullptr;
   json["shard_images"] = run.shard_images;
   json["batch_images"] = run.batch_images;
+  json["options_digest"] = nullptr;
   json["warnings"] = Json::array();
   return json;
 }
@@ -138,22 +139,15 @@ std::unordered_set<std::string> finished_inputs(const std::string& path, const J
 
 // ---- lines -----------------------------------------------------------------------------------------------
 
-Json line_of(const Json& empty, const std::string& input, const std::string& status) {
+Json line_with(const Json& empty, const std::string& input, const std::string& status) {
   Json json = empty;
   json["input"] = printable(input);
   json["status"] = status;
   return json;
 }
 
-Json line_of(const Json& empty, const BatchFile& file, const std::string& status) {
-  Json json = line_of(empty, file.input, status);
-  json["output"] = printable(file.output);
-  if (file.shards > 0) json["shard"] = std::to_string(file.shard) + "/" + std::to_string(file.shards);
-  return json;
-}
-
-Json line_of_worked_on(const Json& empty, const BatchFile& file, const BatchResult& result) {
-  Json json = line_of(empty, file, result.failed ? "failed" : "done");
+// Puts what came of it into the image's line.
+Json worked_on(Json json, const BatchFile& file, const BatchResult& result) {
   if (result.failed) {
     json["error"] = kind_of_error(*result.failed);
     json["reason"] = split_reason(result.reason, file).alone;
@@ -187,10 +181,7 @@ Json line_of_worked_on(const Json& empty, const BatchFile& file, const BatchResu
   return json;
 }
 
-// "skipped" or "not_done".
-Json line_of_other(const Json& empty, const BatchFile& file, const std::string& status,
-                   const std::string& reason) {
-  Json json = line_of(empty, file, status);
+Json with_reason(Json json, const std::string& reason) {
   json["reason"] = reason;
   return json;
 }
@@ -203,9 +194,11 @@ Json failed(Json json, ErrorKind kind, const std::string& reason) {
 
 }  // namespace
 
-NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun& run)
+NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun& run,
+                           const ProcessOptions& options)
     : csv_(path.ends_with(".csv")),
-      empty_(std::make_shared<const Json>(empty_line(run))),
+      digests_(options),
+      empty_(std::make_shared<const Json>(empty_line(run, options.threads))),
       file_(path, go_on ? GrowingFile::Keeps([this](std::string_view beginning) {
               return kept_ = begins_a_report(beginning, *empty_, csv_);
             })
@@ -218,26 +211,33 @@ void NdjsonReport::add(const Json& line) {
   file_.add(csv_ ? csv_line(line) : line.dump() + "\n");
 }
 
+Json NdjsonReport::line_of(const BatchFile& file, const std::string& status) {
+  Json json = line_with(*empty_, file.input, status);
+  json["output"] = printable(file.output);
+  if (file.shards > 0) json["shard"] = std::to_string(file.shard) + "/" + std::to_string(file.shards);
+  json["options_digest"] = digests_.of(file.format);
+  return json;
+}
+
 void NdjsonReport::add_done_or_failed(const BatchFile& file, const BatchResult& result) {
-  add(line_of_worked_on(*empty_, file, result));
+  add(worked_on(line_of(file, result.failed ? "failed" : "done"), file, result));
   file_.flush();
 }
 
 void NdjsonReport::add_lost(const BatchFile& file) {
-  add(failed(line_of(*empty_, file, "failed"), ErrorKind::output, kLostReason));
+  add(failed(line_of(file, "failed"), ErrorKind::output, kLostReason));
 }
 
-void NdjsonReport::add_skipped(const BatchFile& file) {
-  if (!finished_.contains(printable(file.input)))
-    add(line_of_other(*empty_, file, "skipped", "its output is there already"));
+void NdjsonReport::add_skipped(const BatchFile& file, const std::string& reason) {
+  if (!finished_.contains(printable(file.input))) add(with_reason(line_of(file, "skipped"), reason));
 }
 
 void NdjsonReport::add_not_done(const BatchFile& file, const std::string& reason) {
-  add(line_of_other(*empty_, file, "not_done", reason));
+  add(with_reason(line_of(file, "not_done"), reason));
 }
 
 void NdjsonReport::add_problem(const PathProblem& problem) {
-  add(failed(line_of(*empty_, problem.path, "failed"), ErrorKind::input, problem.reason));
+  add(failed(line_with(*empty_, problem.path, "failed"), ErrorKind::input, problem.reason));
 }
 
 }  // namespace imgpipe

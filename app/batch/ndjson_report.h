@@ -12,28 +12,29 @@
 
 #include "app/batch/batch_totals.h"
 #include "app/files/growing_file.h"
+#include "app/options/options_digest.h"
 
 namespace imgpipe {
 
 // What every line says of its run.
 struct NdjsonRun {
-  int threads = 0;               // as --threads has it
   std::size_t shard_images = 0;  // that it found, with those it skips; of a shard: its own
   std::size_t batch_images = 0;  // of all shards
 };
 
 class NdjsonReport {
  public:
-  // Makes the file, of the kind that its ending says, or empties it. With `go_on` (--skip-existing, --shard)
-  // a report that is there is kept and grows, because it is an earlier run's or other shards are writing it;
-  // a line that a killed run left half written goes. Throws Error(output), as all here.
-  NdjsonReport(const std::string& path, bool go_on, const NdjsonRun& run);
+  // Makes the file, of the kind that its ending says, or empties it. With `go_on` (--skip-existing, --update,
+  // --shard) a report that is there is kept and grows, because it is an earlier run's or other shards are
+  // writing it; a line that a killed run left half written goes. `options` stay where they are. Throws
+  // Error(output), as all here.
+  NdjsonReport(const std::string& path, bool go_on, const NdjsonRun& run, const ProcessOptions& options);
 
   void add_done_or_failed(const BatchFile& file, const BatchResult& result);
   void add_lost(const BatchFile& file);
   // Nothing for an image that an earlier run's last word says is done: the last line of an image is what has
   // become of it.
-  void add_skipped(const BatchFile& file);
+  void add_skipped(const BatchFile& file, const std::string& reason);
   void add_not_done(const BatchFile& file, const std::string& reason);
   void add_problem(const PathProblem& problem);
   // What could not be written at once because another process was writing.
@@ -41,9 +42,11 @@ class NdjsonReport {
   void close() { file_.close(); }
 
  private:
+  [[nodiscard]] nlohmann::ordered_json line_of(const BatchFile& file, const std::string& status);
   void add(const nlohmann::ordered_json& line);
 
   bool csv_;
+  OptionsDigests digests_;
   std::shared_ptr<const nlohmann::ordered_json> empty_;  // a line that knows of the run only
   std::unordered_set<std::string> finished_;             // by an earlier run: inputs, as the lines have them
   bool kept_ = false;                                    // an earlier run's lines

@@ -1,6 +1,7 @@
 #include "app/batch/page_outputs.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -169,16 +170,22 @@ class PageFiles {
 
 }  // namespace
 
-bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
-  bool all = true;
+std::vector<std::string> page_files(const ProcessOptions& options, const BatchFile& file) {
+  std::vector<std::string> files;
   const std::optional<Error> error = error_of([&] {
     const PageList list(file.input, options.decode, InputKind::regular_only);
     const PageRange range = chosen_pages(*options.pages, list.size());
-    std::error_code unknown;
-    for (std::int64_t number = range.first; all && number <= range.last; ++number)
-      all = fs::exists(page_path(*options.pages, file.output, number, list.size()), unknown);
+    for (std::int64_t number = range.first; number <= range.last; ++number)
+      files.push_back(page_path(*options.pages, file.output, number, list.size()));
   });
-  return all && !error;
+  return error ? std::vector<std::string>() : files;
+}
+
+bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
+  const std::vector<std::string> files = page_files(options, file);
+  std::error_code unknown;
+  return !files.empty() &&
+         std::ranges::all_of(files, [&](const std::string& page) { return fs::exists(page, unknown); });
 }
 
 void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files) {

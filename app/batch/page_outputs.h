@@ -2,9 +2,15 @@
 // there are of an input is known when it is looked at.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "app/batch/batch_files.h"
 
 namespace imgpipe {
+
+// The file of every page that is chosen; none where the input cannot be read: its turn says why.
+[[nodiscard]] std::vector<std::string> page_files(const ProcessOptions& options, const BatchFile& file);
 
 // Whether every page has its file already. An input that cannot be read has none: its turn says why.
 [[nodiscard]] bool has_all_pages(const ProcessOptions& options, const BatchFile& file);

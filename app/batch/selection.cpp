@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "app/update/stamp_file.h"
 #include "images/codecs/codec.h"
 #include "images/text.h"
 
@@ -90,6 +92,7 @@ Selection::Selection(const std::vector<std::string>& include, const std::vector<
 }
 
 bool Selection::takes(const std::string& path, bool by_ending) {
+  if (std::filesystem::path(path).filename() == kStampFile) return false;
   const bool readable = !by_ending || is_readable(path);
   const bool out = excluded(path, false);
   if (include_.empty() ? readable : included(path, readable)) {

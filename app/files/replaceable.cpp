@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/batch/name_list.h"
+#include "app/options/preset_file.h"
 #include "images/codecs/mark.h"
 #include "images/error.h"
 #include "images/files/file.h"
@@ -42,7 +43,7 @@ bool own_text(std::string_view head) {
   if (take(rest, "[") && take(rest, R"({"name":"process_name")")) return head.find("imgpipe") != head.npos;
   const bool table = head.starts_with("name,kind,time_ms,") || head.starts_with("bin,before_") ||
                      head.starts_with("imgpipe,schema,") || head.starts_with("input,status,group,") ||
-                     head.starts_with("input,page,status,group,");
+                     head.starts_with("input,page,status,group,") || head.starts_with(kPresetMark);
   const bool drawn = head.starts_with("<svg ") || head.starts_with("<!DOCTYPE html>");
   return table || (drawn && head.find(kSvgMark) != head.npos);
 }

@@ -14,7 +14,7 @@
 namespace imgpipe {
 
 using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, StatsOptions,
-                             InfoOptions, SumsOptions, PrintText>;
+                             InfoOptions, SumsOptions, PresetToWrite, PrintText>;
 
 // Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
 [[nodiscard]] Command parse_command(const std::vector<std::string>& arguments);

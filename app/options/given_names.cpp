@@ -11,25 +11,30 @@
 namespace imgpipe {
 namespace {
 
+// Of a switch.
+constexpr const char* kOn = "true";
+constexpr const char* kOff = "false";
+
 class Arguments {
  public:
   Arguments(const std::vector<std::string>& given, const std::vector<OptionRow>& rows,
             const std::string& command)
       : given_(given), rows_(rows), command_(command) {}
 
-  std::vector<std::string> read() {
-    for (; at_ < given_.size(); ++at_) {
+  std::vector<GivenArgument> read() {
+    for (bool options_end = false; at_ < given_.size(); ++at_) {
       const std::string& text = given_[at_];
-      if (text == "--") {
-        out_.insert(out_.end(), given_.begin() + static_cast<std::ptrdiff_t>(at_), given_.end());
-        break;
+      if (options_end || text == "--") {
+        options_end = true;
+        out_.push_back({nullptr, text});
+        continue;
       }
       if (text.starts_with("--")) {
         read_name(text);
       } else if (text.starts_with('-') && text.size() > 1) {
         read_letters(text);
       } else {
-        out_.push_back(text);
+        out_.push_back({nullptr, text});
       }
     }
     return std::move(out_);
@@ -42,10 +47,11 @@ class Arguments {
     const OptionRow& row = row_of(text.substr(0, equals));
     if (equals == std::string::npos) {
       add(row);
-    } else if (row.value == nullptr) {
-      usage("--" + option_name(row) + " takes no value: '" + printable(text) + "'");
+    } else if (const std::string value = text.substr(equals + 1);
+               row.value != nullptr || value == kOn || value == kOff) {
+      add_with(row, value);
     } else {
-      add_with(row, text.substr(equals + 1));
+      usage("--" + option_name(row) + " takes no value: '" + printable(text) + "'");
     }
   }
 
@@ -65,13 +71,9 @@ class Arguments {
   }
 
   const OptionRow& row_of(const std::string& flag) const {
-    for (const std::string& wanted : {flag, usual_spelling(flag)}) {
-      for (const OptionRow& row : rows_) {
-        const std::vector<std::string> flags = spelled_flags(row);
-        if (flag.size() > 2 && std::ranges::find(flags, wanted) != flags.end()) return row;
-      }
-    }
-    refuse(flag, flag.substr(2));
+    const OptionRow* row = find_option(flag.substr(2), rows_);
+    if (row == nullptr) refuse(flag, flag.substr(2));
+    return *row;
   }
 
   // A name behind one dash, -output or -jobs=4, or the beginning of one: -out.png is hardly -o ut.png.
@@ -79,7 +81,7 @@ class Arguments {
     constexpr std::size_t kLeastLetters = 3;
     const std::string name = usual_spelling(text.substr(1, text.find('=') - 1));
     const std::string begin = name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
-    for (const std::string& known : known_names()) {
+    for (const std::string& known : option_names(rows_)) {
       const bool begun = begin.size() >= kLeastLetters && known.starts_with(begin);
       if (name != known && !begun) continue;
       usage("unknown option '" + printable(text) + "'; did you mean --" + known + "? See " + command_ +
@@ -95,19 +97,8 @@ class Arguments {
           shown + ", or --" + option_name(row) + "=" + shown);
   }
 
-  // All names, without their dashes.
-  [[nodiscard]] std::vector<std::string> known_names() const {
-    std::vector<std::string> known;
-    for (const OptionRow& row : rows_) {
-      for (const std::string& spelled : spelled_flags(row)) {
-        if (spelled.starts_with("--")) known.push_back(spelled.substr(2));
-      }
-    }
-    return known;
-  }
-
   [[noreturn]] void refuse(const std::string& flag, const std::string& name) const {
-    const std::vector<std::string> known = known_names();
+    const std::vector<std::string> known = option_names(rows_);
     const std::vector<std::string_view> names(known.begin(), known.end());
     const std::string_view nearest = nearest_name(name, names);
     usage("unknown option '" + printable(flag) + "'; " +
@@ -117,26 +108,58 @@ class Arguments {
 
   // With the argument behind it, if it takes one and there is one.
   void add(const OptionRow& row) {
-    out_.push_back("--" + option_name(row));
-    if (row.value != nullptr && at_ + 1 < given_.size()) out_.push_back(given_[++at_]);
+    if (row.value == nullptr) return add_with(row, kOn);
+    const bool there = at_ + 1 < given_.size();
+    out_.push_back({&row, there ? given_[++at_] : "", there});
   }
-  void add_with(const OptionRow& row, const std::string& value) {
-    out_.push_back("--" + option_name(row));
-    out_.push_back(value);
-  }
+  void add_with(const OptionRow& row, const std::string& value) { out_.push_back({&row, value}); }
 
   const std::vector<std::string>& given_;
   const std::vector<OptionRow>& rows_;
   const std::string& command_;
   std::size_t at_ = 0;
-  std::vector<std::string> out_;
+  std::vector<GivenArgument> out_;
 };
 
 }  // namespace
 
-std::vector<std::string> with_own_names(const std::vector<std::string>& arguments,
-                                        const std::vector<OptionRow>& rows, const std::string& command) {
+const OptionRow* find_option(const std::string& name, const std::vector<OptionRow>& rows) {
+  for (const std::string& wanted : {"--" + name, "--" + usual_spelling(name)}) {
+    for (const OptionRow& row : rows) {
+      const std::vector<std::string> flags = spelled_flags(row);
+      if (!name.empty() && std::ranges::find(flags, wanted) != flags.end()) return &row;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> option_names(const std::vector<OptionRow>& rows) {
+  std::vector<std::string> names;
+  for (const OptionRow& row : rows) {
+    for (const std::string& spelled : spelled_flags(row)) {
+      if (spelled.starts_with("--")) names.push_back(spelled.substr(2));
+    }
+  }
+  return names;
+}
+
+std::vector<GivenArgument> given_arguments(const std::vector<std::string>& arguments,
+                                           const std::vector<OptionRow>& rows, const std::string& command) {
   return Arguments(arguments, rows, command).read();
+}
+
+std::vector<std::string> argument_texts(const std::vector<GivenArgument>& given) {
+  std::vector<std::string> texts;
+  for (const auto& [row, text, has_value] : given) {
+    if (row == nullptr) {
+      texts.push_back(text);
+      continue;
+    }
+    const bool is_switch = row->value == nullptr;
+    texts.push_back("--" + option_name(*row) + (is_switch && text != kOn ? "=" + text : ""));
+    if (!is_switch && has_value) texts.push_back(text);
+  }
+  return texts;
 }
 
 }  // namespace imgpipe

@@ -8,12 +8,28 @@
 
 namespace imgpipe {
 
-// The same arguments, in which every option of `rows` has its own name: of its letter (-j 4, -j4, -rj4), of
-// its other names and of their other spelling (--no-colour) alike, and its value is an argument of its own.
-// What stands behind "--" stays. Throws Error(usage) for an option that no row has, with the nearest that one
-// has; `command` is whose --help is to be read: "imgpipe bench".
-[[nodiscard]] std::vector<std::string> with_own_names(const std::vector<std::string>& arguments,
-                                                      const std::vector<OptionRow>& rows,
-                                                      const std::string& command);
+// An argument: an option, or what stands without one. Behind "--", which is an argument of its own, no option
+// stands.
+struct GivenArgument {
+  const OptionRow* row = nullptr;  // nullptr: none
+  std::string text;       // the value; of a switch "true" or "false"; or what stands without an option
+  bool has_value = true;  // false: the value is missing
+};
+
+// Every option by its row, whether it was given by its letter (-j 4, -j4, -rj4), by one of its names or by
+// their other spelling (--no-colour). A switch may have a value, --recursive=false. The rows stay where they
+// are. Throws Error(usage) for an option that no row has, with the nearest that one has; `command` is whose
+// --help is to be read: "imgpipe bench".
+[[nodiscard]] std::vector<GivenArgument> given_arguments(const std::vector<std::string>& arguments,
+                                                         const std::vector<OptionRow>& rows,
+                                                         const std::string& command);
+// The same as arguments again: each option has its own name, and its value is an argument of its own, but a
+// switch's.
+[[nodiscard]] std::vector<std::string> argument_texts(const std::vector<GivenArgument>& given);
+
+// The row of an option by one of its names in either spelling, without dashes; nullptr: there is none.
+[[nodiscard]] const OptionRow* find_option(const std::string& name, const std::vector<OptionRow>& rows);
+// All names, without their dashes.
+[[nodiscard]] std::vector<std::string> option_names(const std::vector<OptionRow>& rows);
 
 }  // namespace imgpipe

@@ -81,7 +81,10 @@ bool Parser::knows(std::string_view name) const {
 }
 
 bool Parser::has_option(const std::string& name) const {
-  return library_->result.count(name) > 0;
+  if (library_->result.count(name) == 0) return false;
+  const auto row = std::ranges::find(rows_, name, option_name);
+  const bool is_switch = row != rows_.end() && row->value == nullptr;
+  return !is_switch || library_->result[name].as<bool>();  // --recursive=false
 }
 
 bool Parser::has(const std::string& name) const {
@@ -103,7 +106,7 @@ void Parser::place(const std::vector<std::string>& texts) {
 }
 
 bool Parser::parse(const std::vector<std::string>& arguments, PrintText& answer) {
-  const std::vector<std::string> named = with_own_names(arguments, rows_, program_);
+  const std::vector<std::string> named = argument_texts(given_arguments(arguments, rows_, program_));
   std::vector<const char*> argv{"imgpipe"};
   for (const std::string& argument : named) argv.push_back(argument.c_str());
   try {

@@ -17,6 +17,12 @@ namespace {
 
 constexpr const char* kBatchGroup = "Batch";
 
+// What no preset holds: a new option is in presets unless it is named here.
+constexpr std::string_view kNotInPresets[] = {
+    "preset",      "write-preset", "output", "files-from", "report",  "trace",   "histogram",
+    "keep-stages", "failed-out",   "shard",  "balance",    "dry-run", "version", "help"};
+constexpr std::string_view kRepeated[] = {"preset", "report", "include", "exclude"};
+
 // Their names.
 template <class Condition>
 std::vector<std::string_view> formats_that(const Condition& condition) {
@@ -65,6 +71,22 @@ std::string pattern_help() {
   }
   patterns.back() = '.';
   return patterns;
+}
+
+bool in_presets(const OptionRow& row) {
+  return std::ranges::find(kNotInPresets, option_name(row)) == std::end(kNotInPresets);
+}
+
+bool is_repeated(const OptionRow& row) {
+  return std::ranges::find(kRepeated, option_name(row)) != std::end(kRepeated);
+}
+
+std::span<const ExcludingOptions> excluding_options() {
+  static constexpr ExcludingOptions kPairs[] = {{"quiet", "verbose"},
+                                                {"overwrite", "no-clobber"},
+                                                {"update", "no-clobber"},
+                                                {"update", "skip-existing"}};
+  return kPairs;
 }
 
 std::vector<OptionRow> talk_rows() {
@@ -228,6 +250,13 @@ std::vector<OptionRow> process_rows() {
   for (const ParameterOption& option : parameter_options())
     rows.push_back({"What to do", option.name.c_str(), option.value.c_str(), option.preset.c_str(),
                     option.help, option.values});
+  rows.push_back(
+      {"What to do", "preset", "FILE", nullptr,
+       "Take options from FILE.toml: stages = [\"gray\", \"smooth:gauss\"], quality = 85, lenient = "
+       "true and so on; what stands on the command line wins. May be repeated: the later one wins"});
+  rows.push_back({"What to do", "write-preset", "FILE", nullptr,
+                  "Write the options of this run, those of presets too, as FILE.toml; -: to stdout. Without "
+                  "INPUT and OUTPUT nothing else is done"});
   const std::vector<OptionRow> others{
       {"Where", "d,device", "NAME", "auto",
        "auto, cuda (a batch takes as many as it needs), cuda:N, cuda:N,M (a batch), cpu or reference",
@@ -274,6 +303,10 @@ std::vector<OptionRow> process_rows() {
        "What files in the folder OUTPUT are called, such as '{dir}/{stem}_gray.{ext}'. Of fields: " +
            name_fields_help() + ". {{ and }} are braces"});
   for (OptionRow& row : encode_rows()) rows.push_back(std::move(row));
+  rows.push_back(
+      {"Output", "update", nullptr, nullptr,
+       "Make only what is not up to date: the output is not there, or it, the input or the options "
+       "are not as they were when --update made it, which .imgpipe-update.ndjson in OUTPUT tells"});
   rows.push_back({"Output", "metadata", "NAME", "keep",
                   "keep: ICC profile, EXIF, XMP and resolution go along where the output format holds them; "
                   "strip: none does",

@@ -34,6 +34,17 @@ struct OptionRow {
 // Its letter; 0: there is none.
 [[nodiscard]] char option_letter(const OptionRow& row);
 
+// Whether a preset may hold an option of the main job (app/options/presets.h): all but those that say
+// something of one run only, what it reads, what it writes, and how it is asked for.
+[[nodiscard]] bool in_presets(const OptionRow& row);
+// Whether every one of them counts that is given, and not the last alone.
+[[nodiscard]] bool is_repeated(const OptionRow& row);
+// Two switches of which a run has one: what is said on the command line takes out the other of a preset.
+struct ExcludingOptions {
+  std::string_view one, other;
+};
+[[nodiscard]] std::span<const ExcludingOptions> excluding_options();
+
 // An option that presets a parameter of a stage (Parameter::option).
 struct ParameterOption {
   std::string name;    // "clip"

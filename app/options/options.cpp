@@ -14,6 +14,7 @@
 #include "app/options/option_parser.h"
 #include "app/options/option_table.h"
 #include "app/options/option_values.h"
+#include "app/options/presets.h"
 #include "app/options/range_file.h"
 #include "app/options/sizes.h"
 #include "images/error.h"
@@ -65,13 +66,13 @@ void take_paths(const Parser& parser, ProcessOptions& options) {
 
 // INPUT and OUTPUT, and options that there are: false when `answer` is all that was asked for. Of what the
 // options take nothing is read yet.
-bool read_paths(Parser& parser, const std::vector<std::string>& arguments, PrintText& answer,
-                ProcessOptions& options) {
+bool read_paths(Parser& parser, const GivenOptions& run, PrintText& answer, ProcessOptions& options) {
   parser.allow_more();
   parser.need_fewer_with("files-from");
+  if (run.only_writes_preset()) parser.allow_fewer();
   parser.set_help_table(stage_help());
-  if (!parser.parse(arguments, answer)) return false;
-  take_paths(parser, options);
+  if (!parser.parse(run.arguments(), answer)) return false;
+  if (!run.only_writes_preset()) take_paths(parser, options);
   return true;
 }
 
@@ -89,10 +90,44 @@ void take_name(const Parser& parser, ProcessOptions& options) {
         "again by --skip-existing, or leave out one of them");
 }
 
-ProcessOptions with_values(const Parser& parser, ProcessOptions options) {
+std::optional<PresetToWrite> preset_of(const Parser& parser, const GivenOptions& run,
+                                       const ProcessOptions& options) {
+  if (!parser.has("write-preset")) return std::nullopt;
+  PresetToWrite preset{.file = parser.text("write-preset"),
+                       .text = "",
+                       .left_out = run.left_out(),
+                       .replace = options.replace,
+                       .talk = options.talk};
+  if (options.batch.dry_run) usage("--dry-run writes nothing: leave it out, or --write-preset");
+  if (preset.file != kStandardStream) {
+    preset.file = file_with_ending("write-preset", preset.file, {".toml"});
+  } else if (options.output == kStandardStream ||
+             std::ranges::find(options.report_files, kStandardStream) != options.report_files.end()) {
+    usage("--write-preset -: something else is for stdout already");
+  }
+  preset.text = run.as_preset(preset.file);
+  return preset;
+}
+
+void check_update(const ProcessOptions& options) {
+  if (!options.update) return;
+  if (options.batch.skip_existing)
+    usage(
+        "--update and --skip-existing exclude each other: one makes anew what is not up to date, the other "
+        "leaves it");
+  if (options.replace == Replace::none)
+    usage(
+        "--update and --no-clobber exclude each other: one replaces what is not up to date, the other "
+        "nothing");
+}
+
+ProcessOptions with_values(const Parser& parser, const GivenOptions& run, ProcessOptions options) {
   std::vector<std::string> more_inputs = std::move(options.batch.more_inputs);
   options.batch = batch_of(parser);
   options.batch.more_inputs = std::move(more_inputs);
+  // A preset may be for batches as well as for single images.
+  std::erase_if(options.batch.given,
+                [&](const std::string& given) { return run.is_of_preset(given.substr(2)); });
   options.stage_list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
   for (const ParameterOption& option : parameter_options())
     options.stage_options.push_back({option.name, parser.text(option.name)});
@@ -129,17 +164,29 @@ ProcessOptions with_values(const Parser& parser, ProcessOptions options) {
   options.replace = replace_of(parser);
   options.talk = talk_of(parser);
   take_name(parser, options);
+  options.update = parser.has("update");
+  check_update(options);
+  options.preset = preset_of(parser, run, options);
   return options;
 }
 
 }  // namespace
 
 Command parse_process(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command(""));
+  const CommandRow& command = *find_command("");
+  const std::vector<OptionRow> rows = command.rows();
+  const GivenOptions run(arguments, rows, full_name(command));
+  Parser parser(command);
   PrintText answer;
   ProcessOptions options;
-  if (!read_paths(parser, arguments, answer, options)) return answer;
-  return with_values(parser, std::move(options));
+  try {
+    if (!read_paths(parser, run, answer, options)) return answer;
+    options = with_values(parser, run, std::move(options));
+  } catch (const Error& error) {
+    throw Error(error.kind(), run.with_place(error.what()));
+  }
+  if (run.only_writes_preset()) return *std::move(options.preset);
+  return options;
 }
 
 Command parse_synth(const std::vector<std::string>& arguments) {
@@ -257,15 +304,18 @@ bool may_be_command(const std::string& argument) {
 // it does not take, is named first.
 [[noreturn]] void refuse_command(const std::vector<std::string>& arguments) {
   Parser parser(*find_command(""));
+  const std::vector<OptionRow> rows = process_rows();
   PrintText answer;
   ProcessOptions options;
+  std::optional<GivenOptions> run;
   bool fits = false;
   try {
-    fits = read_paths(parser, arguments, answer, options);
+    run.emplace(arguments, rows, full_name(*find_command("")));
+    fits = read_paths(parser, *run, answer, options);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
   }
-  if (fits) static_cast<void>(with_values(parser, std::move(options)));
+  if (fits) static_cast<void>(with_values(parser, *run, std::move(options)));
   const std::string name = printable(arguments.front());
   usage(unknown_name(
       "unknown command '" + name + "'", arguments.front(), command_names(),

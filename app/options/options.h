@@ -59,6 +59,15 @@ struct BatchOptions {
   std::vector<std::string> given;  // the options above that were given, "--jobs" and so on
 };
 
+// --write-preset.
+struct PresetToWrite {
+  std::string file;  // "-": stdout
+  std::string text;
+  std::vector<std::string> left_out{};  // options that were given and that no preset holds
+  Replace replace = Replace::own;
+  TalkOptions talk{};
+};
+
 struct ProcessOptions {
   std::string input;  // empty with --files-from alone
   std::string output;
@@ -84,6 +93,9 @@ struct ProcessOptions {
   EncodeOptions encode;
   bool keep_metadata = true;
   Replace replace = Replace::own;
+  bool update = false;
+  bool output_is_stamped = false;  // of one image: --update made it, so that it is replaced whatever it holds
+  std::optional<PresetToWrite> preset;
   BatchOptions batch;
   TalkOptions talk;
 };

@@ -164,4 +164,23 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   return ranged;
 }
 
+std::vector<std::string> steps_in(const std::string& list) {
+  return parts_of(list, ',');
+}
+
+std::string with_range_files(const std::string& list,
+                             const std::function<std::string(const std::string& file)>& named) {
+  std::vector<std::string> steps = parts_of(list, ',');
+  for (std::string& step : steps) {
+    std::vector<std::string> parts = parts_of(step, ':');
+    if (parts.front() != kRangedStage) continue;
+    for (std::string& part : parts) {
+      const std::string file = part.starts_with(kRangeKey) ? part.substr(kRangeKey.size()) : "";
+      if (!file.empty() && file != kRangeOfSeries) part = std::string(kRangeKey) + named(file);
+    }
+    step = with_separators(parts, ':');
+  }
+  return with_separators(steps, ',');
+}
+
 }  // namespace imgpipe

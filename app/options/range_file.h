@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,5 +34,13 @@ struct RangedList {
 // are taken. A list without such a step comes back as it is. Throws Error(usage) for a step that asks for
 // more than one range, and Error(input) for a file that cannot be read, or that holds no counts.
 [[nodiscard]] RangedList with_ranges(const std::string& list, const StagePresets& presets);
+
+// The texts between the commas of a list.
+[[nodiscard]] std::vector<std::string> steps_in(const std::string& list);
+
+// The same list, in which each range=FILE has the name that `named` gives it; what is no list comes back as
+// it is.
+[[nodiscard]] std::string with_range_files(const std::string& list,
+                                           const std::function<std::string(const std::string& file)>& named);
 
 }  // namespace imgpipe

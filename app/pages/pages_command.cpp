@@ -31,7 +31,7 @@ class PagesRun {
   PagesRun(const ProcessOptions& options, const EngineFactory& factory)
       : options_(options),
         format_(output_format(options.output, options.format)),
-        stdout_is_taken_(goes_to_stdout(options.output) || reports_to_stdout(options.report_files)),
+        stdout_is_taken_(goes_to_stdout(options.output) || reports_to_stdout(options)),
         choice_(options, factory),
         settings_(image_settings(options)),
         pages_(image_files(options, input_name(options.input)), settings_,

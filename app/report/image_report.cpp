@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "app/options/options_digest.h"
 #include "app/report/report_texts.h"
 #include "app/report/text_columns.h"
 #include "images/text.h"
@@ -264,6 +265,7 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
   if (report.copy_bandwidth_gb_s > 0) {
     out += "        copy bandwidth " + number(report.copy_bandwidth_gb_s, 1) + " GB/s, read and written\n";
   }
+  out += "options: digest " + short_digest(options_digest(options, facts.output_format)) + "\n";
   if (options.repeat > 0) out += times_line(options.repeat, report.compared);
   for (const ContrastRange& range : report.ranges) out += range_text(range) + "\n";
   for (const std::string& note : report.notes) out += note + "\n";

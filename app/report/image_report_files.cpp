@@ -1,6 +1,7 @@
 // The report for programs: JSON and CSV.
 #include <nlohmann/json.hpp>
 
+#include "app/options/options_digest.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
@@ -36,13 +37,6 @@ Json image_json(const std::string& path, Format format, const Shape& shape, std:
 
 std::string csv_number(const std::optional<double>& value) {
   return value ? Json(*value).dump() : "";
-}
-
-std::string pages_text(const PageSelection& pages) {
-  if (pages.first == 1 && !pages.last) return "all";
-  std::string first = std::to_string(pages.first);
-  if (pages.alone) return first;
-  return first + "-" + (pages.last ? std::to_string(*pages.last) : "");
 }
 
 Json request_json(const StageRequest& request) {
@@ -105,6 +99,7 @@ std::string image_report_json(const ImageReport& report, const RunFacts& facts) 
           ? Json(nullptr)
           : Json(depth_warning(facts.depth_loss, facts.input.bits_per_sample, facts.output_format));
   json["options"] = options_json(*facts.options);
+  json["options_digest"] = options_digest(*facts.options, facts.output_format);
   json["contrast"] = Json::array();
   for (const ContrastRange& range : report.ranges) {
     json["contrast"].push_back(

@@ -14,7 +14,7 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
                                   kBatchLineSchema = "batch-line", kStatsSchema = "stats",
                                   kStatsImagesSchema = "stats-images", kStatsLineSchema = "stats-line",
                                   kBenchSchema = "bench", kDevicesSchema = "devices", kInfoSchema = "info",
-                                  kReportSchema = "report";
+                                  kReportSchema = "report", kUpdateLineSchema = "update-line";
 
 // "imgpipe/NAME/1": the number changes where a key that is there goes or means something else.
 [[nodiscard]] std::string schema_id(std::string_view name);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
+#include "app/options/options.h"
 #include "images/files/file.h"
 
 namespace imgpipe {
@@ -13,9 +13,10 @@ namespace imgpipe {
   return name == kStandardStream || name.ends_with(".json");
 }
 
-// Whether stdout is one of them, so that the table is for stderr.
-[[nodiscard]] inline bool reports_to_stdout(const std::vector<std::string>& names) {
-  return std::ranges::find(names, kStandardStream) != names.end();
+// Whether stdout is one of them, or takes the preset, so that the table is for stderr.
+[[nodiscard]] inline bool reports_to_stdout(const ProcessOptions& options) {
+  return std::ranges::find(options.report_files, kStandardStream) != options.report_files.end() ||
+         (options.preset && options.preset->file == kStandardStream);
 }
 
 }  // namespace imgpipe

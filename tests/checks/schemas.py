@@ -82,6 +82,9 @@ def outputs(imgpipe):
     imgpipe("in", "out", *cpu, "--skip-existing", "--report", "more.ndjson", codes=(1,))
     for line in (imgpipe.file("all.ndjson") + imgpipe.file("more.ndjson")).splitlines():
         yield "batch-line", line
+    imgpipe("in", "out3", *cpu, "--update", "-q", codes=(1,))
+    for line in imgpipe.file("out3/.imgpipe-update.ndjson").splitlines():
+        yield "update-line", line
     yield "report", imgpipe("report", "all.ndjson", "more.ndjson", "--json", "-", codes=(1,))
     yield "stats", imgpipe("stats", "in", "--json", "-", "--percentiles", "5,99.9", "--per-image", "each.json",
                            codes=(1,))

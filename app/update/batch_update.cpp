@@ -1,0 +1,121 @@
+#include "app/update/batch_update.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "app/batch/page_outputs.h"
+#include "app/command.h"
+#include "app/result_files.h"
+#include "app/standard_streams.h"
+#include "app/update/stamp_file.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/file_identity.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> outputs_of(const ProcessOptions& options, const BatchFile& file) {
+  return has_page_files(options, file.format) ? page_files(options, file)
+                                              : std::vector<std::string>{file.output};
+}
+
+std::string folder_of(const ProcessOptions& options, bool is_batch) {
+  return is_batch ? options.output : fs::path(options.output).parent_path().string();
+}
+
+// A report on stdout is wanted anew each time, and so are times and comparisons.
+bool has_all_results(const ProcessOptions& options) {
+  if (options.compare || options.repeat > 0) return false;
+  const auto is_there = [](const std::string& path) {
+    std::error_code unknown;
+    return path != kStandardStream && fs::exists(path, unknown);
+  };
+  const std::vector<ResultFile> results = result_files(options);
+  const auto is_made = [&](const ResultFile& result) {
+    return result.option == kWritePreset || is_there(result.path);  // that one is written without a run
+  };
+  return std::ranges::all_of(results, is_made) &&
+         (options.keep_stages_folder.empty() || is_there(options.keep_stages_folder));
+}
+
+}  // namespace
+
+std::string stamp_file(const ProcessOptions& options, bool is_batch) {
+  return stamp_file_in(folder_of(options, is_batch));
+}
+
+void judge_updates(const ProcessOptions& options, BatchFiles& found) {
+  check_stamp_file(stamp_file(options, true), options.replace);
+  OptionsDigests digests(options);
+  const auto item = [&](std::size_t i) {
+    const BatchFile& file = found.files[i];
+    return UpdateItem{file.input, outputs_of(options, file), digests.of(file.format)};
+  };
+  UpdateVerdicts verdicts = judge_updates(options.output, found.files.size(), item);
+  for (std::size_t i = 0; i < found.files.size(); ++i) {
+    found.files[i].update = verdicts.items[i].state;
+    found.files[i].input_state = verdicts.items[i].input_state;
+  }
+  found.stamped_outputs = std::move(verdicts.stamped_outputs);
+}
+
+BatchStamps::BatchStamps(const ProcessOptions& options)
+    : options_(options),
+      digests_(options),
+      names_(options.output),
+      file_(open_stamps(stamp_file(options, true))) {
+  compact_stamps(stamp_file(options, true), options.batch.shard.has_value());
+}
+
+void BatchStamps::add(const BatchFile& file) {
+  if (!file.input_state) return;
+  file_.add(stamp_lines(names_, {file.input, outputs_of(options_, file), digests_.of(file.format)},
+                        *file.input_state));
+}
+
+ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
+  file_.input = options.input;
+  file_.output = options.output;
+  file_.format = output_format(options.output, options.format);
+  std::error_code unknown;
+  const auto is_odd = [&](const std::string& path) {
+    return path == kStandardStream || descriptor_of(path) ||
+           (fs::exists(path, unknown) && !fs::is_regular_file(path, unknown));
+  };
+  if (is_odd(options.input))
+    throw Error(ErrorKind::usage, "--update: " + input_name(options.input) + ": is no regular file");
+  if (is_odd(options.output))
+    throw Error(ErrorKind::usage, "--update: " + output_name(options.output) + ": is no regular file");
+  check_stamp_file(stamp_file(options, false), options.replace);
+  digest_ = options_digest(options, file_.format);
+  const UpdateVerdicts verdicts =
+      judge_updates(folder_of(options, false), 1, [&](std::size_t) { return item(); });
+  state_ = verdicts.items.front().state;
+  file_.input_state = verdicts.items.front().input_state;
+  is_stamped_ = !verdicts.stamped_outputs.empty();
+}
+
+UpdateItem ImageUpdate::item() const {
+  return {file_.input, outputs_of(options_, file_), digest_};
+}
+
+bool ImageUpdate::is_done() const {
+  return state_ == UpdateState::up_to_date && has_all_results(options_);
+}
+
+void ImageUpdate::stamp() const {
+  if (!file_.input_state) return;
+  StampNames names(folder_of(options_, false));
+  GrowingFile file = open_stamps(stamp_file(options_, false));
+  compact_stamps(stamp_file(options_, false), false);
+  file.add(stamp_lines(names, item(), *file_.input_state));
+  file.close();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,197 @@
+#include "app/update/stamp_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/batch/lost_outputs.h"
+#include "app/batch/shard.h"
+#include "app/files/file_lock.h"
+#include "images/error.h"
+#include "images/files/file_descriptor.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr std::chrono::seconds kLockPatience{30};  // another process may just be reading a large file
+constexpr std::size_t kLeastLines = 256;           // fewer are not worth moving
+
+struct Line {
+  std::int64_t at = 0;
+  std::string_view text;  // without its newline
+};
+
+// The lines of a file, each but for those that are longer than any stamp; what is behind the last newline is
+// none.
+class LineReader {
+ public:
+  explicit LineReader(int fd) : fd_(fd) {}
+
+  std::optional<Line> next() {
+    for (;;) {
+      const std::size_t end = buffer_.find('\n', begin_);
+      if (end != std::string::npos) {
+        const Line line{at_ + static_cast<std::int64_t>(begin_),
+                        std::string_view(buffer_).substr(begin_, end - begin_)};
+        begin_ = end + 1;
+        if (std::exchange(in_long_line_, false)) continue;
+        return line;
+      }
+      if (!read_more()) return std::nullopt;
+    }
+  }
+
+ private:
+  bool read_more() {
+    at_ += static_cast<std::int64_t>(begin_);
+    buffer_.erase(0, std::exchange(begin_, 0));
+    if (buffer_.size() > static_cast<std::size_t>(kMostStampBytes)) {
+      in_long_line_ = true;
+      at_ += static_cast<std::int64_t>(buffer_.size());
+      buffer_.clear();
+    }
+    const std::size_t held = buffer_.size();
+    buffer_.resize(held + kBlockBytes);
+    const ssize_t got = ::pread(fd_, buffer_.data() + held, kBlockBytes, at_ + static_cast<off_t>(held));
+    buffer_.resize(held + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return got > 0;
+  }
+
+  int fd_;
+  std::string buffer_;
+  std::int64_t at_ = 0;    // of the buffer, in the file
+  std::size_t begin_ = 0;  // of what is not given yet
+  bool in_long_line_ = false;
+};
+
+// The newest line of an output.
+struct Newest {
+  std::int64_t at = 0;
+  std::int64_t bytes = 0;  // with its newline
+};
+
+std::string text_at(int fd, const Newest& line) {
+  std::string text(static_cast<std::size_t>(line.bytes), '\0');
+  const ssize_t got = ::pread(fd, text.data(), text.size(), line.at);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
+// Takes out the lines of outputs that are not there any more.
+void drop_gone(int fd, const std::string& folder, std::vector<Newest>& lines) {
+  std::vector<std::string> outputs;
+  std::vector<std::size_t> line_of_output;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::optional<Stamp> stamp = stamp_of_line(text_at(fd, lines[i]));
+    if (!stamp || stamp->output.find('\\') != std::string::npos) continue;  // a name that is spelled out
+    outputs.push_back((fs::path(folder) / stamp->output).string());
+    line_of_output.push_back(i);
+  }
+  for (const std::size_t gone : missing_files(outputs)) lines[line_of_output[gone]].bytes = 0;
+  std::erase_if(lines, [](const Newest& line) { return line.bytes == 0; });
+}
+
+// Moves the lines to the front, in their order, and cuts off the rest. None goes to a place behind its own,
+// so that at every moment all lie whole in the old place or in the new one, but for the one that is just
+// moved.
+void move_to_front(int fd, std::vector<Newest> lines) {
+  std::ranges::sort(lines, {}, &Newest::at);
+  std::string waiting;
+  off_t end = 0;
+  const auto write_waiting = [&] {
+    const std::size_t written = write_fully(fd, std::as_bytes(std::span(waiting)), end);
+    end += static_cast<off_t>(written);
+    const bool all = written == waiting.size();
+    waiting.clear();
+    return all;
+  };
+  for (const Newest& line : lines) {
+    waiting += text_at(fd, line);
+    if (waiting.size() >= kBlockBytes && !write_waiting()) return;
+  }
+  if (write_waiting()) (void)!::ftruncate(fd, end);
+}
+
+// All stamps, with their lines. Returns how many lines there are, stamps or not.
+std::size_t read_lines(int fd, const std::function<void(const Stamp& stamp, const Line& line)>& take) {
+  std::size_t count = 0;
+  LineReader reader(fd);
+  while (const std::optional<Line> line = reader.next()) {
+    ++count;
+    if (static_cast<std::int64_t>(line->text.size()) > kMostStampBytes) continue;
+    if (const std::optional<Stamp> stamp = stamp_of_line(line->text)) take(*stamp, *line);
+  }
+  return count;
+}
+
+// Nobody waits for what is no regular file.
+constexpr int kOpenFlags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+
+bool is_ours(std::string_view beginning) {
+  return beginning.empty() || own_text(beginning);
+}
+
+}  // namespace
+
+std::string stamp_file_in(const std::string& folder) {
+  return (fs::path(folder.empty() ? "." : folder) / kStampFile).string();
+}
+
+void check_stamp_file(const std::string& path, Replace replace) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw Error(ErrorKind::usage,
+                printable(path) + ": is no regular file, and --update keeps its notes there");
+  check_replaceable(path, why_no_text(path, replace));
+}
+
+void read_stamps(const std::string& path, const std::function<void(const Stamp& stamp)>& take) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | kOpenFlags));
+  if (file.get() < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return;
+    throw Error(ErrorKind::output, printable(path) + ": cannot read: " + system_reason(errno));
+  }
+  const FileLock lock(file.get(), kLockPatience);
+  read_lines(file.get(), [&](const Stamp& stamp, const Line&) { take(stamp); });
+}
+
+void compact_stamps(const std::string& path, bool others_are_at_work) {
+  const FileDescriptor file(::open(path.c_str(), O_RDWR | kOpenFlags));
+  if (file.get() < 0) return;
+  const FileLock lock(file.get(), kLockPatience);
+  if (!lock.is_held()) return;
+  std::vector<Newest> lines;
+  std::unordered_map<std::uint64_t, std::size_t> of_output;  // by the hash of its name: two may share a place
+  const std::size_t count = read_lines(file.get(), [&](const Stamp& stamp, const Line& line) {
+    const auto [place, fresh] = of_output.try_emplace(fnv1a(stamp.output), lines.size());
+    if (fresh) lines.emplace_back();
+    lines[place->second] = {line.at, static_cast<std::int64_t>(line.text.size()) + 1};
+  });
+  if (count < kLeastLines) return;
+  if (!others_are_at_work) drop_gone(file.get(), fs::path(path).parent_path().string(), lines);
+  if (lines.size() < count / 2) move_to_front(file.get(), std::move(lines));
+}
+
+GrowingFile open_stamps(const std::string& path) {
+  return GrowingFile(path, is_ours);
+}
+
+}  // namespace imgpipe
