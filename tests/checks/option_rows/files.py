@@ -50,7 +50,7 @@ ROWS = [
     Row("--preset", "imgpipe a.png o.pgm --preset p.toml", "the same bytes as with `--stages gray,invert`",
         lambda r: r.same("o.pgm", "imgpipe a.png o.pgm --stages gray,invert") and
         not r.same("o.pgm", "imgpipe a.png o.pgm --stages gray")),
-    Row("--write-preset", "imgpipe --quality 85 --write-preset -", "`quality = 85` on stdout, and no image is asked for",
+    Row("--write-preset", "imgpipe --quality 85 --write-preset -", "`quality = 85` on stdout; no image is asked for",
         lambda r: "\nquality = 85\n" in r.out),
     Row("--metadata", "imgpipe turned.jpg o.jpg --metadata strip", "no metadata; with `keep`, Exif",
         lambda r: r.info("o.jpg")["metadata"] == [] and r.run("imgpipe turned.jpg p.jpg --metadata keep").code == 0 and
