@@ -1,6 +1,9 @@
 // What writers hold, counted byte for byte: no more than they say before the first row, whatever the picture.
 // BMP and TGA by imgpipe itself: the same bytes as stb_image_write's, which takes three times the memory.
 #include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -41,6 +44,14 @@ Image picture(const std::string& content, Shape shape) {
     fill(image.view());
   }
   return image;
+}
+
+// The choices share their pictures: to make them for each would take longer than to write them.
+const Image& made_once(const std::string& content, Shape shape) {
+  static std::map<std::tuple<std::string, int, SampleType>, Image> made;
+  const auto [entry, fresh] = made.try_emplace({content, shape.channels, shape.sample});
+  if (fresh) entry->second = picture(content, shape);
+  return entry->second;
 }
 
 // All rows, in bands of 16 or in strips; what is finished is taken behind each.
@@ -135,7 +146,7 @@ TEST(WriterMemory, IsNoMoreThanItSays) {
         std::to_string(choice.options.webp_level) + (choice.sample == SampleType::u16 ? ", 16 bits" : "");
     std::int64_t most = 0, said = 0;
     for (const std::string content : {"noise", "two_valued", "checker", "zeros"}) {
-      const Image image = picture(content, shape);
+      const Image& image = made_once(content, shape);
       for (const bool taken : {false, true}) {
         const auto writer = make_writer(choice.format, shape, choice.options);
         const std::int64_t bound = taken ? writer->working_bytes_when_taken(16) : writer->working_bytes();
