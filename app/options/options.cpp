@@ -81,6 +81,8 @@ void take_name(const Parser& parser, ProcessOptions& options) {
   if (!parser.has("name")) return;
   options.name.emplace(parser.text("name"));
   options.name->check_format(options.format);
+  // An ending says it as --format does: reports and the digest have it from there.
+  if (!options.format) options.format = format_by_ending(parser.text("name"));
   const bool has_page = options.name->has(kPageField);
   if (has_page && !options.pages) usage("--name: {page} is the number of a page: add --pages all");
   if (options.pages) options.pages->named = has_page && !options.pages->alone;
