@@ -238,5 +238,22 @@ TEST_F(NameCli, ReportsNameTheOutputsThatAreThere) {
   for (const Json& line : report()) EXPECT_TRUE(fs::exists(line["output"].get<std::string>()));
 }
 
+// Runs of one digest write the same bytes.
+TEST_F(NameCli, AnEndingSaysTheFormatOfTheWholeBatch) {
+  const auto totals = [&](const Names& more) {
+    Names arguments{in(), out(), "--report", file("r.json"), "--overwrite"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const RunResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return Json::parse(load_text(file("r.json")));
+  };
+  const Json by_name = totals({"--name", "{n}.jpg"}),
+             by_format = totals({"--name", "{n}", "--format", "jpeg"}), own = totals({"--name", "{n}.{ext}"});
+  EXPECT_EQ(by_name["options_digest"], by_format["options_digest"]);
+  EXPECT_NE(by_name["options_digest"], own["options_digest"]);
+  EXPECT_EQ(by_name["options"]["format"], "jpeg");
+  EXPECT_EQ(own["options"]["format"], nullptr);
+}
+
 }  // namespace
 }  // namespace imgpipe::test

@@ -152,6 +152,12 @@ TEST_F(PageBatchCli, NoPageIsWrittenOverAnInput) {
                               " could be written there; name another folder, or --exclude one of them\n");
     EXPECT_EQ(contents(file("d")), before);
   }
+  // Of ten thousand pages the first has five digits.
+  fs::rename(file("d/a_0001.png"), file("d/a_00001.png"));
+  const RunResult five =
+      run_imgpipe({file("d"), file("d"), "--pages", "all", "--format", "png", "-q", "--overwrite"});
+  EXPECT_EQ(five.exit_code, 2) << five.err;
+  fs::rename(file("d/a_00001.png"), file("d/a_0001.png"));
   // Neither is a page's name.
   fs::rename(file("d/a_0001.png"), file("d/a_001.png"));
   fs::copy_file(file("d/a_001.png"), file("d/b_0001.png"));

@@ -324,6 +324,21 @@ TEST_F(PresetsCli, StdoutHoldsThePresetAlone) {
   }
 }
 
+TEST_F(PresetsCli, StdinIsOfOneReader) {
+  RunOptions options;
+  options.input = "quality = 3\n";
+  for (const Arguments& more : {Arguments{"-", file("o.png")},
+                                {"--files-from", "-", file("o/")},
+                                {file("in.png"), file("o.png"), "--preset", "-"}}) {
+    Arguments arguments{"--preset", "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const RunResult run = run_imgpipe(arguments, options);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_NE(run.err.find("--preset -: something else reads stdin, too"), std::string::npos) << run.err;
+  }
+  EXPECT_EQ(run_imgpipe({file("in.png"), file("o.png"), "--preset", "-"}, options).exit_code, 0);
+}
+
 TEST_F(PresetsCli, AnotherFileIsNotReplaced) {
   save_text(file("mine.toml"), "quality = 3\n");
   const Arguments write{"--preset", file("mine.toml"), "--write-preset", file("mine.toml")};

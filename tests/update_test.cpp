@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 
 #include "tests/support/batch_cli.h"
-#include "tests/support/tiff_file.h"
 
 namespace imgpipe::test {
 namespace {
@@ -260,40 +259,6 @@ TEST_F(Update, ABatchOverItsOwnOutputs) {
             0);
 }
 
-TEST_F(Update, PagesWithFilesOfTheirOwn) {
-  fs::remove_all(in());
-  fs::create_directories(in());
-  const TiffKind kind{.width = 12, .height = 9, .compression = 8};
-  const auto save_stack = [&](int pages) {
-    std::vector<TiffPageOf> all(static_cast<std::size_t>(pages), {kind, {}});
-    for (int page = 0; page < pages; ++page)
-      all[static_cast<std::size_t>(page)].samples = Values(108, 10 * page);
-    save(file("in/a.tif"), make_tiff_stack(all));
-    fs::last_write_time(file("in/a.tif"), past() + std::chrono::seconds(pages));
-  };
-  save_stack(3);
-  const Names arguments{in(), out(), "--update", "--pages", "all", "--format", "png", "--stages", "invert"};
-  const auto expect_done = [&](bool done) {
-    const RunResult result = run_imgpipe(arguments);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(counts(result),
-              done ? "1 image: 1 done, 0 up to date, 0 failed" : "1 image: 0 done, 1 up to date, 0 failed");
-  };
-  expect_done(true);
-  EXPECT_EQ(written(), (Names{kStamps, "a_0001.png", "a_0002.png", "a_0003.png"}));
-  EXPECT_EQ(lines(load_text(stamps())), 3U);
-  expect_done(false);
-  fs::remove(file("out/a_0002.png"));
-  expect_done(true);
-  save_text(file("out/a_0003.png"), "edited");
-  expect_done(true);
-  expect_done(false);
-  save_stack(4);
-  expect_done(true);
-  EXPECT_TRUE(fs::exists(file("out/a_0004.png")));
-  expect_done(false);
-}
-
 TEST_F(Update, AKilledRunGoesOn) {
   for (int i = 0; i < 60; ++i)
     write("in/more" + std::to_string(i) + ".png", static_cast<std::uint64_t>(i), 400);
@@ -388,19 +353,6 @@ TEST_F(UpdateOne, StreamsHaveNoTime) {
                  "--update: /dev/null");
   expect_refused(run_imgpipe({file("in/a.png"), file("o.png"), "--update", "--no-clobber"}),
                  "exclude each other");
-}
-
-TEST_F(UpdateOne, PagesOfOneInput) {
-  const TiffKind kind{.width = 12, .height = 9, .compression = 8};
-  save(file("in/a.tif"), make_tiff_stack({{kind, Values(108, 10)}, {kind, Values(108, 20)}}));
-  const Names arguments{file("in/a.tif"), file("p.png"), "--pages", "all", "--update", "--stages", "invert"};
-  EXPECT_EQ(run_imgpipe(arguments).exit_code, 0);
-  EXPECT_TRUE(fs::exists(file("p_0002.png")));
-  EXPECT_NE(run_imgpipe(arguments).out.find("is up to date"), std::string::npos);
-  save_text(file("p_0002.png"), "edited");
-  const RunResult again = run_imgpipe(arguments);
-  EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_NE(run_imgpipe(arguments).out.find("is up to date"), std::string::npos);
 }
 
 }  // namespace

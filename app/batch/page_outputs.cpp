@@ -87,15 +87,11 @@ struct Pattern {
   }
 };
 
-// Whether a number of a page can be written so.
-bool may_be(const Run& page, const std::string& digits) {
-  if (page.page != Run::Page::alone) return true;
-  const auto least = static_cast<std::size_t>(page.least_digits);
-  return digits.size() == least || (digits.size() > least && digits.front() != '0');
-}
-
 class PageFiles {
  public:
+  // `named`: the digits are those that --name says, else as many as the number of pages has, at least four.
+  explicit PageFiles(bool named) : named_(named) {}
+
   // Throws Error(usage) where a file of one of its pages may be one of another's.
   void add(const BatchFile& file, const std::vector<NamePiece>& pieces) {
     Pattern pattern = pattern_of(pieces);
@@ -128,6 +124,13 @@ class PageFiles {
     const BatchFile* file;
     std::vector<Run> runs;
   };
+
+  // Whether a number of a page can be written so.
+  [[nodiscard]] bool may_be(const Run& page, const std::string& digits) const {
+    if (page.page != Run::Page::alone) return true;
+    const auto least = static_cast<std::size_t>(page.least_digits);
+    return digits.size() == least || (digits.size() > least && (!named_ || digits.front() != '0'));
+  }
 
   // Links on the way to the folder that is known are followed.
   Pattern pattern_of(const std::vector<NamePiece>& pieces) {
@@ -163,6 +166,7 @@ class PageFiles {
                     "apart, and no digit beside it");
   }
 
+  const bool named_;
   std::unordered_map<std::string, std::string> folders_;  // each is looked at once
   std::unordered_map<std::string, std::pair<std::string, const BatchFile*>> places_;  // by Pattern::text
   std::unordered_map<std::string, Writer> writers_;                                   // by Pattern::key()
@@ -189,7 +193,7 @@ bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
 }
 
 void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files) {
-  PageFiles pages;
+  PageFiles pages(options.pages && options.pages->named);
   for (const BatchFile& file : files) {
     if (has_page_files(options, file.format) && !file.output_exists)
       pages.add(file, pieces_of(options, file.output));

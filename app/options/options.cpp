@@ -81,6 +81,8 @@ void take_name(const Parser& parser, ProcessOptions& options) {
   if (!parser.has("name")) return;
   options.name.emplace(parser.text("name"));
   options.name->check_format(options.format);
+  // An ending says it as --format does: reports and the digest have it from there.
+  if (!options.format) options.format = format_by_ending(parser.text("name"));
   const bool has_page = options.name->has(kPageField);
   if (has_page && !options.pages) usage("--name: {page} is the number of a page: add --pages all");
   if (options.pages) options.pages->named = has_page && !options.pages->alone;
@@ -121,10 +123,19 @@ void check_update(const ProcessOptions& options) {
         "nothing");
 }
 
+// Who comes second would find stdin empty.
+void check_stdin(const Parser& parser, const ProcessOptions& options) {
+  const std::vector<std::string> presets = parser.texts("preset");
+  const auto of_presets = std::ranges::count(presets, kStandardStream);
+  const bool is_input = options.input == kStandardStream || options.batch.files_from == kStandardStream;
+  if (of_presets > 1 || (of_presets == 1 && is_input)) usage("--preset -: something else reads stdin, too");
+}
+
 ProcessOptions with_values(const Parser& parser, const GivenOptions& run, ProcessOptions options) {
   std::vector<std::string> more_inputs = std::move(options.batch.more_inputs);
   options.batch = batch_of(parser);
   options.batch.more_inputs = std::move(more_inputs);
+  check_stdin(parser, options);
   // A preset may be for batches as well as for single images.
   std::erase_if(options.batch.given,
                 [&](const std::string& given) { return run.is_of_preset(given.substr(2)); });

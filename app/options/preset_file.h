@@ -17,10 +17,10 @@ struct PresetOption {
 
 // Reads a preset ("-" is stdin):
 //
-//   stages = ["gray", "contrast:clip=0.5", "smooth:gauss"]     or one text:
-//   "gray,contrast:clip=0.5,smooth:gauss" clip = 0.5                                                 a value:
-//   a text or a number lenient = true                                             a switch include =
-//   ["*.png", "*.tif"]                               an option that may be repeated: a list, or one value
+//   stages = ["gray", "smooth:gauss"]   a list of steps, or one text: "gray,smooth:gauss"
+//   clip = 0.5                          a value: a text or a number
+//   lenient = true                      a switch
+//   include = ["*.png", "*.tif"]        an option that may be repeated: a list, or one value
 //
 // Keys are the long names of `rows`, in every spelling that the command line takes. Files that steps name
 // (range=FILE) are relative to the preset's folder, and come out as the working folder has them. The rows

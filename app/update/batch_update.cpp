@@ -7,6 +7,7 @@
 
 #include "app/batch/page_outputs.h"
 #include "app/command.h"
+#include "app/files/replaceable.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "app/update/stamp_file.h"
@@ -14,6 +15,7 @@
 #include "images/files/file.h"
 #include "images/files/file_identity.h"
 #include "images/text.h"
+#include "pipeline/pages/name_pieces.h"
 
 namespace imgpipe {
 namespace {
@@ -26,7 +28,10 @@ std::vector<std::string> outputs_of(const ProcessOptions& options, const BatchFi
 }
 
 std::string folder_of(const ProcessOptions& options, bool is_batch) {
-  return is_batch ? options.output : fs::path(options.output).parent_path().string();
+  if (is_batch) return options.output;
+  // A name with {page} in it has its braces doubled, and perhaps a folder for each page.
+  if (options.pages && options.pages->named) return folder_of_pages(options.output);
+  return fs::path(options.output).parent_path().string();
 }
 
 // A report on stdout is wanted anew each time, and so are times and comparisons.
@@ -98,7 +103,11 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
       judge_updates(folder_of(options, false), 1, [&](std::size_t) { return item(); });
   state_ = verdicts.items.front().state;
   file_.input_state = verdicts.items.front().input_state;
-  is_stamped_ = !verdicts.stamped_outputs.empty();
+  // What one of several pages may replace, every one may: somebody else's file among them is refused.
+  const auto may_be_replaced = [&](const std::string& output) {
+    return verdicts.stamped_outputs.contains(output) || why_no_image(output, options.replace).empty();
+  };
+  is_stamped_ = !verdicts.stamped_outputs.empty() && std::ranges::all_of(item().outputs, may_be_replaced);
 }
 
 UpdateItem ImageUpdate::item() const {
