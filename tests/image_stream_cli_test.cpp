@@ -234,7 +234,7 @@ TEST_F(ImageStreamCli, MemoryIsThatOfOneImage) {
   EXPECT_EQ(
       run_bash(
           "(for i in $(seq 300); do cat one.ppm; done) | (ulimit -v 500000; $I - - --format pgm --pages all "
-          "-q --device cpu > out.pgms) && [ $(stat -c %s out.pgms) -gt 210000000 ]",
+          "-q --device cpu --threads 2 > out.pgms) && [ $(stat -c %s out.pgms) -gt 210000000 ]",
           folder_.path().string()),
       0);
 }

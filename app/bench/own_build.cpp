@@ -142,30 +142,19 @@ std::string shown(const std::vector<std::string>& words) {
   return text;
 }
 
-// Runs it to its end. Throws Error(input) where it fails; a signal ends this process with the signal's code.
-void run_compiler(const std::vector<std::string>& command, const TemporaryBuild& build) {
+// Runs it to its end. Throws Error(input) where it fails, but not where a signal has come.
+void run_compiler(const std::vector<std::string>& command, const SignalsNoted& signals) {
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  int received = 0;
-  int status = 0;
-  {
-    const SignalsNoted signals;
-    pid_t child = 0;
-    if (const int error = SpawnSettings().spawn(child, arguments.data()); error != 0)
-      throw Error(ErrorKind::device,
-                  "cannot run " + printable(words.front()) + ": " + std::system_category().message(error));
-    status = status_of(child, signals);
-    received = signals.received();
-  }
-  if (received != 0) {
-    std::error_code ignored;
-    fs::remove_all(build.path(), ignored);
-    ::_exit(kExitSignalBase + received);
-  }
-  if (status == 0) return;
+  pid_t child = 0;
+  if (const int error = SpawnSettings().spawn(child, arguments.data()); error != 0)
+    throw Error(ErrorKind::device,
+                "cannot run " + printable(words.front()) + ": " + std::system_category().message(error));
+  const int status = status_of(child, signals);
+  if (status == 0 || signals.received() != 0) return;
   const std::string how = WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
                                             : "signal " + std::to_string(WTERMSIG(status));
   throw Error(ErrorKind::input, "nvcc does not compile it (" + how + "): " + shown(command));
@@ -240,15 +229,20 @@ void with_compiled(const std::string& source, int capability, const std::vector<
   const std::string nvcc = find_nvcc();
   const std::string whole = fs::absolute(source).lexically_normal().string();
   check_name(whole);
-  const TemporaryBuild build;
-  check_name(build.path());
-  write_file(build.file("imgpipe_kernel.h"), std::as_bytes(std::span(kernel_header())));
-  const std::string library = build.file("kernels.so");
-  std::vector<std::string> command = nvcc_arguments(whole, library, build.path(), capability, flags);
-  command.insert(command.begin(), nvcc);
-  log_detail(shown(command));
-  run_compiler(command, build);
-  use(library);
+  // While the folder is there: a signal ends this process when it is gone.
+  const SignalsNoted signals;
+  {
+    const TemporaryBuild build;
+    check_name(build.path());
+    write_file(build.file("imgpipe_kernel.h"), std::as_bytes(std::span(kernel_header())));
+    const std::string library = build.file("kernels.so");
+    std::vector<std::string> command = nvcc_arguments(whole, library, build.path(), capability, flags);
+    command.insert(command.begin(), nvcc);
+    log_detail(shown(command));
+    run_compiler(command, signals);
+    if (signals.received() == 0) use(library);
+  }
+  if (signals.received() != 0) ::_exit(kExitSignalBase + signals.received());
 }
 
 }  // namespace imgpipe

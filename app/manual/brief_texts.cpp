@@ -18,6 +18,7 @@ constexpr std::array kBriefTexts{
     BriefText{"fuse", "Two stages in one pass, where they are neighbours"},
     BriefText{"keep-stages", "Write the image of every stage into DIR, as PNG"},
     BriefText{"metadata", "Whether profile, EXIF and XMP go along"},
+    BriefText{"name", "What files in the folder OUTPUT are called"},
     BriefText{"pattern", "What the image shows"},
     BriefText{"per-image", "Write statistics of each image, as .csv, .json or .ndjson"},
     BriefText{"percentiles", "Percentiles of each channel, in percent"},
@@ -27,9 +28,11 @@ constexpr std::array kBriefTexts{
     BriefText{"stage", "Which ladders to measure"},
     BriefText{"stretch", "One range for all colour planes, or each its own"},
     BriefText{"study", "Which study to make"},
+    BriefText{"template", "Write a kernel to begin with, of a stage"},
     BriefText{"trace", "Write what ran when, as .json for trace viewers"},
     BriefText{"webp", "Lossless or lossy WebP"},
     BriefText{"webp-level", "WebP compression, 0 to 9"},
+    BriefText{"with", "Compile kernels of your own, check and time them"},
 };
 
 }  // namespace

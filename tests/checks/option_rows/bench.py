@@ -12,6 +12,11 @@ def column(outcome, name):
     return [row[name] for table in outcome.json()["tables"] for row in table["rows"]]
 
 
+def has_nvcc(outcome):
+    return outcome.run("imgpipe --version | grep -q '^cuda: *[0-9]' && "
+                       "{ command -v nvcc || test -x /usr/local/cuda/bin/nvcc; }").code == 0
+
+
 ROWS = [
     Row("--stage", f"{CALL} --stage gray", "rows of `gray` alone", lambda r: set(column(r, "stage")) == {"gray"}),
     Row("--variant", f"{CALL} --stage hist --variant cpu-bins", "that variant, and what it is compared with",
@@ -54,5 +59,16 @@ ROWS = [
         r.run(f"echo x >o.svg; {CALL} --stage gray --plot o.svg").code == 2 and r.text("o.svg") == "x\n"),
     Row("--no-clobber", f"{CALL} --stage gray --plot mine.svg --no-clobber", "exit 2, though imgpipe wrote it",
         lambda r: "mine.svg" in r.err, code=2),
+    Row("--template", "imgpipe bench --template hist", "a file with a kernel, to begin with",
+        lambda r: "IMGPIPE_HIST(" in r.out and "__global__" in r.out),
+    Row("--with", "imgpipe bench --list --with ./my.cu", "`mine` is in the list; without nvcc, exit 3", code=None,
+        check=lambda r: r.code == 0 and "mine" in r.out if has_nvcc(r) else r.code == 3),
+    Row("--nvcc-flags", "imgpipe bench --list --with ./my.cu --nvcc-flags '-std=no'",
+        "nvcc's error; without nvcc, exit 3",
+        lambda r: r.code == 1 and "std" in r.err if has_nvcc(r) else r.code == 3, code=None),
+    Row("--time-limit", "imgpipe bench --list --time-limit -1", "refused: no number of seconds",
+        lambda r: "--time-limit" in r.err, code=2),
+    Row("--time-limit", "imgpipe bench --variant mine --with ./endless.cu --time-limit 3", "ended after 3 s",
+        lambda r: r.code == 1 and "no end after 3 s" in r.err if has_nvcc(r) else r.code == 3, code=None, cuda=True),
 ] + talk.rows("bench", "--stage gray --size 64x64 -d cpu", "", "gray sequential: exact",
               "-d cpu --input cut.jpg")

@@ -43,6 +43,15 @@ ROWS = [
         r.text("foreign.png") == "x\n"),
     Row("--no-clobber", "imgpipe b.jpg a.png --no-clobber", "exit 2, and `a.png` stays, though imgpipe wrote it",
         lambda r: "a.png" in r.err and r.info("a.png")["width_pixels"] == 64, code=2),
+    Row("--name", "imgpipe in out/ -r --name '{dir}/{n:02}_{stem}.{ext}'", "outputs are numbered, in the inputs' tree",
+        lambda r: r.files("out") == ["01_a.png", "02_b.jpg", "sub/03_c.png"]),
+    Row("--update", "imgpipe in out/ -q --update && touch in/b.jpg && imgpipe in out/ --update",
+        "1 done, 1 up to date", lambda r: r.out.startswith("2 images: 1 done, 1 up to date, 0 failed")),
+    Row("--preset", "imgpipe a.png o.pgm --preset p.toml", "the same bytes as with `--stages gray,invert`",
+        lambda r: r.same("o.pgm", "imgpipe a.png o.pgm --stages gray,invert") and
+        not r.same("o.pgm", "imgpipe a.png o.pgm --stages gray")),
+    Row("--write-preset", "imgpipe --quality 85 --write-preset -", "`quality = 85` on stdout; no image is asked for",
+        lambda r: "\nquality = 85\n" in r.out),
     Row("--metadata", "imgpipe turned.jpg o.jpg --metadata strip", "no metadata; with `keep`, Exif",
         lambda r: r.info("o.jpg")["metadata"] == [] and r.run("imgpipe turned.jpg p.jpg --metadata keep").code == 0 and
         r.info("p.jpg")["metadata"] != []),

@@ -12,7 +12,9 @@ LINES = ["imgpipe synth a.png --pattern photo --size 64x48",
          "for ending in png json svg; do echo foreign > foreign.$ending; done",
          "export small='--device cpu --size 64x64 --repeat 1 --format json'",
          "imgpipe bench $small --stage gray --plot mine.svg; imgpipe info a.png --json mine.json",
-         "imgpipe in out/ --report done.ndjson; rm -r out"]
+         "imgpipe in out/ --report done.ndjson; rm -r out",
+         "imgpipe --stages gray,invert --write-preset p.toml; imgpipe bench --template hist > my.cu",
+         "sed 's/if (x >= width) return/while (clock64() != 0)/' my.cu > endless.cu"]
 MORE = ["`stack.tif` is a TIFF of three pages, `turned.jpg` is `b.jpg` with an Exif block that says orientation 6 (a",
         "quarter turn); `runs` holds the `.ndjson` reports of two shards of `mixed`."]
 
