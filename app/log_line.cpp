@@ -4,14 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/report/json_values.h"
+
 namespace imgpipe {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
 
 Json counts_json(const RunCounts& counts) {
   return {{"done", counts.done},

@@ -67,6 +67,8 @@ void install_signal_handlers() {
     if (::sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN) continue;
     handle(signal, on_signal);
   }
+  // Of children of a process that ignores it the system does not tell how they ended.
+  handle(SIGCHLD, SIG_DFL);
   handle(SIGPIPE, SIG_IGN);
   handle(SIGXFSZ, SIG_IGN);
 }

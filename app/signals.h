@@ -6,6 +6,7 @@ namespace imgpipe {
 
 // SIGINT, SIGTERM and SIGHUP remove the temporary files and end the process with 128 + N, unless the caller
 // had them ignored. SIGPIPE and SIGXFSZ are ignored: what they tell then comes back as errors of write(2).
+// SIGCHLD is not, whatever the caller chose.
 // Call it once, before any thread is made.
 void install_signal_handlers();
 

@@ -90,6 +90,17 @@ TEST_F(InfoCli, DamagedFilesAreALineEachAndTheOthersAreListed) {
   }
 }
 
+// It has no --max-pixels.
+TEST_F(InfoCli, WhatIsTooLargeNamesNoOptionThatItHasNot) {
+  save_text(file("in/large.pgm"), "P5 200000 200000 255\n");
+  const RunResult run = info({file("in/large.pgm")});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("too large: 200000x200000 pixels, more than the greatest limit, 17179869184"),
+            std::string::npos)
+      << run.err;
+  EXPECT_EQ(run.err.find("--max-pixels"), std::string::npos) << run.err;
+}
+
 TEST_F(InfoCli, HostileNamesAreMadePrintable) {
   const std::string name = "in/\x1B[31m\n.png";
   fs::copy_file(file("in/a.png"), file(name));

@@ -169,15 +169,43 @@ TEST_F(OwnCompiler, GetsItsArgumentsAsTheyAreAndNoShell) {
   const std::string said = folder_.file("said");
   const std::string nvcc =
       save_program("nvcc", "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + said + "'\necho to stdout\nexit 7\n");
-  const std::string source = save_source("a b';$(touch x) \"my.cu", with_header(kNothing));
-  const RunResult result = list({"--with", source, "--nvcc-flags", "-DA='b  c' -w"}, {{"NVCC", nvcc}});
+  const std::string source = save_source("a (b)'s; my.cu", with_header(kNothing));
+  const RunResult result =
+      list({"--with", source, "--nvcc-flags", "-DA='b  c' '$(exit)' -w"}, {{"NVCC", nvcc}});
   expect_refused(result, 1, "nvcc does not compile it (exit code 7): " + nvcc);
   EXPECT_TRUE(has(result.err, "to stdout\n")) << "what a compiler says goes to stderr";
   const std::string arguments = "\n" + load_text(said);
-  EXPECT_TRUE(has(arguments, "\n" + source + "\n-DA=b  c\n-w\n")) << arguments;
+  EXPECT_TRUE(has(arguments, "\n" + source + "\n-DA=b  c\n$(exit)\n-w\n")) << arguments;
   // By a name alone, in PATH.
   const RunResult by_name = list({"--with", source}, {{"NVCC", "nvcc"}, {"PATH", folder_.path().string()}});
   EXPECT_TRUE(has(by_name.err, "exit code 7")) << by_name.err;
+}
+
+// nvcc itself hands them to a shell, between double quotes.
+TEST_F(OwnCompiler, GetsNoNamesThatAShellActsUpon) {
+  const std::string nvcc = save_program("nvcc", "#!/bin/sh\ntouch '" + folder_.file("called") + "'\n");
+  for (const char* name : {"$(touch x).cu", "a\"b.cu", "a,b.cu", "a`b.cu", "a\\b.cu", "a\nb.cu"})
+    expect_refused(list({"--with", save_source(name, with_header(kNothing))}, {{"NVCC", nvcc}}), 1,
+                   "nvcc cannot take '");
+  const std::string place = folder_.file("a$b");
+  ASSERT_EQ(::mkdir(place.c_str(), 0700), 0);
+  const Words arguments{"--list", "--with", save_source("my.cu", with_header(kNothing))};
+  expect_refused(bench(arguments, {{"NVCC", nvcc}, {"TMPDIR", place}}), 1, "nvcc cannot take '$'");
+  EXPECT_TRUE(std::filesystem::is_empty(place)) << "something was left";
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("called")));
+}
+
+TEST_F(OwnCompiler, IsHeardOfWhereTheCallerIgnoresChildren) {
+  const std::string source = save_source("my.cu", with_header(kNothing));
+  const std::string nvcc = save_program("nvcc", "#!/bin/sh\nexit 7\n");
+  EXPECT_EQ(
+      run_bash("NVCC='" + nvcc + "' TMPDIR='" + temporary() +
+                   "' python3 -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
+                   "os.execv(sys.argv[1], sys.argv[1:])' $I bench --list --with '" +
+                   source + "' 2>said",
+               folder_.path().string()),
+      1);
+  EXPECT_TRUE(has(load_text(folder_.file("said")), "(exit code 7)")) << load_text(folder_.file("said"));
 }
 
 TEST_F(OwnCompiler, ThatMakesNothingOrDiesIsSaid) {

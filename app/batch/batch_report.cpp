@@ -4,6 +4,7 @@
 
 #include "app/batch/shard.h"
 #include "app/options/options_digest.h"
+#include "app/report/byte_sizes.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
@@ -16,10 +17,6 @@ namespace imgpipe {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string megabytes(std::int64_t bytes) {
-  return number(static_cast<double>(bytes) / 1e6, 1) + " MB";
-}
 
 std::string counts_text(const BatchTotals& totals) {
   std::string text = std::to_string(totals.images) + (totals.images == 1 ? " image: " : " images: ") +
@@ -149,8 +146,8 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
     out += "an image: " + number(percentile(times, 0.5), 1) + " ms (median), 90% within " +
            number(percentile(times, 0.9), 1) + ", 99% within " + number(percentile(times, 0.99), 1) +
            ", the longest " + number(times.back(), 1) + "; " + std::to_string(totals.jobs) +
-           " at a time, needing " + megabytes(totals.peak_admitted_bytes) + " of " +
-           megabytes(totals.memory_bytes) + "\n";
+           " at a time, needing " + bytes_text(totals.peak_admitted_bytes) + " of " +
+           bytes_text(totals.memory_bytes) + "\n";
     out += "\n " + padded("part", 12, true) + padded("by", 10, true) + padded("busy s", 12) +
            padded("of its time", 13) + "\n";
     for (const BatchTotals::PartBusy& part : totals.parts()) {

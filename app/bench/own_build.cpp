@@ -1,6 +1,7 @@
 #include "app/bench/own_build.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -124,6 +125,17 @@ int status_of(pid_t child, const SignalsNoted& signals) {
   }
 }
 
+// nvcc puts names into command lines of a shell, between double quotes, and into lists between commas:
+// `$(...)` in one would be run.
+void check_name(const std::string& path) {
+  constexpr std::string_view kHarmful = "$`\"\\,";
+  for (const char c : path) {
+    if (kHarmful.find(c) == kHarmful.npos && std::iscntrl(static_cast<unsigned char>(c)) == 0) continue;
+    throw Error(ErrorKind::input, "nvcc cannot take '" + printable(std::string(1, c)) +
+                                      "' in the names of files and folders: " + printable(path));
+  }
+}
+
 std::string shown(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + printable(word);
@@ -215,14 +227,16 @@ std::vector<std::string> nvcc_arguments(const std::string& source, const std::st
 void with_compiled(const std::string& source, int capability, const std::vector<std::string>& flags,
                    const std::function<void(const std::string& library)>& use) {
   const std::string nvcc = find_nvcc();
+  const std::string whole = fs::absolute(source).lexically_normal().string();
+  check_name(whole);
   // While the folder is there: a signal ends this process when it is gone.
   const SignalsNoted signals;
   {
     const TemporaryBuild build;
+    check_name(build.path());
     write_file(build.file("imgpipe_kernel.h"), std::as_bytes(std::span(kernel_header())));
     const std::string library = build.file("kernels.so");
-    std::vector<std::string> command = nvcc_arguments(fs::absolute(source).lexically_normal().string(),
-                                                      library, build.path(), capability, flags);
+    std::vector<std::string> command = nvcc_arguments(whole, library, build.path(), capability, flags);
     command.insert(command.begin(), nvcc);
     log_detail(shown(command));
     run_compiler(command, signals);

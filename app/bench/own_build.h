@@ -26,7 +26,8 @@ namespace imgpipe {
 
 // Compiles `source` in a folder of its own below the system's for temporary files, and calls `use` with the
 // path of the library; then the folder goes. What nvcc says goes to stderr as it says it. Throws Error(input)
-// where nvcc fails, Error(device) where there is none, Error(output) without room for the folder.
+// where nvcc fails, or where a name has a character that nvcc's shell would act upon, Error(device)
+// where there is none, Error(output) without room for the folder.
 void with_compiled(const std::string& source, int capability, const std::vector<std::string>& flags,
                    const std::function<void(const std::string& library)>& use);
 

@@ -7,6 +7,7 @@
 #include "app/bench/bench_rows.h"
 #include "app/bench/own_build.h"
 #include "app/log.h"
+#include "app/run_place.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/names.h"
@@ -57,7 +58,7 @@ OwnKernels::OwnKernels(const BenchOptions& options) : options_(options) {
 }
 
 void OwnKernels::load(const std::string& path, int capability, const std::vector<std::string>& flags) {
-  File file{.path = printable(path),
+  File file{.quoted_path = shell_quoted(path),
             .name = printable(path.substr(path.rfind('/') + 1)),
             .text = std::make_shared<const std::string>(text_of(path)),
             .library = nullptr};
@@ -157,8 +158,9 @@ auto OwnKernels::watched(const Rung& rung, const std::string& over, const Action
     limit_->end();
     if (error.kind() == ErrorKind::memory) throw;
     throw Error(ErrorKind::input, name + ": " + error.what() +
-                                      "; which line: compute-sanitizer imgpipe bench --with " +
-                                      file_of(rung).path + " --variant " + rung.own->name);
+                                      "; which line: compute-sanitizer imgpipe bench --stage " +
+                                      rung.own->stage + " --with " + file_of(rung).quoted_path +
+                                      " --variant " + rung.own->name + " --time-limit 0");
   }
 }
 

@@ -54,7 +54,8 @@ class OwnKernels {
 
  private:
   struct File {
-    std::string path, name;  // printable: as it was given, and its last part
+    std::string quoted_path;  // as it was given, as a shell takes it
+    std::string name;         // its last part, printable
     std::shared_ptr<const std::string> text;
     std::unique_ptr<OwnLibrary> library;
   };

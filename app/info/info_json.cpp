@@ -5,16 +5,13 @@
 #include "app/info/info_report.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
+#include "app/report/json_values.h"
 #include "app/version.h"
 
 namespace imgpipe {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
 
 Json resolution_json(const ImageInspection& image) {
   if (!image.resolution) return nullptr;

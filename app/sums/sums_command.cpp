@@ -13,7 +13,9 @@
 #include "app/files/replaceable.h"
 #include "app/log.h"
 #include "app/log_subject.h"
+#include "app/report/byte_sizes.h"
 #include "app/report/json_head.h"
+#include "app/report/json_values.h"
 #include "app/report/text_columns.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
@@ -52,16 +54,13 @@ std::vector<std::string> what_has_no_line(const BatchSums& sums) {
 }
 
 std::string sums_table(const BatchSums& sums, std::size_t files) {
-  const auto megabytes = [](std::int64_t bytes) {
-    return number(static_cast<double>(bytes) / 1e6, 1) + " MB";
-  };
   std::string text = with_separators(sums.images()) + (sums.images() == 1 ? " image" : " images") + " in " +
                      std::to_string(files) + (files == 1 ? " report: " : " reports: ") +
                      with_separators(sums.done()) + " done, " + with_separators(sums.skipped()) +
                      " skipped, " + with_separators(sums.failed()) + " failed, " +
                      with_separators(sums.not_done()) + " not done\n";
   text += "of what is done: " + number(static_cast<double>(sums.pixels()) / 1e6, 1) + " MP, read " +
-          megabytes(sums.input_bytes()) + ", wrote " + megabytes(sums.output_bytes()) + "\n";
+          bytes_text(sums.input_bytes()) + ", wrote " + bytes_text(sums.output_bytes()) + "\n";
   text += "wall time: " + number(sums.longest_wall_s(), 2) + " s of the longest, " +
           number(sums.all_walls_s(), 2) + " s of all together\n";
   std::vector<std::string> failed, not_done;
@@ -71,10 +70,6 @@ std::string sums_table(const BatchSums& sums, std::size_t files) {
   if (!not_done.empty()) text += "\nnot done:\n" + list_of(not_done);
   if (sums.without_a_line() > 0) text += "\nwithout a line:\n" + list_of(what_has_no_line(sums));
   return text;
-}
-
-nlohmann::ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
 }
 
 std::string sums_json(const BatchSums& sums, const std::vector<std::string>& files) {

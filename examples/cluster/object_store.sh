@@ -6,6 +6,7 @@
 #   rclone copy REPORTS reports && imgpipe report reports/*.ndjson   # once all parts have ended
 #
 # Ends with 0 only where all images of the part are done. Run again, it does those that have no output in the bucket.
+# The reports tell of images that a part came to; of a part that was killed or has not run, its exit status tells.
 # Names must not hold " -> " or a line break.
 set -euo pipefail
 
@@ -22,7 +23,9 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 mkdir in
 rclone lsf --recursive --files-only --ignore-case --include "$kinds" "$input" >names
-rclone lsf --recursive --files-only "$output" >there || echo "$0: no outputs yet" >&2
+code=0
+rclone lsf --recursive --files-only "$output" >there || code=$?
+((code == 0 || code == 3)) || exit "$code" # 3: there is no such folder, and so no output yet
 # imgpipe says which of the names are this part's, and what their outputs are called.
 imgpipe in out "${options[@]}" --files-from names --shard "$shard" --dry-run |
   awk -F ' -> ' 'FILENAME == "there" { there["out/" $0]; next }

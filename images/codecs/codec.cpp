@@ -223,10 +223,16 @@ void check_header(const Shape& shape, const DecodeOptions& options) {
   const std::string size = size_text(shape);
   if (shape.width < 1 || shape.height < 1)
     throw Error(ErrorKind::input, "an image of no pixels (" + size + ")");
-  if (shape.width > kMostSide || shape.height > kMostSide || shape.pixels() > options.max_pixels) {
-    throw Error(ErrorKind::input, "too large: " + size + " pixels, more than --max-pixels " +
-                                      std::to_string(options.max_pixels));
-  }
+  if (shape.width > kMostSide || shape.height > kMostSide)
+    throw Error(ErrorKind::input,
+                "too large: " + size + " pixels, a side of more than " + std::to_string(kMostSide));
+  if (shape.pixels() <= options.max_pixels) return;
+  // Where the limit is the greatest there is, no option helps; of programs without one it is that.
+  constexpr std::int64_t kGreatestLimit = std::int64_t{1} << 34;
+  throw Error(ErrorKind::input,
+              "too large: " + size + " pixels, more than " +
+                  (options.max_pixels < kGreatestLimit ? "--max-pixels " : "the greatest limit, ") +
+                  std::to_string(options.max_pixels));
 }
 
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio) {

@@ -27,13 +27,11 @@
 // Samples are uint8_t; of names that end in 16, uint16_t. What a pixel becomes: docs/pixels.md, with every
 // option as it is preset. The rules:
 //
-// - All pointers are to device memory. Whatever is launched, copied or cleared is on call.stream; the host
-// waits
-//   for nothing and allocates nothing (IMGPIPE_SCRATCH is for that): it is the stream that is timed.
+// - All pointers are to device memory. Whatever is launched, copied or cleared is on call.stream.
+// - The host waits for nothing and allocates nothing (IMGPIPE_SCRATCH is for that): the stream is timed.
 // - `out`, and counts that are to be written, hold rubbish before. The input is not to be changed.
-// - Sides are anything from 1 x 1. Up to 15 pixels behind a row's end may be read (they mean nothing),
-// nothing
-//   but the image's own pixels may be written.
+// - Sides are anything from 1 x 1. Up to 15 pixels behind a row's end may be read (they mean nothing).
+// - Nothing but the image's own pixels may be written.
 // - Errors of launches need not be asked for: what cudaGetLastError() has at the end is reported.
 #pragma once
 
