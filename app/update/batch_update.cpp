@@ -7,6 +7,7 @@
 
 #include "app/batch/page_outputs.h"
 #include "app/command.h"
+#include "app/files/replaceable.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "app/update/stamp_file.h"
@@ -98,7 +99,12 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
       judge_updates(folder_of(options, false), 1, [&](std::size_t) { return item(); });
   state_ = verdicts.items.front().state;
   file_.input_state = verdicts.items.front().input_state;
-  is_stamped_ = !verdicts.stamped_outputs.empty();
+  // All files of pages are replaced alike, so that each must be one that may be.
+  is_stamped_ =
+      !verdicts.stamped_outputs.empty() &&
+      std::ranges::all_of(item().outputs, [&](const std::string& output) {
+        return verdicts.stamped_outputs.contains(output) || why_no_image(output, Replace::own).empty();
+      });
 }
 
 UpdateItem ImageUpdate::item() const {
