@@ -163,6 +163,18 @@ TEST_F(BatchCli, DryRunSaysWhatWouldBeDoneAndDoesNothing) {
   EXPECT_FALSE(fs::exists(out()));
 }
 
+// Also where nothing is left to be done, and no device is looked for.
+TEST_F(BatchCli, ADeviceThatThereIsNotIsAMistakeBeforeAnyWork) {
+  const std::string what = "--device: 'cudaa' is none of auto, cuda";
+  expect_refused(run_imgpipe({in(), out(), "--dry-run", "--device", "cudaa"}), what);
+  expect_refused(run_imgpipe({"--write-preset", file("p.toml"), "--device", "cudaa"}), what);
+  EXPECT_FALSE(fs::exists(file("p.toml")));
+  save_text(file("p.toml"), "recursive = true\ndevice = \"cudaa\"\n");
+  expect_refused(run_imgpipe({in(), out(), "--dry-run", "--preset", file("p.toml")}), "p.toml:2: " + what);
+  ASSERT_EQ(run_imgpipe({in(), out(), "-q", "--update"}).exit_code, 0);
+  expect_refused(run_imgpipe({in(), out(), "--update", "--device", "cudaa"}), what);
+}
+
 TEST_F(BatchCli, ShardsAreAPartition) {
   for (int i = 0; i < 40; ++i) write("in/n" + std::to_string(i) + ".ppm", 1, 3);
   std::multiset<std::string> all;
@@ -213,6 +225,14 @@ TEST_F(BatchCli, OutputsThatAreInputsAreRefused) {
   fs::create_hard_link(in() + "/b.jpg", out() + "/b.jpg");
   expect_refused(run_imgpipe({in(), out()}), "is the input itself");
   EXPECT_EQ(contents(in()), before);
+}
+
+// A second run finds what the first one made among its inputs: that is another input, and not a.png itself.
+TEST_F(BatchCli, AnOutputThatIsAnotherInputIsToldWithBoth) {
+  const std::vector<std::string> run{in(), in(), "-q", "--name", "{stem}_o.png", "--include", "a*.png"};
+  ASSERT_EQ(run_imgpipe(run).exit_code, 0);
+  expect_refused(run_imgpipe(run), "/in/a_o.png: is an input, and would be replaced by the output of " +
+                                       in() + "/a.png; name another folder, or --exclude one of them");
 }
 
 TEST_F(BatchCli, OutputsThatAreLinksToOnePlaceAreRefused) {

@@ -223,8 +223,8 @@ TEST_F(ImageStreamCli, ComparesAndCounts) {
   for (const Json& plane : histogram["before"]["counts"])
     for (const Json& bin : plane) counted += bin.get<std::uint64_t>();
   EXPECT_EQ(counted, 3U * 40 * 30);
-  for (const Json& page : Json::parse(load_text(file("r.json")))["pages"]["each"])
-    EXPECT_EQ(page["comparison"], "identical");
+  const Json report = Json::parse(load_text(file("r.json")));
+  for (const Json& page : report["pages"]["each"]) EXPECT_EQ(page["comparison"], "identical");
 }
 
 // 630 MB of images within 500 MB of addresses.

@@ -90,5 +90,17 @@ TEST_F(UpdatePages, AnEditedPageIsNoLeaveToReplaceAnothersFile) {
   EXPECT_EQ(load_text(file("p_0002.png")), "somebody's picture");
 }
 
+TEST_F(UpdatePages, AnEditedPageIsNoLeaveToFollowALink) {
+  const Names arguments{file("in/a.tif"), file("p.png"), "--pages", "all", "--update", "--stages", "invert"};
+  save_stack(2);
+  ASSERT_EQ(run_imgpipe(arguments).exit_code, 0);
+  save_text(file("p_0002.png"), "edited");
+  save_text(file("precious"), "somebody's picture");
+  fs::remove(file("p_0001.png"));
+  fs::create_symlink(file("precious"), file("p_0001.png"));
+  expect_refused(run_imgpipe(arguments), "--overwrite replaces it");
+  EXPECT_EQ(load_text(file("precious")), "somebody's picture");
+}
+
 }  // namespace
 }  // namespace imgpipe::test

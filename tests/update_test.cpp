@@ -107,6 +107,17 @@ TEST_F(Update, WhatIsNobodysStaysWithoutOverwrite) {
   expect({}, 0);
 }
 
+// A link in an output's place: what it leads to was never made by --update.
+TEST_F(Update, AFileThatAnOutputNowLeadsToIsNotReplaced) {
+  expect({}, 5);
+  save_text(file("precious"), "somebody's picture");
+  fs::remove(file("out/a.png"));
+  fs::create_symlink(file("precious"), file("out/a.png"));
+  expect_refused(run(), "was not written by imgpipe; --overwrite replaces it");
+  expect_refused(run_imgpipe({in() + "/a.png", file("out/a.png"), "--update"}), "--overwrite replaces it");
+  EXPECT_EQ(load_text(file("precious")), "somebody's picture");
+}
+
 TEST_F(Update, OptionsThatShapeTheBytes) {
   expect({}, 5);
   expect({"--threads", "1", "--jobs", "1", "--fuse", "--device", "reference", "--memory", "1G", "-r"}, 0);

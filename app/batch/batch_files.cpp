@@ -325,9 +325,18 @@ class Finder {
       if (!info) continue;
       const auto output = existing.find({info->st_dev, info->st_ino});
       if (output == existing.end()) continue;
-      throw Error(ErrorKind::usage, printable(output->second->output) + ": is the input itself, " +
-                                        printable(file.input) + "; name another folder");
+      refuse_input(*output->second, file);
     }
+  }
+
+  // `writer` would write the file that `reader` reads.
+  [[noreturn]] static void refuse_input(const BatchFile& writer, const BatchFile& reader) {
+    if (&writer == &reader)
+      throw Error(ErrorKind::usage, printable(writer.output) + ": is the input itself, " +
+                                        printable(reader.input) + "; name another folder");
+    throw Error(ErrorKind::usage,
+                printable(reader.input) + ": is an input, and would be replaced by the output of " +
+                    printable(writer.input) + "; name another folder, or --exclude one of them");
   }
 
   const ProcessOptions& options_;

@@ -21,6 +21,7 @@
 #include "images/files/file.h"
 #include "images/names.h"
 #include "images/text.h"
+#include "pipeline/device.h"
 #include "pipeline/host/host_threads.h"
 #include "pipeline/plan.h"
 
@@ -150,6 +151,7 @@ ProcessOptions with_values(const Parser& parser, const GivenOptions& run, Proces
   if (!options.series_steps.empty() && !options.pages)
     usage("--stages: contrast: range=series is for several pages: add --pages all, or --pages A-B");
   options.device = parser.text("device");
+  (void)choose_device(options.device);  // a mistake is told before any work, and where nothing is to be done
   options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   if (parser.has("device-memory"))
     options.device_memory_bytes = parse_memory(parser.text("device-memory"), "device-memory", 1);

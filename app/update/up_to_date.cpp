@@ -116,8 +116,10 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
     if (verdict.state == UpdateState::up_to_date) continue;
     for (std::size_t j = 0; j < items[i].outputs.size(); ++j) {
       const std::string& output = items[i].outputs[j];
-      if ((first + static_cast<std::ptrdiff_t>(j))->is_stamped && !why_no_image(output, Replace::own).empty())
-        verdicts.stamped_outputs.insert(output);
+      std::error_code unknown;
+      const bool is_made = (first + static_cast<std::ptrdiff_t>(j))->is_stamped &&
+                           !fs::is_symlink(output, unknown);  // what a link leads to may be anything
+      if (is_made && !why_no_image(output, Replace::own).empty()) verdicts.stamped_outputs.insert(output);
     }
   }
   return verdicts;

@@ -103,7 +103,7 @@ std::shared_ptr<const FileDescriptor> open_to_read(const std::string& path, stru
   info = opened(*file);
   if (S_ISDIR(info.st_mode)) throw Error(ErrorKind::input, "is a directory");
   if (!standard && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)))
-    throw Error(ErrorKind::input, "is a device, not an image file");
+    throw Error(ErrorKind::input, "is a device, not a file");
   return file;
 }
 
