@@ -1,6 +1,7 @@
 // What the codec of the Netpbm formats gives to their rows (images/codecs/codec_table.h says what each is).
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "images/codecs/codec.h"
@@ -8,6 +9,17 @@
 #include "images/codecs/end_finder.h"
 
 namespace imgpipe {
+
+// White space as these formats have it: the blank, and 9 to 13 of ASCII.
+[[nodiscard]] inline bool is_netpbm_space(unsigned c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+// How many bytes of it the bytes begin with.
+[[nodiscard]] inline std::size_t netpbm_spaces(Bytes bytes) {
+  std::size_t spaces = 0;
+  while (spaces < bytes.size() && is_netpbm_space(std::to_integer<unsigned>(bytes[spaces]))) ++spaces;
+  return spaces;
+}
 
 [[nodiscard]] bool is_pbm(Bytes beginning);
 [[nodiscard]] bool is_pgm(Bytes beginning);

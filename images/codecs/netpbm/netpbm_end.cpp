@@ -11,7 +11,7 @@ namespace imgpipe {
 namespace {
 
 bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
+  return is_netpbm_space(static_cast<unsigned char>(c));
 }
 
 bool is_digit(char c) {
@@ -36,11 +36,7 @@ class NetpbmEnd final : public EndFinder {
     return ends_at(image, at_);
   }
 
-  std::size_t padding(Bytes behind) const override {
-    std::size_t spaces = 0;
-    while (spaces < behind.size() && is_space(std::to_integer<char>(behind[spaces]))) ++spaces;
-    return spaces;
-  }
+  std::size_t padding(Bytes behind) const override { return netpbm_spaces(behind); }
 
  private:
   void begin(int kind) {

@@ -22,10 +22,6 @@ namespace {
   throw Error(ErrorKind::input, std::string("Netpbm: ") + reason);
 }
 
-bool is_space(unsigned c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 class NetpbmReader final : public Reader {
  public:
   NetpbmReader(Bytes bytes, const DecodeOptions& options, const InputFile* rest)
@@ -53,7 +49,7 @@ class NetpbmReader final : public Reader {
     if (position_ < bytes_.size() && current() == '#') {
       while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
     }
-    if (position_ >= bytes_.size() || !is_space(current())) fail("the header is truncated or damaged");
+    if (position_ >= bytes_.size() || !is_netpbm_space(current())) fail("the header is truncated or damaged");
     ++position_;
     check_header(header_.shape, options);
     if (!plain_) {
@@ -106,8 +102,7 @@ class NetpbmReader final : public Reader {
         piece.resize(std::min(kPieceBytes, file_bytes_ - end));
         behind = Bytes(piece).first(rest_->read_at(static_cast<std::int64_t>(end), piece));
       }
-      std::size_t spaces = 0;
-      while (spaces < behind.size() && is_space(std::to_integer<unsigned>(behind[spaces]))) ++spaces;
+      const std::size_t spaces = netpbm_spaces(behind);
       end += spaces;
       if (behind.size() == spaces && (rest_ == nullptr || spaces == 0 || end >= file_bytes_)) return;
       if (rest_ == nullptr || spaces == 0) {
@@ -172,7 +167,7 @@ class NetpbmReader final : public Reader {
   [[nodiscard]] unsigned current() const { return std::to_integer<unsigned>(bytes_[position_]); }
 
   void skip_space_and_comments() {
-    while (position_ < bytes_.size() && (is_space(current()) || current() == '#')) {
+    while (position_ < bytes_.size() && (is_netpbm_space(current()) || current() == '#')) {
       if (current() == '#') {
         while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
       } else {
