@@ -62,7 +62,8 @@ TEST(Icc, Names) {
   EXPECT_EQ(named(text_description("")), "unnamed");
   EXPECT_EQ(named(text_description("\x1b[31mred\xff")), "\\x1B[31mred\\xFF");
   EXPECT_EQ(named(text_description(std::string(1000, 'x'))), std::string(80, 'x'));
-  EXPECT_EQ(named(localized_names({{"en", std::u16string(1000, u'\u00e9')}})).size(), 80U) << "bytes";
+  const std::u16string accents(1000, u'\u00e9');
+  EXPECT_EQ(named(localized_names({{"en", accents}})).size(), 80U) << "bytes";
   EXPECT_EQ(profile_name(grey_profile(curve({563}), text_description("Gray Gamma 2.2"))), "Gray Gamma 2.2");
   EXPECT_EQ(profile_name(make_profile("RGB ", {})), "unnamed");
 }

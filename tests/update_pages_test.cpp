@@ -12,7 +12,7 @@
 namespace imgpipe::test {
 namespace {
 
-constexpr const char* kStamps = ".imgpipe-update.ndjson";
+const std::string kStamps = ".imgpipe-update.ndjson";
 
 class UpdatePages : public BatchCli {
  protected:
@@ -40,7 +40,7 @@ TEST_F(UpdatePages, OfABatch) {
   };
   expect_done(true);
   EXPECT_EQ(written(), (Names{kStamps, "a_0001.png", "a_0002.png", "a_0003.png"}));
-  EXPECT_EQ(lines(load_text(file(std::string("out/") + kStamps))), 3U);
+  EXPECT_EQ(lines(load_text(file("out/" + kStamps))), 3U);
   expect_done(false);
   fs::remove(file("out/a_0002.png"));
   expect_done(true);
@@ -74,7 +74,7 @@ TEST_F(UpdatePages, WithNumbersInTheirNames) {
     const RunResult first = run_imgpipe(arguments);
     EXPECT_EQ(first.exit_code, 0) << first.err;
     EXPECT_EQ(files_below(file(folder)).size(), 3U);
-    EXPECT_EQ(lines(load_text(file(std::string(folder) + "/" + kStamps))), 2U);
+    EXPECT_EQ(lines(load_text((fs::path(file(folder)) / kStamps).string())), 2U);
     EXPECT_NE(run_imgpipe(arguments).out.find("is up to date"), std::string::npos);
   }
 }
