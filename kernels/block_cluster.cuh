@@ -6,19 +6,15 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
+#include "kernels/cluster_support.cuh"
 #include "kernels/cuda_launch.h"
 
 namespace imgpipe {
 
-// Whether the present device runs a kernel in clusters: what runs there of it was compiled for compute
-// capability 9.0 or later. A later device may well run what was compiled for 8.0, in which the functions
-// below know of no cluster.
-template <class... Parameters>
-cudaError_t has_clusters(void (*kernel)(Parameters...), bool& clusters) {
-  cudaFuncAttributes attributes{};
-  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
-  clusters = attributes.ptxVersion >= 90;
-  return status;
+// runs_in_clusters() of a kernel.
+template <int Blocks, class... Parameters>
+cudaError_t has_clusters(void (*kernel)(Parameters...), int threads, int shared_bytes, bool& clusters) {
+  return runs_in_clusters(reinterpret_cast<const void*>(kernel), Blocks, threads, shared_bytes, clusters);
 }
 
 // A barrier for all threads of the cluster, behind which they see what the others wrote to shared memory.
@@ -60,17 +56,8 @@ CudaStatus launch_clusters(void (*kernel)(Parameters...), dim3 grid, int threads
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (allowed != cudaSuccess) return allowed;
   cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = Blocks;
-  cluster.val.clusterDim.y = 1;
-  cluster.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  cudaLaunchConfig_t config = cluster_launch(grid, Blocks, threads, shared_bytes, cluster);
   config.stream = launch.stream;
-  config.attrs = &cluster;
-  config.numAttrs = Blocks > 1 ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 

@@ -67,7 +67,8 @@ template <class... Parameters, class... Arguments>
 CudaStatus launch_over_bins(void (*in_clusters)(Parameters...), void (*alone)(Parameters...), unsigned count,
                             const CudaLaunch& launch, Clusters way, const Arguments&... arguments) {
   bool clusters = false;
-  if (const cudaError_t found = has_clusters(in_clusters, clusters); found != cudaSuccess) return found;
+  const cudaError_t found = has_clusters<kBinBlocks>(in_clusters, kBinThreads, 0, clusters);
+  if (found != cudaSuccess) return found;
   return clusters && way == Clusters::where_they_are
              ? launch_clusters<kBinBlocks>(in_clusters, dim3(kBinBlocks, count), kBinThreads, 0, launch,
                                            arguments...)

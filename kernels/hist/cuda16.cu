@@ -149,8 +149,9 @@ CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& laun
   if (way.parts == 2) return launch_hist<2, 1>(call, launch);
   if (way.parts == 4) return launch_hist<4, 1>(call, launch);
   bool clusters = false;
-  if (const cudaError_t found = has_clusters(&hist16_kernel<1, 2>, clusters); found != cudaSuccess)
-    return found;
+  const cudaError_t found =
+      has_clusters<2>(&hist16_kernel<1, 2>, kThreads, sizeof(SharedHistogram<1, kThreads>), clusters);
+  if (found != cudaSuccess) return found;
   return way.clusters && clusters ? launch_hist<1, 2>(call, launch) : launch_hist<1, 1>(call, launch);
 }
 

@@ -143,13 +143,14 @@ CudaStatus hist16_packed(const StageCall<Device>& call, const RungLaunch& launch
 CudaStatus hist16_cluster(const StageCall<Device>& call, const RungLaunch& launch) {
   constexpr int kBlocks = 2;  // of a cluster
   bool clusters = false;
-  if (const cudaError_t found = has_clusters(cluster_kernel, clusters); found != cudaSuccess) return found;
-  if (!clusters) return cudaErrorNoKernelImageForDevice;  // none that was compiled for 9.0
+  const auto threads = static_cast<int>(block_of(launch, kMostBlockThreads));
+  const cudaError_t found = has_clusters<kBlocks>(&cluster_kernel, threads, kHalfBinsBytes, clusters);
+  if (found != cudaSuccess) return found;
+  if (!clusters) return cudaErrorNoKernelImageForDevice;  // none for 9.0, or none that the device can place
   if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
   const unsigned blocks = (striding_blocks(launch, 1) + kBlocks - 1) / kBlocks * kBlocks;
-  return launch_clusters<kBlocks>(&cluster_kernel, dim3(blocks),
-                                  static_cast<int>(block_of(launch, kMostBlockThreads)), kHalfBinsBytes,
-                                  launch, SourceOf<Sample16>(call.in.plane<Sample16>(0)), call.histogram);
+  return launch_clusters<kBlocks>(&cluster_kernel, dim3(blocks), threads, kHalfBinsBytes, launch,
+                                  SourceOf<Sample16>(call.in.plane<Sample16>(0)), call.histogram);
 }
 
 }  // namespace imgpipe

@@ -1,0 +1,52 @@
+// Whether a device runs a kernel in clusters of thread blocks. Host code alone.
+#pragma once
+
+#include <cstddef>
+
+#include <cuda_runtime.h>
+
+namespace imgpipe {
+
+// The launch of one cluster, or of several along x. `cluster` must stay while the configuration is used.
+inline cudaLaunchConfig_t cluster_launch(dim3 grid, int blocks, int threads, int shared_bytes,
+                                         cudaLaunchAttribute& cluster) {
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = static_cast<unsigned>(blocks);
+  cluster.val.clusterDim.y = 1;
+  cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.attrs = &cluster;
+  config.numAttrs = blocks > 1 ? 1 : 0;
+  return config;
+}
+
+// Whether the current device runs the kernel in clusters of `blocks` blocks. It was compiled for compute
+// capability 9.0 or later: a later device may well run code for 8.0, which knows of no cluster. And the
+// device can place one: a part of a device, or a small one, may have too few free multiprocessors near each
+// other.
+inline cudaError_t runs_in_clusters(const void* kernel, int blocks, int threads, int shared_bytes,
+                                    bool& clusters) {
+  cudaFuncAttributes attributes{};
+  if (const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel); status != cudaSuccess)
+    return status;
+  int placed = 0;
+  if (attributes.ptxVersion >= 90) {
+    const cudaError_t allowed =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+    if (allowed != cudaSuccess) return allowed;
+    cudaLaunchAttribute cluster{};
+    const cudaLaunchConfig_t config =
+        cluster_launch(dim3(static_cast<unsigned>(blocks)), blocks, threads, shared_bytes, cluster);
+    if (cudaOccupancyMaxActiveClusters(&placed, kernel, &config) != cudaSuccess) {
+      placed = 0;
+      (void)cudaGetLastError();  // the next launch would report it
+    }
+  }
+  clusters = placed > 0;
+  return cudaSuccess;
+}
+
+}  // namespace imgpipe
