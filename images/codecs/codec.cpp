@@ -99,6 +99,9 @@ std::string size_text(const Shape& shape) {
 
 // Rows as the file stores them.
 std::unique_ptr<Reader> open_stored(Bytes bytes, const Codec& codec, const DecodeOptions& options) {
+  if (options.selects_bands() && !codec.selects_bands)
+    throw Error(ErrorKind::input,
+                "--bands chooses samples of a TIFF, and this is a " + std::string(codec.name) + " file");
   if (options.codec == CodecChoice::stb && stb_reads(codec.format))
     return open_stb(bytes, codec.format, options);
   return codec.open(bytes, options);

@@ -60,7 +60,14 @@ struct DecodeOptions {
   // bits come as u16, of the formats whose readers can: PNG, PGM, PPM, PSD and TIFF, all by our own codecs.
   int most_bits = 8;
   CodecChoice codec = CodecChoice::automatic;
+  // The samples of a TIFF's pixel that the image is made of, from 1: one of grey, or three of RGB. Empty:
+  // those that the file says are colours and alpha; an image with further ones is refused, or with
+  // `colors_only` loses them.
+  std::vector<int> bands{};
+  bool colors_only = false;
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
+
+  [[nodiscard]] bool selects_bands() const noexcept { return colors_only || !bands.empty(); }
 };
 
 // What a file may hold besides pixels: metadata, and what cameras append.
@@ -179,12 +186,31 @@ class Reader {
 // the image, but for CodecChoice::stb, by the header. Throws Error(input).
 [[nodiscard]] std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions& options);
 
-// Whose file it is: what the files of imgpipe carry (images/codecs/mark.h).
-enum class Mark {
-  none,
-  result,     // of a pipeline's run
-  synthetic,  // a test image
+// What a result was made of, and how: hashes of 64 bits.
+struct Provenance {
+  std::uint64_t name = 0;     // of the input's name relative to INPUT
+  std::uint64_t content = 0;  // content_hash() of the input (images/files/input_file.h); 0: not known yet
+  std::uint64_t options = 0;  // of the options that shape the output's bytes
+
+  friend bool operator==(const Provenance&, const Provenance&) = default;
 };
+
+// What the files of imgpipe carry (images/codecs/mark.h).
+struct Mark {
+  enum class Kind {
+    none,
+    result,     // of a pipeline's run
+    synthetic,  // a test image
+  };
+  Kind kind = Kind::none;
+  std::optional<Provenance> made_of{};  // of a result; none: the mark is plain
+
+  static const Mark none, result, synthetic;  // plain
+  friend bool operator==(const Mark&, const Mark&) = default;
+};
+inline constexpr Mark Mark::none{};
+inline constexpr Mark Mark::result{Mark::Kind::result};
+inline constexpr Mark Mark::synthetic{Mark::Kind::synthetic};
 
 // How the pixels of a WebP are stored.
 enum class WebpCoding { lossless, lossy };

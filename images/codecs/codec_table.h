@@ -47,6 +47,9 @@ struct Codec {
   bool (*is_streamable)(Bytes beginning, const DecodeOptions& options) = nullptr;
   std::unique_ptr<Reader> (*open_streamed)(const InputFile& file, const DecodeOptions& options) = nullptr;
 
+  // Whether open() follows DecodeOptions::bands. Images of other codecs are refused then.
+  bool selects_bands = false;
+
   // The pages of a file (images/codecs/pages.h), which outlives them; nullptr: a file has one image, or what
   // it has more is no page.
   std::unique_ptr<Pages> (*open_pages)(const InputFile& file, const DecodeOptions& options) = nullptr;
@@ -62,7 +65,7 @@ struct Codec {
   // The mark of a file that begins like this (images/codecs/mark.h). Every codec that writes has it.
   Mark (*find_mark)(Bytes beginning) = nullptr;
   // Puts a mark into a whole file of stb_image_write, where that writes the format.
-  void (*add_mark)(std::vector<std::byte>& file, Mark mark) = nullptr;
+  void (*add_mark)(std::vector<std::byte>& file, const Mark& mark) = nullptr;
 
   // What of a whole file's metadata is there; nullptr: none is looked for. And what its writer takes.
   FoundMetadata (*find_metadata)(Bytes file) = nullptr;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "images/codecs/metadata/metadata.h"
 
@@ -16,8 +17,12 @@ class FileFront;  // images/files/file_front.h
 
 // As stored, in the field's own words; empty: the file does not say, or it does not apply.
 struct FileDetails {
-  std::string color{};        // "bilevel", "grey", "palette", "RGB", "YCbCr", "CMYK", "YCCK", "duotone"
-  int channels = 0;           // of a pixel, alpha and what is passed over too; of a palette 1
+  std::string color{};  // "bilevel", "grey", "palette", "RGB", "YCbCr", "CMYK", "YCCK", "duotone"
+  int channels = 0;     // of a pixel, alpha and what is passed over too; of a palette 1
+  // What a TIFF says of the channels after the colours: "unspecified", "associated alpha", "unassociated
+  // alpha", or "not stated". And why a run refuses the image without --bands; empty: it does not.
+  std::vector<std::string> extra_channels{};
+  std::string bands_needed{};
   std::string compression{};  // "none", "deflate", "baseline DCT, Huffman"
   std::string subsampling{};  // of chroma: "4:2:0"
   // What the chunks of a PNG say that its samples mean, where no ICC profile says it: "sRGB", "gamma 1",

@@ -8,12 +8,14 @@
 #include "images/codecs/icc.h"
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/staged_scan.h"
+#include "images/codecs/metadata/description.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/tiff/tiff_directory.h"
 #include "images/codecs/tiff/tiff_metadata.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/file_front.h"
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
@@ -40,16 +42,6 @@ std::string why_no_device(const ImageHeader& header, const FileDetails& details,
   return "its sampling or its tables are not of the usual kinds";
 }
 
-std::string kind_of_description(std::string_view text) {
-  if (text.find("<OME") != text.npos || text.find(":OME ") != text.npos) return "OME-XML";
-  if (text.starts_with("ImageJ=")) return "ImageJ";
-  return text.starts_with("{\"shape\"") ? "tifffile" : "text";
-}
-
-std::string_view text_of(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 bool is_of_a_map(std::uint16_t tag) {
   return tag != static_cast<std::uint16_t>(TiffTag::description);
 }
@@ -62,23 +54,15 @@ bool has_exif_directory(std::span<const std::byte> file) {
   return directory.find_raw(TiffTag::exif) || directory.find_raw(TiffTag::gps);
 }
 
-// A block of EXIF is a TIFF by itself; of cameras many say it there only.
-std::optional<Resolution> exif_resolution(Bytes exif) {
-  if (!is_tiff(exif)) return std::nullopt;
-  try {
-    const std::optional<std::uint64_t> offset = tiff_directory_offset(exif, 0);
-    return offset ? tiff_resolution(TiffDirectory(exif, *offset), is_big_endian_tiff(exif)) : std::nullopt;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::memory) throw;
-    return std::nullopt;  // damaged, as far as it can be told
-  }
-}
-
 void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageInspection& image) {
   const auto size = [](const auto& bytes) { return static_cast<std::int64_t>(bytes.size()); };
   if (!found.exif.empty() && !found.exif_in_file) image.metadata.push_back({"EXIF", "", size(found.exif)});
   if (found.exif_in_file && has_exif_directory(file)) image.metadata.push_back({"EXIF", "", 0});
   if (!found.xmp.empty()) image.metadata.push_back({"XMP", "", size(found.xmp)});
+  if (!found.iptc.empty()) image.metadata.push_back({"IPTC", "", size(found.iptc)});
+  for (const MetadataText& text : found.texts)
+    image.metadata.push_back({text.is_comment() ? "comment" : "text",
+                              text.is_comment() ? "" : printable(text.keyword), size(text.text)});
   if (const std::string_view fault = found.icc.empty() ? "" : profile_fault(found.icc); !fault.empty()) {
     found.lost.push_back("ICC profile (damaged: " + std::string(fault) + ")");
   } else if (!found.icc.empty()) {
@@ -91,13 +75,12 @@ void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageIn
     if (is_of_a_map(field.tag)) {
       map_bytes += size(field.data);
     } else {
-      image.metadata.push_back({"description", kind_of_description(text_of(field.data)), size(field.data)});
+      image.metadata.push_back({"description", std::string(description_kind(field.data)), size(field.data)});
     }
   }
   if (map_bytes > 0) image.metadata.push_back({"GeoTIFF", "", map_bytes});
-  if (!found.exif_in_file && (!found.resolution || found.resolution->empty()))
-    found.resolution = exif_resolution(found.exif);
-  if (found.resolution && !found.resolution->empty()) image.resolution = found.resolution;
+  if (const auto resolution = resolution_of(found); resolution && !resolution->empty())
+    image.resolution = resolution;
   for (const std::string& lost : found.lost) image.warnings.push_back("left out: " + lost);
 }
 
@@ -111,6 +94,9 @@ void count_pages(const Codec& codec, const InputFile& file, DecodeOptions option
     image.images = pages->size();
     image.reduced_images = pages->reduced();
     if (!pages->warning().empty()) image.warnings.push_back(pages->warning());
+    if (pages->masks() > 0)
+      image.warnings.push_back("transparency masks, which do not count as pages: " +
+                               std::to_string(pages->masks()));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::memory) throw;
     image.warnings.push_back(std::string("its pages cannot be counted: ") + error.what());
@@ -130,7 +116,7 @@ InputFile open_for_inspection(const std::string& path, const DecodeOptions& opti
   return open_input(path, options, kind);
 }
 
-ImageInspection inspect_image(InputFile input, const DecodeOptions& options) {
+ImageInspection inspect_image(InputFile input, DecodeOptions options) {
   FileFront front(std::move(input));
   front.load(0, kBeginningBytes);
   const Codec* const codec = codec_by_content(front.bytes());
@@ -143,6 +129,8 @@ ImageInspection inspect_image(InputFile input, const DecodeOptions& options) {
     front.load_all();
   }
   const std::span<const std::byte> file = front.bytes();
+  options.colors_only =
+      codec->selects_bands;  // an image that a run refuses without --bands is described, too
   const std::unique_ptr<Reader> reader =
       in_parts ? codec->open_streamed(front.file(), options) : open_reader(file, options);
   ImageInspection image;
@@ -164,6 +152,7 @@ ImageInspection inspect_image(InputFile input, const DecodeOptions& options) {
   image.no_device_decoding = why_no_device(image.header, image.details, *reader, options);
   image.memory = {.by_rows_bytes = reader->working_bytes(false),
                   .whole_bytes = reader->working_bytes(true) + shape.bytes()};
+  if (!image.details.bands_needed.empty()) image.warnings.push_back(image.details.bands_needed);
   for (const std::string& warning : reader->warnings()) image.warnings.push_back(warning);
   return image;
 }

@@ -16,8 +16,9 @@ namespace imgpipe {
 
 // A block of metadata.
 struct MetadataBlock {
-  std::string name;  // "EXIF", "XMP", "ICC profile", "description", "GeoTIFF"
-  std::string kind;  // of a description: "OME-XML", "ImageJ", "tifffile", "text"; else empty
+  std::string name;  // "EXIF", "XMP", "IPTC", "ICC profile", "comment", "text", "description", "GeoTIFF"
+  // Of a description "OME-XML", "ImageJ", "tifffile", "text"; of a text its keyword; else empty.
+  std::string kind;
   // Unpacked; 0: it has no block of its own (EXIF among a TIFF's directories).
   std::int64_t bytes = 0;
 };
@@ -47,7 +48,7 @@ struct ImageInspection {
 
 // Opens the file as a run would, by `options`: with DecodeOptions::most_bits 16 as the pipeline has it.
 // Throws Error(input) and Error(memory) as open_reader() does, with a reason that holds no byte of the file.
-[[nodiscard]] ImageInspection inspect_image(InputFile file, const DecodeOptions& options);
+[[nodiscard]] ImageInspection inspect_image(InputFile file, DecodeOptions options);
 
 // A file for inspect_image(): of a regular one of more than a megabyte its beginning only, of all else the
 // whole. Throws Error(input) and Error(memory) as open_input() does.

@@ -32,6 +32,8 @@ class Pages {
   [[nodiscard]] virtual std::int64_t size() const = 0;
   // How many of them are smaller versions of another one (of a pyramid, or a thumbnail), as the file says.
   [[nodiscard]] virtual std::int64_t reduced() const { return 0; }
+  // Transparency masks of pages, which are no pages.
+  [[nodiscard]] virtual std::int64_t masks() const { return 0; }
   // What of a page is wanted.
   enum class Part {
     all,

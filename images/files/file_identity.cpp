@@ -25,6 +25,8 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+}  // namespace
+
 // N when `path` itself, no link followed, is N in the folder of this process's descriptors.
 std::optional<int> own_descriptor(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -40,12 +42,11 @@ std::optional<int> own_descriptor(const fs::path& path) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<fs::path> followed(fs::path path) {
+std::optional<fs::path> followed(fs::path path, const std::function<void(const fs::path& link)>& check) {
   constexpr int kMaxLinks = 40;  // as Linux itself
   std::error_code error;
   for (int i = 0; fs::is_symlink(path, error) && !own_descriptor(path); ++i) {
+    if (check) check(path);
     const fs::path link = fs::read_symlink(path, error);
     if (error || i == kMaxLinks) return std::nullopt;
     path = path.parent_path() / link;  // an absolute link takes the place of all before it

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -32,9 +33,14 @@ struct FileIdentity {
 // not; nullopt for every other path. Such a path cannot be replaced, and opening it anew would begin at the
 // file's start: it means the descriptor itself.
 [[nodiscard]] std::optional<int> descriptor_of(const std::string& path);
+// The same for a path that followed() returned.
+[[nodiscard]] std::optional<int> own_descriptor(const std::filesystem::path& path);
 
 // The path behind symbolic links, which need not exist yet; a link to a descriptor of this process stays.
-// nullopt for a link that cannot be read, and for more links than Linux itself follows: a loop.
-[[nodiscard]] std::optional<std::filesystem::path> followed(std::filesystem::path path);
+// nullopt for a link that cannot be read, and for more links than Linux itself follows: a loop. `check` gets
+// each link before it is followed, and may throw.
+[[nodiscard]] std::optional<std::filesystem::path> followed(
+    std::filesystem::path path,
+    const std::function<void(const std::filesystem::path& link)>& check = nullptr);
 
 }  // namespace imgpipe

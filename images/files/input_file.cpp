@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <isa-l.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,7 +43,8 @@ const Codec* streaming_codec(std::span<const std::byte> beginning) {
 std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
   constexpr std::size_t kSignatureBytes = 32;  // more than any format needs to be told
   // What is no regular file is not opened: a FIFO would lose its writer.
-  if (options.codec == CodecChoice::stb || file_size_bytes(path) <= kSmallBytes) return std::nullopt;
+  if (options.codec == CodecChoice::stb || options.selects_bands() || file_size_bytes(path) <= kSmallBytes)
+    return std::nullopt;
   const std::optional<InputFile> signature = open_where_it_lies(path, kSignatureBytes);
   if (!signature || streaming_codec(signature->bytes()) == nullptr) return std::nullopt;
   std::optional<InputFile> file = open_where_it_lies(path, kBeginningBytes);
@@ -80,6 +82,24 @@ std::size_t InputFile::read_at(std::int64_t offset, std::span<std::byte> out) co
       std::span(bytes_).subspan(at, std::min(out.size(), bytes_.size() - at));
   std::ranges::copy(there, out.begin());
   return there.size();
+}
+
+std::uint64_t content_hash(const InputFile& file) {
+  constexpr std::int64_t kBlocks = 64, kBlockBytes = std::int64_t{16} << 10;
+  const std::int64_t size = file.size_bytes();
+  std::vector<std::byte> block(8);
+  for (std::size_t i = 0; i < block.size(); ++i) block[i] = static_cast<std::byte>(size >> (8 * i));
+  std::uint64_t crc = 0;
+  const auto add = [&](std::size_t bytes) {
+    crc = crc64_ecma_refl(crc, reinterpret_cast<const unsigned char*>(block.data()), bytes);
+  };
+  add(block.size());
+  block.resize(kBlockBytes);
+  const std::int64_t last = size - kBlockBytes;  // where the last block begins
+  const bool whole = size <= kBlocks * kBlockBytes;
+  for (std::int64_t i = 0; i < kBlocks && i * kBlockBytes < size; ++i)
+    add(file.read_at(whole ? i * kBlockBytes : i == kBlocks - 1 ? last : last / (kBlocks - 1) * i, block));
+  return std::max<std::uint64_t>(crc, 1);
 }
 
 PendingInput::PendingInput(std::string path, const DecodeOptions& options, InputKind kind)

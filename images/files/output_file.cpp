@@ -15,6 +15,7 @@
 #include "images/files/file_descriptor.h"
 #include "images/files/file_identity.h"
 #include "images/files/temporary_file.h"
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
@@ -24,7 +25,7 @@ struct Target {
   std::filesystem::path path;     // behind symbolic links
   std::optional<int> descriptor;  // of this process: written straight, wherever it stands
   bool replaced = true;           // by a new file; else written straight
-  mode_t mode = 0;                // of the file that is there; 0: none is
+  std::optional<mode_t> mode;     // of the file that is there
 };
 
 // Throws what writing to it would. One that is closed now may later be some other file of ours.
@@ -34,10 +35,27 @@ void check_descriptor(int fd) {
   if ((flags & O_ACCMODE) == O_RDONLY) throw Error(ErrorKind::output, "is not open for writing");
 }
 
+// The rule of Linux's fs.protected_symlinks (proc_sys_fs(5)), which does not apply where rename(2) replaces
+// the target of a link: in a sticky directory that others can write to, a link is followed only if it belongs
+// to this process's user or to the directory's owner.
+void check_link(const std::filesystem::path& link) {
+  struct stat of_link {
+  }, of_directory{};
+  const std::filesystem::path directory = link.has_parent_path() ? link.parent_path() : ".";
+  if (::lstat(link.c_str(), &of_link) != 0 || ::stat(directory.c_str(), &of_directory) != 0) return;
+  constexpr mode_t kOpenToAll = S_ISVTX | S_IWOTH;
+  const bool is_open_to_all = (of_directory.st_mode & kOpenToAll) == kOpenToAll;
+  if (is_open_to_all && of_link.st_uid != ::geteuid() && of_link.st_uid != of_directory.st_uid)
+    throw Error(ErrorKind::output,
+                "cannot follow the link " + printable(link.string()) +
+                    ": it belongs to another user, in a sticky directory that all can write "
+                    "to; remove it or name another file");
+}
+
 Target target_of(const std::string& path) {
-  const std::optional<std::filesystem::path> behind_links = followed(path);
+  const std::optional<std::filesystem::path> behind_links = followed(path, check_link);
   if (!behind_links) throw Error(ErrorKind::output, "cannot follow the link");
-  Target target{*behind_links, descriptor_of(path)};
+  Target target{.path = *behind_links, .descriptor = own_descriptor(*behind_links), .mode = std::nullopt};
   if (target.descriptor) {
     check_descriptor(*target.descriptor);
     target.replaced = false;
@@ -48,7 +66,7 @@ Target target_of(const std::string& path) {
   if (!exists && errno != ENOENT) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
   if (exists && S_ISDIR(info.st_mode)) throw Error(ErrorKind::output, "is a directory");
   target.replaced = !exists || S_ISREG(info.st_mode);
-  if (exists) target.mode = info.st_mode & 07777;
+  if (exists) target.mode = info.st_mode & 0777;
   return target;
 }
 
@@ -57,14 +75,16 @@ Target target_of(const std::string& path) {
 // Exactly one of the last three is there once it is open, or standard output is written.
 struct OutputFile::State {
   std::string path;
+  OutputSync* sync;
   std::optional<Target> target;
   std::optional<TemporaryFile> temporary;
   std::optional<FileDescriptor> device;
   int descriptor = -1;  // that is written; -1: not open yet
 };
 
-OutputFile::OutputFile(std::string path) : state_(std::make_unique<State>()) {
+OutputFile::OutputFile(std::string path, OutputSync* sync) : state_(std::make_unique<State>()) {
   state_->path = std::move(path);
+  state_->sync = sync;
 }
 
 OutputFile::~OutputFile() = default;
@@ -123,19 +143,22 @@ void OutputFile::overwrite(std::uint64_t at, std::span<const std::byte> bytes) {
 
 void OutputFile::put_in_place() {
   if (state_->descriptor < 0) open();
-  if (state_->temporary) state_->temporary->put_in_place();
+  if (state_->temporary) {
+    state_->temporary->put_in_place(state_->sync);
+    add_name(state_->target->path, state_->sync);
+  }
   if (state_->device && state_->device->close_now() != 0)
     throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
 }
 
-void write_file(const std::string& path, std::span<const std::byte> bytes) {
-  OutputFile file(path);
+void write_file(const std::string& path, std::span<const std::byte> bytes, OutputSync* sync) {
+  OutputFile file(path, sync);
   file.append(bytes);
   file.put_in_place();
 }
 
-void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts) {
-  OutputFile file(path);
+void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts, OutputSync* sync) {
+  OutputFile file(path, sync);
   file.append(parts);
   file.put_in_place();
 }
@@ -146,10 +169,16 @@ void check_writable(const std::string& path) {
   if (target.replaced) const TemporaryFile unused(target.path);
 }
 
-void make_folder(const std::string& path) {
+void make_folder(const std::string& path, OutputSync* sync) {
   std::error_code error;
+  std::vector<std::filesystem::path> missing;
+  for (std::filesystem::path level = path; !level.empty() && !std::filesystem::exists(level, error);
+       level = level.parent_path())
+    missing.push_back(level);
+  if (missing.empty() && std::filesystem::is_directory(path, error)) return;
   std::filesystem::create_directories(path, error);
   if (error) throw Error(ErrorKind::output, "cannot make the folder: " + error.message());
+  for (const std::filesystem::path& level : missing) add_name(level, sync);
 }
 
 }  // namespace imgpipe

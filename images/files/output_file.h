@@ -8,19 +8,23 @@
 #include <string>
 #include <vector>
 
+#include "images/files/output_sync.h"
+
 namespace imgpipe {
 
-// A file that is written piece by piece, so that at every moment its path holds the old file or the whole new
-// one: the pieces go to a temporary file (images/files/temporary_file.h), which takes the place of the old
-// one by rename(2) when it is complete (and keeps its permissions). A symbolic link is followed, so that the
-// link stays. A device or FIFO is written straight, "-" is standard output; what leads to a descriptor of
-// this process (/dev/stdout, /dev/fd/N) is written to that descriptor. There is no fsync: a process that dies
-// leaves no half file; after a power failure the file system decides. All throw Error(output) with the
-// system's reason.
+// A file that is written in segments. At every moment its path holds the old file or the complete new one,
+// after a power failure too: the segments go to a temporary file (images/files/temporary_file.h), which is
+// synced and replaces the old file by rename(2) when it is complete. It keeps the permissions of the old
+// file.
+//
+// A symbolic link is followed, so that the link stays; one that another user may have planted in a sticky
+// directory is refused. A device or FIFO is written directly and not synced, and so are "-", which is
+// standard output, and paths that lead to a descriptor of this process (/dev/stdout, /dev/fd/N). All
+// functions throw Error(output) with the system's reason.
 class OutputFile {
  public:
-  // Nothing is opened or made before the first append().
-  explicit OutputFile(std::string path);
+  // Opens nothing before the first append(). `sync` (images/files/output_sync.h) must outlive the file.
+  explicit OutputFile(std::string path, OutputSync* sync = nullptr);
   ~OutputFile();  // without put_in_place(): what was written to a temporary file is gone
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -43,15 +47,16 @@ class OutputFile {
 };
 
 // Writes a whole file, as OutputFile does.
-void write_file(const std::string& path, std::span<const std::byte> bytes);
+void write_file(const std::string& path, std::span<const std::byte> bytes, OutputSync* sync = nullptr);
 // The same for a file that is in parts, one after the other.
-void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts);
+void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts,
+                OutputSync* sync = nullptr);
 
 // Throws what write_file() would before its first byte, for work that is long: a folder that is missing or
 // read-only. Makes and removes a temporary file; devices, FIFOs and standard output are not opened.
 void check_writable(const std::string& path);
 
-// Makes a folder and those above it, where they are not there yet. Throws Error(output).
-void make_folder(const std::string& path);
+// Creates a directory and its missing parents. Throws Error(output).
+void make_folder(const std::string& path, OutputSync* sync = nullptr);
 
 }  // namespace imgpipe

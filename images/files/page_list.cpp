@@ -47,9 +47,21 @@ InputFile PageList::page(std::int64_t index, Pages::Part part) const {
   return InputFile(std::vector<std::byte>(file_->bytes().begin(), file_->bytes().end()));
 }
 
+std::uint64_t PageList::content_hash() const {
+  if (stream_) return 0;
+  if (file_) return imgpipe::content_hash(*file_);
+  const std::optional<InputFile> file = open_where_it_lies(path_, 0);
+  return file ? imgpipe::content_hash(*file) : 0;
+}
+
 std::string PageList::warning() const {
-  const std::string damage = pages_ ? pages_->warning() : "";
-  return damage.empty() ? "" : damage + "; the pages before that are used";
+  if (!pages_) return "";
+  std::string text = pages_->warning();
+  if (!text.empty()) text += "; the pages before that are used";
+  if (pages_->masks() > 0)
+    text += (text.empty() ? "skipped transparency masks: " : "; skipped transparency masks: ") +
+            std::to_string(pages_->masks());
+  return text;
 }
 
 }  // namespace imgpipe

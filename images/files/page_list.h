@@ -29,6 +29,9 @@ class PageList {
   [[nodiscard]] InputFile page(std::int64_t index, Pages::Part part = Pages::Part::all) const;
   // Of the whole input; of a stream what was read of it.
   [[nodiscard]] std::int64_t size_bytes() const { return stream_ ? stream_->read_bytes() : size_bytes_; }
+  // Of the whole input, as content_hash() has it; 0 for a stream and for what is read once. Throws
+  // Error(input).
+  [[nodiscard]] std::uint64_t content_hash() const;
   // What was let pass (Pages::warning()) and what comes of it; empty: nothing.
   [[nodiscard]] std::string warning() const;
 

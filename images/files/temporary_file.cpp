@@ -3,12 +3,14 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <random>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -59,6 +61,9 @@ constexpr std::string_view kTemporaryMark = ".imgpipe-";
 constexpr std::size_t kTemporaryNameBytes = 200;
 constexpr std::size_t kSuffixBytes = 8;
 
+constexpr mode_t kPrivateMode = 0600;
+constexpr mode_t kPermissions = 0777;  // set-user-ID and the like are never carried over
+
 std::string random_suffix() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   thread_local std::random_device random;  // making one costs a tenth of a tiny image
@@ -97,41 +102,70 @@ bool keeps_its_name(int fd, const std::filesystem::path& path) {
   return info.st_nlink > 0 && (::lstat(path.c_str(), &info) == 0 || errno != ENOENT);
 }
 
-// Makes and locks a temporary file; -1 where a remove_stale_temporary_files() came between, for which the
-// lock waits: the file has lost its name then. Where a file system has no locks there is none.
-int create_temporary(const std::filesystem::path& path) {
+// Locks a new file. Whoever looks for stale files holds its lock for microseconds; another user's process may
+// hold it forever. Returns false for that one. Where the file system has no locks there is none.
+bool lock_new_file(int fd) {
+  constexpr int kTries = 200;
+  constexpr std::chrono::milliseconds kPause{1};
+  for (int i = 0; ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;
+    if (i == kTries) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
+}
+
+// Permissions of the complete file.
+struct CreatedFile {
+  int fd = -1;
+  mode_t mode = 0;
+};
+
+// Creates and locks a temporary file. The descriptor is -1 where another process removed or locked it first.
+// The umask and the directory's default ACL decide the permissions of a new file, so the file has them for a
+// moment. One that replaces another file never has more than 0600.
+CreatedFile create_temporary(const std::filesystem::path& path, std::optional<mode_t> mode) {
   const int fd = [&] {
     const std::lock_guard lock(creation_mutex());
-    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? kPrivateMode : 0666);
   }();
   if (fd < 0) throw Error(ErrorKind::output, "cannot create a file in its folder: " + system_reason(errno));
-  (void)::flock(fd, LOCK_EX);
-  if (keeps_its_name(fd, path)) return fd;
+  struct stat info {};
+  if (!mode && ::fstat(fd, &info) == 0) {
+    mode = info.st_mode & kPermissions;
+    (void)::fchmod(fd, kPrivateMode);
+  }
+  if (lock_new_file(fd) && keeps_its_name(fd, path)) return {fd, mode.value_or(kPrivateMode)};
+  ::unlink(path.c_str());
   ::close(fd);
-  return -1;
+  return {};
 }
 
 }  // namespace
 
 struct TemporaryFile::State {
-  explicit State(const std::filesystem::path& of)
-      : target(of), path(temporary_path(of)), name(path.string()), file(create_temporary(path)) {}
+  State(const std::filesystem::path& of, std::optional<mode_t> wanted_mode)
+      : target(of),
+        path(temporary_path(of)),
+        name(path.string()),
+        created(create_temporary(path, wanted_mode)),
+        file(created.fd) {}
 
   std::filesystem::path target, path;
   TemporaryName name;
+  CreatedFile created;
   FileDescriptor file;
   bool in_place = false;
 };
 
 // Each try has a name of its own: who removed the first one may still be at its name.
-TemporaryFile::TemporaryFile(const std::filesystem::path& target, mode_t mode) {
+TemporaryFile::TemporaryFile(const std::filesystem::path& target, std::optional<mode_t> mode) {
   constexpr int kTries = 5;
   for (int i = 0; i < kTries && (state_ == nullptr || state_->file.get() < 0); ++i)
-    state_ = std::make_unique<State>(target);
+    state_ = std::make_unique<State>(target, mode);
   if (state_->file.get() < 0)
     throw Error(ErrorKind::output,
-                "cannot create a file in its folder: it is being cleaned up again and again");
-  if (mode != 0) (void)::fchmod(state_->file.get(), mode);
+                "cannot create a file in its folder: other processes remove or lock new files there");
 }
 
 TemporaryFile::~TemporaryFile() {
@@ -146,7 +180,9 @@ int TemporaryFile::descriptor() const noexcept {
 // another run takes the file for a stale one between the two: a second descriptor of the same open file keeps
 // it, over NFS and SMB too, where Linux holds the server's lock for the open file and not for the process,
 // and every close(2) writes back and tells. Where there is no descriptor left the lock ends early.
-void TemporaryFile::put_in_place() {
+void TemporaryFile::put_in_place(const OutputSync* sync) {
+  (void)::fchmod(state_->file.get(), state_->created.mode);  // before the sync, which may omit later changes
+  sync_data(state_->file.get(), sync);
   const FileDescriptor lock(::fcntl(state_->file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (state_->file.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
   if (::rename(state_->path.c_str(), state_->target.c_str()) != 0)

@@ -5,27 +5,32 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 
 #include <sys/types.h>
 
+#include "images/files/output_sync.h"
+
 namespace imgpipe {
 
-// One of them. It is locked (flock) from its making until it is in its place, so that another run knows that
-// its writer lives, and gone when it was not put in place.
+// One of them. It is locked (flock) until it is in place, so that other runs know that its writer lives. Only
+// its owner can open it (0600) until it is complete. The destructor removes a file that was not put in place.
 class TemporaryFile {
  public:
-  // Makes it beside `target`, with these permissions (0: those of new files). Throws Error(output).
-  explicit TemporaryFile(const std::filesystem::path& target, mode_t mode = 0);
+  // Creates it next to `target`, which gets these permissions; nullopt: those of new files. Throws
+  // Error(output).
+  explicit TemporaryFile(const std::filesystem::path& target, std::optional<mode_t> mode = std::nullopt);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   [[nodiscard]] int descriptor() const noexcept;
-  // Closes it and renames it to the target; once. Throws Error(output).
-  void put_in_place();
+  // Syncs its bytes (images/files/output_sync.h), closes it and renames it to the target; once. The new name
+  // is for the caller to sync. Throws Error(output).
+  void put_in_place(const OutputSync* sync = nullptr);
 
  private:
   struct State;

@@ -17,8 +17,8 @@ using namespace std::string_view_literals;
 // The four reserved bytes of the file header, which are the writing program's (BITMAPFILEHEADER).
 constexpr std::size_t kReserved = 6;
 
-std::string_view reserved_text(Mark mark) {
-  return mark == Mark::result ? "impr"sv : "imps"sv;
+std::string_view reserved_text(const Mark& mark) {
+  return mark.kind == Mark::Kind::result ? "impr"sv : "imps"sv;
 }
 
 // As long as its file header says, which must leave room for that header and the smallest one of a picture.
@@ -54,13 +54,13 @@ FileClaim bmp_claim(Bytes beginning) {
   return {.width = side(18), .height = side(22)};
 }
 
-void add_bmp_mark(std::vector<std::byte>& file, Mark mark) {
+void add_bmp_mark(std::vector<std::byte>& file, const Mark& mark) {
   if (mark == Mark::none) return;
   std::ranges::copy(std::as_bytes(std::span(reserved_text(mark))), file.begin() + kReserved);
 }
 
 Mark find_bmp_mark(Bytes beginning) {
-  for (const Mark mark : {Mark::result, Mark::synthetic})
+  for (const Mark& mark : {Mark::result, Mark::synthetic})
     if (stands_at(beginning, kReserved, reserved_text(mark))) return mark;
   return Mark::none;
 }

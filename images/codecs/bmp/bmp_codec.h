@@ -17,6 +17,6 @@ namespace imgpipe {
 [[nodiscard]] std::unique_ptr<EndFinder> find_bmp_end();
 [[nodiscard]] std::unique_ptr<Writer> make_bmp_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_bmp_mark(Bytes beginning);
-void add_bmp_mark(std::vector<std::byte>& file, Mark mark);
+void add_bmp_mark(std::vector<std::byte>& file, const Mark& mark);
 
 }  // namespace imgpipe

@@ -6,9 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <iterator>
 #include <list>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -18,6 +16,7 @@
 #include "images/codecs/jpeg/band_memory.h"
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/library_rows.h"
+#include "images/codecs/jpeg/mcu_rows.h"
 #include "images/codecs/jpeg/sample_rows.h"
 #include "images/codecs/jpeg/scan_pieces.h"
 #include "images/error.h"
@@ -26,23 +25,11 @@
 namespace imgpipe {
 namespace {
 
-// Rows of MCUs first..end-1.
-struct McuRows {
-  std::int64_t first = 0, end = 0;
-};
-
 struct Band {
   std::int64_t first = 0, rows = 0;
-  McuRows needs;
+  McuRows::Walk walk;  // down the rows of MCUs that it needs
   bool given = false;  // to a thread that reads it
   bool done = false;
-};
-
-struct McuRow {
-  enum class State { pending, in_work, ready };
-  State state = State::pending;
-  int bands = 0;  // that were begun and still need it
-  std::unique_ptr<std::uint8_t[]> samples;
 };
 
 // The state of one image that threads share; every member but the constants is used under its mutex.
@@ -112,11 +99,10 @@ class BaselineReader final : public Reader {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  using McuRowMap = std::map<std::int64_t, McuRow>;
 
   [[nodiscard]] std::int64_t rows_at_once() const { return scan_.mcu_height; }
   [[nodiscard]] std::int64_t blocks_in_row() const { return scan_.mcus_across * scan_.blocks_in_mcu; }
-  [[nodiscard]] McuRows needed(std::int64_t first, std::int64_t rows) const {
+  [[nodiscard]] McuRange needed(std::int64_t first, std::int64_t rows) const {
     if (rows == 0) return {};
     const std::int64_t above = std::max<std::int64_t>(first - scan_.rows_around(), 0);
     const std::int64_t below = std::min(first + rows - 1 + scan_.rows_around(), scan_.height - 1);
@@ -126,17 +112,15 @@ class BaselineReader final : public Reader {
   // ---- with the lock, which they leave while they work ---------------------------------------------------
 
   [[nodiscard]] Band& take_band(std::int64_t first, std::int64_t rows);
-  [[nodiscard]] bool are_ready(const McuRows& rows) const;
-  [[nodiscard]] bool reconstruct_one(Lock& lock, const McuRows& rows);
+  [[nodiscard]] bool reconstruct_one(Lock& lock, Band& band);
   [[nodiscard]] bool decode_one(Lock& lock);
   void join_pieces(Lock& lock);
   void hand_over();
   void drop_blocks_of(std::int64_t row);
-  McuRowMap::iterator drop(McuRowMap::iterator row);
   void end_band(Band& band);
   void read_by_library(Lock& lock, const Band& band, const HostView& rows);
   void check_end(Lock& lock);
-  void read_by_ourselves(Lock& lock, const Band& band, const HostView& rows);
+  void read_by_ourselves(Lock& lock, Band& band, const HostView& rows);
 
   std::unique_ptr<LibraryJpeg> library_;
   JpegScan jpeg_;
@@ -148,11 +132,9 @@ class BaselineReader final : public Reader {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<Band> bands_;            // that were begun, from the first one that is not done
-  std::size_t open_bands_ = 0;       // of them are not done
-  std::int64_t lowest_mcu_row_ = 0;  // that a band which is not begun yet may need
-  McuRowMap mcu_rows_;               // those that bands need
-  std::vector<std::unique_ptr<std::uint8_t[]>> free_samples_;
+  std::list<Band> bands_;       // that were begun, from the first one that is not done
+  std::size_t open_bands_ = 0;  // of them are not done
+  McuRows mcu_rows_;
 
   struct Claimed {
     PieceRange range;
@@ -177,19 +159,10 @@ class BaselineReader final : public Reader {
 
 void BaselineReader::begin_next_band(std::int64_t first, std::int64_t rows) {
   const Lock lock(mutex_);
-  const Band band{.first = first, .rows = rows, .needs = needed(first, rows)};
-  for (std::int64_t row = band.needs.first; row < band.needs.end; ++row) ++mcu_rows_[row].bands;
-  bands_.push_back(band);
+  bands_.push_back(
+      {.first = first, .rows = rows, .walk = mcu_rows_.begin(needed(first, rows), needed(first, 1).first)});
   ++open_bands_;
   lowest_row_ = first;
-  lowest_mcu_row_ = needed(first, 1).first;
-  for (auto row = mcu_rows_.begin(); row != mcu_rows_.end() && row->first < lowest_mcu_row_;)
-    row = row->second.bands == 0 ? drop(row) : std::next(row);
-}
-
-BaselineReader::McuRowMap::iterator BaselineReader::drop(McuRowMap::iterator row) {
-  if (row->second.samples) free_samples_.push_back(std::move(row->second.samples));
-  return mcu_rows_.erase(row);
 }
 
 Band& BaselineReader::take_band(std::int64_t first, std::int64_t rows) {
@@ -223,62 +196,48 @@ void BaselineReader::read_begun_band(std::int64_t first, HostView rows) {
 }
 
 // Fills the rows, if it is not to be the library that does.
-void BaselineReader::read_by_ourselves(Lock& lock, const Band& band, const HostView& rows) {
-  while (!by_library_ && !error_ && !are_ready(band.needs)) {
-    if (reconstruct_one(lock, band.needs)) continue;
-    if (true_blocks_ < band.needs.end * blocks_in_row() && decode_one(lock)) continue;
+void BaselineReader::read_by_ourselves(Lock& lock, Band& band, const HostView& rows) {
+  const McuRange& needs = band.walk.needs;
+  while (!by_library_ && !error_ && !mcu_rows_.are_ready(band.walk)) {
+    if (reconstruct_one(lock, band)) continue;
+    if (true_blocks_ < needs.end * blocks_in_row() && decode_one(lock)) continue;
     changed_.wait(lock);
   }
   if (by_library_ || error_) return;
   std::vector<std::uint8_t*> samples;
-  for (std::int64_t row = band.needs.first; row < band.needs.end; ++row)
-    samples.push_back(mcu_rows_.at(row).samples.get());
+  for (std::int64_t row = needs.first; row < needs.end; ++row) samples.push_back(mcu_rows_.samples(row));
   lock.unlock();
-  layout_.make_rows(band.first, rows, samples, band.needs.first);
+  layout_.make_rows(band.first, rows, samples, needs.first);
   lock.lock();
   if (band.first + band.rows == scan_.height) check_end(lock);  // may find that it is the library's
 }
 
-bool BaselineReader::are_ready(const McuRows& rows) const {
-  for (std::int64_t row = rows.first; row < rows.end; ++row) {
-    if (mcu_rows_.at(row).state != McuRow::State::ready) return false;
+// Makes the samples of one of the band's rows. False: there is none whose blocks are known and that no other
+// thread has taken.
+bool BaselineReader::reconstruct_one(Lock& lock, Band& band) {
+  std::int64_t number = 0;
+  if (!mcu_rows_.take_pending(band.walk, true_blocks_ / blocks_in_row(), number)) return false;
+  McuSamples samples = mcu_rows_.take_free_samples();
+  std::vector<TrueBlocks> parts;  // with them, what they are of stays
+  const std::int64_t first = number * blocks_in_row();
+  const std::int64_t end = first + blocks_in_row();
+  for (const NeededBlocks& one : blocks_) {
+    if (one.blocks.first < end && one.blocks.end() > first) parts.push_back(one.blocks);
   }
+  lock.unlock();
+  if (!samples)
+    samples = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(layout_.bytes()));
+  std::vector<BlockRun> runs;
+  for (const TrueBlocks& part : parts) {
+    const std::int64_t from = std::max(first, part.first);
+    runs.push_back(part.run(from, std::min(end, part.end()) - from, from - first));
+  }
+  layout_.reconstruct(runs, samples.get());
+  lock.lock();
+  mcu_rows_.set_ready(number, std::move(samples));
+  drop_blocks_of(number);
+  changed_.notify_all();
   return true;
-}
-
-// Makes the samples of one of these rows. False: there is none whose blocks are known and that nobody is at.
-bool BaselineReader::reconstruct_one(Lock& lock, const McuRows& rows) {
-  const std::int64_t known = true_blocks_ / blocks_in_row();
-  for (std::int64_t number = rows.first; number < std::min(rows.end, known); ++number) {
-    McuRow& row = mcu_rows_.at(number);
-    if (row.state != McuRow::State::pending) continue;
-    row.state = McuRow::State::in_work;
-    if (!free_samples_.empty()) {
-      row.samples = std::move(free_samples_.back());
-      free_samples_.pop_back();
-    }
-    std::vector<TrueBlocks> parts;  // with them, what they are of stays
-    const std::int64_t first = number * blocks_in_row();
-    const std::int64_t end = first + blocks_in_row();
-    for (const NeededBlocks& one : blocks_) {
-      if (one.blocks.first < end && one.blocks.end() > first) parts.push_back(one.blocks);
-    }
-    lock.unlock();
-    if (!row.samples)
-      row.samples = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(layout_.bytes()));
-    std::vector<BlockRun> runs;
-    for (const TrueBlocks& part : parts) {
-      const std::int64_t from = std::max(first, part.first);
-      runs.push_back(part.run(from, std::min(end, part.end()) - from, from - first));
-    }
-    layout_.reconstruct(runs, row.samples.get());
-    lock.lock();
-    row.state = McuRow::State::ready;
-    drop_blocks_of(number);
-    changed_.notify_all();
-    return true;
-  }
-  return false;
 }
 
 // Blocks none of whose rows are left.
@@ -294,7 +253,7 @@ void BaselineReader::drop_blocks_of(std::int64_t row) {
 void BaselineReader::hand_over() {
   by_library_ = true;
   blocks_.clear();
-  free_samples_.clear();
+  mcu_rows_.clear_free_samples();
   for (Claimed& one : claimed_) one.piece.reset();
 }
 
@@ -358,10 +317,7 @@ void BaselineReader::check_end(Lock& lock) {
 }
 
 void BaselineReader::end_band(Band& band) {
-  for (std::int64_t number = band.needs.first; number < band.needs.end; ++number) {
-    const auto row = mcu_rows_.find(number);
-    if (--row->second.bands == 0 && number < lowest_mcu_row_) drop(row);
-  }
+  mcu_rows_.end(band.walk);
   band.done = true;
   --open_bands_;
   while (!bands_.empty() && bands_.front().done) bands_.pop_front();

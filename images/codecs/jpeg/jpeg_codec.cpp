@@ -1,6 +1,7 @@
 #include "images/codecs/jpeg/jpeg_codec.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -36,9 +37,9 @@ std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
 }
 
 // A COM segment behind the JFIF header (ITU-T T.81, B.2.4.5).
-void add_jpeg_mark(std::vector<std::byte>& file, Mark mark) {
+void add_jpeg_mark(std::vector<std::byte>& file, const Mark& mark) {
   constexpr std::size_t kJfifHead = 20;  // SOI and the APP0 segment that stb_image_write begins with
-  const std::string_view text = mark_text(mark);
+  const std::string text = mark_text(mark);
   if (text.empty()) return;
   std::vector<std::byte> comment{std::byte{0xFF}, std::byte{0xFE}};
   append_big_endian(comment, text.size() + 2, 2);

@@ -18,7 +18,7 @@ namespace imgpipe {
 [[nodiscard]] std::unique_ptr<EndFinder> find_jpeg_end();
 [[nodiscard]] std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_jpeg_mark(Bytes beginning);
-void add_jpeg_mark(std::vector<std::byte>& file, Mark mark);
+void add_jpeg_mark(std::vector<std::byte>& file, const Mark& mark);
 [[nodiscard]] std::vector<std::string> jpeg_libraries();
 
 }  // namespace imgpipe

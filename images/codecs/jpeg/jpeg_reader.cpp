@@ -13,6 +13,7 @@
 #include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/codecs/jpeg/jpeg_segments.h"
 #include "images/codecs/jpeg/library_jpeg.h"
+#include "images/codecs/sniff.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -78,14 +79,13 @@ class JpegReader final : public LibraryJpeg {
 
   [[nodiscard]] std::optional<BaselineScan> baseline() const override;
 
-  // Of a file with Exif, which is a camera's, what follows may be some maker's own; else it is none of the
-  // picture's.
+  // Bytes after the image are not part of it, unless a scan follows: then the end marker is damage.
   [[nodiscard]] std::string judge_behind_end(Bytes behind) const override {
     const Bytes more = without_padding(behind);
     if (more.empty() || is_known_appendix(more, facts_)) return "";
-    std::string what = following_bytes(behind.size(), format_by_content(more).has_value());
-    if (errors_.strict && facts_.exif.empty()) throw Error(ErrorKind::input, "JPEG: " + what);
-    return what;
+    if (errors_.strict && (stands_at(behind, 0, "\xFF\xC4") || stands_at(behind, 0, "\xFF\xDA")))
+      throw Error(ErrorKind::input, "JPEG: an end marker stands before the last scan");
+    return following_bytes(behind.size(), format_by_content(more).has_value());
   }
 
  protected:

@@ -297,7 +297,7 @@ class JpegWriter final : public Writer {
   JpegErrors errors_{};
   Parts parts_{};
   EncodedFile file_;
-  std::string_view mark_;
+  std::string mark_;
   std::shared_ptr<const Metadata> metadata_;
   std::vector<std::byte> segments_;
   bool started_ = false;

@@ -14,10 +14,11 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::uint16_t kOrientation = 0x0112, kExifPointer = 0x8769, kGpsPointer = 0x8825,
-                        kInteroperabilityPointer = 0xA005, kMakerNote = 0x927C, kWidth = 0xA002,
-                        kHeight = 0xA003;
-constexpr std::uint16_t kShort = 3, kLong = 4;
+constexpr std::uint16_t kOrientation = 0x0112, kXResolution = 0x011A, kYResolution = 0x011B,
+                        kResolutionUnit = 0x0128, kSoftware = 0x0131, kExifPointer = 0x8769,
+                        kGpsPointer = 0x8825, kInteroperabilityPointer = 0xA005, kMakerNote = 0x927C,
+                        kWidth = 0xA002, kHeight = 0xA003;
+constexpr std::uint16_t kShort = 3, kLong = 4, kRational = 5;
 constexpr std::size_t kHeaderBytes = 8, kEntryBytes = 12;
 
 // How pixels and thumbnails are stored; XMP and the profile, which have places of their own; IPTC,
@@ -27,8 +28,9 @@ constexpr std::array<std::uint16_t, 36> kLeftOut{
     0x00FE, 0x00FF, 0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x010A, 0x0111, 0x0115, 0x0116, 0x0117,
     0x011C, 0x0122, 0x0123, 0x013D, 0x0140, 0x0142, 0x0143, 0x0144, 0x0145, 0x014A, 0x0152, 0x0153,
     0x015B, 0x0200, 0x0201, 0x0202, 0x02BC, 0x83BB, 0x8649, 0x8773, 0x927C, 0xEA1C, 0xC634, 0xC4A5};
-// What is said of a picture in the first directory of a TIFF file, besides what its writer sets itself:
-// description, maker, model, orientation, dates, artist, host, copyright.
+// The fields of a TIFF file's first directory that describe the image rather than the file: description,
+// make, model, orientation, dates, artist, host, copyright. Software is read too; in a result it holds the
+// mark.
 constexpr std::array<std::uint16_t, 8> kOfTiffFile{0x010E, 0x010F, 0x0110, 0x0112,
                                                    0x0132, 0x013B, 0x013C, 0x8298};
 
@@ -63,6 +65,7 @@ class Parsing {
     made.interoperability = sub_directory(made.exif, kInteroperabilityPointer);
     for (auto* entries : {&made.image, &made.exif, &made.gps, &made.interoperability}) tidy(*entries);
     made.had_maker_note = had_maker_note_;
+    made.had_thumbnail = !of_tiff_file_ && has_thumbnail();
     judge_overlaps();
     return made;
   }
@@ -83,6 +86,14 @@ class Parsing {
   void claim(std::uint64_t begin, std::uint64_t bytes, bool value) {
     if (begin > block_.size() || block_.size() - begin < bytes) fail("an offset leads out of it");
     ranges_.push_back({begin, begin + bytes, value});
+  }
+
+  // A directory that follows the first one and has entries.
+  [[nodiscard]] bool has_thumbnail() const {
+    const std::uint64_t first = number(4, 4), link = first + 2 + number(first, 2) * kEntryBytes;
+    if (link + 4 > block_.size()) return false;
+    const std::uint64_t next = number(link, 4);
+    return next >= kHeaderBytes && next + 2 <= block_.size() && number(next, 2) > 0;
   }
 
   std::vector<ExifEntry> directory(std::uint32_t at) {
@@ -123,7 +134,8 @@ class Parsing {
       // A long description is a document of its own (OME-XML).
       constexpr std::uint32_t kMostDescription = 8192;
       if (entry.tag == kOfTiffFile[0] && entry.count > kMostDescription) return true;
-      return !pointer && std::ranges::find(kOfTiffFile, entry.tag) == kOfTiffFile.end();
+      return !pointer && entry.tag != kSoftware &&
+             std::ranges::find(kOfTiffFile, entry.tag) == kOfTiffFile.end();
     }
     return std::ranges::find(kLeftOut, entry.tag) != kLeftOut.end();
   }
@@ -238,6 +250,11 @@ void insert_pointer(std::vector<ExifEntry>& entries, std::uint16_t tag, std::siz
   entries.insert(std::ranges::upper_bound(entries, tag, {}, &ExifEntry::tag), entry);
 }
 
+void append_number(std::vector<std::byte>& out, std::uint32_t value, std::size_t bytes, bool big_endian) {
+  for (std::size_t i = 0; i < bytes; ++i)
+    out.push_back(static_cast<std::byte>(value >> 8 * (big_endian ? bytes - 1 - i : i)));
+}
+
 void set_number(std::vector<ExifEntry>& entries, std::uint16_t tag, std::uint32_t value) {
   const auto entry = std::ranges::find(entries, tag, &ExifEntry::tag);
   if (entry != entries.end()) entry->number = value;
@@ -273,6 +290,23 @@ void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, st
         .tag = kOrientation, .type = kShort, .count = 1, .value = block.big_endian ? kBigOne : kLittleOne};
   set_number(block.exif, kWidth, static_cast<std::uint32_t>(width));
   set_number(block.exif, kHeight, static_cast<std::uint32_t>(height));
+}
+
+void set_exif_resolution(ExifBlock& block, const std::optional<Resolution>& resolution,
+                         std::vector<std::byte>& storage) {
+  const auto removed = std::erase_if(block.image, [](const ExifEntry& e) {
+    return e.tag == kXResolution || e.tag == kYResolution || e.tag == kResolutionUnit;
+  });
+  if (removed == 0 || !resolution) return;
+  storage.clear();
+  for (const std::uint32_t value : {resolution->x, resolution->x_of, resolution->y, resolution->y_of})
+    append_number(storage, value, 4, block.big_endian);
+  append_number(storage, 1 + static_cast<std::uint32_t>(resolution->unit), 2, block.big_endian);
+  const Bytes bytes = storage;
+  block.image.push_back({.tag = kXResolution, .type = kRational, .count = 1, .value = bytes.first(8)});
+  block.image.push_back({.tag = kYResolution, .type = kRational, .count = 1, .value = bytes.subspan(8, 8)});
+  block.image.push_back({.tag = kResolutionUnit, .type = kShort, .count = 1, .value = bytes.last(2)});
+  std::ranges::sort(block.image, {}, &ExifEntry::tag);
 }
 
 std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes) {

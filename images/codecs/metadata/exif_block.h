@@ -1,6 +1,6 @@
 // EXIF taken apart and written anew (Exif 2.32; TIFF 6.0, section 2). Directories that are read: the first
-// one, and of it those of Exif, GPS and interoperability. The next directory, which describes a thumbnail, is
-// not looked at.
+// one, and of it those of Exif, GPS and interoperability. Of the next directory, which describes a thumbnail,
+// only its presence is reported.
 //
 // A block is refused where a directory or a value lies outside of it, a directory begins twice or two of them
 // overlap, a directory has no entries or more than kMostExifEntries. Two values may be the very same bytes.
@@ -32,7 +32,7 @@ struct ExifEntry {
 struct ExifBlock {
   bool big_endian = false;
   std::vector<ExifEntry> image, exif, interoperability, gps;  // each ascending by tag, no tag twice
-  bool had_maker_note = false;
+  bool had_maker_note = false, had_thumbnail = false;
 
   [[nodiscard]] bool empty() const;
 };
@@ -44,6 +44,11 @@ struct ExifBlock {
 // Orientation becomes 1 where `reset_orientation`, else it is left out where it is none of the eight; fields
 // that say the picture's size say this one.
 void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height);
+
+// Replaces the fields of the resolution where the block has one of them; without a resolution, removes them.
+// `storage` gets the values and must outlive the block.
+void set_exif_resolution(ExifBlock& block, const std::optional<Resolution>& resolution,
+                         std::vector<std::byte>& storage);
 
 // The whole block, in its own byte order. Throws Error(input) where it is longer than `most_bytes`.
 [[nodiscard]] std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes);

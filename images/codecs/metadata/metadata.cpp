@@ -1,17 +1,23 @@
 #include "images/codecs/metadata/metadata.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <utility>
 
 #include "images/codecs/codec_table.h"
 #include "images/codecs/icc.h"
+#include "images/codecs/mark.h"
+#include "images/codecs/metadata/description.h"
 #include "images/codecs/metadata/exif_block.h"
+#include "images/codecs/metadata/iptc.h"
 #include "images/codecs/metadata/xmp.h"
-#include "images/codecs/tiff/tiff_pages.h"
+#include "images/codecs/tiff/tiff_metadata.h"
 #include "images/error.h"
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
@@ -25,47 +31,6 @@ std::optional<std::uint32_t> scaled(std::uint32_t value, std::uint32_t of, std::
   return static_cast<std::uint32_t>(whole);
 }
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-bool is_ome_xml(std::string_view description) {
-  return description.find("<OME") != description.npos || description.find(":OME ") != description.npos;
-}
-
-// Whether a description counts the images of a stack: ImageJ's, or OME-XML (Open Microscopy Environment,
-// OME-TIFF specification).
-bool describes_stack(std::span<const std::byte> description) {
-  return imagej_images(description) > 1 || is_ome_xml(text_of(description));
-}
-
-// Whether a description says what the written image is not: of another shape OME-XML and what tifffile writes
-// ({"shape": [rows, columns]}), by which it reads the pixels; of other pixels ImageJ's, whose unit is theirs.
-bool describes_others(std::span<const std::byte> description, const MetadataUse& use) {
-  const std::string_view text = text_of(description);
-  return (use.reshaped && (is_ome_xml(text) || text.starts_with("{\"shape\""))) ||
-         (use.scaled && text.starts_with("ImageJ="));
-}
-
-// A description by ImageJ without the lines of its display range, the values that it shows as black and
-// white; nothing where it has none.
-std::optional<std::vector<std::byte>> without_display_range(std::span<const std::byte> description) {
-  const std::string_view text = text_of(description);
-  if (!text.starts_with("ImageJ=")) return std::nullopt;
-  std::vector<std::byte> kept;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-    const std::string_view line = text.substr(at, end - at);
-    const bool is_range = line.starts_with("min=") || line.starts_with("max=");
-    // What is no line any more is the text's end.
-    const std::string_view stays =
-        is_range ? (line.ends_with('\0') ? line.substr(line.size() - 1) : "") : line;
-    for (const char c : stays) kept.push_back(static_cast<std::byte>(c));
-    at = end;
-  }
-  return kept.size() < description.size() ? std::optional(std::move(kept)) : std::nullopt;
-}
-
 // Everything goes past this, in the order in which it is told.
 class Keeping {
  public:
@@ -76,22 +41,17 @@ class Keeping {
   }
 
   KeptMetadata run() {
-    const auto is_of_stack = [](const TiffMetadataField& field) {
-      return field.tag == kDescription && describes_stack(field.data);
-    };
-    const auto is_of_others = [this](const TiffMetadataField& field) {
-      return field.tag == kDescription && describes_others(field.data, use_);
-    };
-    if (!use_.whole_stack) drop_descriptions(is_of_stack, "of all pages of the stack");
-    drop_descriptions(is_of_others, "of the image as it was");
-    if (use_.revalued) drop_display_range();
+    adapt_description();
     take_profile();
+    take_resolution();
     take_exif();
     take_xmp();
-    take_resolution();
+    take_iptc();
+    take_texts();
+    if (!lost_resolution_.empty()) lose("resolution", lost_resolution_);
     take_fields();
-    if (drops_range_ && (holds_.fields || described_))
-      lose("ImageJ's display range", "of the samples as they were");
+    if (holds_.fields || described_)
+      kept_.lost.insert(kept_.lost.end(), lost_of_description_.begin(), lost_of_description_.end());
     if (metadata_.bytes() > 0 || metadata_.resolution)
       kept_.metadata = std::make_shared<const Metadata>(std::move(metadata_));
     return std::move(kept_);
@@ -101,22 +61,26 @@ class Keeping {
   void lose(std::string_view what, const std::string& why) {
     kept_.lost.push_back(std::string(what) + " (" + why + ")");
   }
-  void drop_descriptions(const auto& which, const std::string& why) {
-    if (std::erase_if(found_.fields, which) == 0) return;
-    drops_description_ = true;
-    lose("description", why);
+  // Says of parts that are gone only where the rest is written (run()).
+  std::optional<std::vector<std::byte>> adapted(std::span<const std::byte> description) {
+    AdaptedDescription adapted = imgpipe::adapt_description(description, use_);
+    std::ranges::move(adapted.lost, std::back_inserter(adapted.text ? lost_of_description_ : kept_.lost));
+    return std::move(adapted.text);
   }
-  void drop_display_range() {
-    for (TiffMetadataField& field : found_.fields) {
-      if (field.tag != kDescription) continue;
-      if (auto kept = without_display_range(field.data)) {
-        field.data = std::move(*kept);
-        field.count = field.data.size();
-        drops_range_ = true;
-      }
+  void adapt_description() {
+    const auto field = std::ranges::find(found_.fields, kDescription, &TiffMetadataField::tag);
+    if (field == found_.fields.end()) return;
+    if (auto text = adapted(field->data)) {
+      field->data = std::move(*text);
+      field->count = field->data.size();
+    } else {
+      found_.fields.erase(field);
     }
   }
-  [[nodiscard]] std::string holds_none() const { return name_ + " holds none"; }
+  [[nodiscard]] bool resets_orientation() const {
+    return use_.turned || use_.applied != Orientation::upright;
+  }
+  [[nodiscard]] std::string holds_none() const { return name_ + " has no place for it"; }
 
   void take_profile() {
     if (found_.icc.empty()) return;
@@ -130,56 +94,189 @@ class Keeping {
     }
   }
 
-  // The block's text is a part of the file, so that what stays of it is kept here.
-  void drop_display_range(ExifBlock& block) {
-    const auto text = std::ranges::find(block.image, kDescription, &ExifEntry::tag);
-    if (text == block.image.end()) return;
-    std::optional<std::vector<std::byte>> kept = without_display_range(text->value);
-    if (!kept) return;
-    exif_description_ = std::move(*kept);
-    text->value = exif_description_;
-    text->count = static_cast<std::uint32_t>(exif_description_.size());
-    drops_range_ = true;
+  // Of a TIFF the block has what became of the field.
+  void adapt_description(ExifBlock& block) {
+    constexpr std::uint16_t kAscii = 2;
+    const auto entry = std::ranges::find(block.image, kDescription, &ExifEntry::tag);
+    if (entry == block.image.end() || entry->type != kAscii) return;
+    const auto field = std::ranges::find(found_.fields, kDescription, &TiffMetadataField::tag);
+    std::optional<std::vector<std::byte>> text;
+    if (!found_.exif_in_file) text = adapted(entry->value);
+    if (found_.exif_in_file && field != found_.fields.end()) text = field->data;
+    if (!text) {
+      block.image.erase(entry);
+      return;
+    }
+    exif_description_ = std::move(*text);
+    entry->value = exif_description_;
+    entry->count = static_cast<std::uint32_t>(exif_description_.size());
   }
 
   void take_exif() {
-    if (found_.exif.empty()) return;
+    ExifBlock block = parsed_exif();
+    const ExifBlock without_texts = block;
+    if (!holds_.texts && holds_.exif) add_texts(block);
+    if (block.empty()) return;
+    if (!holds_.exif) return lose("EXIF", holds_none());
+    for (const ExifBlock* one : {&std::as_const(block), &without_texts}) {
+      try {
+        metadata_.exif = build_exif(*one, kMostExifBytes);
+        described_ = std::ranges::find(one->image, kDescription, &ExifEntry::tag) != one->image.end();
+        return;
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::memory) throw;
+        if (exif_texts_.empty() || one == &without_texts) return lose("EXIF", error.what());
+        exif_texts_.clear();  // they do not fit into the block
+      }
+    }
+  }
+
+  ExifBlock parsed_exif() {
+    if (found_.exif.empty()) return {};
     try {
       ExifBlock block = parse_exif(found_.exif, found_.exif_in_file);
-      if (drops_description_)
-        std::erase_if(block.image, [](const ExifEntry& e) { return e.tag == kDescription; });
-      if (use_.revalued) drop_display_range(block);
-      if (block.had_maker_note) lose("maker note", "not understood");
-      adapt_exif(block, use_.applied != Orientation::upright, use_.shape.width, use_.shape.height);
-      if (block.empty()) return;
-      if (!holds_.exif) return lose("EXIF", holds_none());
-      metadata_.exif = build_exif(block, kMostExifBytes);
-      described_ = std::ranges::find(block.image, kDescription, &ExifEntry::tag) != block.image.end();
+      adapt_description(block);
+      if (block.had_thumbnail) kept_.lost.emplace_back("EXIF thumbnail");
+      if (block.had_maker_note) lose("maker note", "unknown format");
+      adapt_exif(block, resets_orientation(), use_.shape.width, use_.shape.height);
+      set_resolution(block);
+      take_software(block);
+      return block;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::memory) throw;
       lose("EXIF", error.what());
+      return {};
+    }
+  }
+
+  // EXIF has the result's resolution; WebP has no other place for it.
+  void set_resolution(ExifBlock& block) {
+    if (use_.scaled || !lost_resolution_.empty()) {
+      set_exif_resolution(block, std::nullopt, exif_resolution_bytes_);
+    } else if (resolution_ && exif_has_resolution_) {
+      set_exif_resolution(block, resolution_, exif_resolution_bytes_);
+    }
+  }
+
+  // Preserves the software of a camera, for which a TIFF has no place. In a TIFF without a maker the field
+  // names the program that wrote the file.
+  void take_software(ExifBlock& block) {
+    const auto entry = std::ranges::find(block.image, kSoftware, &ExifEntry::tag);
+    if (entry == block.image.end()) return;
+    const bool has_make = std::ranges::find(block.image, kMake, &ExifEntry::tag) != block.image.end();
+    const bool is_mark = mark_of(entry->value.first(entry->value.size() - 1)) != Mark::none;
+    const bool of_camera = (has_make || !found_.exif_in_file) && !is_mark;
+    if (of_camera && use_.output != Format::tiff) return;
+    if (of_camera) lose("Software", "imgpipe's mark replaces it");
+    block.image.erase(entry);
+  }
+
+  // The field of EXIF for a text of this keyword (PNG specification, 3rd edition, 11.3.3.1;
+  // Exif 2.32, 4.6.4); 0: none. In a TIFF the field Software holds our mark.
+  [[nodiscard]] std::uint16_t exif_tag_of(const MetadataText& text) const {
+    constexpr std::array<std::pair<std::string_view, std::uint16_t>, 4> kTags{
+        {{"Description", kDescription}, {"Author", 0x013B}, {"Copyright", 0x8298}, {"Software", kSoftware}}};
+    const auto found = std::ranges::find(kTags, text.keyword, &decltype(kTags)::value_type::first);
+    const bool is_mark = found != kTags.end() && found->second == kSoftware && use_.output == Format::tiff;
+    return found == kTags.end() || is_mark ? 0 : found->second;
+  }
+
+  // Puts texts into the fields that EXIF has for them and that are not there.
+  void add_texts(ExifBlock& block) {
+    for (const MetadataText& text : found_.texts) {
+      const std::uint16_t tag = exif_tag_of(text);
+      if (tag == 0 || text.text.empty()) continue;
+      const std::span<const std::byte> value =
+          std::as_bytes(std::span(text.text.c_str(), text.text.size() + 1));
+      const auto at = std::ranges::lower_bound(block.image, tag, {}, &ExifEntry::tag);
+      if (at == block.image.end() || at->tag != tag) {
+        block.image.insert(
+            at, {.tag = tag, .type = 2, .count = static_cast<std::uint32_t>(value.size()), .value = value});
+      } else if (!std::ranges::equal(at->value, value)) {
+        continue;
+      }
+      exif_texts_.push_back(&text);
     }
   }
 
   void take_xmp() {
     if (found_.xmp.empty()) return;
-    if (!holds_.xmp) return lose("XMP", holds_none());
     try {
-      const std::size_t most = use_.output == Format::jpeg ? kMostJpegXmpBytes : kMostXmpBytes;
-      if (is_extended_xmp(found_.xmp)) return lose("XMP", "extended, of several parts");
-      metadata_.xmp = checked_xmp(found_.xmp, use_.applied != Orientation::upright);
-      if (metadata_.xmp.size() <= most) return;
-      metadata_.xmp = {};
-      lose("XMP", "longer than " + std::to_string(most) + " bytes");
+      std::vector<std::string> appended;
+      metadata_.xmp = checked_xmp(found_.xmp, resets_orientation(), &appended);
+      for (const std::string& name : appended)
+        if (std::ranges::find(kept_.lost, name) == kept_.lost.end()) kept_.lost.push_back(name);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::memory) throw;
-      lose("XMP", error.what());
+      return lose("XMP", error.what());
+    }
+    const std::size_t most = use_.output == Format::jpeg ? kMostJpegXmpBytes : kMostXmpBytes;
+    const std::string why = !holds_.xmp                   ? holds_none()
+                            : is_extended_xmp(found_.xmp) ? "extended, of several parts"
+                            : metadata_.xmp.size() > most ? "longer than " + std::to_string(most) + " bytes"
+                                                          : "";
+    if (why.empty()) return;
+    metadata_.xmp = {};
+    lose("XMP", why);
+  }
+
+  void take_iptc() {
+    if (found_.iptc.empty()) return;
+    try {
+      const std::span<const std::byte> datasets = checked_iptc(found_.iptc);
+      if (!holds_.iptc) return lose("IPTC", holds_none());
+      metadata_.iptc.assign(datasets.begin(), datasets.end());
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::memory) throw;
+      lose("IPTC", error.what());
     }
   }
 
+  void take_texts() {
+    std::size_t lost_comments = 0;
+    std::vector<std::string> lost_texts;
+    for (MetadataText& text : found_.texts) {
+      const bool in_exif = std::ranges::find(exif_texts_, &text) != exif_texts_.end();
+      if (in_exif) continue;
+      if (use_.output == Format::jpeg && text.is_comment() && !is_jpeg_comment(text)) continue;
+      if (holds_.texts || (holds_.comments && text.is_comment())) {
+        metadata_.texts.push_back(std::move(text));
+      } else if (text.is_comment()) {
+        ++lost_comments;
+      } else {
+        lost_texts.push_back("\"" + printable(text.keyword) + "\"");
+      }
+    }
+    if (lost_comments > 0) lose(lost_comments == 1 ? "comment" : "comments", holds_none());
+    if (!lost_texts.empty()) lose("text " + shortened(lost_texts), holds_none());
+  }
+
+  // Whether a comment can be one of a JPEG; says why not.
+  bool is_jpeg_comment(const MetadataText& text) {
+    if (text.text.size() > kMostJpegCommentBytes) {
+      lose("comment", "longer than " + std::to_string(kMostJpegCommentBytes) + " bytes");
+    } else if (mark_of(std::as_bytes(std::span(text.text))) != Mark::none) {
+      lose("comment", "reads as imgpipe's own mark");
+    } else {
+      return true;
+    }
+    return false;
+  }
+
+  // "a, b, c and 4 more".
+  static std::string shortened(const std::vector<std::string>& names) {
+    constexpr std::size_t kMost = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
+    return text;
+  }
+
   void take_resolution() {
-    if (!found_.resolution) return;
-    Resolution resolution = *found_.resolution;
+    exif_has_resolution_ = !found_.exif_in_file && exif_resolution(found_.exif).has_value();
+    const std::optional<Resolution> found = resolution_of(found_);
+    if (!found) return;
+    Resolution resolution = *found;
     // Pixels to no unit, which the description of a TIFF may name.
     const bool counts = holds_.fields && (resolution.x != resolution.x_of || resolution.y != resolution.y_of);
     if (resolution.empty() && !counts) return;
@@ -189,28 +286,34 @@ class Keeping {
     }
     const bool square =
         std::uint64_t{resolution.x} * resolution.y_of == std::uint64_t{resolution.y} * resolution.x_of;
-    if (use_.scaled) return lose("resolution", "resized");
-    if (use_.moved && !square) return lose("resolution", "of pixels that are not square and were moved");
-    if (!holds_.resolution) return lose("resolution", holds_none());
-    metadata_.resolution = resolution;
+    if (use_.scaled) {
+      lost_resolution_ = "resized";
+    } else if (use_.moved && !square) {
+      lost_resolution_ = "of pixels that are not square and were moved";
+    } else if (holds_.resolution) {
+      metadata_.resolution = resolution;
+    } else if (!holds_.exif || !exif_has_resolution_) {
+      lost_resolution_ = holds_none();
+    }
+    resolution_ = resolution;
   }
 
   void take_fields() {
-    bool lost_description = false, lost_place = false;
+    bool lost_place = false;
     const bool moved = use_.moved || use_.scaled || use_.applied != Orientation::upright;
     for (TiffMetadataField& field : found_.fields) {
       const bool places = field.tag != kDescription;
       if (holds_.fields && !(places && moved)) {
         metadata_.fields.push_back(std::move(field));
       } else {
-        (places ? lost_place : lost_description) = true;
+        lost_place = lost_place || places;
+        if (!places && !described_) lose(description_name(field.data), holds_none());
       }
     }
-    if (lost_description && !described_) lose("description", holds_none());
     if (lost_place) lose("GeoTIFF", holds_.fields ? "the image was moved, turned or resized" : holds_none());
   }
 
-  static constexpr std::uint16_t kDescription = 270;
+  static constexpr std::uint16_t kDescription = 270, kMake = 271, kSoftware = 305;
 
   std::string name_;
   HeldMetadata holds_;
@@ -218,10 +321,14 @@ class Keeping {
   FoundMetadata found_;
   Metadata metadata_;
   KeptMetadata kept_;
-  std::vector<std::byte> exif_description_;
-  bool described_ = false;          // EXIF has the description too
-  bool drops_range_ = false;        // lines of a description
-  bool drops_description_ = false;  // which would not be true of what is written
+  std::vector<std::byte> exif_description_;  // which the block has a view of
+  std::optional<Resolution> resolution_;     // of the result
+  bool exif_has_resolution_ = false;
+  std::string lost_resolution_;                   // why; empty: it is not lost
+  std::vector<std::byte> exif_resolution_bytes_;  // which the block has views of
+  std::vector<const MetadataText*> exif_texts_;   // of `found_`: texts that EXIF has
+  std::vector<std::string> lost_of_description_;  // parts of it
+  bool described_ = false;                        // EXIF has the description too
 };
 
 }  // namespace
@@ -247,7 +354,24 @@ std::optional<Resolution::Whole> Resolution::per_metre(std::uint32_t most) const
 std::int64_t Metadata::bytes() const {
   std::size_t bytes = icc.size() + exif.size() + xmp.size();
   for (const TiffMetadataField& field : fields) bytes += field.data.size();
+  bytes += iptc.size();
+  constexpr std::size_t kHead = 32;  // of a chunk or segment
+  for (const MetadataText& text : texts)
+    bytes += kHead + text.keyword.size() + text.text.size() + text.language.size() +
+             text.translated_keyword.size();
   return static_cast<std::int64_t>(bytes);
+}
+
+std::optional<Resolution> resolution_of(const FoundMetadata& found) {
+  const std::optional<Resolution>& own = found.resolution;
+  std::optional<Resolution> exif;
+  if (!found.exif_in_file) exif = exif_resolution(found.exif);
+  if (!exif || !own || own->empty()) return exif ? exif : own;
+  if (exif->unit == Resolution::Unit::none) return own;
+  constexpr std::uint32_t kMost = 65'535;
+  const auto a = own->per_inch(kMost), b = exif->per_inch(kMost);
+  const bool same = a && b && a->x == b->x && a->y == b->y;
+  return own->unit == Resolution::Unit::none || same ? exif : own;
 }
 
 KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& use) {

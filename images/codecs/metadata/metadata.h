@@ -1,9 +1,10 @@
-// What a file says beside its pixels, and what of it goes along into the file that is made of it: ICC
-// profile, EXIF, XMP, resolution; of TIFF also its description and what places it on a map.
+// The metadata of a file, and the part of it that is preserved in the file made from it: ICC profile, EXIF,
+// XMP, IPTC, texts and comments, resolution; of TIFF also its description and GeoTIFF fields.
 //
 // Nothing is copied unchecked: an ICC profile has its size and its table of tags inside, EXIF is taken apart
-// and written anew (exif_block.h), XMP is UTF-8 and nests as XML has to. What is damaged, or larger than the
-// limits below, is left out and named; metadata never makes an image fail.
+// and written anew (exif_block.h), XMP is UTF-8 and nests as XML has to, IPTC is a sequence of datasets
+// (iptc.h), texts are characters without NUL. Metadata that is damaged, or larger than the limits below, is
+// dropped and named; metadata never makes an image fail.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "images/codecs/codec.h"
@@ -21,7 +23,12 @@ namespace imgpipe {
 // A JPEG's segments hold 65,533 bytes; an identifier stands before the block or the packet.
 inline constexpr std::size_t kMostExifBytes = 65'533 - 6;
 inline constexpr std::size_t kMostJpegXmpBytes = 65'533 - 29;
+inline constexpr std::size_t kMostJpegCommentBytes = 65'533;
 inline constexpr std::size_t kMostXmpBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMostIptcBytes = std::size_t{1} << 20;
+// Of all texts and comments of a file together.
+inline constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMostTexts = 256;
 // ICC profiles: kMostProfileBytes (images/codecs/icc.h).
 // Of a TIFF: texts (OME-XML and ImageJ's lists of slices are long) and numbers of GeoTIFF, each.
 inline constexpr std::size_t kMostTiffFieldBytes = std::size_t{1} << 20;
@@ -50,8 +57,23 @@ struct TiffMetadataField {
   std::vector<std::byte> data;
 };
 
+// A text of a PNG by its keyword, or a comment. All strings are UTF-8 without NUL.
+struct MetadataText {
+  static constexpr std::string_view kComment = "Comment";
+
+  std::string keyword{kComment};
+  std::string text{};
+  bool latin1 = false;                           // of a comment: its bytes are Latin-1
+  bool international = false;                    // of a PNG: an iTXt chunk, else tEXt or zTXt
+  std::string language{}, translated_keyword{};  // of an iTXt chunk
+
+  [[nodiscard]] bool is_comment() const { return keyword == kComment; }
+};
+
 struct Metadata {
   std::vector<std::byte> icc, exif, xmp;  // EXIF: a TIFF structure from its header on
+  std::vector<std::byte> iptc;            // IIM datasets
+  std::vector<MetadataText> texts;        // in the order of the file
   std::optional<Resolution> resolution;
   std::vector<TiffMetadataField> fields;  // ascending by tag
 
@@ -60,17 +82,30 @@ struct Metadata {
 
 // What a codec's file holds, not checked yet. The spans are of the file.
 struct FoundMetadata {
-  std::vector<std::byte> icc, xmp;
+  std::vector<std::byte> icc, xmp, iptc;
+  std::vector<MetadataText> texts;  // at most kMostTexts, of kMostTextBytes together
   std::span<const std::byte> exif;
   bool exif_in_file = false;  // `exif` is the whole file, a TIFF: the camera's fields are among the image's
   std::optional<Resolution> resolution;
   std::vector<TiffMetadataField> fields;
-  std::vector<std::string> lost;  // "EXIF (damaged)": what was there and could not be had
+  // "EXIF (damaged)", "JUMBF": metadata that is in the file and is not read.
+  std::vector<std::string> lost;
+
+  // Adds a comment in ASCII, UTF-8 or Latin-1; trailing NULs, and a comment of nothing else, are ignored.
+  void add_comment(std::span<const std::byte> comment);
+  void add_text(MetadataText text);
+  // Adds a name to `lost` once.
+  void lose(std::string name);
 };
+
+// The file's own resolution; EXIF's where the file has none or no unit, or where both are the same in whole
+// dots per inch, because EXIF's numbers are exact.
+[[nodiscard]] std::optional<Resolution> resolution_of(const FoundMetadata& found);
 
 // Which of them a format's writer puts into its files.
 struct HeldMetadata {
-  bool icc = false, exif = false, xmp = false, resolution = false, fields = false;
+  bool icc = false, exif = false, xmp = false, iptc = false, resolution = false, fields = false;
+  bool comments = false, texts = false;  // texts: of any keyword
 };
 
 // What became of the image on its way.
@@ -80,9 +115,11 @@ struct MetadataUse {
   Orientation applied = Orientation::upright;  // by the reader
   bool moved = false;                          // some step moves pixels: flip, rotate, crop
   bool scaled = false;                         // some step makes other pixels of them: resize
-  bool reshaped = false;                       // written with another size, other channels or samples
+  bool turned = false;                         // some step flips or rotates
+  std::string_view reshaped{};                 // why its shape is another one: "image size changed"; or empty
   bool revalued = false;                       // some step changes samples' values: contrast, gray, median
   bool whole_stack = true;                     // every page of the file goes along, in order, in one file
+  std::string_view file_name{};                // of the input, without directories; empty: not known
 };
 
 struct KeptMetadata {
@@ -91,11 +128,12 @@ struct KeptMetadata {
   std::vector<std::string> lost;             // all others: "EXIF (damaged: ...)", "resolution (resized)"
 };
 
-// Finds, checks and adapts what the file holds: orientation reset where it was applied, EXIF's sizes those of
-// the result, thumbnails and maker notes left out. Throws only Error(memory).
+// Finds, checks and adapts what the file holds: orientation reset where it was applied or a step flips or
+// rotates, EXIF's sizes and resolution those of the result, thumbnails and maker notes left out. Throws only
+// Error(memory).
 [[nodiscard]] KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& use);
 
-// For the user: "EXIF (bmp holds none), resolution (resized)"; empty: nothing is lost.
+// For the user: "EXIF (bmp has no place for it), resolution (resized)"; empty: nothing is lost.
 [[nodiscard]] std::string lost_metadata_text(const std::vector<std::string>& lost);
 
 // By codec, for keep_metadata(). None throws but for Error(memory).
@@ -103,6 +141,8 @@ struct KeptMetadata {
 [[nodiscard]] FoundMetadata find_png_metadata(std::span<const std::byte> file);
 [[nodiscard]] FoundMetadata find_webp_metadata(std::span<const std::byte> file);
 [[nodiscard]] FoundMetadata find_tiff_metadata(std::span<const std::byte> file);
+[[nodiscard]] FoundMetadata find_gif_metadata(std::span<const std::byte> file);
+[[nodiscard]] FoundMetadata find_psd_metadata(std::span<const std::byte> file);
 
 // What they write of it: whole segments behind the header; whole chunks before the pixels.
 [[nodiscard]] std::vector<std::byte> jpeg_metadata_segments(const Metadata& metadata);

@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "images/codecs/metadata/xml.h"
+#include "images/codecs/metadata/xmp_appended_files.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -13,7 +16,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::size_t kMostDepth = 256;
 constexpr std::string_view kSpaces = " \t\r\n"sv;
 
 [[noreturn]] void fail(const std::string& reason) {
@@ -40,81 +42,16 @@ std::size_t character_bytes(std::string_view text, std::size_t at) {
   return character < kLeast[bytes] || character > 0x10FFFF || surrogate ? 0 : bytes;
 }
 
-// Checks that elements nest; attributes' values may hold '>'.
-class Elements {
- public:
-  explicit Elements(std::string_view text) : text_(text) {}
+// Elements that nest and end, an rdf:RDF among them.
+void check_elements(std::string_view text) {
+  const auto is_rdf = [text](const XmlElement& element) { return element.name(text) == "rdf:RDF"sv; };
+  if (std::ranges::none_of(xml_elements(text), is_rdf)) fail("no rdf:RDF");
+}
 
-  void check() {
-    while ((at_ = text_.find('<', at_)) != std::string_view::npos) {
-      if (skip("<?"sv, "?>"sv) || skip("<!--"sv, "-->"sv) || skip("<![CDATA["sv, "]]>"sv)) continue;
-      if (stands("<!"sv)) fail("a declaration");
-      if (stands("</"sv)) {
-        close();
-      } else {
-        open();
-      }
-    }
-    if (!open_.empty()) fail("an element does not end");
-    if (!found_) fail("no rdf:RDF");
-  }
-
- private:
-  [[nodiscard]] bool stands(std::string_view what) const { return text_.substr(at_).starts_with(what); }
-
-  bool skip(std::string_view begin, std::string_view end) {
-    if (!stands(begin)) return false;
-    const std::size_t found = text_.find(end, at_ + begin.size());
-    if (found == std::string_view::npos) fail("an element does not end");
-    at_ = found + end.size();
-    return true;
-  }
-
-  std::string_view name() {
-    const std::size_t end = std::min(text_.find_first_of("/> \t\r\n<\"'=", at_), text_.size());
-    const std::string_view found = text_.substr(at_, end - at_);
-    if (found.empty()) fail("an element without a name");
-    at_ = end;
-    return found;
-  }
-
-  void close() {
-    at_ += 2;
-    const std::string_view found = name();
-    at_ = std::min(text_.find_first_not_of(kSpaces, at_), text_.size());
-    if (!stands(">"sv) || open_.empty() || open_.back() != found) fail("elements do not nest");
-    open_.pop_back();
-    ++at_;
-  }
-
-  void open() {
-    ++at_;
-    const std::string_view found = name();
-    found_ = found_ || found == "rdf:RDF"sv;
-    char quote = 0;
-    for (; at_ < text_.size() && (quote != 0 || text_[at_] != '>'); ++at_) {
-      const char c = text_[at_];
-      if (c == '<') fail("elements do not nest");
-      if (quote == 0 && (c == '"' || c == '\'')) {
-        quote = c;
-      } else if (c == quote) {
-        quote = 0;
-      }
-    }
-    if (at_ == text_.size()) fail("an element does not end");
-    if (text_[at_ - 1] != '/') open_.push_back(found);
-    if (open_.size() > kMostDepth) fail("elements nest too deep");
-    ++at_;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::vector<std::string_view> open_;
-  bool found_ = false;
-};
-
-// `<xmp:Thumbnails>...</xmp:Thumbnails>`, which does not nest in itself.
-void drop_thumbnails(std::string& text) {
+// Removes `<xmp:Thumbnails>...</xmp:Thumbnails>`, which does not nest in itself. Returns whether there was
+// one.
+bool drop_thumbnails(std::string& text) {
+  const std::size_t bytes = text.size();
   constexpr std::string_view kBegin = "<xmp:Thumbnails"sv, kEnd = "</xmp:Thumbnails>"sv;
   for (std::size_t at = 0; (at = text.find(kBegin, at)) != std::string::npos;) {
     const std::size_t next = at + kBegin.size();
@@ -127,6 +64,7 @@ void drop_thumbnails(std::string& text) {
     }
     text.erase(at, end + kEnd.size() - at);
   }
+  return text.size() < bytes;
 }
 
 // tiff:Orientation="6", and <tiff:Orientation>6</tiff:Orientation>.
@@ -145,7 +83,8 @@ void reset_orientation(std::string& text) {
 
 }  // namespace
 
-std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orientation_applied) {
+std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orientation_applied,
+                                   std::vector<std::string>* removed) {
   std::string text(reinterpret_cast<const char*>(packet.data()), packet.size());
   // The trailing zero that some writers add.
   while (!text.empty() && text.back() == '\0') text.pop_back();
@@ -154,10 +93,12 @@ std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orien
     if (bytes == 0) fail("no UTF-8 text");
     at += bytes;
   }
-  Elements(text).check();
-  drop_thumbnails(text);
+  check_elements(text);
+  std::vector<std::string> appended = remove_appended_files(text);
+  if (removed != nullptr) *removed = std::move(appended);
+  if (drop_thumbnails(text) && removed != nullptr) removed->emplace_back("XMP thumbnail");
   if (orientation_applied) reset_orientation(text);
-  Elements(text).check();  // whatever was cut out of it
+  check_elements(text);  // whatever was cut out of it
   std::vector<std::byte> checked;
   append_text(checked, text);
   return checked;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
+#include <string_view>
 
 #include "images/codecs/mark.h"
 #include "images/codecs/sniff.h"
@@ -55,9 +55,11 @@ FileClaim netpbm_claim(Bytes beginning) {
 
 // A comment behind the signature (netpbm.sourceforge.net/doc/pgm.html), which the writer makes.
 Mark find_netpbm_mark(Bytes beginning) {
-  for (const Mark mark : {Mark::result, Mark::synthetic})
-    if (stands_at(beginning, 2, "\n# " + std::string(mark_text(mark)) + "\n")) return mark;
-  return Mark::none;
+  constexpr std::string_view kComment = "\n# ";
+  if (!stands_at(beginning, 2, kComment)) return Mark::none;
+  const Bytes text = beginning.subspan(2 + kComment.size());
+  const auto end = std::ranges::find(text, std::byte{'\n'});
+  return end == text.end() ? Mark::none : mark_of(Bytes(text.begin(), end));
 }
 
 }  // namespace imgpipe

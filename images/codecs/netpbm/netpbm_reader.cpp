@@ -110,9 +110,7 @@ class NetpbmReader final : public Reader {
         break;
       }
     }
-    const std::string what = following_bytes(count, format_by_content(behind).has_value());
-    if (!lenient_) fail(what.c_str());
-    warnings_.push_back(what);
+    warnings_.push_back(following_bytes(count, format_by_content(behind).has_value()));
   }
 
   // Rows that lie in the file as they are to be, of a file that is not here: all of them at once.

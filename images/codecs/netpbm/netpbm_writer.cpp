@@ -14,7 +14,7 @@ namespace {
 class NetpbmWriter final : public Writer {
  public:
   NetpbmWriter(Shape shape, const EncodeOptions& options) : shape_(shape) {
-    const std::string mark(mark_text(options.mark));
+    const std::string mark = mark_text(options.mark);
     head_ = std::string(shape.channels == 1 ? "P5\n" : "P6\n") + (mark.empty() ? "" : "# " + mark + "\n") +
             std::to_string(shape.width) + " " + std::to_string(shape.height) + "\n" +
             std::to_string(max_sample(shape.sample)) + "\n";

@@ -62,17 +62,18 @@ FileClaim png_claim(Bytes beginning) {
   return {.width = big_endian(beginning, 16, 4), .height = big_endian(beginning, 20, 4)};
 }
 
-std::vector<std::byte> png_mark(Mark mark) {
+std::vector<std::byte> png_mark(const Mark& mark) {
+  const std::string text = mark_text(mark);
   std::vector<std::byte> chunk;
-  append_big_endian(chunk, kSoftware.size() + mark_text(mark).size(), 4);
+  append_big_endian(chunk, kSoftware.size() + text.size(), 4);
   append_text(chunk, "tEXt"sv);
   append_text(chunk, kSoftware);
-  append_text(chunk, mark_text(mark));
+  append_text(chunk, text);
   append_big_endian(chunk, crc32_of(Bytes(chunk).subspan(4)), 4);
   return chunk;
 }
 
-void add_png_mark(std::vector<std::byte>& file, Mark mark) {
+void add_png_mark(std::vector<std::byte>& file, const Mark& mark) {
   constexpr std::size_t kPngHead = 33;  // signature and IHDR
   if (mark != Mark::none) insert_bytes(file, kPngHead, png_mark(mark));
 }

@@ -18,7 +18,7 @@ namespace imgpipe {
 [[nodiscard]] std::unique_ptr<EndFinder> find_png_end();
 [[nodiscard]] std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_png_mark(Bytes beginning);
-void add_png_mark(std::vector<std::byte>& file, Mark mark);
+void add_png_mark(std::vector<std::byte>& file, const Mark& mark);
 [[nodiscard]] std::vector<std::string> png_libraries();
 
 }  // namespace imgpipe

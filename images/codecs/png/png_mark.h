@@ -9,6 +9,6 @@
 namespace imgpipe {
 
 // The whole chunk.
-[[nodiscard]] std::vector<std::byte> png_mark(Mark mark);
+[[nodiscard]] std::vector<std::byte> png_mark(const Mark& mark);
 
 }  // namespace imgpipe

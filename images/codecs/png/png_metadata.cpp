@@ -1,16 +1,18 @@
-// What a PNG's chunks say beside the picture (PNG specification, 3rd edition, clause 11.3; XMP Specification
-// Part 3): iCCP, eXIf, pHYs, and iTXt of the keyword XML:com.adobe.xmp.
+// The metadata in a PNG's chunks (PNG specification, 3rd edition, clause 11.3; XMP Specification Part 3):
+// iCCP, eXIf, pHYs, iTXt of the keyword XML:com.adobe.xmp, and texts (png_texts.h).
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <limits>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "images/codecs/icc.h"
 #include "images/codecs/metadata/metadata.h"
-#include "images/codecs/png/deflate.h"
-#include "images/codecs/png/inflate.h"
 #include "images/codecs/png/png_chunks.h"
+#include "images/codecs/png/png_texts.h"
 #include "images/codecs/sniff.h"
-#include "images/error.h"
 
 namespace imgpipe {
 namespace {
@@ -18,58 +20,13 @@ namespace {
 using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
-constexpr std::string_view kXmp = "XML:com.adobe.xmp\0"sv;
-
-// A whole zlib stream of at most `most` bytes; nullopt where it is damaged, cut or longer.
-std::optional<std::vector<std::byte>> inflated(Bytes stream, std::size_t most) {
-  constexpr std::size_t kStepBytes = std::size_t{64} << 10;
-  std::vector<std::byte> out;
-  try {
-    ZlibInflater inflater;
-    std::size_t made = 1;
-    while (made > 0 && out.size() <= most) {
-      const std::size_t before = out.size();
-      out.resize(before + kStepBytes);
-      made = inflater.inflate(stream, std::span(out).subspan(before));
-      out.resize(before + made);
-    }
-    if (out.size() > most || !inflater.finished()) return std::nullopt;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::memory) throw;
-    return std::nullopt;
-  }
-  return out;
-}
-
-std::size_t after_zero(Bytes data, std::size_t from) {
-  const auto begin = data.begin() + static_cast<std::ptrdiff_t>(std::min(from, data.size()));
-  const auto zero = std::find(begin, data.end(), std::byte{0});
-  return zero == data.end() ? data.size() : static_cast<std::size_t>(zero - data.begin()) + 1;
-}
-
 // Name, zero, method 0, stream. A byte that is no profile where there is none to be had, so that it is told.
 std::vector<std::byte> profile_of(Bytes data) {
-  const std::size_t method = after_zero(data, 0);
+  const std::size_t method = after_png_string(data, 0);
   std::optional<std::vector<std::byte>> profile;
   if (method + 1 < data.size() && data[method] == std::byte{0})
-    profile = inflated(data.subspan(method + 1), kMostProfileBytes);
+    profile = inflated_png_data(data.subspan(method + 1), kMostProfileBytes);
   return profile && !profile->empty() ? std::move(*profile) : std::vector{std::byte{0}};
-}
-
-// Behind the keyword: whether compressed, method, language, translated keyword, text.
-void take_xmp(Bytes data, FoundMetadata& found) {
-  const std::size_t text = after_zero(data, after_zero(data, kXmp.size() + 2));
-  const std::uint32_t compressed = big_endian(data, kXmp.size(), 1),
-                      method = big_endian(data, kXmp.size() + 1, 1);
-  std::optional<std::vector<std::byte>> packet;
-  const Bytes rest = data.subspan(text);
-  if (compressed == 0 && rest.size() <= kMostXmpBytes) packet.emplace(rest.begin(), rest.end());
-  if (compressed == 1 && method == 0) packet = inflated(rest, kMostXmpBytes);
-  if (packet && !packet->empty()) {
-    found.xmp = std::move(*packet);
-  } else {
-    found.lost.emplace_back("XMP (damaged or too long)");
-  }
 }
 
 std::optional<Resolution> resolution_of(Bytes data) {
@@ -78,27 +35,6 @@ std::optional<Resolution> resolution_of(Bytes data) {
   if (data.size() != 9 || x == 0 || y == 0 || x > kMost || y > kMost || unit > 1) return std::nullopt;
   if (unit == 0) return Resolution{.x = x, .y = y};
   return Resolution{.x = x, .x_of = 100, .y = y, .y_of = 100, .unit = Resolution::Unit::centimetre};
-}
-
-void append_chunk(std::vector<std::byte>& out, std::string_view type, Bytes data) {
-  append_big_endian(out, data.size(), 4);
-  const std::size_t start = out.size();
-  append_text(out, type);
-  out.insert(out.end(), data.begin(), data.end());
-  append_big_endian(out, crc32_of(Bytes(out).subspan(start)), 4);
-}
-
-std::vector<std::byte> profile_data(Bytes profile) {
-  constexpr int kLevel = 6;
-  std::vector<std::byte> data;
-  append_text(data, "ICC profile\0\0"sv);
-  const std::vector<std::byte> head = zlib_header(kLevel);
-  data.insert(data.end(), head.begin(), head.end());
-  StripDeflater deflater(kLevel);
-  const Bytes packed = deflater.compress(profile, true);
-  data.insert(data.end(), packed.begin(), packed.end());
-  append_big_endian(data, adler32_of(profile), 4);
-  return data;
 }
 
 std::vector<std::byte> resolution_data(const Resolution& resolution) {
@@ -114,29 +50,77 @@ std::vector<std::byte> resolution_data(const Resolution& resolution) {
   return data;
 }
 
+// Names a chunk that is not read and says something of the image; empty: it does not.
+std::string unread_chunk(std::string_view type) {
+  // Critical chunks; frames, which the reader counts; chunks of colours; hints for showing the image; the
+  // time of the last change; hints for the writing program alone.
+  constexpr std::array kSilent{"IHDR"sv, "PLTE"sv, "tRNS"sv, "acTL"sv, "fcTL"sv, "fdAT"sv,
+                               "sRGB"sv, "gAMA"sv, "cHRM"sv, "bKGD"sv, "hIST"sv, "sBIT"sv,
+                               "sPLT"sv, "tIME"sv, "iDOT"sv, "vpAg"sv};
+  const auto is_letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
+  if (type == "caBX"sv) return "JUMBF (C2PA)";
+  if (!std::ranges::all_of(type, is_letter) || std::ranges::find(kSilent, type) != kSilent.end()) return "";
+  return std::string(type) + " chunk";
+}
+
+// gAMA and cHRM where they count and are not those of sRGB (clauses 4.3, 11.3.2.1 and 11.3.2.2).
+class ColorChunks {
+ public:
+  void take(std::string_view type, Bytes data) {
+    constexpr std::array kGamma{45'455U};
+    constexpr std::array kPrimaries{31'270U, 32'900U, 64'000U, 33'000U, 30'000U, 60'000U, 15'000U, 6'000U};
+    is_named_ = is_named_ || type == "sRGB"sv || type == "iCCP"sv || type == "cICP"sv;
+    if (type == "gAMA"sv) other_gamma_ = !is_near(data, kGamma);
+    if (type == "cHRM"sv) other_primaries_ = !is_near(data, kPrimaries);
+  }
+  void name(FoundMetadata& found) const {
+    if (other_gamma_ && !is_named_) found.lose("gAMA chunk");
+    if (other_primaries_ && !is_named_) found.lose("cHRM chunk");
+  }
+
+ private:
+  static bool is_near(Bytes data, std::span<const std::uint32_t> values) {
+    constexpr std::int64_t kNear = 1000;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (std::abs(std::int64_t{big_endian(data, 4 * i, 4)} - std::int64_t{values[i]}) > kNear) return false;
+    return true;
+  }
+
+  bool is_named_ = false, other_gamma_ = false, other_primaries_ = false;
+};
+
 }  // namespace
 
 FoundMetadata find_png_metadata(std::span<const std::byte> file) {
   FoundMetadata found;
+  ColorChunks colors;
   bool pixels_begun = false;
+  std::size_t texts = 0;
   for (std::optional<PngChunk> chunk = png_chunk_at(file, 8); chunk;
        chunk = png_chunk_at(file, chunk->end())) {
-    const auto is = [&](const char* type) { return is_png_type(file, *chunk, type); };
+    const std::string_view type(reinterpret_cast<const char*>(file.data()) + chunk->start + 4, 4);
     const Bytes data = chunk->data(file);
-    if (is("IEND")) break;
-    pixels_begun = pixels_begun || is("IDAT");
-    const bool text = is("iTXt") && found.xmp.empty() && stands_at(data, 0, kXmp);
-    const bool exif = is("eXIf") && found.exif.empty();
-    const bool profile = is("iCCP") && !pixels_begun && found.icc.empty();
-    const bool resolution = is("pHYs") && !pixels_begun && !found.resolution;
-    if (!text && !exif && !profile && !resolution) continue;
+    if (type == "IEND"sv) break;
+    pixels_begun = pixels_begun || type == "IDAT"sv;
+    if (type == "IDAT"sv) continue;
     const bool right = has_right_crc(file, *chunk);
-    if (text && right) take_xmp(data, found);
-    if (exif && right) found.exif = data;
-    if (profile) found.icc = right ? profile_of(data) : std::vector{std::byte{0}};
-    if (resolution && right) found.resolution = resolution_of(data);
-    if (!right && (text || exif)) found.lost.emplace_back(text ? "XMP (damaged)" : "EXIF (damaged)");
+    if (is_png_text(type)) {
+      if (++texts > kMostTexts) found.lose("texts after the first " + std::to_string(kMostTexts));
+      if (texts <= kMostTexts) take_png_text(data, type, right, found);
+    } else if (type == "eXIf"sv) {
+      if (!right) found.lose("EXIF (damaged)");
+      if (right && found.exif.empty()) found.exif = data;
+    } else if (type == "iCCP"sv) {
+      if (!pixels_begun && found.icc.empty())
+        found.icc = right ? profile_of(data) : std::vector{std::byte{0}};
+    } else if (type == "pHYs"sv) {
+      if (!pixels_begun && right && !found.resolution) found.resolution = resolution_of(data);
+    } else if (std::string name = unread_chunk(type); right && !name.empty()) {
+      found.lose(std::move(name));
+    }
+    if (right && !pixels_begun) colors.take(type, data);
   }
+  colors.name(found);
   return found;
 }
 
@@ -147,19 +131,13 @@ void add_png_metadata(std::vector<std::byte>& file, const Metadata& metadata) {
 
 std::vector<std::byte> png_metadata_chunks(const Metadata& metadata) {
   std::vector<std::byte> out;
-  if (!metadata.icc.empty()) append_chunk(out, "iCCP", profile_data(metadata.icc));
+  if (!metadata.icc.empty()) append_compressed_png_chunk(out, "iCCP", "ICC profile\0\0"sv, metadata.icc);
   if (metadata.resolution) {
     const std::vector<std::byte> data = resolution_data(*metadata.resolution);
-    if (!data.empty()) append_chunk(out, "pHYs", data);
+    if (!data.empty()) append_png_chunk(out, "pHYs", data);
   }
-  if (!metadata.exif.empty()) append_chunk(out, "eXIf", metadata.exif);
-  if (!metadata.xmp.empty()) {
-    std::vector<std::byte> data;
-    append_text(data, kXmp);
-    append_text(data, "\0\0\0\0"sv);  // not compressed; no language, no translated keyword
-    data.insert(data.end(), metadata.xmp.begin(), metadata.xmp.end());
-    append_chunk(out, "iTXt", data);
-  }
+  if (!metadata.exif.empty()) append_png_chunk(out, "eXIf", metadata.exif);
+  append_png_texts(out, metadata);
   return out;
 }
 

@@ -246,10 +246,8 @@ class PngReader final : public WholeImageReader {
     header_.more_images = facts.images > 1;
     if (facts.profile) header_.profile = compressed_profile_name(*facts.profile);
     if (facts.end == 0 || facts.end == file_.size()) return;
-    const std::string what =
-        following_bytes(file_.size() - facts.end, format_by_content(file_.subspan(facts.end)).has_value());
-    if (state_.strict) throw Error(ErrorKind::input, "PNG: " + what);
-    warnings_.push_back(what);
+    warnings_.push_back(
+        following_bytes(file_.size() - facts.end, format_by_content(file_.subspan(facts.end)).has_value()));
   }
 
   bool try_read_rows(const HostView& rows) {

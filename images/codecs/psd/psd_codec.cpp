@@ -1,8 +1,13 @@
 #include "images/codecs/psd/psd_codec.h"
 
+#include <algorithm>
 #include <string_view>
 
+#include "images/codecs/icc.h"
+#include "images/codecs/metadata/iptc.h"
+#include "images/codecs/psd/psd_header.h"
 #include "images/codecs/sniff.h"
+#include "images/error.h"
 
 namespace imgpipe {
 namespace {
@@ -37,6 +42,27 @@ FileClaim psd_claim(Bytes beginning) {
           .height = big_endian(beginning, 14, 4),
           .bytes_a_pixel = 2 * std::int64_t{big_endian(beginning, 12, 2)},
           .other_bytes = bytes_of_sections(beginning)};
+}
+
+FoundMetadata find_psd_metadata(std::span<const std::byte> file) {
+  constexpr std::uint32_t kExif = 1058, kXmp = 1060;
+  FoundMetadata found;
+  try {
+    const Psd psd = read_psd(file);
+    find_photoshop_metadata(psd.resources, found);
+    for_each_photoshop_resource(psd.resources, [&](std::uint32_t id, Bytes data) {
+      if (id == kExif) found.exif = data;
+      if (id == kXmp && data.size() > kMostXmpBytes) found.lose("XMP (too long)");
+      if (id == kXmp && data.size() <= kMostXmpBytes) found.xmp.assign(data.begin(), data.end());
+    });
+    const Bytes profile = psd.profile.first(std::min(psd.profile.size(), kMostProfileBytes));
+    found.icc.assign(profile.begin(), profile.end());
+    found.resolution = psd.resolution();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::memory) throw;
+    found = {};  // the reader reports it
+  }
+  return found;
 }
 
 }  // namespace imgpipe

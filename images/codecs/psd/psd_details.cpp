@@ -35,13 +35,6 @@ FileDetails describe_psd(Bytes file) {
   details.channels = static_cast<int>(psd.channels);
   details.layout = "channel by channel";
   details.variant = psd.big ? "PSB" : "PSD";
-  constexpr std::uint32_t kOne = 65'536;
-  if (psd.x_resolution > 0 && psd.y_resolution > 0)
-    details.resolution = Resolution{.x = psd.x_resolution,
-                                    .x_of = kOne,
-                                    .y = psd.y_resolution,
-                                    .y_of = kOne,
-                                    .unit = Resolution::Unit::inch};
   return details;
 }
 

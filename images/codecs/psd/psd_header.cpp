@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "images/codecs/metadata/iptc.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -71,32 +72,22 @@ Bytes take_section(Bytes file, std::size_t& at, std::size_t length_bytes) {
 }
 
 // "Image resources section". Damage in it costs no pixel: what cannot be read is passed over.
-void read_resources(Bytes section, Psd& psd) {
+void read_resources(Psd& psd) {
   constexpr std::uint32_t kResolution = 1005;
   constexpr std::uint32_t kProfile = 1039;
   constexpr std::uint32_t kTransparentIndex = 1047;
   constexpr std::uint32_t kVersionInfo = 1057;
-  std::size_t at = 0;
-  while (at + 12 <= section.size() && stands_at(section, at, "8BIM"sv)) {
-    const std::uint32_t id = big_endian(section, at + 4, 2);
-    at += 6 + (big_endian(section, at + 6, 1) + 2) / 2 * 2;  // the name is padded to an even length
-    const std::size_t length = big_endian(section, at, 4);
-    at += 4;
-    if (length > section.size() || at > section.size() - length) return;
-    if (id == kResolution && length >= 16) {
-      psd.x_resolution = big_endian(section, at, 4);
-      psd.y_resolution = big_endian(section, at + 8, 4);
+  for_each_photoshop_resource(psd.resources, [&](std::uint32_t id, Bytes data) {
+    if (id == kResolution && data.size() >= 16) {
+      psd.x_resolution = big_endian(data, 0, 4);
+      psd.y_resolution = big_endian(data, 8, 4);
     }
-    if (id == kProfile) psd.profile = section.subspan(at, length);
-    if (id == kTransparentIndex && length >= 2) {
-      psd.transparent_index = static_cast<int>(big_endian(section, at, 2));
-    }
-    // "hasRealMergedData": without it the composite is white, for want of a better.
-    if (id == kVersionInfo && length >= 5) {
-      psd_require(big_endian(section, at + 4, 1) != 0, "the file holds layers but no composite picture");
-    }
-    at += (length + 1) / 2 * 2;
-  }
+    if (id == kProfile) psd.profile = data;
+    if (id == kTransparentIndex && data.size() >= 2)
+      psd.transparent_index = static_cast<int>(big_endian(data, 0, 2));
+    // "hasRealMergedData": without it Photoshop writes a white composite; some programs write a real one.
+    if (id == kVersionInfo && data.size() >= 5) psd.has_composite = big_endian(data, 4, 1) != 0;
+  });
 }
 
 // "Layer and mask information section": a negative number of layers says that the first channel beyond the
@@ -134,7 +125,8 @@ Psd read_psd(Bytes file) {
   psd.palette = take_section(file, at, 4);
   psd_require(psd.mode != PsdMode::indexed || psd.palette.size() == 768,
               "the palette does not hold 256 colours");
-  read_resources(take_section(file, at, 4), psd);
+  psd.resources = take_section(file, at, 4);
+  read_resources(psd);
   const Bytes layers = take_section(file, at, psd.big ? 8 : 4);
   psd.transparency =
       psd.channels > psd.colors() && psd.mode != PsdMode::indexed && has_transparency(layers, psd.big);

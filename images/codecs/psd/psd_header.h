@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/metadata/metadata.h"
 
 namespace imgpipe {
 
@@ -19,10 +21,12 @@ struct Psd {
   std::uint32_t depth = 8;
   PsdMode mode = PsdMode::rgb;
   bool transparency = false;
+  bool has_composite = true;
   Bytes palette;                                     // indexed: 256 reds, then greens, then blues
   int transparent_index = -1;                        // indexed: of the palette, or none
   std::uint32_t x_resolution = 0, y_resolution = 0;  // pixels per inch times 65,536; 0: not said
   Bytes profile;                                     // ICC
+  Bytes resources;                                   // "Image resources section"
   std::size_t data = 0;                              // behind the compression field
   bool packed = false;
   std::int64_t row_bytes = 0;  // of a channel, unpacked
@@ -30,6 +34,11 @@ struct Psd {
   // Grey for duotone: its inks are not documented, and the specification has it read as grey.
   [[nodiscard]] std::int64_t colors() const {
     return mode == PsdMode::rgb ? 3 : mode == PsdMode::cmyk ? 4 : 1;
+  }
+  [[nodiscard]] std::optional<Resolution> resolution() const {
+    constexpr std::uint32_t kOne = 65'536;
+    if (x_resolution == 0 || y_resolution == 0) return std::nullopt;
+    return Resolution{x_resolution, kOne, y_resolution, kOne, Resolution::Unit::inch};
   }
 };
 

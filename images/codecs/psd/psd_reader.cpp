@@ -11,6 +11,7 @@
 // unblended().
 #include <algorithm>
 #include <array>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -66,6 +67,11 @@ class PsdReader final : public Reader {
  public:
   PsdReader(Bytes file, const DecodeOptions& options)
       : file_(file), lenient_(options.lenient), psd_(read_psd(file)) {
+    constexpr const char* kNoComposite = "the file says that its composite image is a placeholder";
+    if (!psd_.has_composite && !lenient_)
+      throw Error(ErrorKind::input,
+                  std::string("psd: ") + kNoComposite + "; --lenient reads it all the same");
+    if (!psd_.has_composite) warnings_.emplace_back(kNoComposite);
     constexpr std::int64_t kBestRatio = 64;  // PackBits: two bytes give up to 128
     const bool color =
         psd_.mode == PsdMode::rgb || psd_.mode == PsdMode::cmyk || psd_.mode == PsdMode::indexed;

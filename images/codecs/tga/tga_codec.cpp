@@ -1,6 +1,6 @@
 #include "images/codecs/tga/tga_codec.h"
 
-#include <string_view>
+#include <string>
 
 #include "images/codecs/mark.h"
 #include "images/codecs/sniff.h"
@@ -38,8 +38,8 @@ FileClaim tga_claim(Bytes beginning) {
 }
 
 // The image ID behind the header (Truevision TGA 2.0, field 6).
-void add_tga_mark(std::vector<std::byte>& file, Mark mark) {
-  const std::string_view text = mark_text(mark);
+void add_tga_mark(std::vector<std::byte>& file, const Mark& mark) {
+  const std::string text = mark_text(mark);
   file[0] = static_cast<std::byte>(text.size());
   insert_bytes(file, kHeaderBytes, std::as_bytes(std::span(text)));
 }

@@ -15,6 +15,6 @@ namespace imgpipe {
 [[nodiscard]] std::unique_ptr<Reader> open_tga(Bytes file, const DecodeOptions& options);
 [[nodiscard]] std::unique_ptr<Writer> make_tga_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_tga_mark(Bytes beginning);
-void add_tga_mark(std::vector<std::byte>& file, Mark mark);
+void add_tga_mark(std::vector<std::byte>& file, const Mark& mark);
 
 }  // namespace imgpipe

@@ -56,6 +56,20 @@ std::string color_of(const TiffPage& page) {
   return "RGB";
 }
 
+std::string name_of(TiffExtra extra) {
+  switch (extra) {
+    case TiffExtra::unspecified:
+      return "unspecified";
+    case TiffExtra::premultiplied:
+      return "associated alpha";
+    case TiffExtra::straight:
+      return "unassociated alpha";
+    case TiffExtra::not_stated:
+      break;
+  }
+  return "not stated";
+}
+
 std::string layout_of(const TiffPage& page) {
   const std::int64_t chunks = page.across * page.down * page.planes();
   const std::string what = page.tiled ? " tile" : " strip";
@@ -89,6 +103,9 @@ FileDetails describe_tiff(Bytes file) {
   const TiffPage page = read_tiff_page(file, offset, {.lenient = true});
   details.color = color_of(page);
   details.channels = page.samples;
+  for (int i = 0; i < page.samples - page.colors(); ++i)
+    details.extra_channels.push_back(name_of(page.extra(i)));
+  details.bands_needed = page.bands_needed;
   details.compression = name_of(page.compression);
   if (page.predicted) details.compression += ", horizontal differencing";
   details.subsampling = subsampling_of(file, offset, page);

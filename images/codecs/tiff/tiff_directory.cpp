@@ -130,6 +130,13 @@ std::optional<TiffRawField> TiffDirectory::find_raw(TiffTag tag) const {
   return std::nullopt;
 }
 
+std::vector<std::uint16_t> TiffDirectory::tags() const {
+  std::vector<std::uint16_t> tags;
+  for (std::uint64_t i = 0; i < count_; ++i)
+    tags.push_back(static_cast<std::uint16_t>(number(first_ + i * (big_ ? 20 : 12), 2)));
+  return tags;
+}
+
 std::uint64_t TiffDirectory::next() const {
   const std::uint64_t at = first_ + count_ * (big_ ? 20 : 12);
   const std::size_t bytes = big_ ? 8 : 4;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "images/codecs/codec_parts.h"
 
@@ -49,6 +50,8 @@ enum class TiffTag : std::uint16_t {
   pixel_scale = 33550,  // GeoTIFF
   tie_points = 33922,
   transformation = 34264,
+  iptc = 33723,
+  photoshop = 34377,
   exif = 34665,
   profile = 34675,
   geo_keys = 34735,
@@ -113,6 +116,8 @@ class TiffDirectory {
   // The first field of this tag; nullopt where there is none, its type is none of TIFF 6.0, or its values do
   // not lie in the file.
   [[nodiscard]] std::optional<TiffRawField> find_raw(TiffTag tag) const;
+  // Of all fields, in the order of the file.
+  [[nodiscard]] std::vector<std::uint16_t> tags() const;
   // Of the following directory; 0: there is none. Throws Error(input) where it is cut off.
   [[nodiscard]] std::uint64_t next() const;
 

@@ -4,11 +4,13 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "images/codecs/icc.h"
 #include "images/codecs/metadata/exif_block.h"
+#include "images/codecs/metadata/iptc.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -16,6 +18,50 @@ namespace imgpipe {
 namespace {
 
 constexpr std::uint16_t kAscii = 2, kU16 = 3, kU32 = 4, kRational = 5, kDouble = 12;
+
+// Fields by name; without one, those that are read, or that say how pixels are stored.
+struct OtherField {
+  std::uint16_t tag;
+  std::string_view name;
+};
+constexpr std::array<OtherField, 38> kOtherFields{{{269, "DocumentName"},
+                                                   {285, "PageName"},
+                                                   {33'628, "MetaMorph metadata"},
+                                                   {34'118, "Zeiss SEM metadata"},
+                                                   {34'412, "Zeiss LSM metadata"},
+                                                   {34'680, "FEI SEM metadata"},
+                                                   {34'682, "FEI Titan metadata"},
+                                                   {33'560, "Olympus SIS metadata"},
+                                                   {37'724, "Photoshop layers"},
+                                                   {42'112, "GDAL metadata"},
+                                                   {42'113, "GDAL NoData"},
+                                                   {50'838, "ImageJ metadata"},
+                                                   {50'839, "ImageJ metadata"},
+                                                   {51'123, "Micro-Manager metadata"},
+                                                   {32'781, "ImageID"},
+                                                   {32'932, "Wang annotation"},
+                                                   {33'432, ""},
+                                                   {32'995, ""},
+                                                   {32'996, ""},
+                                                   {32'997, ""},
+                                                   {32'998, ""},
+                                                   {33'421, ""},
+                                                   {33'422, ""},
+                                                   {33'550, ""},
+                                                   {33'723, ""},
+                                                   {33'922, ""},
+                                                   {34'264, ""},
+                                                   {34'377, ""},
+                                                   {34'665, ""},
+                                                   {34'675, ""},
+                                                   {34'735, ""},
+                                                   {34'736, ""},
+                                                   {34'737, ""},
+                                                   {34'853, ""},
+                                                   {37'439, ""},
+                                                   {50'341, ""},
+                                                   {50'831, ""},
+                                                   {59'932, ""}}};
 
 class Finding {
  public:
@@ -32,6 +78,8 @@ class Finding {
     take_exif();
     take_field(TiffTag::description, kAscii, 1);
     take_geography();
+    take_iptc();
+    name_others();
   }
 
  private:
@@ -54,6 +102,38 @@ class Finding {
       found_.exif_in_file = true;
     } else if (directory_.find_raw(TiffTag::exif) || directory_.find_raw(TiffTag::gps)) {
       found_.lost.emplace_back("EXIF (of a BigTIFF)");
+    }
+  }
+
+  // The field of its own, or among Photoshop's resources. As numbers of 32 bits it may have been written in
+  // the file's byte order.
+  void take_iptc() {
+    if (const std::optional<TiffRawField> field = directory_.find_raw(TiffTag::iptc)) {
+      std::vector<std::byte> iptc;
+      take_bytes(TiffTag::iptc, kMostIptcBytes, iptc, "IPTC (too long)");
+      const bool swapped = field->type == kU32 && iptc.size() % 4 == 0 && !stands_at(iptc, 0, "\x1C") &&
+                           stands_at(iptc, 3, "\x1C");
+      for (std::size_t at = 0; swapped && at < iptc.size(); at += 4)
+        std::reverse(iptc.begin() + static_cast<std::ptrdiff_t>(at),
+                     iptc.begin() + static_cast<std::ptrdiff_t>(at + 4));
+      found_.iptc = std::move(iptc);
+    }
+    if (const auto field = directory_.find_raw(TiffTag::photoshop))
+      find_photoshop_metadata(field->bytes, found_);
+  }
+
+  // Fields that say something of the image and are not read. Private ones begin at 32768.
+  void name_others() {
+    for (const std::uint16_t tag : directory_.tags()) {
+      const auto known = std::ranges::find(kOtherFields, tag, &OtherField::tag);
+      const bool dng = tag >= 50'706 && tag < 51'123;
+      if (known != kOtherFields.end()) {
+        if (!known->name.empty()) found_.lose(std::string(known->name));
+      } else if (tag >= 32'768 && !dng) {
+        found_.lose("TIFF field " + std::to_string(tag));
+      } else if (tag == static_cast<std::uint16_t>(TiffTag::dng_version)) {
+        found_.lose("DNG fields");
+      }
     }
   }
 
@@ -151,6 +231,17 @@ std::optional<Resolution> tiff_resolution(const TiffDirectory& directory, bool b
   return made;
 }
 
+std::optional<Resolution> exif_resolution(std::span<const std::byte> exif) {
+  if (!is_tiff(exif)) return std::nullopt;
+  try {
+    const std::optional<std::uint64_t> offset = tiff_directory_offset(exif, 0);
+    return offset ? tiff_resolution(TiffDirectory(exif, *offset), is_big_endian_tiff(exif)) : std::nullopt;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::memory) throw;
+    return std::nullopt;
+  }
+}
+
 FoundMetadata find_tiff_metadata(std::span<const std::byte> file) {
   FoundMetadata found;
   try {
@@ -166,6 +257,13 @@ void add_tiff_metadata(TiffFields& fields, const Metadata& metadata, bool big) {
   constexpr std::uint16_t kByte = 1, kUndefined = 7;
   if (!metadata.icc.empty()) fields.add_raw(TiffTag::profile, kUndefined, metadata.icc.size(), metadata.icc);
   if (!metadata.xmp.empty()) fields.add_raw(TiffTag::xmp, kByte, metadata.xmp.size(), metadata.xmp);
+  if (!metadata.iptc.empty()) {
+    // Of 32-bit numbers, as Photoshop writes it: libtiff 4.5 reads no other type.
+    std::vector<std::byte> iptc = metadata.iptc;
+    iptc.resize((iptc.size() + 3) / 4 * 4);
+    const std::size_t count = iptc.size() / 4;
+    fields.add_raw(TiffTag::iptc, kU32, count, std::move(iptc));
+  }
   for (const TiffMetadataField& field : metadata.fields)
     fields.add_raw(static_cast<TiffTag>(field.tag), field.type, field.count, field.data);
   if (metadata.exif.empty()) return fields.sort();

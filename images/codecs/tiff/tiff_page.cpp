@@ -1,6 +1,8 @@
 #include "images/codecs/tiff/tiff_page.h"
 
+#include <array>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "images/codecs/tiff/tiff_pages.h"
@@ -96,6 +98,57 @@ TiffColor color_of(std::uint64_t photometric) {
   }
 }
 
+std::string band_list(int samples) {
+  return samples < 3 ? "1" : "1,2,3";
+}
+
+// What DecodeOptions::bands chooses, as it is stored: one sample as grey, three as RGB.
+void choose_bands(std::span<const int> bands, TiffPage& page) {
+  page.shown = bands.size() == 3                        ? TiffColor::rgb
+               : page.color == TiffColor::white_is_zero ? TiffColor::white_is_zero
+                                                        : TiffColor::black_is_zero;
+  page.alpha = TiffAlpha::none;
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    if (bands[i] < 1 || bands[i] > page.samples)
+      fail("--bands: band " + std::to_string(bands[i]) + " does not exist; the image has " +
+           std::to_string(page.samples));
+    page.source.at(i) = static_cast<std::uint8_t>(bands[i] - 1);
+  }
+}
+
+// No sample is dropped unless the user says so, and none becomes alpha unless the file says so.
+void read_extra_samples(const Fields& fields, const DecodeOptions& options, TiffPage& page) {
+  page.shown = page.color;
+  const int extras = page.samples - page.colors();
+  if (const std::optional<TiffValues> field = fields.find(TiffTag::extra_samples); field && extras > 0)
+    page.extra_samples = *field;
+  if (!options.bands.empty()) return choose_bands(options.bands, page);
+  if (extras == 0) return;
+  switch (page.extra(0)) {
+    case TiffExtra::premultiplied:
+      page.alpha = TiffAlpha::premultiplied;
+      break;
+    case TiffExtra::straight:
+      page.alpha = TiffAlpha::straight;
+      break;
+    case TiffExtra::not_stated:  // many writers leave the field out of RGBA
+      page.alpha = extras == 1 ? TiffAlpha::straight : TiffAlpha::none;
+      break;
+    case TiffExtra::unspecified:
+      break;
+  }
+  int named_alpha = 0;
+  for (int i = 0; i < extras; ++i)
+    named_alpha += page.extra(i) == TiffExtra::straight || page.extra(i) == TiffExtra::premultiplied ? 1 : 0;
+  const int unused = extras - (page.alpha == TiffAlpha::none ? 0 : 1);
+  if (unused == 0) return;
+  if (page.color == TiffColor::black_is_zero && page.samples == 3 && named_alpha == 0)
+    return choose_bands(std::array{1, 2, 3}, page);
+  page.bands_needed = std::to_string(unused) + " of the image's " + std::to_string(page.samples) +
+                      " bands cannot be preserved; choose one or three, such as --bands " +
+                      band_list(page.samples) + ", or leave them out with --bands color";
+}
+
 void read_color(const Fields& fields, bool lenient, TiffPage& page) {
   const std::optional<TiffValues> photometric = fields.find(TiffTag::photometric);
   require(lenient || photometric.has_value(), "it does not say what its colours are");
@@ -112,12 +165,6 @@ void read_color(const Fields& fields, bool lenient, TiffPage& page) {
     require(map->size() == 3 * (std::size_t{1} << page.bits), "the palette does not fit its bits");
     page.color_map = *map;
   }
-  if (page.samples == page.colors()) return;
-  const std::optional<TiffValues> extra = fields.find(TiffTag::extra_samples);
-  // Many writers leave it out of RGBA: then the fourth sample is alpha.
-  const std::uint64_t kind = extra ? (*extra)[0] : page.samples == page.colors() + 1 ? 2 : 0;
-  if (page.color == TiffColor::palette) return;
-  page.alpha = kind == 1 ? TiffAlpha::premultiplied : kind == 2 ? TiffAlpha::straight : TiffAlpha::none;
 }
 
 TiffCompression compression_of(std::uint64_t value) {
@@ -216,8 +263,13 @@ void read_cells(const Fields& fields, TiffPage& page) {
 }
 
 void read_chunks(const Fields& fields, Bytes file, bool lenient, TiffPage& page) {
-  const auto offsets = fields.find(page.tiled ? TiffTag::tile_offsets : TiffTag::strip_offsets);
-  const auto counts = fields.find(page.tiled ? TiffTag::tile_counts : TiffTag::strip_counts);
+  // Some writers put those of tiles into the fields of strips; libtiff reads them, too.
+  const auto find = [&](TiffTag of_tiles, TiffTag of_strips) {
+    const auto values = page.tiled ? fields.find(of_tiles) : std::nullopt;
+    return values ? values : fields.find(of_strips);
+  };
+  const auto offsets = find(TiffTag::tile_offsets, TiffTag::strip_offsets);
+  const auto counts = find(TiffTag::tile_counts, TiffTag::strip_counts);
   require(offsets && counts, "it does not say where its pixels are");
   page.offsets = *offsets;
   page.counts = *counts;
@@ -255,6 +307,12 @@ std::int64_t best_ratio(TiffCompression compression) {
 
 }  // namespace
 
+TiffExtra TiffPage::extra(int number) const {
+  if (static_cast<std::size_t>(number) >= extra_samples.size()) return TiffExtra::not_stated;
+  const std::uint64_t value = extra_samples[static_cast<std::size_t>(number)];
+  return value == 1 ? TiffExtra::premultiplied : value == 2 ? TiffExtra::straight : TiffExtra::unspecified;
+}
+
 TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& options) {
   const TiffDirectory directory(file, offset);
   const Fields fields(directory, options.lenient);
@@ -269,6 +327,7 @@ TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& o
           "raw photographs are not supported");
   read_samples(fields, page);
   read_color(fields, options.lenient, page);
+  read_extra_samples(fields, options, page);
   read_compression(fields, page);
   read_cells(fields, page);
   const std::int64_t row_bytes = (page.width * page.samples_in_chunk() * page.bits + 7) / 8;

@@ -1,8 +1,10 @@
 // One image of a TIFF file, as its directory describes it: judged, so that everything behind can rely on it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/tiff/tiff_directory.h"
@@ -34,14 +36,23 @@ enum class TiffColor : std::uint16_t {
 
 enum class TiffAlpha { none, straight, premultiplied };
 
+// What ExtraSamples says of a sample after the colours.
+enum class TiffExtra { unspecified, premultiplied, straight, not_stated };
+
 // A chunk is a strip or a tile. A cell is a place for one in the image: with separate planes it has a chunk
 // of every sample, else one.
 struct TiffPage {
   std::int64_t width = 0, height = 0;
   int bits = 1;     // of a sample
-  int samples = 1;  // of a pixel, those that are passed over too
+  int samples = 1;  // of a pixel
   TiffColor color = TiffColor::black_is_zero;
-  TiffAlpha alpha = TiffAlpha::none;  // of the first sample behind the colours
+  TiffValues extra_samples;  // the field
+  // What the rows are made of: `shown` is `color`, or grey or RGB of samples that were chosen. `source`: the
+  // samples of its colours, then alpha.
+  TiffColor shown = TiffColor::black_is_zero;
+  TiffAlpha alpha = TiffAlpha::none;
+  std::array<std::uint8_t, 5> source{0, 1, 2, 3, 4};
+  std::string bands_needed;  // why the image has to be refused without --bands; empty: it has not
   TiffCompression compression = TiffCompression::none;
   bool separate = false;   // each sample has its own chunks
   bool predicted = false;  // horizontal differencing
@@ -58,9 +69,12 @@ struct TiffPage {
   Orientation orientation = Orientation::upright;
   bool more_pages = false;
 
-  [[nodiscard]] int colors() const {
+  [[nodiscard]] static int colors_of(TiffColor color) {
     return color == TiffColor::rgb || color == TiffColor::ycbcr ? 3 : color == TiffColor::cmyk ? 4 : 1;
   }
+  [[nodiscard]] int colors() const { return colors_of(color); }
+  // Of the samples after the colours, from 0.
+  [[nodiscard]] TiffExtra extra(int number) const;
   [[nodiscard]] int planes() const { return separate ? samples : 1; }
   [[nodiscard]] int samples_in_chunk() const { return separate ? 1 : samples; }
   // Of one row of a chunk, and of a chunk, unpacked.

@@ -37,6 +37,7 @@ class TiffPages final : public Pages {
   }
 
   [[nodiscard]] std::int64_t reduced() const override { return reduced_; }
+  [[nodiscard]] std::int64_t masks() const override { return masks_; }
 
   [[nodiscard]] std::vector<std::byte> page(std::int64_t index, Part part) const override {
     TiffPageCut cut{.part = part, .most_bytes = most_bytes_};
@@ -55,13 +56,19 @@ class TiffPages final : public Pages {
     while (offset != 0) {
       const std::string page = std::to_string(offsets_.size() + 1);
       try {
-        if (static_cast<std::int64_t>(offsets_.size()) == kMostTiffPages)
+        if (static_cast<std::int64_t>(seen.size()) == kMostTiffPages)
           throw Error(ErrorKind::input, "TIFF: more than " + std::to_string(kMostTiffPages) + " pages");
         if (!seen.insert(offset).second)
           throw Error(ErrorKind::input, "TIFF: its directories go round in a circle");
         const TiffPlacedDirectory directory = read_tiff_directory(file_, layout_, offset);
-        offsets_.push_back(offset);
-        if ((number(directory, TiffTag::subfile, 0) & 1) != 0) ++reduced_;
+        constexpr std::uint64_t kReduced = 1, kMask = 4;
+        const std::uint64_t kind = number(directory, TiffTag::subfile, 0);
+        if ((kind & kMask) != 0 && !offsets_.empty()) {
+          ++masks_;
+        } else {
+          offsets_.push_back(offset);
+          if ((kind & kReduced) != 0) ++reduced_;
+        }
         offset = directory.next;
       } catch (const Error& error) {
         if (!lenient_ || offsets_.empty() || error.kind() != ErrorKind::input)
@@ -138,6 +145,7 @@ class TiffPages final : public Pages {
   TiffLayout layout_;
   std::vector<std::uint64_t> offsets_;  // of directories
   std::int64_t reduced_ = 0;            // of them
+  std::int64_t masks_ = 0;
   // Of ImageJ's stacks.
   std::int64_t images_ = 1;
   std::uint64_t image_bytes_ = 0;

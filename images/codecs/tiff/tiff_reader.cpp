@@ -53,9 +53,11 @@ class TiffReader final : public Reader {
         memory_(options.memory),
         page_(read_tiff_page(file, directory, options)),
         rows_(page_, tiff_shape(page_, options.most_bits)) {
+    if (!page_.bands_needed.empty() && !options.colors_only)
+      throw Error(ErrorKind::input, "TIFF: " + page_.bands_needed);
     header_.format = Format::tiff;
     header_.shape = tiff_shape(page_, options.most_bits);
-    header_.bits_per_sample = page_.color == TiffColor::palette ? 8 : page_.bits;
+    header_.bits_per_sample = page_.shown == TiffColor::palette ? 8 : page_.bits;
     header_.orientation = page_.orientation;
     header_.more_images = page_.more_pages;
     if (!page_.profile.empty()) header_.profile = profile_name(page_.profile);

@@ -27,19 +27,20 @@ T straight(T value, T alpha) {
 }  // namespace
 
 Shape tiff_shape(const TiffPage& page, int most_bits) {
-  const bool color = page.color != TiffColor::white_is_zero && page.color != TiffColor::black_is_zero;
+  const bool color = page.shown != TiffColor::white_is_zero && page.shown != TiffColor::black_is_zero;
   return {page.width, page.height, (color ? 3 : 1) + (page.alpha != TiffAlpha::none ? 1 : 0),
           most_bits > 8 && page.bits > 8 ? SampleType::u16 : SampleType::u8};
 }
 
 TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shape) {
-  const bool in_order = page.color == TiffColor::black_is_zero || page.color == TiffColor::rgb ||
-                        page.color == TiffColor::ycbcr;
+  bool in_order = page.shown == TiffColor::black_is_zero || page.shown == TiffColor::rgb ||
+                  page.shown == TiffColor::ycbcr;
+  for (std::size_t i = 0; i < page.source.size(); ++i) in_order = in_order && page.source[i] == i;
   plain_ = in_order && page.samples == shape.channels && !page.separate &&
            page.alpha != TiffAlpha::premultiplied && page.bits == 8 * sample_bytes(shape.sample);
   constexpr bool kBigEndian = std::endian::native == std::endian::big;
   swapped_ = page.bits == 16 && page.big_endian != kBigEndian;
-  if (page.color != TiffColor::palette) return;
+  if (page.shown != TiffColor::palette) return;
   // Some writers fill the map with 8 bits: then no value is above 255.
   const std::size_t colors = std::size_t{1} << page.bits;
   bool is_wide = false;
@@ -103,14 +104,15 @@ template <class T>
 void TiffRows::convert_to(const std::uint16_t* line, std::int64_t pixels, T* out) const {
   constexpr auto kMost = static_cast<T>(max_sample(sample_type_of<T>));
   const int channels = shape_.channels;
-  const int colors = page_.colors();
+  const int colors = TiffPage::colors_of(page_.shown);
+  const std::array<std::uint8_t, 5> source = page_.source;
   for (std::int64_t x = 0; x < pixels; ++x, line += page_.samples, out += channels) {
-    switch (page_.color) {
+    switch (page_.shown) {
       case TiffColor::palette:
         for (int c = 0; c < 3; ++c) out[c] = palette_[line[0]][static_cast<std::size_t>(c)];
         break;
       case TiffColor::white_is_zero:
-        out[0] = static_cast<T>(kMost - scaled<T>(line[0]));
+        out[0] = static_cast<T>(kMost - scaled<T>(line[source[0]]));
         break;
       case TiffColor::cmyk:
         for (int c = 0; c < 3; ++c) {
@@ -119,10 +121,10 @@ void TiffRows::convert_to(const std::uint16_t* line, std::int64_t pixels, T* out
         }
         break;
       default:
-        for (int c = 0; c < colors; ++c) out[c] = scaled<T>(line[c]);
+        for (int c = 0; c < colors; ++c) out[c] = scaled<T>(line[source[static_cast<std::size_t>(c)]]);
     }
     if (page_.alpha == TiffAlpha::none) continue;
-    const T alpha = scaled<T>(line[colors]);
+    const T alpha = scaled<T>(line[source[static_cast<std::size_t>(colors)]]);
     out[channels - 1] = alpha;
     if (page_.alpha != TiffAlpha::premultiplied) continue;
     for (int c = 0; c < channels - 1; ++c) out[c] = straight(out[c], alpha);

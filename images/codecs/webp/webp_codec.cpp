@@ -51,9 +51,9 @@ void append_riff_number(std::vector<std::byte>& out, std::size_t value, int coun
   for (int i = 0; i < count; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
 
-std::vector<std::byte> webp_mark(Mark mark) {
+std::vector<std::byte> webp_mark(const Mark& mark) {
   std::vector<std::byte> chunk;
-  const std::string_view text = mark_text(mark);
+  const std::string text = mark_text(mark);
   if (text.empty()) return chunk;
   append_text(chunk, kMarkChunk);
   append_riff_number(chunk, text.size(), 4);

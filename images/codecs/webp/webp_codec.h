@@ -21,7 +21,7 @@ namespace imgpipe {
 
 // A chunk of our own with the mark; empty for Mark::none. It stands between VP8X and the picture, where
 // every reader passes over what it does not know (RFC 9649, section 2.7.1.6).
-[[nodiscard]] std::vector<std::byte> webp_mark(Mark mark);
+[[nodiscard]] std::vector<std::byte> webp_mark(const Mark& mark);
 
 // The last `count` bytes of a number, the lowest first.
 void append_riff_number(std::vector<std::byte>& out, std::size_t value, int count);

@@ -135,18 +135,18 @@ WebpPicture read_frame(const Chunk& frame, const WebpContents& contents) {
   return picture;
 }
 
-// What the RIFF header says is there, and is; the faults say where that is not the file.
-Bytes riff_payload(Bytes file, std::vector<std::string>& faults) {
+// The part of the file that the RIFF header claims, as far as it is there.
+Bytes riff_payload(Bytes file, WebpContents& contents) {
   require(file.size() >= kRiffHeader + kChunkHeader, "the header is truncated");
   const std::size_t said = kChunkHeader + std::size_t{little_endian(file, 4, 4)};
   require(said >= kRiffHeader + kChunkHeader, "the size in its header is too small");
   if (said > file.size()) {
-    faults.emplace_back("the file is truncated");
+    contents.faults.emplace_back("the file is truncated");
     return file.subspan(kRiffHeader);
   }
   const std::size_t end = std::min(file.size(), said + (said & 1));
   if (end < file.size())
-    faults.push_back(following_bytes(file.size() - end, format_by_content(file.subspan(end)).has_value()));
+    contents.following = following_bytes(file.size() - end, format_by_content(file.subspan(end)).has_value());
   return file.subspan(kRiffHeader, said - kRiffHeader);
 }
 
@@ -207,7 +207,7 @@ class ExtendedChunks {
 
 WebpContents read_webp_contents(Bytes file) {
   WebpContents contents;
-  Bytes rest = riff_payload(file, contents.faults);
+  Bytes rest = riff_payload(file, contents);
   const bool truncated = file.size() < kChunkHeader + std::size_t{little_endian(file, 4, 4)};
   std::optional<Chunk> chunk = next_chunk(rest);
   std::optional<ExtendedChunks> extended;

@@ -25,9 +25,10 @@ struct WebpContents {
   WebpPicture picture;
   bool more_pictures = false;  // an animation's further frames
   Bytes exif, profile;         // empty: none
-  // What is wrong where the first picture has its header all the same: the file is cut, a chunk behind
-  // the picture is, or bytes follow.
+  // What is wrong where the first picture has its header all the same: the file is cut, or a chunk behind
+  // the picture is.
   std::vector<std::string> faults;
+  std::string following;  // of bytes after the image; empty: none
 
   [[nodiscard]] bool picture_covers() const { return picture.width == width && picture.height == height; }
 };

@@ -1,11 +1,14 @@
 // What a WebP's chunks say beside the picture: ICCP, EXIF and XMP (RFC 9649, section 2.7), where VP8X
 // announces them.
 #include <algorithm>
+#include <array>
+#include <string>
 #include <string_view>
 
 #include "images/codecs/icc.h"
 #include "images/codecs/metadata/metadata.h"
 #include "images/codecs/sniff.h"
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
@@ -19,10 +22,16 @@ Bytes without_identifier(Bytes exif) {
   return exif.subspan(stands_at(exif, 0, kIdentifier) ? kIdentifier.size() : 0);
 }
 
+std::string unread_chunk(std::string_view name) {
+  return name == "C2PA"sv ? "JUMBF (C2PA)" : printable(name) + " chunk";
+}
+
 }  // namespace
 
 FoundMetadata find_webp_metadata(std::span<const std::byte> file) {
   constexpr std::uint32_t kXmpFlag = 0x04, kExifFlag = 0x08, kProfileFlag = 0x20;
+  constexpr std::array kRead{"VP8X"sv, "VP8 "sv, "VP8L"sv, "ALPH"sv, "ANIM"sv,
+                             "ANMF"sv, "ICCP"sv, "EXIF"sv, "XMP "sv, "IMGP"sv};
   FoundMetadata found;
   if (!stands_at(file, 12, "VP8X"sv)) return found;
   const std::uint32_t flags = little_endian(file, 20, 1);
@@ -41,9 +50,11 @@ FoundMetadata find_webp_metadata(std::span<const std::byte> file) {
       if (size <= kMostXmpBytes) {
         found.xmp.assign(data.begin(), data.end());
       } else {
-        found.lost.emplace_back("XMP (too long)");
+        found.lose("XMP (too long)");
       }
     }
+    const std::string_view name(reinterpret_cast<const char*>(file.data()) + at, 4);
+    if (std::ranges::find(kRead, name) == kRead.end()) found.lose(unread_chunk(name));
     at += 8 + size + (size & 1);
   }
   return found;

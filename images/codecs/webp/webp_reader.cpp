@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <sys/mman.h>
 #include <webp/decode.h>
@@ -109,7 +110,8 @@ class WebpReader final : public WholeImageReader {
     if (!contents.profile.empty())
       header_.profile =
           profile_name(contents.profile.first(std::min(contents.profile.size(), kMostProfileBytes)));
-    for (std::string& fault : contents.faults) damage(fault);
+    for (const std::string& fault : contents.faults) damage(fault);
+    if (!contents.following.empty()) warnings_.push_back(std::move(contents.following));
     picture_bytes_ = picture_bytes(picture_);
   }
 
@@ -164,7 +166,7 @@ class WebpReader final : public WholeImageReader {
   // What costs pixels or may, unless it has been told before.
   void damage(const std::string& what) {
     if (!lenient_) throw Error(ErrorKind::input, "WebP: " + what);
-    if (warnings_.empty()) warnings_.push_back("damaged WebP: " + what);
+    if (!std::exchange(damaged_, true)) warnings_.push_back("damaged WebP: " + what);
   }
 
   // --lenient: the rows that can be made, the rest mid-grey.
@@ -181,6 +183,7 @@ class WebpReader final : public WholeImageReader {
   }
 
   bool lenient_;
+  bool damaged_ = false;
   bool covers_ = true;
   WebpPicture picture_;
   std::int64_t picture_bytes_ = 0;

@@ -34,7 +34,7 @@ class Chunks {
   }
 
   // The whole file with our mark and metadata in it.
-  [[nodiscard]] EncodedFile finish(Shape shape, Mark mark, const Metadata& metadata) {
+  [[nodiscard]] EncodedFile finish(Shape shape, const Mark& mark, const Metadata& metadata) {
     constexpr std::uint32_t kXmpFlag = 0x04, kExifFlag = 0x08, kProfileFlag = 0x20;
     std::vector<std::byte> front = webp_mark(mark), back;
     append_chunk(front, "ICCP", metadata.icc);

@@ -1,0 +1,106 @@
+#include "images/codecs/metadata/iptc.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "images/codecs/sniff.h"
+#include "images/error.h"
+
+namespace imgpipe {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr std::uint32_t kIptc = 1028;
+
+// "8BIM", and the signatures of other programs that write the same structure.
+bool begins_resource(Bytes block, std::size_t at) {
+  constexpr std::array<std::string_view, 5> kSignatures{"8BIM", "PHUT", "DCSR", "AgHg", "MeSa"};
+  return std::ranges::any_of(kSignatures, [&](std::string_view name) { return stands_at(block, at, name); });
+}
+
+// The name of what a resource says of the image; empty: nothing, a setting of the editor or a copy of
+// metadata that is stored elsewhere.
+std::string_view name_of(std::uint32_t id, Bytes data) {
+  constexpr std::uint32_t kThumbnail4 = 1033, kCopyrightFlag = 1034, kUrl = 1035, kThumbnail = 1036;
+  if (id >= 2000 && id <= 2998) return "Photoshop paths";
+  if (id == kThumbnail4 || id == kThumbnail) return "Photoshop thumbnail";
+  const bool set = std::ranges::any_of(data, [](std::byte byte) { return byte != std::byte{0}; });
+  if (id == kCopyrightFlag && set) return "Photoshop copyright flag";
+  if (id == kUrl && set) return "Photoshop URL";
+  return "";
+}
+
+[[noreturn]] void fail(const char* reason) {
+  throw Error(ErrorKind::input, std::string("damaged: ") + reason);
+}
+
+}  // namespace
+
+bool for_each_photoshop_resource(std::span<const std::byte> block,
+                                 const std::function<void(std::uint32_t, std::span<const std::byte>)>& use) {
+  std::size_t at = 0;
+  while (begins_resource(block, at)) {
+    const std::uint32_t id = big_endian(block, at + 4, 2);
+    at += 6 + (big_endian(block, at + 6, 1) + 2) / 2 * 2;  // the name is padded to an even length
+    const std::size_t length = big_endian(block, at, 4);
+    at += 4;
+    if (at > block.size() || length > block.size() - at) return false;
+    use(id, block.subspan(at, length));
+    at += length;
+    // Some writers leave out the byte of padding.
+    if (length % 2 != 0 && !begins_resource(block, at)) ++at;
+  }
+  return std::ranges::all_of(block.subspan(std::min(at, block.size())),
+                             [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+void find_photoshop_metadata(std::span<const std::byte> block, FoundMetadata& found) {
+  const bool whole = for_each_photoshop_resource(block, [&](std::uint32_t id, Bytes data) {
+    if (id != kIptc) {
+      if (const std::string_view name = name_of(id, data); !name.empty()) found.lose(std::string(name));
+    } else if (data.size() > kMostIptcBytes) {
+      found.lose("IPTC (too long)");
+    } else if (found.iptc.empty()) {
+      found.iptc.assign(data.begin(), data.end());
+    }
+  });
+  if (!whole)
+    found.lose(found.iptc.empty() ? "IPTC and Photoshop resources (damaged)"
+                                  : "Photoshop resources (damaged)");
+}
+
+std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets) {
+  constexpr std::size_t kHeadBytes = 5, kMostLengthBytes = 4;
+  std::size_t at = 0;
+  while (at < datasets.size() && datasets[at] == std::byte{0x1C}) {
+    if (datasets.size() - at < kHeadBytes) fail("a dataset is cut off");
+    std::size_t length = big_endian(datasets, at + 3, 2);
+    std::size_t head = kHeadBytes;
+    if (length >= 0x8000) {  // an extended dataset: the length of its length
+      const std::size_t length_bytes = length & 0x7FFF;
+      if (length_bytes == 0 || length_bytes > kMostLengthBytes) fail("a dataset without a length");
+      length = big_endian(datasets, at + head, length_bytes);
+      head += length_bytes;
+    }
+    if (head > datasets.size() - at || length > datasets.size() - at - head) fail("a dataset is cut off");
+    at += head + length;
+  }
+  if (at == 0) fail("no dataset");
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  if (!std::ranges::all_of(datasets.subspan(at), is_zero)) fail("other bytes among the datasets");
+  return datasets.first(at);
+}
+
+std::vector<std::byte> iptc_resource(std::span<const std::byte> datasets) {
+  using namespace std::string_view_literals;
+  std::vector<std::byte> resource;
+  append_text(resource, "8BIM\x04\x04\0\0"sv);  // without a name
+  append_big_endian(resource, datasets.size(), 4);
+  resource.insert(resource.end(), datasets.begin(), datasets.end());
+  if (datasets.size() % 2 != 0) resource.push_back(std::byte{0});
+  return resource;
+}
+
+}  // namespace imgpipe

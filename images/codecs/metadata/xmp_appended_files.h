@@ -1,0 +1,19 @@
+// XMP properties that announce files appended to a JPEG: the gain map of an HDR image (Adobe Gain Map 1.0,
+// Ultra HDR Image Format 1.1), the video of a motion photo (Motion Photo Format 1.0), depth maps. A file made
+// from the image alone has none of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace imgpipe {
+
+// Names in FoundMetadata::lost.
+inline constexpr const char* kGainMapName = "HDR gain map";
+
+// Removes these properties from a packet in which elements nest, and leaves all other bytes. Returns what
+// they announced: "HDR gain map", "motion photo video", "appended images". Throws Error(input) where they
+// cannot be told from other properties.
+std::vector<std::string> remove_appended_files(std::string& packet);
+
+}  // namespace imgpipe

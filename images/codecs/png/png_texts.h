@@ -1,0 +1,31 @@
+// The texts of a PNG: tEXt, zTXt, iTXt (PNG specification, 3rd edition, clause 11.3.3), among them XMP (XMP
+// Specification Part 3) and IPTC as ImageMagick and ExifTool write it, in hexadecimal digits.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "images/codecs/metadata/metadata.h"
+
+namespace imgpipe {
+
+[[nodiscard]] bool is_png_text(std::string_view type);
+// Takes the data of a chunk of such a type; `right`: its CRC is.
+void take_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found);
+// XMP, IPTC and texts.
+void append_png_texts(std::vector<std::byte>& out, const Metadata& metadata);
+
+// Offset just past the zero at or after `from`, or the data's end.
+[[nodiscard]] std::size_t after_png_string(std::span<const std::byte> data, std::size_t from);
+// A whole zlib stream of at most `most` bytes; nullopt where it is damaged, cut or longer.
+[[nodiscard]] std::optional<std::vector<std::byte>> inflated_png_data(std::span<const std::byte> stream,
+                                                                      std::size_t most);
+void append_png_chunk(std::vector<std::byte>& out, std::string_view type, std::span<const std::byte> data);
+// `head`, then `bytes` as a zlib stream.
+void append_compressed_png_chunk(std::vector<std::byte>& out, std::string_view type, std::string_view head,
+                                 std::span<const std::byte> bytes);
+
+}  // namespace imgpipe
