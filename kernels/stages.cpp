@@ -93,6 +93,7 @@ constexpr std::array kStages{
     Stage{.name = "levels",
           .summary = "contrast with a given range",
           .parameters = kLevelsParameters,
+          .problem = levels_problem,
           .needless = levels_needless,
           .prepared_bytes = levels_prepared_bytes,
           .prepare = levels_prepare,

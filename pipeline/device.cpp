@@ -9,7 +9,10 @@
 #include <fstream>
 #include <latch>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -35,6 +38,16 @@ std::string processor_name() {
 }
 
 constexpr int kLeastCapability = 75;  // 7.5: what the release build has code for
+
+struct DeviceWarnings {
+  std::mutex mutex;
+  std::set<std::string> known;
+  std::vector<std::string> waiting;
+};
+DeviceWarnings& device_warnings() {
+  static DeviceWarnings warnings;
+  return warnings;
+}
 
 // The numbers of "cuda:N,M", each once; empty when they are none.
 std::vector<int> cuda_devices_of(std::string_view text) {
@@ -64,6 +77,24 @@ std::string device_meant(std::string_view text) {
 
 bool can_run_on(const CudaDevice& device) {
   return device.major * 10 + device.minor >= kLeastCapability;
+}
+
+std::string why_too_old(const CudaDevice& device) {
+  return "cuda:" + std::to_string(device.index) + " (" + device.name + ") has compute capability " +
+         std::to_string(device.major) + "." + std::to_string(device.minor) + ", and imgpipe needs " +
+         std::to_string(kLeastCapability / 10) + "." + std::to_string(kLeastCapability % 10);
+}
+
+void warn_of_devices(const std::string& warning) {
+  DeviceWarnings& warnings = device_warnings();
+  const std::lock_guard lock(warnings.mutex);
+  if (warnings.known.insert(warning).second) warnings.waiting.push_back(warning);
+}
+
+std::vector<std::string> take_device_warnings() {
+  DeviceWarnings& warnings = device_warnings();
+  const std::lock_guard lock(warnings.mutex);
+  return std::exchange(warnings.waiting, {});
 }
 
 HostInfo host_info() {

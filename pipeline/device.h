@@ -34,8 +34,19 @@ struct CudaDevices {
   std::string unusable_reason;  // why there are none; empty otherwise
 };
 
+// For make_cuda_engine(): the first device that is not too old.
+inline constexpr int kAnyCudaDevice = -1;
+
 // True when the release build has code for a device of its compute capability.
 [[nodiscard]] bool can_run_on(const CudaDevice& device);
+
+// "cuda:1 (NVIDIA TITAN Xp) has compute capability 6.1, and imgpipe needs 7.5": of one that it cannot run on.
+[[nodiscard]] std::string why_too_old(const CudaDevice& device);
+
+// Notes a warning about CUDA devices that concerns no single image; each text once in a process. Thread-safe.
+void warn_of_devices(const std::string& warning);
+// The warnings that were noted and not taken yet.
+[[nodiscard]] std::vector<std::string> take_device_warnings();
 
 // True when this build can talk to CUDA devices at all.
 [[nodiscard]] bool built_with_cuda();
@@ -54,7 +65,7 @@ struct DeviceChoice {
   std::string why;  // one clause for the user: what was taken and why; empty where that is what was asked for
 
   std::int64_t memory_bytes = 0;  // that one image may take of a CUDA device; 0: what is free
-  // The device of one image.
+  // The device of one image by its number. Which one "cuda" is, its engine finds out.
   [[nodiscard]] int cuda_index() const { return cuda_devices.empty() ? 0 : cuda_devices.front(); }
 };
 

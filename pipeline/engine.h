@@ -47,6 +47,7 @@ struct Outcome {
   std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
   std::vector<Image> memory;                           // behind pixels and outputs
   std::vector<std::string> warnings;                   // the reader's
+  bool in_bands = false;                               // through a device, which has no memory for all of it
 };
 
 // What of a job says how much memory it takes; `plan` is the job's.
@@ -103,11 +104,12 @@ class Engine {
 // where a stage needs the histogram of what is being decoded.
 [[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(int threads);
 
-// CUDA device `index`. Its context is being made on another thread when this returns; what goes wrong there
-// is the outcome's Error(device). Outcomes hold memory of the engine: they must not outlive it. After
-// an error of the device no further image comes from the engine. `threads` encode. An image that would take
-// more than `memory_bytes` of the device (0: than is free), or more host memory than is available, goes
-// through it in bands of rows. In a build without CUDA: throws Error(device).
+// CUDA device `index`, or kAnyCudaDevice. Its context is being made on another thread when this returns; a
+// failure there is the outcome's Error(device). Outcomes hold memory of the engine: they must not outlive it.
+// After an error of the device no further image comes from the engine. `threads` encode. An image that would
+// take more than `memory_bytes` of the device (0: than is free), or more host memory than is available, goes
+// through it in bands of rows. The calling thread's current device stays. In a build without CUDA: throws
+// Error(device).
 [[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int index, int threads = 1,
                                                        std::int64_t memory_bytes = 0);
 

@@ -13,6 +13,10 @@ std::string why_no_device(const CudaDevices& found) {
   return found.devices.empty() ? found.unusable_reason : "the CUDA device is too old";
 }
 
+DeviceChoice choose_without_devices() {
+  return {DeviceKind::cpu, {}, "auto took cpu (the image is too small to look for a CUDA device)"};
+}
+
 DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model, const std::string& how,
                             std::int64_t pixels, int threads, int passes) {
   const std::optional<CudaDevice> device = usable_device(found);
@@ -25,7 +29,8 @@ DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model, co
 
 std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {
   if (choice.kind == DeviceKind::cuda)
-    return make_cuda_engine(choice.cuda_index(), threads, choice.memory_bytes);
+    return make_cuda_engine(choice.cuda_devices.empty() ? kAnyCudaDevice : choice.cuda_index(), threads,
+                            choice.memory_bytes);
   if (choice.kind == DeviceKind::cpu) return make_cpu_engine(threads);
   return make_reference_engine(threads);
 }

@@ -17,6 +17,9 @@ namespace imgpipe {
 // Why there is none.
 [[nodiscard]] std::string why_no_device(const CudaDevices& found);
 
+// What auto takes for an image that no device pays for, so that it looks for none.
+[[nodiscard]] DeviceChoice choose_without_devices();
+
 // What auto takes for one image of so many pixels by itself, and why: the usable device of `found` where
 // `model` says that it pays. `how`: where the model comes from, for the user.
 [[nodiscard]] DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model,

@@ -25,7 +25,8 @@ Image read_image(const std::string& path, const DecodeOptions& options) {
   });
 }
 
-void write_image(const std::string& path, ConstHostView pixels, const EncodeOptions& options, int threads) {
+void write_image(const std::string& path, ConstHostView pixels, const EncodeOptions& options, int threads,
+                 OutputSync* sync) {
   naming(printable(path), [&] {
     if (threads < 0 || threads > kMostThreads)
       throw Error(ErrorKind::usage, std::to_string(threads) + " threads are none of 1 to " +
@@ -37,7 +38,7 @@ void write_image(const std::string& path, ConstHostView pixels, const EncodeOpti
     check_available(writer->working_bytes());
     HostThreads workers(threads > 0 ? threads : host_info().threads);
     Timeline unreported;
-    write_file(path, encode_image(pixels, *writer, workers, unreported).parts);
+    write_file(path, encode_image(pixels, *writer, workers, unreported).parts, sync);
   });
 }
 

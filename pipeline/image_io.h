@@ -5,6 +5,7 @@
 #include <string>
 
 #include "images/codecs/codec.h"
+#include "images/files/output_sync.h"
 #include "images/image.h"
 
 namespace imgpipe {
@@ -31,8 +32,10 @@ namespace imgpipe {
 // kMostThreads of pipeline/host/host_threads.h; 0: as many as this process may use). Throws Error(usage) for
 // any other number, for an ending that names no format that can be written and for pixels that the format
 // does not hold (16 bits a sample in a JPEG), Error(memory) and Error(output), with the path. Replaces what
-// is there.
+// is there. The file survives a power failure once this returns; with `sync`, which many files can share,
+// once sync->sync_names() returns.
 void write_image(const std::string& path, ConstHostView pixels,
-                 const EncodeOptions& options = usual_encoding(), int threads = 0);
+                 const EncodeOptions& options = usual_encoding(), int threads = 0,
+                 OutputSync* sync = nullptr);
 
 }  // namespace imgpipe

@@ -1,7 +1,9 @@
 #include "pipeline/image_job.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "images/codecs/metadata/metadata.h"
@@ -9,6 +11,7 @@
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
 #include "pipeline/decode_row.h"
+#include "pipeline/statistics/series_range.h"
 
 namespace imgpipe {
 namespace {
@@ -17,6 +20,20 @@ namespace {
 bool changes_values(const Step& step) {
   if (!step.parts.empty()) return std::ranges::any_of(step.parts, changes_values);
   return step.stage->selectable && step.stage->writes_pixels && !step.stage->moves_pixels;
+}
+
+// Whether flip or rotate takes part.
+bool turns(const Step& step) {
+  if (!step.parts.empty()) return std::ranges::any_of(step.parts, turns);
+  return step.stage->moves_pixels && !step.stage->takes_rectangle;
+}
+
+// Why a result of another shape is not what its input's metadata describes; empty: it has the same shape.
+std::string_view reshaped(const Shape& before, const Shape& after, bool turned) {
+  if (before.width != after.width || before.height != after.height) return "image size changed";
+  if (before.channels != after.channels) return "channels changed";
+  if (before.sample != after.sample) return "bits per sample changed";
+  return turned ? "image was turned upright" : "";
 }
 
 }  // namespace
@@ -31,6 +48,12 @@ std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
   return samples + "after the last stage: " + why;
 }
 
+Mark mark_for(const EncodeOptions& encode, const ImageFiles& files) {
+  Mark mark = encode.mark;
+  if (mark == Mark::result) mark.made_of = files.made_of;
+  return mark;
+}
+
 ImageJob::ImageJob(ImageFiles files, const ImageSettings& settings, Timeline timeline)
     : files_(std::move(files)), settings_(settings) {
   image_.timeline = std::move(timeline);
@@ -43,7 +66,17 @@ void ImageJob::read(PendingInput& input) {
 void ImageJob::read(InputFile input) {
   input_ = std::move(input);
   input_bytes_ = input_.size_bytes();
+  if (files_.made_of && files_.made_of->content == 0)
+    naming(files_.input_name, [&] { files_.made_of->content = content_hash(input_); });
   held_input_bytes_ = static_cast<std::int64_t>(input_.bytes().size());
+}
+
+void ImageJob::set_input_content(std::uint64_t hash) {
+  if (files_.made_of) files_.made_of->content = hash;
+}
+
+Mark ImageJob::mark() const {
+  return mark_for(settings_.encode, files_);
 }
 
 std::int64_t ImageJob::opening_bytes() const {
@@ -74,10 +107,13 @@ std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
   MetadataUse use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
-  use.reshaped = output_shape_ != image_.plan.input || use.applied != Orientation::upright;
+  use.reshaped = reshaped(image_.plan.input, output_shape_, use.applied != Orientation::upright);
+  const std::string file_name = std::filesystem::path(files_.input).filename().string();
+  use.file_name = file_name;
   for (const Step& step : image_.plan.steps) {
     const bool resized = step.in.width != step.out.width || step.in.height != step.out.height;
     use.moved = use.moved || step.stage->moves_pixels;
+    use.turned = use.turned || turns(step);
     use.revalued = use.revalued || changes_values(step);
     use.scaled = use.scaled || (resized && !step.stage->moves_pixels);
   }
@@ -101,12 +137,13 @@ void ImageJob::make_output() {
   naming(files_.output_name, [&] {
     output_shape_ = storable_shape(files_.format, shape);
     EncodeOptions encode = settings_.encode;
+    encode.mark = mark();
     encode.metadata = kept_metadata();
     if (files_.page) stack_ = files_.page->stack;
     if (stack_ != nullptr) encode.in_stack = std::make_shared<const PlaceInStack>(stack_->next);
     writer_ = make_writer(files_.format, shape, encode);
     image_.coded = coded_image_for(writer_.get());
-    if (stack_ == nullptr) output_ = std::make_unique<OutputFile>(files_.output);
+    if (stack_ == nullptr) output_ = std::make_unique<OutputFile>(files_.output, settings_.sync);
     if (is_large_file(*writer_) && output().is_replaced())
       sink_ = [this](std::span<const std::byte> bytes) { append(bytes); };
   });
@@ -130,6 +167,7 @@ Outcome ImageJob::run(Engine& engine, Job wishes) {
     if (outcome.error) std::rethrow_exception(outcome.error);
   });
   damage_ = std::move(outcome.warnings);
+  in_bands_ = outcome.in_bands;
   encoded_ = std::move(outcome.file);
   return outcome;
 }
@@ -198,7 +236,7 @@ void ImageJob::write() {
   const auto span = image_.timeline.span("write", SpanKind::host, left);
   naming(files_.output_name, [&] {
     begin_output();
-    if (stack_ == nullptr) settings_.before_write(files_.output);
+    if (stack_ == nullptr) settings_.before_write(files_.output, mark());
     output().append(std::span<const std::vector<std::byte>>(encoded_.parts));
     output_bytes_ += left;
     const auto begin = static_cast<std::uint64_t>(stack_ == nullptr ? 0 : stack_->next.at);
@@ -242,11 +280,15 @@ std::vector<ImageNote> ImageJob::notes() const {
   if (depth_loss_ != DepthLoss::none)
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
   if (header_.more_images && !files_.page) notes.push_back({more_images, input + kMoreImagesWarning});
+  for (const StageRequest& request : settings_.stages) {
+    if (request.stage->name == "levels" && has_no_range(request))
+      notes.push_back({range, input + "contrast of the series has no range to stretch (" +
+                                  request.said.substr(1) + ") and changes nothing"});
+  }
   if (!lost_profile_.empty())
     notes.push_back(
         {profile, input + "colour profile \"" + lost_profile_ + "\" is not applied and not kept"});
-  if (!lost_metadata_.empty())
-    notes.push_back({metadata, input + "metadata that is not kept: " + lost_metadata_});
+  if (!lost_metadata_.empty()) notes.push_back({metadata, input + "dropped metadata: " + lost_metadata_});
   if (drops_alpha())
     notes.push_back({alpha, files_.output_name + ": " + std::string(format_info(files_.format).name) +
                                 " holds no alpha; it is dropped"});

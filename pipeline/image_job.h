@@ -29,7 +29,7 @@ namespace imgpipe {
 // A file that is written page by page (images/codecs/pages.h); whoever makes the jobs of its pages puts it in
 // place.
 struct PageStack {
-  explicit PageStack(const std::string& path) : file(path) {}
+  PageStack(const std::string& path, OutputSync* sync) : file(path, sync) {}
   OutputFile file;
   PlaceInStack next;  // of the page that is written next
 };
@@ -46,6 +46,9 @@ struct ImageFiles {
   Format format = Format::png;          // of the output
   std::size_t number = 0;               // in a batch
   std::optional<PageOfInput> page{};
+  // For the output's mark; its content is found when the input is read, where it is not known before. None:
+  // the input has no name.
+  std::optional<Provenance> made_of{};
 };
 
 // What takes an image's rows where no file is made of them.
@@ -55,6 +58,9 @@ struct RowUse {
   std::function<void()> accept;
 };
 
+// The mark of an output of `files`.
+[[nodiscard]] Mark mark_for(const EncodeOptions& encode, const ImageFiles& files);
+
 // What is the same for every image of a run.
 struct ImageSettings {
   std::vector<StageRequest> stages;
@@ -62,10 +68,12 @@ struct ImageSettings {
   bool keep_metadata = false;  // ICC profile, EXIF, ... (images/codecs/metadata/metadata.h)
   DecodeOptions decode;
   EncodeOptions encode;
-  // Asked before the first byte of an output is written, and just before the output is put in place; what
-  // they throw fails the image.
+  // Asked before the first byte of an output is written, and just before the output is put in place with its
+  // mark; what they throw fails the image.
   std::function<void(const std::string& output)> before_first_byte = [](const std::string&) {};
-  std::function<void(const std::string& output)> before_write = [](const std::string&) {};
+  std::function<void(const std::string& output, const Mark& mark)> before_write = [](const std::string&,
+                                                                                     const Mark&) {};
+  OutputSync* sync = nullptr;  // of all outputs; the caller syncs their names (images/files/output_sync.h)
   // Set: there are no output files, and this is asked for what takes the rows of each image, of this shape.
   std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;
 };
@@ -76,6 +84,7 @@ struct ImageNote {
     damage,       // what the reader let pass
     depth,        // samples of more than 8 bits that become 8 unasked
     more_images,  // than the one that is used
+    range,        // contrast that had none to stretch
     profile,      // of colours, which is not kept
     metadata,     // other than that, which is not kept
     alpha,        // which the output cannot hold
@@ -114,6 +123,8 @@ class ImageJob {
   void read(InputFile input);
   // Before open(): the image is a page.
   void set_page(const PageOfInput& page) { files_.page = page; }
+  // Before read(): what is read is a part of an input with this content_hash().
+  void set_input_content(std::uint64_t hash);
   // What open() may take beside the file (images/codecs/codec.h).
   [[nodiscard]] std::int64_t opening_bytes() const;
   // Reads the header.
@@ -149,6 +160,7 @@ class ImageJob {
   void let_go() noexcept;
 
   [[nodiscard]] const ImageFiles& files() const { return files_; }
+  [[nodiscard]] Mark mark() const;  // of the output, after read()
   [[nodiscard]] Timeline& timeline() { return image_.timeline; }
   [[nodiscard]] const Plan& plan() const { return image_.plan; }  // until run()
   [[nodiscard]] const ImageHeader& header() const { return header_; }
@@ -164,6 +176,7 @@ class ImageJob {
   bool use_less_memory() { return reader_->use_less_memory(); }
   [[nodiscard]] const Reader& reader() const { return *reader_; }  // until run() or decode()
   [[nodiscard]] const Writer& writer() const { return *writer_; }
+  [[nodiscard]] bool in_bands() const { return in_bands_; }  // after run(): Outcome::in_bands
   // As far as is known: what the reader let pass first.
   [[nodiscard]] std::vector<ImageNote> notes() const;
 
@@ -179,21 +192,22 @@ class ImageJob {
   InputFile input_;  // the reader's
   std::unique_ptr<Reader> reader_;
   ImageHeader header_;
-  bool decoded_by_library_ = true;
   std::int64_t input_bytes_ = 0, held_input_bytes_ = 0, output_bytes_ = 0;
   LaneImage image_;  // its timeline is the job's
   Shape output_shape_{0, 0, 1};
-  bool has_alpha_ = false;  // the finished image
   std::string lost_profile_, lost_metadata_;
-  DepthLoss depth_loss_ = DepthLoss::none;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;
   PageStack* stack_ = nullptr;    // in its place
   std::function<void()> accept_;  // where there is no output
   ByteSink sink_;                 // to the output, where it is written as it is made
-  bool output_begun_ = false;
   EncodedFile encoded_;
   std::vector<std::string> damage_;
+  DepthLoss depth_loss_ = DepthLoss::none;
+  bool decoded_by_library_ = true;
+  bool has_alpha_ = false;  // the finished image
+  bool output_begun_ = false;
+  bool in_bands_ = false;
 };
 
 }  // namespace imgpipe

@@ -27,6 +27,7 @@ RunReport report_of(Outcome& outcome, const Engine& engine, const DeviceChoice& 
                    .ranges = contrast_ranges(outcome),
                    .notes = outcome.plan.notes};
   for (const Step& step : outcome.plan.steps) report.steps.push_back(step.label);
+  for (std::string& warning : take_device_warnings()) report.notes.push_back(std::move(warning));
   return report;
 }
 
@@ -53,11 +54,10 @@ Plan Runner::plan(const Shape& input, std::string_view stages) const {
   return make_plan(parse_stages(stages), input, settings_.fuse, settings_.max_pixels);
 }
 
-RunResult Runner::run(ConstHostView image, Plan plan) {
+RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
   if (image.empty() || image.shape() != plan.input)
     throw Error(ErrorKind::usage, "the plan was made for an image of another shape");
   const DeviceChoice choice = device_for(plan);
-  Timeline timeline;
   const std::shared_ptr<Engine> engine = engine_of(choice);
   Job job;
   job.reader = make_memory_reader(image);
@@ -69,11 +69,10 @@ RunResult Runner::run(ConstHostView image, Plan plan) {
     if (of_device) engines_.erase(choice.kind);  // one whose device has failed gives no further image
     std::rethrow_exception(outcome.error);
   }
-  const double wall_ms = static_cast<double>(outcome.timeline.now_ns()) / 1e6;
   RunReport report = report_of(outcome, *engine, choice);
-  report.wall_ms = wall_ms;
   auto kept = std::make_shared<Kept>(
       Kept{of_device ? engine : nullptr, std::move(outcome.source), std::move(outcome.memory)});
+  report.wall_ms = static_cast<double>(outcome.timeline.now_ns()) / 1e6;
   return {std::move(kept), outcome.pixels, std::move(report)};
 }
 
@@ -85,9 +84,11 @@ DeviceChoice Runner::device_for(const Plan& plan) {
     return {DeviceKind::cpu, {}, "auto took cpu (" + why_not_on_cuda(*lacking) + ")"};
   }
   if (asked_.kind == DeviceKind::cuda) return asked_;
+  const CostModel model = usual_cost_model();
+  if (built_with_cuda() && !model.lane_pays_alone(plan.input.pixels(), settings_.threads))
+    return choose_without_devices();  // a process in which CUDA was initialised cannot use it after a fork
   if (!found_) found_ = list_cuda_devices();
-  return choose_by_cost(*found_, usual_cost_model(), "usual costs", plan.input.pixels(), settings_.threads,
-                        1);
+  return choose_by_cost(*found_, model, "usual costs", plan.input.pixels(), settings_.threads, 1);
 }
 
 std::shared_ptr<Engine> Runner::engine_of(const DeviceChoice& choice) {

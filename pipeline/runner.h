@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "images/error.h"
 #include "images/plane.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
@@ -44,7 +45,7 @@ struct RunReport {
   std::vector<TimeRow> rows;          // reading of the pixels, transfers, steps
   std::vector<ContrastRange> ranges;  // of contrast
   std::vector<std::string> notes;     // what the plan left out, and why
-  double wall_ms = 0;
+  double wall_ms = 0;                 // of the whole call of run()
 };
 
 struct RunResult {
@@ -74,12 +75,16 @@ class Runner {
   // grey+alpha, RGB, RGBA), 8 or 16 bits a sample, rows of any stride. Throws Error(usage) where the plan is
   // another image's, or a CUDA device that was named has no function for a step; Error(memory);
   // Error(device).
-  [[nodiscard]] RunResult run(ConstHostView image, Plan plan);
+  [[nodiscard]] RunResult run(ConstHostView image, Plan plan) {
+    return run(image, std::move(plan), Timeline());
+  }
   [[nodiscard]] RunResult run(ConstHostView image, std::string_view stages = kDefaultStages) {
-    return run(image, plan(image.shape(), stages));
+    Timeline timeline;
+    return run(image, plan(image.shape(), stages), std::move(timeline));
   }
 
  private:
+  [[nodiscard]] RunResult run(ConstHostView image, Plan plan, Timeline timeline);
   [[nodiscard]] DeviceChoice device_for(const Plan& plan);
   [[nodiscard]] std::shared_ptr<Engine> engine_of(const DeviceChoice& choice);
 

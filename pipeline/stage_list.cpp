@@ -78,12 +78,15 @@ std::string number_text(const Parameter& parameter, std::int64_t value) {
 
 // "unknown stage 'contrst'; did you mean contrast? The stages are gray, ...".
 std::string unknown_stage(std::string_view name) {
+  if (name == kNoStages) return "none stands alone, without other steps";
   std::vector<std::string_view> names;
   for (const Stage& stage : stage_table()) {
     if (stage.selectable) names.push_back(stage.name);
   }
+  const std::string all =
+      "the stages are " + joined(names) + "; " + std::string(kNoStages) + " alone converts without a stage";
   return unknown_name(name.empty() ? "a stage name is missing" : "unknown stage '" + printable(name) + "'",
-                      name, names, "the stages are " + joined(names));
+                      name, names, all);
 }
 
 // Takes `text` apart at each `separator`.
@@ -273,9 +276,21 @@ Parameters StagePresets::of(const Stage& stage) const {
   return changed == changed_.end() ? presets(stage.parameters) : changed->parameters;
 }
 
+std::vector<std::string_view> steps_in(std::string_view list) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::vector<std::string_view> steps = parts_of(list, ',');
+  for (std::string_view& step : steps) {
+    step.remove_prefix(std::min(step.find_first_not_of(kBlanks), step.size()));
+    step = step.substr(0, step.find_last_not_of(kBlanks) + 1);
+  }
+  return steps;
+}
+
 std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets) {
   std::vector<StageRequest> requests;
-  for (const std::string_view step : parts_of(list, ',')) requests.push_back(StepText(step, presets).read());
+  const std::vector<std::string_view> steps = steps_in(list);
+  if (steps.size() == 1 && steps.front() == kNoStages) return requests;
+  for (const std::string_view step : steps) requests.push_back(StepText(step, presets).read());
   return requests;
 }
 

@@ -1,6 +1,6 @@
 // The grammar of --stages:
 //
-//   list        step , step , ...
+//   list        step , step , ...   or  none, which is no step; blanks around a step do not matter
 //   step        NAME, then for each parameter that is given  :VALUE  or  :PARAMETER=VALUE
 //
 // A value without a name is that of the first parameter, or of the one behind the last that was given:
@@ -22,6 +22,8 @@ struct Stage;
 
 // What runs where --stages is not given.
 inline constexpr std::string_view kDefaultStages = "gray,hist,contrast,smooth";
+// The list without steps: images are only decoded and encoded.
+inline constexpr std::string_view kNoStages = "none";
 
 // An option of the command line that presets a parameter: {"clip", "0.5,2"}. What stands behind a comma
 // presets the parameter behind it, if that one is Parameter::like_previous.
@@ -56,8 +58,12 @@ struct StageRequest {
   std::string said;  // what was not preset, as the list has it: ":gauss"; empty: nothing
 };
 
-// The steps in the order given; repeats are allowed. Throws Error(usage) that names what is allowed, for an
-// empty list or name, a stage or parameter that there is not, a value that is not allowed or missing.
+// The texts of the steps, without the blanks around them.
+[[nodiscard]] std::vector<std::string_view> steps_in(std::string_view list);
+
+// The steps in the order given; repeats are allowed. `none` has no steps. Throws Error(usage) that names what
+// is allowed, for an empty list or name, an unknown stage or parameter, a value that is missing or not
+// allowed.
 [[nodiscard]] std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets = {});
 
 // A value as the list takes it: "gauss", "0.5".

@@ -27,7 +27,10 @@ inline constexpr std::array kLevelsParameters{
     Parameter{.name = "of", .help = "Bits of the scale of lo and hi", .words = kLevelsOfNames},
 };
 
-// hi <= lo leaves the image as it is, as in contrast; so does a range of all values.
+// What is wrong with lo and hi.
+[[nodiscard]] std::string_view levels_problem(const Parameters& parameters);
+// A range of all values leaves the image unchanged. So does hi <= lo, as in contrast: a series whose samples
+// are all alike has such a range.
 [[nodiscard]] std::string_view levels_needless(const FrameType& in, const Parameters& parameters);
 
 // For gamma's functions (kernels/gamma/gamma.h): the result of each value.

@@ -36,7 +36,7 @@ class Batch::Work {
                {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
                 [this](const Error& error) { give_up(error); }}) {
     settings_.before_first_byte = [this](const std::string& output) {
-      folders_.make(std::filesystem::path(output).parent_path());
+      folders_.make(std::filesystem::path(output).parent_path(), settings_.sync);
     };
     (void)no_memory();  // made while there is some
     settle_malloc();
@@ -122,6 +122,8 @@ class Batch::Work {
         encode(entry, turn.threads);
       } else if (entry->to_lane) {
         decode(entry);
+      } else if (entry->in_bands()) {
+        if (lanes_.run_in_bands(entry, turn.threads)) write_result(entry);
       } else {
         run_on_host(entry, engine_for(worker, turn.threads, settings_));
       }
@@ -153,7 +155,8 @@ class Batch::Work {
                                  .input_name = printable(item.input),
                                  .output_name = printable(item.output),
                                  .format = item.format,
-                                 .number = entry.result.item},
+                                 .number = entry.result.item,
+                                 .made_of = item.made_of},
                       settings_, std::move(timeline));
   }
 
@@ -175,7 +178,7 @@ class Batch::Work {
     entry->result.lost_profile = image.lost_profile();
     entry->result.lost_metadata = image.lost_metadata();
     keep_warnings(*entry);
-    naming(image.files().input_name, [&] { entry->to_lane = lanes_.take(*entry); });
+    naming(image.files().input_name, [&] { lanes_.take(*entry); });
     entry->need = need_of(*entry, *measure_);
     if (is_beyond_limit(entry->need.bytes) && image.use_less_memory()) {
       entry->lane_decodes = false;  // the library does now
@@ -228,6 +231,11 @@ class Batch::Work {
     Job wishes;
     wishes.keep_pixels = false;
     (void)entry->job->run(engine, std::move(wishes));
+    write_result(entry);
+  }
+
+  // Of a job that has run.
+  void write_result(EntryPointer& entry) {
     keep_warnings(*entry);
     write(entry);
   }
@@ -310,6 +318,7 @@ class Batch::Work {
     std::optional<Error> left_out = error_of([&] {
       if (entry->help != nullptr) lanes_.did_their_work(work_of_a_lane(result));
     });
+    if (!result.failed && !entry->to_lane && !entry->in_bands()) lanes_.done_by_host(result);
     left_out = error_of([&] {
       if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();
     });

@@ -6,6 +6,9 @@
 //   read, decode  --queue-->  slot: upload, stages, download  --queue-->  encode, write
 //   read, decode, stages, encode, write: band by band, where an image goes to no lane
 //
+// An image that does not fit into a device goes through it in bands, on a worker; or, where workers help and
+// that is estimated to be slower, as if there were no lane.
+//
 // A lane takes JPEGs, and gives PNGs and JPEGs, as their files have them where it can; several images share
 // its launches. Every worker takes what is ready to be encoded before it decodes another image. Without a
 // lane an image stays with one worker from its first row to its last, because handing it over would mean to
@@ -25,6 +28,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
+#include "pipeline/batch/cost_model.h"
 #include "pipeline/batch/lane.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/thread_start.h"
@@ -39,6 +43,7 @@ struct BatchItem {
   std::string
       output;  // a path; its folder is made when its first byte is written; with use_rows there is none
   Format format = Format::png;
+  std::optional<Provenance> made_of{};  // as ImageFiles has it
 };
 
 // The images of a batch, each told when it is asked for: a hundred thousand paths need not be held twice.
@@ -72,6 +77,9 @@ struct LaneOffer {
   // A further lane is started when the workers have lost so much time, each, because those that run were
   // full. 0: all lanes start together.
   std::chrono::milliseconds lane_patience{0};
+  // What an image costs a lane, where the workers help: some of the images that do not fit into the device go
+  // through it in bands by that.
+  LinearCost lane_cost;
   std::string note;  // for the user: what was found, and why that
   // Makes the lanes' threads. A lane whose threads are not to be had is broken.
   ThreadStarter start_thread = [](std::function<void()> body) { return std::thread(std::move(body)); };
@@ -108,6 +116,12 @@ inline constexpr std::size_t kParts = 7;
 [[nodiscard]] std::string_view part_name(Part part);
 using PartTimes = std::array<std::int64_t, kParts>;  // nanoseconds, by part
 
+// Where an image was worked on: by the host; by a device, all of it in the device's memory, or in bands
+// because it does not fit; by the host because it does not fit into the device.
+enum class ImageRoute { host, device, device_in_bands, host_for_memory };
+// "host", "device", "device_bands", "host_no_device_memory".
+[[nodiscard]] std::string_view route_name(ImageRoute route);
+
 struct Interval {
   std::int64_t start_ns = 0, end_ns = 0;
 };
@@ -117,7 +131,8 @@ struct BatchResult {
   std::optional<ErrorKind> failed;  // of the image; no output was written then
   std::string reason;               // with the path that it is about
   std::string device;               // "cpu", "reference" or a lane's name; empty when it came to none
-  ImageHeader header;               // as far as it was read
+  ImageRoute route = ImageRoute::host;
+  ImageHeader header;  // as far as it was read
   Shape output{0, 0, 1};
   DepthLoss depth_loss = DepthLoss::none;
   std::string lost_profile, lost_metadata;         // as ImageJob has them

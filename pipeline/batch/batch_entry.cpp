@@ -8,8 +8,24 @@
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/staged_scan.h"
 #include "pipeline/decode_row.h"
+#include "pipeline/host/chained_run.h"
 
 namespace imgpipe {
+
+std::string_view route_name(ImageRoute route) {
+  switch (route) {
+    case ImageRoute::host:
+      return "host";
+    case ImageRoute::device:
+      return "device";
+    case ImageRoute::device_in_bands:
+      return "device_bands";
+    case ImageRoute::host_for_memory:
+      break;
+  }
+  return "host_no_device_memory";
+}
+
 std::optional<Part> part_of(const Span& span) {
   if (span.kind == SpanKind::kernel) return Part::kernels;
   if (is_decode_row(span.name)) return Part::decode;  // whoever decodes
@@ -31,10 +47,16 @@ MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
   const auto need_with_lane = [&] {
     return entry.lane_decodes ? coded_lane_need(question) : lane_need(question);
   };
-  MemoryNeed need = entry.to_lane ? need_with_lane() : host.memory_need(question);
+  MemoryNeed need = entry.to_lane      ? need_with_lane()
+                    : entry.in_bands() ? chains_need(question, true)
+                                       : host.memory_need(question);
   constexpr std::int64_t kRest = std::int64_t{256} << 10;  // tables, names, spans
   need.bytes += entry.job->held_input_bytes() + kRest;
   return need;
+}
+
+std::int64_t most_image_bytes(const BatchEntry& entry) {
+  return std::max(entry.result.header.shape.bytes(), entry.result.output.bytes());
 }
 
 std::int64_t outside_pool_bytes(const BatchEntry& entry) {
@@ -66,7 +88,7 @@ void add_up_times(BatchEntry& entry) {
     if (!part) continue;
     const auto at = static_cast<std::size_t>(*part);
     result.busy[at] += span.length_ns();
-    if (!entry.to_lane || span.kind == SpanKind::host) continue;
+    if (!(entry.to_lane || entry.in_bands()) || span.kind == SpanKind::host) continue;
     result.lane_busy[at] += span.length_ns();
     Interval& interval = result.on_lane[at];
     if (interval.end_ns == 0) interval.start_ns = span.start_ns;

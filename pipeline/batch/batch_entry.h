@@ -24,6 +24,7 @@ struct BatchEntry {
     std::int64_t file_bytes = 0, admitted_bytes = 0, outside_bytes = 0;
   } counted;
   BatchResult result;
+  [[nodiscard]] bool in_bands() const { return result.route == ImageRoute::device_in_bands; }
   // Where the result goes when it is one of those that have ended: there may be no memory left then.
   std::list<BatchResult> ended = std::list<BatchResult>(1);
 };
@@ -34,6 +35,10 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 
 // What an opened image needs, with its file. `host` is the engine of images that go to no lane.
 [[nodiscard]] MemoryNeed need_of(const BatchEntry& entry, const Engine& host);
+
+// Of an opened image: the decoded one's or the finished one's, whichever has more. A device holds at least
+// that.
+[[nodiscard]] std::int64_t most_image_bytes(const BatchEntry& entry);
 
 // How much of that the libraries allocate which use malloc.
 [[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry);

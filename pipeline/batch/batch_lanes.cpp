@@ -1,7 +1,9 @@
 #include "pipeline/batch/batch_lanes.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "pipeline/device.h"
 #include "pipeline/error_of.h"
 #include "pipeline/host/scarce_memory.h"
 
@@ -59,13 +61,29 @@ void BatchLanes::end() {
   if (crew_) crew_->end();  // not reset(): events of its last moments still look at crew_
 }
 
-bool BatchLanes::take(BatchEntry& entry) {
-  if (!is_taken(entry)) return false;
-  if (entry.job->reader().jpeg_scan() == nullptr) return true;
+void BatchLanes::take(BatchEntry& entry) {
+  const bool taken = is_taken(entry);
   const std::lock_guard lock(mutex_);
+  entry.result.route = route_of(entry, taken);
+  entry.to_lane = entry.result.route == ImageRoute::device;
+  if (!entry.to_lane || entry.job->reader().jpeg_scan() == nullptr) return;
   const bool has_codecs = crew_ == nullptr ? settings_.lanes_have_codecs : crew_->has_codecs();
   entry.lane_decodes = has_codecs && !refused_.contains(entry.result.item);
-  return true;
+}
+
+// Under mutex_.
+ImageRoute BatchLanes::route_of(const BatchEntry& entry, bool taken) const {
+  const bool too_large =
+      too_large_.contains(entry.result.item) || most_image_bytes(entry) >= too_large_bytes_;
+  if (!too_large) return taken ? ImageRoute::device : ImageRoute::host;
+  if (!settings_.host_helps) return ImageRoute::device_in_bands;
+  if (!taken || without_bands_.contains(entry.result.item) || crew_->waiting() > 0)
+    return ImageRoute::host_for_memory;
+  const auto pixels = static_cast<double>(entry.result.header.shape.pixels());
+  const double stages_ns = host_pixels_ > 0 ? host_stages_ns_ / host_pixels_ * pixels : 0;
+  return bands_pay(offer_.lane_cost, entry.result.header.shape.pixels(), stages_ns, settings_.threads)
+             ? ImageRoute::device_in_bands
+             : ImageRoute::host_for_memory;
 }
 
 bool BatchLanes::is_taken(BatchEntry& entry) {
@@ -126,11 +144,51 @@ void BatchLanes::give_to_crew(EntryPointer entry) {
 }
 
 void BatchLanes::refuse(EntryPointer&& entry) {
+  begin_again(refused_, std::move(entry));
+}
+
+void BatchLanes::begin_again(std::set<std::size_t>& marked, EntryPointer&& entry) {
   {
     const std::lock_guard lock(mutex_);
-    refused_.insert(entry->result.item);
+    marked.insert(entry->result.item);
   }
   queue_.begin_again(std::move(entry));
+}
+
+bool BatchLanes::run_in_bands(EntryPointer& entry, int threads) {
+  LaneCrew* crew = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    crew = crew_.get();
+  }
+  std::optional<Error> error;
+  const bool works = crew->use_alone([&](Lane& lane) -> std::optional<Error> {
+    entry->result.device = lane.name();
+    Job wishes;
+    wishes.keep_pixels = false;
+    error = error_of([&] {
+      const std::unique_ptr<Engine> engine = lane.make_band_engine(threads);
+      (void)entry->job->run(*engine, std::move(wishes));
+    });
+    return error && error->kind() == ErrorKind::device ? error : std::nullopt;
+  });
+  balance();
+  if (!works) {
+    queue_.begin_again(std::move(entry));
+  } else if (error && error->kind() == ErrorKind::memory && settings_.host_helps) {
+    begin_again(without_bands_, std::move(entry));
+  } else if (error) {
+    throw Error(*error);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+void BatchLanes::done_by_host(const BatchResult& result) {
+  const std::lock_guard lock(mutex_);
+  host_stages_ns_ += static_cast<double>(result.busy[static_cast<std::size_t>(Part::kernels)]);
+  host_pixels_ += static_cast<double>(result.header.shape.pixels());
 }
 
 void BatchLanes::did_their_work(std::int64_t nanoseconds) {
@@ -140,7 +198,9 @@ void BatchLanes::did_their_work(std::int64_t nanoseconds) {
 
 std::vector<std::string> BatchLanes::take_notes() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(notes_, {});
+  std::vector<std::string> notes = std::exchange(notes_, {});
+  for (std::string& warning : take_device_warnings()) notes.push_back(std::move(warning));
+  return notes;
 }
 
 std::vector<std::string> BatchLanes::devices() const {
@@ -168,6 +228,15 @@ LaneEvents BatchLanes::lane_events() {
           },
           [this](EntryPointer entry) {
             or_fail(std::move(entry), [&](EntryPointer& own) { refuse(std::move(own)); });
+          },
+          [this](EntryPointer entry, bool on_device) {
+            or_fail(std::move(entry), [&](EntryPointer& own) {
+              if (on_device) {
+                const std::lock_guard lock(mutex_);
+                too_large_bytes_ = std::min(too_large_bytes_, most_image_bytes(*own));
+              }
+              begin_again(too_large_, std::move(own));
+            });
           },
           [this](const std::string& lane, const Error& error, bool last) { lane_broke(lane, error, last); },
           [this] { balance(); }};

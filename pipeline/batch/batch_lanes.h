@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,13 +39,18 @@ class BatchLanes {
   // Waits for what the lanes are at, when no worker is left.
   void end();
 
-  // Whether an image is to go to a lane, and in what form; starts the lanes when that begins to pay. Throws
-  // Error(usage) where it has to and they cannot do its plan.
-  [[nodiscard]] bool take(BatchEntry& entry);
+  // Sets whether an image goes to a lane, and in what form, or through a lane's device in bands; starts the
+  // lanes when that begins to pay. Throws Error(usage) where it has to and they cannot do its plan.
+  void take(BatchEntry& entry);
   // A decoded image goes to the lanes, when they are found, or begins again where none is left.
   void hand_over(EntryPointer&& entry);
   // A worker found that no lane can decode an image: it begins again.
   void refuse(EntryPointer&& entry);
+  // Runs an image in bands through a device that does nothing else meanwhile. False: the entry has gone, and
+  // begins again: the device broke, or lacks the memory for a band and the host takes the image.
+  [[nodiscard]] bool run_in_bands(EntryPointer& entry, int threads);
+  // The host did an image.
+  void done_by_host(const BatchResult& result);
   // A worker did an image in place of lanes that were full.
   void did_their_work(std::int64_t nanoseconds);
 
@@ -55,6 +61,8 @@ class BatchLanes {
  private:
   [[nodiscard]] LaneEvents lane_events();
   [[nodiscard]] bool is_taken(BatchEntry& entry);
+  [[nodiscard]] ImageRoute route_of(const BatchEntry& entry, bool taken) const;
+  void begin_again(std::set<std::size_t>& marked, EntryPointer&& entry);
   template <class Action>
   void or_fail(EntryPointer entry, const Action& action);
   void give_to_crew(EntryPointer entry);
@@ -69,7 +77,11 @@ class BatchLanes {
   std::vector<std::string> notes_;
   bool finding_, usable_ = false, started_ = false;
   std::vector<EntryPointer> early_;  // decoded before the lanes were found
-  std::set<std::size_t> refused_;    // items that no lane decodes
+  // Items: that no lane decodes, that do not fit into a device, and of which not even a band does.
+  std::set<std::size_t> refused_, too_large_, without_bands_;
+  // Images of as many bytes or more do not fit into a device.
+  std::int64_t too_large_bytes_ = std::numeric_limits<std::int64_t>::max();
+  double host_stages_ns_ = 0, host_pixels_ = 0;  // of the images that the host did
   LaneOffer offer_;
   std::size_t opened_ = 0;
   double pixels_seen_ = 0;

@@ -230,7 +230,7 @@ void BatchQueue::set_outside(std::int64_t bytes) {
 // Threads for an admitted image, as many as there is memory for.
 int BatchQueue::grant_threads(BatchEntry& entry) {
   const std::int64_t free_bytes = std::max<std::int64_t>(0, memory_bytes_ - admitted_bytes_ - reading_bytes_);
-  int threads = threads_now();
+  int threads = entry.in_bands() ? threads_ : threads_now();  // a device takes one at a time in bands
   if (memory_is_limit_) threads = entry.need.threads_within(threads, entry.need.bytes + free_bytes);
   const std::int64_t more = entry.need.with_threads(threads) - entry.need.bytes;
   entry.counted.admitted_bytes += more;

@@ -129,6 +129,10 @@ bool CostModel::lane_pays_alone(std::int64_t pixels, int threads, int passes) co
   return saved / std::max(1, threads) > lane_start_ns + lane.ns(pixels) * passes;
 }
 
+bool bands_pay(const LinearCost& lane, std::int64_t pixels, double stages_ns, int threads) {
+  return stages_ns / std::max(1, threads) > lane.ns(pixels);
+}
+
 CostModel usual_cost_model() {
   return {{145'000, 5.68}, {76'000, 0.048}, {421'000, 0.171}, 100e6, 87'000};
 }

@@ -52,6 +52,11 @@ struct CostModel {
   [[nodiscard]] bool lane_pays_alone(std::int64_t pixels, int threads, int passes = 1) const;
 };
 
+// Whether an image goes faster through a lane in bands than through the host, by an estimate: its stages
+// would take `stages_ns` of one thread, `threads` share them, and rows are read and encoded by the host in
+// both cases.
+[[nodiscard]] bool bands_pay(const LinearCost& lane, std::int64_t pixels, double stages_ns, int threads);
+
 // What was measured on an NVIDIA H200 with 16 virtual processors of its host (2026-11-22): for machines that
 // were not measured yet.
 [[nodiscard]] CostModel usual_cost_model();

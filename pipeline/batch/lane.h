@@ -14,6 +14,7 @@
 #include "images/error.h"
 #include "images/image.h"
 #include "pipeline/coded_image.h"
+#include "pipeline/engine.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
 
@@ -64,6 +65,9 @@ class Lane {
   virtual void finish(std::size_t slot, std::span<LaneImage* const> images) = 0;
   // Frees what idle slots keep for the next image. Only while none is on its way.
   virtual void release_memory() = 0;
+  // An engine for images that do not fit into the device: it takes them in bands of rows, which `threads`
+  // read and encode. Only while no image is on its way; the lane outlives it.
+  [[nodiscard]] virtual std::unique_ptr<Engine> make_band_engine(int threads) = 0;
 
  protected:
   Lane() = default;

@@ -85,6 +85,30 @@ bool LaneCrew::push(EntryPointer& image) {
   return true;
 }
 
+bool LaneCrew::use_alone(const std::function<std::optional<Error>(Lane&)>& use) {
+  std::unique_lock lock(mutex_);
+  auto member = members_.end();
+  changed_.wait(lock, [&] {
+    member = std::ranges::find_if(members_,
+                                  [](const Member& one) { return one.ready && !one.broken && !one.in_use; });
+    return member != members_.end() || std::ranges::all_of(members_, &Member::broken);
+  });
+  if (member == members_.end()) return false;
+  member->in_use = true;
+  changed_.wait(lock, [&] { return member->broken || member->free.size() == member->lane->slots(); });
+  const bool broke = member->broken;
+  lock.unlock();
+  std::optional<Error> error;
+  if (!broke) error = error_of([&] { member->lane->release_memory(); });
+  if (!broke && !error) error = use(*member->lane);
+  lock.lock();
+  member->in_use = false;
+  lock.unlock();
+  changed_.notify_all();
+  if (error) break_lane(*member, *error);
+  return !broke && !error;
+}
+
 double LaneCrew::waiting() const {
   const std::lock_guard lock(mutex_);
   double images = 0;
@@ -114,7 +138,8 @@ bool LaneCrew::has_codecs() const {
 bool LaneCrew::is_idle() const {
   const std::lock_guard lock(mutex_);
   return queue_.empty() && std::ranges::any_of(members_, [](const Member& member) {
-           return member.ready && !member.broken && member.free.size() == member.lane->slots();
+           return member.ready && !member.broken && !member.in_use &&
+                  member.free.size() == member.lane->slots();
          });
 }
 
@@ -138,11 +163,13 @@ void LaneCrew::launch_all(Member& member) {
   std::unique_lock lock(mutex_);
   member.ready = !error;
   lock.unlock();
+  changed_.notify_all();
   events_.changed();
   lock.lock();
   for (;;) {
-    changed_.wait(lock,
-                  [&] { return closing_ || member.broken || (!queue_.empty() && !member.free.empty()); });
+    changed_.wait(lock, [&] {
+      return closing_ || member.broken || (!queue_.empty() && !member.free.empty() && !member.in_use);
+    });
     if (closing_ || member.broken) break;
     std::list<EntryPointer> images = take_group(member.lane->most());
     const std::size_t slot = member.free.back();
@@ -208,12 +235,13 @@ void LaneCrew::launch_group(Member& member, std::size_t slot, std::list<EntryPoi
     return;
   }
   give_back(member, slot);
-  end_images(member, std::move(running.images), error);
+  end_images(member, std::move(running.images), error, true);
 }
 
-// What a group had no memory for its images do one by one; what a device has no room to decode is decoded
+// A group without enough memory goes one by one; what the device lacks the memory to decode is decoded
 // elsewhere.
-void LaneCrew::end_images(Member& member, std::list<EntryPointer> images, const std::optional<Error>& error) {
+void LaneCrew::end_images(Member& member, std::list<EntryPointer> images, const std::optional<Error>& error,
+                          bool had_all_memory) {
   const bool is_broken = error && error->kind() == ErrorKind::device;
   if (error && !is_broken && images.size() > 1) return queue_again(images);
   for (EntryPointer& image : images) {
@@ -223,6 +251,8 @@ void LaneCrew::end_images(Member& member, std::list<EntryPointer> images, const 
       events_.returned(std::move(image));
     } else if (!made.coded.in_order || (own && own->kind() == ErrorKind::memory && made.coded.jpeg)) {
       events_.refused(std::move(image));
+    } else if (own && own->kind() == ErrorKind::memory) {
+      events_.too_large(std::move(image), had_all_memory);
     } else if (own) {
       events_.failed(std::move(image), *own);
     } else {

@@ -23,13 +23,15 @@
 
 namespace imgpipe {
 
-// Called from the lanes' threads, and `broken` from callers of start() and lost() too; with no lock of the
-// crew held. Each image ends in exactly one of the first four.
+// Called from the lanes' threads, and `broken` from callers of start(), lost() and use_alone() too; with no
+// lock of the crew held. Each image ends in exactly one of the first five.
 struct LaneEvents {
   std::function<void(EntryPointer, const std::string& lane)> finished;
   std::function<void(EntryPointer, const Error&)> failed;  // the image's own fault
   std::function<void(EntryPointer)> returned;              // not done: its lane broke
-  std::function<void(EntryPointer)> refused;  // not done: the device cannot decode it, or has no room to
+  std::function<void(EntryPointer)> refused;  // not done: the device cannot decode it, or lacks the memory to
+  // Not done: too little memory, for this image alone. `on_device`: the whole of the device's was free.
+  std::function<void(EntryPointer, bool on_device)> too_large;
   // A lane did not start or broke; `last`: none is left.
   std::function<void(const std::string& lane, const Error&, bool last)> broken;
   std::function<void()> changed;  // a lane became ready, or the queue shorter
@@ -57,6 +59,9 @@ class LaneCrew {
   void end();
   // Queues an image. False, and the image stays, when every lane is broken.
   [[nodiscard]] bool push(EntryPointer& image);
+  // Calls `use` with a lane that has no image on its way and holds no idle memory; waits until there is one.
+  // A lane for which `use` returns an error breaks. False: it broke, or every lane had.
+  [[nodiscard]] bool use_alone(const std::function<std::optional<Error>(Lane&)>& use);
   // How often the slots of the lanes that are started could be filled with what waits.
   [[nodiscard]] double waiting() const;
   // Of the lanes that are started.
@@ -81,6 +86,7 @@ class LaneCrew {
     std::vector<std::size_t> free;
     std::vector<Running> running;  // with room for every slot
     bool started = false, ready = false, broken = false, launching = true;
+    bool in_use = false;  // by a caller of use_alone()
     std::thread launcher, collector;
   };
 
@@ -102,7 +108,8 @@ class LaneCrew {
   void launch_group(Member& member, std::size_t slot, std::list<EntryPointer> images);
   [[nodiscard]] std::optional<Error> try_launch(Member& member, Running& running);
   void queue_again(std::list<EntryPointer>& images);
-  void end_images(Member& member, std::list<EntryPointer> images, const std::optional<Error>& error);
+  void end_images(Member& member, std::list<EntryPointer> images, const std::optional<Error>& error,
+                  bool had_all_memory = false);
   void collect_all(Member& member);
   void break_lane(Member& member, const Error& error);
   void give_back(Member& member, std::size_t slot);

@@ -12,12 +12,12 @@ namespace imgpipe {
 
 class OutputFolders {
  public:
-  // Makes the folder and those above it, unless it was made or seen before. Thread-safe. Throws
+  // Creates the directory and its missing parents, unless it was created or seen before. Thread-safe. Throws
   // Error(output).
-  void make(const std::filesystem::path& folder) {
+  void make(const std::filesystem::path& folder, OutputSync* sync) {
     const std::lock_guard lock(mutex_);
     if (folder.empty() || made_.contains(folder.string())) return;
-    make_folder(folder);
+    make_folder(folder, sync);
     made_.insert(folder.string());
   }
 

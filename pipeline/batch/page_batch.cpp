@@ -30,7 +30,7 @@ PageBatch::PageBatch(BatchItems items, BatchSettings settings, PageWish wish, Us
       wish_(std::move(wish)),
       use_pages_(std::move(use_pages)) {
   settings_.before_first_byte = [this](const std::string& output) {
-    folders_.make(std::filesystem::path(output).parent_path());
+    folders_.make(std::filesystem::path(output).parent_path(), settings_.sync);
   };
   const int wanted = workers_for(settings_, items_.size());
   working_ = wanted;
@@ -134,7 +134,8 @@ BatchResult PageBatch::process(std::size_t item, std::size_t worker, Engine& eng
                .input_name = printable(paths.input),
                .output_name = printable(paths.output),
                .format = paths.format,
-               .number = item},
+               .number = item,
+               .made_of = paths.made_of},
               settings, wish_, InputKind::regular_only, origin_);
   run.set_track("worker " + std::to_string(worker + 1));
   // Workers share what images may have.
@@ -154,6 +155,7 @@ BatchResult PageBatch::process(std::size_t item, std::size_t worker, Engine& eng
 
 void PageBatch::go_through(PageRun& run, const PagesUse& use, BatchResult& result, Engine& engine) {
   result.device = engine.implementation();
+  if (result.device == "cuda") result.route = ImageRoute::device;
   run.open([](const Plan&, const ImageHeader&) {});
   if (const std::string damage = run.warning(); !damage.empty()) result.warnings.push_back(damage);
   result.header = run.first_header();
@@ -174,6 +176,7 @@ void PageBatch::go_through(PageRun& run, const PagesUse& use, BatchResult& resul
             }
             if (use.page_done) naming(page.name, [&] { use.page_done(page); });
             if (use_pages_ && result.lost_profile.empty()) result.lost_profile = page.job.header().profile;
+            if (page.job.in_bands()) result.route = ImageRoute::device_in_bands;
             add_times(page.job.timeline(), result);
             if (settings_.keep_spans)
               result.spans.insert(result.spans.end(), page.job.timeline().spans().begin(),

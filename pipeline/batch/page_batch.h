@@ -20,6 +20,7 @@
 #include "images/files/temporary_file.h"
 #include "pipeline/batch/batch.h"
 #include "pipeline/batch/output_folders.h"
+#include "pipeline/device.h"
 #include "pipeline/pages/page_run.h"
 
 namespace imgpipe {
@@ -50,7 +51,7 @@ class PageBatch {
   [[nodiscard]] bool finished() const;
   void stop();
   [[nodiscard]] std::string lane_note() const { return settings_.device_note; }
-  [[nodiscard]] std::vector<std::string> take_notes() { return {}; }
+  [[nodiscard]] std::vector<std::string> take_notes() { return take_device_warnings(); }
   [[nodiscard]] std::optional<Error> fatal() const;
   [[nodiscard]] std::vector<std::string> devices() const { return {}; }
   [[nodiscard]] int workers() const { return static_cast<int>(workers_.size()); }

@@ -35,7 +35,14 @@ class StagingMemory final : public std::pmr::memory_resource {
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
     IMGPIPE_CUDA(cudaSetDevice(device_));
-    return pinned_.allocate(bytes, alignment);
+    void* const block = pinned_.allocate(bytes, alignment);
+    try {
+      pinned_.pin(block);
+    } catch (...) {
+      pinned_.deallocate(block, bytes, alignment);
+      throw;
+    }
+    return block;
   }
   void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
     pinned_.deallocate(block, bytes, alignment);
@@ -347,6 +354,7 @@ void run_in_bands(const BandedDevice& device, Context& context, Job& job, Outcom
         std::make_unique<ResumedReader>(std::move(job.reader), std::move(early), decoded, outcome.warnings);
   }
   CudaBandDevice bands(device, outcome.timeline);
+  outcome.in_bands = true;
   run_chains(job, outcome, threads, &bands);
 }
 

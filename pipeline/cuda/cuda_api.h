@@ -34,8 +34,29 @@ void fail_cuda_call(std::int64_t countdown, cudaError_t status);
     ::imgpipe::check(imgpipe_status, #call);                                  \
   } while (false)
 
-// The device of that number. Throws Error(device) that says what there is.
+// The device of that number, or with kAnyCudaDevice the first that is not too old; a warning names those that
+// are skipped. Throws Error(device).
 [[nodiscard]] CudaDevice find_cuda_device(int index);
+
+// Makes the device current again, in the end, that was the calling thread's in the beginning.
+class DeviceRestorer {
+ public:
+  DeviceRestorer() noexcept {
+    if (cudaGetDevice(&before_) != cudaSuccess) before_ = kUnknown;
+  }
+  ~DeviceRestorer() {
+    int now = kUnknown;
+    (void)cudaGetDevice(&now);
+    // Never without need: it makes a context on a device that has none.
+    if (before_ != kUnknown && now != before_) (void)cudaSetDevice(before_);
+  }
+  DeviceRestorer(const DeviceRestorer&) = delete;
+  DeviceRestorer& operator=(const DeviceRestorer&) = delete;
+
+ private:
+  static constexpr int kUnknown = -1;
+  int before_ = kUnknown;
+};
 
 class Stream {
  public:

@@ -14,7 +14,6 @@
 // the context is there, rows go to ordinary memory and follow through the ring. Nothing synchronises between
 // the first upload and the download.
 #include <algorithm>
-#include <cstdlib>
 #include <deque>
 #include <future>
 #include <optional>
@@ -30,6 +29,7 @@
 #include "pipeline/decode_row.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "pipeline/error_of.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/host/chained_run.h"
 #include "pipeline/host/chunk_reading.h"
@@ -42,9 +42,6 @@ class CudaEngine final : public Engine {
  public:
   CudaEngine(int index, int threads, std::int64_t memory_bytes)
       : index_(index), threads_(threads), memory_bytes_(memory_bytes), pinned_(PinnedMemory::When::at_once) {
-    pinned_.use_device(index);
-    // All kernels come with the context, on its thread, not each with its first launch.
-    ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     try {
       pending_ = std::async(std::launch::async, [this] { return make_context(); });
     } catch (const std::system_error&) {
@@ -54,9 +51,13 @@ class CudaEngine final : public Engine {
   }
 
   ~CudaEngine() override {
-    const std::chrono::seconds now(0);
-    if (pending_.valid() && pending_.wait_for(now) != std::future_status::deferred) pending_.wait();
+    if (pending_.valid() && pending_.wait_for(std::chrono::seconds(0)) != std::future_status::deferred)
+      (void)error_of([this] { context_ = pending_.get(); });
+    if (context_ == nullptr) return;
+    const DeviceRestorer restorer;
+    (void)cudaSetDevice(index_);
     finish_queued();
+    context_.reset();
   }
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
@@ -65,6 +66,8 @@ class CudaEngine final : public Engine {
   [[nodiscard]] std::string device_name() const override { return name_; }
   [[nodiscard]] double copy_bandwidth() override {
     if (broken_ || context_ == nullptr) return 0;
+    const DeviceRestorer restorer;
+    IMGPIPE_CUDA(cudaSetDevice(index_));
     return measure_device_copy_bandwidth(context_->stream);
   }
   // Where the whole of an image is too much it goes in bands.
@@ -77,8 +80,14 @@ class CudaEngine final : public Engine {
  protected:
   [[nodiscard]] int threads() const override { return threads_.count(); }
   void execute(Job& job, Outcome& outcome) override {
+    std::optional<DeviceRestorer> restorer;
+    restorer_ = &restorer;
     try {
       if (broken_) std::rethrow_exception(broken_);
+      if (context_ != nullptr) {
+        restorer.emplace();
+        IMGPIPE_CUDA(cudaSetDevice(index_));
+      }
       run_image(job, outcome);
     } catch (const Error& error) {
       // A context that failed may be corrupt for good: nothing more comes from it.
@@ -100,6 +109,8 @@ class CudaEngine final : public Engine {
   std::unique_ptr<Context> make_context() {
     started_ = Timeline::Clock::now();
     const CudaDevice device = find_cuda_device(index_);
+    index_ = device.index;
+    pinned_.use_device(index_);
     IMGPIPE_CUDA(cudaSetDevice(index_));
     auto context = std::make_unique<Context>(pinned_);
     context->multiprocessors = device.multiprocessors;
@@ -117,12 +128,13 @@ class CudaEngine final : public Engine {
   Context& context(Timeline& timeline) {
     if (context_ == nullptr) {
       try {
+        restorer_->emplace();  // not earlier: it waits for the driver
         context_ = pending_.get();
       } catch (...) {
         broken_ = std::current_exception();  // there will be none
         throw;
       }
-      IMGPIPE_CUDA(cudaSetDevice(index_));  // of this thread
+      IMGPIPE_CUDA(cudaSetDevice(index_));
       timeline.add({"context", "cuda start", SpanKind::host,
                     std::max<std::int64_t>(0, timeline.ns_at(started_)),
                     std::max<std::int64_t>(0, timeline.ns_at(context_ready_)), 0, 0});
@@ -262,7 +274,6 @@ class CudaEngine final : public Engine {
     return run.has_value();
   }
 
-  // What is in device memory.
   struct Resident {
     DeviceRun& run;
     CodedGroup& codecs;
@@ -367,7 +378,7 @@ class CudaEngine final : public Engine {
     IMGPIPE_CUDA(cudaStreamSynchronize(context_->stream.get()));
   }
 
-  int index_;
+  int index_;  // kAnyCudaDevice until the context is there
   HostThreads threads_;
   std::int64_t memory_bytes_;
   Timeline::Clock::time_point started_;
@@ -376,6 +387,7 @@ class CudaEngine final : public Engine {
   std::future<std::unique_ptr<Context>> pending_;
   std::unique_ptr<Context> context_;
   std::string name_;
+  std::optional<DeviceRestorer>* restorer_ = nullptr;  // of execute()
   std::exception_ptr broken_;
 };
 

@@ -6,7 +6,6 @@
 // The copy engines and the multiprocessors are three resources; with three groups or more on their way each
 // can be busy with another one. Images of a group share the launches of the codecs: a JPEG of 8 megapixels
 // has too few pieces to fill the device, a thumbnail too little work for a launch.
-#include <cstdlib>
 #include <deque>
 #include <optional>
 #include <span>
@@ -16,13 +15,42 @@
 
 #include "images/error.h"
 #include "pipeline/batch/lane.h"
+#include "pipeline/cuda/banded_run.h"
 #include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
+#include "pipeline/host/chained_run.h"
 
 namespace imgpipe {
 namespace {
+
+// Takes images in bands through a device whose slots are idle.
+class CudaBandEngine final : public Engine {
+ public:
+  CudaBandEngine(const BandedDevice& device, std::string name, Context& context, int threads)
+      : device_(device), name_(std::move(name)), context_(context), threads_(threads) {}
+
+  [[nodiscard]] std::string_view implementation() const override { return "cuda"; }
+  [[nodiscard]] std::string device_name() const override { return name_; }
+  [[nodiscard]] double copy_bandwidth() override { return measure_device_copy_bandwidth(context_.stream); }
+  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+    return chains_need(question, true);
+  }
+
+ protected:
+  [[nodiscard]] int threads() const override { return threads_.count(); }
+  void execute(Job& job, Outcome& outcome) override {
+    IMGPIPE_CUDA(cudaSetDevice(device_.index));
+    run_in_bands(device_, context_, job, outcome, threads_, {}, 0);
+  }
+
+ private:
+  const BandedDevice device_;
+  const std::string name_;
+  Context& context_;
+  HostThreads threads_;
+};
 
 class CudaLane final : public Lane {
  public:
@@ -86,6 +114,11 @@ class CudaLane final : public Lane {
   void release_memory() override {
     IMGPIPE_CUDA(cudaSetDevice(index_));
     for (Slot& slot : slots_) slot.context.arena.release();
+  }
+  [[nodiscard]] std::unique_ptr<Engine> make_band_engine(int threads) override {
+    Context& context = slots_.front().context;
+    return std::make_unique<CudaBandEngine>(BandedDevice{index_, context.multiprocessors, *pinned_},
+                                            device_name_, context, threads);
   }
 
  private:
@@ -190,8 +223,6 @@ std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t idle_by
 
 std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int> devices, std::size_t slots,
                                                    const std::shared_ptr<std::pmr::memory_resource>& memory) {
-  // All kernels come with the context, not each with its first launch.
-  ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   const auto pinned = std::dynamic_pointer_cast<PinnedMemory>(memory);
   if (!pinned) throw std::logic_error("the memory of lanes is made by make_lane_memory()");
   std::vector<std::unique_ptr<Lane>> lanes;

@@ -4,12 +4,14 @@
 #include <bit>
 #include <cstdint>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <sys/mman.h>
 
 #include "pipeline/cuda/cuda_api.h"
+#include "pipeline/device.h"
 
 namespace imgpipe {
 namespace {
@@ -40,16 +42,32 @@ void* map_block(std::size_t bytes) {
   return start + before;
 }
 
+cudaError_t register_block(const void* block, std::size_t bytes) {
+  cudaError_t status = cudaSuccess;
+  if (!take_cuda_fault(status))
+    status = cudaHostRegister(const_cast<void*>(block), bytes, cudaHostRegisterPortable);
+  return status;
+}
+
+// Whether the status says that memory cannot be pinned: here at all, or any more.
+bool is_limit(cudaError_t status) {
+  return status == cudaErrorMemoryAllocation || status == cudaErrorNotSupported ||
+         status == cudaErrorNotPermitted;
+}
+
 }  // namespace
 
 PinnedMemory::~PinnedMemory() {
-  for (const auto& [block, about] : blocks_) {
-    if (about.pinned) {
-      (void)cudaSetDevice(device_);
-      (void)cudaHostUnregister(const_cast<void*>(block));
-    }
-    ::munmap(const_cast<void*>(block), about.bytes);
+  for (const auto& [block, about] : blocks_) unmap(block, about);
+}
+
+void PinnedMemory::unmap(const void* block, const Block& about) const {
+  if (about.pinned) {
+    const DeviceRestorer restorer;
+    (void)cudaSetDevice(device_);
+    (void)cudaHostUnregister(const_cast<void*>(block));
   }
+  ::munmap(const_cast<void*>(block), about.bytes);
 }
 
 void* PinnedMemory::do_allocate(std::size_t bytes, std::size_t) {
@@ -90,9 +108,35 @@ void PinnedMemory::pin(const void* block) {
     bytes = found->second.bytes;
   }
   // Its holder alone pins a block.
-  IMGPIPE_CUDA(cudaHostRegister(const_cast<void*>(block), bytes, cudaHostRegisterPortable));
+  cudaError_t status = register_block(block, bytes);
+  if (is_limit(status)) {
+    unmap_idle_pinned();
+    status = register_block(block, bytes);
+  }
+  if (is_limit(status)) {
+    (void)cudaGetLastError();  // the next launch would report it
+    warn_of_devices(std::string("CUDA cannot pin host memory (") + cudaGetErrorString(status) +
+                    "): copies to and from devices are slower; raise the limit on locked memory "
+                    "(ulimit -l, WSL2's memory)");
+    return;
+  }
+  check(status, "cudaHostRegister(");
   const std::lock_guard lock(mutex_);
   blocks_[block].pinned = true;
+}
+
+void PinnedMemory::unmap_idle_pinned() {
+  std::vector<std::pair<const void*, Block>> blocks;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [kind, idle] : idle_) {
+      if (!kind.second) continue;
+      for (const void* const block : idle) blocks.emplace_back(block, blocks_.extract(block).mapped());
+      idle_bytes_ -= kind.first * idle.size();
+      idle.clear();
+    }
+  }
+  for (const auto& [block, about] : blocks) unmap(block, about);
 }
 
 void PinnedMemory::do_deallocate(void* block, std::size_t, std::size_t) {
@@ -113,13 +157,7 @@ void PinnedMemory::do_deallocate(void* block, std::size_t, std::size_t) {
       }
     }
   }
-  for (const auto& [one, about] : surplus) {
-    if (about.pinned) {
-      (void)cudaSetDevice(device_);
-      (void)cudaHostUnregister(one);
-    }
-    ::munmap(one, about.bytes);
-  }
+  for (const auto& [one, about] : surplus) unmap(one, about);
 }
 
 }  // namespace imgpipe

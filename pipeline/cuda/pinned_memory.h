@@ -21,7 +21,7 @@ class PinnedMemory final : public std::pmr::memory_resource {
  public:
   enum class When { at_once, on_demand };
 
-  // `at_once`: what allocate() gives is pinned; on_demand: pin() does it. Of what comes back, at most
+  // `at_once`: allocate() pins; on_demand: pin() does. Of what comes back, at most
   // `idle_bytes` are kept.
   explicit PinnedMemory(When when, std::size_t idle_bytes = std::numeric_limits<std::size_t>::max())
       : when_(when), idle_limit_(idle_bytes) {}
@@ -35,7 +35,9 @@ class PinnedMemory final : public std::pmr::memory_resource {
   void use_device(int device) noexcept { device_ = device; }
 
   // Pins the block that begins at `block`, for every device, in the context of the calling thread; unless it
-  // is pinned already or is none of this pool. Throws Error(memory) or Error(device).
+  // is pinned already or is none of this pool. Where no more memory can be pinned, idle blocks give theirs
+  // back; if that is not enough, the block stays as it is, which copies accept, and a warning is noted
+  // (take_device_warnings()). Throws Error(device).
   void pin(const void* block);
 
  private:
@@ -44,6 +46,8 @@ class PinnedMemory final : public std::pmr::memory_resource {
     bool pinned = false;
   };
 
+  void unmap(const void* block, const Block& about) const;
+  void unmap_idle_pinned();
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
   void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override;
   [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {

@@ -209,10 +209,12 @@ class HostCodecLab final : public CodecLab {
       run_once();
       return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
     };
+    if (options.is_stopped()) return {};
     const double warm_up = timed();
     const int runs = options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, warm_up, 3, 100);
-    std::vector<double> times(static_cast<std::size_t>(runs));
-    std::ranges::generate(times, timed);
+    std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(runs));
+    for (int i = 0; i < runs && !options.is_stopped(); ++i) times.push_back(timed());
     return times;
   }
   [[nodiscard]] std::string grid_text() const override {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,10 @@ struct LabOptions {
   int repeat = 0;  // timed runs; 0: as many as fit into a time, at least 3, or 1 where one takes seconds
   int block = 0;   // threads a block, and blocks, where the rung leaves them free; 0: its own
   int blocks = 0;
+  // Asked between timed runs; when it returns true, a rung keeps the times it has and takes no more.
+  std::function<bool()> stop{};
+
+  [[nodiscard]] bool is_stopped() const { return stop && stop(); }
 };
 
 enum class LabStatus {

@@ -119,12 +119,13 @@ class CpuLab final : public LabDevice {
       run_once(rung, std::as_const(set.in).untyped_view(), set.out.untyped_view(), counts);
       return us_since(start);
     };
+    if (options.is_stopped()) return {};
     const double warm_up = timed();
     const int runs =
         options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, warm_up, warm_up < kLongUs ? 3 : 1, 100);
     std::vector<double> times;
     times.reserve(static_cast<std::size_t>(runs));
-    for (int i = 0; i < runs; ++i) times.push_back(timed());
+    for (int i = 0; i < runs && !options.is_stopped(); ++i) times.push_back(timed());
     return times;
   }
 

@@ -102,9 +102,10 @@ void PageRun::open(const Judge& judge) {
   naming(files_.input_name, [&] {
     list_ = std::make_unique<PageList>(files_.input, settings_.decode, kind_);
     if (!is_stream()) range_ = chosen_pages(wish_.selection, list_->size());
+    if (files_.made_of) files_.made_of->content = list_->content_hash();
   });
   if (!settings_.use_rows && !wish_.selection.alone && !wish_.selection.named && holds_pages(files_.format))
-    stack_ = std::make_unique<PageStack>(files_.output);
+    stack_ = std::make_unique<PageStack>(files_.output, settings_.sync);
   if (is_stream()) {
     open_stream();
   } else {
@@ -208,7 +209,7 @@ void PageRun::judge_outputs() {
     const std::string output = output_of(number);
     if (same_file(output, files_.input))
       throw Error(ErrorKind::usage, printable(output) + ": is the input itself; OUTPUT needs another name");
-    naming(printable(output), [&] { settings_.before_write(output); });
+    naming(printable(output), [&] { settings_.before_write(output, mark_for(settings_.encode, files_)); });
   }
 }
 
@@ -235,11 +236,12 @@ void PageRun::begin(ImageJob& job, std::int64_t number, const Engine& engine) {
   most_needed_bytes_ = std::max(most_needed_bytes_, need_within(most_bytes_, engine, job));
 }
 
-void PageRun::measure(Engine& engine) {
-  for (const std::size_t step : wish_.series_steps) measure_step(engine, step);
+void PageRun::measure(Engine& engine, const std::function<void(const ImageHeader&)>& counted) {
+  for (const std::size_t step : wish_.series_steps) measure_step(engine, step, counted);
 }
 
-void PageRun::measure_step(Engine& engine, std::size_t step) {
+void PageRun::measure_step(Engine& engine, std::size_t step,
+                           const std::function<void(const ImageHeader&)>& counted) {
   SeriesCounts sums;
   auto counts = std::make_shared<SampleCounts>();
   ImageSettings counting;
@@ -262,11 +264,11 @@ void PageRun::measure_step(Engine& engine, std::size_t step) {
     wishes.keep_pixels = false;
     (void)job.run(engine, std::move(wishes));
     job.write();
+    if (counted) counted(job.header());
   }
   const ContrastParameters parameters(settings_.stages[step].parameters);
-  const std::string levels =
+  settings_.stages[step] =
       naming(files_.input_name, [&] { return levels_of_series(sums.channels(), parameters); });
-  settings_.stages[step] = parse_stages(levels).front();
 }
 
 void PageRun::run(Engine& engine, const Hooks& hooks) {
@@ -320,7 +322,7 @@ void PageRun::do_page(Engine& engine, std::int64_t number, const Hooks& hooks) {
 void PageRun::finish() {
   if (!stack_) return;
   naming(files_.output_name, [&] {
-    settings_.before_write(files_.output);
+    settings_.before_write(files_.output, mark_for(settings_.encode, files_));
     stack_->file.put_in_place();
   });
 }

@@ -67,8 +67,8 @@ class PageRun {
   using Judge = std::function<void(const Plan&, const ImageHeader&)>;
   // Throws Error(input), Error(usage), Error(memory), with the name of what it is about.
   void open(const Judge& judge);
-  // Throws as Engine's outcomes do.
-  void measure(Engine& engine);
+  // Calls `counted` after each page of each step. Throws as Engine's outcomes do.
+  void measure(Engine& engine, const std::function<void(const ImageHeader&)>& counted = {});
   struct Hooks {
     std::function<Job()> wishes = [] {
       Job job;
@@ -122,13 +122,13 @@ class PageRun {
   [[nodiscard]] Plan plan_of(const ImageHeader& header) const;
   [[nodiscard]] std::int64_t most_bytes_in_stack(const InputFile& page, const Shape& output) const;
   void judge_outputs();
-  void measure_step(Engine& engine, std::size_t step);
+  void measure_step(Engine& engine, std::size_t step, const std::function<void(const ImageHeader&)>& counted);
   void begin(ImageJob& job, std::int64_t number, const Engine& engine);
   void run_stream(Engine& engine, const Hooks& hooks);
   void do_page(Engine& engine, std::int64_t number, const Hooks& hooks);
   void remove_written() noexcept;
 
-  const ImageFiles files_;
+  ImageFiles files_;
   ImageSettings settings_;
   PageWish wish_;
   InputKind kind_;

@@ -9,6 +9,12 @@ bool is_contrast(const Step& step) {
   return step.stage->reads_histogram == contrast_reads_histogram;
 }
 
+std::string no_range_text(const ContrastRange& range) {
+  return range.label + (range.of_one_plane ? ", plane " + std::to_string(range.plane) + "," : "") +
+         " has no range to stretch (lo " + std::to_string(range.lo) + ", hi " + std::to_string(range.hi) +
+         ") and changes nothing";
+}
+
 std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
   std::vector<ContrastRange> ranges;
   for (const Step& step : outcome.plan.steps) {

@@ -12,9 +12,16 @@ struct ContrastRange {
   std::string label;  // of the contrast step
   int plane = 0;
   int lo = 0;
-  int hi = 0;                 // hi <= lo: the plane stayed as it was
+  int hi = 0;
   bool of_one_plane = false;  // else of all
 };
+
+// Whether the plane stayed unchanged.
+[[nodiscard]] constexpr bool has_no_range(const ContrastRange& range) {
+  return range.hi <= range.lo;
+}
+// "contrast has no range to stretch (lo 7, hi 7) and changes nothing".
+[[nodiscard]] std::string no_range_text(const ContrastRange& range);
 
 // contrast, or a fused stage that begins with it.
 [[nodiscard]] bool is_contrast(const Step& step);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <utility>
 
 #include "images/error.h"
 #include "pipeline/statistics/exact.h"
@@ -42,13 +44,22 @@ StretchRange range_of(const std::vector<Wide>& counts, const ContrastParameters&
 
 }  // namespace
 
-std::string levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
-                             const ContrastParameters& parameters) {
+StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
+                              const ContrastParameters& parameters) {
   const std::vector<Wide> counts = added_up(channels);
   if (counts.empty()) throw Error(ErrorKind::input, "holds no counts of colours");
   const StretchRange range = range_of(counts, parameters);
-  return "levels:" + std::to_string(range.lo) + ":" + std::to_string(range.hi) +
-         (counts.size() > 256 ? ":16" : ":8");
+  StageRequest levels =
+      std::move(parse_stages(counts.size() > 256 ? "levels:0:1:16" : "levels:0:1:8").front());
+  // Not by the list, which refuses a range without extent.
+  levels.parameters.values[0] = range.lo;
+  levels.parameters.values[1] = range.hi;
+  levels.said.replace(0, 4, ":" + std::to_string(range.lo) + ":" + std::to_string(range.hi));
+  return levels;
+}
+
+bool has_no_range(const StageRequest& levels) {
+  return levels.parameters[1] <= levels.parameters[0];
 }
 
 }  // namespace imgpipe

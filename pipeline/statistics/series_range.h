@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "kernels/contrast/contrast.h"
+#include "pipeline/stage_list.h"
 
 namespace imgpipe {
 
@@ -14,7 +14,10 @@ namespace imgpipe {
 // them by its clip (docs/pixels.md), of all channels together. `channels`: 256 or 65,536 counts each, of
 // kMostSamples in all; the scale is that of the largest. Throws Error(input) where there are none, or all are
 // zero.
-[[nodiscard]] std::string levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
-                                           const ContrastParameters& parameters);
+[[nodiscard]] StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
+                                            const ContrastParameters& parameters);
+
+// Whether a levels step of a series leaves every image unchanged: hi <= lo.
+[[nodiscard]] bool has_no_range(const StageRequest& levels);
 
 }  // namespace imgpipe
