@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-#include "app/batch/batch_files.h"
+#include "app/batch/one_image.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
 #include "app/log.h"
@@ -85,7 +85,7 @@ void write_preset(const PresetToWrite& preset) {
 int dispatch(const Command& command, const EngineFactory& factory) {
   if (const auto* process = std::get_if<ProcessOptions>(&command)) {
     if (process->preset) write_preset(*process->preset);
-    return is_batch(*process) ? run_batch(*process) : run_image(*process, factory);
+    return is_batch(*process) ? run_batch(*process, factory) : run_image(*process, factory);
   }
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return run_synth(*synth);
   if (const auto* devices = std::get_if<DevicesOptions>(&command)) return run_devices(*devices);

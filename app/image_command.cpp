@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "app/batch/one_image.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/image_comparison.h"
@@ -27,7 +28,9 @@
 #include "images/files/output_file.h"
 #include "images/files/page_list.h"
 #include "images/text.h"
+#include "pipeline/batch/batch_entry.h"
 #include "pipeline/decode_row.h"
+#include "pipeline/device.h"
 #include "pipeline/image_job.h"
 
 namespace imgpipe {
@@ -60,8 +63,11 @@ class ImageRun {
   int run() {
     Outcome outcome = process();
     const double wall_ms = static_cast<double>(image_.timeline().now_ns()) / 1e6;
-    if (!options_.keep_stages_folder.empty()) write_stages(options_, outcome);
+    if (!options_.keep_stages_folder.empty()) write_stages(options_, outcome, image_.mark());
     const std::vector<ContrastRange> ranges = contrast_ranges(outcome);
+    for (const ContrastRange& range : ranges) {
+      if (has_no_range(range)) warn(image_.files().input_name + ": " + no_range_text(range));
+    }
     if (!options_.histogram_file.empty()) {
       const std::string name = input_name(std::filesystem::path(options_.input).filename().string());
       write_histogram(options_, histogram_pair(name, outcome, ranges));
@@ -82,7 +88,7 @@ class ImageRun {
     report.implementation = engine_->implementation();
     report.device_why = choice_.why();
     report.processor = engine_->device_name();
-    if (wants_page(options_)) page_ = make_report_page(options_, outcome, ranges, std::move(warnings_));
+    if (wants_page(options_)) page_ = make_report_page(options_, outcome, ranges, facts_.warnings);
     give_report(report);
     if (report.identical) return kExitDone;
     const std::string wrong =
@@ -92,6 +98,11 @@ class ImageRun {
   }
 
  private:
+  void warn(const std::string& text) {
+    log_warning(text, subject_of(text, options_));
+    facts_.warnings.push_back(text);
+  }
+
   Outcome process() {
     open_input();
     image_.make_plan();
@@ -101,9 +112,10 @@ class ImageRun {
     say_plan(image_.plan());
     check_results_of(image_.plan());
     image_.make_output();
+    check_memory_limit();
     facts_.output = image_.output_shape();
     facts_.depth_loss = image_.depth_loss();
-    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
+    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder, options_.sync.get());
     Job wishes;
     wishes.repeat = options_.repeat;
     wishes.keep_source = options_.compare;
@@ -113,11 +125,23 @@ class ImageRun {
     Outcome outcome = image_.run(*engine_, std::move(wishes));
     for (const ImageNote& note : image_.notes()) {
       (is_notice(note.about) ? log_notice : log_warning)(note.text, subject_of(note.text, options_));
-      warnings_.push_back(note.text);
+      facts_.warnings.push_back(note.text);
     }
+    for (const std::string& warning : take_device_warnings()) warn(warning);
     image_.write();
     facts_.output_bytes = image_.output_bytes();
     return outcome;
+  }
+
+  // By --memory.
+  void check_memory_limit() {
+    const std::int64_t limit = options_.batch.memory_bytes;
+    if (limit == 0) return;
+    const auto need = [&] {
+      return engine_->memory_need(image_.memory_question()).bytes + image_.held_input_bytes();
+    };
+    if (need() <= limit || (image_.use_less_memory() && need() <= limit)) return;
+    throw over_budget(image_, need(), limit);
   }
 
   void open_input() {
@@ -139,13 +163,13 @@ class ImageRun {
     const PageList list = naming(input_name(options_.input),
                                  [&] { return PageList(options_.input, options_.decode, InputKind::any); });
     if (const std::string damage = list.warning(); !damage.empty()) {
-      const std::string text = input_name(options_.input) + ": " + damage;
-      log_warning(text, subject_of(text, options_));
+      warn(input_name(options_.input) + ": " + damage);
     }
     if (ImageStream* const stream = list.stream()) return read_image(*stream);
     const PageRange range =
         naming(input_name(options_.input), [&] { return chosen_pages(*options_.pages, list.size()); });
     if (list.size() > 1) image_.set_page({});
+    image_.set_input_content(naming(input_name(options_.input), [&] { return list.content_hash(); }));
     image_.read(naming(image_.files().input_name, [&] { return list.page(range.first - 1); }));
   }
 
@@ -169,7 +193,7 @@ class ImageRun {
     check_histogram(options_, plan);
     for (const StageFile& file : stage_files(options_.keep_stages_folder, plan)) {
       in_use_.add("--keep-stages", file.path);
-      check_replaceable(file.path, why_no_image(file.path, options_.replace));
+      check_replaceable(file.path, why_no_image(file.path, options_.replace, image_.mark(), options_.input));
       if (std::filesystem::exists(file.path)) check_result_writable(file.path);
     }
   }
@@ -179,13 +203,15 @@ class ImageRun {
       const std::string text = is_json_report(file)      ? image_report_json(report, facts_)
                                : file.ends_with(".html") ? image_report_html(report, facts_, page_)
                                                          : image_report_csv(report);
-      naming(output_name(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+      naming(output_name(file),
+             [&] { write_file(file, std::as_bytes(std::span(text)), options_.sync.get()); });
     }
     if (!options_.trace_file.empty()) {
-      TraceFile trace(options_.trace_file);
+      TraceFile trace(options_.trace_file, options_.sync.get());
       trace.add(report.spans, options_.input);
       trace.close();
     }
+    options_.sync->sync_names();
     if (options_.talk.quiet) return;
     const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
     const std::string table = image_report_table(report, facts_, wants_color(fd, options_.talk.no_color));
@@ -202,7 +228,6 @@ class ImageRun {
   ImageSettings settings_;
   ImageJob image_;
   RunFacts facts_;
-  std::vector<std::string> warnings_;
   ReportPage page_;  // where one was asked for
 };
 
@@ -230,7 +255,23 @@ int update_one(ProcessOptions options, const EngineFactory& factory) {
 }  // namespace
 
 int run_image(const ProcessOptions& options, const EngineFactory& factory) {
-  refuse_what_is_for_a_batch(options);
+  check_options_of_one_file(options);
+  const Format format = output_format(options.output, options.format);
+  const bool is_left = options.batch.skip_existing && has_output(options, format);
+  if (options.batch.dry_run) {
+    FilesInUse in_use;
+    if (!is_left) check_paths(options, format, in_use);
+    print_text((is_left ? "0 to do, 1 skipped"
+                        : input_name(options.input) + " -> " + output_name(options.output) +
+                              "\n1 to do, 0 skipped") +
+               ", stages " + options.stage_list + "\n");
+    return kExitDone;
+  }
+  if (is_left) {
+    if (!options.talk.quiet)
+      print_table(output_name(options.output) + ": is there already\n", reports_to_stdout(options));
+    return kExitDone;
+  }
   return options.update ? update_one(options, factory) : run_one(options, factory);
 }
 

@@ -68,8 +68,8 @@ Counts count_image(const ConstHostView& pixels) {
   return counts;
 }
 
-void make_result_folder(const std::string& path) {
-  naming(printable(path), [&] { make_folder(path); });
+void make_result_folder(const std::string& path, OutputSync* sync) {
+  naming(printable(path), [&] { make_folder(path, sync); });
 }
 
 std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) {
@@ -85,15 +85,18 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
   return files;
 }
 
-void write_stages(const ProcessOptions& options, const Outcome& outcome) {
-  make_result_folder(options.keep_stages_folder);
+void write_stages(const ProcessOptions& options, const Outcome& outcome, const Mark& mark) {
+  EncodeOptions encode = options.encode;
+  encode.mark = mark;
+  make_result_folder(options.keep_stages_folder, options.sync.get());
   HostThreads threads(thread_count(options));
   for (const StageFile& file : stage_files(options.keep_stages_folder, outcome.plan)) {
     naming(printable(file.path), [&] {
       const Image image = interleaved(outcome.outputs[file.step]);
-      const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), options.encode);
+      const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), encode);
       Timeline unreported;
-      write_file(file.path, encode_image(image.untyped_view(), *writer, threads, unreported).parts);
+      write_file(file.path, encode_image(image.untyped_view(), *writer, threads, unreported).parts,
+                 options.sync.get());
     });
   }
 }
@@ -143,7 +146,7 @@ HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
 void write_histogram(const ProcessOptions& options, const HistogramPair& pair) {
   const std::string text = histogram_text(pair, options.histogram_file);
   naming(printable(options.histogram_file),
-         [&] { write_file(options.histogram_file, std::as_bytes(std::span(text))); });
+         [&] { write_file(options.histogram_file, std::as_bytes(std::span(text)), options.sync.get()); });
 }
 
 }  // namespace imgpipe

@@ -20,9 +20,9 @@ struct StageFile {
 };
 [[nodiscard]] std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan);
 // Of a job with Job::keep_outputs. Throws Error(output), Error(memory).
-void write_stages(const ProcessOptions& options, const Outcome& outcome);
+void write_stages(const ProcessOptions& options, const Outcome& outcome, const Mark& mark);
 // Throws Error(output), with the path.
-void make_result_folder(const std::string& path);
+void make_result_folder(const std::string& path, OutputSync* sync);
 
 // The step whose counts --histogram calls "before": the one the first contrast used, else the first; as many
 // as there are steps where none counts.

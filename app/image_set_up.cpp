@@ -1,7 +1,10 @@
 #include "app/image_set_up.h"
 
+#include <filesystem>
+
 #include "app/batch/batch_files.h"
 #include "app/devices/calibration.h"
+#include "app/files/replaceable.h"
 #include "app/image_settings.h"
 #include "app/log.h"
 #include "app/standard_streams.h"
@@ -10,16 +13,30 @@
 #include "images/text.h"
 
 namespace imgpipe {
+namespace {
 
-void refuse_what_is_for_a_batch(const ProcessOptions& options) {
-  for (const std::string& option : options.batch.given)
-    throw Error(ErrorKind::usage,
-                option + " is for a batch, and " + input_name(options.input) + " is one image");
-  for (const std::string& file : options.report_files) {
-    if (file.ends_with(".ndjson"))
-      throw Error(ErrorKind::usage,
-                  "--report: " + printable(file) + ": one image is reported as .json, .csv or .html");
-  }
+void check_output_replaceable(const ProcessOptions& options) {
+  const Mark mark = mark_for(options.encode, image_files(options, ""));
+  const Replacement replacement =
+      replacement_of(options.output, replace_output(options), mark, options.input);
+  check_replaceable(options.output, replacement.why_not);
+  // A shell may have made both names of one pattern, and which source a plain mark had is not known.
+  const std::filesystem::path input(options.input), output(options.output);
+  if (replacement.replaced == Mark::result && options.output_is_listed &&
+      input.parent_path() == output.parent_path() && mark_in(options.input).kind == Mark::Kind::result)
+    check_replaceable(options.output, "is a result, as " + printable(options.input) +
+                                          " is, and of which input is not known; name it with -o, or "
+                                          "--overwrite replaces it");
+  log_replaced(were_made_alike(replacement.replaced, mark) ? 0 : 1);
+}
+
+}  // namespace
+
+void log_replaced(std::size_t results) {
+  if (results == 0) return;
+  log_notice(results == 1
+                 ? "replaces 1 result that was made with other options"
+                 : "replaces " + std::to_string(results) + " results that were made with other options");
 }
 
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use) {
@@ -35,8 +52,7 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
   in_use.add("--keep-stages", options.keep_stages_folder);
   if (options.update) in_use.add("--update", stamp_file(options, false));
   // Pages with files of their own get names that are judged when their number is known.
-  if (!has_page_files(options, format))
-    check_replaceable(options.output, why_no_image(options.output, replace_output(options)));
+  if (!has_page_files(options, format)) check_output_replaceable(options);
   check_results_replaceable(options);
   check_results_writable(options);
 }
@@ -59,17 +75,13 @@ void EngineChoice::begin() {
   if (choice_.cuda_devices.size() > 1)
     throw Error(ErrorKind::usage,
                 "--device: one image goes to one device, not to " + printable(options_.device));
-  if (choice_.kind == DeviceKind::automatic) devices_ = list_cuda_devices();
-  if (usable_device(devices_)) return;
-  if (choice_.kind == DeviceKind::automatic) choice_ = choose_for_image(devices_, 0, 1, 1);
-  start();
+  if (choice_.kind != DeviceKind::automatic) start();
 }
 
 Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda) {
   if (!engine_) {
-    choice_ = !not_on_cuda.empty()
-                  ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
-                  : choose_for_image(devices_, pixels, thread_count(options_), 1 + options_.repeat);
+    choice_ = !not_on_cuda.empty() ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
+                                   : choose_for_image(pixels, thread_count(options_), 1 + options_.repeat);
     start();
   } else if (choice_.kind == DeviceKind::cuda && !not_on_cuda.empty()) {
     throw Error(ErrorKind::usage, input_name(options_.input) + ": " + not_on_cuda + "; see --device cpu");

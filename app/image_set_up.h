@@ -1,6 +1,7 @@
 // Before one input's way, be it an image or all its pages: what cannot be meant, and the engine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,10 +16,10 @@
 
 namespace imgpipe {
 
-// Throws Error(usage).
-void refuse_what_is_for_a_batch(const ProcessOptions& options);
 // Input, output and results against each other, and whether the output and results may be written at all.
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use);
+// One line about results that a run replaces though they were made with other options; nothing for none.
+void log_replaced(std::size_t results);
 // Of a message about the one input.
 [[nodiscard]] LogSubject subject_of(const std::string& reason, const ProcessOptions& options);
 // What the plan does, for --verbose.
@@ -44,7 +45,6 @@ class EngineChoice {
   const ProcessOptions& options_;
   const EngineFactory& factory_;
   DeviceChoice choice_;
-  CudaDevices devices_;  // with auto
   std::unique_ptr<Engine> engine_;
 };
 

@@ -2,18 +2,27 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "app/command.h"
 #include "app/files/replaceable.h"
+#include "app/options/options_digest.h"
 #include "app/standard_streams.h"
+#include "images/files/file_identity.h"
 #include "images/files/output_file.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
 
+namespace fs = std::filesystem;
+
 Replace replace_output(const ProcessOptions& options) {
   return options.output_is_stamped ? Replace::all : options.replace;
+}
+
+std::uint64_t name_hash(const std::string& name) {
+  return first_64_bits(sha256(name));
 }
 
 ImageSettings image_settings(const ProcessOptions& options) {
@@ -25,23 +34,30 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.decode.most_bits = 16;
   settings.encode = options.encode;
   // In one place each, which --name gives: a batch makes its folders itself.
+  settings.sync = options.sync.get();
   if (options.name)
-    settings.before_first_byte = [](const std::string& output) {
-      const std::filesystem::path folder = std::filesystem::path(output).parent_path();
-      if (!folder.empty()) make_folder(folder.string());
+    settings.before_first_byte = [sync = settings.sync](const std::string& output) {
+      const fs::path folder = fs::path(output).parent_path();
+      if (!folder.empty()) make_folder(folder.string(), sync);
     };
-  settings.before_write = [replace = replace_output(options)](const std::string& output) {
-    check_still_replaceable(output, replace);
+  settings.before_write = [replace = replace_output(options)](const std::string& output, const Mark& mark) {
+    check_still_replaceable(output, replace, mark);
   };
   return settings;
 }
 
 ImageFiles image_files(const ProcessOptions& options, std::string name) {
-  return {.input = options.input,
-          .output = options.output,
-          .input_name = std::move(name),
-          .output_name = output_name(options.output),
-          .format = output_format(options.output, options.format)};
+  ImageFiles files{.input = options.input,
+                   .output = options.output,
+                   .input_name = std::move(name),
+                   .output_name = output_name(options.output),
+                   .format = output_format(options.output, options.format)};
+  // A stream has no name.
+  std::error_code unknown;
+  if (fs::is_regular_file(options.input, unknown) && !descriptor_of(options.input))
+    files.made_of = {.name = name_hash(fs::path(options.input).filename().string()),
+                     .options = options_hash(options, files.format)};
+  return files;
 }
 
 int thread_count(const ProcessOptions& options) {

@@ -1,6 +1,7 @@
 // What the command line means for each image: the same for one and for many.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "app/options/options.h"
@@ -10,6 +11,9 @@ namespace imgpipe {
 
 // What an output may replace.
 [[nodiscard]] Replace replace_output(const ProcessOptions& options);
+
+// The hash of an input's name relative to INPUT, for Provenance.
+[[nodiscard]] std::uint64_t name_hash(const std::string& name);
 
 // Outputs are put in place only where that still replaces what it may (app/files/replaceable.h).
 [[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);

@@ -1,5 +1,6 @@
 #include "app/log_line.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +16,7 @@ Json counts_json(const RunCounts& counts) {
   return {{"done", counts.done},
           {"failed", counts.failed},
           {"skipped", counts.skipped},
-          {"total", counts.total},
+          {"total", std::max(counts.total, counts.ended())},
           {"seconds", counts.seconds},
           {"images_per_s", counts.images_per_s()},
           {"megapixels_per_s", counts.megapixels_per_s()}};

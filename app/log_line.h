@@ -15,12 +15,14 @@ struct LogSubject {
   std::string input, output, reason;
 };
 
-// How far a run over many images is.
+// Progress of a run over many images, or of one pass over the pages of an image.
 struct RunCounts {
-  std::size_t total = 0;                          // to be done, failed and skipped in the end
+  std::size_t total = 0;                          // to be done, failed and skipped in the end; 0: unknown
   std::size_t done = 0, failed = 0, skipped = 0;  // skipped: their outputs were there
   std::int64_t pixels = 0;                        // of the images done
   double seconds = 0;
+  std::string_view unit = "images";
+  std::string pass{};  // "pass 1 of 2"; empty: the only one
 
   [[nodiscard]] std::size_t ended() const { return done + failed + skipped; }
   [[nodiscard]] double images_per_s() const { return per_s(static_cast<double>(done)); }

@@ -6,25 +6,39 @@
 #include <string>
 #include <unordered_map>
 
+#include <sys/stat.h>
+
 #include "images/files/file_identity.h"
 
 namespace imgpipe {
 
-// Where what is written to a path comes to lie, links followed: a folder and a name in it. Hard links are
-// places of their own, because a file is replaced and not written over. nullopt for a loop of links.
 class Places {
  public:
-  std::optional<FileIdentity> of(const std::string& path) {
+  struct Place {
+    std::optional<struct stat> info;       // of the file that is there, links followed
+    std::optional<FileIdentity> identity;  // nullopt for a loop of links
+  };
+  // The identity of what is written to a path, links followed: a directory and a name in it. Hard links have
+  // different identities, because a file is replaced and not written over. One system call where there is no
+  // file.
+  Place look_at(const std::string& path) {
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) != 0) return {std::nullopt, identity_of(path)};
+    if (!S_ISLNK(info.st_mode)) return {info, identity_of(path)};
     const std::optional<std::filesystem::path> target = followed(path);
-    if (!target) return std::nullopt;
-    const auto [folder, fresh] = folders_.try_emplace(target->parent_path().string());
-    if (fresh) folder->second = file_identity(folder->first);
-    std::optional<FileIdentity> place = folder->second;
-    if (place) place->below = (std::filesystem::path(place->below) / target->filename()).string();
-    return place;
+    const bool exists = ::stat(path.c_str(), &info) == 0;
+    return {exists ? std::optional(info) : std::nullopt, target ? identity_of(*target) : std::nullopt};
   }
 
  private:
+  std::optional<FileIdentity> identity_of(const std::filesystem::path& target) {
+    const auto [folder, fresh] = folders_.try_emplace(target.parent_path().string());
+    if (fresh) folder->second = file_identity(folder->first);
+    std::optional<FileIdentity> place = folder->second;
+    if (place) place->below = (std::filesystem::path(place->below) / target.filename()).string();
+    return place;
+  }
+
   std::unordered_map<std::string, std::optional<FileIdentity>> folders_;  // each is looked at once
 };
 

@@ -2,6 +2,8 @@
 // what it does when it must end because there is no memory to go on.
 #pragma once
 
+#include <string_view>
+
 namespace imgpipe {
 
 // SIGINT, SIGTERM and SIGHUP remove the temporary files and end the process with 128 + N, unless the caller
@@ -14,10 +16,13 @@ void install_signal_handlers();
 // of std::terminate()'s abort. Any other exception that nobody catches is a defect, and aborts as ever.
 void install_last_resort() noexcept;
 
-// While one lives, the first of these signals is only noted; the second ends the process at once.
+// While one lives, the first of these signals is only noted; another one, more than 0.2 s later, ends the
+// process at once. An earlier one counts as a repetition: timeout(1) and batch systems signal a process and
+// then its group.
 class SignalsNoted {
  public:
-  SignalsNoted();
+  // `note`: a string literal that the first signal writes to stderr.
+  explicit SignalsNoted(std::string_view note = {});
   ~SignalsNoted();
   SignalsNoted(const SignalsNoted&) = delete;
   SignalsNoted& operator=(const SignalsNoted&) = delete;

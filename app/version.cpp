@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/version.h>
 
-#include "commit.h"  // generated: IMGPIPE_COMMIT
+#include "app/build_id.h"
 #include "images/codecs/codec.h"
 #include "images/simd.h"
 #include "pipeline/device.h"
@@ -20,8 +20,8 @@ std::string dotted(int major, int minor, int patch) {
 
 BuildInfo build_info() {
   BuildInfo info;
-  info.version = IMGPIPE_VERSION;
-  info.commit = IMGPIPE_COMMIT;
+  info.version = kVersion;
+  info.commit = kCommit;
 #ifdef __clang__
   info.compiler = "clang " __clang_version__;
 #else
@@ -41,7 +41,7 @@ BuildInfo build_info() {
 
 std::string version_text() {
   const BuildInfo info = build_info();
-  std::string text = "imgpipe " + info.version + " (commit " + info.commit + ")\n";
+  std::string text = "imgpipe " + info.version + "\n";
   text += "compiler: " + info.compiler + ", " + info.build_type + "\n";
   text += "cuda:     " + info.cuda + "\n";
   text += "simd:    ";

@@ -7,8 +7,8 @@
 namespace imgpipe {
 
 struct BuildInfo {
-  std::string version;   // of imgpipe
-  std::string commit;    // "-dirty" when the tree had changes
+  std::string version;   // "0.2.0-dev+0123456789ab" (app/build_id.h)
+  std::string commit;    // ".dirty" when the tree had changes
   std::string compiler;  // name and version
   std::string build_type;
   std::string cuda;  // runtime version, or "none"

@@ -13,8 +13,11 @@
 #include "app/batch/batch_report_files.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
+#include "app/batch/existing_results.h"
 #include "app/batch/lost_outputs.h"
 #include "app/batch/nothing_found.h"
+#include "app/batch/one_image.h"
+#include "app/batch/page_outputs.h"
 #include "app/batch/progress.h"
 #include "app/batch/running_batch.h"
 #include "app/batch/shard.h"
@@ -35,7 +38,6 @@
 #include "pipeline/batch/batch.h"
 #include "pipeline/batch/page_batch.h"
 #include "pipeline/error_of.h"
-#include "pipeline/pages/page_selection.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
@@ -48,6 +50,7 @@ constexpr std::chrono::milliseconds kLook{50};         // between two looks at s
 constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
 
 void refuse_what_is_for_one_image(const ProcessOptions& options) {
+  if (is_reported_as_image(options)) return;
   const std::pair<bool, const char*> rows[] = {{options.compare, "--compare"},
                                                {options.repeat > 0, "--repeat"},
                                                {options.device_memory_bytes > 0, "--device-memory"},
@@ -94,31 +97,56 @@ class BatchRun {
     const bool goes_on = options.batch.skip_existing || options.update;
     totals_.go_on = goes_on ? "the same command" : "the same command with --skip-existing";
     totals_.options_digest = options_digest(options, options.format);
-    if (goes_on) take_out_finished();
+    // An image that is reported as one judges by itself whether it is up to date, its report too.
+    if (options.batch.skip_existing || (options.update && !is_reported_as_image(options)))
+      take_out_finished();
     if (options.update) totals_.skipped_as = "up to date";
     has_ended_.resize(files_.files.size());
     is_done_.resize(files_.files.size());
   }
 
-  int run() {
+  int run(const EngineFactory& factory) {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.batch.dry_run)
       throw Error(ErrorKind::usage, nothing_found_text(options_, files_));
     for (const std::string& pattern : files_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : files_.problems) log_error(problem.text(), problem.subject());
+    log_replaced(files_.otherwise_made);
+    if (files_.results > 0) log_notice(left_out_text(options_, files_.results));
     if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
     if (options_.batch.dry_run) return print_plan();
+    if (is_reported_as_image(options_)) return run_as_image(factory);
     reports_.open(!files_.files.empty(), totals_);
     if (options_.update && !files_.files.empty()) stamps_ = std::make_unique<BatchStamps>(options_);
     reports_.add_skipped(skipped_, options_.update ? "it is up to date" : "its output is there already");
     reports_.add_problems(files_.problems);
     if (!files_.files.empty()) work();
     tell_lost_outputs();
+    sync_outputs();
     report();
     return exit_code();
   }
 
  private:
+  // One image whose own report is requested: nothing is reported of one that needs nothing done.
+  int run_as_image(const EngineFactory& factory) {
+    if (!skipped_.empty() && !options_.talk.quiet)
+      print_table(printable(skipped_.front().output) + ": is there already\n", reports_to_stdout(options_));
+    if (files_.files.empty()) return kExitDone;
+    const BatchFile& file = files_.files.front();
+    ProcessOptions one = with_output_file(options_);
+    one.batch.given.clear();
+    one.batch.skip_existing = false;
+    int code = kExitDone;
+    if (const std::optional<Error> error = error_of([&] { code = run_image(one, factory); })) {
+      log_error(error->what(), subject_of(error->what(), file));
+      totals_.failures.push_back({.file = &file, .kind = error->kind()});
+      code = exit_code_of(error->kind());
+    }
+    reports_.write_failed(totals_);
+    return code;
+  }
+
   // What needs nothing done.
   void take_out_finished() {
     std::vector<BatchFile> left;
@@ -130,19 +158,11 @@ class BatchRun {
     totals_.skipped = skipped_.size();
   }
 
-  // How many pages an input has is not known yet.
-  [[nodiscard]] std::string output_text(const BatchFile& file) const {
-    if (!has_page_files(options_, file.format)) return file.output;
-    if (options_.pages->named) return file.output;
-    const std::int64_t first = options_.pages->first;
-    return page_path(*options_.pages, file.output, first, first) + " ...";
-  }
-
   // --dry-run. No device is touched.
   int print_plan() const {
     std::string text;
     for (const BatchFile& file : files_.files) {
-      text += printable(file.input) + " -> " + printable(output_text(file));
+      text += printable(file.input) + " -> " + printable(output_text(options_, file));
       if (options_.update) text += ": " + std::string(update_reason(file.update));
       text += "\n";
     }
@@ -163,8 +183,9 @@ class BatchRun {
     const SignalsNoted signals;
     BatchSetUp set_up = set_up_batch(options_, files_.files.size());
     if (!files_.stamped_outputs.empty()) {
-      set_up.settings.before_write = [this, check = set_up.settings.before_write](const std::string& output) {
-        if (!files_.stamped_outputs.contains(output)) check(output);
+      set_up.settings.before_write = [this, check = set_up.settings.before_write](const std::string& output,
+                                                                                  const Mark& mark) {
+        if (!files_.stamped_outputs.contains(output)) check(output, mark);
       };
     }
     totals_.devices = set_up.devices;
@@ -265,6 +286,15 @@ class BatchRun {
     outputs_lost_ = missing.size();
   }
 
+  // Before any report that relies on them is complete.
+  void sync_outputs() {
+    const std::optional<Error> error = error_of([&] { options_.sync->sync_names(); });
+    if (!error) return;
+    if (!fatal_) fatal_ = error;
+    totals_.stopped = error->what();
+    log_error(error->what());
+  }
+
   void say_warning(const std::string& text, const BatchFile* file = nullptr) {
     progress_.clear();
     log_warning(text, file == nullptr ? LogSubject() : subject_of(text, *file));
@@ -278,9 +308,9 @@ class BatchRun {
     while (std::optional<BatchResult> result = batch_->next(kLook)) {
       if (!result->failed) take(*result);
     }
+    sync_outputs();
     try {
-      reports_.write_whole_files(totals_);
-      finish_reports();
+      report();
     } catch (const Error& error) {
       log_error(error.what());
     }
@@ -303,7 +333,7 @@ class BatchRun {
 
   [[nodiscard]] BatchItems items() const {
     return {files_.files.size(), [&files = files_.files](std::size_t i) {
-              return BatchItem{files[i].input, files[i].output, files[i].format};
+              return BatchItem{files[i].input, files[i].output, files[i].format, files[i].made_of};
             }};
   }
 
@@ -318,7 +348,8 @@ class BatchRun {
       if (stamps_) stamps_->close();
     });
     const std::optional<Error> of_reports = error_of([&] { reports_.close(totals_, not_done()); });
-    const std::optional<Error>& error = of_reports ? of_reports : of_stamps;
+    const std::optional<Error> of_names = error_of([&] { options_.sync->sync_names(); });
+    const std::optional<Error>& error = of_reports ? of_reports : of_stamps ? of_stamps : of_names;
     log_summary(batch_head(totals_), totals_.counts(totals_.wall_s));
     // A report on stdout stands there alone.
     if (!options_.talk.quiet) print_table(batch_table(totals_, options_), reports_to_stdout(options_));
@@ -358,10 +389,10 @@ class BatchRun {
 
 }  // namespace
 
-int run_batch(const ProcessOptions& options) {
+int run_batch(const ProcessOptions& options, const EngineFactory& factory) {
   refuse_what_is_for_one_image(options);
   if (options.batch.shard) log_always(shard_text(*options.batch.shard));
-  return BatchRun(options).run();
+  return BatchRun(options).run(factory);
 }
 
 }  // namespace imgpipe

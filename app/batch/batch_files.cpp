@@ -12,10 +12,13 @@
 
 #include <sys/stat.h>
 
+#include "app/batch/existing_results.h"
 #include "app/batch/folder_walk.h"
 #include "app/batch/name_list.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/shard_balance.h"
+#include "app/image_settings.h"
+#include "app/options/options_digest.h"
 #include "app/places.h"
 #include "app/result_files.h"
 #include "app/update/batch_update.h"
@@ -40,17 +43,6 @@ bool is_folder(const std::string& path) {
   return info && S_ISDIR(info->st_mode);
 }
 
-// An INPUT as a path below OUTPUT: its own path, or its last name where that leads elsewhere.
-std::string tree_of_input(const std::string& input) {
-  fs::path path = fs::path(input).lexically_normal().relative_path();
-  if (path.filename().empty()) path = path.parent_path();
-  if (path == ".") return "";
-  if (path.empty() || *path.begin() != "..") return path.string();
-  if (path.filename() != "..") return path.filename().string();
-  std::error_code error;
-  return fs::canonical(input, error).filename().string();
-}
-
 // A name below INPUT as a path below OUTPUT.
 std::string tree_of_name(const std::string& name) {
   const fs::path path = fs::path(name).lexically_normal().relative_path();
@@ -60,12 +52,6 @@ std::string tree_of_name(const std::string& name) {
                                       "would be written under its own name");
   }
   return path.string();
-}
-
-// What {page} stands for where it is one number.
-std::optional<std::int64_t> page_in_name(const ProcessOptions& options) {
-  if (!options.pages || !options.pages->alone) return std::nullopt;
-  return options.pages->first;
 }
 
 class Finder {
@@ -108,7 +94,9 @@ class Finder {
     if (options_.output.empty()) {
       take_out_repeated();
     } else {
-      for (std::size_t i = 0; i < found_.files.size(); ++i) name_output(found_.files[i], i);
+      name_outputs();
+      found_.results = take_out_results(options_, found_.files);
+      if (found_.results > 0) name_outputs();  // {n} counts what is left
       check_outputs();  // of all shards: none may write what another one reads or writes
     }
     if (batch_.shard) {
@@ -119,7 +107,7 @@ class Finder {
       keep_shard(found_, *batch_.shard);
     }
     if (options_.update) judge_updates(options_, found_);
-    check_replaceable_outputs();
+    found_.otherwise_made = check_replaceable_outputs(options_, found_);
     return std::move(found_);
   }
 
@@ -138,7 +126,8 @@ class Finder {
       return;
     }
     if (exists || !is_pattern(input)) {
-      if (selection_.takes(plain_name(input), false)) add_file(input, input, tree_of_input(input));
+      if (selection_.takes(plain_name(input), false))
+        add_file(input, input, tree_of_input(input), fs::path(input).filename().string());
       return;
     }
     add_pattern(input);
@@ -157,7 +146,8 @@ class Finder {
         continue;
       }
       folders_only = false;
-      if (selection_.takes(plain_name(path), true)) add_file(path, path, tree_of_input(path));
+      if (selection_.takes(plain_name(path), true))
+        add_file(path, path, tree_of_input(path), fs::path(path).filename().string());
     }
     if (like.paths.empty()) {
       found_.unmatched.push_back("'" + printable(pattern) + "' matched nothing");
@@ -166,8 +156,11 @@ class Finder {
     }
   }
 
-  void add_file(const std::string& path, const std::string& name, const std::string& tree) {
+  // `source`: the name relative to INPUT.
+  void add_file(const std::string& path, const std::string& name, const std::string& tree,
+                const std::string& source) {
     BatchFile file;
+    if (!options_.output.empty()) file.made_of.name = name_hash(source);
     file.input = path;
     file.name = name;
     file.tree = tree;
@@ -190,9 +183,9 @@ class Finder {
       if (!selection_.takes(plain_name(name), false)) continue;
       if (one_folder_) {
         add_file((fs::path(options_.input) / name).string(), name,
-                 name_.has("dir") ? tree_of_name(name) : name);
+                 name_.has("dir") ? tree_of_name(name) : name, plain_name(name));
       } else {
-        add_file(name, name, tree_of_input(name));
+        add_file(name, name, tree_of_input(name), fs::path(name).filename().string());
       }
     }
   }
@@ -220,7 +213,7 @@ class Finder {
                  {.take =
                       [&](const Spot& file) {
                         if (selection_.takes(file.below, true))
-                          add_file(file.path, one_folder_ ? file.below : file.path, file.tree);
+                          add_file(file.path, one_folder_ ? file.below : file.path, file.tree, file.below);
                       },
                   .enters =
                       [&](const Spot& below, const FileId& id) {
@@ -234,14 +227,19 @@ class Finder {
   }
 
   // Files of all shards are numbered, in the order of their names.
-  void name_output(BatchFile& file, std::size_t index) const {
-    const NamedInput input{file.input, file.tree, static_cast<std::int64_t>(index) + 1};
-    const PlacedOutput output = name_.place(options_.output, input, options_.format, page_in_name(options_));
-    file.output = output.path;
-    file.format = output.format;
+  void name_outputs() {
+    std::int64_t number = 0;
+    for (BatchFile& file : found_.files) {
+      const PlacedOutput output = name_.place(options_.output, {file.input, file.tree, ++number},
+                                              options_.format, page_in_name(options_));
+      file.output = output.path;
+      file.format = output.format;
+      const auto [hash, fresh] = option_hashes_.try_emplace(file.format);
+      if (fresh) hash->second = options_hash(options_, file.format);
+      file.made_of.options = hash->second;
+    }
   }
 
-  // Names that are written differently: with outputs they would be written twice, which is refused.
   void take_out_repeated() {
     std::set<std::string> seen;
     std::erase_if(found_.files, [&](const BatchFile& file) {
@@ -250,39 +248,22 @@ class Finder {
   }
 
   // What keeps two files apart that would be written as one.
-  [[nodiscard]] std::string hint(const std::string& a, const std::string& b) const {
+  [[nodiscard]] std::string hint(const BatchFile& a, const BatchFile& b) const {
     if (options_.name) return " (see --name: {dir}, {stem}, {input_ext} and {n} tell inputs apart)";
-    const bool one_folder = fs::path(a).parent_path() == fs::path(b).parent_path();
+    const std::string text = batch_.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
+    const NameTemplate name(text);
+    const auto place = [&](const BatchFile& file) {
+      return name.place("", {file.input, file.tree}, options_.format, page_in_name(options_)).path;
+    };
+    if (place(a) != place(b)) return "; add --name '" + text + "'";
+    const bool one_folder = fs::path(a.name).parent_path() == fs::path(b.name).parent_path();
     return one_folder ? " (--exclude one of them)" : batch_.recursive ? "" : " (see --recursive)";
-  }
-
-  // Existing outputs that may not be replaced: the first is named, the others are counted.
-  void check_replaceable_outputs() const {
-    if (batch_.skip_existing) return;
-    std::string reason;
-    std::size_t more = 0;
-    const std::string* first = nullptr;
-    for (const BatchFile& file : found_.files) {
-      const bool is_left = options_.update && file.update == UpdateState::up_to_date;
-      if (!file.output_exists || is_left || found_.stamped_outputs.contains(file.output)) continue;
-      const std::string why = why_no_image(file.output, options_.replace);
-      if (why.empty()) continue;
-      if (first == nullptr) {
-        first = &file.output;
-        reason = why;
-      } else {
-        ++more;
-      }
-    }
-    if (first == nullptr) return;
-    if (more > 0) reason += (more == 1 ? "; so is 1 more" : "; so are " + std::to_string(more) + " more");
-    check_replaceable(*first, reason);
   }
 
   [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
     throw Error(ErrorKind::usage, printable(second.output) + ": " + printable(first.input) + " and " +
                                       printable(second.input) + " would both be written there" +
-                                      hint(first.name, second.name));
+                                      hint(first, second));
   }
 
   void check_outputs() {
@@ -297,13 +278,14 @@ class Finder {
         file.output_exists = batch_.skip_existing && has_all_pages(options_, file);
         continue;  // no file of the name itself is written
       }
-      const auto info = status_of(file.output);
-      file.output_exists = info.has_value();
-      const bool is_replaced = !info || (S_ISREG(info->st_mode) && !batch_.skip_existing);
-      if (const auto place = is_replaced ? places.of(file.output) : std::nullopt) {
+      const auto [info, place] = places.look_at(file.output);
+      // A power failure or a full disk may leave an empty file.
+      const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
+      file.output_exists = info && !(is_empty && batch_.skip_existing);
+      const bool is_replaced = !file.output_exists || (S_ISREG(info->st_mode) && !batch_.skip_existing);
+      if (is_replaced && place)
         if (const auto [other, fresh] = replacers.emplace(*place, &file); !fresh)
           refuse_both(*other->second, file);
-      }
       if (!info) continue;
       if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch waits for no reader
         throw Error(ErrorKind::usage, printable(file.output) + ": is there and is no regular file");
@@ -324,19 +306,20 @@ class Finder {
       const auto info = status_of(file.input);
       if (!info) continue;
       const auto output = existing.find({info->st_dev, info->st_ino});
-      if (output == existing.end()) continue;
-      refuse_input(*output->second, file);
+      if (output != existing.end()) refuse_input(*output->second, file);
     }
   }
 
   // `writer` would write the file that `reader` reads.
-  [[noreturn]] static void refuse_input(const BatchFile& writer, const BatchFile& reader) {
+  [[noreturn]] void refuse_input(const BatchFile& writer, const BatchFile& reader) const {
+    const std::string pattern = name_.pattern();
+    const std::string other = pattern.empty() ? "one of them" : "'" + pattern + "'";
     if (&writer == &reader)
       throw Error(ErrorKind::usage, printable(writer.output) + ": is the input itself, " +
                                         printable(reader.input) + "; name another folder");
     throw Error(ErrorKind::usage,
                 printable(reader.input) + ": is an input, and would be replaced by the output of " +
-                    printable(writer.input) + "; name another folder, or --exclude one of them");
+                    printable(writer.input) + "; name another folder, or --exclude " + printable(other));
   }
 
   const ProcessOptions& options_;
@@ -344,6 +327,7 @@ class Finder {
   Selection selection_;
   const bool one_folder_;  // is INPUT, so that names are below it
   const NameTemplate& name_;
+  std::map<Format, std::uint64_t> option_hashes_;
   std::optional<FileId> output_id_;
   std::set<FileId> visited_;  // folders
   BatchFiles found_;
@@ -355,42 +339,19 @@ bool has_page_files(const ProcessOptions& options, Format format) {
   return options.pages && !options.pages->alone && (options.pages->named || !holds_pages(format));
 }
 
-bool is_batch(const ProcessOptions& options) {
-  if (!options.batch.files_from.empty() || !options.batch.more_inputs.empty()) return true;
-  if (options.input == kStandardStream) return false;
-  const auto info = status_of(options.input);
-  return info ? S_ISDIR(info->st_mode) : is_pattern(options.input);
+std::string tree_of_input(const std::string& input) {
+  fs::path path = fs::path(input).lexically_normal().relative_path();
+  if (path.filename().empty()) path = path.parent_path();
+  if (path == ".") return "";
+  if (path.empty() || *path.begin() != "..") return path.string();
+  if (path.filename() != "..") return path.filename().string();
+  std::error_code error;
+  return fs::canonical(input, error).filename().string();
 }
 
-ProcessOptions with_output_file(ProcessOptions options) {
-  const bool to_make = options.name || options.output.ends_with('/');
-  if (options.output == kStandardStream) {
-    if (options.name) throw Error(ErrorKind::usage, "--name is of files in a folder, and OUTPUT is stdout");
-    return options;
-  }
-  const bool is_there = is_folder(options.output);
-  if (!to_make && !is_there) return options;
-  const bool is_stream = options.input == kStandardStream;
-  if (is_stream && !options.name)
-    throw Error(ErrorKind::usage,
-                printable(options.output) + ": is a folder, and stdin has no name: name the file in it");
-  // The kernel would look for a folder behind the slash.
-  if (!is_there && status_of(options.output.substr(0, options.output.find_last_not_of('/') + 1)))
-    throw Error(ErrorKind::usage, printable(options.output) + ": is no folder");
-  const NameTemplate& name = options.name ? *options.name : NameTemplate::preset(false);
-  const std::string tree = is_stream ? "" : tree_of_input(options.input);
-  std::string folder = std::exchange(
-      options.output,
-      name.place(options.output, {options.input, tree}, options.format, page_in_name(options)).path);
-  // A name may have folders of its own; where {page} is in them, the last one that all have.
-  const bool named_pages = options.pages && options.pages->named;
-  if (named_pages) {
-    folder = folder_of_pages(options.output);
-  } else if (options.name) {
-    folder = fs::path(options.output).parent_path().string();
-  }
-  if (named_pages || !is_folder(folder)) options.new_folder = folder;
-  return options;
+std::optional<std::int64_t> page_in_name(const ProcessOptions& options) {
+  if (!options.pages || !options.pages->alone) return std::nullopt;
+  return options.pages->first;
 }
 
 BatchFiles find_batch_files(const ProcessOptions& options) {

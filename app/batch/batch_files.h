@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -15,17 +16,13 @@
 
 namespace imgpipe {
 
-// True when INPUT stands for many images: a folder, a pattern (app/batch/glob.h; in a name that is no file),
-// several inputs, or a list.
-[[nodiscard]] bool is_batch(const ProcessOptions& options);
-
 // Whether each page of an input gets a file of its own, with a number (pipeline/pages/page_selection.h).
 [[nodiscard]] bool has_page_files(const ProcessOptions& options, Format format);
 
-// One image into a folder, which is there, or is to be made where it ends with a slash or --name is given:
-// OUTPUT becomes the file in it. Throws Error(usage) for stdin, which has no name, unless --name makes one,
-// and where the folder is a file.
-[[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
+// An INPUT as a path below OUTPUT: its own path, or its last name where that leads elsewhere.
+[[nodiscard]] std::string tree_of_input(const std::string& input);
+// What {page} stands for where it is one number.
+[[nodiscard]] std::optional<std::int64_t> page_in_name(const ProcessOptions& options);
 
 struct BatchFile {
   std::string input;   // path
@@ -33,6 +30,7 @@ struct BatchFile {
   std::string tree;    // below OUTPUT, but for the ending
   std::string output;  // path; with {page} in it where that is in --name (pipeline/pages/name_pieces.h)
   Format format = Format::png;
+  Provenance made_of{};        // of the output; its content is not known here
   bool output_exists = false;  // where each page has a file: all of them
   int shard = 0, shards = 0;   // part of how many; 0: the batch is not in parts
   // With --update, and how the input was before that was found out.
@@ -49,6 +47,8 @@ struct BatchFiles {
   std::unordered_set<std::string> names_of_all_shards;  // with --failed-out
   std::string shard_list;      // of all parts' files, see keep_shard() (app/batch/shard_balance.h)
   bool list_is_empty = false;  // --files-from names nothing
+  std::size_t results = 0;  // among the inputs, left out: take_out_results() (app/batch/existing_results.h)
+  std::size_t otherwise_made = 0;  // existing outputs that are replaced and were made with other options
   std::unordered_set<std::string> stamped_outputs;  // with --update: see UpdateVerdicts
 };
 
@@ -65,6 +65,7 @@ struct BatchFiles {
 //     names.
 //   - Without OUTPUT there are no outputs, and only the inputs are found, a path that is there twice once.
 //   - Whether a name is a readable regular file is found out when its turn comes, but for folders.
+// Results of this batch among the inputs are left out.
 // Throws Error(usage) when two inputs would write one output, also through links, an output is an input or a
 // folder, or a name in a list leads out of the tree; Error(input) when INPUT or the list cannot be read.
 [[nodiscard]] BatchFiles find_batch_files(const ProcessOptions& options);

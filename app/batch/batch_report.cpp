@@ -69,7 +69,6 @@ Json options_of_batch(const ProcessOptions& options) {
   json["skip_existing"] = options.batch.skip_existing;
   json["update"] = options.update;
   json["fail_fast"] = options.batch.fail_fast;
-  json["format"] = options.format ? Json(format_info(*options.format).name) : Json(nullptr);
   json["shard"] = options.batch.shard ? Json(std::to_string(options.batch.shard->index) + "/" +
                                              std::to_string(options.batch.shard->count))
                                       : Json(nullptr);
@@ -97,6 +96,16 @@ std::string noted_text(const BatchTotals::Noted& noted, const std::string& what)
   if (noted.images == 0) return "";
   return std::to_string(noted.images) + (noted.images == 1 ? " image" : " images") + what + ", such as " +
          noted.example + "\n";
+}
+
+// "" where every image fitted into its device.
+std::string too_large_text(const BatchTotals& totals) {
+  const std::size_t in_bands = totals.images_by_route(ImageRoute::device_in_bands);
+  const std::size_t by_host = totals.images_by_route(ImageRoute::host_for_memory);
+  if (in_bands + by_host == 0) return "";
+  return std::to_string(in_bands + by_host) + (in_bands + by_host == 1 ? " image" : " images") +
+         " did not fit into device memory: " + std::to_string(in_bands) +
+         " went through the device in bands, " + std::to_string(by_host) + " through the host\n";
 }
 
 }  // namespace
@@ -156,9 +165,10 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
     }
     out += " bottleneck: " + bottleneck(totals) + "\n";
   }
+  out += too_large_text(totals);
   out += noted_text(totals.reduced, " had more than 8 bits a sample, which became 8");
   out += noted_text(totals.profiles_dropped, " had a colour profile that is not kept");
-  out += noted_text(totals.metadata_dropped, " had metadata that is not kept");
+  out += noted_text(totals.metadata_dropped, " had metadata that was dropped");
   if (totals.failed() > 0) out += failed_text(options);
   return out;
 }
@@ -201,6 +211,9 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   json["devices"] = totals.devices;
   json["device_why"] = totals.device_why;
   json["images_by_device"] = totals.images_by_device();
+  for (const ImageRoute route :
+       {ImageRoute::host, ImageRoute::device, ImageRoute::device_in_bands, ImageRoute::host_for_memory})
+    json["images_by_route"][route_name(route)] = totals.images_by_route(route);
   const std::vector<double> times = totals.image_ms();
   json["image_ms"] = {{"p50", percentile(times, 0.5)},
                       {"p90", percentile(times, 0.9)},

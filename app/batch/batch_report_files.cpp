@@ -22,8 +22,8 @@
 namespace imgpipe {
 namespace {
 
-void write_text(const std::string& path, const std::string& text) {
-  naming(output_name(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
+void write_text(const std::string& path, const std::string& text, OutputSync& sync) {
+  naming(output_name(path), [&] { write_file(path, std::as_bytes(std::span(text)), &sync); });
 }
 
 }  // namespace
@@ -62,23 +62,24 @@ void BatchReportFiles::claim(const std::string& file) const {
   check_replaceable(file, why_of_another_shard(file, *options_.batch.shard, options_.replace));
   BatchTotals nothing;
   nothing.stopped = "it is at work, or was killed";
-  write_text(file, batch_json(nothing, options_));
+  write_text(file, batch_json(nothing, options_), *options_.sync);
 }
 
 void BatchReportFiles::open_trace() {
   const std::string& file = options_.trace_file;
   if (!options_.batch.shard) {
-    trace_ = std::make_unique<TraceFile>(file);
+    trace_ = std::make_unique<TraceFile>(file, options_.sync.get());
     return;
   }
   const Shard& shard = *options_.batch.shard;
   const SharedFileLock lock(file);
   check_replaceable(file, why_of_another_shard(file, shard, options_.replace));
-  trace_ = std::make_unique<TraceFile>(file, std::to_string(shard.index) + "/" + std::to_string(shard.count));
+  trace_ = std::make_unique<TraceFile>(file, options_.sync.get(),
+                                       std::to_string(shard.index) + "/" + std::to_string(shard.count));
 }
 
 void BatchReportFiles::make_output() const {
-  naming(printable(options_.output), [&] { make_folder(options_.output); });
+  naming(printable(options_.output), [&] { make_folder(options_.output, options_.sync.get()); });
 }
 
 void BatchReportFiles::add_skipped(const std::vector<BatchFile>& files, const std::string& reason) {
@@ -110,9 +111,9 @@ void BatchReportFiles::flush() {
 }
 
 void BatchReportFiles::write_whole_files(const BatchTotals& totals) const {
-  if (!options_.batch.failed_file.empty()) write_failed(totals);
+  write_failed(totals);
   for (const std::string& file : options_.report_files) {
-    if (is_json_report(file)) write_text(file, batch_json(totals, options_));
+    if (is_json_report(file)) write_text(file, batch_json(totals, options_), *options_.sync);
   }
 }
 
@@ -132,10 +133,11 @@ void BatchReportFiles::close(const BatchTotals& totals, const std::vector<const 
 
 void BatchReportFiles::write_failed(const BatchTotals& totals) const {
   const std::string& file = options_.batch.failed_file;
+  if (file.empty()) return;
   if (options_.batch.shard && file != kStandardStream && !descriptor_of(file)) {
     merge_failed(totals);
   } else {
-    write_text(options_.batch.failed_file, name_list_text(failed_names(totals)));
+    write_text(file, name_list_text(failed_names(totals)), *options_.sync);
   }
 }
 
@@ -168,7 +170,7 @@ void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
     if (there.insert(plain_name(failure.file->name)).second) names.push_back(failure.file->name);
   }
   std::ranges::sort(names);
-  write_text(file, name_list_text(names));
+  write_text(file, name_list_text(names), *options_.sync);
 }
 
 void BatchReportFiles::settle(const BatchFile& file) {

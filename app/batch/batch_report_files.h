@@ -33,13 +33,14 @@ class BatchReportFiles {
   // At the end: the files that are written whole, then what is open. `not_done`: what the batch did not come
   // to.
   void write_whole_files(const BatchTotals& totals) const;
+  // Of these, --failed-out.
+  void write_failed(const BatchTotals& totals) const;
   void close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done);
 
  private:
   void make_output() const;
   void claim(const std::string& file) const;
   void open_trace();
-  void write_failed(const BatchTotals& totals) const;
   [[nodiscard]] std::vector<std::string> failed_names(const BatchTotals& totals) const;
   void merge_failed(const BatchTotals& totals) const;
   void settle(const BatchFile& file);

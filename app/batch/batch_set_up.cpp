@@ -57,7 +57,14 @@ std::vector<int> every_cuda_device() {
   const CudaDevices found = list_cuda_devices();
   if (found.devices.empty()) throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
   std::vector<int> devices;
-  for (const CudaDevice& device : found.devices) devices.push_back(device.index);
+  for (const CudaDevice& device : found.devices) {
+    if (can_run_on(device)) {
+      devices.push_back(device.index);
+    } else {
+      warn_of_devices(why_too_old(device) + "; it is skipped");
+    }
+  }
+  if (devices.empty()) throw Error(ErrorKind::device, "cuda cannot be used: " + why_no_device(found));
   return devices;
 }
 
@@ -78,6 +85,7 @@ LaneOffer offer_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resourc
   }
   offer.lane_pixels = *calibration.model.lane_pixels;
   offer.lane_patience = kPatienceForADevice;
+  offer.lane_cost = calibration.model.lane;
   offer.lane_start_pixels = calibration.model.lane_start_pixels(jobs);
   std::vector<int> devices;
   for (const CudaDevice& device : found.devices) {

@@ -54,6 +54,7 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   }
   ++done;
   ++by_device_[result.device];
+  ++by_route_.at(static_cast<std::size_t>(result.route));
   const auto count = [&](Noted& noted, const std::string& what) {
     if (++noted.images == 1) noted.example = printable(file.name) + " (" + what + ")";
   };

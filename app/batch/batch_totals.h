@@ -91,6 +91,9 @@ class BatchTotals {
   // The workers' parts, then each lane's.
   [[nodiscard]] std::vector<PartBusy> parts() const;
   [[nodiscard]] std::map<std::string, std::size_t> images_by_device() const { return by_device_; }
+  [[nodiscard]] std::size_t images_by_route(ImageRoute route) const {
+    return by_route_.at(static_cast<std::size_t>(route));
+  }
 
  private:
   std::set<std::string> reasons_;  // of failures
@@ -98,6 +101,7 @@ class BatchTotals {
   PartTimes workers_{};
   std::map<std::string, std::array<std::vector<Interval>, kParts>> lanes_;
   std::map<std::string, std::size_t> by_device_;
+  std::array<std::size_t, 4> by_route_{};  // by ImageRoute
 };
 
 // The value below which a share (0..1) of the sorted values lies: the nearest rank (Hyndman and Fan's type

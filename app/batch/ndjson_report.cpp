@@ -37,11 +37,28 @@ bool is_ours(const Json& line) {
 Json empty_line(const NdjsonRun& run, int threads) {
   Json json{{kFirstKey, build_info().version}};
   add_run_head(json, kBatchLineSchema, {.threads = threads});
-  for (const char* key : {"input",        "output",        "status",       "error",
-                          "reason",       "warnings",      "device",       "format",
-                          "width_pixels", "height_pixels", "channels",     "bits_per_sample",
-                          "profile",      "input_bytes",   "output_bytes", "output_bits_per_sample",
-                          "pages",        "decoded_by",    "encoded_by",   "start_ms",
+  for (const char* key : {"input",
+                          "output",
+                          "status",
+                          "error",
+                          "reason",
+                          "warnings",
+                          "metadata_dropped",
+                          "device",
+                          "route",
+                          "format",
+                          "width_pixels",
+                          "height_pixels",
+                          "channels",
+                          "bits_per_sample",
+                          "profile",
+                          "input_bytes",
+                          "output_bytes",
+                          "output_bits_per_sample",
+                          "pages",
+                          "decoded_by",
+                          "encoded_by",
+                          "start_ms",
                           "end_ms"})
     json[key] = nullptr;
   for (std::size_t part = 0; part < kParts; ++part)
@@ -146,6 +163,13 @@ Json line_with(const Json& empty, const std::string& input, const std::string& s
   return json;
 }
 
+std::string dropped_metadata(const BatchResult& result) {
+  std::string text = result.lost_metadata;
+  if (!result.lost_profile.empty())
+    text += (text.empty() ? "ICC profile (" : ", ICC profile (") + result.lost_profile + ")";
+  return text;
+}
+
 // Puts what came of it into the image's line.
 Json worked_on(Json json, const BatchFile& file, const BatchResult& result) {
   if (result.failed) {
@@ -153,7 +177,10 @@ Json worked_on(Json json, const BatchFile& file, const BatchResult& result) {
     json["reason"] = split_reason(result.reason, file).alone;
   }
   json["warnings"] = result.warnings;
+  if (const std::string dropped = dropped_metadata(result); !dropped.empty())
+    json["metadata_dropped"] = dropped;
   if (!result.device.empty()) json["device"] = result.device;
+  if (!result.failed) json["route"] = route_name(result.route);
   if (result.input_bytes > 0) {
     json["format"] = format_info(result.header.format).name;
     json["width_pixels"] = result.header.shape.width;
@@ -199,10 +226,12 @@ NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun&
     : csv_(path.ends_with(".csv")),
       digests_(options),
       empty_(std::make_shared<const Json>(empty_line(run, options.threads))),
-      file_(path, go_on ? GrowingFile::Keeps([this](std::string_view beginning) {
+      file_(path,
+            go_on ? GrowingFile::Keeps([this](std::string_view beginning) {
               return kept_ = begins_a_report(beginning, *empty_, csv_);
             })
-                        : GrowingFile::Keeps()) {
+                  : GrowingFile::Keeps(),
+            options.sync.get()) {
   if (go_on) finished_ = finished_inputs(path, *empty_, csv_);
   if (csv_ && !kept_) file_.add(csv_head(*empty_));
 }

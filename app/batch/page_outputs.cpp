@@ -185,25 +185,42 @@ std::vector<std::string> page_files(const ProcessOptions& options, const BatchFi
   return error ? std::vector<std::string>() : files;
 }
 
-bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
-  const std::vector<std::string> files = page_files(options, file);
-  std::error_code unknown;
-  return !files.empty() &&
-         std::ranges::all_of(files, [&](const std::string& page) { return fs::exists(page, unknown); });
+std::string output_text(const ProcessOptions& options, const BatchFile& file) {
+  if (!has_page_files(options, file.format) || options.pages->named) return file.output;
+  const std::int64_t first = options.pages->first;
+  return page_path(*options.pages, file.output, first, first) + " ...";
 }
 
-void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files) {
+bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
+  const std::vector<std::string> files = page_files(options, file);
+  // A size that cannot be read is not 0: a device is there too.
+  const auto is_there = [](const std::string& page) {
+    std::error_code error;
+    return fs::exists(page, error) && fs::file_size(page, error) != 0;
+  };
+  return !files.empty() && std::ranges::all_of(files, is_there);
+}
+
+std::vector<const BatchFile*> writers_of_pages(const ProcessOptions& options,
+                                               const std::vector<BatchFile>& files) {
   PageFiles pages(options.pages && options.pages->named);
   for (const BatchFile& file : files) {
     if (has_page_files(options, file.format) && !file.output_exists)
       pages.add(file, pieces_of(options, file.output));
   }
-  if (pages.empty()) return;
-  for (const BatchFile& file : files) {
-    const BatchFile* const writer = pages.writer_of(file.input);
+  std::vector<const BatchFile*> writers;
+  if (pages.empty()) return writers;
+  for (const BatchFile& file : files) writers.push_back(pages.writer_of(file.input));
+  return writers;
+}
+
+void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files) {
+  const std::vector<const BatchFile*> writers = writers_of_pages(options, files);
+  for (std::size_t i = 0; i < writers.size(); ++i) {
+    const BatchFile* const writer = writers[i];
     if (writer == nullptr) continue;
     throw Error(ErrorKind::usage,
-                printable(file.input) + ": is an input, and a page of " + printable(writer->input) +
+                printable(files[i].input) + ": is an input, and a page of " + printable(writer->input) +
                     " could be written there; name another folder, or --exclude one of them");
   }
 }

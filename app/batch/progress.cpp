@@ -39,32 +39,43 @@ std::size_t terminal_columns() {
   return size.ws_col;
 }
 
-// "25.0 images/s", "200.0 MP/s", "0:10 left", what is known of it.
+// "25.0 images/s", "200.0 MP/s", "0:10 left": those that are known.
 std::vector<std::string> rate_texts(const RunCounts& counts) {
   const std::size_t worked = counts.done + counts.failed;
   if (worked == 0 || counts.seconds <= 0) return {};
-  const double left = static_cast<double>(counts.total - counts.ended());
-  return {number(counts.images_per_s(), 1) + " images/s", number(counts.megapixels_per_s(), 1) + " MP/s",
-          clock_text(left * counts.seconds / static_cast<double>(worked)) + " left"};
+  std::vector<std::string> texts{number(counts.images_per_s(), 1) + " " + std::string(counts.unit) + "/s",
+                                 number(counts.megapixels_per_s(), 1) + " MP/s"};
+  if (counts.total > 0) {
+    const double left = static_cast<double>(counts.total - counts.ended());
+    texts.push_back(clock_text(left * counts.seconds / static_cast<double>(worked)) + " left");
+  }
+  return texts;
+}
+
+std::string bar_of(std::size_t ended, std::size_t total) {
+  const std::size_t filled = total == 0 ? kBarColumns : kBarColumns * ended / total;
+  return "[" + std::string(filled, '=') + std::string(kBarColumns - filled, ' ') + "] " +
+         std::to_string(ended) + "/" + std::to_string(total);
 }
 
 }  // namespace
 
 std::string progress_bar(const RunCounts& counts, std::size_t columns) {
   const std::size_t ended = counts.done + counts.failed;
-  const std::size_t total = counts.total - counts.skipped;
-  const std::size_t filled = total == 0 ? kBarColumns : kBarColumns * ended / total;
-  std::string line = "[" + std::string(filled, '=') + std::string(kBarColumns - filled, ' ') + "] " +
-                     std::to_string(ended) + "/" + std::to_string(total);
+  std::string line = counts.pass.empty() ? "" : counts.pass + ": ";
+  line += counts.total == 0 ? std::to_string(ended) + " " + std::string(counts.unit)
+                            : bar_of(ended, counts.total - counts.skipped);
   for (const std::string& text : rate_texts(counts)) line += "  " + text;
   if (counts.failed > 0) line += "  " + std::to_string(counts.failed) + " failed";
   return line.substr(0, columns);
 }
 
 std::string progress_text(const RunCounts& counts) {
-  std::string text = std::to_string(counts.ended()) + " of " + std::to_string(counts.total) +
-                     " images: " + std::to_string(counts.done) + " done, " + std::to_string(counts.skipped) +
-                     " skipped, " + std::to_string(counts.failed) + " failed";
+  std::string text = counts.pass.empty() ? "" : counts.pass + ": ";
+  text += std::to_string(counts.ended());
+  if (counts.total > 0) text += " of " + std::to_string(counts.total);
+  text += " " + std::string(counts.unit) + ": " + std::to_string(counts.done) + " done, " +
+          std::to_string(counts.skipped) + " skipped, " + std::to_string(counts.failed) + " failed";
   for (const std::string& rate : rate_texts(counts)) text += ", " + rate;
   return text;
 }
@@ -80,20 +91,30 @@ Progress::~Progress() {
   clear();
 }
 
-void Progress::show(const RunCounts& counts) {
-  if (way_ == Way::bar) return draw(counts);
-  if (way_ == Way::none || counts.seconds - last_line_s_ < kSecondsBetweenLines) return;
-  last_line_s_ = counts.seconds;
+void Progress::show(const RunCounts& counts, double now_s) {
+  if (way_ == Way::bar) return draw([&](std::size_t columns) { return progress_bar(counts, columns); });
+  if (!is_line_due(now_s)) return;
   say_line_(progress_text(counts), counts);
 }
 
-void Progress::draw(const RunCounts& counts) {
+void Progress::show(const std::string& text, double now_s) {
+  if (way_ == Way::bar) return draw([&](std::size_t columns) { return text.substr(0, columns); });
+  if (is_line_due(now_s)) log_notice(text);
+}
+
+bool Progress::is_line_due(double now_s) {
+  if (way_ == Way::none || now_s - last_line_s_ < kSecondsBetweenLines) return false;
+  last_line_s_ = now_s;
+  return true;
+}
+
+void Progress::draw(const std::function<std::string(std::size_t columns)>& text) {
   const auto now = std::chrono::steady_clock::now();
   if (now - last_drawing_ < kBetweenDrawings) return;
   last_drawing_ = now;
   drawn_ = true;
-  // The last column stays free: some terminals wrap behind it.
-  put("\r\x1b[K" + progress_bar(counts, std::max<std::size_t>(terminal_columns(), 2) - 1));
+  // The last column stays free: some terminals wrap after it.
+  put("\r\x1b[K" + text(std::max<std::size_t>(terminal_columns(), 2) - 1));
 }
 
 void Progress::clear() {

@@ -1,4 +1,4 @@
-// How far a run over many images is: a bar on a terminal, a line now and then elsewhere.
+// Progress of a long run: a bar on a terminal, a line every ten seconds elsewhere.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 
 namespace imgpipe {
 
-// "[=====>    ] 120/500  85.3 images/s  690 MP/s  0:12 left  2 failed", without those skipped, and never
-// longer than `columns`.
+// "[=====     ] 120/500  85.3 images/s  690 MP/s  0:12 left  2 failed", without those skipped, and never
+// longer than `columns`; "12 pages  3.4 pages/s  27 MP/s" where the total is unknown.
 [[nodiscard]] std::string progress_bar(const RunCounts& counts, std::size_t columns);
 // "130 of 510 images: 118 done, 10 skipped, 2 failed, 85.3 images/s, 690.0 MP/s, 0:12 left"
 [[nodiscard]] std::string progress_text(const RunCounts& counts);
@@ -30,14 +30,18 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // To be called often; what time it is, `counts` says. Draws the bar anew, at most ten times a second; says
-  // a line when ten seconds have passed since the last one, or since the beginning.
-  void show(const RunCounts& counts);
-  // Takes the bar away, for other text to be written.
+  // To be called often, `now_s` seconds after the run began. Draws the bar again, at most ten times a second;
+  // writes a line if ten seconds have passed since the last one, or since the beginning.
+  void show(const RunCounts& counts, double now_s);
+  void show(const RunCounts& counts) { show(counts, counts.seconds); }
+  // The same with a text in place of counts; a line is a notice.
+  void show(const std::string& text, double now_s);
+  // Removes the bar, so that other text can be written.
   void clear();
 
  private:
-  void draw(const RunCounts& counts);
+  [[nodiscard]] bool is_line_due(double now_s);
+  void draw(const std::function<std::string(std::size_t columns)>& text);
 
   Way way_;
   SayLine say_line_;

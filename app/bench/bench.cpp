@@ -15,6 +15,7 @@
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
+#include "app/signals.h"
 #include "app/version.h"
 #include "images/error.h"
 #include "images/files/output_file.h"
@@ -183,6 +184,16 @@ OwnKernels own_kernels(BenchOptions& options) {
   return own;
 }
 
+constexpr std::string_view kStoppingNote =
+    "\nimgpipe: finishing the run that is being timed; another signal ends at once\n";
+
+int report_stop(int signal, const BenchOutcome& outcome) {
+  std::size_t rows = 0;
+  for (const ResultTable& table : outcome.tables) rows += table.rows.size();
+  log_error("stopped by signal " + std::to_string(signal) + "; rows kept: " + std::to_string(rows));
+  return kExitSignalBase + signal;
+}
+
 BenchOutcome measure(Bench& bench, const BenchOptions& options, const ShowTable& show) {
   switch (options.study) {
     case Study::colors:
@@ -214,6 +225,8 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
     for (const BenchRow& row : rows)
       outcome.all_right = outcome.all_right && row.result.status != LabStatus::wrong;
     outcome.tables.push_back(rows.front().images > 0 ? codec_table(rows) : table_of(rows));
+    if (bench.is_stopped())
+      outcome.tables.back().notes.emplace_back("stopped by a signal: variants after these were not timed");
     panels.push_back(plot_of(rows));
     outcome.ladders.push_back(rows);
     show(outcome.tables.back());
@@ -235,7 +248,7 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
     if (asks_for(options, kTransferLadder)) take(bench.run_transfers(input, say));
   }
   run_codec_ladders(bench, options, take, say);
-  if (outcome.tables.empty())
+  if (outcome.tables.empty() && !bench.is_stopped())
     throw Error(bench.has_cuda() || bench.why_no_cuda().empty() ? ErrorKind::usage : ErrorKind::device,
                 "nothing of this can run here" +
                     (bench.why_no_cuda().empty() ? std::string() : ": " + bench.why_no_cuda()));
@@ -263,12 +276,16 @@ int run_bench(const BenchOptions& given) {
   log_warning("this build has sanitizers: its times mean nothing");
 #endif
   OwnKernels own = own_kernels(options);
+  const bool is_told = !options.talk.quiet && options.talk.log_format == LogFormat::text;
+  const SignalsNoted signals(is_told ? kStoppingNote : "");
+  options.lab.stop = [&signals] { return signals.received() != 0; };
   Bench bench(options, own);
   const std::vector<std::string> devices = bench.device_lines();
   const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;
   const bool markdown = options.format == TableFormat::markdown;
   bool begun = false;
   const BenchOutcome outcome = measure(bench, options, [&](const ResultTable& table) {
+    bench.clear_progress();
     if (!as_it_goes || options.talk.quiet) return;
     std::string text;
     for (const std::string& device : devices) {
@@ -277,6 +294,9 @@ int run_bench(const BenchOptions& given) {
     begun = true;
     print_text(text + "\n" + (markdown ? table_markdown(table) : table_text(table)));
   });
+  bench.clear_progress();
+  const bool is_stopped = bench.is_stopped();
+  if (is_stopped && outcome.tables.empty()) return report_stop(signals.received(), outcome);
   if (options.format == TableFormat::csv) print_text(csv_of(outcome.tables));
   if (options.format == TableFormat::json)
     print_text(bench_json(outcome, devices, options.threads).dump(2) + "\n");
@@ -285,6 +305,7 @@ int run_bench(const BenchOptions& given) {
   };
   if (!options.plot_file.empty()) write(options.plot_file, outcome.plot);
   if (!options.html_file.empty()) write(options.html_file, bench_html(outcome, devices));
+  if (is_stopped) return report_stop(signals.received(), outcome);
   if (outcome.all_right) return kExitDone;
   log_error("a variant differs from the reference");
   return kExitDifference;

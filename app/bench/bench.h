@@ -1,6 +1,7 @@
 // The lab's command: which rungs run over which images on which devices.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/batch/progress.h"
 #include "app/bench/bench_options.h"
 #include "app/bench/own_kernels.h"
 #include "app/report/result_table.h"
@@ -72,7 +74,7 @@ struct BenchRow {
   }
 };
 
-// Runs rungs on the devices that were asked for.
+// Runs rungs on the devices that were asked for. Once LabOptions::stop returns true, it runs no further ones.
 class Bench {
  public:
   // Both outlive it. Throws Error(device) when a device asked for by name cannot be used, or when there is
@@ -88,6 +90,12 @@ class Bench {
   [[nodiscard]] const std::string& why_no_cuda() const { return why_no_cuda_; }
   [[nodiscard]] int cuda_index() const { return cuda_index_; }
   [[nodiscard]] int threads() const { return threads_; }
+
+  // Shows `what` as the work in progress. False: the bench is stopped, and the caller must not do that work.
+  [[nodiscard]] bool begin(const std::string& what);
+  [[nodiscard]] bool is_stopped() const { return options_.lab.is_stopped(); }
+  // Removes what begin() has shown.
+  void clear_progress() { progress_.clear(); }
 
   // The rungs of a ladder, of those that are `wanted`, that the devices run; rungs that cannot run say why.
   // Empty where the input has not what the stage takes. `done` hears of every row.
@@ -111,6 +119,9 @@ class Bench {
 
  private:
   void find_cuda();
+  [[nodiscard]] bool begin(const BenchRow& row, std::size_t index, std::size_t count);
+  // Adds a row whose rung has run. False: the bench was stopped before the rung was timed.
+  bool take(BenchRow row, std::vector<BenchRow>& rows, const std::function<void(const BenchRow&)>& done);
   [[nodiscard]] LabDevice* device_for(RungKind kind);
   [[nodiscard]] CodecLab* codec_lab_for(RungKind kind);
 
@@ -122,6 +133,8 @@ class Bench {
   std::unique_ptr<LabDevice> cpu_, cuda_;
   std::unique_ptr<CodecLab> host_codecs_, cuda_codecs_;  // made when they are first needed
   std::string why_no_cuda_;
+  Progress progress_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 // The inputs that the options name, or the pattern and size given here.

@@ -116,10 +116,12 @@ std::vector<BenchRow> Bench::run_codec(const CodecLadder& ladder, const BenchInp
                                        const std::function<void(const BenchRow&)>& done) {
   std::vector<BenchRow> rows;
   const auto images = static_cast<std::size_t>(options_.group);
+  std::vector<const CodecRung*> rungs;
   for (const CodecRung& rung : ladder.rungs) {
-    CodecLab* lab = codec_lab_for(rung.kind);
-    if (lab == nullptr || !wants(rung.name)) continue;
-    lab->load({subject, images});
+    if (wants(rung.name) && device_for(rung.kind) != nullptr) rungs.push_back(&rung);
+  }
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    const CodecRung& rung = *rungs[i];
     BenchRow row{.stage = std::string(ladder.name),
                  .variant = std::string(rung.name),
                  .input = input.name(),
@@ -131,10 +133,13 @@ std::vector<BenchRow> Bench::run_codec(const CodecLadder& ladder, const BenchInp
                  .production = rung.production,
                  .bytes = static_cast<std::int64_t>(coded_bytes(rung, ladder.work, *subject) * images),
                  .copy_bandwidth = 0,
-                 .result = lab->run(rung, ladder.work, options_.lab),
+                 .result = {},
                  .images = images};
-    if (done) done(row);
-    rows.push_back(std::move(row));
+    if (!begin(row, i, rungs.size())) break;
+    CodecLab* lab = codec_lab_for(rung.kind);
+    lab->load({subject, images});
+    row.result = lab->run(rung, ladder.work, options_.lab);
+    if (!take(std::move(row), rows, done)) break;
   }
   return rows;
 }
@@ -152,7 +157,7 @@ void run_codec_ladders(Bench& bench, const BenchOptions& options,
   if (!is_wanted(kJpegLadders) && !is_wanted(kPngLadder)) return;
   for (const BenchInput& input : bench_inputs(options, {kUsualCodecSize}, {"photo"})) {
     for (const std::string_view stage : {kJpegLadders, kPngLadder}) {
-      if (!is_wanted(stage)) continue;
+      if (!is_wanted(stage) || !bench.begin(std::string(stage) + ", " + input.name())) continue;
       const std::shared_ptr<const CodecSubject> subject =
           stage == kJpegLadders ? input.jpeg(images) : input.png(images);
       for (const CodecLadder& ladder : codec_ladder_table()) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/bench/bench.h"
+#include "app/bench/bench_rows.h"
 #include "app/devices/calibration.h"
 #include "app/report/image_report.h"
 #include "app/report/text_columns.h"
@@ -87,7 +88,10 @@ Image BenchInput::make(int channels, SampleType sample) const {
 }
 
 Bench::Bench(const BenchOptions& options, OwnKernels& own)
-    : options_(options), own_(own), threads_(options.threads > 0 ? options.threads : host_info().threads) {
+    : options_(options),
+      own_(own),
+      threads_(options.threads > 0 ? options.threads : host_info().threads),
+      progress_(Progress::way_here(!options.talk.quiet)) {
   const DeviceChoice choice = choose_device(options.device);
   if (choice.kind != DeviceKind::cuda) cpu_ = make_cpu_lab(threads_);
   if (choice.kind == DeviceKind::reference) slowest_ = RungKind::reference;
@@ -151,15 +155,15 @@ std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
   std::shared_ptr<const LabSubject> subjects[2];
   std::map<LabDevice*, const LabSubject*> loaded;
   const bool takes_rgb = find_stage(ladder.stage)->in == Layout::interleaved;
+  const auto needs_rgb = [&](const Rung& rung) { return rung.interleaved || takes_rgb; };
+  std::vector<const Rung*> rungs;
   for (const Rung& rung : ladder.rungs) {
+    if (device_for(rung.kind()) != nullptr && wanted(rung) && (input.has_rgb() || !needs_rgb(rung)))
+      rungs.push_back(&rung);
+  }
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    const Rung& rung = *rungs[i];
     LabDevice* device = device_for(rung.kind());
-    if (device == nullptr || !wanted(rung)) continue;
-    const bool rgb = rung.interleaved || takes_rgb;
-    if (rgb && !input.has_rgb()) continue;
-    std::shared_ptr<const LabSubject>& subject = subjects[rgb ? 1 : 0];
-    if (!subject)
-      subject =
-          std::make_shared<const LabSubject>(make_subject(ladder, input.make(rgb ? 3 : 1, ladder.sample)));
     BenchRow row{.stage = std::string(ladder.name),
                  .variant = std::string(rung.name),
                  .input = input.name(),
@@ -169,9 +173,15 @@ std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
                  .kind = rung.kind(),
                  .foreign = rung.foreign,
                  .production = is_production(rung, ladder),
-                 .bytes = subject->bytes(),
-                 .copy_bandwidth = device->copy_bandwidth(),
                  .result = {}};
+    if (!begin(row, i, rungs.size())) break;
+    const bool rgb = needs_rgb(rung);
+    std::shared_ptr<const LabSubject>& subject = subjects[rgb ? 1 : 0];
+    if (!subject)
+      subject =
+          std::make_shared<const LabSubject>(make_subject(ladder, input.make(rgb ? 3 : 1, ladder.sample)));
+    row.bytes = subject->bytes();
+    row.copy_bandwidth = device->copy_bandwidth();
     if (rung.own != nullptr) row.own = own_.facts(rung);
     if (std::string need = device->unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
       row.result.detail = std::move(need);
@@ -181,10 +191,30 @@ std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
       row.result =
           rung.own == nullptr ? device->run(rung, options_.lab) : own_.run(*device, rung, input.name());
     }
-    if (done) done(row);
-    rows.push_back(std::move(row));
+    if (!take(std::move(row), rows, done)) break;
   }
   return rows;
+}
+
+bool Bench::begin(const std::string& what) {
+  if (is_stopped()) return false;
+  progress_.show("timing " + what,
+                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+  return true;
+}
+
+bool Bench::begin(const BenchRow& row, std::size_t index, std::size_t count) {
+  return begin(row.stage + ", " + row.input + ": " + row.variant + " on " + device_name(row.kind) + ", " +
+               std::to_string(index + 1) + " of " + std::to_string(count));
+}
+
+bool Bench::take(BenchRow row, std::vector<BenchRow>& rows,
+                 const std::function<void(const BenchRow&)>& done) {
+  progress_.clear();
+  if (is_stopped() && row.result.status == LabStatus::right && !row.result.timed()) return false;
+  if (done) done(row);
+  rows.push_back(std::move(row));
+  return true;
 }
 
 std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
@@ -193,8 +223,12 @@ std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
   if (cuda_ == nullptr || !input.has_rgb()) return rows;
   const LabSubject subject = make_subject(*find_ladder("gray"), input.make(3));
   const std::unique_ptr<TransferLab> lab = make_transfer_lab(cuda_index_, subject);
+  std::vector<const TransferRung*> rungs;
   for (const TransferRung& rung : transfer_ladder()) {
-    if (!wants(rung.name)) continue;
+    if (wants(rung.name)) rungs.push_back(&rung);
+  }
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    const TransferRung& rung = *rungs[i];
     BenchRow row{.stage = std::string(kTransferLadder),
                  .variant = std::string(rung.name),
                  .input = input.name(),
@@ -205,9 +239,10 @@ std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
                  .production = rung.production,
                  .bytes = transfer_bytes(rung.kind, input.size().pixels()),
                  .copy_bandwidth = cuda_->copy_bandwidth(),
-                 .result = lab->run(rung, options_.lab)};
-    if (done) done(row);
-    rows.push_back(std::move(row));
+                 .result = {}};
+    if (!begin(row, i, rungs.size())) break;
+    row.result = lab->run(rung, options_.lab);
+    if (!take(std::move(row), rows, done)) break;
   }
   return rows;
 }

@@ -114,6 +114,7 @@ BenchOutcome study_colors(Bench& bench, const BenchOptions& options, const ShowT
       for (const BenchRow& row : bench.run(hist(), input, wanted_of(bench, options, {})))
         rates.add(row, i, kColors.size());
     }
+    if (bench.is_stopped() && rates.variants.empty()) break;
     demand_some(rates);
     outcome.all_right = outcome.all_right && rates.all_right;
     ResultTable table = table_of(rates, conditions, text_of(size));
@@ -146,13 +147,15 @@ BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const S
   for (int threshold = 0; threshold <= kMaxSample; threshold += kStep) thresholds.push_back(threshold);
   Rates rates;
   std::vector<double> collisions;
-  for (std::size_t i = 0; i < thresholds.size(); ++i) {
+  for (std::size_t i = 0; i < thresholds.size() && !bench.is_stopped(); ++i) {
     const BenchInput input(parse_pattern("threshold:" + std::to_string(thresholds[i])), size);
     collisions.push_back(mean_collisions(input.make(1)));
     for (const BenchRow& row : bench.run(hist(), input, wanted)) rates.add(row, i, thresholds.size());
     log_detail("threshold " + std::to_string(thresholds[i]) + ": " + number(collisions.back(), 2) +
                " of 32 meet");
   }
+  thresholds.resize(collisions.size());  // fewer when stopped
+  if (bench.is_stopped() && rates.variants.empty()) return outcome;
   demand_some(rates);
   ResultTable table;
   table.title = "hist, noise " + text_of(size) + " with all values below the threshold set to 0, GB/s";
@@ -197,17 +200,18 @@ BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const S
   const std::vector<std::string> patterns{"collision-free", "noise", "photo", "constant:77"};
   Rates others;
   std::vector<std::string> conditions;
-  for (std::size_t i = 0; i < patterns.size(); ++i) {
+  for (std::size_t i = 0; i < patterns.size() && !bench.is_stopped(); ++i) {
     const BenchInput input(parse_pattern(patterns[i]), size);
     conditions.push_back(patterns[i] + " (" + number(mean_collisions(input.make(1)), 1) + " meet)");
     for (const BenchRow& row : bench.run(hist(), input, wanted)) others.add(row, i, patterns.size());
   }
+  outcome.all_right = rates.all_right && others.all_right;
+  if (others.variants.empty()) return outcome;  // stopped
   ResultTable images = table_of(others, patterns, text_of(size));
   for (std::size_t i = 0; i < conditions.size(); ++i) images.columns[i + 2].title = conditions[i];
   images.title = "hist, " + text_of(size) + ", GB/s; collision-free: no value twice among 32 neighbours";
   show(images);
   outcome.tables.push_back(std::move(images));
-  outcome.all_right = rates.all_right && others.all_right;
   return outcome;
 }
 

@@ -111,13 +111,13 @@ struct DeviceColumn {
 
   // Every run has an engine of its own, as in the program: on an H200's host an engine's second image went up
   // 8 % slower than its first (2.8 against 2.6 ms), for a reason that is not known.
-  void measure(const Bench& bench, const BenchOptions& options, const Image& image,
-               const Outcome& reference) {
+  void measure(Bench& bench, const BenchOptions& options, const Image& image, const Outcome& reference) {
     const std::unique_ptr<Engine> engine = make(bench, options);
     if (!engine) return;
     report = report_of(run_chain(*engine, image, repeat_of(options), false, true), &reference);
     const std::unique_ptr<Engine> other = make(bench, options);
     fused = report_of(run_chain(*other, image, repeat_of(options), true, false), nullptr);
+    bench.clear_progress();
     for (const ReportRow& row : fused->rows)
       log_detail(name + ", fused: " + row.name + " " + number(row.time_ms, 4) + " ms");
   }
@@ -168,13 +168,16 @@ struct PipelineTable {
   }
 };
 
-PipelineTable pipeline_of(const Bench& bench, const BenchOptions& options, const BenchInput& input) {
+PipelineTable pipeline_of(Bench& bench, const BenchOptions& options, const BenchInput& input) {
   const Image image = input.make(input.has_rgb() ? 3 : 1);
   const std::unique_ptr<Engine> reference_engine = make_reference_engine();
   const Outcome reference = run_chain(*reference_engine, image, reference_repeat(options), false, true);
   const ImageReport sequential = report_of(reference, nullptr);
   std::vector<DeviceColumn> columns{{"cpu", cpu_engine, {}, {}}, {"cuda", cuda_engine, {}, {}}};
-  for (DeviceColumn& column : columns) column.measure(bench, options, image, reference);
+  for (DeviceColumn& column : columns) {
+    if (bench.begin("the four stages, " + input.name() + " on " + column.name))
+      column.measure(bench, options, image, reference);
+  }
   std::erase_if(columns, [](const DeviceColumn& column) { return !column.report; });
   PipelineTable result(
       "the four stages, " + input.name() + ", ms (cpu: " + std::to_string(bench.threads()) + " threads)",
@@ -213,11 +216,13 @@ struct Contestant {
   std::vector<std::pair<PlotSeries*, std::size_t>> totals;
 
   // Compares every stage, then takes the times. False when one differs: the engine is then out of the study.
-  bool measure(const BenchInput& input, const Image& image, const Outcome& reference, int repeat) {
+  bool measure(Bench& bench, const BenchInput& input, const Image& image, const Outcome& reference,
+               int repeat) {
     if (!engine) return true;
     const std::string difference =
         first_difference(report_of(run_chain(*engine, image, 1, false, true), &reference));
     if (!difference.empty()) {
+      bench.clear_progress();
       log_error(std::string(name) + " is WRONG on " + input.name() + ": " + difference);
       engine.reset();
       for (const auto& [series, which] : totals) series->points.clear();
@@ -250,6 +255,7 @@ BenchOutcome study_pipeline(Bench& bench, const BenchOptions& options, const Sho
   BenchOutcome outcome;
   std::vector<DotPlot> panels;
   for (const BenchInput& input : bench_inputs(options, {{8773, 5352, 3}}, {"photo"})) {
+    if (!bench.begin("the four stages, " + input.name() + ", sequentially")) break;
     PipelineTable result = pipeline_of(bench, options, input);
     show(result.table);
     outcome.all_right = outcome.all_right && result.identical;
@@ -281,14 +287,16 @@ BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const Sh
   BenchOptions by_size = options;
   by_size.sizes = sizes;
   for (const BenchInput& input : bench_inputs(by_size, sizes, {"photo"})) {
+    if (!bench.begin("the four stages, " + input.name())) break;
     const Image image = input.make(3);
     const auto pixels = static_cast<double>(input.size().pixels());
     const Outcome reference = run_chain(*reference_engine, image, reference_repeat(options), false, true);
     sequential.points.emplace_back(pixels, report_of(reference, nullptr).totals[kKernels].time_ms);
     for (Contestant* contestant : {&on_cpu, &on_cuda}) {
-      all_right = contestant->measure(input, image, reference, repeat_of(options)) && all_right;
+      all_right = contestant->measure(bench, input, image, reference, repeat_of(options)) && all_right;
     }
   }
+  if (sequential.points.empty()) return {};  // stopped
   LinePlot plot{"the four stages: time by image size", "pixels", "ms", true, true, {}};
   for (const PlotSeries* series : {&sequential, &cpu, &kernels, &moved}) {
     if (!series->points.empty()) plot.series.push_back(*series);

@@ -1,5 +1,6 @@
 #include "app/devices/calibration.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "app/log.h"
@@ -68,7 +69,13 @@ std::string megapixels(std::int64_t pixels) {
   return number(static_cast<double>(pixels) / 1e6, 2) + " MP";
 }
 
-DeviceChoice choose_for_image(const CudaDevices& found, std::int64_t pixels, int threads, int passes) {
+DeviceChoice choose_for_image(std::int64_t pixels, int threads, int passes) {
+  // Asking for devices takes tens of milliseconds where there are some.
+  const auto pays = [&](const CostModel& model) { return model.lane_pays_alone(pixels, threads, passes); };
+  if (built_with_cuda() && !pays(usual_cost_model()) &&
+      std::ranges::none_of(read_calibration(calibration_file()).entries, pays, &CalibrationEntry::model))
+    return choose_without_devices();
+  const CudaDevices found = list_cuda_devices();
   const std::optional<CudaDevice> device = usable_device(found);
   if (!device) return choose_by_cost(found, usual_cost_model(), "", pixels, threads, passes);
   const Calibration calibration = load_calibration(*device);

@@ -33,8 +33,8 @@ struct Calibration {
 // "12.34 MP".
 [[nodiscard]] std::string megapixels(std::int64_t pixels);
 
-// What auto takes for one image of so many pixels by itself, and why.
-[[nodiscard]] DeviceChoice choose_for_image(const CudaDevices& found, std::int64_t pixels, int threads,
-                                            int passes);
+// What auto takes for one image of so many pixels by itself, and why. Asks for CUDA devices only if a cost
+// model could choose one.
+[[nodiscard]] DeviceChoice choose_for_image(std::int64_t pixels, int threads, int passes);
 
 }  // namespace imgpipe

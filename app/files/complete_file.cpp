@@ -27,12 +27,12 @@ void CompleteFile::refuse(int error) const {
   throw Error(ErrorKind::output, printable(path_) + ": cannot write: " + system_reason(error));
 }
 
-CompleteFile::CompleteFile(std::string path, std::string_view beginning, std::string end)
-    : path_(std::move(path)), end_(std::move(end)) {
+CompleteFile::CompleteFile(std::string path, std::string_view beginning, std::string end, OutputSync* sync)
+    : path_(std::move(path)), end_(std::move(end)), sync_(sync) {
   naming(printable(path_), [&] { is_replaced_ = OutputFile(path_).is_replaced(); });
   if (is_replaced_) {
     const std::string whole = std::string(beginning) + end_;
-    naming(printable(path_), [&] { write_file(path_, std::as_bytes(std::span(whole))); });
+    naming(printable(path_), [&] { write_file(path_, std::as_bytes(std::span(whole)), sync_); });
     at_ = static_cast<off_t>(beginning.size());
   } else {
     waiting_ = beginning;
@@ -68,6 +68,7 @@ void CompleteFile::flush() {
 void CompleteFile::close() {
   if (!is_replaced_) add(end_);
   flush();
+  if (is_replaced_) naming(printable(path_), [&] { sync_data(fd_, sync_); });
   const bool gone = is_replaced_ && is_removed(fd_);
   if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);
   if (gone) throw Error(ErrorKind::output, printable(path_) + ": was removed while it was written");

@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 
+#include "images/files/output_sync.h"
+
 namespace imgpipe {
 
 // A beginning, what was added, and an end (the "]" of a JSON array), which every write(2) writes anew behind
@@ -15,14 +17,15 @@ namespace imgpipe {
 class CompleteFile {
  public:
   // Puts a file of the beginning and the end into its place (images/files/output_file.h).
-  CompleteFile(std::string path, std::string_view beginning, std::string end);
+  // `sync` (images/files/output_sync.h) must outlive it.
+  CompleteFile(std::string path, std::string_view beginning, std::string end, OutputSync* sync = nullptr);
   ~CompleteFile();  // without close(): what waits is lost
   CompleteFile(const CompleteFile&) = delete;
   CompleteFile& operator=(const CompleteFile&) = delete;
 
   void add(std::string_view text);  // waits for flush()
   void flush();
-  // Also throws when somebody has removed the file meanwhile.
+  // Syncs the file. Also throws if another process removed it.
   void close();
 
  private:
@@ -31,6 +34,7 @@ class CompleteFile {
   std::string path_;
   std::string end_;
   std::string waiting_;
+  OutputSync* sync_;
   int fd_ = -1;
   bool is_replaced_ = false;  // else it is written straight on
   off_t at_ = 0;              // where the end stands

@@ -13,6 +13,8 @@
 #include "app/files/file_lock.h"
 #include "images/error.h"
 #include "images/files/file_descriptor.h"
+#include "images/files/file_identity.h"
+#include "images/files/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -27,7 +29,9 @@ void GrowingFile::refuse(int error) const {
   throw Error(ErrorKind::output, printable(path_) + ": cannot write: " + system_reason(error));
 }
 
-GrowingFile::GrowingFile(std::string path, const Keeps& keeps) : path_(std::move(path)) {
+GrowingFile::GrowingFile(std::string path, const Keeps& keeps, OutputSync* sync)
+    : path_(std::move(path)), sync_(sync) {
+  naming(printable(path_), [&] { (void)OutputFile(path_).is_replaced(); });  // refuses planted links
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
   if (fd_ < 0) refuse(errno);
   struct stat info {};
@@ -116,6 +120,12 @@ void GrowingFile::write_waiting(bool patient) {
 void GrowingFile::close() {
   write_waiting(true);
   const bool gone = reader_ >= 0 && is_removed(fd_);
+  if (reader_ >= 0) {
+    naming(printable(path_), [&] {
+      sync_data(fd_, sync_);
+      if (const auto target = followed(path_)) add_name(*target, sync_);
+    });
+  }
   if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);
   if (gone) throw Error(ErrorKind::output, printable(path_) + ": was removed while it was written");
 }

@@ -8,6 +8,8 @@
 
 #include <sys/types.h>
 
+#include "images/files/output_sync.h"
+
 namespace imgpipe {
 
 // What is known stays if the process is killed. Every write(2) ends with a line and goes to the end of the
@@ -21,8 +23,9 @@ class GrowingFile {
   using Keeps = std::function<bool(std::string_view beginning)>;
   static constexpr std::size_t kBeginningBytes = std::size_t{1} << 16;
 
-  // Makes the file. One that is there already is emptied unless `keeps` says otherwise.
-  explicit GrowingFile(std::string path, const Keeps& keeps = nullptr);
+  // Creates the file. An existing one is emptied unless `keeps` says otherwise. `sync`
+  // (images/files/output_sync.h) must outlive it.
+  explicit GrowingFile(std::string path, const Keeps& keeps = nullptr, OutputSync* sync = nullptr);
   ~GrowingFile();  // without close(): what waits is lost
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
@@ -31,7 +34,7 @@ class GrowingFile {
   void add(std::string_view lines);
   // Writes what waits, but does not wait for another process that is just writing unless there is much of it.
   void flush();
-  // Also throws when somebody has removed the file meanwhile.
+  // Syncs the file. Also throws if another process removed it.
   void close();
 
  private:
@@ -43,6 +46,7 @@ class GrowingFile {
 
   std::string path_;
   std::string waiting_;
+  OutputSync* sync_;
   int fd_ = -1;
   int reader_ = -1;       // of the same file, where it is a regular one
   off_t known_end_ = -1;  // of a file that ends with a line

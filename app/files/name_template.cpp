@@ -137,6 +137,18 @@ bool NameTemplate::has(std::string_view field) const {
                              [&](const NamePiece& piece) { return piece.is_field && piece.text == field; });
 }
 
+std::string NameTemplate::pattern() const {
+  std::string pattern, text;
+  for (const NamePiece& piece : pieces_) {
+    pattern += piece.is_field ? "*" : piece.text;
+    text += piece.is_field ? "" : piece.text;
+  }
+  pattern.erase(0, pattern.rfind('/') + 1);
+  const std::string_view stem = std::string_view(pattern).substr(0, pattern.rfind('.'));
+  const bool is_plain = text.find_first_of("*?[]{}\\'") == std::string::npos;
+  return is_plain && stem.find_first_not_of('*') != std::string_view::npos ? pattern : "";
+}
+
 void NameTemplate::check_format(const std::optional<Format>& format) const {
   if (format_ && format && *format_ != *format)
     throw Error(ErrorKind::usage, "--name ends as " + std::string(format_info(*format_).name) +

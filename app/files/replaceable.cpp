@@ -10,6 +10,7 @@
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/file_identity.h"
+#include "images/files/input_file.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -32,6 +33,12 @@ bool take(std::string_view& text, std::string_view token) {
   if (!rest.starts_with(token)) return false;
   text = rest.substr(token.size());
   return true;
+}
+
+// 0, which no file has, where it cannot be read.
+std::uint64_t content_hash_of(const std::string& path) {
+  const std::optional<InputFile> file = open_where_it_lies(path, 0);
+  return file ? content_hash(*file) : 0;
 }
 
 }  // namespace
@@ -58,15 +65,41 @@ std::string why_not_replaceable(const std::string& path, Replace replace,
   return "is there already and was not written by imgpipe; --overwrite replaces it";
 }
 
-std::string why_no_image(const std::string& path, Replace replace, Mark mark) {
-  return why_not_replaceable(path, replace, [mark](Head head) {
+Replacement replacement_of(const std::string& path, Replace replace, Mark mark, const std::string& input) {
+  Replacement replacement;
+  replacement.why_not = why_not_replaceable(path, replace, [&](Head head) {
     const Mark found = find_mark(head);
-    return found == mark || (found == Mark::result && mark == Mark::synthetic);
+    if (found.kind != Mark::Kind::result) return found.kind != Mark::Kind::none && found.kind == mark.kind;
+    replacement.replaced = found;
+    return true;
   });
+  const std::optional<Provenance>& other = replacement.replaced.made_of;
+  if (!replacement.why_not.empty() || !other) return replacement;
+  if (mark.made_of) {
+    if (mark.made_of->name == other->name) return replacement;
+    if (mark.made_of->content == 0) mark.made_of->content = content_hash_of(input);
+    if (mark.made_of->content == other->content) return replacement;
+  }
+  replacement.why_not = "is a result of another input; --overwrite replaces it";
+  return replacement;
 }
 
-void check_still_replaceable(const std::string& path, Replace replace) {
-  if (const std::string why = why_no_image(path, replace); !why.empty()) throw Error(ErrorKind::usage, why);
+bool were_made_alike(const Mark& a, const Mark& b) {
+  return !a.made_of || !b.made_of || a.made_of->options == b.made_of->options;
+}
+
+Mark mark_in(const std::string& path) {
+  return find_mark(read_head(path, kMarkBytes));
+}
+
+std::string why_no_image(const std::string& path, Replace replace, const Mark& mark,
+                         const std::string& input) {
+  return replacement_of(path, replace, mark, input).why_not;
+}
+
+void check_still_replaceable(const std::string& path, Replace replace, const Mark& mark) {
+  if (const std::string why = why_no_image(path, replace, mark); !why.empty())
+    throw Error(ErrorKind::usage, why);
 }
 
 std::string why_no_text(const std::string& path, Replace replace) {

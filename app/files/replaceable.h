@@ -27,12 +27,28 @@ enum class Replace {
     const std::string& path, Replace replace,
     const std::function<bool(std::span<const std::byte> head)>& own);
 
-// The same for each kind of file that imgpipe writes.
-[[nodiscard]] std::string why_no_image(const std::string& path, Replace replace, Mark mark = Mark::result);
+// Whether an image may be written to a path, and the result that it replaces there.
+struct Replacement {
+  std::string why_not;         // empty: it may
+  Mark replaced = Mark::none;  // where it may
+};
+// A result is replaced by one with this mark if both have the same source: its name or its content is the
+// same. A plain mark says nothing of a source: such a file is replaced by every result. `input`: the file
+// whose content_hash() is taken where the mark has none and names differ.
+[[nodiscard]] Replacement replacement_of(const std::string& path, Replace replace, Mark mark,
+                                         const std::string& input = "");
+// Of the same image, as far as marks say it.
+[[nodiscard]] bool were_made_alike(const Mark& a, const Mark& b);
+// The mark of a regular file; Mark::none for all else.
+[[nodiscard]] Mark mark_in(const std::string& path);
+
+// The reason alone, for each kind of file that imgpipe writes.
+[[nodiscard]] std::string why_no_image(const std::string& path, Replace replace, const Mark& mark,
+                                       const std::string& input = "");
 [[nodiscard]] std::string why_no_text(const std::string& path, Replace replace);
-// For a moment before writing: somebody may have made the file meanwhile. Throws Error(usage) with the
-// reason.
-void check_still_replaceable(const std::string& path, Replace replace);
+// Just before an image is written: another process may have made the file meanwhile. Throws Error(usage) with
+// the reason.
+void check_still_replaceable(const std::string& path, Replace replace, const Mark& mark);
 // A list of names carries no mark: it may be replaced where every name that it holds is that of an image by
 // its ending, or `is_name`.
 [[nodiscard]] std::string why_no_list(const std::string& path, Replace replace,

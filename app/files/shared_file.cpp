@@ -16,12 +16,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "2/4": the shard that a report or a trace names; "" for none. Of a trace its first event's line says it:
-// the rest may just be growing.
+// "2/4": the shard that a report or a trace names; "" for none. The first event of a trace names it, on the
+// second line: the rest may still be growing.
 std::string shard_named_in(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   std::string line;
-  const bool is_trace = std::getline(stream, line) && line == "[";
+  const bool is_trace = std::getline(stream, line) && line.ends_with('[');
   if (is_trace) {
     std::getline(stream, line);
     if (line.ends_with(',')) line.pop_back();

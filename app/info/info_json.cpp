@@ -41,6 +41,7 @@ Json image_json(const InfoImage& entry) {
   json["stored_height_pixels"] = image.stored_height;
   json["channels"] = header.shape.channels;
   json["stored_channels"] = image.details.channels;
+  json["extra_channels"] = image.details.extra_channels;
   json["alpha"] = header.shape.has_alpha();
   json["color"] = image.details.color;
   json["bits_per_sample"] = header.bits_per_sample;

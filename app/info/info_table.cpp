@@ -43,6 +43,16 @@ std::string metadata_text(const ImageInspection& image) {
   return text.empty() ? "none" : text;
 }
 
+// Only where there are others than colours.
+std::string stored_channels_text(const FileDetails& details) {
+  const std::size_t extras = details.extra_channels.size();
+  if (extras == 0) return "";
+  std::string text = std::to_string(details.channels) + ": " +
+                     std::to_string(static_cast<std::size_t>(details.channels) - extras) + " of colour";
+  for (const std::string& extra : details.extra_channels) text += ", " + extra;
+  return text;
+}
+
 std::string orientation_text(const ImageInspection& image) {
   const auto number = static_cast<std::size_t>(image.header.orientation);
   return std::to_string(number) + " (" + std::string(kOrientations.at(number)) + ")";
@@ -71,6 +81,7 @@ std::vector<Line> lines_of(const InfoImage& entry) {
     size += " (stored as " + size_text(image.stored_width, image.stored_height) + ")";
   add("size", size + " pixels");
   add("colour", color_text(image));
+  add("stored channels", stored_channels_text(image.details));
   add("in the pipeline", std::to_string(shape.channels) +
                              (shape.channels == 1 ? " channel of " : " channels of ") +
                              std::to_string(8 * sample_bytes(shape.sample)) + " bits");

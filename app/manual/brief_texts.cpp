@@ -28,6 +28,7 @@ constexpr std::array kBriefTexts{
     BriefText{"stage", "Which ladders to measure"},
     BriefText{"stretch", "One range for all colour planes, or each its own"},
     BriefText{"study", "Which study to make"},
+    BriefText{"sync", "Whether outputs survive a power failure"},
     BriefText{"template", "Write a kernel to begin with, of a stage"},
     BriefText{"trace", "Write what ran when, as .json for trace viewers"},
     BriefText{"webp", "Lossless or lossy WebP"},

@@ -4,12 +4,12 @@
 #include <array>
 #include <string_view>
 
+#include "app/build_id.h"
 #include "app/exit_code.h"
 #include "app/manual/stage_help.h"
 #include "app/options/command_table.h"
 #include "app/options/help_text.h"
 #include "app/version.h"
-#include "commit.h"  // generated: IMGPIPE_COMMIT_DATE
 #include "kernels/stage.h"
 
 namespace imgpipe {
@@ -155,7 +155,7 @@ std::string man_page(const CommandRow& command) {
   std::string title = man_name(command);
   std::ranges::transform(title, title.begin(),
                          [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-  std::string page = ".\\\" Made by imgpipe docs man.\n.TH " + roff(title) + " 1 \"" + IMGPIPE_COMMIT_DATE +
+  std::string page = ".\\\" Made by imgpipe docs man.\n.TH " + roff(title) + " 1 \"" + kCommitDate +
                      "\" \"imgpipe " + build.version + "\" \"User Commands\"\n.nh\n.ad l\n";
   page += ".SH NAME\n" + roff(man_name(command)) + " \\- " + roff(command.summary) + "\n";
   page += synopsis(command) + description(command);

@@ -287,6 +287,14 @@ std::vector<OptionRow> process_rows() {
        "without, the first page, and one image on stdin. Of N OUTPUT is one image, else a TIFF gets all of "
        "them "
        "and other formats NAME_0001.png and so on (see --name), or one after another on stdout"},
+      {"Input",
+       "bands",
+       "LIST",
+       nullptr,
+       "Bands of a TIFF, from 1: one as grey, or three as RGB in that order (4,3,2); color: the colours and "
+       "alpha "
+       "without further bands. Without it an image whose bands cannot all be preserved is refused",
+       {std::string(kColorBands)}},
       {"Input", "max-pixels", "N", "268435456", "Refuse larger images; 100M and 47MP are counts too"},
       {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
       {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
@@ -311,6 +319,11 @@ std::vector<OptionRow> process_rows() {
                   "keep: ICC profile, EXIF, XMP and resolution go along where the output format holds them; "
                   "strip: none does",
                   choice_names(kMetadata)});
+  rows.push_back(
+      {"Output", "sync", "NAME", "yes",
+       "yes: outputs and reports survive a power failure once the run has ended; no: the file system "
+       "decides, which is faster for tiny files",
+       choice_names(kSync)});
   for (OptionRow& row : batch_rows()) rows.push_back(std::move(row));
   for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
   return rows;

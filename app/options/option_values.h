@@ -1,6 +1,7 @@
 // What options take that are a choice: the words, and what each stands for.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -27,10 +28,19 @@ inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::no
                                                         {"packbits", TiffPacking::packbits},
                                                         {"zstd", TiffPacking::zstd}}};
 inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
+inline constexpr Choices<bool, 2> kSync{{{"yes", true}, {"no", false}}};
 inline constexpr Choices<LogFormat, 2> kLogFormats{{{"text", LogFormat::text}, {"json", LogFormat::json}}};
 inline constexpr Choices<Balance, 3> kBalances{
     {{"hash", Balance::hash}, {"count", Balance::count}, {"bytes", Balance::bytes}}};
 
+// Of --bands, next to numbers.
+inline constexpr std::string_view kColorBands = "color";
+
+// The word that stands for a value.
+template <class Value, std::size_t N>
+[[nodiscard]] std::string_view choice_name(Value value, const Choices<Value, N>& choices) {
+  return std::ranges::find(choices, value, &std::pair<std::string_view, Value>::second)->first;
+}
 // As texts of their own.
 template <class Names>
 [[nodiscard]] std::vector<std::string> strings(const Names& names) {

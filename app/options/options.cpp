@@ -61,6 +61,7 @@ void take_paths(const Parser& parser, ProcessOptions& options) {
   if (paths.empty()) usage("OUTPUT is missing; see imgpipe --help");
   if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among INPUT and OUTPUT");
   options.output = paths.back();
+  options.output_is_listed = !by_option;
   paths.pop_back();
   set_inputs(std::move(paths), options);
 }
@@ -175,6 +176,7 @@ ProcessOptions with_values(const Parser& parser, const GivenOptions& run, Proces
   options.encode.codec = options.decode.codec;
   options.keep_metadata = parse_choice("metadata", parser.text("metadata"), kMetadata);
   options.replace = replace_of(parser);
+  options.sync = std::make_shared<OutputSync>(parse_choice("sync", parser.text("sync"), kSync));
   options.talk = talk_of(parser);
   take_name(parser, options);
   options.update = parser.has("update");
@@ -282,10 +284,33 @@ BatchOptions batch_of(const Parser& parser) {
   return batch;
 }
 
+namespace {
+
+// "color", or one or three numbers: "4,3,2".
+void parse_bands(const std::string& text, DecodeOptions& decode) {
+  constexpr std::int64_t kMostBands = 64;
+  if (text == kColorBands) {
+    decode.colors_only = true;
+    return;
+  }
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    decode.bands.push_back(static_cast<int>(parse_integer("bands", rest.substr(0, comma), 1, kMostBands)));
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  if (decode.bands.size() != 1 && decode.bands.size() != 3)
+    usage("--bands: expected one band, three bands or " + std::string(kColorBands) + ", got '" +
+          printable(text) + "'");
+}
+
+}  // namespace
+
 DecodeOptions decode_of(const Parser& parser) {
   DecodeOptions decode;
   if (parser.knows("max-pixels"))
     decode.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", std::int64_t{1} << 34);
+  if (parser.has("bands")) parse_bands(parser.text("bands"), decode);
   decode.lenient = parser.has("lenient");
   decode.orient = !parser.has("no-orient");
   if (parser.knows("codec")) decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "app/files/replaceable.h"
 #include "app/log.h"
 #include "images/codecs/codec.h"
+#include "images/files/output_sync.h"
 #include "images/synth.h"
 #include "pipeline/pages/page_selection.h"
 #include "pipeline/stage_list.h"
@@ -72,6 +74,7 @@ struct ProcessOptions {
   std::string input;  // empty with --files-from alone
   std::string output;
   std::optional<NameTemplate> name;  // --name: of files in OUTPUT, which is a folder
+  bool output_is_listed = false;     // OUTPUT is the last of the files named, not of an option or in a folder
   std::string new_folder;            // of one image: is made for OUTPUT; empty: there is nothing to make
   std::vector<StageRequest> stages;
   std::string stage_list;                 // as given
@@ -93,6 +96,7 @@ struct ProcessOptions {
   EncodeOptions encode;
   bool keep_metadata = true;
   Replace replace = Replace::own;
+  std::shared_ptr<OutputSync> sync = std::make_shared<OutputSync>();  // --sync: of all files of the run
   bool update = false;
   bool output_is_stamped = false;  // of one image: --update made it, so that it is replaced whatever it holds
   std::optional<PresetToWrite> preset;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <utility>
 
@@ -13,11 +14,6 @@
 
 namespace imgpipe {
 namespace {
-
-template <class Value, std::size_t N>
-std::string_view name_of(Value value, const Choices<Value, N>& choices) {
-  return std::ranges::find(choices, value, &std::pair<std::string_view, Value>::second)->first;
-}
 
 std::string step_text(const StageRequest& request) {
   std::string text(request.stage->name);
@@ -45,24 +41,42 @@ std::string pages_text(const PageSelection& pages) {
   return pages.alone ? first : first + "-" + (pages.last ? std::to_string(*pages.last) : "");
 }
 
+std::string bands_text(const DecodeOptions& decode) {
+  std::string text = decode.colors_only ? std::string(kColorBands) : "";
+  for (const int band : decode.bands) text += (text.empty() ? "" : ",") + std::to_string(band);
+  return text;
+}
+
 std::string shaping_options(const ProcessOptions& options, const std::optional<Format>& format) {
   const EncodeOptions& encode = options.encode;
-  const std::pair<std::string_view, std::string> rows[] = {
-      {"stages", steps_text(options)},
-      {"pages", options.pages ? pages_text(*options.pages) : ""},
-      {"lenient", options.decode.lenient ? "true" : "false"},
-      {"orient", options.decode.orient ? "true" : "false"},
-      {"codec", std::string(codec_name(options.decode.codec))},
-      {"format", format ? std::string(format_info(*format).name) : "own"},
-      {"quality", std::to_string(encode.quality)},
-      {"png-level", std::to_string(encode.png_level)},
-      {"webp", std::string(name_of(encode.webp, kWebpCodings))},
-      {"webp-level", std::to_string(encode.webp_level)},
-      {"tiff-compression", std::string(name_of(encode.tiff_packing, kTiffPackings))},
-      {"tiff-tile", std::to_string(encode.tiff_tile)},
-      {"metadata", std::string(name_of(options.keep_metadata, kMetadata))}};
+  const auto writes = [&](Format one) { return !format || *format == one; };
+  const bool lossy_webp = writes(Format::webp) && encode.webp == WebpCoding::lossy;
+  const bool deflates =
+      writes(Format::png) || (writes(Format::tiff) && encode.tiff_packing == TiffPacking::deflate);
+  struct Row {
+    std::string_view key;
+    std::string value;
+    bool shapes = true;  // the bytes of this format
+  };
+  const Row rows[] = {{"stages", steps_text(options)},
+                      {"pages", options.pages ? pages_text(*options.pages) : ""},
+                      {"bands", bands_text(options.decode)},
+                      {"lenient", options.decode.lenient ? "true" : "false"},
+                      {"orient", options.decode.orient ? "true" : "false"},
+                      {"codec", std::string(codec_name(options.decode.codec))},
+                      {"format", format ? std::string(format_info(*format).name) : "own"},
+                      {"quality", std::to_string(encode.quality), writes(Format::jpeg) || lossy_webp},
+                      {"png-level", std::to_string(encode.png_level), deflates},
+                      {"webp", std::string(choice_name(encode.webp, kWebpCodings)), writes(Format::webp)},
+                      {"webp-level", std::to_string(encode.webp_level), writes(Format::webp)},
+                      {"tiff-compression", std::string(choice_name(encode.tiff_packing, kTiffPackings)),
+                       writes(Format::tiff)},
+                      {"tiff-tile", std::to_string(encode.tiff_tile), writes(Format::tiff)},
+                      {"metadata", std::string(choice_name(options.keep_metadata, kMetadata))}};
   std::string text;
-  for (const auto& [key, value] : rows) text += std::string(key) + "=" + value + "\n";
+  for (const auto& [key, value, shapes] : rows) {
+    if (shapes) text += std::string(key) + "=" + value + "\n";
+  }
   return text;
 }
 
@@ -72,8 +86,19 @@ std::string sha256(std::string_view bytes) {
   return text.data();
 }
 
+std::uint64_t first_64_bits(const std::string& digest) {
+  std::uint64_t bits = 0;
+  std::from_chars(digest.data(), digest.data() + 16, bits, 16);
+  return bits;
+}
+
 std::string options_digest(const ProcessOptions& options, const std::optional<Format>& format) {
   return sha256(shaping_options(options, format));
+}
+
+std::uint64_t options_hash(ProcessOptions options, Format format) {
+  if (options.decode.codec == CodecChoice::turbo) options.decode.codec = CodecChoice::automatic;
+  return first_64_bits(options_digest(options, format));
 }
 
 const std::string& OptionsDigests::of(Format format) {

@@ -1,6 +1,7 @@
 // What tells two runs apart that make other bytes of the same images.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,12 +20,20 @@ namespace imgpipe {
 
 // As --pages takes it.
 [[nodiscard]] std::string pages_text(const PageSelection& pages);
+// As --bands takes it; empty: it was not given.
+[[nodiscard]] std::string bands_text(const DecodeOptions& decode);
 
 // SHA-256 (FIPS 180-4), 64 hexadecimal digits, in lower case.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
+// The first 64 bits of a digest as sha256() gives it.
+[[nodiscard]] std::uint64_t first_64_bits(const std::string& digest);
+
 // The digest of a run, or of its outputs of one format: SHA-256 of shaping_options().
 [[nodiscard]] std::string options_digest(const ProcessOptions& options, const std::optional<Format>& format);
+
+// The same as 64 bits for Provenance. --codec turbo makes the same bytes as auto, and has the same hash.
+[[nodiscard]] std::uint64_t options_hash(ProcessOptions options, Format format);
 
 // Enough of a digest for people to compare.
 [[nodiscard]] inline std::string short_digest(const std::string& digest) {

@@ -22,6 +22,7 @@
 #include "images/files/file.h"
 #include "images/names.h"
 #include "images/text.h"
+#include "pipeline/stage_list.h"
 
 namespace imgpipe {
 namespace {
@@ -235,7 +236,9 @@ std::string preset_text(const std::vector<PresetOption>& options, const std::str
       literal = option.values.back();
     } else if (name == kStages) {
       const auto named = [&](const std::string& file) { return range_from(file, path); };
-      literal = list_literal(name, steps_in(with_range_files(option.values.back(), named)));
+      const std::string list = with_range_files(option.values.back(), named);
+      const std::vector<std::string_view> steps = steps_in(list);
+      literal = list_literal(name, {steps.begin(), steps.end()});
     } else if (is_repeated(*option.row)) {
       literal = list_literal(name, option.values);
     } else {

@@ -17,6 +17,7 @@
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
+#include "pipeline/stage_list.h"
 #include "pipeline/statistics/image_statistics.h"
 #include "pipeline/statistics/series_range.h"
 
@@ -94,7 +95,9 @@ std::string levels_of(const std::string& path, const ContrastParameters& paramet
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     const Json json = Json::parse(text, text + bytes.size(), nullptr, false);
     if (json.is_discarded()) refuse("is no JSON");
-    return levels_of_series(all_channels(json), parameters);
+    const StageRequest levels = levels_of_series(all_channels(json), parameters);
+    if (has_no_range(levels)) refuse("all samples counted are alike: no range to stretch");
+    return std::string(levels.stage->name) + levels.said;
   });
 }
 
@@ -137,7 +140,8 @@ void check_parameters(const StageRequest& request) {
 
 RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   RangedList ranged;
-  std::vector<std::string> steps = parts_of(list, ',');
+  const std::vector<std::string_view> given = steps_in(list);
+  std::vector<std::string> steps(given.begin(), given.end());
   for (std::string& step : steps) {
     std::vector<std::string> parts = parts_of(step, ':');
     if (parts.front() != kRangedStage) continue;
@@ -164,13 +168,10 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   return ranged;
 }
 
-std::vector<std::string> steps_in(const std::string& list) {
-  return parts_of(list, ',');
-}
-
 std::string with_range_files(const std::string& list,
                              const std::function<std::string(const std::string& file)>& named) {
-  std::vector<std::string> steps = parts_of(list, ',');
+  const std::vector<std::string_view> given = steps_in(list);
+  std::vector<std::string> steps(given.begin(), given.end());
   for (std::string& step : steps) {
     std::vector<std::string> parts = parts_of(step, ':');
     if (parts.front() != kRangedStage) continue;

@@ -32,11 +32,9 @@ struct RangedList {
 // FILE's counts by the step's clip: of all colour channels together, and of all groups of images together.
 // FILE is what imgpipe stats --json wrote, or --histogram FILE.json, of which the counts before the stages
 // are taken. A list without such a step comes back as it is. Throws Error(usage) for a step that asks for
-// more than one range, and Error(input) for a file that cannot be read, or that holds no counts.
+// more than one range, and Error(input) for a file that cannot be read, that holds no counts, or whose counts
+// have no range to stretch.
 [[nodiscard]] RangedList with_ranges(const std::string& list, const StagePresets& presets);
-
-// The texts between the commas of a list.
-[[nodiscard]] std::vector<std::string> steps_in(const std::string& list);
 
 // The same list, in which each range=FILE has the name that `named` gives it; what is no list comes back as
 // it is.

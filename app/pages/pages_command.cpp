@@ -1,12 +1,15 @@
 #include "app/pages/pages_command.h"
 
+#include <chrono>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include <unistd.h>
 
+#include "app/batch/progress.h"
 #include "app/exit_code.h"
 #include "app/image_comparison.h"
 #include "app/image_page.h"
@@ -21,6 +24,7 @@
 #include "images/error.h"
 #include "images/files/output_file.h"
 #include "images/text.h"
+#include "pipeline/device.h"
 #include "pipeline/pages/page_run.h"
 
 namespace imgpipe {
@@ -35,7 +39,8 @@ class PagesRun {
         choice_(options, factory),
         settings_(image_settings(options)),
         pages_(image_files(options, input_name(options.input)), settings_,
-               {*options.pages, options.series_steps}, InputKind::any, start_) {
+               {*options.pages, options.series_steps}, InputKind::any, start_),
+        progress_(Progress::way_here(!options.talk.quiet)) {
     if (!options.keep_stages_folder.empty())
       throw Error(ErrorKind::usage, options.pages->alone
                                         ? "--keep-stages does not go with range=series: leave out one of them"
@@ -45,6 +50,7 @@ class PagesRun {
           ErrorKind::usage,
           "--report FILE.html is for one image: choose a page with --pages N, or report as .json or .csv");
     check_paths(options, format_, in_use_);
+    pages_.set_most_bytes(options.batch.memory_bytes);
     choice_.begin();
     facts_.options = &options;
     facts_.output_format = format_;
@@ -52,16 +58,18 @@ class PagesRun {
 
   int run() {
     pages_.open([this](const Plan& plan, const ImageHeader& header) { judge(plan, header); });
-    if (const std::string damage = pages_.warning(); !damage.empty())
-      log_warning(damage, subject_of(damage, options_));
+    if (const std::string damage = pages_.warning(); !damage.empty()) warn(damage);
     engine_ = &choice_.engine(pages_.most_pixels(), not_on_cuda_);
     facts_.input = pages_.first_header();
     take_facts();
-    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder);
-    if (!options_.trace_file.empty()) trace_.emplace(options_.trace_file);
+    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder, options_.sync.get());
+    if (!options_.trace_file.empty()) trace_.emplace(options_.trace_file, options_.sync.get());
     measure();
+    begin_pass();
     pages_.run(*engine_,
                {.wishes = [this] { return wishes(); }, .done = [this](PageDone& page) { take(page); }});
+    progress_.clear();
+    for (const std::string& warning : take_device_warnings()) warn(warning);
     pages_.finish();
     work_on();
     take_facts();
@@ -108,13 +116,45 @@ class PagesRun {
     if (options_.series_steps.empty()) return;
     const Timeline timeline(start_);
     const std::int64_t begin = timeline.now_ns();
-    pages_.measure(*engine_);
+    begin_pass();
+    pages_.measure(*engine_, [this](const ImageHeader& header) {
+      if (pass_.done == pass_.total) begin_pass();  // another contrast step
+      page_done(header);
+    });
+    progress_.clear();
     sums_.rows.push_back({.name = "range", .time_ms = static_cast<double>(timeline.now_ns() - begin) / 1e6});
     for (const std::size_t step : options_.series_steps) {
       series_.push_back(pages_.stages()[step]);
       sums_.notes.push_back("contrast: lo " + std::to_string(series_.back().parameters[0]) + ", hi " +
                             std::to_string(series_.back().parameters[1]) + ", of the series");
     }
+  }
+
+  // A pass over all pages: one for each contrast step with range=series, then the one that writes.
+  void begin_pass() {
+    const auto [first, last] = pages_.range();
+    const bool is_endless = last == std::numeric_limits<std::int64_t>::max();  // a stream
+    const std::size_t passes = options_.series_steps.size() + 1;
+    ++pass_number_;
+    pass_start_ = Timeline::Clock::now();
+    pass_ = {.total = is_endless ? 0 : static_cast<std::size_t>(last - first + 1), .unit = "pages"};
+    if (passes > 1) pass_.pass = "pass " + std::to_string(pass_number_) + " of " + std::to_string(passes);
+    show_progress();
+  }
+
+  void page_done(const ImageHeader& header) {
+    ++pass_.done;
+    pass_.pixels += header.shape.pixels();
+    show_progress();
+  }
+
+  void show_progress() {
+    if (pass_.total == 1) return;
+    const auto seconds_since = [now = Timeline::Clock::now()](Timeline::Clock::time_point then) {
+      return std::chrono::duration<double>(now - then).count();
+    };
+    pass_.seconds = seconds_since(pass_start_);
+    progress_.show(pass_, seconds_since(start_));
   }
 
   [[nodiscard]] Job wishes() const {
@@ -126,13 +166,23 @@ class PagesRun {
     return job;
   }
 
+  void warn(const std::string& text) {
+    log_warning(text, subject_of(text, options_));
+    facts_.warnings.push_back(text);
+  }
+
+  // Once for all pages.
+  void say(const ImageNote& note) {
+    if (!said_.is_new(note)) return;
+    progress_.clear();
+    (is_notice(note.about) ? log_notice : log_warning)(note.text, subject_of(note.text, options_));
+    facts_.warnings.push_back(note.text);
+  }
+
   // What follows the page is no time of the work's.
   void take(PageDone& page) {
     const double wall_ms = work_on();
-    for (const ImageNote& note : page.job.notes()) {
-      if (said_.is_new(note))
-        (is_notice(note.about) ? log_notice : log_warning)(note.text, subject_of(note.text, options_));
-    }
+    for (const ImageNote& note : page.job.notes()) say(note);
     PageEntry entry{.number = page.number,
                     .output = pages_.makes_files() ? pages_.output_of(page.number) : "",
                     .input = page.job.header().shape,
@@ -141,6 +191,9 @@ class PagesRun {
                     .output_bytes = page.job.output_bytes(),
                     .wall_ms = wall_ms,
                     .ranges = contrast_ranges(page.outcome)};
+    for (const ContrastRange& range : entry.ranges) {
+      if (has_no_range(range)) say({ImageNote::About::range, page.name + ": " + no_range_text(range)});
+    }
     if (entries_.empty()) {
       facts_.output = entry.written;
       facts_.depth_loss = page.job.depth_loss();
@@ -161,6 +214,7 @@ class PagesRun {
     add_page(sums_, report, page.number);
     if (trace_) trace_->add(report.spans, page.name);
     entries_.push_back(std::move(entry));
+    page_done(page.job.header());
     resumed_ = Timeline::Clock::now();
   }
 
@@ -197,8 +251,10 @@ class PagesRun {
     for (const std::string& file : options_.report_files) {
       const std::string text = is_json_report(file) ? pages_report_json(sums_, facts_, entries_, series_)
                                                     : image_report_csv(sums_);
-      naming(output_name(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+      naming(output_name(file),
+             [&] { write_file(file, std::as_bytes(std::span(text)), options_.sync.get()); });
     }
+    options_.sync->sync_names();
     if (options_.talk.quiet) return;
     const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
     print_table(image_report_table(sums_, facts_, wants_color(fd, options_.talk.no_color)), stdout_is_taken_);
@@ -215,6 +271,10 @@ class PagesRun {
   Engine* engine_ = nullptr;
   ImageSettings settings_;
   PageRun pages_;
+  Progress progress_;
+  RunCounts pass_;
+  std::size_t pass_number_ = 0;
+  Timeline::Clock::time_point pass_start_;
   std::string not_on_cuda_;
   Shape first_shape_{0, 0, 1};
   RunFacts facts_;

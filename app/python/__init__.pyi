@@ -1,4 +1,4 @@
-from typing import Any, TypedDict
+from typing import Any, Protocol, SupportsIndex, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -42,20 +42,17 @@ class Parameter(TypedDict):
     name: str
     help: str
     allowed: str
+    required: bool
     preset: str | None
 
 class Stage(TypedDict):
     summary: str
     parameters: list[Parameter]
 
-def run(array: npt.NDArray[np.uint8] | npt.NDArray[np.uint16], stages: str = "gray,hist,contrast,smooth", *,
-        device: str = "auto", threads: int = 0) -> tuple[npt.NDArray[Any], Report]:
-    """Runs the stages over an image, HxW or HxWxC with 1 to 4 channels; the array is only read.
+class ArrayInterface(Protocol):  # PIL images too
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
 
-    The result has the samples' type that the stages make, HxW where it has one channel, else HxWxC.
-    Raises TypeError for samples of another type, ValueError for what cannot be meant, RuntimeError for a
-    device that cannot be used, MemoryError.
-    """
-
-def stages() -> dict[str, Stage]:
-    """Every stage by name, in the order of the program's --help."""
+def run(array: npt.ArrayLike | ArrayInterface, stages: str = "gray,hist,contrast,smooth", *, device: str = "auto",
+        threads: SupportsIndex = 0) -> tuple[npt.NDArray[Any], Report]: ...
+def stages() -> dict[str, Stage]: ...

@@ -1,6 +1,5 @@
-// The Python module imgpipe._core: numpy arrays through pipeline/runner.h. What its functions mean to a user
-// stands in
-// __init__.pyi and docs/python.md.
+// The Python module imgpipe._core: numpy arrays through pipeline/runner.h. __init__.py checks the types of
+// arguments, and documents the functions.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +19,7 @@
 #include <pybind11/stl.h>
 #include <unistd.h>
 
+#include "app/build_id.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
@@ -115,15 +116,19 @@ SampleType sample_type(const py::array& array) {
   if (type.kind() == 'u' && type.itemsize() == 1) return SampleType::u8;
   if (type.kind() == 'u' && type.itemsize() == 2 && py::dtype::of<std::uint16_t>().equal(type))
     return SampleType::u16;
-  throw py::type_error("samples are of numpy.uint8 or numpy.uint16, not of " +
+  throw py::type_error("array: samples must be numpy.uint8 or numpy.uint16, not " +
                        std::string(py::str(py::handle(type))));
 }
 
 Shape shape_of(const py::array& array) {
   if (array.ndim() != 2 && array.ndim() != 3)
-    throw py::value_error("an image is an array of HxW or HxWxC, not of " + std::to_string(array.ndim()) +
-                          (array.ndim() == 1 ? " dimension" : " dimensions"));
-  const int channels = array.ndim() == 2 ? 1 : static_cast<int>(std::min<py::ssize_t>(array.shape(2), 1000));
+    throw py::value_error("array: an image is an array of HxW or HxWxC, not of " +
+                          std::to_string(array.ndim()) + (array.ndim() == 1 ? " dimension" : " dimensions"));
+  if (array.ndim() == 3 && array.shape(2) > 4)
+    throw py::value_error("array: an image of shape " + std::string(py::str(array.attr("shape"))) + " has " +
+                          std::to_string(array.shape(2)) + " channels, not 1 to 4" +
+                          (array.shape(0) <= 4 ? "; channels first? array.transpose(1, 2, 0)" : ""));
+  const int channels = array.ndim() == 2 ? 1 : static_cast<int>(array.shape(2));
   return {array.shape(1), array.shape(0), channels, sample_type(array)};
 }
 
@@ -211,7 +216,6 @@ py::dict report_dict(const RunReport& report) {
   }
   dict["rows"] = rows;
   dict["notes"] = report.notes;
-  dict["wall_ms"] = report.wall_ms;
   return dict;
 }
 
@@ -242,6 +246,7 @@ py::dict stages() {
       row["name"] = std::string(parameter.name);
       row["help"] = std::string(parameter.help);
       row["allowed"] = allowed_values(parameter);
+      row["required"] = parameter.required;
       row["preset"] = parameter.required || parameter.like_previous
                           ? py::object(py::none())
                           : py::object(py::str(value_text(parameter, parameter.preset)));
@@ -253,6 +258,14 @@ py::dict stages() {
     all[py::str(std::string(stage.name))] = row;
   }
   return all;
+}
+
+// Names the parameter of run() where the program's message names its option.
+std::string python_message(std::string message) {
+  for (const std::string_view option : {"--stages", "--threads", "--device"}) {
+    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;) message.erase(at, 2);
+  }
+  return message;
 }
 
 PyObject* exception_for(ErrorKind kind) {
@@ -278,15 +291,14 @@ PYBIND11_MODULE(_core, module) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& error) {
-      PyErr_SetString(exception_for(error.kind()), error.what());
+      PyErr_SetString(exception_for(error.kind()), python_message(error.what()).c_str());
     }
   });
   prepare_for_forks();
-  module.attr("__version__") = IMGPIPE_VERSION;
-  module.def("run", &run, py::arg("array"), py::arg("stages") = std::string(kDefaultStages), py::kw_only(),
-             py::arg("device") = "auto", py::arg("threads") = 0,
-             "Runs the stages over an image; returns the new image and a report.");
-  module.def("stages", &stages, "Every stage by name, with its summary and parameters.");
+  module.attr("__version__") = kPythonVersion;
+  module.attr("DEFAULT_STAGES") = std::string(kDefaultStages);
+  module.def("run", &run);
+  module.def("stages", &stages);
 }
 
 }  // namespace imgpipe

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/version.h"
+#include "app/report/json_head.h"
 
 namespace imgpipe {
 namespace {
@@ -45,7 +45,9 @@ Json counts_json(const Counts& counts, const std::string& label) {
 }
 
 std::string histogram_json(const HistogramPair& pair) {
-  Json json{{"imgpipe", build_info().version}, {"title", pair.title}, {"bins", pair.before.bins()}};
+  Json json = plain_head(kHistogramSchema);
+  json["title"] = pair.title;
+  json["bins"] = pair.before.bins();
   json["contrast"] = Json::array();
   for (const ContrastRange& range : pair.ranges) {
     json["contrast"].push_back(

@@ -234,7 +234,7 @@ std::string contents_text(const RunFacts& facts, bool output) {
 std::string range_text(const ContrastRange& range) {
   std::string text = range.label + ": lo " + std::to_string(range.lo) + ", hi " + std::to_string(range.hi);
   if (range.of_one_plane) text += ", plane " + std::to_string(range.plane);
-  return text + (range.hi <= range.lo ? " (nothing to stretch)" : "");
+  return text + (has_no_range(range) ? " (nothing to stretch)" : "");
 }
 
 std::string milliseconds_text(double ms) {

@@ -63,6 +63,7 @@ struct RunFacts {
   Shape output;
   std::int64_t output_bytes = 0;
   DepthLoss depth_loss = DepthLoss::none;
+  std::vector<std::string> warnings{};
   std::optional<PageFacts> pages{};  // `input` and `output` are then the first one's
 };
 

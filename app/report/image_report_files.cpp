@@ -1,9 +1,11 @@
 // The report for programs: JSON and CSV.
 #include <nlohmann/json.hpp>
 
+#include "app/options/option_values.h"
 #include "app/options/options_digest.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
+#include "app/report/json_values.h"
 #include "app/report/text_columns.h"
 #include "app/version.h"
 #include "images/text.h"
@@ -57,19 +59,25 @@ Json options_json(const ProcessOptions& options) {
   for (const OptionValue& option : options.stage_options) json[option.option] = printable(option.text);
   json["steps"] = Json::array();
   for (const StageRequest& request : options.stages) json["steps"].push_back(request_json(request));
+  for (const std::size_t step : options.series_steps) json["steps"][step]["parameters"]["range"] = "series";
   json["device"] = options.device;
   json["threads"] = options.threads;
   json["compare"] = options.compare;
   json["fuse"] = options.fuse;
   json["repeat"] = options.repeat;
+  json["bands"] = text_or_null(bands_text(options.decode));
   json["lenient"] = options.decode.lenient;
   json["orient"] = options.decode.orient;
   json["codec"] = codec_name(options.decode.codec);
   json["max_pixels"] = options.decode.max_pixels;
   json["quality"] = options.encode.quality;
   json["png_level"] = options.encode.png_level;
-  json["webp"] = options.encode.webp == WebpCoding::lossless ? "lossless" : "lossy";
+  json["webp"] = choice_name(options.encode.webp, kWebpCodings);
   json["webp_level"] = options.encode.webp_level;
+  json["tiff_compression"] = choice_name(options.encode.tiff_packing, kTiffPackings);
+  json["tiff_tile"] = options.encode.tiff_tile;
+  json["metadata"] = choice_name(options.keep_metadata, kMetadata);
+  json["format"] = options.format ? Json(format_info(*options.format).name) : Json(nullptr);
   return json;
 }
 
@@ -100,6 +108,7 @@ std::string image_report_json(const ImageReport& report, const RunFacts& facts) 
           : Json(depth_warning(facts.depth_loss, facts.input.bits_per_sample, facts.output_format));
   json["options"] = options_json(*facts.options);
   json["options_digest"] = options_digest(*facts.options, facts.output_format);
+  json["warnings"] = facts.warnings;
   json["contrast"] = Json::array();
   for (const ContrastRange& range : report.ranges) {
     json["contrast"].push_back(

@@ -31,6 +31,11 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "";
 }
 
+nlohmann::ordered_json plain_head(std::string_view name) {
+  const std::string version = build_info().version;
+  return {{"imgpipe", version}, {"schema", schema_id(name)}, {"version", version}};
+}
+
 void add_run_head(nlohmann::ordered_json& json, std::string_view name, const RunHead& run) {
   json["schema"] = schema_id(name);
   json["version"] = build_info().version;

@@ -14,7 +14,8 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
                                   kBatchLineSchema = "batch-line", kStatsSchema = "stats",
                                   kStatsImagesSchema = "stats-images", kStatsLineSchema = "stats-line",
                                   kBenchSchema = "bench", kDevicesSchema = "devices", kInfoSchema = "info",
-                                  kReportSchema = "report", kUpdateLineSchema = "update-line";
+                                  kReportSchema = "report", kUpdateLineSchema = "update-line",
+                                  kHistogramSchema = "histogram", kTraceSchema = "trace";
 
 // "imgpipe/NAME/1": the number changes where a key that is there goes or means something else.
 [[nodiscard]] std::string schema_id(std::string_view name);
@@ -23,6 +24,9 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
 [[nodiscard]] std::string date_now();
 // As the system names itself, printable; empty where it does not.
 [[nodiscard]] std::string host_name();
+
+// "imgpipe" (the version), "schema" and "version", without date, host and device.
+[[nodiscard]] nlohmann::ordered_json plain_head(std::string_view name);
 
 struct RunHead {
   int threads = 0;                      // as --threads has it; 0: as many as there are processors to be had

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/image_report.h"
+#include "app/report/json_head.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -13,13 +14,15 @@ using Json = nlohmann::ordered_json;
 std::string beginning(const std::string& shard) {
   const std::string program = shard.empty() ? "imgpipe" : "imgpipe " + shard;
   const Json name{{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", program}}}};
-  return "[\n" + name.dump();
+  std::string head = plain_head(kTraceSchema).dump();
+  head.pop_back();  // its }
+  return head + ",\"traceEvents\":[\n" + name.dump();
 }
 
 }  // namespace
 
-TraceFile::TraceFile(const std::string& path, const std::string& shard)
-    : file_(path, beginning(shard), "\n]\n") {}
+TraceFile::TraceFile(const std::string& path, OutputSync* sync, const std::string& shard)
+    : file_(path, beginning(shard), "\n]}\n", sync) {}
 
 int TraceFile::thread_of(const std::string& track) {
   const auto [entry, fresh] = threads_.emplace(track, static_cast<int>(threads_.size()) + 1);

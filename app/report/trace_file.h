@@ -15,7 +15,7 @@ namespace imgpipe {
 class TraceFile {
  public:
   // `shard`: "2/4" of the process whose it is; empty where there is but one.
-  explicit TraceFile(const std::string& path, const std::string& shard = "");
+  TraceFile(const std::string& path, OutputSync* sync, const std::string& shard = "");
   // The spans of one image; its name goes with each. Throws Error(output).
   void add(std::span<const Span> spans, const std::string& image);
   void close();

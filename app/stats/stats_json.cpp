@@ -11,7 +11,6 @@
 #include "app/report/text_columns.h"
 #include "app/stats/stats_options.h"
 #include "app/stats/stats_report.h"
-#include "app/version.h"
 #include "images/files/output_file.h"
 #include "images/text.h"
 
@@ -27,12 +26,6 @@ std::vector<std::string_view> channel_names(const Shape& shape) {
   std::vector<std::string_view> names(colors.begin(), colors.end());
   if (shape.has_alpha()) names.push_back(kAlphaName);
   return names;
-}
-
-// No date, no host, no device: the same images give the same bytes.
-Json head_of(std::string_view schema) {
-  const std::string version = build_info().version;
-  return {{"imgpipe", version}, {"schema", schema_id(schema)}, {"version", version}};
 }
 
 double unit(int value, SampleType scale) {
@@ -127,7 +120,8 @@ const StatsFailure* failure_of(const StatsTotals& totals, const BatchFile& file)
 
 // Every key of an image, or page.
 Json image_json(const StatsTotals& totals, const BatchFile& file, const StatsImage& image) {
-  Json json = head_of(kStatsLineSchema);
+  // The same images give the same bytes.
+  Json json = plain_head(kStatsLineSchema);
   json["input"] = printable(file.input);
   json["status"] = "failed";
   for (const char* key : {"page", "error", "reason", "group", "width_pixels", "height_pixels",
@@ -186,7 +180,7 @@ std::string csv_line(const StatsTotals& totals, const BatchFile& file, const Sta
 }  // namespace
 
 std::string stats_json(const StatsTotals& totals) {
-  Json json = head_of(kStatsSchema);
+  Json json = plain_head(kStatsSchema);
   json["command"] = "stats";
   json["stages"] = totals.stages;
   json["shard"] = totals.shard.empty() ? Json(nullptr) : Json(totals.shard);
@@ -219,7 +213,7 @@ void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>&
   };
   if (json) {
     text = "{";
-    const Json head = head_of(kStatsImagesSchema);
+    const Json head = plain_head(kStatsImagesSchema);
     for (const auto& [key, value] : head.items()) text += "\n  \"" + key + "\": " + value.dump() + ",";
     text += "\n  \"images\": [";
   }

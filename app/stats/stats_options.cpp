@@ -24,9 +24,9 @@ constexpr std::size_t kMostPercents = 100;
 constexpr std::size_t kDecimals = 6;
 
 // Rows of the main command that mean the same here.
-constexpr std::array<std::string_view, 12> kSharedRows{"include",    "exclude",   "files-from", "jobs",
-                                                       "memory",     "fail-fast", "shard",      "dry-run",
-                                                       "max-pixels", "lenient",   "no-orient",  "codec"};
+constexpr std::array<std::string_view, 13> kSharedRows{
+    "include", "exclude", "files-from", "jobs",    "memory",    "fail-fast", "shard",
+    "dry-run", "bands",   "max-pixels", "lenient", "no-orient", "codec"};
 
 std::optional<std::int64_t> digits(std::string_view text) {
   std::int64_t value = 0;

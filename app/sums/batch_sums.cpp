@@ -1,12 +1,15 @@
 #include "app/sums/batch_sums.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "images/error.h"
 #include "images/text.h"
@@ -64,11 +67,42 @@ void BatchSums::add(const std::string& name, std::istream& stream) {
   strange_lines_ += strange;
 }
 
+void BatchSums::check_outputs() {
+  const auto directory_of = [](const Outcome& outcome) {
+    return std::filesystem::path(outcome.output).parent_path().string();
+  };
+  const auto make_again = [](Outcome& outcome, const std::string& problem) {
+    const std::string output = std::move(outcome.output);
+    outcome = Outcome();
+    outcome.reason = output + ": " + problem + "; the same command with --skip-existing makes it again";
+  };
+  std::unordered_set<std::string> directories;
+  std::vector<Outcome*> missing;
+  for (auto& [input, outcome] : outcomes_) {
+    const bool counts_as_made = outcome.status == Status::done || outcome.status == Status::skipped;
+    if (!counts_as_made || outcome.output.empty()) continue;
+    struct stat info {};
+    if (::stat(outcome.output.c_str(), &info) != 0) {
+      if (errno == ENOENT && outcome.status == Status::done && outcome.is_one_file)
+        missing.push_back(&outcome);
+    } else if (S_ISREG(info.st_mode) && info.st_size == 0) {
+      make_again(outcome, "is empty");
+    } else {
+      directories.insert(directory_of(outcome));
+    }
+  }
+  for (Outcome* const outcome : missing)
+    if (directories.contains(directory_of(*outcome))) make_again(*outcome, "is missing");
+}
+
 bool BatchSums::add_line(const std::string& name, const std::string& text) {
   const Json line = Json::parse(text, nullptr, false);
   if (!line.is_object() || line.empty() || line.begin().key() != "imgpipe") return false;
   const std::string input = text_of(line, "input"), said = text_of(line, "status");
-  Outcome outcome{.error = text_of(line, "error"), .reason = text_of(line, "reason")};
+  Outcome outcome{.error = text_of(line, "error"),
+                  .reason = text_of(line, "reason"),
+                  .output = text_of(line, "output"),
+                  .is_one_file = whole_of(line, "pages") == 0};
   if (said == "done") {
     outcome.status = Status::done;
     outcome.pixels = std::min<std::int64_t>(whole_of(line, "width_pixels"), 1 << 20) *

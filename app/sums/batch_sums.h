@@ -33,6 +33,11 @@ class BatchSums {
   // has lines and none is a report's.
   void add(const std::string& name, std::istream& stream);
 
+  // After the last add(): an image whose output is empty is not done, whatever its line says. An output that
+  // is missing counts alike if its directory holds others of the reports: else all of them may have been
+  // moved, or the report comes from another machine.
+  void check_outputs();
+
   [[nodiscard]] std::size_t images() const { return outcomes_.size(); }
   [[nodiscard]] std::size_t done() const { return count(Status::done); }
   [[nodiscard]] std::size_t skipped() const { return count(Status::skipped); }
@@ -69,6 +74,8 @@ class BatchSums {
     Status status = Status::not_done;
     std::string error, reason;
     std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;
+    std::string output;       // as the line has it
+    bool is_one_file = true;  // false: each page may have a file
   };
   // Of the lines of one shard: how many images it and its batch have by them, and which have one.
   struct ShardLines {

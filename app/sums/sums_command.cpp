@@ -143,6 +143,7 @@ int run_sums(const SumsOptions& options) {
     read += add_report(sums, path) ? 1 : 0;
     names.push_back(input_name(path));
   }
+  sums.check_outputs();
   if (sums.strange_lines() > 0)
     log_warning(std::to_string(sums.strange_lines()) + " lines are none of a report and do not count");
   std::string missing;

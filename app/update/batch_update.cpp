@@ -8,6 +8,7 @@
 #include "app/batch/page_outputs.h"
 #include "app/command.h"
 #include "app/files/replaceable.h"
+#include "app/image_settings.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "app/update/stamp_file.h"
@@ -74,7 +75,7 @@ BatchStamps::BatchStamps(const ProcessOptions& options)
     : options_(options),
       digests_(options),
       names_(options.output),
-      file_(open_stamps(stamp_file(options, true))) {
+      file_(open_stamps(stamp_file(options, true), options.sync.get())) {
   compact_stamps(stamp_file(options, true), options.batch.shard.has_value());
 }
 
@@ -103,9 +104,11 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
       judge_updates(folder_of(options, false), 1, [&](std::size_t) { return item(); });
   state_ = verdicts.items.front().state;
   file_.input_state = verdicts.items.front().input_state;
+  const Mark mark = mark_for(options.encode, image_files(options, ""));
   // What one of several pages may replace, every one may: somebody else's file among them is refused.
   const auto may_be_replaced = [&](const std::string& output) {
-    return verdicts.stamped_outputs.contains(output) || why_no_image(output, options.replace).empty();
+    return verdicts.stamped_outputs.contains(output) ||
+           why_no_image(output, options.replace, mark, options.input).empty();
   };
   is_stamped_ = !verdicts.stamped_outputs.empty() && std::ranges::all_of(item().outputs, may_be_replaced);
 }
@@ -121,10 +124,11 @@ bool ImageUpdate::is_done() const {
 void ImageUpdate::stamp() const {
   if (!file_.input_state) return;
   StampNames names(folder_of(options_, false));
-  GrowingFile file = open_stamps(stamp_file(options_, false));
+  GrowingFile file = open_stamps(stamp_file(options_, false), options_.sync.get());
   compact_stamps(stamp_file(options_, false), false);
   file.add(stamp_lines(names, item(), *file_.input_state));
   file.close();
+  options_.sync->sync_names();
 }
 
 }  // namespace imgpipe

@@ -190,8 +190,8 @@ void compact_stamps(const std::string& path, bool others_are_at_work) {
   if (lines.size() < count / 2) move_to_front(file.get(), std::move(lines));
 }
 
-GrowingFile open_stamps(const std::string& path) {
-  return GrowingFile(path, is_ours);
+GrowingFile open_stamps(const std::string& path, OutputSync* sync) {
+  return GrowingFile(path, is_ours, sync);
 }
 
 }  // namespace imgpipe

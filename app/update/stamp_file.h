@@ -30,6 +30,6 @@ void read_stamps(const std::string& path, const std::function<void(const Stamp& 
 void compact_stamps(const std::string& path, bool others_are_at_work);
 
 // To add stamp_line()s. Throws Error(output).
-[[nodiscard]] GrowingFile open_stamps(const std::string& path);
+[[nodiscard]] GrowingFile open_stamps(const std::string& path, OutputSync* sync = nullptr);
 
 }  // namespace imgpipe

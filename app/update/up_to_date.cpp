@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "app/files/replaceable.h"
+#include "app/log.h"
 #include "app/update/stamp_file.h"
 #include "app/version.h"
+#include "images/codecs/mark.h"
 
 namespace imgpipe {
 namespace {
@@ -31,7 +34,7 @@ UpdateState state_of(const Known& known, const std::optional<FileState>& output,
   if (!output) return UpdateState::no_output;
   if (!known.is_stamped) return UpdateState::no_stamp;
   if (!known.same_version) return UpdateState::other_version;
-  if (known.output_state != *output) return UpdateState::output_changed;
+  if (known.output_state != *output || output->bytes == 0) return UpdateState::output_changed;
   if (!known.same_input || !input || known.input_state != *input) return UpdateState::input_changed;
   return known.same_options ? UpdateState::up_to_date : UpdateState::options_changed;
 }
@@ -79,6 +82,9 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
   StampNames names(folder);
   UpdateVerdicts verdicts;
   std::vector<UpdateItem> items;
+  const auto has_mark = [](std::span<const std::byte> head) {
+    return find_mark(head).kind == Mark::Kind::result;
+  };
   std::vector<Known> known;                                                        // of all outputs, in order
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> by_output;  // item, place in `known`
   for (std::size_t i = 0; i < count; ++i) {
@@ -103,6 +109,7 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
                                    .input_state = stamp.input_state};
   };
   read_stamps(stamp_file_in(folder), take);
+  std::size_t of_other_versions = 0;
   auto of_output = known.begin();
   for (std::size_t i = 0; i < count; ++i) {
     UpdateVerdict& verdict = verdicts.items[i];
@@ -114,14 +121,20 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
       ++of_output;
     }
     if (verdict.state == UpdateState::up_to_date) continue;
+    of_other_versions += verdict.state == UpdateState::other_version ? 1 : 0;
     for (std::size_t j = 0; j < items[i].outputs.size(); ++j) {
       const std::string& output = items[i].outputs[j];
       std::error_code unknown;
       const bool is_made = (first + static_cast<std::ptrdiff_t>(j))->is_stamped &&
                            !fs::is_symlink(output, unknown);  // what a link leads to may be anything
-      if (is_made && !why_no_image(output, Replace::own).empty()) verdicts.stamped_outputs.insert(output);
+      if (is_made && !why_not_replaceable(output, Replace::own, has_mark).empty())
+        verdicts.stamped_outputs.insert(output);
     }
   }
+  if (of_other_versions > 0)
+    log_notice("--update: makes the outputs of " + std::to_string(of_other_versions) +
+               (of_other_versions == 1 ? " image" : " images") +
+               " again; another version of imgpipe made them (this is " + version + ")");
   return verdicts;
 }
 

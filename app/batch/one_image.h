@@ -1,0 +1,28 @@
+// Whether a run is a batch, and what a run that is not does with its OUTPUT and with options of batches.
+#pragma once
+
+#include "app/options/options.h"
+
+namespace imgpipe {
+
+// True when INPUT stands for many images: a directory, a pattern (app/batch/glob.h; in a name that is not a
+// file), several inputs, or a list. True too for one image into a directory where an option of batches is on
+// the command line, as a shell pattern that matches a single file gives it.
+[[nodiscard]] bool is_batch(const ProcessOptions& options);
+
+// Of a batch of one image: true where the image's own report, or something else that only one image has, is
+// requested, and no lines of a batch are.
+[[nodiscard]] bool is_reported_as_image(const ProcessOptions& options);
+
+// One image into a directory, which exists, or is made where it ends with a slash or --name is given: OUTPUT
+// becomes the file in it. Throws Error(usage) for stdin, which has no name, unless --name makes one, and
+// where the directory is a file.
+[[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
+
+// Of a run that is not a batch. Throws Error(usage) for options of batches that mean nothing for one file.
+void check_options_of_one_file(const ProcessOptions& options);
+
+// With --skip-existing: every output file is there, and none is empty.
+[[nodiscard]] bool has_output(const ProcessOptions& options, Format format);
+
+}  // namespace imgpipe
