@@ -1,4 +1,6 @@
 // The batch's lanes, alone and with workers, one image at a time and in groups: no fault loses an image.
+#include "pipeline/batch/batch_lanes.h"
+
 #include <chrono>
 #include <string>
 #include <thread>
@@ -9,6 +11,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
+#include "pipeline/batch/batch_queue.h"
 #include "pipeline/decode_row.h"
 #include "tests/support/batch_folder.h"
 #include "tests/support/files.h"
@@ -139,21 +142,167 @@ TEST_F(BatchTest, AnImageTooLargeForALaneWithOthersRunsAlone) {
   expect_all_done(batch);
 }
 
-TEST_F(BatchTest, AnImageTooLargeForALaneFailsAlone) {
+constexpr Shape kTooLarge{200, 150, 3};  // of these images alone; a lane of kSmallRoom has no room for it
+constexpr std::int64_t kSmallRoom = 100'000;
+
+TEST_F(BatchTest, AnImageTooLargeForALaneGoesInBands) {
+  for (const int jobs : {1, 4}) {
+    for (const std::size_t count : {1U, 2U}) {
+      BatchSettings with = settings(jobs, 2);
+      with.find_lanes =
+          offering(lanes(std::vector<LaneFaults>(count, {.room_bytes = kSmallRoom, .group = 3})));
+      Batch batch(items(), std::move(with));
+      const auto results = run(batch);
+      ASSERT_EQ(results.size(), names_.size());
+      for (const auto& [item, result] : results) {
+        expect_done(result);
+        EXPECT_TRUE(result.device.starts_with("lane:")) << result.device;
+        const bool too_large = result.header.shape == kTooLarge;
+        EXPECT_EQ(result.route, too_large ? ImageRoute::device_in_bands : ImageRoute::device) << names_[item];
+        EXPECT_GT(result.on_lane[static_cast<std::size_t>(Part::upload)].end_ns, 0);
+      }
+    }
+  }
+}
+
+TEST_F(BatchTest, AnImageOfWhichNoBandFitsFailsAlone) {
   BatchSettings with = settings(4);
-  with.find_lanes = offering(lanes({{.room_bytes = 100'000}}));
+  with.find_lanes = offering(lanes({{.room_bytes = kSmallRoom, .band_bytes = 500}}));
   Batch batch(items(), std::move(with));
   const auto results = run(batch);
   EXPECT_EQ(results.size(), names_.size());
   for (const auto& [item, result] : results) {
-    if (result.header.shape == Shape{200, 150, 3}) {
-      EXPECT_EQ(result.failed, ErrorKind::memory);
-      EXPECT_TRUE(result.reason.starts_with(in_.file(names_[item]))) << result.reason;
-    } else {
+    if (result.header.shape != kTooLarge) {
       expect_done(result);
+      continue;
+    }
+    EXPECT_EQ(result.failed, ErrorKind::memory);
+    EXPECT_TRUE(result.reason.starts_with(in_.file(names_[item]) + ": not enough device memory: "))
+        << result.reason;
+    EXPECT_TRUE(result.reason.ends_with(" bytes, 500 may be taken")) << result.reason;
+  }
+}
+
+// auto: no image fails for lack of device memory, whatever is estimated.
+TEST_F(BatchTest, AnImageTooLargeForALaneIsDoneWhereWorkersHelp) {
+  for (const double lane_ns : {0.0, 1e18}) {
+    for (const std::int64_t band_bytes : {std::int64_t{500}, kSmallRoom}) {
+      BatchSettings with = settings(3);
+      with.host_helps = true;
+      with.find_lanes = [lane_ns,
+                         offer = offering(lanes({{.room_bytes = kSmallRoom, .band_bytes = band_bytes}}))] {
+        LaneOffer made = offer();
+        made.lane_cost = {lane_ns, 0};
+        return made;
+      };
+      Batch batch(items(), std::move(with));
+      const auto results = run(batch);
+      ASSERT_EQ(results.size(), names_.size());
+      for (const auto& [item, result] : results) {
+        expect_done(result);
+        const bool by_lane =
+            result.route == ImageRoute::device || result.route == ImageRoute::device_in_bands;
+        EXPECT_EQ(result.device, by_lane ? "lane:0" : "cpu");
+        if (result.header.shape == kTooLarge) {
+          EXPECT_NE(result.route, ImageRoute::device);
+        }
+        if (lane_ns > 0 || band_bytes == 500) {
+          EXPECT_NE(result.route, ImageRoute::device_in_bands);
+        }
+      }
     }
   }
-  EXPECT_FALSE(batch.fatal());
+}
+
+// In bands where the device's part is estimated to be shorter than the host's time for the stages.
+TEST_F(BatchTest, WhereWorkersHelpTheEstimateChoosesBandsOrTheHost) {
+  struct Case {
+    double stages_ns, lane_ns;
+    int threads;
+    ImageRoute route;
+  };
+  for (const Case& one :
+       {Case{0, 1000, 1, ImageRoute::host_for_memory}, Case{2000, 1000, 1, ImageRoute::device_in_bands},
+        Case{2000, 1000, 2, ImageRoute::host_for_memory}, Case{2001, 1000, 2, ImageRoute::device_in_bands}}) {
+    BatchSettings with = settings(1, one.threads);
+    with.host_helps = true;
+    with.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
+    with.find_lanes = [lane_ns = one.lane_ns, offer = offering(lanes({{.room_bytes = kSmallRoom}}))] {
+      LaneOffer made = offer();
+      made.lane_cost = {lane_ns, 0};
+      return made;
+    };
+    BatchQueue queue(1, with);
+    const auto unexpected = [](const Error& e) { ADD_FAILURE() << e.what(); };
+    BatchLanes batch_lanes(with, queue, 1,
+                           {[&](EntryPointer, const Error& error) { unexpected(error); }, unexpected});
+    batch_lanes.find();
+    while (batch_lanes.devices().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    BatchResult by_host;
+    by_host.header.shape = kTooLarge;
+    by_host.busy[static_cast<std::size_t>(Part::kernels)] = static_cast<std::int64_t>(one.stages_ns);
+    if (one.stages_ns > 0) batch_lanes.done_by_host(by_host);
+    const auto opened = [&](EntryPointer entry) {
+      ImageFiles files;
+      files.input = in_.file(names_[5]);
+      files.output = out_.file("o.png");
+      entry->job.emplace(files, with, Timeline());
+      PendingInput input(in_.file(names_[5]), with.decode, InputKind::regular_only);
+      entry->job->read(input);
+      entry->job->open();
+      entry->job->make_plan();
+      entry->job->make_output();
+      entry->result.header = entry->job->header();
+      entry->result.output = entry->job->output_shape();
+      batch_lanes.take(*entry);
+      return entry;
+    };
+    EntryPointer entry = opened(queue.next().entry);
+    ASSERT_EQ(entry->result.header.shape, kTooLarge);
+    EXPECT_EQ(entry->result.route, ImageRoute::device);
+    entry->job->decode(std::pmr::new_delete_resource());
+    batch_lanes.hand_over(std::move(entry));
+    entry = opened(queue.next().entry);
+    EXPECT_EQ(entry->result.route, one.route) << one.stages_ns << " ns, threads " << one.threads;
+    queue.end(std::move(entry));
+    batch_lanes.end();
+  }
+}
+
+TEST_F(BatchTest, ALaneThatBreaksInBandsLosesNothing) {
+  for (const bool host_helps : {false, true}) {
+    BatchSettings with = settings(3);
+    with.host_helps = host_helps;
+    with.find_lanes =
+        offering(lanes({{.room_bytes = kSmallRoom, .breaks_in_bands = true}, {.room_bytes = kSmallRoom}}));
+    Batch batch(items(), std::move(with));
+    expect_all_done(batch);
+  }
+}
+
+TEST_F(BatchTest, TheLastLaneThatBreaksInBandsEndsTheBatch) {
+  BatchSettings with = settings(3);
+  with.find_lanes = offering(lanes({{.room_bytes = kSmallRoom, .breaks_in_bands = true}}));
+  Batch batch(items(), std::move(with));
+  for (const auto& [item, result] : run(batch)) expect_done(result);
+  ASSERT_TRUE(batch.fatal());
+  EXPECT_EQ(batch.fatal()->kind(), ErrorKind::device);
+}
+
+TEST_F(BatchTest, AnImageTooLargeForALaneIsConvertedInBands) {
+  const auto files_of = [&](std::int64_t room_bytes) {
+    BatchSettings with = settings(2);
+    with.stages = {};
+    if (room_bytes > 0) with.find_lanes = offering(lanes({{.room_bytes = room_bytes}}));
+    Batch batch(items(), std::move(with));
+    std::map<std::size_t, std::vector<std::byte>> files;
+    for (const auto& [item, result] : run(batch)) {
+      EXPECT_FALSE(result.failed) << result.reason;
+      files[item] = load(out_.file(names_[item] + ".png"));
+    }
+    return files;
+  };
+  EXPECT_EQ(files_of(kSmallRoom), files_of(0));
 }
 
 TEST_F(BatchTest, ALaneMaySpeakUntilTheEnd) {
@@ -184,33 +333,21 @@ TEST_F(BatchTest, AGroupWithoutMemoryGoesOneByOne) {
       BatchSettings with = settings(4);
       with.find_lanes = offering(lanes({fault}));
       Batch batch(items(), std::move(with));
-      const auto results = run(batch);
-      EXPECT_EQ(results.size(), names_.size());
-      std::size_t failed = 0;
-      for (const auto& [item, result] : results) {
-        failed += result.failed ? 1U : 0U;
-        if (!result.failed) expect_done(result);
-      }
-      EXPECT_LE(failed, 1U) << "one that was alone when it came to its end";
-      EXPECT_FALSE(batch.fatal());
+      expect_all_done(batch);
     }
   }
 }
 
-TEST_F(BatchTest, OneOfAGroupThatHasTooLittleMemoryFailsAlone) {
+TEST_F(BatchTest, OneOfAGroupThatHasTooLittleMemoryGoesInBandsAlone) {
   BatchSettings with = settings(4);
   with.find_lanes = offering(lanes({{.group = 6, .no_memory_for_one = 5}}));
   Batch batch(items(), std::move(with));
-  std::size_t failed = 0;
+  std::size_t in_bands = 0;
   for (const auto& [item, result] : run(batch)) {
-    if (result.failed) {
-      EXPECT_EQ(result.failed, ErrorKind::memory);
-      ++failed;
-    } else {
-      expect_done(result);
-    }
+    expect_done(result);
+    in_bands += result.route == ImageRoute::device_in_bands ? 1U : 0U;
   }
-  EXPECT_EQ(failed, 1U);
+  EXPECT_EQ(in_bands, 1U);
 }
 
 // Too little memory, and then the device breaks: no image is lost between the two.

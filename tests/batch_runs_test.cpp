@@ -17,6 +17,7 @@
 
 #include "images/text.h"
 #include "tests/support/batch_cli.h"
+#include "tests/support/decoding.h"
 
 namespace imgpipe::test {
 namespace {
@@ -135,7 +136,8 @@ TEST_F(BatchRuns, ReportsAndTrace) {
   EXPECT_EQ(load_text(file("failed")), "z.png\n");
   const Json trace = Json::parse(load_text(file("t.json")));
   std::set<std::string> names;
-  for (const Json& event : trace) {
+  EXPECT_EQ(trace["schema"], "imgpipe/trace/1");
+  for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] != "X") continue;
     names.insert(event["name"]);
     EXPECT_GE(event["dur"], 0);
@@ -250,6 +252,85 @@ TEST_F(BatchRuns, KilledAndBegunAgainNothingIsLost) {
     EXPECT_EQ(contents(out()), expected);
   }
   EXPECT_GT(killed, 0);
+}
+
+// As a shell pattern gives it that matches one file.
+TEST_F(BatchRuns, OneImageIntoADirectoryTakesTheOptionsOfBatches) {
+  const std::string input = in() + "/a.png";
+  ASSERT_EQ(run_imgpipe({input, file("o.png"), "-q"}).exit_code, 0);
+  for (const char* option : {"--recursive", "--jobs=2", "--include=*.png", "--exclude=*.jpg",
+                             "--skip-existing", "--shard=1/1", "--memory=1G", "--fail-fast"}) {
+    const RunResult run = run_imgpipe({input, out() + "/", "-q", option, "--report", file("r.ndjson")});
+    ASSERT_EQ(run.exit_code, 0) << option << run.err;
+    const Names names = written();
+    ASSERT_EQ(names.size(), 1U) << option;
+    EXPECT_EQ(load(out() + "/" + names.front()), load(file("o.png"))) << option;
+    fs::remove_all(out());
+  }
+  const RunResult plan = run_imgpipe({input, out() + "/", "-n"});
+  EXPECT_EQ(plan.exit_code, 0) << plan.err;
+  EXPECT_EQ(plan.out.find(input + " -> " + out() + "/a.png\n1 to do"), 0U) << plan.out;
+  EXPECT_FALSE(fs::exists(out()));
+  expect_refused(run_imgpipe({input, out() + "/", "--exclude", "*.png"}), "no images found");
+}
+
+TEST_F(BatchRuns, OneImageIntoADirectoryIsReportedAsAnImage) {
+  const std::string input = in() + "/a.png";
+  const std::vector<std::string> arguments{
+      input,          out() + "/", "--skip-existing", "-j",           "2",         "--memory", "1G",
+      "--failed-out", file("f"),   "--report",        file("r.json"), "--compare", "--device", "cpu"};
+  RunResult run = run_imgpipe(arguments);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Json report = Json::parse(load_text(file("r.json")));
+  EXPECT_EQ(report["schema"], "imgpipe/image/1");
+  EXPECT_EQ(report["comparison"], "identical");
+  EXPECT_EQ(load_text(file("f")), "");
+  fs::remove(file("r.json"));
+  run = run_imgpipe(arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("a.png: is there already"), std::string::npos) << run.out;
+  EXPECT_FALSE(fs::exists(file("r.json"))) << "of an image that was left there is nothing to report";
+
+  save_text(file("bad.png"), "no image");
+  run = run_imgpipe({file("bad.png"), out() + "/", "--failed-out", file("f"), "--report", file("r.json")});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("bad.png: "), std::string::npos) << run.err;
+  EXPECT_EQ(load_text(file("f")), file("bad.png") + "\n");
+}
+
+TEST_F(BatchRuns, OneFileTakesWhatHasAMeaningForIt) {
+  const std::string input = in() + "/a.png", output = file("o.jpg");
+  RunResult run = run_imgpipe({input, output, "-n"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out.find(input + " -> " + output + "\n1 to do, 0 skipped"), 0U) << run.out;
+  EXPECT_FALSE(fs::exists(output));
+  run = run_imgpipe({input, output, "--skip-existing", "-j", "2", "--fail-fast", "--memory", "1G", "-q"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto before = load(output);
+  run = run_imgpipe({input, output, "--skip-existing", "--stages", "invert"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, output + ": is there already\n");
+  EXPECT_EQ(load(output), before);
+  save_text(output, "");
+  ASSERT_EQ(run_imgpipe({input, output, "--skip-existing", "-q"}).exit_code, 0);
+  EXPECT_EQ(load(output), before) << "an empty file is not an output";
+}
+
+TEST_F(BatchRuns, StagesNoneConverts) {
+  ASSERT_EQ(run_imgpipe({in(), out(), "-q", "--stages", "none", "--format", "tiff"}).exit_code, 0);
+  for (const char* device : {"cpu", "reference"}) {
+    const RunResult run = run_imgpipe(
+        {in() + "/a.png", file("o.tif"), "--stages", "none", "--device", device, "--report", file("r.json")});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(load(file("o.tif")), load(out() + "/a.tif")) << device;
+    EXPECT_EQ(Json::parse(load_text(file("r.json")))["options"]["steps"], Json::array());
+  }
+  const Image converted = decode(load(file("o.tif"))), source = decode(load(in() + "/a.png"));
+  EXPECT_EQ(converted.shape(), source.shape());
+  EXPECT_EQ(samples(converted), samples(source));
+  expect_refused(run_imgpipe({in() + "/a.png", file("x.png"), "--stages", ""}), "none alone converts");
+  expect_refused(run_imgpipe({in() + "/a.png", file("x.png"), "--stages", "gray,none"}), "none stands alone");
+  EXPECT_EQ(run_imgpipe({in() + "/a.png", file("y.png"), "--stages", " gray, smooth ", "-q"}).exit_code, 0);
 }
 
 }  // namespace

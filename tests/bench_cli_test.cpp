@@ -315,6 +315,28 @@ TEST(BenchCli, StudiesOnTheCpu) {
   EXPECT_EQ(rows[4]["stage"], "all kernels");
 }
 
+// With so many runs for each variant, a signal after the first row leaves most variants untimed.
+TEST(BenchCli, ASignalKeepsTheRowsThatAreDone) {
+  const TemporaryFolder folder;
+  const std::string line =
+      "set -m\n"  // else bash has SIGINT ignored
+      "$I bench --device cpu --threads 1 --size 64x64 --repeat 300000 --format json --html page.html "
+      "--plot plot.svg -v >out 2>err & run=$!\n"
+      "for look in $(seq 3000); do grep -q 'gray sequential' err && break; sleep 0.02; done\n"
+      "kill -INT $run; wait $run";
+  EXPECT_EQ(run_bash(line, folder.path().string()), 130) << load_text(folder.file("err"));
+  const Json tables = Json::parse(load_text(folder.file("out")))["tables"];
+  ASSERT_GE(tables.size(), 1U);
+  const Json& row = tables[0]["rows"][0];
+  EXPECT_EQ(row["variant"], "sequential");
+  EXPECT_EQ(row["runs"], 300000);
+  EXPECT_LT(tables.size(), 10U);
+  EXPECT_EQ(tables.back()["notes"].back(), "stopped by a signal: variants after these were not timed");
+  EXPECT_NE(load_text(folder.file("page.html")).find("stopped by a signal"), std::string::npos);
+  EXPECT_FALSE(load_text(folder.file("plot.svg")).empty());
+  EXPECT_NE(load_text(folder.file("err")).find("stopped by signal 2; rows kept: "), std::string::npos);
+}
+
 TEST(BenchCli, AnImageLargerThanMemoryIsRefusedAtOnce) {
   // 4.3 billion pixels, and 13 times as many bytes.
   if (available_memory_bytes() > std::int64_t{40} << 30) GTEST_SKIP() << "this machine has the memory";

@@ -11,6 +11,7 @@
 #include "kernels/stage.h"
 #include "pipeline/device.h"
 #include "tests/support/cli_folder.h"
+#include "tests/support/decoding.h"
 #include "tests/support/files.h"
 #include "tests/support/places.h"
 #include "tests/support/process.h"
@@ -53,8 +54,8 @@ TEST_F(Cli, HelpNamesEveryStagePatternAndOption) {
 TEST_F(Cli, VersionNamesTheBuild) {
   const RunResult run = run_imgpipe({"--version"});
   EXPECT_EQ(run.exit_code, 0);
-  for (const char* part : {"imgpipe 0.", "commit", "compiler", "cuda", "simd", "libjpeg-turbo", "libpng",
-                           "libwebp", "ISA-L", "stb_image"}) {
+  for (const char* part : {"imgpipe 0.2.0", "compiler", "cuda", "simd", "libjpeg-turbo", "libpng", "libwebp",
+                           "ISA-L", "stb_image"}) {
     EXPECT_NE(run.out.find(part), std::string::npos) << part;
   }
 }
@@ -68,11 +69,13 @@ TEST_F(Cli, EveryOptionDoesSomething) {
     return load_text(file("o.png"));
   };
   const std::string plain = result({});
+  const Values plain_samples = samples(decode(load(file("o.png"))));
   EXPECT_EQ(result({"--device", "reference"}), plain);
   EXPECT_EQ(result({"--device", "cpu", "--threads", "3"}), plain);
   EXPECT_EQ(result({"--device", "cpu", "--threads", "1", "--fuse"}), plain);
   EXPECT_EQ(result({"--stages", "gray,hist,contrast,smooth"}), plain);
-  EXPECT_EQ(result({"--stages", "gray,contrast,smooth"}), plain);
+  (void)result({"--stages", "gray,contrast,smooth"});  // marked as made with other options
+  EXPECT_EQ(samples(decode(load(file("o.png")))), plain_samples);
   EXPECT_EQ(result({"--repeat", "3", "--cpu"}), plain);
   EXPECT_EQ(result({"--clip", "0,0"}), plain);
   EXPECT_EQ(result({"--clip", "0.0"}), plain);
@@ -129,7 +132,8 @@ TEST_F(Cli, PngcheckFindsNothing) {
   for (const char* level : {"0", "1", "3", "4", "9"}) {
     for (const char* input : {"color.png", "grey.pgm", "alpha.png"}) {
       for (const char* stages : {"gray", "smooth"}) {
-        ASSERT_EQ(run_imgpipe({file(input), file("o.png"), "-q", "--stages", stages, "--png-level", level})
+        ASSERT_EQ(run_imgpipe({file(input), file("o.png"), "-q", "--stages", stages, "--png-level", level,
+                               "--overwrite"})
                       .exit_code,
                   0);
         const std::string command = "pngcheck -q '" + file("o.png") + "'";
@@ -174,7 +178,7 @@ TEST_F(Cli, WebpIsLosslessUnlessAskedToBeLossy) {
   for (const char* name : {"o.webp", "o.tga"})
     ASSERT_EQ(run_imgpipe({file(name), file(std::string(name) + ".ppm"), "-q", "--stages", "gray"}).exit_code,
               0);
-  EXPECT_EQ(load_text(file("o.webp.ppm")), load_text(file("o.tga.ppm")));
+  EXPECT_EQ(samples(decode(load(file("o.webp.ppm")))), samples(decode(load(file("o.tga.ppm")))));
   EXPECT_EQ(written({"--webp", "lossless", "--webp-level", "1", "--quality", "7"}), plain);
   EXPECT_NE(written({"--webp-level", "9"}), plain);
   const std::string lossy = written({"--webp", "lossy"});
@@ -222,7 +226,7 @@ TEST_F(Cli, KeepStagesWritesEachOne) {
   EXPECT_EQ(load_text(file("new/stages/07_smooth-2.png")), load_text(file("o.png")));
   EXPECT_EQ(open_reader(load(file("new/stages/02_smooth.png")))->header().shape.channels, 3);
   EXPECT_EQ(
-      run_imgpipe({file("alpha.png"), file("o.png"), "-q", "--keep-stages", file("a"), "--stages", "smooth"})
+      run_imgpipe({file("alpha.png"), file("p.png"), "-q", "--keep-stages", file("a"), "--stages", "smooth"})
           .exit_code,
       0);
   EXPECT_EQ(open_reader(load(file("a/02_smooth.png")))->header().shape.channels, 4);

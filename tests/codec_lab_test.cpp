@@ -119,6 +119,18 @@ TEST_P(HostCodecLabTest, EveryRungIsRightOnAwkwardJpegs) {
   }
 }
 
+TEST_P(HostCodecLabTest, ARungThatIsStoppedKeepsItsTimes) {
+  const NamedSubject named = png_subjects().front();
+  lab_->load({named.subject, 1});
+  for (const CodecLadder& ladder : codec_ladder_table()) {
+    if (ladder.stage != kPngLadder) continue;
+    int asked = 0;
+    const auto rung = std::ranges::find_if(ladder.rungs, is_of_the_host);
+    const LabOptions options{.repeat = 100, .stop = [&] { return ++asked == 4; }};
+    EXPECT_EQ(lab_->run(*rung, ladder.work, options).times_us.size(), 2U);
+  }
+}
+
 TEST_P(HostCodecLabTest, EveryRungPacksAwkwardImages) {
   for (const NamedSubject& named : png_subjects()) check_rungs(*lab_, named, 2, is_of_the_host);
 }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "app/devices/calibration.h"
+#include "app/devices/calibration_file.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"
 
@@ -99,6 +100,18 @@ TEST_F(CalibrationFile, WhatIsMissingOrDamagedIsTheUsual) {
     EXPECT_FALSE(calibration.measured) << text;
     EXPECT_EQ(calibration.model.lane_pixels, usual_cost_model().lane_pixels);
   }
+}
+
+TEST_F(CalibrationFile, DevicesAreLookedForWhereOneCouldPay) {
+  const auto looks = [](std::int64_t pixels) {
+    return choose_for_image(pixels, 1, 1).why != choose_without_devices().why;
+  };
+  EXPECT_EQ(looks(1'000'000), !built_with_cuda()) << "a build without CUDA gives that as the reason";
+  EXPECT_TRUE(looks(1'000'000'000));
+  CostModel fast = usual_cost_model();
+  fast.lane_start_ns = 1e6;
+  keep_calibration(calibration_file(), {{"0.1.0", "a processor", "AVX2", 16, "a device"}, fast});
+  EXPECT_TRUE(looks(1'000'000)) << "the device may be the one that was measured";
 }
 
 TEST_F(CalibrationFile, WhatIsMeasuredIsKeptForThisDevice) {

@@ -107,9 +107,9 @@ TEST(CodecOption, TurboGivesTheSameFilesAndIsNamed) {
   for (const char* input : {"a.jpg", "b.png"}) {
     const std::string report = folder.file("r.json");
     for (const char* codec : {"auto", "turbo"}) {
-      const RunResult run =
-          run_imgpipe({folder.file(std::string("in/") + input), folder.file(std::string(codec) + ".png"),
-                       "--codec", codec, "--device", "cpu", "--threads", "3", "-q", "--report", report});
+      const RunResult run = run_imgpipe(
+          {folder.file(std::string("in/") + input), folder.file(std::string(codec) + ".png"), "--codec",
+           codec, "--device", "cpu", "--threads", "3", "-q", "--report", report, "--overwrite"});
       ASSERT_EQ(run.exit_code, 0) << run.err;
       EXPECT_EQ(Json::parse(load_text(report))["options"]["codec"], codec);
     }

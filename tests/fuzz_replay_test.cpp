@@ -168,6 +168,11 @@ TEST(FuzzReplay, Metadata) {
   metadata.exif = camera_exif(6).build();
   metadata.xmp = bytes_of("<x:xmpmeta><rdf:RDF><a tiff:Orientation='6'/></rdf:RDF></x:xmpmeta>");
   metadata.icc = adobe_profile();
+  metadata.iptc =
+      bytes_of(std::string_view("\x1C\x02\x19\0\x03"
+                                "foo",
+                                8));
+  metadata.texts = {{.text = "hello"}, {.keyword = "Author", .text = "a", .international = true}};
   for (const Bytes& seed : {camera_exif(6).build(), camera_exif(6, true).build(), metadata.xmp})
     replay_bent(fuzz_metadata, seed, kSanitized ? 1000 : 5000, random);
   for (const Format format : {Format::jpeg, Format::png, Format::webp, Format::tiff}) {

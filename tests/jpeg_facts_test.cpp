@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/file_parts.h"
+#include "tests/support/images.h"
 #include "tests/support/profiles.h"
 
 namespace imgpipe::test {
@@ -112,14 +113,35 @@ TEST(JpegFacts, WhatFollowsTheEnd) {
     EXPECT_EQ(decode_leniently(good).warnings, Strings());
   }
   const std::string two = std::to_string(plain.size()) + " bytes follow the image (another image?)";
-  EXPECT_EQ(try_decode(plain + plain).reason, "JPEG: " + two);
-  EXPECT_EQ(try_decode(plain + Bytes(3, std::byte{0xFF}) + plain).reason,
-            "JPEG: " + std::to_string(plain.size() + 3) + " bytes follow the image (another image?)");
-  EXPECT_EQ(try_decode(plain + bytes_of("x")).reason, "JPEG: 1 byte follows the image");
-  EXPECT_EQ(decode_leniently(plain + plain).warnings, Strings{two});
-  EXPECT_EQ(try_decode(camera + plain).warnings, Strings{two}) << "a maker's own appendix";
-  EXPECT_EQ(try_decode(camera + bytes_of("garbage")).warnings, Strings{"7 bytes follow the image"});
-  EXPECT_EQ(try_decode(camera + bytes_of("garbage")).reason, "");
+  const std::string padded = std::to_string(plain.size() + 3) + " bytes follow the image (another image?)";
+  const std::pair<Bytes, std::string> whole[] = {
+      {plain + plain, two},
+      {plain + Bytes(3, std::byte{0xFF}) + plain, padded},
+      {plain + bytes_of("x"), "1 byte follows the image"},
+      {plain + Bytes(60'000, std::byte{7}), "60000 bytes follow the image"},
+      {camera + plain, two},
+      {camera + bytes_of("garbage"), "7 bytes follow the image"}};
+  const auto begins_with = [&](const Bytes& file) {
+    return std::equal(plain.begin(), plain.end(), file.begin()) ? plain : camera;
+  };
+  for (const auto& [file, warning] : whole) {
+    const Decoded strict = try_decode(file);
+    EXPECT_EQ(strict.reason, "");
+    EXPECT_EQ(strict.warnings, Strings{warning});
+    EXPECT_EQ(decode_leniently(file).warnings, Strings{warning});
+    EXPECT_EQ(first_difference(strict.image.view(), try_decode(begins_with(file)).image.view()), "");
+  }
+  // What follows does not make up for what is missing.
+  for (const std::size_t missing : {std::size_t{3}, plain.size() / 4}) {
+    const Bytes broken(plain.begin(), plain.end() - static_cast<std::ptrdiff_t>(missing));
+    EXPECT_NE(try_decode(broken + bytes_of("x")).reason, "");
+    EXPECT_NE(try_decode(broken + bytes_of("\xFF\xD9 trailer")).reason, "");
+    EXPECT_NE(try_decode(broken + plain).reason, "");
+  }
+  // Scans after an end marker are part of the image, which is damaged.
+  for (const char* scan : {"\xFF\xDA", "\xFF\xC4"})
+    EXPECT_EQ(try_decode(plain + bytes_of(scan) + Bytes(100)).reason,
+              "JPEG: an end marker stands before the last scan");
 }
 
 TEST(JpegFacts, BitsAreEight) {

@@ -112,6 +112,18 @@ TEST_P(CpuLabTest, WrongOnPurposeIsTimedAndSaysSo) {
   EXPECT_EQ(wrong.times_us.size(), 4U);
 }
 
+TEST_P(CpuLabTest, ARungThatIsStoppedKeepsItsTimes) {
+  lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
+  const Rung& rung = find_ladder("smooth")->rungs.front();
+  int asked = 0;
+  LabOptions options{.repeat = 100, .stop = [&] { return ++asked == 4; }};
+  const LabResult some = lab_->run(rung, options);
+  EXPECT_EQ(some.status, LabStatus::right);
+  EXPECT_EQ(some.times_us.size(), 2U);
+  options.stop = [] { return true; };
+  EXPECT_FALSE(lab_->run(rung, options).timed());
+}
+
 TEST_P(CpuLabTest, EveryRungOfTheProcessorIsRightAndTimed) {
   for (const Ladder& ladder : ladder_table()) {
     const Stage& stage = *find_stage(ladder.stage);

@@ -39,6 +39,7 @@ struct Heard {
             [](EntryPointer, const Error&) {},
             [](EntryPointer) {},
             [](EntryPointer) {},
+            [](EntryPointer, bool) {},
             [this](const std::string&, const Error&, bool is_last) {
               ++broken;
               if (is_last) ++last;

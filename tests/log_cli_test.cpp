@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/batch_cli.h"
+#include "tests/support/tiff_file.h"
 
 namespace imgpipe::test {
 namespace {
@@ -238,6 +239,33 @@ TEST_F(LogCli, ALongRunSaysHowFarItIs) {
   EXPECT_EQ(all[0]["progress"]["total"], 400);
   EXPECT_GE(all[0]["progress"]["seconds"], 10);
   EXPECT_EQ(all[1]["event"], "summary");
+}
+
+// What a terminal shows of a command; $I in it is the program.
+TEST_F(LogCli, ATerminalShowsWhatIsInProgress) {
+  if (run_bash("command -v script >/dev/null", folder_.path().string()) != 0)
+    GTEST_SKIP() << "script(1), which gives a command a terminal, is not installed";
+  const auto shown = [&](const std::string& command) {
+    const std::string line = "script -qec \"" + command + "\" /dev/null </dev/null >shown";
+    EXPECT_EQ(run_bash(line, folder_.path().string()), 0) << load_text(file("shown"));
+    return load_text(file("shown"));
+  };
+  const TiffKind kind{.width = 5, .height = 4, .bits = 8, .samples = 1, .photometric = 1};
+  save(file("stack.tif"), make_tiff_stack(std::vector<TiffPageOf>(6, {kind, Values(20, 7)})));
+  const std::string bar = "[                    ] 0/6";
+  const std::string one_pass = shown("$I stack.tif o.tif --pages all");
+  EXPECT_EQ(count(one_pass, bar), 1U) << one_pass;
+  EXPECT_EQ(count(one_pass, "pass "), 0U) << one_pass;
+  EXPECT_LT(one_pass.find(bar), one_pass.rfind("\r\x1b[K")) << "the bar is removed before the table";
+  const std::string two = shown("$I stack.tif o.tif --pages all --stages contrast:range=series");
+  for (const char* pass : {"pass 1 of 2: ", "pass 2 of 2: "}) EXPECT_EQ(count(two, pass + bar), 1U) << two;
+  EXPECT_EQ(count(shown("$I stack.tif o.tif --pages all -q"), "0/6"), 0U);
+  EXPECT_EQ(count(shown("$I stack.tif o.tif --pages all --log-format json"), "0/6"), 0U);
+  EXPECT_EQ(count(shown("$I stack.tif o.tif --pages 2"), "0/1"), 0U) << "one page is soon done";
+  const std::string bench = "$I bench --device cpu --stage gray --size 9x9 --repeat 3";
+  const std::string timing = "timing gray, photo 9x9: sequential on reference, 1 of 2";
+  EXPECT_EQ(count(shown(bench), timing), 1U) << shown(bench);
+  EXPECT_EQ(count(shown(bench + " -q"), "timing"), 0U);
 }
 
 }  // namespace

@@ -62,6 +62,23 @@ TEST(LogLine, CountsStandInIt) {
   EXPECT_EQ(RunCounts().images_per_s(), 0) << "no time has passed";
 }
 
+TEST(Progress, OfPages) {
+  RunCounts pages{.total = 48, .done = 12, .pixels = 27'000'000, .seconds = 6, .unit = "pages"};
+  EXPECT_EQ(progress_text(pages),
+            "12 of 48 pages: 12 done, 0 skipped, 0 failed, 2.0 pages/s, 4.5 MP/s, 0:18 left");
+  EXPECT_EQ(progress_bar(pages, 200), "[=====               ] 12/48  2.0 pages/s  4.5 MP/s  0:18 left");
+  pages.pass = "pass 1 of 2";
+  EXPECT_TRUE(progress_text(pages).starts_with("pass 1 of 2: 12 of 48 pages: ")) << progress_text(pages);
+  EXPECT_TRUE(progress_bar(pages, 200).starts_with("pass 1 of 2: [=====  "));
+  EXPECT_EQ(progress_bar(pages, 20), "pass 1 of 2: [===== ");
+  // The end of a stream is not known before it comes.
+  pages = {.done = 12, .pixels = 27'000'000, .seconds = 6, .unit = "pages"};
+  EXPECT_EQ(progress_text(pages), "12 pages: 12 done, 0 skipped, 0 failed, 2.0 pages/s, 4.5 MP/s");
+  EXPECT_EQ(progress_bar(pages, 200), "12 pages  2.0 pages/s  4.5 MP/s");
+  const LogLine line{.level = "info", .event = "progress", .message = "m", .subject = {}, .counts = &pages};
+  EXPECT_EQ(Json::parse(json_line(line, {}))["progress"]["total"], 12);
+}
+
 // Texts are printable before they come here; whatever comes, a line is one line and JSON.
 TEST(LogLine, IsJsonWhateverTheTextsHold) {
   std::string every;

@@ -1,7 +1,9 @@
-// Outputs that somebody removes while the batch that writes them goes on.
+// Outputs that another process removes while the batch writes them, outputs that a power failure emptied, and
+// disks that cannot be synced.
 #include "app/batch/lost_outputs.h"
 
 #include <atomic>
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -9,8 +11,10 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/syscall.h>
 
 #include "tests/support/batch_cli.h"
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -129,6 +133,105 @@ TEST_F(LostOutputs, AFolderThatIsMovedAwayOrRemoved) {
     });
     EXPECT_EQ(result.exit_code, 4) << result.err;
     expect_honest(result);
+  }
+}
+
+// ---- after a power failure -----------------------------------------------------------------------------
+
+class PowerFailure : public BatchCli {
+ protected:
+  [[nodiscard]] RunResult report() const { return run_imgpipe({"report", file("r.ndjson")}); }
+};
+
+TEST_F(PowerFailure, EmptyOutputsAreMadeAgain) {
+  for (const char* option : {"--skip-existing", "--update"}) {
+    const std::vector<std::string> command{in(),       out(),           "-q", option, "--recursive",
+                                           "--report", file("r.ndjson")};
+    ASSERT_EQ(run_imgpipe(command).exit_code, 0);
+    const auto whole = contents(out());
+    for (const char* name : {"a.png", "sub/d.png", "c.GIF.ppm"}) save_text(file("out/") + name, "");
+    const RunResult emptied = report();
+    EXPECT_EQ(emptied.exit_code, 1);
+    EXPECT_NE(emptied.out.find("2 done, 0 skipped, 0 failed, 3 not done"), std::string::npos) << emptied.out;
+    EXPECT_NE(emptied.out.find("out/sub/d.png: is empty"), std::string::npos) << emptied.out;
+    ASSERT_EQ(run_imgpipe(command).exit_code, 0);
+    EXPECT_EQ(report().exit_code, 0);
+    auto again = contents(out());
+    again.erase(".imgpipe-update.ndjson");  // has more lines
+    for (const auto& [name, bytes] : again) EXPECT_EQ(bytes, whole.at(name)) << name;
+    fs::remove_all(out());
+    fs::remove(file("r.ndjson"));
+  }
+}
+
+TEST_F(PowerFailure, AnEmptyReportHidesNothing) {
+  const std::vector<std::string> command{in(), out(), "-q", "--skip-existing", "--report", file("r.ndjson")};
+  ASSERT_EQ(run_imgpipe(command).exit_code, 0);
+  const auto whole = contents(out());
+  for (const auto& [name, bytes] : whole) save_text(file("out/" + name), "");
+  save_text(file("r.ndjson"), "");
+  ASSERT_EQ(run_imgpipe(command).exit_code, 0);
+  EXPECT_EQ(contents(out()), whole);
+  EXPECT_NE(report().out.find("3 done, 0 skipped"), std::string::npos);
+}
+
+TEST_F(PowerFailure, AMissingOutputIsReportedWhereOthersLie) {
+  ASSERT_EQ(run_imgpipe({in(), out(), "-q", "--report", file("r.ndjson")}).exit_code, 0);
+  fs::remove(out() + "/a.png");
+  const RunResult one = report();
+  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_NE(one.out.find("out/a.png: is missing"), std::string::npos) << one.out;
+  fs::rename(out(), file("moved"));
+  EXPECT_EQ(report().exit_code, 0) << "all were moved";
+}
+
+// With numbered pages no output has the name of the line.
+TEST_F(PowerFailure, PagesAreCheckedOneByOne) {
+  const std::vector<std::string> command{
+      in(), out(), "-q", "--pages", "all", "--skip-existing", "--report", file("r.ndjson")};
+  ASSERT_EQ(run_imgpipe(command).exit_code, 0);
+  EXPECT_EQ(report().exit_code, 0);
+  const auto whole = contents(out());
+  ASSERT_TRUE(whole.contains("a_0001.png"));
+  save_text(out() + "/a_0001.png", "");
+  ASSERT_EQ(run_imgpipe(command).exit_code, 0);
+  EXPECT_EQ(contents(out()), whole);
+}
+
+// ---- disks that cannot be synced -----------------------------------------------------------------------
+
+TEST_F(PowerFailure, ASyncThatFailsFailsTheRun) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs system calls that the filter may change";
+  const std::string image = in() + "/a.png";
+  const std::vector<std::vector<std::string>> commands{{in(), out(), "-q"},
+                                                       {in(), out(), "-q", "--update"},
+                                                       {in(), out(), "-q", "--pages", "all"},
+                                                       {image, file("o.png"), "-q"},
+                                                       {image, file("o.tif"), "-q", "--pages", "all"},
+                                                       {image, file("p.png"), "-q", "--pages", "all"}};
+  for (std::vector<std::string> command : commands) {
+    for (const long call : {SYS_fdatasync, SYS_fsync}) {
+      RunOptions failing;
+      failing.failing_calls = {{call, EIO}};
+      const RunResult failed = run_imgpipe(command, failing);
+      EXPECT_EQ(failed.exit_code, 4) << command[1];
+      EXPECT_NE(failed.err.find("cannot sync to the disk: Input/output error"), std::string::npos)
+          << failed.err;
+      if (call == SYS_fdatasync) {
+        const bool is_file = fs::is_regular_file(command[1]);
+        EXPECT_TRUE(!is_file && (!fs::exists(out()) || files_below(out()).size() <= 1)) << command[1];
+      }
+    }
+    RunOptions unable;
+    unable.failing_calls = {{SYS_fdatasync, EINVAL}, {SYS_fsync, EINVAL}};
+    EXPECT_EQ(run_imgpipe(command, unable).exit_code, 0) << command[1];
+    // Nothing is synced.
+    RunOptions broken;
+    broken.failing_calls = {{SYS_fdatasync, EIO}, {SYS_fsync, EIO}};
+    command.insert(command.end(), {"--sync", "no", "--overwrite"});
+    fs::remove_all(out());
+    EXPECT_EQ(run_imgpipe(command, broken).exit_code, 0) << command[1];
+    fs::remove_all(out());
   }
 }
 

@@ -2,7 +2,9 @@
 #include "images/codecs/mark.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 
 #include "app/files/replaceable.h"
 #include "images/codecs/png/png_mark.h"
+#include "images/files/input_file.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
 #include "tests/support/images.h"
@@ -72,6 +75,60 @@ TEST(Mark, IsFoundInEveryFormat) {
       EXPECT_EQ(find_mark(file), mark);
       if (file.size() > kMarkBytes) file.resize(kMarkBytes);
       EXPECT_EQ(find_mark(file), mark);
+    }
+  }
+}
+
+// The hashes of a result's source, in every format but BMP, whose mark is plain.
+TEST(Mark, HoldsHashes) {
+  Mark mark = Mark::result;
+  mark.made_of = {.name = 0x0123456789abcdef, .content = 1, .options = ~std::uint64_t{0}};
+  EXPECT_EQ(mark_text(mark), "imgpipe 0123456789abcdef 0000000000000001 ffffffffffffffff");
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(name_of(c));
+    Image image({23, 17, c.channels});
+    fill({frame_type_of(image.shape()), {image.view(), {}, {}, {}}}, "noise", 3);
+    std::vector<std::byte> file = encoded(c.format, image, mark, c.codec);
+    const Image plain = decoded(encoded(c.format, image, Mark::none, c.codec));
+    EXPECT_EQ(first_difference(plain.view(), decoded(file).view()), "");
+    if (file.size() > kMarkBytes) file.resize(kMarkBytes);
+    EXPECT_EQ(find_mark(file), c.format == Format::bmp ? Mark::result : mark);
+  }
+}
+
+TEST(Mark, OtherTextsAreNone) {
+  const std::string whole = "imgpipe 0123456789abcdef 0123456789abcdef 0123456789abcdef";
+  ASSERT_TRUE(mark_of(std::as_bytes(std::span(whole))).made_of);
+  std::vector<std::string> others{whole + " ", whole + "0", "imgpipe ", "imgpipe 0.1.0", "Imgpipe"};
+  for (std::size_t size = 8; size < whole.size(); ++size) others.push_back(whole.substr(0, size));
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    others.push_back(whole);
+    others.back()[at] = 'G';
+  }
+  for (const std::string& text : others)
+    EXPECT_EQ(mark_of(std::as_bytes(std::span(text))), Mark::none) << text;
+}
+
+TEST(ContentHash, IsTheSameInMemoryAndInParts) {
+  const TemporaryFolder folder;
+  for (const std::size_t size : {0U, 1U, 16384U, 16385U, 1048576U, 1048577U, 3000001U}) {
+    std::string bytes(size, 'x');
+    for (std::size_t i = 0; i < size; i += 7) bytes[i] = static_cast<char>(i * 31 >> 3);
+    const auto hash = [&](const std::string& text) {
+      save_text(folder.file("f"), text);
+      const std::vector<std::byte> whole = load(folder.file("f"));
+      const std::optional<InputFile> in_parts = open_where_it_lies(folder.file("f"), 9);
+      EXPECT_EQ(content_hash(InputFile(whole)), content_hash(*in_parts)) << size;
+      return content_hash(*in_parts);
+    };
+    const std::uint64_t first = hash(bytes);
+    EXPECT_NE(first, 0U);
+    EXPECT_NE(hash(bytes + "x"), first);
+    for (const std::size_t at : {std::size_t{0}, size - 1}) {
+      if (size == 0) continue;
+      std::string other = bytes;
+      other[at] = static_cast<char>(other[at] + 1);
+      EXPECT_NE(hash(other), first) << size << ", byte " << at;
     }
   }
 }

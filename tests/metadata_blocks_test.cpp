@@ -8,6 +8,8 @@
 #include "images/codecs/icc.h"
 #include "images/codecs/metadata/exif_block.h"
 #include "images/codecs/metadata/metadata.h"
+#include "images/codecs/metadata/ome_xml.h"
+#include "images/codecs/metadata/xml.h"
 #include "images/codecs/metadata/xmp.h"
 #include "images/error.h"
 #include "tests/support/exif_maker.h"
@@ -218,6 +220,136 @@ TEST(Xmp, OrientationIsResetAndThumbnailsGo) {
   EXPECT_EQ(checked(inside("6", thumbnail), false), inside("6", ""));
   // An element cut out of which leaves no XML.
   EXPECT_THROW((void)checked(xmp_packet("<a><xmp:Thumbnails></a><b></xmp:Thumbnails></b>")), Error);
+}
+
+std::string image_of_ome(int id, const std::string& sizes, const std::string& inside) {
+  return "<Image ID=\"Image:" + std::to_string(id) + "\"><Pixels DimensionOrder=\"XYCZT\" " + sizes +
+         " PhysicalSizeX=\"0.5\">" + inside + "</Pixels></Image>";
+}
+std::string ome(const std::string& inside, const std::string& attributes = " UUID=\"urn:uuid:1\"") {
+  return "<?xml version=\"1.0\"?><!-- <UUID> --><OME xmlns=\"a\"" + attributes + ">" + inside + "</OME>";
+}
+std::string plane_of_ome(const std::string& first, const std::string& inside = "") {
+  return "<TiffData IFD=\"0\" " + first + " PlaneCount=\"1\">" + inside + "</TiffData>";
+}
+std::string uuid_of_ome(const std::string& number) {
+  return "<UUID FileName=\"t" + number + ".tif\">urn:uuid:" + number + "</UUID>";
+}
+
+TEST(OmeXml, WhatIsTrueStays) {
+  const std::string text = ome(image_of_ome(0, "SignificantBits=\"12\"", "<TiffData/>"), "");
+  EXPECT_EQ(adapt_ome_xml(text, "t1.tif", false).text, text);
+  EXPECT_TRUE(adapt_ome_xml(text, "t1.tif", false).lost.empty());
+  const AdaptedOmeXml changed = adapt_ome_xml(text, "t1.tif", true);
+  EXPECT_EQ(changed.text, ome(image_of_ome(0, "", "<TiffData/>"), "").replace(text.find(" Sig"), 1, ""));
+  EXPECT_EQ(lost_metadata_text(changed.lost), "OME-XML's SignificantBits (sample values changed)");
+}
+
+TEST(OmeXml, NamesOfItsFileGo) {
+  const std::string inside = plane_of_ome("FirstT=\"0\"", uuid_of_ome("1"));
+  const std::string plain = ome(image_of_ome(0, "SizeT=\"1\"", plane_of_ome("FirstT=\"0\"")), "");
+  for (const std::string root : {" UUID=\"urn:uuid:1\"", ""}) {
+    const AdaptedOmeXml adapted = adapt_ome_xml(ome(image_of_ome(0, "SizeT=\"1\"", inside), root), "", false);
+    EXPECT_EQ(adapted.text, plain);
+    EXPECT_EQ(lost_metadata_text(adapted.lost), "OME-XML's UUIDs and file names (of the input)");
+  }
+}
+
+// Of a series of files each result describes itself: the planes of T = 1, of both channels.
+TEST(OmeXml, OfASeriesOfFilesOnlyItsPlanesStay) {
+  const auto all = [](const std::string& root) {
+    std::string inside = "<Channel ID=\"c0\"/><Channel ID=\"c1\"/>";
+    for (const char* t : {"0", "1"})
+      for (const char* c : {"0", "1"})
+        inside += plane_of_ome("FirstC=\"" + std::string(c) + "\" FirstT=\"" + t + "\"", uuid_of_ome(t));
+    inside += "<Plane TheZ=\"0\" TheC=\"0\" TheT=\"0\"/><Plane TheZ=\"0\" TheC=\"1\" TheT=\"1\"/>";
+    return ome(image_of_ome(0, "SizeZ=\"1\" SizeC=\"2\" SizeT=\"2\"", inside), root);
+  };
+  const std::string left =
+      ome(image_of_ome(
+              0, "SizeZ=\"1\" SizeC=\"2\" SizeT=\"1\"",
+              "<Channel ID=\"c0\"/><Channel ID=\"c1\"/>" + plane_of_ome("FirstC=\"0\" FirstT=\"0\"") +
+                  plane_of_ome("FirstC=\"1\" FirstT=\"0\"") + "<Plane TheZ=\"0\" TheC=\"1\" TheT=\"0\"/>"),
+          "");
+  for (const char* root : {"", " UUID=\"urn:uuid:1\"", " UUID='urn:uuid:1'"}) {
+    const AdaptedOmeXml adapted = adapt_ome_xml(all(root), "t1.tif", false);
+    EXPECT_EQ(adapted.text, left) << root;
+    EXPECT_EQ(lost_metadata_text(adapted.lost),
+              "OME-XML of other files of the series (not in the result), "
+              "OME-XML's UUIDs and file names (of the input)");
+  }
+  // Of channels too.
+  const std::string by_channel = ome(image_of_ome(0, "SizeZ=\"1\" SizeC=\"2\" SizeT=\"1\"",
+                                                  "<Channel ID=\"c0\"/><Channel ID=\"c1\"/>" +
+                                                      plane_of_ome("FirstC=\"0\"", uuid_of_ome("0")) +
+                                                      plane_of_ome("FirstC=\"1\"", uuid_of_ome("1"))));
+  EXPECT_EQ(adapt_ome_xml(by_channel, "", false).text,
+            ome(image_of_ome(0, "SizeZ=\"1\" SizeC=\"1\" SizeT=\"1\"",
+                             "<Channel ID=\"c1\"/>" + plane_of_ome("FirstC=\"0\"")),
+                ""));
+}
+
+TEST(OmeXml, ImagesInOtherFilesGo) {
+  const std::string first = image_of_ome(0, "SizeZ=\"1\" SizeC=\"1\" SizeT=\"1\"",
+                                         plane_of_ome("FirstT=\"0\"", uuid_of_ome("0"))),
+                    second = image_of_ome(1, "SizeZ=\"1\" SizeC=\"1\" SizeT=\"1\"",
+                                          plane_of_ome("FirstT=\"0\"", uuid_of_ome("1")));
+  const std::string references = "<D><ImageRef ID=\"Image:0\"/><ImageRef ID=\"Image:1\"/></D>";
+  EXPECT_EQ(adapt_ome_xml(ome(first + second + references), "", false).text,
+            ome(image_of_ome(1, "SizeZ=\"1\" SizeC=\"1\" SizeT=\"1\"", plane_of_ome("FirstT=\"0\"")) +
+                    "<D><ImageRef ID=\"Image:1\"/></D>",
+                ""));
+}
+
+TEST(OmeXml, WhatCannotBeMadeTrueIsRefused) {
+  const auto reason = [](const std::string& text) {
+    try {
+      (void)adapt_ome_xml(text, "t1.tif", true);
+      return std::string("kept");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string sizes = "SizeZ=\"1\" SizeC=\"1\" SizeT=\"3\"";
+  const std::string other = plane_of_ome("FirstT=\"1\"", uuid_of_ome("2"));
+  const auto own = [](const std::string& t) {
+    return plane_of_ome("FirstT=\"" + t + "\"", uuid_of_ome("1"));
+  };
+  EXPECT_EQ(reason(ome("<BinaryOnly MetadataFile=\"t0.tif\" UUID=\"urn:uuid:0\"/>")),
+            "stands in another file");
+  EXPECT_EQ(reason(ome(image_of_ome(0, sizes, other))), "describes other files");
+  EXPECT_EQ(reason(ome(image_of_ome(0, sizes, own("0") + other + own("2")))), "describes other files");
+  EXPECT_EQ(reason(ome(image_of_ome(0, sizes, own("7") + other))), "damaged: a plane outside of its image");
+  EXPECT_EQ(reason(ome(image_of_ome(0, sizes, own("x") + other))), "damaged: a number");
+  EXPECT_EQ(reason(ome(image_of_ome(0, "SizeZ=\"99999\" SizeC=\"99999\" SizeT=\"99999\"", own("0") + other))),
+            "damaged: a size");
+  for (const char* bad : {"<UUID>", "<Pixels b=c/>", "</UUID>", "<UUID", "<!DOCTYPE UUID>", "<Pixels a/>"})
+    EXPECT_TRUE(reason(ome(bad)).starts_with("damaged: ")) << bad;
+}
+
+// Cut or bent anywhere it is refused or stays well-formed.
+TEST(OmeXml, DamageIsSafe) {
+  const std::string text =
+      ome(image_of_ome(0, "SizeZ=\"1\" SizeC=\"1\" SizeT=\"2\" SignificantBits=\"12\"",
+                       plane_of_ome("FirstT=\"0\"", uuid_of_ome("0")) +
+                           plane_of_ome("FirstT=\"1\"", uuid_of_ome("1")) + "<Plane TheT=\"1\"/>"));
+  std::mt19937_64 random(11);
+  int kept = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string bent = text;
+    for (std::uint64_t k = random() % 3; k < 3; ++k)
+      bent[random() % bent.size()] = "<>/\"'= a0U"[random() % 10];
+    if (i % 4 == 0) bent.resize(random() % bent.size());
+    try {
+      const AdaptedOmeXml adapted = adapt_ome_xml(bent, "t1.tif", true);
+      if (adapted.text == bent) continue;
+      ++kept;
+      EXPECT_NO_THROW((void)xml_elements(adapted.text)) << bent;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::input);
+    }
+  }
+  EXPECT_GT(kept, 100);
 }
 
 TEST(Profile, Faults) {

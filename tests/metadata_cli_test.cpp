@@ -125,7 +125,7 @@ TEST(MetadataCli, GoesFromFormatToFormat) {
   const RunResult first = run(folder.file("a.jpg"), folder.file("b.png"));
   EXPECT_EQ(first.exit_code, 0);
   EXPECT_EQ(first.err, "imgpipe: " + folder.file("a.jpg") +
-                           ": metadata that is not kept: maker note (not understood)\n");
+                           ": dropped metadata: EXIF thumbnail, maker note (unknown format)\n");
   expect_all(load(folder.file("b.png")), "png");
   EXPECT_EQ(seen_in(load(folder.file("b.png"))).resolution, "11811/m");
   EXPECT_EQ(run(folder.file("b.png"), folder.file("c.jpg")).err, "");
@@ -134,7 +134,7 @@ TEST(MetadataCli, GoesFromFormatToFormat) {
   EXPECT_EQ(seen_in(load(folder.file("c.jpg"))).icc, adobe_profile());
   EXPECT_EQ(
       run(folder.file("c.jpg"), folder.file("d.webp")).err,
-      "imgpipe: " + folder.file("c.jpg") + ": metadata that is not kept: resolution (webp holds none)\n");
+      "imgpipe: " + folder.file("c.jpg") + ": dropped metadata: resolution (webp has no place for it)\n");
   expect_all(load(folder.file("d.webp")), "webp");
   EXPECT_EQ(seen_in(load(folder.file("d.webp"))).icc, adobe_profile());
   EXPECT_EQ(run(folder.file("d.webp"), folder.file("e.jpg")).err, "");
@@ -198,6 +198,26 @@ TEST(MetadataCli, OrientationStaysWithNoOrient) {
   EXPECT_NE(text(seen.xmp).find("tiff:Orientation=\"6\""), std::string::npos);
 }
 
+TEST(MetadataCli, OrientationDoesNotTurnAgainWhatAStageTurned) {
+  const TemporaryFolder folder;
+  save(folder.path() / "a.jpg", photo());
+  const auto orientation = [&](const std::string& stages) {
+    EXPECT_EQ(run_imgpipe({folder.file("a.jpg"), folder.file("b.png"), "--no-orient", "--overwrite", "-q",
+                           "--device", "cpu", "--stages", stages})
+                  .exit_code,
+              0);
+    const Seen seen = seen_in(load(folder.file("b.png")));
+    const std::uint32_t exif = read_exif(seen.exif).image.at(0x0112).values.at(0);
+    EXPECT_NE(text(seen.xmp).find("tiff:Orientation=\"" + std::to_string(exif) + "\""), std::string::npos);
+    return exif;
+  };
+  EXPECT_EQ(orientation("rotate:90"), 1U);
+  EXPECT_EQ(orientation("smooth,rotate:180,sharpen"), 1U);
+  EXPECT_EQ(orientation("flip"), 1U);
+  EXPECT_EQ(orientation("crop:8x8"), 6U);
+  EXPECT_EQ(orientation("resize:8:8"), 6U);
+}
+
 TEST(MetadataCli, BatchesKeepItAndCountWhatIsLost) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "in");
@@ -205,7 +225,7 @@ TEST(MetadataCli, BatchesKeepItAndCountWhatIsLost) {
   const RunResult kept = run(folder.file("in"), folder.file("out"), {"--format", "png"});
   EXPECT_EQ(kept.exit_code, 0) << kept.err;
   for (const char* name : {"out/a.png", "out/b.png", "out/c.png"}) expect_all(load(folder.file(name)), name);
-  EXPECT_NE(kept.out.find("3 images had metadata that is not kept, such as "), std::string::npos) << kept.out;
+  EXPECT_NE(kept.out.find("3 images had metadata that was dropped, such as "), std::string::npos) << kept.out;
   const RunResult lost =
       run(folder.file("in"), folder.file("bmp"), {"--format", "bmp", "--report", folder.file("r.json")});
   EXPECT_EQ(lost.exit_code, 0);
@@ -233,7 +253,7 @@ TEST(MetadataCli, DamageIsSaidAndNotCopied) {
   const RunResult result = run(folder.file("a.jpg"), folder.file("b.png"));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "imgpipe: " + folder.file("a.jpg") +
-                            ": metadata that is not kept: EXIF (damaged: an offset leads out of it)\n");
+                            ": dropped metadata: EXIF (damaged: an offset leads out of it)\n");
   EXPECT_TRUE(seen_in(load(folder.file("b.png"))).exif.empty());
   EXPECT_FALSE(seen_in(load(folder.file("b.png"))).xmp.empty());
 }

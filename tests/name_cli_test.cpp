@@ -74,7 +74,7 @@ TEST_F(NameCli, OneImageGoesIntoAFolderThatIsMade) {
   here.folder = folder_.path().string();
   ASSERT_EQ(run({"in/sub/d.png", "new", "--name", "{dir}/{stem}.bmp"}, here).exit_code, 0);
   EXPECT_TRUE(fs::exists(file("new/in/sub/d.bmp")));
-  expect_refused(run({file("in/b.jpg"), file("in/a.png"), "--name", "x.png"}), "is no folder");
+  expect_refused(run({file("in/b.jpg"), file("in/a.png"), "--name", "x.png"}), "not a directory");
   expect_refused(run({file("in/b.jpg"), "-", "--name", "x.png"}), "OUTPUT is stdout");
   // A folder that is its output's, or an input.
   fs::create_directories(file("new/dir.png"));

@@ -1,6 +1,7 @@
 // The digest of a run's options: the same for what makes the same bytes, another for what does not.
 #include "app/options/options_digest.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -34,10 +35,21 @@ TEST(OptionsDigest, IsOfThisText) {
   EXPECT_EQ(text_of({"--stages", "grey,smooth:gauss"}),
             "stages=gray:luma=bt601,smooth:window=gauss:border=shrink\n"
             "pages=\n"
+            "bands=\n"
             "lenient=false\n"
             "orient=true\n"
             "codec=auto\n"
             "format=png\n"
+            "png-level=1\n"
+            "metadata=keep\n");
+  EXPECT_EQ(text_of({"--stages", "none"}, std::nullopt),
+            "stages=\n"
+            "pages=\n"
+            "bands=\n"
+            "lenient=false\n"
+            "orient=true\n"
+            "codec=auto\n"
+            "format=own\n"
             "quality=90\n"
             "png-level=1\n"
             "webp=lossless\n"
@@ -56,6 +68,7 @@ TEST(OptionsDigest, IsTheSameForTheSameBytes) {
   const std::vector<std::pair<Arguments, Arguments>> rows{
       {{"--stages", "gray,hist,contrast,smooth"}, {}},
       {{"--stages", "grey,smooth"}, {"--stages", "gray,smooth"}},
+      {{"--sync", "no"}, {}},
       {{"--stages", "smooth:window=gauss:border=reflect"}, {"--stages", "smooth:gauss:reflect"}},
       {{"--stages", "smooth", "--window", "gauss"}, {"--stages", "smooth:gauss"}},
       {{"--stages", "contrast:clip=0.50"}, {"--stages", "contrast:clip=0.5:clip-high=0.5"}},
@@ -75,6 +88,28 @@ TEST(OptionsDigest, IsTheSameForTheSameBytes) {
     EXPECT_EQ(text_of(one), text_of(other)) << testing::PrintToString(one);
 }
 
+// Options of one format's encoder shape no other format.
+TEST(OptionsDigest, HoldsTheOptionsOfItsFormatAlone) {
+  const std::vector<std::pair<Arguments, std::vector<Format>>> rows{
+      {{"--quality", "7"}, {Format::jpeg}},
+      {{"--png-level", "7"}, {Format::png, Format::tiff}},
+      {{"--webp", "lossy"}, {Format::webp}},
+      {{"--webp-level", "7"}, {Format::webp}},
+      {{"--tiff-compression", "lzw"}, {Format::tiff}},
+      {{"--tiff-tile", "64"}, {Format::tiff}}};
+  for (const auto& [arguments, shaped] : rows) {
+    for (const Format format : {Format::jpeg, Format::png, Format::webp, Format::tiff, Format::bmp}) {
+      const bool differs = text_of(arguments, format) != text_of({}, format);
+      EXPECT_EQ(differs, std::ranges::find(shaped, format) != shaped.end())
+          << arguments.front() << " " << format_info(format).name;
+    }
+  }
+  EXPECT_NE(text_of({"--webp", "lossy", "--quality", "7"}, Format::webp),
+            text_of({"--webp", "lossy"}, Format::webp));
+  EXPECT_EQ(text_of({"--tiff-compression", "zstd", "--png-level", "7"}, Format::tiff),
+            text_of({"--tiff-compression", "zstd"}, Format::tiff));
+}
+
 TEST(OptionsDigest, IsAnotherForOtherBytes) {
   std::map<std::string, Arguments> seen;
   for (const Arguments& arguments : {Arguments{},
@@ -89,6 +124,9 @@ TEST(OptionsDigest, IsAnotherForOtherBytes) {
                                      {"--pages", "2"},
                                      {"--pages", "2-2"},
                                      {"--pages", "2-"},
+                                     {"--bands", "4,3,2"},
+                                     {"--bands", "2,3,4"},
+                                     {"--bands", "color"},
                                      {"--lenient"},
                                      {"--no-orient"},
                                      {"--codec", "stb"},
@@ -99,11 +137,11 @@ TEST(OptionsDigest, IsAnotherForOtherBytes) {
                                      {"--tiff-compression", "lzw"},
                                      {"--tiff-tile", "16"},
                                      {"--metadata", "strip"}}) {
-    const auto [other, fresh] = seen.emplace(text_of(arguments), arguments);
+    const auto [other, fresh] = seen.emplace(text_of(arguments, std::nullopt), arguments);
     EXPECT_TRUE(fresh) << testing::PrintToString(arguments) << testing::PrintToString(other->second);
   }
   EXPECT_TRUE(seen.emplace(text_of({}, Format::jpeg), Arguments{}).second);
-  EXPECT_TRUE(seen.emplace(text_of({}, std::nullopt), Arguments{}).second);
+  EXPECT_TRUE(seen.emplace(text_of({}, Format::png), Arguments{}).second);
 }
 
 // What a file says counts, and not its name.

@@ -62,6 +62,135 @@ TEST_F(Overwrite, ImgpipesOwnImagesAreReplaced) {
   expect_done({"in/a.png", "o.ppm", "--stages", "smooth", "-q"});
 }
 
+// What `imgpipe *.png` is for a shell that finds two results.
+TEST_F(Overwrite, AResultOfAnotherSourceIsKept) {
+  write("in/g.png", 6);
+  for (const char* ending : {"png", "jpg", "tga", "pgm", "tif", "webp"}) {
+    const std::string a = std::string("a.") + ending, b = std::string("b.") + ending;
+    for (const char* codec : {"auto", "stb"}) {
+      expect_done({"in/a.png", a, "-q", "--codec", codec});
+      expect_done({"in/b.jpg", b, "-q", "--codec", codec});
+      expect_kept({a, b}, b, "is a result of another input; --overwrite replaces it");
+      expect_kept({"in/g.png", b}, b, "is a result of another input");
+      expect_kept({"in/a.png", "-o", b}, b, "is a result of another input");
+      expect_done({"in/b.jpg", b, "-q"});
+      fs::copy_file(file("in/b.jpg"), file("same.jpg"), fs::copy_options::overwrite_existing);
+      expect_done({"same.jpg", b, "-q"});
+      expect_done({"in/a.png", b, "-q", "--overwrite"});
+      expect_kept({"in/b.jpg", b}, b, "is a result of another input");
+      fs::remove(file(a));
+      fs::remove(file(b));
+    }
+  }
+}
+
+TEST_F(Overwrite, AnEditedFileIsTheSameSource) {
+  expect_done({"in/a.png", "o.png", "-q"});
+  write("in/a.png", 77);
+  expect_done({"in/a.png", "o.png", "-q"});
+  fs::create_directories(file("elsewhere"));
+  write("elsewhere/a.png", 78);
+  expect_done({"elsewhere/a.png", "o.png", "-q"});
+  write("in/other.png", 79);
+  expect_kept({"in/other.png", "o.png"}, "o.png", "is a result of another input");
+  expect_kept({"synth", "o.png", "--pattern", "photo", "--size", "20x10"}, "o.png", "another input");
+}
+
+// BMP holds no hashes.
+TEST_F(Overwrite, APlainMark) {
+  expect_done({"in/a.png", "a.bmp", "-q"});
+  expect_done({"in/b.jpg", "b.bmp", "-q"});
+  expect_done({"in/a.png", "b.bmp", "-q"});
+  expect_kept({"a.bmp", "b.bmp"}, "b.bmp", "name it with -o");
+  expect_kept({"b.bmp", "a.bmp"}, "a.bmp", "name it with -o");
+  expect_done({"a.bmp", "-o", "b.bmp", "-q"});
+  expect_done({"a.bmp", "b.bmp", "-q", "--overwrite"});
+  expect_done({"a.bmp", "new.bmp", "-q"});
+  fs::create_directories(file("next"));
+  for (int i = 0; i < 2; ++i) expect_done({"a.bmp", "next/b.bmp", "-q"});
+}
+
+// Neither stdin nor a FIFO has a name.
+TEST_F(Overwrite, Streams) {
+  const auto shell = [&](const std::string& command) {
+    return std::system(("cd '" + folder_.path().string() + "' && " + command + " 2>err").c_str());
+  };
+  const std::string program = std::string("'") + kProgram + "'";
+  EXPECT_EQ(shell("cat in/a.png | " + program + " - s.png -q"), 0);
+  EXPECT_EQ(shell("cat in/b.jpg | " + program + " - s.png -q"), 0);
+  expect_done({"in/a.png", "s.png", "-q"});
+  EXPECT_NE(shell("cat in/a.png | " + program + " - s.png -q"), 0);
+  EXPECT_NE(load_text(file("err")).find("is a result of another input"), std::string::npos);
+}
+
+TEST_F(Overwrite, ABatchOfOtherSources) {
+  expect_done({"in", "out", "-q"});
+  expect_done({"in", "out", "-q"});
+  write("in/a.png", 90);
+  expect_done({"in", "out", "-q"});
+  write("in/z.png", 91);
+  fs::copy_file(file("out/b.jpg"), file("out/z.png"));
+  expect_kept({"in", "out"}, "out/z.png", "is a result of another input");
+  expect_kept({"in", "out", "--dry-run"}, "out/z.png", "is a result of another input");
+  expect_done({"in", "out", "-q", "--skip-existing"});
+  fs::remove(file("out/z.png"));
+  expect_done({"in/a.png", "in/b.jpg", "out/", "-q"});
+  expect_done({"in/*.png", "out", "-q"});
+  fs::rename(file("in/a.png"), file("in/1.png"));  // the same content
+  fs::rename(file("out/a.png"), file("out/1.png"));
+  expect_done({"in", "out", "-q"});
+}
+
+// With a new first file {n} gives every name to another source.
+TEST_F(Overwrite, NumbersThatMove) {
+  expect_done({"in", "out", "-q", "--name", "{n}.png"});
+  expect_done({"in", "out", "-q", "--name", "{n}.png"});
+  write("in/0.png", 92);
+  expect_kept({"in", "out", "--name", "{n}.png"}, "out/1.png", "so are 2 more");
+}
+
+TEST_F(Overwrite, AChangedPipelineIsCounted) {
+  const auto notices = [&](const std::vector<std::string>& arguments) {
+    const RunResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  expect_done({"in/a.png", "o.png", "-q"});
+  EXPECT_EQ(notices({"in/a.png", "o.png"}), "");
+  EXPECT_EQ(notices({"in/a.png", "o.png", "--stages", "gray"}),
+            "imgpipe: replaces 1 result that was made with other options\n");
+  EXPECT_EQ(notices({"in/a.png", "o.png", "--stages", "gray", "--threads", "1"}), "");
+  expect_done({"in", "out", "-q"});
+  EXPECT_NE(notices({"in", "out", "--stages", "gray"})
+                .find("imgpipe: replaces 3 results that were made with other options\n"),
+            std::string::npos);
+  EXPECT_EQ(notices({"in", "out", "--stages", "gray"}).find("replaces"), std::string::npos);
+}
+
+// Results next to their sources are not inputs of the same command.
+TEST_F(Overwrite, ResultsNextToTheirSources) {
+  fs::remove_all(file("in/sub"));
+  const std::vector<std::vector<std::string>> commands{{"in", "in", "--name", "{stem}_g.png"},
+                                                       {"in", "in", "--name", "z_{n}.tif"},
+                                                       {"in", "in", "--name", "{stem}.webp"}};
+  for (const std::vector<std::string>& command : commands) {
+    for (const char* more : {"--update", "--skip-existing", "", "--dry-run"}) {
+      SCOPED_TRACE(command.back() + more);
+      std::vector<std::string> run_again = command;
+      if (*more != '\0') run_again.push_back(more);
+      const RunResult first = run(run_again);
+      EXPECT_EQ(first.exit_code, 0) << first.err;
+      const auto made = contents(in());
+      const RunResult again = run(run_again);
+      EXPECT_EQ(again.exit_code, 0) << again.err;
+      EXPECT_NE(again.err.find("3 inputs are results of this command"), std::string::npos) << again.err;
+      EXPECT_EQ(contents(in()).size(), made.size());
+    }
+    for (const fs::path& path : files_below(in()))
+      if (find_mark(load(path.string())) != Mark::none) fs::remove(path);
+  }
+}
+
 TEST_F(Overwrite, WhatIsNoPictureIsKeptToo) {
   save_text(file("text.png"), "words of a user");
   save_text(file("empty.png"), "");
@@ -208,8 +337,10 @@ TEST_F(Overwrite, TestImages) {
   expect_done(synth);
   expect_done(synth);
   expect_kept({"in/a.png", "s.png"}, "s.png");
+  expect_done({"in/a.png", "o.bmp", "-q"});
+  expect_done({"synth", "o.bmp", "--pattern", "photo", "--size", "20x10"});
   expect_done({"in/a.png", "o.png", "-q"});
-  expect_done({"synth", "o.png", "--pattern", "photo", "--size", "20x10"});
+  expect_kept({"synth", "o.png", "--pattern", "photo", "--size", "20x10"}, "o.png", "another input");
   expect_kept({"synth", "in/a.png", "--pattern", "photo", "--size", "20x10"}, "in/a.png");
 }
 

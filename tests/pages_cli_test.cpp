@@ -76,6 +76,25 @@ TEST_F(PagesCli, AStackBecomesAStackOfItsPages) {
   }
 }
 
+// As cloud-optimised GeoTIFFs have them: a mask after each page.
+TEST_F(PagesCli, MasksAreSkippedWithOneLine) {
+  std::vector<TiffPageOf> pages = four();
+  save_stack("pages.tif", pages);
+  TiffPageOf mask = page(40, 30, 0, 1, 1);
+  mask.kind.photometric = 4;
+  mask.kind.subfile = 4;
+  pages.insert(pages.begin() + 1, mask);
+  mask.kind.subfile = 5;  // of a smaller version
+  pages.push_back(mask);
+  save_stack("masks.tif", pages);
+  ASSERT_EQ(run({file("pages.tif"), file("a.tif"), "--pages", "all"}).exit_code, 0);
+  const RunResult result = run({file("masks.tif"), file("b.tif"), "--pages", "all"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "imgpipe: warning: " + file("masks.tif") + ": skipped transparency masks: 2\n");
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(samples_by_libtiff(load(file("b.tif")), i), samples_by_libtiff(load(file("a.tif")), i));
+}
+
 TEST_F(PagesCli, OnCudaTheStackIsTheSameToTheByte) {
   IMGPIPE_NEED_CUDA();
   save_stack("in.tif", {page(400, 300, 10, 60), page(70, 910, 0, 65535, 16), page(1, 1, 5, 5),
@@ -309,7 +328,8 @@ TEST_F(PagesCli, ImageJsStacksAreReadAndTheirDescriptionIsKeptWhereItIsTrue) {
   EXPECT_EQ(part.exit_code, 0);
   const RunResult told =
       run_imgpipe({file("in.tif"), file("told.tif"), "--pages", "2-3", "--stages", "hist"});
-  EXPECT_NE(told.err.find("description (of all pages of the stack)"), std::string::npos) << told.err;
+  EXPECT_NE(told.err.find("ImageJ description (describes all pages of the stack)"), std::string::npos)
+      << told.err;
 }
 
 TEST_F(PagesCli, AThousandPagesAndTheirReport) {

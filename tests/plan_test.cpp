@@ -363,7 +363,7 @@ TEST(Plan, EveryParameterIsComplete) {
 }
 
 TEST(Plan, RefusesWhatIsNoStage) {
-  for (const char* text : {"", ",", "gray,", ",gray", "gray,,hist", "grays", "GRAY", " gray", "split",
+  for (const char* text : {"", ",", "gray,", ",gray", "gray,,hist", "grays", "GRAY", "gr ay", "split",
                            "merge", "gray hist", "hist*"}) {
     try {
       (void)parse_stages(text);

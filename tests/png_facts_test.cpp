@@ -168,13 +168,23 @@ TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
 TEST(PngFacts, BytesBehindTheEnd) {
   for (const unsigned depth : {8U, 16U}) {
     const Bytes file = Small{depth, 0, 1, {}, {}}.file();
-    EXPECT_EQ(try_decode(file + bytes_of("x")).reason, "PNG: 1 byte follows the image");
-    EXPECT_EQ(try_decode(file + Bytes(70)).reason, "PNG: 70 bytes follow the image");
     const std::string two = std::to_string(file.size()) + " bytes follow the image (another image?)";
-    EXPECT_EQ(try_decode(file + file).reason, "PNG: " + two);
-    const Decoded lenient = decode_leniently(file + file);
-    EXPECT_EQ(lenient.reason, "");
-    EXPECT_EQ(lenient.warnings, Strings{two});
+    const std::pair<Bytes, std::string> whole[] = {{file + bytes_of("x"), "1 byte follows the image"},
+                                                   {file + Bytes(60'000), "60000 bytes follow the image"},
+                                                   {file + file, two}};
+    for (const auto& [one, warning] : whole) {
+      for (const Decoded& decoded : {try_decode(one), decode_leniently(one)}) {
+        EXPECT_EQ(decoded.reason, "");
+        EXPECT_EQ(decoded.warnings, Strings{warning});
+        EXPECT_EQ(first_difference(decoded.image.view(), try_decode(file).image.view()), "");
+      }
+    }
+    // What follows does not make up for what is missing.
+    for (const std::ptrdiff_t missing : {1, 4, 12, 20}) {
+      const Bytes broken(file.begin(), file.end() - missing);
+      EXPECT_NE(try_decode(broken + bytes_of("x")).reason, "") << missing;
+      EXPECT_NE(try_decode(broken + file).reason, "") << missing;
+    }
   }
 }
 

@@ -224,7 +224,11 @@ TEST(Psd, RefusedByName) {
   put(layers_only.resources, 5, 4);
   put(layers_only.resources, 1, 4);
   put(layers_only.resources, 0, 2);  // no composite, padding
-  refused(layers_only, "no composite");
+  EXPECT_NE(failure(make_psd(layers_only)).find("placeholder; --lenient"), std::string::npos);
+  EXPECT_EQ(failure(make_psd(layers_only), lenient()), "");
+  EXPECT_EQ(samples(decode(make_psd(layers_only), lenient())), samples(decode(make_psd(good))));
+  EXPECT_EQ(warnings(make_psd(layers_only)),
+            std::vector<std::string>{"the file says that its composite image is a placeholder"});
   const Bytes claims = [&] {
     Bytes file = make_psd(good);
     const auto set = [&](std::size_t at, int value) {

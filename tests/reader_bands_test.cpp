@@ -1,11 +1,14 @@
 // Readers that give bands to several threads, through the engines: the same results as row by row, each band
 // begun in order and read once, and an end to every failure.
+#include <algorithm>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "images/codecs/jpeg/mcu_rows.h"
 #include "images/error.h"
 #include "pipeline/engine.h"
 #include "tests/support/banded_reader.h"
@@ -276,6 +279,36 @@ TEST(ReaderBands, TheRowSaysWhoHasDecoded) {
   }
   const Outcome rows = run(*make_cpu_engine(3), make_memory_reader(image.untyped_view()), ask);
   EXPECT_EQ(decoded_bytes(rows, "decode"), image.shape().bytes());
+}
+
+// Of a tall, narrow image: one band of all rows, or many, take steps in proportion to the rows.
+TEST(McuRows, StepsGrowWithTheRows) {
+  const auto steps = [](std::int64_t height, std::int64_t band_rows, std::int64_t open_bands) {
+    McuRows rows;
+    std::deque<McuRows::Walk> walks;
+    const auto finish_first = [&] {
+      std::int64_t row = 0;
+      while (!rows.are_ready(walks.front())) {
+        EXPECT_TRUE(rows.take_pending(walks.front(), height, row));
+        rows.set_ready(row, rows.take_free_samples());
+      }
+      rows.end(walks.front());
+      walks.pop_front();
+    };
+    for (std::int64_t first = 0; first < height; first += band_rows) {
+      const std::int64_t lowest = std::max<std::int64_t>(first - 1, 0);
+      walks.push_back(rows.begin({lowest, std::min(first + band_rows, height)}, lowest));
+      if (static_cast<std::int64_t>(walks.size()) == open_bands) finish_first();
+    }
+    while (!walks.empty()) finish_first();
+    return rows.steps();
+  };
+  for (const std::int64_t height : {1000, 2000, 4000, 8190}) {
+    EXPECT_LE(steps(height, height, 1), 10 * height);
+    EXPECT_LE(steps(height, 1, 1), 20 * height);
+    EXPECT_LE(steps(height, 64, 3), 12 * height);
+    EXPECT_LE(steps(height, 7, 16), 12 * height);
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/synth.h"
+#include "tests/support/decoding.h"
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/jpeg_file.h"
@@ -137,7 +138,8 @@ class ScarceResources : public testing::Test {
     if (fs::exists(file("out"))) {
       for (const fs::path& path : files_below(file("out"))) {
         ASSERT_TRUE(want_.contains(path.filename())) << path;
-        EXPECT_TRUE(load(path) == want_.at(path.filename())) << path;
+        // --lenient is part of the mark.
+        EXPECT_TRUE(samples(decode(load(path))) == samples(decode(want_.at(path.filename())))) << path;
         ++right;
       }
     }
@@ -172,9 +174,11 @@ TEST_F(ScarceResources, AnImageWithLittleMemoryIsRightOrSaysWhy) {
                                "in/" + std::string(name) + " o.png -q --lenient --threads 2 --device cpu");
       const std::string said = load_text(file("err.txt"));
       if (code == 0) {
-        EXPECT_EQ(said, "");
-        EXPECT_TRUE(load(file("o.png")) == want_.at(fs::path(name).stem().string() + ".png") ||
-                    want_.contains(name));
+        EXPECT_TRUE(said.empty() || said.find("h.psd: contrast has no range to stretch") != said.npos)
+            << said;
+        const std::string want = fs::path(name).stem().string() + ".png";
+        EXPECT_TRUE(want_.contains(name) ||
+                    samples(decode(load(file("o.png")))) == samples(decode(want_.at(want))));
       } else {
         EXPECT_EQ(code, 1);
         EXPECT_FALSE(fs::exists(file("o.png")));

@@ -338,7 +338,7 @@ TEST_F(BalanceCli, WhatIsNoBalanceIsRefused) {
   expect_refused(run_imgpipe({in(), out(), "--shard", "1/2", "--balance", "size"}), "hash, count, bytes");
   expect_refused(run_imgpipe({in(), out(), "--shard", "1/2", "--balance", ""}), "--balance");
   expect_refused(run_imgpipe({in() + "/a.png", file("o.png"), "--shard", "1/2", "--balance", "bytes"}),
-                 "is for a batch");
+                 "needs a directory as OUTPUT");
   EXPECT_FALSE(fs::exists(out()));
 }
 

@@ -168,7 +168,7 @@ TEST_F(SingleImage, AClosedStreamIsAnErrorWhereItIsNeeded) {
   EXPECT_EQ(bash("$I s.png /dev/stdout --format png -q >&- 2>/dev/null"), 4);
   EXPECT_EQ(bash("$I s.png o.png >&- 2>/dev/null"), 4) << "the table";
   EXPECT_EQ(bash("$I --version >&- 2>/dev/null"), 4);
-  EXPECT_EQ(bash("$I - o.png <&- 2>err"), 1);
+  EXPECT_EQ(bash("$I - new.png <&- 2>err"), 1);
   EXPECT_NE(load_text(file("err")).find("stdin: "), std::string::npos);
   EXPECT_EQ(bash("$I s.png o.png -q <&- 2>&-"), 0);
 }
@@ -242,7 +242,7 @@ TEST_F(SingleImage, AFolderThatIsNotThereIsMade) {
   EXPECT_TRUE(exists("a/b/s.jpg"));
   EXPECT_EQ(run_here({"s.png", "bare", "--format", "png", "-q"}).exit_code, 0);
   EXPECT_TRUE(fs::is_regular_file(file("bare"))) << "without a slash it is a file";
-  expect_refused({"s.png", "bare/"}, "is no folder");
+  expect_refused({"s.png", "bare/"}, "not a directory");
   expect_refused({"-", "stdin/", "--format", "png"}, "stdin has no name");
   expect_refused({"-", "out", "--format", "png"}, "stdin has no name");
   expect_refused({"s.png", "later/", "--stages", "nonsense"}, "nonsense");

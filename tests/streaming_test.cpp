@@ -255,7 +255,7 @@ TEST_F(LargeOutput, IsNotPutInPlaceWhereItMayNotBe) {
   BatchSettings batch = settings();
   batch.decode.lenient = true;
   std::size_t files_then = 0;
-  batch.before_write = [&](const std::string&) {
+  batch.before_write = [&](const std::string&, const Mark&) {
     files_then = out_.names().size();
     throw Error(ErrorKind::output, "was made by somebody else");
   };

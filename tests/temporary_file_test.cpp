@@ -1,11 +1,13 @@
 // Temporary files among other processes, and on file systems whose locks are other than those of this one:
-// flock(2) and rename(2) are this program's own here, so that every moment can be looked at.
+// flock(2), rename(2), fdatasync(2) and fsync(2) are this program's own here, so that every moment can be
+// looked at.
 #include "images/files/temporary_file.h"
 
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,6 +18,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,9 +35,23 @@ namespace fs = std::filesystem;
 // Asked before the system is; an error number, or 0.
 std::function<int(int fd, int operation)> before_flock;
 std::function<int(const char* from)> before_rename;
+std::function<int(int fd)> before_fdatasync, before_fsync;
+
+int sync_or_fail(const std::function<int(int fd)>& before, int fd) {
+  errno = before ? before(fd) : 0;
+  return errno == 0 ? 0 : -1;
+}
 
 }  // namespace
 }  // namespace imgpipe::test
+
+extern "C" int fdatasync(int fd) {
+  return imgpipe::test::sync_or_fail(imgpipe::test::before_fdatasync, fd);
+}
+
+extern "C" int fsync(int fd) {
+  return imgpipe::test::sync_or_fail(imgpipe::test::before_fsync, fd);
+}
 
 extern "C" int flock(int fd, int operation) noexcept {
   const int error = imgpipe::test::before_flock ? imgpipe::test::before_flock(fd, operation) : 0;
@@ -53,19 +70,46 @@ extern "C" int rename(const char* from, const char* to) noexcept {
 namespace imgpipe::test {
 namespace {
 
+const std::vector<std::byte> kBytes(3000, std::byte{7});
+
 class TemporaryFiles : public testing::Test {
  protected:
   void TearDown() override {
     before_flock = nullptr;
     before_rename = nullptr;
+    before_fdatasync = nullptr;
+    before_fsync = nullptr;
+  }
+  // The calls that write_file() makes, in their order.
+  std::string calls_of(const std::function<void()>& write) {
+    std::string calls;
+    before_fdatasync = [&](int fd) {
+      struct stat info {};
+      EXPECT_EQ(::fstat(fd, &info), 0);
+      EXPECT_EQ(info.st_size, static_cast<off_t>(kBytes.size())) << "all of the file";
+      calls += "data ";
+      return 0;
+    };
+    before_rename = [&](const char*) {
+      calls += "rename ";
+      return 0;
+    };
+    before_fsync = [&](int fd) {
+      struct stat info {
+      }, own{};
+      EXPECT_EQ(::fstat(fd, &info), 0);
+      EXPECT_EQ(::stat(folder_.path().c_str(), &own), 0);
+      calls += info.st_ino == own.st_ino ? "directory " : "other ";
+      return 0;
+    };
+    write();
+    return calls;
   }
   [[nodiscard]] std::size_t clean(const std::string& name) const {
     return remove_stale_temporary_files(folder_.path().string(), {name});
   }
   TemporaryFolder folder_;
 };
-
-const std::vector<std::byte> kBytes(3000, std::byte{7});
 
 // An exclusive lock of a range of bytes wants a descriptor that writes, a shared one a descriptor that reads.
 int as_over_nfs(int fd, int operation) {
@@ -94,6 +138,121 @@ TEST_F(TemporaryFiles, LeaveNoLockBehind) {
   const int fd = ::open(folder_.file("a.png").c_str(), O_RDWR | O_CLOEXEC);
   EXPECT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
   ::close(fd);
+}
+
+TEST_F(TemporaryFiles, AreSyncedBeforeTheyAreInPlaceAndTheirNamesAfterwards) {
+  const auto write = [&](const char* name, OutputSync* sync) {
+    write_file(folder_.file(name), kBytes, sync);
+  };
+  EXPECT_EQ(calls_of([&] { write("a.png", nullptr); }), "data rename directory ");
+  OutputSync shared;
+  EXPECT_EQ(calls_of([&] {
+              write("a.png", &shared);
+              write("b.png", &shared);
+              shared.sync_names();
+              shared.sync_names();
+            }),
+            "data rename data rename directory ");
+  OutputSync off(false);
+  EXPECT_EQ(calls_of([&] {
+              write("c.png", &off);
+              off.sync_names();
+            }),
+            "rename ");
+}
+
+TEST_F(TemporaryFiles, NewDirectoriesAreSyncedInTheirParents) {
+  std::string calls;
+  EXPECT_EQ(calls_of([&] { make_folder(folder_.file("a/b/c")); }), "other other directory ");
+  EXPECT_EQ(calls_of([&] { make_folder(folder_.file("a/b/c")); }), "");
+}
+
+TEST_F(TemporaryFiles, WhatCannotBeSyncedIsWrittenAllTheSame) {
+  for (const int error : {EINVAL, ENOSYS, EOPNOTSUPP, EROFS}) {
+    before_fdatasync = before_fsync = [error](int) { return error; };
+    EXPECT_NO_THROW(write_file(folder_.file("a.png"), kBytes)) << error;
+  }
+  bool interrupted = false;
+  before_fdatasync = [&](int) { return std::exchange(interrupted, true) ? 0 : EINTR; };
+  EXPECT_NO_THROW(write_file(folder_.file("a.png"), kBytes));
+  // Devices are not synced at all.
+  before_fdatasync = before_fsync = [](int) { return EIO; };
+  EXPECT_NO_THROW(write_file("/dev/null", kBytes));
+}
+
+TEST_F(TemporaryFiles, ASyncThatFailsLeavesTheOldFile) {
+  save_text(folder_.file("a.png"), "old");
+  for (const int error : {EIO, ENOSPC, EDQUOT}) {
+    before_fdatasync = [error](int) { return error; };
+    EXPECT_THROW(write_file(folder_.file("a.png"), kBytes), Error);
+    EXPECT_EQ(load_text(folder_.file("a.png")), "old");
+    EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
+  }
+  before_fdatasync = nullptr;
+  before_fsync = [](int) { return EIO; };
+  EXPECT_THROW(write_file(folder_.file("a.png"), kBytes), Error);
+  OutputSync shared;
+  write_file(folder_.file("a.png"), kBytes, &shared);
+  EXPECT_THROW(shared.sync_names(), Error);
+}
+
+TEST_F(TemporaryFiles, ArePrivateUntilTheyAreComplete) {
+  const auto mode_of = [](const std::string& path) {
+    return static_cast<unsigned>(fs::status(path).permissions());
+  };
+  const mode_t old_mask = ::umask(022);
+  const std::string path = folder_.file("a.png");
+  for (const unsigned mode : {0644U, 0666U, 0444U, 0U, 0600U}) {
+    if (mode != 0644U) ::chmod(path.c_str(), mode | S_ISUID);
+    OutputFile file(path);
+    file.append(std::span(kBytes));
+    const std::string temporary = folder_.file(folder_.names().front());
+    EXPECT_EQ(mode_of(temporary), 0600U);
+    file.put_in_place();
+    EXPECT_EQ(mode_of(path), mode);
+  }
+  ::umask(old_mask);
+}
+
+// The rule of fs.protected_symlinks, whatever that is set to.
+TEST_F(TemporaryFiles, PlantedLinksAreNotFollowed) {
+  constexpr uid_t kOther = 65534;
+  const std::string link = folder_.file("planted.png"), target = folder_.file("target.png");
+  const auto is_followed = [&](mode_t directory_mode, uid_t directory_owner, uid_t link_owner) {
+    fs::remove(target);
+    EXPECT_EQ(::chmod(folder_.path().c_str(), directory_mode), 0);
+    EXPECT_EQ(::chown(folder_.path().c_str(), directory_owner, static_cast<gid_t>(-1)), 0);
+    EXPECT_EQ(::lchown(link.c_str(), link_owner, static_cast<gid_t>(-1)), 0);
+    try {
+      write_file(link, kBytes);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("another user"), std::string::npos) << error.what();
+      EXPECT_EQ(error.kind(), ErrorKind::output);
+    }
+    EXPECT_TRUE(fs::is_symlink(link));
+    return fs::exists(target);
+  };
+  fs::create_symlink("target.png", link);
+  EXPECT_TRUE(is_followed(01777, ::geteuid(), ::geteuid()));
+  if (::geteuid() != 0) GTEST_SKIP() << "giving a link to another user needs root";
+  EXPECT_FALSE(is_followed(01777, 0, kOther));
+  EXPECT_TRUE(is_followed(0777, 0, kOther)) << "all can replace any file there";
+  EXPECT_TRUE(is_followed(01755, 0, kOther)) << "others cannot plant links there";
+  EXPECT_TRUE(is_followed(01777, kOther, kOther)) << "the directory's owner may";
+  EXPECT_EQ(::chown(folder_.path().c_str(), 0, static_cast<gid_t>(-1)), 0);
+}
+
+// Another user can open a new file for a moment, and hold a lock forever.
+TEST_F(TemporaryFiles, AForeignLockIsNotWaitedForForever) {
+  int tries = 0;
+  before_flock = [&](int, int operation) {
+    ++tries;
+    EXPECT_NE(operation & LOCK_NB, 0);
+    return EWOULDBLOCK;
+  };
+  EXPECT_THROW(write_file(folder_.file("a.png"), kBytes), Error);
+  EXPECT_GT(tries, 5);
+  EXPECT_TRUE(folder_.names().empty());
 }
 
 TEST_F(TemporaryFiles, OtherRunsThatBeginNeverTakeThem) {

@@ -52,8 +52,8 @@ int scaled(int value, int bits, int most) {
 Values expected_pixels(const TiffKind& kind, const Values& samples, int most_bits) {
   const int most = most_bits == 16 && kind.bits > 8 ? 65535 : 255;
   const int colors = kind.photometric == 2 ? 3 : kind.photometric == 5 ? 4 : 1;
-  const bool alpha = kind.samples > colors && kind.photometric != 3 &&
-                     (kind.extra.empty() ? kind.samples == colors + 1 : kind.extra[0] != 0);
+  const bool alpha =
+      kind.samples > colors && (kind.extra.empty() ? kind.samples == colors + 1 : kind.extra[0] != 0);
   Values out;
   for (std::size_t at = 0; at < samples.size(); at += static_cast<std::size_t>(kind.samples)) {
     const auto value = [&](int s) {
@@ -147,13 +147,14 @@ void expect_read(const TiffKind& kind, unsigned seed) {
   for (const int most_bits : {8, 16}) {
     DecodeOptions options;
     options.most_bits = most_bits;
+    options.colors_only = true;
     const Values expected = expected_pixels(kind, samples, most_bits);
     ASSERT_EQ(failure(file, options), "");
     ASSERT_EQ(read_rows(file, options, kind.height), expected);
     ASSERT_EQ(read_rows(file, options, 3), expected);
     ASSERT_EQ(read_bands(file, options, 1 + seed % 7, seed % 3, 1 + static_cast<int>(seed % 3)), expected);
   }
-  const auto reader = open_reader(file);
+  const auto reader = open_reader(file, {.colors_only = true});
   EXPECT_EQ(reader->header().format, Format::tiff);
   EXPECT_EQ(reader->header().bits_per_sample, kind.photometric == 3 ? 8 : kind.bits);
   EXPECT_FALSE(reader->header().more_images);
@@ -258,6 +259,9 @@ TEST(TiffReader, PalettesAndInks) {
     TiffKind kind{.width = 33, .height = 17, .bits = bits, .photometric = 3, .compression = kDeflate};
     for (int i = 0; i < 3 << bits; ++i) kind.palette.push_back(i * 40503 % 65536);
     kind.palette[0] = 65535;
+    expect_read_in_every_layout(kind);
+    kind.samples = 2;
+    kind.extra = {2};
     expect_read_in_every_layout(kind);
   }
   for (const int bits : {8, 16})

@@ -71,8 +71,11 @@ def outputs(imgpipe):
     """(schema's name, text) of everything that there is."""
     make_inputs(imgpipe)
     cpu = ("--device", "cpu")
-    imgpipe("in/b.jpg", "one.png", *cpu, "--cpu", "--report", "one.json")
+    imgpipe("in/b.jpg", "one.png", *cpu, "--cpu", "--report", "one.json", "--histogram", "counts.json", "--trace",
+            "trace.json")
     yield "image", imgpipe.file("one.json")
+    yield "histogram", imgpipe.file("counts.json")
+    yield "trace", imgpipe.file("trace.json")
     yield "image", imgpipe("in/a.png", "two.jpg", *cpu, "--threads", "1", "--stages", "gray", "--report", "-")
     imgpipe("in/e.tif", "pages.tif", *cpu, "--pages", "all", "--report", "pages.json")
     yield "pages", imgpipe.file("pages.json")

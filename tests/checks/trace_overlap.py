@@ -8,7 +8,7 @@ import itertools
 import json
 import sys
 
-events = json.load(open(sys.argv[1]))
+events = json.load(open(sys.argv[1]))["traceEvents"]
 spans = {}
 for event in events:
     if event["ph"] != "X":

@@ -66,13 +66,18 @@ std::string path_of(Bytes bytes) {
   return "/proc/self/fd/" + std::to_string(file.get());
 }
 
-bool is_taken(Bytes bytes, const DecodeOptions& options) {
-  try {
-    (void)imgpipe::open_reader(bytes, options);
-    return true;
-  } catch (const Error&) {
-    return false;
+// A run takes it, with --bands color if it must be.
+bool is_taken(Bytes bytes, DecodeOptions options) {
+  for (const bool colors_only : {false, true}) {
+    options.colors_only = colors_only;
+    try {
+      (void)imgpipe::open_reader(bytes, options);
+      return true;
+    } catch (const Error&) {
+      continue;
+    }
   }
+  return false;
 }
 
 // All that is said to people, but for the memory: rows that are read where they lie take another.

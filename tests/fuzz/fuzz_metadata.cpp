@@ -1,9 +1,11 @@
-// Any bytes as a block of EXIF, as a packet of XMP and as a file with metadata: what is kept of them is in
-// order, and is kept as it is a second time.
+// Any bytes as a block of EXIF, as a packet of XMP, as IPTC and as a file with metadata: what is preserved of
+// them is in order, and stays the same a second time.
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "images/codecs/metadata/exif_block.h"
+#include "images/codecs/metadata/iptc.h"
 #include "images/codecs/metadata/metadata.h"
 #include "images/codecs/metadata/xmp.h"
 #include "images/error.h"
@@ -40,6 +42,20 @@ void check_xmp_twice(std::span<const std::byte> bytes) {
   if (imgpipe::checked_xmp(once, true).size() > once.size()) __builtin_trap();
 }
 
+void check_iptc_twice(std::span<const std::byte> bytes) {
+  imgpipe::FoundMetadata found;
+  imgpipe::find_photoshop_metadata(bytes, found);
+  try {
+    const std::span<const std::byte> once = imgpipe::checked_iptc(bytes);
+    if (once.size() > imgpipe::kMostIptcBytes) return;
+    found = {};
+    imgpipe::find_photoshop_metadata(imgpipe::iptc_resource(once), found);
+    if (!std::ranges::equal(found.iptc, once)) __builtin_trap();
+  } catch (const Error&) {
+    return;
+  }
+}
+
 }  // namespace
 
 IMGPIPE_FUZZ_TARGET(fuzz_metadata) {
@@ -47,7 +63,8 @@ IMGPIPE_FUZZ_TARGET(fuzz_metadata) {
   write_exif_twice(bytes, false);
   write_exif_twice(bytes, true);
   check_xmp_twice(bytes);
-  for (const imgpipe::Format format : {imgpipe::Format::png, imgpipe::Format::tiff}) {
+  check_iptc_twice(bytes);
+  for (const imgpipe::Format format : {imgpipe::Format::png, imgpipe::Format::tiff, imgpipe::Format::jpeg}) {
     const imgpipe::KeptMetadata kept = imgpipe::keep_metadata(bytes, {.output = format, .shape = {3, 2, 3}});
     if (!kept.metadata) continue;
     imgpipe::EncodeOptions options;

@@ -72,6 +72,9 @@ class RecordingLane final : public Lane {
     results_.images.insert_or_assign(key_of(image.source), std::move(copy));
   }
   void release_memory() override { lane_->release_memory(); }
+  [[nodiscard]] std::unique_ptr<Engine> make_band_engine(int threads) override {
+    return lane_->make_band_engine(threads);
+  }
 
  private:
   std::unique_ptr<Lane> lane_;
@@ -107,6 +110,9 @@ class NullLane final : public Lane {
     image.pixels = Image(image.plan.output, &lender_);
   }
   void release_memory() override {}
+  [[nodiscard]] std::unique_ptr<Engine> make_band_engine(int) override {
+    throw Error(ErrorKind::device, "no kernels, no bands");
+  }
 
  private:
   Results& results_;

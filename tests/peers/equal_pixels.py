@@ -16,7 +16,7 @@ from peer_libraries import Image, cv2
 
 def imgpipe(program, source, folder, *options):
     target = os.path.join(folder, "out.png")
-    subprocess.run([program, source, target, "-q", "--no-orient", *options], check=True)
+    subprocess.run([program, source, target, "-q", "--no-orient", "--overwrite", *options], check=True)
     with Image.open(target) as image:
         assert image.mode == "L", image.mode
         return image.tobytes()

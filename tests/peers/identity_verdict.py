@@ -91,8 +91,9 @@ def plain_json(text):
         value = json.loads(text)
     except ValueError:
         return text
-    if isinstance(value, list):  # a trace: which things ran, not when, how often and in which thread
-        value = sorted({f"{event['name']} {event['ph']} {event.get('cat')}" for event in value})
+    events = value if isinstance(value, list) else value.get("traceEvents")  # of a trace, before 0.2 a bare list
+    if events is not None:  # which things ran, not when, how often and in which thread
+        value = sorted({f"{event['name']} {event['ph']} {event.get('cat')}" for event in events})
     return json.dumps(measured(value), indent=1)
 
 

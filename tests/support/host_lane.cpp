@@ -4,12 +4,18 @@
 #include <thread>
 #include <utility>
 
+#include <gtest/gtest.h>
+
 #include "pipeline/engine.h"
 
 namespace imgpipe::test {
 
 HostLane::HostLane(std::string name, LaneFaults faults, std::size_t slots)
-    : name_(std::move(name)), faults_(faults), used_(slots), number_(slots) {}
+    : name_(std::move(name)), faults_(faults), used_(slots), number_(slots), on_their_way_(slots) {}
+
+HostLane::~HostLane() {
+  for (const HostBandDevice& device : band_devices_) EXPECT_EQ(device.faults, std::vector<std::string>());
+}
 
 void HostLane::start() {
   std::this_thread::sleep_for(std::chrono::milliseconds(faults_.start_ms));
@@ -28,10 +34,12 @@ void HostLane::launch(std::size_t slot, std::span<LaneImage* const> images) {
   for (std::size_t i = 0; i < used_.size(); ++i) others += i == slot ? 0 : used_[i].load();
   if (others + need > faults_.room_bytes) throw Error(ErrorKind::memory, "not enough device memory");
   used_[slot] = need;
+  on_their_way_[slot] = true;
   number_[slot] = launches_;
 }
 
 void HostLane::finish(std::size_t slot, std::span<LaneImage* const> images) {
+  on_their_way_[slot] = false;
   ++finishes_;
   if (finishes_ == faults_.no_memory_in_finish) throw Error(ErrorKind::memory, "not enough memory");
   if (faults_.breaks_in_finish > 0 && number_[slot] >= faults_.breaks_in_finish)
@@ -66,7 +74,16 @@ void HostLane::finish_one(std::size_t slot, LaneImage& image) const {
 }
 
 void HostLane::release_memory() {
+  for (const auto& is_busy : on_their_way_) EXPECT_FALSE(is_busy);
   for (auto& bytes : used_) bytes = 0;
+}
+
+std::unique_ptr<Engine> HostLane::make_band_engine(int threads) {
+  for (const auto& is_busy : on_their_way_) EXPECT_FALSE(is_busy);
+  HostBandDevice& device = band_devices_.emplace_back(
+      faults_.band_bytes < 0 ? faults_.room_bytes : faults_.band_bytes, Queued::when_waited_for);
+  if (faults_.breaks_in_bands) device.fails_at = 1;
+  return std::make_unique<HostBandEngine>(device, threads);
 }
 
 std::function<LaneOffer()> offering(std::vector<std::unique_ptr<Lane>> lanes, std::int64_t lane_pixels,

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "images/error.h"
 #include "pipeline/batch/batch.h"
 #include "pipeline/batch/lane.h"
+#include "tests/support/host_band_device.h"
 
 namespace imgpipe::test {
 
@@ -20,6 +22,8 @@ struct LaneFaults {
   int breaks_in_launch = 0;             // the first launch of the broken device
   int breaks_in_finish = 0;             // the image whose end is not seen
   std::int64_t room_bytes = 1LL << 40;  // of all slots together; beyond it launch() throws Error(memory)
+  std::int64_t band_bytes = -1;         // what bands may take; -1: room_bytes
+  bool breaks_in_bands = false;         // in the second band of an image
   int start_ms = 0;                     // how long starting takes
   int image_ms = 0;                     // how long an image takes at least
   std::size_t group = 1;                // images in a launch, at most
@@ -32,6 +36,9 @@ struct LaneFaults {
 class HostLane final : public Lane {
  public:
   explicit HostLane(std::string name, LaneFaults faults = {}, std::size_t slots = 3);
+  ~HostLane() override;  // expects that bands were used as BandDevice's rules have it
+  HostLane(const HostLane&) = delete;
+  HostLane& operator=(const HostLane&) = delete;
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string device_name() const override { return "test"; }
@@ -42,6 +49,7 @@ class HostLane final : public Lane {
   void launch(std::size_t slot, std::span<LaneImage* const> images) override;
   void finish(std::size_t slot, std::span<LaneImage* const> images) override;
   void release_memory() override;
+  [[nodiscard]] std::unique_ptr<Engine> make_band_engine(int threads) override;
 
  private:
   void finish_one(std::size_t slot, LaneImage& image) const;
@@ -50,6 +58,8 @@ class HostLane final : public Lane {
   LaneFaults faults_;
   std::vector<std::atomic<std::int64_t>> used_;  // bytes, by slot, kept for the next image
   std::vector<std::atomic<int>> number_;         // of the launch, by slot
+  std::vector<std::atomic<bool>> on_their_way_;  // by slot
+  std::deque<HostBandDevice> band_devices_;
   int launches_ = 0;
   int finishes_ = 0, images_finished_ = 0;
 };

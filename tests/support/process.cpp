@@ -3,14 +3,18 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +46,20 @@ struct Pipe {
   }
 };
 
+// Makes the kernel fail these system calls (seccomp), of this process and the program that it becomes.
+void fail_calls(const std::map<long, int>& errors) {
+  std::vector<sock_filter> filter{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)}};
+  for (const auto& [call, error] : errors) {
+    filter.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<__u32>(call)});
+    filter.push_back({BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | static_cast<__u32>(error)});
+  }
+  filter.push_back({BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW});
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  const bool is_set = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  if (!is_set) ::_exit(125);
+}
+
 [[noreturn]] void become_imgpipe(const std::vector<std::string>& arguments, const RunOptions& options,
                                  const Pipe& in, const Pipe& out, const Pipe& err) {
   ::dup2(in.read_end, STDIN_FILENO);
@@ -55,6 +73,7 @@ struct Pipe {
     const rlimit limit{*options.file_size_limit, *options.file_size_limit};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
+  if (!options.failing_calls.empty()) fail_calls(options.failing_calls);
   std::vector<char*> argv{const_cast<char*>("imgpipe")};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);

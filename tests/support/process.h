@@ -14,6 +14,7 @@ struct RunOptions {
   std::map<std::string, std::string> environment;  // added to the caller's
   std::optional<std::uint64_t> file_size_limit;    // RLIMIT_FSIZE, bytes
   std::optional<std::string> stdout_path;          // instead of a pipe
+  std::map<long, int> failing_calls;               // system calls (SYS_fdatasync) that fail, and their errno
   std::optional<int> signal;                       // sent once signal_folder holds a temporary file
   std::string signal_folder;
   std::string folder;  // working directory

@@ -76,6 +76,7 @@ void set_fields(TIFF* tiff, const TiffKind& kind) {
     TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   }
   if (!kind.description.empty()) TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, kind.description.c_str());
+  if (kind.subfile != 0) TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, kind.subfile);
   if (kind.orientation != 0) TIFFSetField(tiff, TIFFTAG_ORIENTATION, kind.orientation);
   if (kind.tile_width != 0) {
     TIFFSetField(tiff, TIFFTAG_TILEWIDTH, kind.tile_width);

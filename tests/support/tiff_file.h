@@ -25,6 +25,7 @@ struct TiffKind {
   int orientation = 0;  // 0: no such field; as the next ones
   int t4_options = 0;
   int subsampling = 1;  // of YCbCr
+  int subfile = 0;      // NewSubfileType
   std::string description = {};
 };
 

@@ -3,7 +3,7 @@ from .row import Row
 
 
 def spans_of_gray(outcome):
-    return sum(event["name"] == "gray" for event in outcome.json("o.json"))
+    return sum(event["name"] == "gray" for event in outcome.json("o.json")["traceEvents"])
 
 
 ROWS = [
@@ -49,7 +49,7 @@ ROWS = [
         lambda r: r.json()["schema"] == "imgpipe/image/1" and "kernels + transfers" in r.err),
     Row("--trace", "imgpipe a.png o.png --trace o.json", "spans of every stage",
         lambda r: {"decode", "gray", "hist", "contrast", "smooth", "encode"} <=
-        {event["name"] for event in r.json("o.json") if "dur" in event}),
+        {event["name"] for event in r.json("o.json")["traceEvents"] if "dur" in event}),
     Row("--repeat", "imgpipe a.png o.png --repeat 3 --trace o.json",
         "a warm-up and 3 runs: 4 times as many spans of `gray`",
         lambda r: spans_of_gray(r) == 4 * (r.run("imgpipe a.png p.png --trace o.json"), spans_of_gray(r))[1] > 0),

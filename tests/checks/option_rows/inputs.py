@@ -15,7 +15,8 @@ LINES = ["imgpipe synth a.png --pattern photo --size 64x48",
          "imgpipe in out/ --report done.ndjson; rm -r out",
          "imgpipe --stages gray,invert --write-preset p.toml; imgpipe bench --template hist > my.cu",
          "sed 's/if (x >= width) return/while (clock64() != 0)/' my.cu > endless.cu"]
-MORE = ["`stack.tif` is a TIFF of three pages, `turned.jpg` is `b.jpg` with an Exif block that says orientation 6 (a",
+MORE = ["`stack.tif` is a TIFF of three pages, `bands.tif` one of RGB and an unspecified band,",
+        "`turned.jpg` is `b.jpg` with an Exif block that says orientation 6 (a",
         "quarter turn); `runs` holds the `.ndjson` reports of two shards of `mixed`."]
 
 
@@ -35,6 +36,16 @@ def stack(pages=3, width=20, height=10):
     return struct.pack("<2sHI", b"II", 42, 8 + size) + out
 
 
+def bands(width=12, height=9):
+    """A TIFF of four 8-bit bands, RGB and an unspecified one; band N all of value 50 N."""
+    pixels = bytes([50, 100, 150, 200]) * (width * height)
+    entries = [(256, 3, 1, width), (257, 3, 1, height), (258, 3, 4, 8 + len(pixels)), (259, 3, 1, 1), (262, 3, 1, 2),
+               (273, 4, 1, 8), (277, 3, 1, 4), (278, 3, 1, height), (279, 4, 1, len(pixels)), (338, 3, 1, 0)]
+    directory = struct.pack("<H", len(entries)) + b"".join(
+        struct.pack("<HHII", tag, kind, count, value) for tag, kind, count, value in entries) + struct.pack("<I", 0)
+    return struct.pack("<2sHI", b"II", 42, 16 + len(pixels)) + pixels + struct.pack("<4H", 8, 8, 8, 8) + directory
+
+
 def turned(jpeg):
     """The JPEG with an Exif block behind its first marker: orientation 6."""
     exif = b"Exif\0\0" + struct.pack("<2sHIHHHIHHI", b"II", 42, 8, 1, 0x112, 3, 1, 6, 0, 0)
@@ -50,6 +61,8 @@ def make(run, folder):
         assert done.code == 0, (line, done.err)
     with open(os.path.join(folder, "stack.tif"), "wb") as file:
         file.write(stack())
+    with open(os.path.join(folder, "bands.tif"), "wb") as file:
+        file.write(bands())
     with open(os.path.join(folder, "b.jpg"), "rb") as file:
         jpeg = file.read()
     with open(os.path.join(folder, "turned.jpg"), "wb") as file:

@@ -33,6 +33,8 @@ ROWS = [
         lambda r: r.out == r.run("imgpipe stats in --threads 2 --json - -q").out),
     Row("--pages", "imgpipe stats stack.tif --pages 2-3 --json -", "pages of value 100 and 150",
         lambda r: [(c["min"], c["max"]) for c in r.json()["groups"][0]["channels"].values()] == [(100, 150)]),
+    Row("--bands", "imgpipe stats bands.tif --bands 4 --json -", "one channel, of value 200",
+        lambda r: [(c["min"], c["max"]) for c in r.json()["groups"][0]["channels"].values()] == [(200, 200)]),
     Row("--max-pixels", "imgpipe stats a.png --max-pixels 3071", "refused: 64x48 are 3072 pixels",
         lambda r: "--max-pixels" in r.err, code=1),
     Row("--lenient", "imgpipe stats cut.jpg --lenient", "counted, with a warning; without it, exit 1",

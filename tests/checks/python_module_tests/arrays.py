@@ -1,11 +1,14 @@
 """Arrays that go in, arrays and reports that come out."""
 import gc
+import inspect
 import os
 import unittest
+import unittest.mock
 import weakref
 
 import imgpipe
 import numpy as np
+import PIL.Image
 
 from .made import noise
 
@@ -28,6 +31,23 @@ class Arrays(unittest.TestCase):
                 got, _ = imgpipe.run(view, device="cpu")
                 np.testing.assert_array_equal(got, imgpipe.run(np.ascontiguousarray(view), device="reference")[0])
                 np.testing.assert_array_equal(view, before)
+
+    def test_what_numpy_makes_an_array_of(self):
+        array = noise((9, 7, 3))
+        wanted = imgpipe.run(array, "invert")[0]
+
+        class Interface:  # pylint: disable=too-few-public-methods
+            __array_interface__ = array.__array_interface__
+
+        for image in (PIL.Image.fromarray(array), list(array), Interface(), array.view(np.recarray)):
+            with self.subTest(type(image)):
+                np.testing.assert_array_equal(imgpipe.run(image, "invert")[0], wanted)
+        deep = noise((9, 7), np.uint16)
+        for image in (deep, PIL.Image.fromarray(deep)):
+            self.assertEqual(imgpipe.run(image, "invert")[0].tolist(), (65535 - deep).tolist())
+        for mode in ("L", "LA", "RGBA"):
+            image = PIL.Image.fromarray(array).convert(mode)
+            self.assertEqual(imgpipe.run(image, "flip")[0].tolist(), imgpipe.run(np.asarray(image), "flip")[0].tolist())
 
     def test_results_keep_their_memory(self):
         array = noise((300, 400, 3))
@@ -70,6 +90,8 @@ class Reports(unittest.TestCase):
             self.assertEqual(rows[step]["kind"], "kernel")
             self.assertGreater(rows[step]["bytes"], 0)
         self.assertGreaterEqual(report["wall_ms"], max(row["time_ms"] for row in report["rows"]))
+        with unittest.mock.patch("time.perf_counter", side_effect=[10.0, 10.25]):
+            self.assertEqual(imgpipe.run(array)[1]["wall_ms"], 250)  # of the whole call
         self.assertIn("auto took ", imgpipe.run(array)[1]["device"]["why"])
 
     def test_stages(self):
@@ -77,10 +99,21 @@ class Reports(unittest.TestCase):
         self.assertEqual(list(stages)[:4], ["gray", "hist", "contrast", "smooth"])
         self.assertEqual(stages["contrast"]["parameters"][0]["name"], "clip")
         array = noise((64, 64, 3))
+        run = 0
         for name, stage in stages.items():
             self.assertTrue(stage["summary"])
-            if name not in ("gamma", "levels", "resize", "depth", "crop", "rotate"):  # which need a value
+            required = [parameter["name"] for parameter in stage["parameters"] if parameter["required"]]
+            for parameter in stage["parameters"]:
+                self.assertTrue(parameter["preset"] is None or not parameter["required"])
+            try:
                 imgpipe.run(array, name)
+                run += 1
+                self.assertFalse(required, name)
+            except ValueError as error:
+                self.assertTrue(stage["parameters"], name)
+                self.assertRegex(str(error), f"^stages: {name}: ")
+                self.assertRegex(str(error), "is missing" if required else "it needs a")
+        self.assertGreater(run, len(stages) // 2)
 
     def test_the_stub_names_what_is_there(self):
         folder = os.path.dirname(imgpipe.__file__)
@@ -90,5 +123,12 @@ class Reports(unittest.TestCase):
         for name in imgpipe.__all__:
             self.assertRegex(text, rf"(?m)^(def )?{name}\b")
         _, report = imgpipe.run(noise((9, 9)))
-        for key in report:
+        for key in [*report, *imgpipe.stages()["gamma"]["parameters"][0]]:
             self.assertRegex(text, rf"(?m)^    {key}:")
+
+    def test_signatures_and_help(self):
+        signature = inspect.signature(imgpipe.run)
+        self.assertEqual(str(signature), "(array, stages='gray,hist,contrast,smooth', *, device='auto', threads=0)")
+        for name in signature.parameters:
+            self.assertRegex(imgpipe.run.__doc__, rf"(?m)^    {name}: ")
+        self.assertEqual(str(inspect.signature(imgpipe.stages)), "()")
