@@ -257,19 +257,18 @@ TEST_F(Cli, Histograms) {
 
 TEST_F(Cli, ReportHasSpansThatCoverTheRun) {
   const std::string in = file("big.jpg");
-  ASSERT_EQ(run_imgpipe({"synth", in, "--pattern", "photo", "--size", "3000x2000"}).exit_code, 0);
-  // On a machine that is busy with something else threads wait between their spans: the best of several runs
-  // counts.
+  ASSERT_EQ(run_imgpipe({"synth", in, "--pattern", "photo", "--size", "6000x4000"}).exit_code, 0);
+  // Threads of a busy machine wait between their spans: the best of several runs counts.
   Json report;
   double best = -1;
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 7 && best < 0.97; ++i) {
     ASSERT_EQ(run_imgpipe({in, file("o.png"), "-q", "--report", file("r.json")}).exit_code, 0);
     const Json one = Json::parse(load_text(file("r.json")));
     const double share = one["span_union_ms"].get<double>() / one["wall_ms"].get<double>();
     if (share > best) report = one;
     best = std::max(best, share);
   }
-  EXPECT_EQ(report["input"]["width_pixels"], 3000);
+  EXPECT_EQ(report["input"]["width_pixels"], 6000);
   EXPECT_EQ(report["output"]["file_bytes"], fs::file_size(file("o.png")));
   // These in this order; a GPU adds rows of its own between them.
   std::vector<std::string> wanted{

@@ -250,12 +250,17 @@ TEST(CudaBanded, EveryCallMayFail) {
       }();
       const Outcome outcome = run_job(*cuda, image, {});
       fail_cuda_call(-1, cudaSuccess);
-      ASSERT_TRUE(outcome.error) << "call " << k << " of " << calls;
+      SCOPED_TRACE("call " + std::to_string(k) + " of " + std::to_string(calls));
       const bool memory = status == cudaErrorMemoryAllocation;
+      if (!outcome.error) {  // memory that could not be pinned
+        ASSERT_TRUE(memory);
+        EXPECT_TRUE(outcome.file.joined() == expected.file.joined());
+        continue;
+      }
       EXPECT_EQ(kind_of(outcome.error), memory ? ErrorKind::memory : ErrorKind::device);
       const Outcome next = run_job(*cuda, image, {});
       if (memory && next.error && kind_of(next.error) == ErrorKind::memory) continue;  // no context
-      EXPECT_EQ(static_cast<bool>(next.error), !memory) << "call " << k << " of " << calls;
+      EXPECT_EQ(static_cast<bool>(next.error), !memory);
       EXPECT_TRUE(next.error || next.file.joined() == expected.file.joined());
     }
   }
