@@ -14,7 +14,7 @@ namespace {
 
 constexpr Shape kUsualCodecSize{3264, 2448, 3};
 
-std::vector<TableCell> cells_of(const BenchRow& row, const BenchRow* first) {
+std::vector<TableCell> codec_cells_of(const BenchRow& row, const BenchRow* first) {
   const LabResult& result = row.result;
   std::vector<TableCell> cells{row.stage,
                                row.input,
@@ -68,7 +68,7 @@ ResultTable codec_table(const std::vector<BenchRow>& rows) {
                    {"checked", "checked", true}};
   const auto first = std::ranges::find_if(rows, [](const BenchRow& row) { return row.result.timed(); });
   for (const BenchRow& row : rows)
-    table.rows.push_back(cells_of(row, first == rows.end() ? nullptr : &*first));
+    table.rows.push_back(codec_cells_of(row, first == rows.end() ? nullptr : &*first));
   if (first != rows.end()) table.title += "; factor: against " + first->variant;
   table.notes = conclusions(rows);
   return table;

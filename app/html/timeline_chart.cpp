@@ -13,13 +13,13 @@ namespace {
 
 using Bar = TimelineChart::Bar;
 
-constexpr double kLeft = 130;
-constexpr double kRight = kPageDrawingWidth - 10.0;
+constexpr double kTimelineLeft = 130;
+constexpr double kTimelineRight = kPageDrawingWidth - 10.0;
 constexpr double kTop = 6;
 constexpr double kLaneHeight = 20;
 constexpr double kTrackGap = 6;
 constexpr std::size_t kMostLanes = 8;  // of a track
-constexpr std::size_t kMostNameBytes = 16;
+constexpr std::size_t kMostSpanNameBytes = 16;
 
 bool is_shown(const Bar& bar, const TimelineChart& chart) {
   return bar.end_ms >= chart.from_ms && bar.start_ms <= chart.to_ms;
@@ -92,15 +92,15 @@ std::size_t tracks_left_out(const TimelineChart& chart) {
 std::string timeline_chart_svg(const TimelineChart& chart) {
   const double length_ms = std::max(chart.to_ms - chart.from_ms, 1e-6);
   // From nothing: the axis of a part counts from its beginning.
-  const Axis axis(0, length_ms, false, kLeft, kRight);
+  const Axis axis(0, length_ms, false, kTimelineLeft, kTimelineRight);
   std::string out;
   double y = kTop;
-  for (const Track& track : tracks_of(chart, length_ms / (kRight - kLeft) / 2)) {
+  for (const Track& track : tracks_of(chart, length_ms / (kTimelineRight - kTimelineLeft) / 2)) {
     const double height = kLaneHeight * static_cast<double>(track.lanes.size());
-    out += "<rect x=\"" + coordinate(kLeft) + "\" y=\"" + coordinate(y) + "\" width=\"" +
-           coordinate(kRight - kLeft) + "\" height=\"" + coordinate(height) + "\" class=\"lane\"/>\n";
-    out += text_at(kLeft - 8, y + kLaneHeight / 2 + 4, "class=\"name\" text-anchor=\"end\"",
-                   shortened(track.name, kMostNameBytes));
+    out += "<rect x=\"" + coordinate(kTimelineLeft) + "\" y=\"" + coordinate(y) + "\" width=\"" +
+           coordinate(kTimelineRight - kTimelineLeft) + "\" height=\"" + coordinate(height) + "\" class=\"lane\"/>\n";
+    out += text_at(kTimelineLeft - 8, y + kLaneHeight / 2 + 4, "class=\"name\" text-anchor=\"end\"",
+                   shortened(track.name, kMostSpanNameBytes));
     for (const std::vector<Bar>& lane : track.lanes) {
       for (Bar bar : lane) {
         bar.start_ms -= chart.from_ms;
@@ -111,7 +111,7 @@ std::string timeline_chart_svg(const TimelineChart& chart) {
     }
     y += kTrackGap;
   }
-  out = page_axis(axis, kLeft, kRight, kTop, y, "ms") + out;
+  out = page_axis(axis, kTimelineLeft, kTimelineRight, kTop, y, "ms") + out;
   return page_drawing(kPageDrawingWidth, y + kPageAxisHeight, chart.label, out);
 }
 

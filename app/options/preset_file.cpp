@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kMostPresetBytes = std::int64_t{1} << 20;
 constexpr const char* kStages = "stages";
 
 std::string number_text(double value) {
@@ -88,7 +88,7 @@ class PresetReader {
  private:
   toml::table parse() const {
     const std::vector<std::byte> bytes =
-        naming("--preset " + printable(path_), [&] { return read_file(path_, kMostBytes); });
+        naming("--preset " + printable(path_), [&] { return read_file(path_, kMostPresetBytes); });
     try {
       return toml::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
     } catch (const toml::parse_error& error) {

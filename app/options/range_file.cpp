@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMostRangeBytes = std::int64_t{64} << 20;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw Error(ErrorKind::input, why);
@@ -91,7 +91,7 @@ std::vector<std::vector<std::uint64_t>> all_channels(const Json& json) {
 
 std::string levels_of(const std::string& path, const ContrastParameters& parameters) {
   return naming(printable(path), [&] {
-    const std::vector<std::byte> bytes = read_file(path, kMostBytes);
+    const std::vector<std::byte> bytes = read_file(path, kMostRangeBytes);
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     const Json json = Json::parse(text, text + bytes.size(), nullptr, false);
     if (json.is_discarded()) refuse("is no JSON");

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kPercents = "0.1,1,5,25,50,75,95,99,99.9";
 constexpr std::size_t kMostPercents = 100;
-constexpr std::size_t kDecimals = 6;
+constexpr std::size_t kDigestDecimals = 6;
 
 // Rows of the main command that mean the same here.
 constexpr std::array<std::string_view, 13> kSharedRows{
@@ -40,8 +40,8 @@ std::optional<std::int64_t> digits(std::string_view text) {
 std::optional<Percent> percent_of(std::string_view text) {
   const std::size_t point = text.find('.');
   std::string fraction(point == std::string_view::npos ? "0" : text.substr(point + 1));
-  if (fraction.empty() || fraction.size() > kDecimals) return std::nullopt;
-  fraction.resize(kDecimals, '0');
+  if (fraction.empty() || fraction.size() > kDigestDecimals) return std::nullopt;
+  fraction.resize(kDigestDecimals, '0');
   const auto whole = digits(text.substr(0, point));
   const auto part = digits(fraction);
   if (!whole || !part || *whole > 100) return std::nullopt;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace entropy;
 
-constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kScanAlignment = 256;
 
 std::uint32_t subsequences_of(const ScanSegment& segment) {
   return segment.bytes / kSubsequenceBytes + (segment.bytes % kSubsequenceBytes != 0 ? 1 : 0);
@@ -117,7 +117,7 @@ void EntropyDecoding::lay_out() {
   std::size_t end = 0;
   const auto take = [&end](std::size_t bytes) {
     const std::size_t at = end;
-    end = (end + bytes + kAlignment - 1) / kAlignment * kAlignment;
+    end = (end + bytes + kScanAlignment - 1) / kScanAlignment * kScanAlignment;
     return at;
   };
   offsets_.images = take(images_.size() * sizeof(DeviceImage));

@@ -15,7 +15,7 @@ namespace {
 // So many that every thread of a usual machine has one of the chunks that are there at a time.
 constexpr std::int64_t kBandsAChunk = 8;
 // JPEG gives rows in groups of 8 or 16.
-constexpr std::int64_t kBandRowsMultiple = 16;
+constexpr std::int64_t kChunkRowsMultiple = 16;
 
 // Several bands at a time.
 class ChunkReading {
@@ -128,7 +128,7 @@ std::int64_t chunk_rows(const Shape& shape) {
 
 std::int64_t chunk_band_rows(const Shape& shape) {
   const std::int64_t rows = (chunk_rows(shape) + kBandsAChunk - 1) / kBandsAChunk;
-  const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
+  const std::int64_t whole = (rows + kChunkRowsMultiple - 1) / kChunkRowsMultiple * kChunkRowsMultiple;
   return std::min(whole, chunk_rows(shape));
 }
 

@@ -16,7 +16,7 @@ constexpr std::int64_t kAlignment = 512;
 // longer than to ask for them, and no more, because the host pins as much.
 constexpr std::int64_t kBytesOnTheirWay = std::int64_t{128} << 20;
 constexpr std::int64_t kLeastBandBytes = std::int64_t{1} << 20;
-constexpr std::int64_t kMostBandBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kMostDeviceBandBytes = std::int64_t{16} << 20;
 // Lower bands read and make too many rows twice: rather fewer of them on their way.
 constexpr std::int64_t kGoodRows = 64;
 // But one goes up, one is worked on and one comes down.
@@ -257,7 +257,7 @@ class DeviceCutter {
 
   [[nodiscard]] std::int64_t most_rows(std::size_t slots) const {
     const std::int64_t bytes =
-        std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots), kLeastBandBytes, kMostBandBytes);
+        std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots), kLeastBandBytes, kMostDeviceBandBytes);
     const BandPlan one = BandPlan::of_rows(plan_, chain_, writer_, kMostSide);
     // An image that its size does not cut is cut so that there is something to overlap.
     const std::int64_t share = one.height() / (2 * static_cast<std::int64_t>(slots)) + 1;

@@ -174,7 +174,7 @@ LabResult CodecLab::run(const CodecRung& rung, CodecWork work, const LabOptions&
 
 namespace {
 
-constexpr double kBudgetUs = 500'000;  // of a rung's timed runs
+constexpr double kCodecBudgetUs = 500'000;  // of a rung's timed runs
 
 class HostCodecLab final : public CodecLab {
  public:
@@ -211,7 +211,7 @@ class HostCodecLab final : public CodecLab {
     };
     if (options.is_stopped()) return {};
     const double warm_up = timed();
-    const int runs = options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, warm_up, 3, 100);
+    const int runs = options.repeat > 0 ? options.repeat : runs_within(kCodecBudgetUs, warm_up, 3, 100);
     std::vector<double> times;
     times.reserve(static_cast<std::size_t>(runs));
     for (int i = 0; i < runs && !options.is_stopped(); ++i) times.push_back(timed());

@@ -22,19 +22,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kBudgetUs = 200'000;  // of a rung's timed runs
-constexpr int kBatch = 16;             // runs that are queued at a time: well below what a stream takes
-constexpr std::size_t kMostSets = 16;
+constexpr double kCudaCodecBudgetUs = 200'000;  // of a rung's timed runs
+constexpr int kCodecBatch = 16;  // runs that are queued at a time: well below what a stream takes
+constexpr std::size_t kMostCodecSets = 16;
 constexpr double kSlowUs = 20'000;  // one such run warms up enough
 constexpr int kWarmUps = 3;
 constexpr std::int64_t kMostQueuedNs = 1'000'000;  // the first run also loads its kernels
 
-std::size_t rounded(std::size_t bytes) {
+std::size_t rounded_codec_bytes(std::size_t bytes) {
   constexpr std::size_t kBoundary = 256;
   return (bytes + kBoundary - 1) / kBoundary * kBoundary;
 }
 
-double us_since(Clock::time_point start) {
+double codec_us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
@@ -67,7 +67,7 @@ class CudaCodecLab final : public CodecLab {
     }
     if (rung.from_host) return "";
     const std::size_t set_bytes = std::max<std::size_t>(1, sets_->bytes());
-    const std::size_t count = std::clamp<std::size_t>(rotating_bytes_ / set_bytes + 1, 2, kMostSets);
+    const std::size_t count = std::clamp<std::size_t>(rotating_bytes_ / set_bytes + 1, 2, kMostCodecSets);
     while (sets_->count() < count) sets_->add();
     return "";
   }
@@ -142,10 +142,10 @@ class CudaCodecLab final : public CodecLab {
       take_times(kWarmUps, warm_ups);
     }
     const double run_us = *std::ranges::min_element(warm_ups);
-    const int runs = options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, run_us, 3, 100);
+    const int runs = options.repeat > 0 ? options.repeat : runs_within(kCudaCodecBudgetUs, run_us, 3, 100);
     std::vector<double> times;
-    for (int done = 0; done < runs; done += kBatch) {
-      const int batch = std::min(kBatch, runs - done);
+    for (int done = 0; done < runs; done += kCodecBatch) {
+      const int batch = std::min(kCodecBatch, runs - done);
       queue_runs(batch, std::min(queued_ns, kMostQueuedNs) * batch + 20'000);
       take_times(batch, times);
     }
@@ -209,11 +209,11 @@ class CudaCodecLab final : public CodecLab {
     const auto timed = [&] {
       const Clock::time_point start = Clock::now();
       run();
-      return us_since(start);
+      return codec_us_since(start);
     };
     (void)timed();
     const double warm_up = timed();
-    const int runs = options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, warm_up, 5, 100);
+    const int runs = options.repeat > 0 ? options.repeat : runs_within(kCudaCodecBudgetUs, warm_up, 5, 100);
     std::vector<double> times;
     for (int i = 0; i < runs; ++i) times.push_back(timed());
     return times;
@@ -223,7 +223,7 @@ class CudaCodecLab final : public CodecLab {
   void run_from_host() {
     const CodecSubject& subject = *group().subject;
     CodecSet& set = (*sets_)[0];
-    const std::size_t room = rounded(staged_capacity(subject.jpeg.scan) + kStreamMargin);
+    const std::size_t room = rounded_codec_bytes(staged_capacity(subject.jpeg.scan) + kStreamMargin);
     if (pinned_streams_.empty() || pinned_streams_.size_bytes() < room * images())
       pinned_streams_ =
           Image({static_cast<std::int64_t>(room), static_cast<std::int64_t>(images()), 1}, &pinned_);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kRubbish = 0xA5;
 
-std::size_t rounded(std::size_t bytes) {
+std::size_t rounded_set_bytes(std::size_t bytes) {
   constexpr std::size_t kBoundary = 256;
   return (bytes + kBoundary - 1) / kBoundary * kBoundary;
 }
@@ -47,15 +47,16 @@ void CodecSets::add() {
 
 void CodecSets::place() {
   places_ = {};
-  places_.coefficients = takes_stream() ? rounded(staged_->bytes_with_margin()) : 0;
+  places_.coefficients = takes_stream() ? rounded_set_bytes(staged_->bytes_with_margin()) : 0;
   places_.plane = places_.coefficients;
-  if (has_coefficients()) places_.plane += rounded(subject().coefficients.size() * sizeof(std::int16_t) + 1);
+  if (has_coefficients())
+    places_.plane += rounded_set_bytes(subject().coefficients.size() * sizeof(std::int16_t) + 1);
   places_.counts = places_.plane;
   if (work_ != CodecWork::entropy)
-    places_.counts += rounded(static_cast<std::size_t>(device_bytes(picture().shape())));
+    places_.counts += rounded_set_bytes(static_cast<std::size_t>(device_bytes(picture().shape())));
   places_.all = places_.counts;
   if (gives_pixels() && rung_.pixels == CodecPixels::grey)
-    places_.all += rounded(subject().counts.size() * sizeof(std::uint64_t));
+    places_.all += rounded_set_bytes(subject().counts.size() * sizeof(std::uint64_t));
 }
 
 CodecTask CodecSets::task_at(std::byte* base) const {

@@ -21,8 +21,8 @@ double us_since(Clock::time_point start) {
 // that a run does not find its pixels where the run before left them.
 constexpr std::int64_t kRotatingBytes = std::int64_t{192} << 20;
 constexpr std::int64_t kMostSets = 64;
-constexpr double kBudgetUs = 500'000;  // of a rung's timed runs
-constexpr double kLongUs = 2'000'000;  // from here on one run says enough
+constexpr double kCpuBudgetUs = 500'000;  // of a rung's timed runs
+constexpr double kLongUs = 2'000'000;     // from here on one run says enough
 
 class CpuLab final : public LabDevice {
  public:
@@ -121,8 +121,8 @@ class CpuLab final : public LabDevice {
     };
     if (options.is_stopped()) return {};
     const double warm_up = timed();
-    const int runs =
-        options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, warm_up, warm_up < kLongUs ? 3 : 1, 100);
+    const int runs = options.repeat > 0 ? options.repeat
+                                        : runs_within(kCpuBudgetUs, warm_up, warm_up < kLongUs ? 3 : 1, 100);
     std::vector<double> times;
     times.reserve(static_cast<std::size_t>(runs));
     for (int i = 0; i < runs && !options.is_stopped(); ++i) times.push_back(timed());

@@ -16,9 +16,9 @@
 namespace imgpipe {
 namespace {
 
-constexpr double kBudgetUs = 200'000;  // of a rung's timed runs
-constexpr int kBatch = 64;             // runs that are queued at a time: well below what a stream takes
-constexpr std::size_t kMostSets = 512;
+constexpr double kCudaBudgetUs = 200'000;  // of a rung's timed runs
+constexpr int kBatch = 64;                 // runs that are queued at a time: well below what a stream takes
+constexpr std::size_t kMostCudaSets = 512;
 
 // Room for the input and the output of a run, on a boundary that planes want.
 std::size_t rounded(std::size_t bytes) {
@@ -79,7 +79,7 @@ class CudaLab final : public LabDevice {
     };
     in_bytes_ = bytes_of(subject().in);
     set_bytes_ = in_bytes_ + bytes_of(subject().expected);
-    set_count_ = std::clamp<std::size_t>((rotating_bytes_ + set_bytes_ - 1) / set_bytes_, 2, kMostSets);
+    set_count_ = std::clamp<std::size_t>((rotating_bytes_ + set_bytes_ - 1) / set_bytes_, 2, kMostCudaSets);
     sets_.reserve(set_count_ * set_bytes_);
     counts_.reserve(subject().counts.size() * sizeof(std::uint64_t) + 1);
     finds_.reserve(
@@ -160,7 +160,7 @@ class CudaLab final : public LabDevice {
     std::vector<double> warm_ups;
     take_times(kWarmUps, warm_ups);
     const double run_us = *std::ranges::min_element(warm_ups);
-    const int runs = options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, run_us, 5, 200);
+    const int runs = options.repeat > 0 ? options.repeat : runs_within(kCudaBudgetUs, run_us, 5, 200);
     std::vector<double> times;
     for (int done = 0; done < runs; done += kBatch) {
       const int batch = std::min(kBatch, runs - done);

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kBudgetUs = 300'000;  // of a rung's timed runs
+constexpr double kTransferBudgetUs = 300'000;  // of a rung's timed runs
 constexpr std::size_t kStreams = 4;
 constexpr std::int64_t kBandBytes = std::int64_t{8} << 20;  // of RGB, in round-chunked
 
@@ -77,7 +77,7 @@ class CudaTransferLab final : public TransferLab {
     result.status = LabStatus::right;
     result.detail = "exact";
     const double warm_up = timed(rung.kind);
-    const int runs = options.repeat > 0 ? options.repeat : runs_within(kBudgetUs, warm_up, 5, 100);
+    const int runs = options.repeat > 0 ? options.repeat : runs_within(kTransferBudgetUs, warm_up, 5, 100);
     for (int i = 0; i < runs; ++i) result.times_us.push_back(timed(rung.kind));
     std::ranges::sort(result.times_us);
     return result;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "images/codecs/icc.h"
+#include "images/codecs/jpeg/jpeg_segments.h"
 #include "images/codecs/mark.h"
 #include "images/codecs/metadata/iptc.h"
 #include "images/codecs/metadata/metadata.h"
@@ -23,7 +24,6 @@ using Bytes = std::span<const std::byte>;
 constexpr std::string_view kExif = "Exif\0\0"sv, kXmp = "http://ns.adobe.com/xap/1.0/\0"sv,
                            kProfile = "ICC_PROFILE\0"sv, kPhotoshop = "Photoshop 3.0\0"sv;
 constexpr std::size_t kMostSegmentBytes = 65'533;  // without marker and length
-constexpr std::size_t kMostSegments = 65'536;      // that open_reader() lets pass
 constexpr std::size_t kMostPhotoshopBytes = std::size_t{4} << 20;
 
 class Parts {

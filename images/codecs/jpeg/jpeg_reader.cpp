@@ -23,7 +23,7 @@ namespace {
 constexpr int kMaxScans = 500;
 
 // Its tables and what it allocates beyond them at a time, whatever the image's size; measured: 70 KiB.
-constexpr std::int64_t kTableBytes = std::int64_t{128} << 10;
+constexpr std::int64_t kReaderTableBytes = std::int64_t{128} << 10;
 constexpr std::int64_t kRowAlignment = 64;  // libjpeg-turbo rounds the rows of its buffers up to that
 
 void on_progress(j_common_ptr info) {
@@ -70,7 +70,7 @@ class JpegReader final : public LibraryJpeg {
     const std::int64_t coefficients = header_.progressive ? coefficient_bytes() : 0;
     const std::int64_t cmyk_row =
         decoder_.out_color_space == JCS_CMYK ? 4 * std::int64_t{decoder_.image_width} : 0;
-    return coefficients + row_buffer_bytes() + cmyk_row + kTableBytes;
+    return coefficients + row_buffer_bytes() + cmyk_row + kReaderTableBytes;
   }
   // Coefficients; without them it holds few rows.
   [[nodiscard]] std::int64_t library_bytes(bool whole) const override {

@@ -15,10 +15,8 @@ namespace {
 using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kMostSegments = 65'536;
 
 constexpr unsigned kStartOfScan = 0xDA;
-constexpr unsigned kEndOfImage = 0xD9;
 constexpr unsigned kRestartInterval = 0xDD;
 constexpr unsigned kApp0 = 0xE0;
 constexpr unsigned kApp1 = 0xE1;

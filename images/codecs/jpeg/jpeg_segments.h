@@ -9,6 +9,11 @@
 
 namespace imgpipe {
 
+// Codes of markers (T.81, table B.1).
+inline constexpr unsigned kFirstRestart = 0xD0, kStartOfImage = 0xD8, kEndOfImage = 0xD9;
+// Real files have hundreds at the most.
+inline constexpr std::size_t kMostSegments = 65'536;
+
 // The spans are of the file.
 struct JpegFacts {
   std::span<const std::byte> exif;                // the TIFF structure of the first Exif segment; else empty
@@ -26,8 +31,7 @@ struct JpegFacts {
 };
 
 // Walks the segments up to the first scan, or to where the file ends or is damaged, in time that grows with
-// its length. Throws Error(input) for more than 65,536 of them; real files have hundreds at the most.
-// libjpeg, which walks them too, takes more time for each.
+// its length. Throws Error(input) for more than kMostSegments: libjpeg, which walks them too, takes more time for each.
 [[nodiscard]] JpegFacts read_jpeg_facts(std::span<const std::byte> file);
 
 // What is left without the bytes in front that no one misses: zeros, 0xFF and white space, with which cameras

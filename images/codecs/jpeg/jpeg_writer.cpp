@@ -27,7 +27,7 @@ namespace {
 constexpr int kLastHalvedQuality = 90;
 
 // Where the bytes go: parts of one size, the last cut short at the end.
-struct Parts {
+struct Destination {
   jpeg_destination_mgr base;  // first: libjpeg hands back a pointer to it
   EncodedFile* file;
   std::size_t part_bytes;
@@ -36,7 +36,7 @@ struct Parts {
 constexpr std::array kEnd{std::byte{0xFF}, std::byte{0xD9}};  // EOI
 constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
 // Its tables and what it allocates beyond them at a time, whatever the image's size; measured: 60 KiB.
-constexpr std::int64_t kTableBytes = std::int64_t{128} << 10;
+constexpr std::int64_t kWriterTableBytes = std::int64_t{128} << 10;
 
 // The most bits that the AC coefficients of a block take. By Parseval their squares add up to no more than
 // those of its samples, 64 * 128^2; the most bits come of it where all have the same share, which is 128
@@ -60,7 +60,7 @@ double most_ac_bits(const JQUANT_TBL& steps) {
 
 // Runs inside libjpeg, which knows no exceptions.
 boolean add_part(j_compress_ptr encoder) {
-  auto* parts = reinterpret_cast<Parts*>(encoder->dest);
+  auto* parts = reinterpret_cast<Destination*>(encoder->dest);
   bool added = false;
   try {
     parts->file->parts.emplace_back(parts->part_bytes);
@@ -84,7 +84,7 @@ void start_parts(j_compress_ptr encoder) {
 }
 
 void end_parts(j_compress_ptr encoder) {
-  auto* parts = reinterpret_cast<Parts*>(encoder->dest);
+  auto* parts = reinterpret_cast<Destination*>(encoder->dest);
   std::vector<std::byte>& part = parts->file->parts.back();
   part.resize(part.size() - parts->base.free_in_buffer);
 }
@@ -207,7 +207,7 @@ class JpegWriter final : public Writer {
   [[nodiscard]] std::int64_t part_and_row_bytes() const {
     constexpr std::int64_t kMostRows = 16 + 3 * 2;
     const std::int64_t columns = std::int64_t{encoder_.image_width} + 16 + 64;
-    return kPartBytes + kMostRows * columns * encoder_.num_components + kTableBytes +
+    return kPartBytes + kMostRows * columns * encoder_.num_components + kWriterTableBytes +
            2 * metadata_bytes();  // as it was given, and as segments while they are written
   }
 
@@ -295,7 +295,7 @@ class JpegWriter final : public Writer {
   int quality_;
   jpeg_compress_struct encoder_{};
   JpegErrors errors_{};
-  Parts parts_{};
+  Destination parts_{};
   EncodedFile file_;
   std::string mark_;
   std::shared_ptr<const Metadata> metadata_;

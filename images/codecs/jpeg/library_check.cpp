@@ -22,7 +22,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr JDIMENSION kWidth = 37, kHeight = 21;  // some MCUs, none whole at the edges
+constexpr JDIMENSION kCheckWidth = 37, kCheckHeight = 21;  // some MCUs, none whole at the edges
 
 // Room for the files; libjpeg takes other memory where it is not enough.
 using FileRoom = std::array<unsigned char, std::size_t{1} << 16>;
@@ -41,8 +41,8 @@ std::uint32_t next_noise(std::uint32_t& noise) {
 void write_noise(jpeg_compress_struct& encoder) {
   jpeg_start_compress(&encoder, TRUE);
   std::uint32_t noise = 1;
-  for (JDIMENSION y = 0; y < kHeight; ++y) {
-    JSAMPLE row[std::size_t{kWidth} * 3];
+  for (JDIMENSION y = 0; y < kCheckHeight; ++y) {
+    JSAMPLE row[std::size_t{kCheckWidth} * 3];
     for (JSAMPLE& sample : row) sample = static_cast<JSAMPLE>(next_noise(noise));
     JSAMPROW rows[] = {row};
     jpeg_write_scanlines(&encoder, rows, 1);
@@ -54,8 +54,8 @@ void write_extremes(jpeg_compress_struct& encoder) {
     for (UINT16& step : table->quantval) step = 4099;
   }
 #if JPEG_LIB_VERSION >= 70  // which can scale
-  encoder.jpeg_width = kWidth;
-  encoder.jpeg_height = kHeight;
+  encoder.jpeg_width = kCheckWidth;
+  encoder.jpeg_height = kCheckHeight;
 #endif
   constexpr JDIMENSION kBlocks = 8;  // more than each plane has across and down, in whole MCUs
   jvirt_barray_ptr planes[3] = {};
@@ -83,8 +83,8 @@ bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encode
   if (setjmp(errors.jump) != 0) return false;
   jpeg_create_compress(&encoder);
   jpeg_mem_dest(&encoder, &bytes, &size);
-  encoder.image_width = kWidth;
-  encoder.image_height = kHeight;
+  encoder.image_width = kCheckWidth;
+  encoder.image_height = kCheckHeight;
   encoder.input_components = sampling == Sampling::grey ? 1 : 3;
   encoder.in_color_space = sampling == Sampling::grey ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_set_defaults(&encoder);

@@ -3,11 +3,11 @@
 #include <cstring>
 
 #include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/jpeg_segments.h"
 
 namespace imgpipe {
 namespace {
 
-constexpr unsigned kFirstRestart = 0xD0;  // T.81, table B.1
 
 using Data = std::span<const std::byte>;
 

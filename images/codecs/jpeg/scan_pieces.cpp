@@ -1,4 +1,5 @@
 #include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/jpeg_segments.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +9,6 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kTracedBlocks = 4096;
-constexpr unsigned kEndOfImage = 0xD9;
 
 // The DC coefficients before block `from` of a list that began with zeros.
 std::array<std::int32_t, 3> dc_before(const EntropyTables& tables, const BlockList& list, std::size_t from,

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "images/codecs/jpeg/entropy_decoder.h"
+#include "images/codecs/jpeg/jpeg_segments.h"
 #include "images/codecs/jpeg/scan_pieces.h"
 #include "images/codecs/jpeg/unstuffing.h"
 
 namespace imgpipe {
 namespace {
 
-constexpr unsigned kFirstRestart = 0xD0, kEndOfImage = 0xD9;  // T.81, table B.1
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
 
 std::size_t aligned(std::size_t bytes) {

@@ -18,7 +18,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-[[noreturn]] void fail(const char* reason) {
+[[noreturn]] void fail_at_end(const char* reason) {
   throw Error(ErrorKind::input, std::string("Netpbm: ") + reason);
 }
 
@@ -67,7 +67,7 @@ class NetpbmEnd final : public EndFinder {
         ++at_;
         header_read_ = numbers_ == wanted_;
       } else {
-        fail("the header is truncated or damaged");
+        fail_at_end("the header is truncated or damaged");
       }
     }
     judge_header();
@@ -76,14 +76,14 @@ class NetpbmEnd final : public EndFinder {
 
   void add_digit(int digit) {
     value_ = (value_ < 0 ? 0 : value_) * 10 + digit;
-    if (value_ > std::numeric_limits<std::int32_t>::max()) fail("a number is out of range");
+    if (value_ > std::numeric_limits<std::int32_t>::max()) fail_at_end("a number is out of range");
   }
 
   void judge_header() {
     constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;  // more than --max-pixels takes
     const auto [width, height, maxval] = number_;
-    if (height > 0 && width > kMostPixels / height) fail("the image is too large");
-    if (!is_bitmap() && (maxval < 1 || maxval > 65535)) fail("the maximum value is not within 1..65535");
+    if (height > 0 && width > kMostPixels / height) fail_at_end("the image is too large");
+    if (!is_bitmap() && (maxval < 1 || maxval > 65535)) fail_at_end("the maximum value is not within 1..65535");
     left_ = width * height * (is_color() ? 3 : 1);
   }
 
@@ -108,7 +108,7 @@ class NetpbmEnd final : public EndFinder {
         if (left_ == 0) break;  // what follows is padding
         comment_ = c == '#';
       } else {
-        fail("a sample is not a number");
+        fail_at_end("a sample is not a number");
       }
     }
     return left_ == 0;

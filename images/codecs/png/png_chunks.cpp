@@ -15,8 +15,6 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kSignatureBytes = 8;
-constexpr std::size_t kChunkOverhead = 12;  // length, type, CRC
 
 // iCCP: a name of up to 79 bytes, which writers leave at "ICC profile", a zero, the method 0, the profile.
 Bytes compressed_profile(Bytes data) {
@@ -28,7 +26,7 @@ Bytes compressed_profile(Bytes data) {
 }  // namespace
 
 std::size_t PngChunk::end() const {
-  return start + length + kChunkOverhead;
+  return start + length + kPngChunkOverhead;
 }
 
 std::span<const std::byte> PngChunk::data(std::span<const std::byte> file) const {
@@ -36,9 +34,9 @@ std::span<const std::byte> PngChunk::data(std::span<const std::byte> file) const
 }
 
 std::optional<PngChunk> png_chunk_at(std::span<const std::byte> file, std::size_t start) {
-  if (start > file.size() || file.size() - start < kChunkOverhead) return std::nullopt;
+  if (start > file.size() || file.size() - start < kPngChunkOverhead) return std::nullopt;
   const PngChunk chunk{start, big_endian(file, start, 4)};
-  if (chunk.length > file.size() - start - kChunkOverhead) return std::nullopt;
+  if (chunk.length > file.size() - start - kPngChunkOverhead) return std::nullopt;
   return chunk;
 }
 
@@ -55,7 +53,7 @@ PngFacts read_png_facts(std::span<const std::byte> file) {
   std::uint32_t frames = 0;
   bool pixels_begun = false;
   bool picture_is_frame = false;  // fcTL before the pixels: they are the animation's first frame
-  std::optional<PngChunk> chunk = png_chunk_at(file, kSignatureBytes);
+  std::optional<PngChunk> chunk = png_chunk_at(file, kPngSignatureBytes);
   for (; chunk; chunk = png_chunk_at(file, chunk->end())) {
     const auto is = [&](const char* type) { return is_png_type(file, *chunk, type); };
     if (is("IDAT")) pixels_begun = true;
@@ -77,7 +75,7 @@ std::string png_stream_fault(std::span<const std::byte> file, std::int64_t raw_b
   std::int64_t left = raw_bytes;
   try {
     ZlibInflater inflater;
-    std::optional<PngChunk> chunk = png_chunk_at(file, kSignatureBytes);
+    std::optional<PngChunk> chunk = png_chunk_at(file, kPngSignatureBytes);
     for (; chunk && left > 0; chunk = png_chunk_at(file, chunk->end())) {
       if (!is_png_type(file, *chunk, "IDAT")) continue;
       Bytes data = chunk->data(file);

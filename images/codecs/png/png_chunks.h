@@ -9,6 +9,9 @@
 
 namespace imgpipe {
 
+inline constexpr std::size_t kPngSignatureBytes = 8;
+inline constexpr std::size_t kPngChunkOverhead = 12;  // length, type, CRC
+
 struct PngChunk {
   std::size_t start = 0;   // of its length field
   std::size_t length = 0;  // of its data

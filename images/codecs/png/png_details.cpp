@@ -15,7 +15,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kSignatureBytes = 8, kChunkOverhead = 12;
 constexpr const char* kAdam7 = "interlaced (Adam7)";
 
 using Code = std::pair<std::uint32_t, std::string_view>;
@@ -52,7 +51,7 @@ std::string gamma_text(std::uint32_t stored) {
 // The first of cICP, iCCP, sRGB and gAMA that is there counts (clause 4.3); iCCP is told as a profile.
 std::string color_space_of(Bytes file) {
   const auto data_of = [&](const char* type) {
-    for (auto chunk = png_chunk_at(file, kSignatureBytes); chunk && !is_png_type(file, *chunk, "IDAT");
+    for (auto chunk = png_chunk_at(file, kPngSignatureBytes); chunk && !is_png_type(file, *chunk, "IDAT");
          chunk = png_chunk_at(file, chunk->end()))
       if (is_png_type(file, *chunk, type) && has_right_crc(file, *chunk)) return chunk->data(file);
     return Bytes();
@@ -101,9 +100,9 @@ FileDetails describe_png(Bytes file) {
 // Of chunks of pixels no more than where they end.
 void load_png_chunks(FileFront& front) {
   const Bytes file = front.bytes();
-  front.load(0, kSignatureBytes);
-  for (std::size_t at = kSignatureBytes; at < file.size();) {
-    front.load(at, kChunkOverhead);
+  front.load(0, kPngSignatureBytes);
+  for (std::size_t at = kPngSignatureBytes; at < file.size();) {
+    front.load(at, kPngChunkOverhead);
     const auto chunk = png_chunk_at(file, at);
     if (!chunk) {
       front.load(at, std::size_t{64} << 10);  // of a file that is cut here

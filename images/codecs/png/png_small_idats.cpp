@@ -10,7 +10,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kSignatureBytes = 8;
 constexpr std::size_t kHeadBytes = 8;  // of a chunk: length and type
 
 void put_number(std::span<std::byte> out, std::uint32_t value) {
@@ -21,8 +20,8 @@ void put_number(std::span<std::byte> out, std::uint32_t value) {
 
 PngSmallIdats::PngSmallIdats(std::span<const std::byte> file)
     : file_(file),
-      at_(std::min(kSignatureBytes, file.size())),
-      part_(file.first(std::min(kSignatureBytes, file.size()))) {}
+      at_(std::min(kPngSignatureBytes, file.size())),
+      part_(file.first(std::min(kPngSignatureBytes, file.size()))) {}
 
 bool PngSmallIdats::read(std::span<std::byte> out) {
   while (!out.empty()) {
@@ -68,7 +67,7 @@ void PngSmallIdats::make_piece() {
 
 std::int64_t wrong_idat_crcs(std::span<const std::byte> file) {
   std::int64_t wrong = 0;
-  std::optional<PngChunk> chunk = png_chunk_at(file, kSignatureBytes);
+  std::optional<PngChunk> chunk = png_chunk_at(file, kPngSignatureBytes);
   for (; chunk; chunk = png_chunk_at(file, chunk->end())) {
     if (is_png_type(file, *chunk, "IDAT") && !has_right_crc(file, *chunk)) ++wrong;
   }

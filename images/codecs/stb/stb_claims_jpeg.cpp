@@ -30,7 +30,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-void require(bool condition, const char* reason) {
+void require_jpeg(bool condition, const char* reason) {
   if (!condition) throw Error(ErrorKind::input, reason);
 }
 
@@ -42,17 +42,17 @@ class SegmentWalk {
     bool first = true;
     while (claims_.width == 0) {
       const std::uint32_t marker = next_marker(!first);
-      require(is_frame(marker) || is_common(marker), "jpeg: no frame header that stb_image knows");
+      require_jpeg(is_frame(marker) || is_common(marker), "jpeg: no frame header that stb_image knows");
       segment(marker);
       first = false;
     }
     for (std::uint32_t marker = 0; (marker = next_marker(false)) != 0xD9;) {
-      require(marker == 0xDA || marker == 0xDC || is_common(marker),
+      require_jpeg(marker == 0xDA || marker == 0xDC || is_common(marker),
               "jpeg: stb_image does not know a marker in it");
       segment(marker);
       if (marker == 0xDA) skip_entropy_coded_data();
     }
-    require((in_frame_ & ~in_scans_).none(), "jpeg: the picture, or a component of it, is missing");
+    require_jpeg((in_frame_ & ~in_scans_).none(), "jpeg: the picture, or a component of it, is missing");
     return claims_;
   }
 
@@ -66,24 +66,24 @@ class SegmentWalk {
 
   std::uint32_t next_marker(bool scan) {
     while (scan && at_ < bytes_.size() && bytes_[at_] != std::byte{0xFF}) ++at_;
-    require(at_ < bytes_.size(), "jpeg: the file is truncated");
-    require(bytes_[at_] == std::byte{0xFF}, "jpeg: a marker is missing");
+    require_jpeg(at_ < bytes_.size(), "jpeg: the file is truncated");
+    require_jpeg(bytes_[at_] == std::byte{0xFF}, "jpeg: a marker is missing");
     while (at_ < bytes_.size() && bytes_[at_] == std::byte{0xFF}) ++at_;
-    require(at_ < bytes_.size(), "jpeg: the file is truncated");
+    require_jpeg(at_ < bytes_.size(), "jpeg: the file is truncated");
     return little_endian(bytes_, at_++, 1);
   }
 
   // `at_` is at the segment's length, and then behind its end.
   void segment(std::uint32_t marker) {
     const std::size_t length = big_endian(bytes_, at_, 2);
-    require(length >= 2, "jpeg: a segment's length is impossible");
+    require_jpeg(length >= 2, "jpeg: a segment's length is impossible");
     // First of all, because stb builds the tables before it looks at how long they were together.
     if (marker == 0xC4) check_huffman_tables(at_ + 2, length - 2);
-    require(length <= bytes_.size() - at_, "jpeg: the file is truncated");
-    if (marker == 0xDC) require(length == 4, "jpeg: a segment's length is impossible");
+    require_jpeg(length <= bytes_.size() - at_, "jpeg: the file is truncated");
+    if (marker == 0xDC) require_jpeg(length == 4, "jpeg: a segment's length is impossible");
     if (is_frame(marker)) read_frame();
     if (marker == 0xDA) {
-      require(++scans_ <= kMaxScans, "jpeg: more than 500 scans");
+      require_jpeg(++scans_ <= kMaxScans, "jpeg: more than 500 scans");
       mark_components(in_scans_, at_ + 2, 2);
     }
     at_ += length;
@@ -92,7 +92,7 @@ class SegmentWalk {
   void read_frame() {
     claims_.height = big_endian(bytes_, at_ + 3, 2);
     claims_.width = big_endian(bytes_, at_ + 5, 2);
-    require(claims_.width > 0 && claims_.height > 0, "jpeg: an image of no pixels");
+    require_jpeg(claims_.width > 0 && claims_.height > 0, "jpeg: an image of no pixels");
     mark_components(in_frame_, at_ + 7, 3);
   }
 
@@ -109,9 +109,9 @@ class SegmentWalk {
     while (at < end) {
       std::uint32_t codes = 0;
       for (std::size_t i = 0; i < kLengths; ++i) codes += little_endian(bytes_, at + 1 + i, 1);
-      require(codes <= 256, "jpeg: a Huffman table has more than 256 codes");
+      require_jpeg(codes <= 256, "jpeg: a Huffman table has more than 256 codes");
       const std::uint32_t name = little_endian(bytes_, at, 1);
-      require(name >> 4 <= 1 && (name & 15) <= 3,
+      require_jpeg(name >> 4 <= 1 && (name & 15) <= 3,
               "jpeg: a Huffman table that is neither for DC nor for AC, 0 to 3");
       at += 1 + kLengths + codes;
     }
@@ -130,7 +130,7 @@ class SegmentWalk {
       at_ = start;
       return;
     }
-    require(false, "jpeg: the file is truncated");
+    require_jpeg(false, "jpeg: the file is truncated");
   }
 
   // Each scan may be a pass over the whole image; real encoders write about ten.

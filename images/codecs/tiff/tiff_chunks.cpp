@@ -10,6 +10,7 @@
 
 #include "images/codecs/png/inflate.h"
 #include "images/codecs/tiff/packbits.h"
+#include "images/codecs/tiff/tiff_directory.h"
 #include "images/codecs/tiff/tiff_library.h"
 #include "images/error.h"
 
@@ -19,11 +20,7 @@ namespace {
 // Rows are kept up to where a stream broke off, to this many bytes.
 constexpr std::size_t kInflatedAtOnce = std::size_t{64} << 10;
 constexpr std::int64_t kInflateBytes = std::int64_t{96} << 10;  // ISA-L's tables
-constexpr std::int64_t kZstdBytes = std::int64_t{192} << 10;
-
-[[noreturn]] void fail(const std::string& reason) {
-  throw Error(ErrorKind::input, "TIFF: " + reason);
-}
+constexpr std::int64_t kZstdReaderBytes = std::int64_t{192} << 10;
 
 std::byte reversed(std::byte value) {
   auto bits = std::to_integer<unsigned>(value);
@@ -105,7 +102,7 @@ std::int64_t TiffChunks::working_bytes(Bytes file, const TiffPage& page) {
 }
 
 std::int64_t TiffChunks::library_bytes(const TiffPage& page) {
-  if (page.compression == TiffCompression::zstd) return kZstdBytes;
+  if (page.compression == TiffCompression::zstd) return kZstdReaderBytes;
   return is_for_libtiff(page.compression) ? TiffLibrary::library_bytes(page) : 0;
 }
 
@@ -152,7 +149,7 @@ void TiffChunks::give_rows(std::int64_t first, HostView out) {
         rows_.convert(rows, pixels, line_.data(), at);
         continue;
       }
-      if (!lenient_) fail(too_few());
+      if (!lenient_) fail_tiff(too_few());
       fill_missing_row(at, pixels, out.shape());
     }
   }
@@ -180,7 +177,7 @@ std::int64_t TiffChunks::unpack(std::size_t chunk, std::int64_t rows, std::span<
   fault_.clear();
   std::size_t made = 0;
   try {
-    if (data.empty()) fail(page_.tiled ? "a tile without data" : "a strip without data");
+    if (data.empty()) fail_tiff(page_.tiled ? "a tile without data" : "a strip without data");
     if (has_turned_bits(page_)) {
       turned_.resize(data.size());
       std::ranges::transform(data, turned_.begin(), reversed);
@@ -263,7 +260,7 @@ std::size_t TiffChunks::unpack_zstd(Bytes data, std::span<std::byte> out) {
   if (!unpackers_->zstd) throw std::bad_alloc();
   const std::size_t made =
       ZSTD_decompressDCtx(unpackers_->zstd.get(), out.data(), out.size(), data.data(), data.size());
-  if (ZSTD_isError(made) != 0) fail(std::string("zstd: ") + ZSTD_getErrorName(made));
+  if (ZSTD_isError(made) != 0) fail_tiff(std::string("zstd: ") + ZSTD_getErrorName(made));
   return made;
 }
 

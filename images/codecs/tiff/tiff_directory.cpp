@@ -11,10 +11,6 @@
 namespace imgpipe {
 namespace {
 
-[[noreturn]] void fail(const std::string& reason) {
-  throw Error(ErrorKind::input, "TIFF: " + reason);
-}
-
 // Bytes of a value; 0: not of a field that is looked at.
 std::size_t value_bytes(std::uint64_t type) {
   switch (type) {
@@ -34,6 +30,10 @@ std::size_t value_bytes(std::uint64_t type) {
 }
 
 }  // namespace
+
+void fail_tiff(const std::string& reason) {
+  throw Error(ErrorKind::input, "TIFF: " + reason);
+}
 
 std::uint64_t tiff_number(Bytes bytes, bool big_endian) {
   std::uint64_t value = 0;
@@ -80,13 +80,13 @@ TiffDirectory::TiffDirectory(Bytes file, std::uint64_t offset)
   const std::size_t count_bytes = big_ ? 8 : 2;
   const std::uint64_t field_bytes = big_ ? 20 : 12;
   if (offset < 8 || offset > file.size() || file.size() - offset < count_bytes)
-    fail("a directory lies outside the file");
+    fail_tiff("a directory lies outside the file");
   count_ = number(offset, count_bytes);
-  if (count_ == 0) fail("a directory without fields");
+  if (count_ == 0) fail_tiff("a directory without fields");
   if (count_ > kMostTiffFields)
-    fail("a directory of more than " + std::to_string(kMostTiffFields) + " fields");
+    fail_tiff("a directory of more than " + std::to_string(kMostTiffFields) + " fields");
   first_ = offset + count_bytes;
-  if (file.size() - first_ < count_ * field_bytes) fail("a directory lies outside the file");
+  if (file.size() - first_ < count_ * field_bytes) fail_tiff("a directory lies outside the file");
 }
 
 std::optional<TiffValues> TiffDirectory::find(TiffTag tag, bool lenient) const {
@@ -97,17 +97,17 @@ std::optional<TiffValues> TiffDirectory::find(TiffTag tag, bool lenient) const {
     if (number(at, 2) != static_cast<std::uint64_t>(tag)) continue;
     const std::string name = "field " + std::to_string(static_cast<int>(tag));
     if (found && lenient) continue;
-    if (found) fail(name + " is there twice");
+    if (found) fail_tiff(name + " is there twice");
     const std::size_t each = value_bytes(number(at + 2, 2));
-    if (each == 0) fail(name + " has values of a type that it cannot have");
+    if (each == 0) fail_tiff(name + " has values of a type that it cannot have");
     const std::uint64_t count = number(at + 4, count_bytes);
-    if (count == 0) fail(name + " has no value");
-    if (count > file_.size() / each) fail("the values of " + name + " lie outside the file");
+    if (count == 0) fail_tiff(name + " has no value");
+    if (count > file_.size() / each) fail_tiff("the values of " + name + " lie outside the file");
     const std::uint64_t bytes = count * each;
     const std::uint64_t inside = at + 4 + count_bytes;
     const std::uint64_t start = bytes <= count_bytes ? inside : number(inside, count_bytes);
     if (start > file_.size() || file_.size() - start < bytes)
-      fail("the values of " + name + " lie outside the file");
+      fail_tiff("the values of " + name + " lie outside the file");
     found = TiffValues(file_.subspan(start, bytes), each, big_endian_);
   }
   return found;
@@ -140,7 +140,7 @@ std::vector<std::uint16_t> TiffDirectory::tags() const {
 std::uint64_t TiffDirectory::next() const {
   const std::uint64_t at = first_ + count_ * (big_ ? 20 : 12);
   const std::size_t bytes = big_ ? 8 : 4;
-  if (file_.size() - at < bytes) fail("the file is truncated");
+  if (file_.size() - at < bytes) fail_tiff("the file is truncated");
   return number(at, bytes);
 }
 
@@ -148,13 +148,13 @@ std::optional<std::uint64_t> tiff_directory_offset(Bytes file, std::int64_t page
   const bool big_endian = is_big_endian_tiff(file);
   const bool big = file.size() > 3 && (file[2] == std::byte{43} || file[3] == std::byte{43});
   const std::size_t at = big ? 8 : 4;
-  if (file.size() < 2 * at) fail("the file is truncated");
+  if (file.size() < 2 * at) fail_tiff("the file is truncated");
   std::uint64_t offset = tiff_number(file.subspan(at, at), big_endian);
   std::unordered_set<std::uint64_t> seen;
   for (std::int64_t i = 0; offset != 0; ++i) {
     if (i == page) return offset;
-    if (i == kMostTiffPages) fail("more than " + std::to_string(kMostTiffPages) + " pages");
-    if (!seen.insert(offset).second) fail("its directories go round in a circle");
+    if (i == kMostTiffPages) fail_tiff("more than " + std::to_string(kMostTiffPages) + " pages");
+    if (!seen.insert(offset).second) fail_tiff("its directories go round in a circle");
     offset = TiffDirectory(file, offset).next();
   }
   return std::nullopt;

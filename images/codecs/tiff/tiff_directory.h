@@ -6,11 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "images/codecs/codec_parts.h"
 
 namespace imgpipe {
+
+// Throws Error(input): "TIFF: " and the reason.
+[[noreturn]] void fail_tiff(const std::string& reason);
 
 // Numbers of the fields that are looked at or written.
 enum class TiffTag : std::uint16_t {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kZstdLevel = 3;  // the library's own choice
 // Of a context at that level: zstd 1.5.4 has 1.2 MB.
-constexpr std::int64_t kZstdBytes = std::int64_t{3} << 19;
+constexpr std::int64_t kZstdWriterBytes = std::int64_t{3} << 19;
 
 // Each sample less that of the pixel before it.
 template <class T>
@@ -51,7 +51,7 @@ TiffPacker::TiffPacker(TiffPacker&&) noexcept = default;
 TiffPacker& TiffPacker::operator=(TiffPacker&&) noexcept = default;
 
 std::int64_t TiffPacker::library_bytes(TiffPacking packing) {
-  return packing == TiffPacking::zstd ? kZstdBytes : packing == TiffPacking::lzw ? kLzwWriterBytes : 0;
+  return packing == TiffPacking::zstd ? kZstdWriterBytes : packing == TiffPacking::lzw ? kLzwWriterBytes : 0;
 }
 
 std::int64_t TiffPacker::most_bytes(TiffPacking packing, int level, std::int64_t rows,

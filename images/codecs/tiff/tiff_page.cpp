@@ -5,18 +5,15 @@
 #include <span>
 #include <string>
 
+#include "images/codecs/tiff/tiff_directory.h"
 #include "images/codecs/tiff/tiff_pages.h"
 #include "images/error.h"
 
 namespace imgpipe {
 namespace {
 
-[[noreturn]] void fail(const std::string& reason) {
-  throw Error(ErrorKind::input, "TIFF: " + reason);
-}
-
 void require(bool condition, const char* reason) {
-  if (!condition) fail(reason);
+  if (!condition) fail_tiff(reason);
 }
 
 // The fields of a directory by what they say.
@@ -56,18 +53,18 @@ void read_samples(const Fields& fields, TiffPage& page) {
     case 1:
       break;
     case 2:
-      fail("signed samples are not supported");
+      fail_tiff("signed samples are not supported");
     case 3:
-      fail("floating-point samples are not supported");
+      fail_tiff("floating-point samples are not supported");
     case 5:
     case 6:
-      fail("complex samples are not supported");
+      fail_tiff("complex samples are not supported");
     default:
-      fail("samples of unknown format");
+      fail_tiff("samples of unknown format");
   }
   const std::uint64_t bits =
       fields.of_all_samples(TiffTag::bits, 1, "samples of different numbers of bits are not supported");
-  if (bits < 1 || bits > 16) fail("samples of " + std::to_string(bits) + " bits are not supported");
+  if (bits < 1 || bits > 16) fail_tiff("samples of " + std::to_string(bits) + " bits are not supported");
   page.bits = static_cast<int>(bits);
 }
 
@@ -81,20 +78,20 @@ TiffColor color_of(std::uint64_t photometric) {
     case 6:
       return static_cast<TiffColor>(photometric);
     case 4:
-      fail("transparency masks are not supported");
+      fail_tiff("transparency masks are not supported");
     case 8:
     case 9:
     case 10:
-      fail("Lab colour is not supported");
+      fail_tiff("Lab colour is not supported");
     case 32803:
-      fail("colour filter arrays (raw photographs) are not supported");
+      fail_tiff("colour filter arrays (raw photographs) are not supported");
     case 32844:
     case 32845:
-      fail("LogL and LogLuv are not supported");
+      fail_tiff("LogL and LogLuv are not supported");
     case 34892:
-      fail("linear raw photographs are not supported");
+      fail_tiff("linear raw photographs are not supported");
     default:
-      fail("unknown photometric interpretation " + std::to_string(photometric));
+      fail_tiff("unknown photometric interpretation " + std::to_string(photometric));
   }
 }
 
@@ -110,7 +107,7 @@ void choose_bands(std::span<const int> bands, TiffPage& page) {
   page.alpha = TiffAlpha::none;
   for (std::size_t i = 0; i < bands.size(); ++i) {
     if (bands[i] < 1 || bands[i] > page.samples)
-      fail("--bands: band " + std::to_string(bands[i]) + " does not exist; the image has " +
+      fail_tiff("--bands: band " + std::to_string(bands[i]) + " does not exist; the image has " +
            std::to_string(page.samples));
     page.source.at(i) = static_cast<std::uint8_t>(bands[i] - 1);
   }
@@ -182,21 +179,21 @@ TiffCompression compression_of(std::uint64_t value) {
     case 50000:
       return static_cast<TiffCompression>(value);
     case 6:
-      fail("JPEG compression of the old style is not supported");
+      fail_tiff("JPEG compression of the old style is not supported");
     case 34712:
     case 33003:
     case 33005:
-      fail("JPEG 2000 compression is not supported");
+      fail_tiff("JPEG 2000 compression is not supported");
     case 34925:
-      fail("LZMA compression is not supported");
+      fail_tiff("LZMA compression is not supported");
     case 34887:
-      fail("LERC compression is not supported");
+      fail_tiff("LERC compression is not supported");
     case 50001:
-      fail("WebP compression is not supported");
+      fail_tiff("WebP compression is not supported");
     case 34661:
-      fail("JBIG compression is not supported");
+      fail_tiff("JBIG compression is not supported");
     default:
-      fail("compression " + std::to_string(value) + " is not supported");
+      fail_tiff("compression " + std::to_string(value) + " is not supported");
   }
 }
 
@@ -211,7 +208,7 @@ void read_compression(const Fields& fields, TiffPage& page) {
   require(order == 1 || order == 2, "unknown order of bits");
   page.reversed_bits = order == 2;
   const std::uint64_t predictor = fields.number(TiffTag::predictor, 1);
-  if (predictor == 3) fail("the predictor of floating-point samples is not supported");
+  if (predictor == 3) fail_tiff("the predictor of floating-point samples is not supported");
   require(predictor == 1 || predictor == 2, "unknown predictor");
   const bool may_predict =
       page.compression == TiffCompression::lzw || page.compression == TiffCompression::deflate ||

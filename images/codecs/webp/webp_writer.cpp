@@ -18,7 +18,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kRiffBytes = 12, kCanvasBytes = 18;
+constexpr std::size_t kRiffBytes = 12, kCanvasChunkBytes = 18;
 
 // Takes the file as libwebp gives it, without the RIFF header and VP8X.
 class Chunks {
@@ -42,7 +42,7 @@ class Chunks {
     append_chunk(back, "XMP ", metadata.xmp);
     if (!front.empty() || !back.empty()) {
       if (!extended()) insert_bytes(head_, kRiffBytes, canvas(shape));
-      insert_bytes(head_, kRiffBytes + kCanvasBytes, front);
+      insert_bytes(head_, kRiffBytes + kCanvasChunkBytes, front);
       const std::uint32_t flags = (metadata.icc.empty() ? 0 : kProfileFlag) |
                                   (metadata.exif.empty() ? 0 : kExifFlag) |
                                   (metadata.xmp.empty() ? 0 : kXmpFlag);
@@ -98,7 +98,7 @@ class Chunks {
     return chunk;
   }
 
-  static constexpr std::size_t kHeadBytes = kRiffBytes + kCanvasBytes;  // what is looked at, and may be more
+  static constexpr std::size_t kHeadBytes = kRiffBytes + kCanvasChunkBytes;  // what is looked at, and may be more
 
   std::vector<std::byte> head_;
   EncodedFile file_;
