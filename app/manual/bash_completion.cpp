@@ -6,7 +6,7 @@ namespace imgpipe {
 namespace {
 
 // What is typed and where: no function of bash-completion is used.
-constexpr std::string_view kHead = R"bash(# Completes imgpipe in bash. Made by: imgpipe docs bash
+constexpr std::string_view kBashHead = R"bash(# Completes imgpipe in bash. Made by: imgpipe docs bash
 
 # Adds to COMPREPLY the words, of those in $1, that begin as $value does behind $head. Readline puts them in
 # place of what stands behind the last : or = alone, where these break words.
@@ -24,7 +24,7 @@ _imgpipe_reply() {
 
 )bash";
 
-constexpr std::string_view kTail = R"bash(
+constexpr std::string_view kBashTail = R"bash(
 _imgpipe() {
   local IFS=$' \t\n'
   local line="${COMP_LINE:0:COMP_POINT}" typed value head="" command="" option="" kind="" choices="" words
@@ -119,7 +119,7 @@ std::string flags_function() {
 }
 
 // Sets choices by the words behind imgpipe; false where these are no command with topics.
-std::string topics_function() {
+std::string bash_topics_function() {
   std::string text = "_imgpipe_topics() {\n  case \"$1\" in\n";
   for (const CommandRow& command : command_table()) {
     for (const TopicWords& topics : topics_of(command))
@@ -129,11 +129,11 @@ std::string topics_function() {
   return text + "    *) return 1 ;;\n  esac\n}\n\n";
 }
 
-std::string case_line(const std::string& pattern, const std::string& words, bool added) {
+std::string bash_case_line(const std::string& pattern, const std::string& words, bool added) {
   return "      " + pattern + ") words" + (added ? "+=\" " : "=\"") + words + "\" ;;\n";
 }
 
-std::string stages_function() {
+std::string bash_stages_function() {
   const StageLines lines = stage_lines(case_line);
   return "_imgpipe_stages() {\n"
          "  local step=\"${value##*,}\" stage part words=\"\"\n"
@@ -167,8 +167,8 @@ std::string stages_function() {
 }  // namespace
 
 std::string bash_completion() {
-  return std::string(kHead) + "_imgpipe_commands=\"" + words_of(command_names()) + "\"\n\n" +
-         option_function() + flags_function() + topics_function() + stages_function() + std::string(kTail);
+  return std::string(kBashHead) + "_imgpipe_commands=\"" + words_of(command_names()) + "\"\n\n" +
+         option_function() + flags_function() + bash_topics_function() + bash_stages_function() + std::string(kBashTail);
 }
 
 }  // namespace imgpipe

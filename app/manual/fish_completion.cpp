@@ -5,7 +5,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::string_view kHead = R"fish(function __imgpipe_command
+constexpr std::string_view kFishHead = R"fish(function __imgpipe_command
     set -l words (commandline -opc)
     if set -q words[2]; and contains -- $words[2] $__imgpipe_commands
         echo $words[2]
@@ -30,7 +30,7 @@ end
 
 )fish";
 
-std::string taken(const OptionRow& row) {
+std::string fish_taken(const OptionRow& row) {
   switch (taken_by(row)) {
     case Taken::nothing:
       return "";
@@ -57,7 +57,7 @@ std::string options() {
       text += begin;
       for (const std::string& flag : spelled_flags(row))
         text += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
-      text += taken(row) + " -d '" + short_help(row) + "'\n";
+      text += fish_taken(row) + " -d '" + short_help(row) + "'\n";
     }
     if (command.topics != nullptr) text += begin + " -f\n";
     for (const TopicWords& topics : topics_of(command))
@@ -77,12 +77,12 @@ std::string commands() {
   return text;
 }
 
-std::string case_line(const std::string& pattern, const std::string& words, bool added) {
+std::string fish_case_line(const std::string& pattern, const std::string& words, bool added) {
   return "                case " + pattern + "\n                    set " + (added ? "-a " : "") +
          "offered " + words + "\n";
 }
 
-std::string stages_function() {
+std::string fish_stages_function() {
   const StageLines lines = stage_lines(case_line);
   return "function __imgpipe_stages\n"
          "    set -l value (commandline -ct | string replace -r '^--[^=]*=' '')\n"
@@ -124,7 +124,7 @@ std::string stages_function() {
 
 std::string fish_completion() {
   return "# Completes imgpipe in fish. Made by: imgpipe docs fish\n\nset -g __imgpipe_commands " +
-         words_of(command_names()) + "\n\n" + std::string(kHead) + stages_function() + commands() + options();
+         words_of(command_names()) + "\n\n" + std::string(kFishHead) + fish_stages_function() + commands() + options();
 }
 
 }  // namespace imgpipe

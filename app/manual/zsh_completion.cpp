@@ -5,12 +5,12 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::string_view kHead = R"zsh(#compdef imgpipe
+constexpr std::string_view kZshHead = R"zsh(#compdef imgpipe
 # Completes imgpipe in zsh. Made by: imgpipe docs zsh
 
 )zsh";
 
-constexpr std::string_view kTail = R"zsh(
+constexpr std::string_view kZshTail = R"zsh(
 _imgpipe() {
   local curcontext="$curcontext" command=""
   if (( CURRENT > 2 )) && [[ -n ${_imgpipe_commands[(re)$words[2]]} ]]; then
@@ -35,7 +35,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string taken(const OptionRow& row) {
+std::string zsh_taken(const OptionRow& row) {
   switch (taken_by(row)) {
     case Taken::nothing:
       return "";
@@ -56,7 +56,7 @@ std::string taken(const OptionRow& row) {
 // "'*--jobs=[Images at a time]:N: '", of a letter "'*-j+[...]...'".
 std::string specification(const OptionRow& row, const std::string& flag) {
   const std::string mark = row.value == nullptr ? "" : flag.starts_with("--") ? "=" : "+";
-  return " \\\n        '*" + flag + mark + "[" + short_help(row) + "]" + taken(row) + "'";
+  return " \\\n        '*" + flag + mark + "[" + short_help(row) + "]" + zsh_taken(row) + "'";
 }
 
 std::string arguments_function() {
@@ -78,7 +78,7 @@ std::string arguments_function() {
 }
 
 // By the words before the one that is completed.
-std::string topics_function() {
+std::string zsh_topics_function() {
   std::string text = "_imgpipe_topics() {\n  case \"${words[1,CURRENT-1]}\" in\n";
   for (const CommandRow& command : command_table()) {
     for (const TopicWords& topics : topics_of(command))
@@ -87,11 +87,11 @@ std::string topics_function() {
   return text + "  esac\n}\n\n";
 }
 
-std::string case_line(const std::string& pattern, const std::string& words, bool added) {
+std::string zsh_case_line(const std::string& pattern, const std::string& words, bool added) {
   return "      (" + pattern + ") offered" + (added ? "+=(" : "=(") + words + ") ;;\n";
 }
 
-std::string stages_function() {
+std::string zsh_stages_function() {
   const StageLines lines = stage_lines(case_line);
   return "_imgpipe_stages() {\n"
          "  local step stage name\n"
@@ -127,8 +127,8 @@ std::string stages_function() {
 }  // namespace
 
 std::string zsh_completion() {
-  return std::string(kHead) + "typeset -ga _imgpipe_commands=(" + words_of(command_names()) + ")\n\n" +
-         arguments_function() + topics_function() + stages_function() + std::string(kTail);
+  return std::string(kZshHead) + "typeset -ga _imgpipe_commands=(" + words_of(command_names()) + ")\n\n" +
+         arguments_function() + zsh_topics_function() + zsh_stages_function() + std::string(kZshTail);
 }
 
 }  // namespace imgpipe

@@ -13,8 +13,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
-
 // Time in which the device was busy with each pass: all of them together, and the median of those reported.
 struct PassTimes {
   double all_ms = 0;

@@ -18,6 +18,8 @@
 
 namespace imgpipe {
 
+inline constexpr double kNsPerMs = 1e6;
+
 struct ReportRow {
   std::string name;
   SpanKind kind = SpanKind::host;

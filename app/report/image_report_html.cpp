@@ -21,8 +21,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
-
 // ---- what ran -----------------------------------------------------------------------------------------
 
 void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts, const ReportPage& more) {

@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "images/codecs/jpeg/jpeg_arithmetic.h"
+#include "images/codecs/jpeg/jpeg_segments.h"
 
 namespace imgpipe {
 namespace {
 
 constexpr unsigned kMarkerPrefix = 0xFF;
-constexpr unsigned kFirstRestart = 0xD0;
-constexpr unsigned kEndOfImage = 0xD9;
 constexpr int kRestarts = 8;  // they are counted modulo this
 
 // ---- bits and codes (T.81, F.2.2) -------------------------------------------------------------------
