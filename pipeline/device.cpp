@@ -85,6 +85,21 @@ std::string why_too_old(const CudaDevice& device) {
          std::to_string(kLeastCapability / 10) + "." + std::to_string(kLeastCapability % 10);
 }
 
+CudaDevice find_cuda_device(int index) {
+  const CudaDevices found = list_cuda_devices();
+  if (found.devices.empty()) throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
+  for (const CudaDevice& device : found.devices) {
+    if (device.index != index && index != kAnyCudaDevice) continue;
+    if (can_run_on(device)) return device;
+    if (index != kAnyCudaDevice) throw Error(ErrorKind::device, why_too_old(device));
+    warn_of_devices(why_too_old(device) + "; it is skipped");
+  }
+  if (index == kAnyCudaDevice)
+    throw Error(ErrorKind::device, "cuda cannot be used: every CUDA device is too old");
+  throw Error(ErrorKind::device, "there is no CUDA device " + std::to_string(index) + ", only 0.." +
+                                     std::to_string(found.devices.size() - 1));
+}
+
 void warn_of_devices(const std::string& warning) {
   DeviceWarnings& warnings = device_warnings();
   const std::lock_guard lock(warnings.mutex);

@@ -34,7 +34,7 @@ struct CudaDevices {
   std::string unusable_reason;  // why there are none; empty otherwise
 };
 
-// For make_cuda_engine(): the first device that is not too old.
+// For find_cuda_device() and make_cuda_engine(): the first device that is not too old.
 inline constexpr int kAnyCudaDevice = -1;
 
 // True when the release build has code for a device of its compute capability.
@@ -54,6 +54,9 @@ void warn_of_devices(const std::string& warning);
 [[nodiscard]] std::string cuda_version();
 // Lists the devices; makes no context on them.
 [[nodiscard]] CudaDevices list_cuda_devices();
+// The device of that number, or with kAnyCudaDevice the first that is not too old; a warning names those that
+// are skipped. Throws Error(device).
+[[nodiscard]] CudaDevice find_cuda_device(int index);
 
 // `automatic`: whoever runs the work decides by its cost.
 enum class DeviceKind { reference, cpu, cuda, automatic };
@@ -65,8 +68,10 @@ struct DeviceChoice {
   std::string why;  // one clause for the user: what was taken and why; empty where that is what was asked for
 
   std::int64_t memory_bytes = 0;  // that one image may take of a CUDA device; 0: what is free
-  // The device of one image by its number. Which one "cuda" is, its engine finds out.
-  [[nodiscard]] int cuda_index() const { return cuda_devices.empty() ? 0 : cuda_devices.front(); }
+  // The device of one image: its number, or kAnyCudaDevice for "cuda".
+  [[nodiscard]] int cuda_index() const {
+    return cuda_devices.empty() ? kAnyCudaDevice : cuda_devices.front();
+  }
 };
 
 // Reads `auto`, `cpu`, `reference`, `cuda` (every one that is visible), `cuda:N` or `cuda:N,M`. Throws

@@ -29,8 +29,7 @@ DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model, co
 
 std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {
   if (choice.kind == DeviceKind::cuda)
-    return make_cuda_engine(choice.cuda_devices.empty() ? kAnyCudaDevice : choice.cuda_index(), threads,
-                            choice.memory_bytes);
+    return make_cuda_engine(choice.cuda_index(), threads, choice.memory_bytes);
   if (choice.kind == DeviceKind::cpu) return make_cpu_engine(threads);
   return make_reference_engine(threads);
 }

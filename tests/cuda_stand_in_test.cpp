@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include "app/bench/bench.h"
 #include "images/error.h"
 #include "kernels/cluster_support.cuh"
 #include "pipeline/cuda/cuda_api.h"
@@ -266,6 +267,20 @@ TEST_F(CudaStandIn, DevicesThatAreTooOldAreSkippedOrRefused) {
   EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: every CUDA device is too old");
   runtime.capabilities = {};
   EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: there is no CUDA device");
+}
+
+TEST_F(CudaStandIn, TheLabTakesTheFirstDeviceThatIsNotTooOld) {
+  runtime.capabilities = {{6, 2}, {9, 0}};
+  BenchOptions options;
+  options.device = "cuda";
+  OwnKernels own(options);
+  EXPECT_THROW(Bench(options, own), Error) << "the stand-in makes no streams";
+  EXPECT_EQ(runtime.devices_set, std::vector<int>{1});
+  EXPECT_EQ(take_device_warnings().size(), 1U) << "of the device that is skipped";
+  runtime.devices_set.clear();
+  options.device = "cuda:0";
+  EXPECT_THROW(Bench(options, own), Error);
+  EXPECT_TRUE(runtime.devices_set.empty());
 }
 
 TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {

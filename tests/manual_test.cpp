@@ -270,6 +270,8 @@ TEST_F(Manual, CompletionsKnowEveryStageAndCommand) {
       EXPECT_NE(script.find(command.name), std::string::npos) << command.name;
   }
   for (const Stage* stage : selectable_stages()) {
+    const std::string described = std::string(stage->name) + "\\t'" + first_clause(stage->summary) + "'";
+    EXPECT_NE(fish.find(described), std::string::npos) << described;
     for (const Parameter& row : stage->parameters) {
       for (const std::string_view word : row.words) {
         for (const std::string& script : {bash_script, zsh, fish})

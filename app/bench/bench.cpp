@@ -20,6 +20,7 @@
 #include "images/error.h"
 #include "images/files/output_file.h"
 #include "images/text.h"
+#include "pipeline/device.h"
 #include "pipeline/lab/lab_transfer.h"
 
 namespace imgpipe {
@@ -280,6 +281,7 @@ int run_bench(const BenchOptions& given) {
   const SignalsNoted signals(is_told ? kStoppingNote : "");
   options.lab.stop = [&signals] { return signals.received() != 0; };
   Bench bench(options, own);
+  for (const std::string& warning : take_device_warnings()) log_warning(warning);
   const std::vector<std::string> devices = bench.device_lines();
   const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;
   const bool markdown = options.format == TableFormat::markdown;

@@ -12,6 +12,7 @@
 #include "images/memory/available_memory.h"
 #include "images/text.h"
 #include "kernels/stage.h"
+#include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/lab/lab_transfer.h"
 
@@ -95,8 +96,10 @@ Bench::Bench(const BenchOptions& options, OwnKernels& own)
   const DeviceChoice choice = choose_device(options.device);
   if (choice.kind != DeviceKind::cuda) cpu_ = make_cpu_lab(threads_);
   if (choice.kind == DeviceKind::reference) slowest_ = RungKind::reference;
-  cuda_index_ = choice.cuda_index();
-  if (choice.kind == DeviceKind::cuda) cuda_ = make_cuda_lab(cuda_index_);
+  if (choice.kind == DeviceKind::cuda) {
+    cuda_index_ = find_cuda_device(choice.cuda_index()).index;
+    cuda_ = make_cuda_lab(cuda_index_);
+  }
   if (choice.kind == DeviceKind::automatic) find_cuda();
   if (own.empty()) return;
   if (cuda_ == nullptr)

@@ -24,7 +24,7 @@ constexpr std::int64_t kMostSourceBytes = std::int64_t{4} << 20;
 int capability_of(const std::string& name) {
   const DeviceChoice choice = choose_device(name);
   const CudaDevices found = list_cuda_devices();
-  if (choice.kind == DeviceKind::automatic) {
+  if (choice.cuda_index() == kAnyCudaDevice) {
     const std::optional<CudaDevice> device = usable_device(found);
     return device ? 10 * device->major + device->minor : 0;
   }

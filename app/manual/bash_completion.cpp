@@ -134,7 +134,7 @@ std::string bash_case_line(const std::string& pattern, const std::string& words,
 }
 
 std::string bash_stages_function() {
-  const StageLines lines = stage_lines(case_line);
+  const StageLines lines = stage_lines(bash_case_line);
   return "_imgpipe_stages() {\n"
          "  local step=\"${value##*,}\" stage part words=\"\"\n"
          "  head=\"${value%\"$step\"}\"\n"

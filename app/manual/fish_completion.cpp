@@ -1,6 +1,8 @@
 #include "app/manual/completion_rows.h"
 #include "app/manual/completions.h"
+#include "app/manual/stage_help.h"
 #include "app/options/command_table.h"
+#include "kernels/stage.h"
 
 namespace imgpipe {
 namespace {
@@ -82,8 +84,17 @@ std::string fish_case_line(const std::string& pattern, const std::string& words,
          "offered " + words + "\n";
 }
 
+// The names of the stages, each with its summary after a tab.
+std::string described_stages() {
+  std::string text;
+  for (const StageWords& words : stage_words())
+    text += (text.empty() ? "" : " ") + words.stage + "\\t'" +
+            first_clause(find_stage(words.stage)->summary) + "'";
+  return text;
+}
+
 std::string fish_stages_function() {
-  const StageLines lines = stage_lines(case_line);
+  const StageLines lines = stage_lines(fish_case_line);
   return "function __imgpipe_stages\n"
          "    set -l value (commandline -ct | string replace -r '^--[^=]*=' '')\n"
          "    set -l step (string replace -r '^.*,' '' -- \"$value\")\n"
@@ -91,7 +102,7 @@ std::string fish_stages_function() {
          "    set -l offered\n"
          "    if not string match -q '*:*' -- \"$step\"\n"
          "        set offered " +
-         lines.names +
+         described_stages() +
          "\n"
          "    else\n"
          "        set -l stage (string replace -r ':.*' '' -- \"$step\")\n"

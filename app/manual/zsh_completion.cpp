@@ -92,7 +92,7 @@ std::string zsh_case_line(const std::string& pattern, const std::string& words, 
 }
 
 std::string zsh_stages_function() {
-  const StageLines lines = stage_lines(case_line);
+  const StageLines lines = stage_lines(zsh_case_line);
   return "_imgpipe_stages() {\n"
          "  local step stage name\n"
          "  local -a offered\n"

@@ -9,6 +9,11 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
 # The JSON Schemas of what the program writes (docs/json.md).
 install(DIRECTORY docs/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/imgpipe/schemas COMPONENT program
         FILES_MATCHING PATTERN *.json)
+# Links of docs/json.md lead there.
+file(RELATIVE_PATH imgpipe_schemas ${CMAKE_INSTALL_FULL_DOCDIR}/docs ${CMAKE_INSTALL_FULL_DATADIR}/imgpipe/schemas)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
+file(CREATE_LINK ${imgpipe_schemas} ${PROJECT_BINARY_DIR}/generated/schemas SYMBOLIC)
+install(FILES ${PROJECT_BINARY_DIR}/generated/schemas DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT program)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program USE_SOURCE_PERMISSIONS)
 
 # ---- the library ------------------------------------------------------------------------------------

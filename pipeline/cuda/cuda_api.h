@@ -34,10 +34,6 @@ void fail_cuda_call(std::int64_t countdown, cudaError_t status);
     ::imgpipe::check(imgpipe_status, #call);                                  \
   } while (false)
 
-// The device of that number, or with kAnyCudaDevice the first that is not too old; a warning names those that
-// are skipped. Throws Error(device).
-[[nodiscard]] CudaDevice find_cuda_device(int index);
-
 // Makes the device current again, in the end, that was the calling thread's in the beginning.
 class DeviceRestorer {
  public:

@@ -14,7 +14,8 @@ fail() { echo "package: $*" >&2; exit 1; }
 
 command -v dpkg-shlibdeps >/dev/null || skip "dpkg-shlibdeps is not installed (dpkg-dev)"
 rm -rf "$build/packages"
-cpack --config "$build/CPackConfig.cmake" >"$build/cpack.log" || { cat "$build/cpack.log"; fail "cpack failed"; }
+(umask 077 && cpack --config "$build/CPackConfig.cmake" >"$build/cpack.log") ||
+  { cat "$build/cpack.log"; fail "cpack failed"; }
 package=$(ls "$build"/packages/imgpipe_*.deb)
 depends=$(dpkg-deb -f "$package" Depends)
 echo "package: $(basename "$package") depends on $depends"
@@ -23,6 +24,11 @@ grep -q 'libjpeg' <<<"$depends" || fail "dpkg-shlibdeps found no libjpeg"
 contents=$(dpkg-deb -c "$package")
 for file in bin/imgpipe share/doc/imgpipe/{copyright,README.md,LICENSE,changelog.Debian.gz,docs/options.md}; do
   grep -q " \./usr/$file\$" <<<"$contents" || fail "usr/$file is not in it"
+done
+# Permissions do not depend on the umask of the checkout or of cpack.
+for file in "$build"/packages/*.deb; do
+  odd=$(dpkg-deb -c "$file" | grep -vE '^(-rw-r--r--|-rwxr-xr-x|drwxr-xr-x|lrwxrwxrwx) ' || true)
+  [ -z "$odd" ] || fail "permissions in $(basename "$file"): $odd"
 done
 contents=$(tar -tf "$build"/packages/imgpipe-*.tar.gz)
 for file in bin/imgpipe lib/libimgpipe_pipeline.a include/imgpipe/pipeline/runner.h share/doc/imgpipe/README.md; do
@@ -37,7 +43,13 @@ for kind in deb tar.gz; do
   done
   found=$(grep -rlaF -e "$source/" -e "$build/" "$unpacked" || true)
   found+=$(grep -rlaE -e '/\.\./\.\./(app|images|kernels|pipeline)\b' "$unpacked" || true)
+  dead=$(cd "$unpacked" && find . -name '*.md' | while read -r page; do
+    grep -oE '\]\([^):#]+[#)]' "$page" | sed 's/^](//; s/[#)]$//' | while read -r target; do
+      [ -e "$(dirname "$page")/$target" ] || echo "$page: $target"
+    done || true
+  done)
   rm -rf --one-file-system "$unpacked"
+  [ -z "$dead" ] || fail "links lead nowhere: $dead"
   [ -z "$found" ] || fail "these name the folder of the build: $(tr '\n' ' ' <<<"$found")"
 done
 if command -v lintian >/dev/null; then

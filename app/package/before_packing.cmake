@@ -1,0 +1,13 @@
+# Before a package is packed.
+cmake_policy(VERSION 3.25)
+# Permissions do not depend on the umask of the checkout or of cpack.
+execute_process(COMMAND chmod -R u=rwX,go=rX ${CPACK_TEMPORARY_INSTALL_DIRECTORY} COMMAND_ERROR_IS_FATAL ANY)
+# Of a .deb: man pages compressed, as Debian's policy has them (12.1).
+if(CPACK_GENERATOR STREQUAL "DEB")
+  find_program(GZIP gzip REQUIRED)
+  file(GLOB_RECURSE pages ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*.1)
+  list(FILTER pages INCLUDE REGEX "/man/man1/[^/]+\\.1$")
+  if(pages)
+    execute_process(COMMAND ${GZIP} -9nf ${pages} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+endif()
