@@ -98,7 +98,8 @@ std::string timeline_chart_svg(const TimelineChart& chart) {
   for (const Track& track : tracks_of(chart, length_ms / (kTimelineRight - kTimelineLeft) / 2)) {
     const double height = kLaneHeight * static_cast<double>(track.lanes.size());
     out += "<rect x=\"" + coordinate(kTimelineLeft) + "\" y=\"" + coordinate(y) + "\" width=\"" +
-           coordinate(kTimelineRight - kTimelineLeft) + "\" height=\"" + coordinate(height) + "\" class=\"lane\"/>\n";
+           coordinate(kTimelineRight - kTimelineLeft) + "\" height=\"" + coordinate(height) +
+           "\" class=\"lane\"/>\n";
     out += text_at(kTimelineLeft - 8, y + kLaneHeight / 2 + 4, "class=\"name\" text-anchor=\"end\"",
                    shortened(track.name, kMostSpanNameBytes));
     for (const std::vector<Bar>& lane : track.lanes) {

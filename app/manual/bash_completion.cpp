@@ -168,7 +168,8 @@ std::string bash_stages_function() {
 
 std::string bash_completion() {
   return std::string(kBashHead) + "_imgpipe_commands=\"" + words_of(command_names()) + "\"\n\n" +
-         option_function() + flags_function() + bash_topics_function() + bash_stages_function() + std::string(kBashTail);
+         option_function() + flags_function() + bash_topics_function() + bash_stages_function() +
+         std::string(kBashTail);
 }
 
 }  // namespace imgpipe

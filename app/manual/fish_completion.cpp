@@ -135,7 +135,8 @@ std::string fish_stages_function() {
 
 std::string fish_completion() {
   return "# Completes imgpipe in fish. Made by: imgpipe docs fish\n\nset -g __imgpipe_commands " +
-         words_of(command_names()) + "\n\n" + std::string(kFishHead) + fish_stages_function() + commands() + options();
+         words_of(command_names()) + "\n\n" + std::string(kFishHead) + fish_stages_function() + commands() +
+         options();
 }
 
 }  // namespace imgpipe

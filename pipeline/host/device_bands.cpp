@@ -256,8 +256,8 @@ class DeviceCutter {
   }
 
   [[nodiscard]] std::int64_t most_rows(std::size_t slots) const {
-    const std::int64_t bytes =
-        std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots), kLeastBandBytes, kMostDeviceBandBytes);
+    const std::int64_t bytes = std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots),
+                                          kLeastBandBytes, kMostDeviceBandBytes);
     const BandPlan one = BandPlan::of_rows(plan_, chain_, writer_, kMostSide);
     // An image that its size does not cut is cut so that there is something to overlap.
     const std::int64_t share = one.height() / (2 * static_cast<std::int64_t>(slots)) + 1;

@@ -16,7 +16,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-
 // What has no length behind it: a 0xFF that was data, restart markers; and codes that no picture has, which
 // may be damaged data and are the decoder's to judge.
 bool has_no_segment(unsigned marker) {

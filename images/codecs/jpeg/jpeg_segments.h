@@ -31,7 +31,8 @@ struct JpegFacts {
 };
 
 // Walks the segments up to the first scan, or to where the file ends or is damaged, in time that grows with
-// its length. Throws Error(input) for more than kMostSegments: libjpeg, which walks them too, takes more time for each.
+// its length. Throws Error(input) for more than kMostSegments: libjpeg, which walks them too, takes more time
+// for each.
 [[nodiscard]] JpegFacts read_jpeg_facts(std::span<const std::byte> file);
 
 // What is left without the bytes in front that no one misses: zeros, 0xFF and white space, with which cameras

@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "images/codecs/jpeg/scan_pieces.h"
 #include "images/codecs/jpeg/jpeg_segments.h"
+#include "images/codecs/jpeg/scan_pieces.h"
 
 namespace imgpipe {
 namespace {
-
 
 using Data = std::span<const std::byte>;
 

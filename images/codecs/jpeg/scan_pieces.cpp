@@ -1,9 +1,10 @@
 #include "images/codecs/jpeg/scan_pieces.h"
-#include "images/codecs/jpeg/jpeg_segments.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
+
+#include "images/codecs/jpeg/jpeg_segments.h"
 
 namespace imgpipe {
 namespace {

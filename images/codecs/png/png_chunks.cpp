@@ -15,7 +15,6 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-
 // iCCP: a name of up to 79 bytes, which writers leave at "ICC profile", a zero, the method 0, the profile.
 Bytes compressed_profile(Bytes data) {
   const auto zero = std::ranges::find(data, std::byte{0});

@@ -48,7 +48,7 @@ class SegmentWalk {
     }
     for (std::uint32_t marker = 0; (marker = next_marker(false)) != 0xD9;) {
       require_jpeg(marker == 0xDA || marker == 0xDC || is_common(marker),
-              "jpeg: stb_image does not know a marker in it");
+                   "jpeg: stb_image does not know a marker in it");
       segment(marker);
       if (marker == 0xDA) skip_entropy_coded_data();
     }
@@ -112,7 +112,7 @@ class SegmentWalk {
       require_jpeg(codes <= 256, "jpeg: a Huffman table has more than 256 codes");
       const std::uint32_t name = little_endian(bytes_, at, 1);
       require_jpeg(name >> 4 <= 1 && (name & 15) <= 3,
-              "jpeg: a Huffman table that is neither for DC nor for AC, 0 to 3");
+                   "jpeg: a Huffman table that is neither for DC nor for AC, 0 to 3");
       at += 1 + kLengths + codes;
     }
   }

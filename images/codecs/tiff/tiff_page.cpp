@@ -108,7 +108,7 @@ void choose_bands(std::span<const int> bands, TiffPage& page) {
   for (std::size_t i = 0; i < bands.size(); ++i) {
     if (bands[i] < 1 || bands[i] > page.samples)
       fail_tiff("--bands: band " + std::to_string(bands[i]) + " does not exist; the image has " +
-           std::to_string(page.samples));
+                std::to_string(page.samples));
     page.source.at(i) = static_cast<std::uint8_t>(bands[i] - 1);
   }
 }

@@ -98,7 +98,8 @@ class Chunks {
     return chunk;
   }
 
-  static constexpr std::size_t kHeadBytes = kRiffBytes + kCanvasChunkBytes;  // what is looked at, and may be more
+  static constexpr std::size_t kHeadBytes =
+      kRiffBytes + kCanvasChunkBytes;  // what is looked at, and may be more
 
   std::vector<std::byte> head_;
   EncodedFile file_;
