@@ -47,8 +47,10 @@ std::vector<OptionRow> encode_rows() {
        strings(writable_formats())},
       {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
       {"Output", "png-level", "N", "1",
-       "PNG compression, 0..9. Photographs: 1, the fastest and within 1 % of the smallest. Drawings and text: "
-       "2, often smaller than 1 in the same time; 6 and 9, smaller still and many times slower. 1 uses Huffman "
+       "PNG compression, 0..9. Photographs: 1, the fastest and within 1 % of the smallest. Drawings and "
+       "text: "
+       "2, often smaller than 1 in the same time; 6 and 9, smaller still and many times slower. 1 uses "
+       "Huffman "
        "codes, and matches only where they pay; 0, 2 and 3 use ISA-L, 4..9 zlib"},
       {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality",
        choice_names(kWebpCodings)},
