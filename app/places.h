@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include <sys/stat.h>
 
@@ -20,11 +21,13 @@ class Places {
   };
   // The identity of what is written to a path, links followed: a directory and a name in it. Hard links have
   // different identities, because a file is replaced and not written over. One system call where there is no
-  // file.
+  // file, none where its directory is missing.
   Place look_at(const std::string& path) {
     struct stat info {};
-    if (::lstat(path.c_str(), &info) != 0) return {std::nullopt, identity_of(path)};
-    if (!S_ISLNK(info.st_mode)) return {info, identity_of(path)};
+    std::optional<FileIdentity> place = identity_of(path);
+    const bool has_directory = !place || !std::filesystem::path(place->below).has_parent_path();
+    if (!has_directory || ::lstat(path.c_str(), &info) != 0) return {std::nullopt, std::move(place)};
+    if (!S_ISLNK(info.st_mode)) return {info, std::move(place)};
     const std::optional<std::filesystem::path> target = followed(path);
     const bool exists = ::stat(path.c_str(), &info) == 0;
     return {exists ? std::optional(info) : std::nullopt, target ? identity_of(*target) : std::nullopt};

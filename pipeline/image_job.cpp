@@ -236,7 +236,9 @@ void ImageJob::write() {
   const auto span = image_.timeline.span("write", SpanKind::host, left);
   naming(files_.output_name, [&] {
     begin_output();
-    if (stack_ == nullptr) settings_.before_write(files_.output, mark());
+    // Nothing is looked up again for a path that named nothing just now.
+    const bool is_new = stack_ == nullptr && !sink_ && !output().exists();
+    if (stack_ == nullptr && !is_new) settings_.before_write(files_.output, mark());
     output().append(std::span<const std::vector<std::byte>>(encoded_.parts));
     output_bytes_ += left;
     const auto begin = static_cast<std::uint64_t>(stack_ == nullptr ? 0 : stack_->next.at);

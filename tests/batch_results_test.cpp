@@ -76,6 +76,27 @@ TEST_F(BatchResults, APatternThatMatchedNothingIsAWarning) {
                  "more than 1000 alternatives");
 }
 
+// ---- system calls -------------------------------------------------------------------------------------
+
+// Each is a round trip to a server on network file systems.
+TEST_F(BatchResults, AMissingOutputIsLookedUpOnceToPlanAndOnceToWrite) {
+  if (run_bash("command -v strace >which", file("")) != 0) GTEST_SKIP() << "strace is not installed";
+  const auto lookups = [this] {
+    EXPECT_EQ(run_bash("rm -f t.*; export ASAN_OPTIONS=detect_leaks=0\n"
+                       "strace -ff -qq -e trace=%%stat -o t $I in out -q || exit 1; cat t.* >trace",
+                       file("")),
+              0);
+    std::istringstream trace(load_text(file("trace")));
+    int count = 0;
+    for (std::string line; std::getline(trace, line);)
+      count += line.find("out/a.png\"") != line.npos && line.find("ENOENT") != line.npos ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(lookups(), 1) << "OUTPUT is missing, and so is all in it";
+  fs::remove(out() + "/a.png");
+  EXPECT_EQ(lookups(), 2);
+}
+
 // ---- a line an image --------------------------------------------------------------------------------
 
 TEST_F(BatchResults, EveryLineHasEveryKey) {

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codecs/jpeg/baseline_reference.h"
 #include "images/image.h"
 #include "kernels/jpeg/reconstruction.h"
+#include "tests/support/baseline_reference.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/jpeg_scans.h"
 

@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codecs/jpeg/baseline_reference.h"
 #include "images/codecs/jpeg/jpeg_arithmetic.h"
 #include "kernels/jpeg/reconstruction_plan.h"
+#include "tests/support/baseline_reference.h"
 #include "tests/support/jpeg_scans.h"
 
 namespace imgpipe::test {

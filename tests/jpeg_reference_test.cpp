@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codecs/jpeg/baseline_reference.h"
+#include "tests/support/baseline_reference.h"
 #include "tests/support/images.h"
 #include "tests/support/jpeg_file.h"
 

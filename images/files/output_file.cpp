@@ -53,7 +53,10 @@ void check_link(const std::filesystem::path& link) {
 }
 
 Target target_of(const std::string& path) {
-  const std::optional<std::filesystem::path> behind_links = followed(path, check_link);
+  struct stat info {};
+  int error = ::lstat(path.c_str(), &info) == 0 ? 0 : errno;
+  const bool is_link = error == 0 && S_ISLNK(info.st_mode);
+  const std::optional<std::filesystem::path> behind_links = is_link ? followed(path, check_link) : path;
   if (!behind_links) throw Error(ErrorKind::output, "cannot follow the link");
   Target target{.path = *behind_links, .descriptor = own_descriptor(*behind_links), .mode = std::nullopt};
   if (target.descriptor) {
@@ -61,9 +64,9 @@ Target target_of(const std::string& path) {
     target.replaced = false;
     return target;
   }
-  struct stat info {};
-  const bool exists = ::stat(target.path.c_str(), &info) == 0;
-  if (!exists && errno != ENOENT) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+  if (is_link) error = ::stat(target.path.c_str(), &info) == 0 ? 0 : errno;
+  const bool exists = error == 0;
+  if (!exists && error != ENOENT) throw Error(ErrorKind::output, "cannot write: " + system_reason(error));
   if (exists && S_ISDIR(info.st_mode)) throw Error(ErrorKind::output, "is a directory");
   target.replaced = !exists || S_ISREG(info.st_mode);
   if (exists) target.mode = info.st_mode & 0777;
@@ -93,6 +96,10 @@ bool OutputFile::is_replaced() {
   if (state_->path == kStandardStream) return false;
   if (!state_->target) state_->target = target_of(state_->path);
   return state_->target->replaced;
+}
+
+bool OutputFile::exists() {
+  return !is_replaced() || state_->target->mode.has_value();
 }
 
 void OutputFile::open() {

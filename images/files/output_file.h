@@ -31,6 +31,8 @@ class OutputFile {
 
   // Whether nothing of it is seen before put_in_place(). False for what is written straight.
   [[nodiscard]] bool is_replaced();
+  // Whether the path named something when is_replaced(), exists() or append() was first called.
+  [[nodiscard]] bool exists();
   void append(std::span<const std::byte> bytes);
   // Several parts, one after the other; small ones together in one write(2).
   void append(std::span<const std::vector<std::byte>> parts);

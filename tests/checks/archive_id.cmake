@@ -12,8 +12,8 @@ foreach(command "init -q ${WORK}" "-C ${WORK} -c user.name=a -c user.email=a com
   execute_process(COMMAND git ${command} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 file(ARCHIVE_EXTRACT INPUT ${WORK}/archive.tar DESTINATION ${WORK}/archive)
-execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE
-                COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
 function(expect expected)
   execute_process(COMMAND ${CMAKE_COMMAND} -DSOURCE=${WORK}/archive -DBASE=9.8.7 -P ${SOURCE}/app/build_id.cmake

@@ -14,7 +14,8 @@ if(imgpipe_has_cuda)
   # gpu.sh runs it.
   add_executable(batch_bench peers/batch_bench.cpp)
   target_link_libraries(batch_bench PRIVATE imgpipe_pipeline imgpipe_new_delete Threads::Threads)
-  add_executable(reconstruction_bench EXCLUDE_FROM_ALL peers/reconstruction_bench.cpp)
+  add_executable(reconstruction_bench EXCLUDE_FROM_ALL peers/reconstruction_bench.cpp
+                 support/baseline_reference.cpp)
   target_link_libraries(reconstruction_bench PRIVATE imgpipe_pipeline imgpipe_new_delete)
   add_executable(device_entropy_bench EXCLUDE_FROM_ALL peers/device_entropy_bench.cpp)
   target_link_libraries(device_entropy_bench PRIVATE imgpipe_pipeline imgpipe_new_delete)

@@ -18,11 +18,11 @@
 
 #include <cuda_runtime.h>
 
-#include "images/codecs/jpeg/baseline_reference.h"
 #include "images/codecs/jpeg/library_jpeg.h"
 #include "images/error.h"
 #include "kernels/jpeg/reconstruction.h"
 #include "pipeline/cuda/cuda_api.h"
+#include "tests/support/baseline_reference.h"
 
 namespace {
 

@@ -10,13 +10,13 @@
 
 namespace imgpipe {
 
-// The first picture of a file.
+// The first image of a file.
 struct WebpPicture {
   std::int64_t x = 0, y = 0, width = 0, height = 0;  // on the canvas, which it lies within
   bool lossless = false;
   bool has_alpha = false;     // lossless: the hint in its header; lossy: there is an ALPH chunk
-  bool packed_alpha = false;  // of a lossy one: compressed as a lossless picture
-  Bytes codes;                // what is compressed so, picture or alpha, behind its header; empty: nothing
+  bool packed_alpha = false;  // of a lossy one: compressed as a lossless image
+  Bytes codes;                // the lossless codes, of image or alpha, after their header; empty: none
   Bytes data;  // from its ALPH or VP8 chunk on, as WebPDecode() takes it; cut where the file is
 };
 
@@ -25,8 +25,8 @@ struct WebpContents {
   WebpPicture picture;
   bool more_pictures = false;  // an animation's further frames
   Bytes exif, profile;         // empty: none
-  // What is wrong where the first picture has its header all the same: the file is cut, or a chunk behind
-  // the picture is.
+  // Damage that leaves the header of the first image readable: the file is cut short, or a chunk after the
+  // image is broken.
   std::vector<std::string> faults;
   std::string following;  // of bytes after the image; empty: none
 
@@ -34,8 +34,8 @@ struct WebpContents {
 };
 
 // Walks the chunks, and reads no byte beyond the file. Sizes are within what the format can say, 2^24 a
-// side and 2^32 - 1 pixels of an animation, 16,384 a side of a picture; none is 0. Throws Error(input)
-// where there is no picture to decode: a chunk out of place, sizes that contradict each other, a header
+// side and 2^32 - 1 pixels of an animation, 16,384 a side of an image; none is 0. Throws Error(input)
+// if there is no image to decode: a chunk out of place, sizes that contradict each other, a header
 // cut short.
 [[nodiscard]] WebpContents read_webp_contents(Bytes file);
 

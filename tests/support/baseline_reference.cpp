@@ -1,4 +1,4 @@
-#include "images/codecs/jpeg/baseline_reference.h"
+#include "tests/support/baseline_reference.h"
 
 #include <algorithm>
 #include <array>

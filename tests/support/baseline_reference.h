@@ -1,5 +1,5 @@
-// The decoder of one baseline scan written to be read, bit by bit and plane by plane. What decodes faster is
-// compared with it; the program itself never runs it.
+// A decoder of one baseline scan that is written for readers, bit by bit and plane by plane. Tests compare
+// the program's decoders with it.
 #pragma once
 
 #include <cstdint>
