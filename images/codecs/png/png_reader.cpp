@@ -245,9 +245,7 @@ class PngReader final : public WholeImageReader {
     header_.orientation = exif_orientation(facts.exif);
     header_.more_images = facts.images > 1;
     if (facts.profile) header_.profile = compressed_profile_name(*facts.profile);
-    if (facts.end == 0 || facts.end == file_.size()) return;
-    warnings_.push_back(
-        following_bytes(file_.size() - facts.end, format_by_content(file_.subspan(facts.end)).has_value()));
+    if (facts.end != 0) warn_of_following_bytes(file_, facts.end, warnings_);
   }
 
   bool try_read_rows(const HostView& rows) {

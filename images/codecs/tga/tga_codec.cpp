@@ -9,6 +9,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 18;
+constexpr std::size_t kFooterBytes = 26;
 
 }  // namespace
 
@@ -35,6 +36,20 @@ bool is_tga(Bytes beginning) {
 
 FileClaim tga_claim(Bytes beginning) {
   return {.width = little_endian(beginning, 12, 2), .height = little_endian(beginning, 14, 2)};
+}
+
+bool has_tga_footer(Bytes file) {
+  using namespace std::string_view_literals;
+  return file.size() >= kHeaderBytes + kFooterBytes &&
+         stands_at(file, file.size() - kFooterBytes + 8, "TRUEVISION-XFILE.\0"sv);
+}
+
+Bytes tga_extension(Bytes file) {
+  constexpr std::size_t kExtensionBytes = 495;
+  if (!has_tga_footer(file)) return {};
+  const std::size_t at = little_endian(file, file.size() - kFooterBytes, 4);
+  if (at < kHeaderBytes || little_endian(file, at, 2) < kExtensionBytes) return {};
+  return bytes_at(file, at, kExtensionBytes);
 }
 
 // The image ID behind the header (Truevision TGA 2.0, field 6).
