@@ -133,10 +133,14 @@ TEST(BytesAfterTheImage, OfBmp) {
 }
 
 TEST(BytesAfterTheImage, OfTga) {
-  expect_counted(encoded(Format::tga), "raw");
-  Bytes packed = encoded(Format::tga);
-  packed[0] = std::byte{0};
-  packed.resize(18);
+  expect_counted(encoded(Format::tga), "as imgpipe writes it");
+  Bytes raw = encoded(Format::tga);
+  raw.resize(18);
+  raw[0] = std::byte{0};
+  Bytes packed = raw;
+  raw[2] = std::byte{2};
+  raw.resize(18 + 16 * 12 * 3);
+  expect_counted(raw, "raw");
   packed[2] = std::byte{10};
   for (int row = 0; row < 12; ++row) packed = packed + bytes_of(std::string_view("\x8F\1\2\3", 4));
   expect_counted(packed, "packets");
@@ -146,7 +150,7 @@ TEST(BytesAfterTheImage, OfTga) {
   expect_counted(beyond + bytes_of(std::string_view("\x10", 1)) + Bytes(std::size_t{17} * 3), "17 pixels");
   // What a footer leads to belongs to the file.
   const Bytes footer = Bytes(8) + bytes_of(std::string_view("TRUEVISION-XFILE.\0", 18));
-  for (const Bytes& file : {encoded(Format::tga), packed}) {
+  for (const Bytes& file : {raw, packed}) {
     expect_warning(file + footer, {}, "footer");
     expect_warning(file + Bytes(700) + footer, {}, "areas");
     expect_warning(file + footer + bytes_of("x"), {"27 bytes follow the image"}, "after the footer");
