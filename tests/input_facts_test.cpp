@@ -160,11 +160,12 @@ TEST(BytesAfterTheImage, OfTga) {
 TEST(BytesAfterTheImage, OfPsd) {
   for (const int version : {1, 2}) {
     for (const int compression : {0, 1}) {
-      const Psd psd{.width = 3,
-                    .height = 2,
-                    .version = version,
-                    .compression = compression,
-                    .channels = {{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}, {1, 1, 1, 1, 1, 1}, {9, 9, 9, 9, 9, 9}}};
+      const Psd psd{
+          .width = 3,
+          .height = 2,
+          .version = version,
+          .compression = compression,
+          .channels = {{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}, {1, 1, 1, 1, 1, 1}, {9, 9, 9, 9, 9, 9}}};
       expect_counted(make_psd(psd), "PSD " + std::to_string(version) + std::to_string(compression));
     }
   }
@@ -175,19 +176,19 @@ TEST(BytesAfterTheImage, AreInEveryReport) {
   std::filesystem::create_directory(folder.path() / "in");
   const Format formats[] = {Format::jpeg, Format::png, Format::webp, Format::bmp, Format::tga, Format::ppm};
   for (const Format format : formats) {
-    const std::string name = "in/" + std::string(format_info(format).name);
+    const std::string name =
+        "in/" + format_info(format).name + "." + std::string(format_info(format).endings[0]);
     save(folder.path() / name, encoded(format) + bytes_of("garbage"));
     const std::string text = folder.file(name) + ": 7 bytes follow the image";
-    const RunResult one = run_imgpipe({folder.file(name), folder.file("o.png"), "--stages", "none", "--report",
-                                       folder.file("one.json"), "--overwrite"});
+    const RunResult one = run_imgpipe({folder.file(name), folder.file("o.png"), "--stages", "none",
+                                       "--report", folder.file("one.json"), "--overwrite"});
     EXPECT_EQ(one.exit_code, 0) << one.err;
     EXPECT_EQ(one.err, "imgpipe: warning: " + text + "\n");
     EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("one.json")))["warnings"],
               nlohmann::json::array({text}));
   }
-  const RunResult batch =
-      run_imgpipe({folder.file("in"), folder.file("out"), "--stages", "none", "--format", "png", "--report",
-                   folder.file("r.ndjson")});
+  const RunResult batch = run_imgpipe({folder.file("in"), folder.file("out"), "--stages", "none", "--format",
+                                       "png", "--report", folder.file("r.ndjson")});
   EXPECT_EQ(batch.exit_code, 0) << batch.err;
   std::istringstream lines(load_text(folder.file("r.ndjson")));
   std::size_t warned = 0;

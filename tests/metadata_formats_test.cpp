@@ -1,5 +1,7 @@
-// Metadata of BMP, TGA and Netpbm; orientation and resolution in XMP; metadata in EXIF that belongs elsewhere.
+// Metadata of BMP, TGA and Netpbm; orientation and resolution in XMP; metadata in EXIF that belongs
+// elsewhere.
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,6 +43,7 @@ TEST(BmpMetadata, ResolutionGoesInAndOut) {
       const auto file_of = [&] {
         const auto writer = make_writer(Format::bmp, {16, 12, channels}, options);
         Image image({16, 12, channels});
+        std::ranges::fill(std::span(image.view().data, image.size_bytes()), Sample{7});
         writer->write_rows(std::as_const(image).untyped_view());
         return writer->finish().joined();
       };
@@ -76,7 +79,8 @@ TEST(BmpMetadata, ProfilesOfTheFifthVersion) {
     };
     made.resize(14 + 124);
     put(10, little(14 + 124)), put(14, little(124));
-    put(70, bytes_of(kind)), put(126, little(124 + static_cast<std::uint32_t>(pixels.size()))), put(130, little(bytes));
+    put(70, bytes_of(kind)), put(126, little(124 + static_cast<std::uint32_t>(pixels.size()))),
+        put(130, little(bytes));
     made = made + pixels + profile;
     put(2, little(static_cast<std::uint32_t>(made.size())));
     return made;
@@ -197,21 +201,24 @@ TEST(XmpOrientation, OfAPngCountsWhereExifHasNone) {
     for (const Format other : {Format::jpeg, Format::webp, Format::tiff})
       EXPECT_EQ(turned(file_with(other, given)), Orientation::upright) << format_info(other).name;
   }
-  for (const char* inside : {"<rdf:Description tiff:Orientation='0'/>", "<rdf:Description tiff:Orientation='16'/>",
-                             "<rdf:Description tiff:Orientation='9'/>", "<rdf:Description tiff:Orientation='6'>",
-                             "<rdf:Description tiff:Orientations='6'/>", "<rdf:Description/>"})
+  for (const char* inside :
+       {"<rdf:Description tiff:Orientation='0'/>", "<rdf:Description tiff:Orientation='16'/>",
+        "<rdf:Description tiff:Orientation='9'/>", "<rdf:Description tiff:Orientation='6'>",
+        "<rdf:Description tiff:Orientations='6'/>", "<rdf:Description/>"})
     EXPECT_EQ(turned(png_with(inside)), Orientation::upright) << inside;
 }
 
 TEST(XmpResolution, DoesNotContradictTheResult) {
   const std::string rest = "<rdf:Description xmp:Rating='3'";
-  const std::string attributes = rest + " tiff:XResolution='300/1' tiff:YResolution='300/1' tiff:ResolutionUnit='2'/>";
-  const std::string elements = rest +
-                               "><tiff:XResolution>300/1</tiff:XResolution><tiff:YResolution>300/1"
-                               "</tiff:YResolution><tiff:ResolutionUnit>2</tiff:ResolutionUnit></rdf:Description>";
+  const std::string attributes =
+      rest + " tiff:XResolution='300/1' tiff:YResolution='300/1' tiff:ResolutionUnit='2'/>";
+  const std::string elements =
+      rest +
+      "><tiff:XResolution>300/1</tiff:XResolution><tiff:YResolution>300/1"
+      "</tiff:YResolution><tiff:ResolutionUnit>2</tiff:ResolutionUnit></rdf:Description>";
   for (const bool in_file : {false, true}) {
-    for (const auto& [inside, without] : {std::pair{attributes, rest + "/>"},
-                                          {elements, rest + "></rdf:Description>"}}) {
+    for (const auto& [inside, without] :
+         {std::pair{attributes, rest + "/>"}, {elements, rest + "></rdf:Description>"}}) {
       Metadata given;
       given.xmp = bytes_of(xmp_packet(inside));
       if (in_file) given.resolution = Resolution{.x = 300, .y = 300, .unit = Resolution::Unit::inch};

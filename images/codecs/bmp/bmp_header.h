@@ -43,8 +43,8 @@ struct BmpHeader {
   [[nodiscard]] int channels() const { return masks[3] != 0 ? 4 : 3; }
 };
 
-// Where a file ends whose pixels end at `pixels_end`: after its profile, and after padding that the size in its
-// file header counts.
+// Where a file ends whose pixels end at `pixels_end`: after its profile, and after padding that the size in
+// its file header counts.
 [[nodiscard]] std::size_t bmp_end(std::span<const std::byte> file, const BmpHeader& header,
                                   std::size_t pixels_end);
 

@@ -330,7 +330,7 @@ class Keeping {
   std::vector<std::byte> exif_description_;  // which the block has a view of
   std::optional<Resolution> resolution_;     // of the result
   bool exif_has_resolution_ = false;
-  bool resolution_is_wrong_ = false;         // of the image as it was, in XMP
+  bool resolution_is_wrong_ = false;              // of the image as it was, in XMP
   std::string lost_resolution_;                   // why; empty: it is not lost
   std::vector<std::byte> exif_resolution_bytes_;  // which the block has views of
   std::vector<const MetadataText*> exif_texts_;   // of `found_`: texts that EXIF has
@@ -379,18 +379,6 @@ std::optional<Resolution> resolution_of(const FoundMetadata& found) {
   const auto a = own->per_inch(kMost), b = exif->per_inch(kMost);
   const bool same = a && b && a->x == b->x && a->y == b->y;
   return own->unit == Resolution::Unit::none || same ? exif : own;
-}
-
-void name_copies_in_exif(FoundMetadata& found) {
-  if (found.exif.empty() || found.exif_in_file) return;
-  try {
-    const ExifBlock block = parse_exif(found.exif);
-    if (block.had_iptc && found.iptc.empty()) found.lose("IPTC (in EXIF)");
-    if (block.had_xmp && found.xmp.empty()) found.lose("XMP (in EXIF)");
-    if (block.had_profile && found.icc.empty()) found.lose("ICC profile (in EXIF)");
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::memory) throw;  // damaged EXIF is named as a whole
-  }
 }
 
 KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& use) {

@@ -78,7 +78,9 @@ std::size_t next_orientation(std::string_view text, std::size_t at) {
     const bool attribute = text[digit] == '=';
     if (!attribute && text[digit] != '>') continue;
     digit = text.find_first_not_of(attribute ? " \t\r\n\"'" : kSpaces, digit + 1);
-    const auto is_digit = [text](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+    const auto is_digit = [text](std::size_t i) {
+      return i < text.size() && text[i] >= '0' && text[i] <= '9';
+    };
     if (is_digit(digit) && text[digit] >= '1' && text[digit] <= '8' && !is_digit(digit + 1)) return digit;
   }
   return std::string_view::npos;

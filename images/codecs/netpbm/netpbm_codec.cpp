@@ -56,8 +56,8 @@ FileClaim netpbm_claim(Bytes beginning) {
   return claim;
 }
 
-// The comments of the header (netpbm.sourceforge.net/doc/pgm.html), but for our mark: a line each, without the
-// blanks around it.
+// The comments of the header (netpbm.sourceforge.net/doc/pgm.html), but for our mark: a line each, without
+// the blanks around it.
 FoundMetadata find_netpbm_metadata(std::span<const std::byte> file) {
   const bool bitmap = is_pbm(file);
   const Bytes bytes = file.first(std::min(file.size(), kMostHeaderBytes));

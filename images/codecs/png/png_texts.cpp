@@ -199,7 +199,8 @@ bool is_png_text(std::string_view type) {
 
 void take_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found) {
   constexpr std::size_t kMostRawBytes = 3 * kMostIptcBytes;  // two digits each, and line breaks
-  const bool xmp = type == "iTXt"sv && stands_at(data, 0, kPngXmpKeyword), raw = stands_at(data, 0, kRawProfile);
+  const bool xmp = type == "iTXt"sv && stands_at(data, 0, kPngXmpKeyword),
+             raw = stands_at(data, 0, kRawProfile);
   if (!right) return found.lose(xmp ? "XMP (damaged)" : "text (damaged)");
   if (xmp && !found.xmp.empty()) return found.lose("second XMP packet");
   StoredText stored = read_text(data, type, xmp ? kMostXmpBytes : raw ? kMostRawBytes : kMostTextBytes);

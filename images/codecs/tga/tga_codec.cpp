@@ -79,8 +79,8 @@ void add_tga_mark(std::vector<std::byte>& file, const Mark& mark) {
   insert_bytes(file, kHeaderBytes, std::as_bytes(std::span(text)));
 }
 
-// Truevision TGA 2.0, fields 6 and 10 to 28. Gamma, key colour, aspect ratio and the program's name and version
-// describe how the file was made or is shown.
+// Truevision TGA 2.0, fields 6 and 10 to 28. Gamma, key colour, aspect ratio and the program's name and
+// version describe how the file was made or is shown.
 FoundMetadata find_tga_metadata(std::span<const std::byte> file) {
   FoundMetadata found;
   const Bytes id = bytes_at(file, kHeaderBytes, big_endian(file, 0, 1));
