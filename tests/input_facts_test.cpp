@@ -176,8 +176,7 @@ TEST(BytesAfterTheImage, AreInEveryReport) {
   std::filesystem::create_directory(folder.path() / "in");
   const Format formats[] = {Format::jpeg, Format::png, Format::webp, Format::bmp, Format::tga, Format::ppm};
   for (const Format format : formats) {
-    const std::string name =
-        "in/" + format_info(format).name + "." + std::string(format_info(format).endings[0]);
+    const std::string name = "in/a." + std::string(format_info(format).endings[0]);
     save(folder.path() / name, encoded(format) + bytes_of("garbage"));
     const std::string text = folder.file(name) + ": 7 bytes follow the image";
     const RunResult one = run_imgpipe({folder.file(name), folder.file("o.png"), "--stages", "none",
@@ -187,8 +186,9 @@ TEST(BytesAfterTheImage, AreInEveryReport) {
     EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("one.json")))["warnings"],
               nlohmann::json::array({text}));
   }
-  const RunResult batch = run_imgpipe({folder.file("in"), folder.file("out"), "--stages", "none", "--format",
-                                       "png", "--report", folder.file("r.ndjson")});
+  const RunResult batch =
+      run_imgpipe({folder.file("in"), folder.file("out"), "--stages", "none", "--format", "png", "--report",
+                   folder.file("r.ndjson"), "--name", "{stem}_{input_ext}.{ext}"});
   EXPECT_EQ(batch.exit_code, 0) << batch.err;
   std::istringstream lines(load_text(folder.file("r.ndjson")));
   std::size_t warned = 0;

@@ -1,6 +1,7 @@
 // Metadata of BMP, TGA and Netpbm; orientation and resolution in XMP; metadata in EXIF that belongs
 // elsewhere.
 #include <algorithm>
+#include <random>
 #include <span>
 #include <string>
 #include <string_view>
@@ -236,6 +237,31 @@ TEST(XmpResolution, DoesNotContradictTheResult) {
           keep_metadata(file_with(Format::jpeg, given),
                         {.output = Format::png, .shape = {11, 17, 3}, .applied = Orientation::rotate_90});
       EXPECT_EQ(text_of(turned.metadata->xmp), xmp_packet(without)) << "its sides are exchanged";
+    }
+  }
+}
+
+TEST(MetadataOfFormats, FilesCutOrBentAnywhereAreSearchedSafely) {
+  const Bytes extension = little(495, 2) + Bytes(493, std::byte{'a'});
+  const Bytes tga = encoded(Format::tga);
+  const Bytes files[] = {
+      encoded(Format::bmp), bytes_of("P6\n# a\n#b\n2 1 # c\n255\nabcdef"),
+      tga + extension + little(static_cast<std::uint32_t>(tga.size())) + little(18) +
+          bytes_of("TRUEVISION-XFILE.\0"s),
+      png_with("<rdf:Description tiff:Orientation='6' tiff:XResolution='3'/>", exif_saying(9))};
+  const MetadataUse use{.output = Format::png, .shape = {16, 12, 3}, .scaled = true};
+  std::mt19937_64 random(3);
+  for (const Bytes& file : files) {
+    for (std::size_t bytes = 0; bytes < file.size(); ++bytes) {
+      const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes));
+      EXPECT_NO_THROW((void)keep_metadata(cut, use)) << bytes;
+      EXPECT_NO_THROW((void)try_decode(cut)) << bytes;
+    }
+    for (int i = 0; i < 3000; ++i) {
+      Bytes bent = file;
+      for (int k = 0; k < 3; ++k) bent[random() % bent.size()] = static_cast<std::byte>(random());
+      const KeptMetadata kept = keep_metadata(bent, use);
+      EXPECT_EQ(try_decode(file_with(Format::png, kept.metadata ? *kept.metadata : Metadata{})).reason, "");
     }
   }
 }
