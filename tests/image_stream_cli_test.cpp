@@ -115,6 +115,27 @@ TEST_F(ImageStreamCli, OneImageIsAsEver) {
   EXPECT_EQ(none.exit_code, 1) << none.err;
 }
 
+TEST_F(ImageStreamCli, BytesBetweenImagesAreNamed) {
+  std::string exif = "\xFF\xE1\0\x10"s + "Exif\0\0II*\0\x8\0\0\0"s;
+  for (const bool has_exif : {false, true}) {
+    std::string jpeg = five()[1];
+    if (has_exif) jpeg.insert(2, exif);
+    const RunResult result =
+        run(jpeg + "garbage" + jpeg, {file("o.png"), "--pages", "all", "--stages", "none", "--report",
+                                      file("r.json"), "--overwrite", "--metadata", "strip"});
+    EXPECT_EQ(result.exit_code, has_exif ? 0 : 1) << result.err;
+    if (has_exif) {
+      const std::string text = "stdin: skipped bytes after JPEGs with Exif, which are not images: 7";
+      EXPECT_EQ(result.err, "imgpipe: warning: " + text + "\n");
+      EXPECT_EQ(Json::parse(load_text(file("r.json")))["warnings"], Json::array({text}));
+    } else {
+      const std::string at = std::to_string(jpeg.size());
+      EXPECT_EQ(result.err, "imgpipe: stdin, image 2 at byte " + at +
+                                ": not an image of a known format; written before it: 1\n");
+    }
+  }
+}
+
 TEST_F(ImageStreamCli, AStackOfThem) {
   const std::vector<std::string> images = five();
   ASSERT_EQ(run(all_of(images), {file("s.tif"), "--pages", "all"}).exit_code, 0);

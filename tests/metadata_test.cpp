@@ -108,11 +108,11 @@ TEST(Metadata, ProfilesOfOtherColoursAreDropped) {
 
 TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   const Bytes file = file_with(Format::png, all_metadata(Format::png));
-  const KeptMetadata kept = keep_metadata(file, {.output = Format::bmp, .shape = {1, 1, 3}});
+  const KeptMetadata kept = keep_metadata(file, {.output = Format::tga, .shape = {1, 1, 3}});
   EXPECT_FALSE(kept.metadata);
   EXPECT_EQ(
       lost_metadata_text(kept.lost),
-      "EXIF (bmp has no place for it), XMP (bmp has no place for it), resolution (bmp has no place for it)");
+      "EXIF (tga has no place for it), XMP (tga has no place for it), resolution (tga has no place for it)");
   EXPECT_EQ(kept.lost_profile, "Adobe RGB (1998)");
 }
 

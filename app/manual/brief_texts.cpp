@@ -17,7 +17,7 @@ constexpr std::array kBriefTexts{
     BriefText{"format", "Format of the output"},
     BriefText{"fuse", "Two stages in one pass, where they are neighbours"},
     BriefText{"keep-stages", "Write the image of every stage into DIR, as PNG"},
-    BriefText{"metadata", "Whether profile, EXIF and XMP go along"},
+    BriefText{"metadata", "Whether to preserve metadata"},
     BriefText{"name", "What files in the folder OUTPUT are called"},
     BriefText{"pattern", "What the image shows"},
     BriefText{"per-image", "Write statistics of each image, as .csv, .json or .ndjson"},

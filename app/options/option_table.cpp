@@ -318,10 +318,12 @@ std::vector<OptionRow> process_rows() {
       {"Output", "update", nullptr, nullptr,
        "Make only what is not up to date: the output is not there, or it, the input or the options "
        "are not as they were when --update made it, which .imgpipe-update.ndjson in OUTPUT tells"});
-  rows.push_back({"Output", "metadata", "NAME", "keep",
-                  "keep: ICC profile, EXIF, XMP and resolution go along where the output format holds them; "
-                  "strip: none does",
-                  choice_names(kMetadata)});
+  rows.push_back(
+      {"Output", "metadata", "NAME", "keep",
+       "keep: preserve ICC profile, EXIF, XMP, IPTC, comments, texts, resolution and, from TIFF to TIFF, "
+       "description and GeoTIFF where the output format has a place for them, and name what is "
+       "dropped; strip: remove all of it",
+       choice_names(kMetadata)});
   rows.push_back(
       {"Output", "sync", "NAME", "yes",
        "yes: outputs and reports survive a power failure once the run has ended; no: the file system "

@@ -74,8 +74,8 @@ class PagesRun {
     work_on();
     take_facts();
     if (const std::int64_t bytes = pages_.passed_over_bytes(); bytes > 0)
-      log_warning(input_name(options_.input) + ": " + std::to_string(bytes) +
-                  " bytes behind JPEGs with Exif are no images; they were passed over");
+      warn(input_name(options_.input) +
+           ": skipped bytes after JPEGs with Exif, which are not images: " + std::to_string(bytes));
     if (trace_) trace_->close();
     if (histogram_) write_histogram(options_, *histogram_);
     report();

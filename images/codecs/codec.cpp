@@ -249,6 +249,12 @@ std::string following_bytes(std::size_t count, bool another_image) {
          (another_image ? " (another image?)" : "");
 }
 
+void warn_of_following_bytes(Bytes file, std::size_t end, std::vector<std::string>& warnings) {
+  if (end >= file.size()) return;
+  const Bytes following = file.subspan(end);
+  warnings.push_back(following_bytes(following.size(), format_by_content(following).has_value()));
+}
+
 std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const DecodeOptions& options) {
   if (bytes.empty()) throw Error(ErrorKind::input, "the file is empty");
   const Codec* codec = codec_by_content(bytes);

@@ -56,6 +56,8 @@ void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_
 
 // Why a file is not as it should be behind its image: "12 bytes follow the image (another image?)".
 [[nodiscard]] std::string following_bytes(std::size_t count, bool another_image);
+// Adds that as a warning where the file goes on after an image that ends at `end`.
+void warn_of_following_bytes(Bytes file, std::size_t end, std::vector<std::string>& warnings);
 
 // A reader that can only make its whole image at once. A caller that asks for all rows in one call gets
 // them decoded into its own memory; for a caller of bands the image is held here until its last row.

@@ -33,7 +33,6 @@ struct FileDetails {
   std::string decoder{};  // which code here makes the pixels: "libpng", "libwebp", "imgpipe"
   // Frames of an animation, and a picture that is none of them; of what has pages: see Codec::open_pages.
   std::int64_t images = 1;
-  std::optional<Resolution> resolution{};  // of what has no Codec::find_metadata
 };
 
 // "4:2:0", of a chroma plane that has one sample for so many of the luma's, across and down: the names in use

@@ -55,6 +55,7 @@ bool has_exif_directory(std::span<const std::byte> file) {
 }
 
 void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageInspection& image) {
+  name_copies_in_exif(found);
   const auto size = [](const auto& bytes) { return static_cast<std::int64_t>(bytes.size()); };
   if (!found.exif.empty() && !found.exif_in_file) image.metadata.push_back({"EXIF", "", size(found.exif)});
   if (found.exif_in_file && has_exif_directory(file)) image.metadata.push_back({"EXIF", "", 0});
@@ -144,7 +145,6 @@ ImageInspection inspect_image(InputFile input, DecodeOptions options) {
   image.file_bytes = front.file().size_bytes();
   image.images = image.details.images;
   image.profile = image.header.profile;
-  image.resolution = image.details.resolution;
   if (codec->find_metadata != nullptr) take_metadata(codec->find_metadata(file), file, image);
   if (codec->open_pages != nullptr) count_pages(*codec, front.file(), options, image);
   image.read_bytes = front.loaded_bytes();

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""Metadata through imgpipe, written and read back by Pillow: ICC profile, EXIF, XMP, dots per inch.
+"""Metadata through imgpipe, written and read back by Pillow: ICC profile, EXIF, XMP, IPTC, texts, dots per inch.
 
     metadata_compare.py IMGPIPE
 
 Pillow makes a JPEG, a PNG, a TIFF and a WebP that hold all of it; imgpipe makes each format of each; Pillow opens
 the results. The profile and what EXIF says of the camera have to be equal, the orientation 1, the size the result's,
-the thumbnail gone, the dots per inch equal but for PNG's rounding. What was compared is printed; a difference
-ends it with 1.
+the thumbnail gone, the dots per inch equal but for PNG's rounding. Then: the dots per inch of a BMP, IPTC and
+comments of a JPEG, texts of a PNG, the orientation that XMP alone states in a PNG. What was compared is printed; a
+difference ends it with 1.
 """
 import os
 import subprocess
 import sys
 import tempfile
 
-from PIL import Image, ImageCms, TiffImagePlugin
+from PIL import Image, ImageCms, ImageOps, IptcImagePlugin, TiffImagePlugin
+from PIL.PngImagePlugin import PngInfo
 
 ENDINGS = ["jpg", "png", "tif", "webp"]
 XMP = (b"<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
@@ -50,7 +52,6 @@ def save(image, path, profile):
         more["xmp"] = XMP
         more["lossless"] = True
     if path.endswith("png"):
-        from PIL.PngImagePlugin import PngInfo
         info = PngInfo()
         info.add_itxt("XML:com.adobe.xmp", XMP.decode())
         more["pnginfo"] = info
@@ -100,6 +101,66 @@ def differences(path, source_ending, size, profile):
     return found
 
 
+def rows_of_other_kinds(image, folder, convert):
+    """Yields a name and what is wrong, "" where nothing is."""
+    def path(name):
+        return os.path.join(folder, name)
+
+    def opened(name):
+        found = Image.open(path(name))
+        found.load()
+        return found
+
+    holders = ("jpg", "png", "tif")
+    for source, target in [("bmp", e) for e in (*holders, "bmp")] + [(e, "bmp") for e in holders]:
+        image.save(path("dots." + source), dpi=(300, 300))
+        for stage, expected in (("smooth", 300), ("resize:12:5", None)):
+            convert(path("dots." + source), path("made." + target), stage)
+            dots = opened("made." + target).info.get("dpi", (0, 0))[0]
+            # Pillow's 96 stands for a BMP, 1 for a TIFF that says nothing.
+            right = abs(float(dots) - 300) < 0.02 if expected else float(dots) in (0, 1, 96)
+            yield f"{source} -> {target}, dots per inch, {stage}", "" if right else f"{dots}"
+
+    image.save(path("iptc.jpg"), comment=b"by hand")
+    datasets = b"".join(b"\x1c\x02" + bytes([tag]) + len(text).to_bytes(2, "big") + text
+                        for tag, text in ((25, b"key one"), (120, b"caption")))
+    resource = b"8BIM\x04\x04\0\0" + len(datasets).to_bytes(4, "big") + datasets + b"\0" * (len(datasets) % 2)
+    payload = b"Photoshop 3.0\0" + resource
+    with open(path("iptc.jpg"), "rb") as file:
+        data = file.read()
+    with open(path("iptc.jpg"), "wb") as file:
+        file.write(data[:2] + b"\xff\xed" + (len(payload) + 2).to_bytes(2, "big") + payload + data[2:])
+    wanted = IptcImagePlugin.getiptcinfo(opened("iptc.jpg"))
+    previous = "iptc.jpg"
+    for target in ("tif", "jpg", "png", "jpg"):
+        convert(path(previous), path("iptc_made." + target), "smooth")
+        if target != "png":  # Pillow reads none there
+            found = IptcImagePlugin.getiptcinfo(opened("iptc_made." + target))
+            yield f"{previous} -> {target}, IPTC", "" if wanted and found == wanted else f"{found}"
+        previous = "iptc_made." + target
+    convert(path("iptc.jpg"), path("comment.png"), "smooth")
+    yield "jpg -> png, comment", "" if opened("comment.png").text.get("Comment") == "by hand" else "missing"
+
+    texts = PngInfo()
+    texts.add_text("Title", "a title")
+    texts.add_itxt("Description", "\u4e2d", "zh", "d")
+    image.save(path("texts.png"), pnginfo=texts)
+    convert(path("texts.png"), path("texts_made.png"), "smooth")
+    made = opened("texts_made.png").text
+    equal = made.get("Title") == "a title" and made.get("Description") == "\u4e2d"
+    yield "png -> png, texts", "" if equal else f"{made}"
+
+    for value in range(1, 9):
+        texts = PngInfo()
+        texts.add_itxt("XML:com.adobe.xmp", XMP.decode().replace("dc:format", f'tiff:Orientation="{value}" dc:format'))
+        image.save(path("turned.png"), pnginfo=texts)
+        convert(path("turned.png"), path("turned_made.png"), "none")
+        expected, found = ImageOps.exif_transpose(opened("turned.png")), opened("turned_made.png")
+        equal = expected.tobytes() == found.tobytes() and expected.size == found.size
+        equal = equal and ImageOps.exif_transpose(found).tobytes() == found.tobytes()
+        yield f"png, orientation {value} in XMP", "" if equal else "pixels"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -118,6 +179,14 @@ def main():
                 found = differences(made, source, (10, 24), profile)
                 print(f"{source:4} -> {target:4}: {'; '.join(found) or 'equal'}")
                 failed += bool(found)
+
+        def convert(given, made, stages):
+            subprocess.run([program, given, made, "--stages", stages, "--device", "cpu", "-q", "--overwrite"],
+                           check=True)
+
+        for name, wrong in rows_of_other_kinds(image, folder, convert):
+            print(f"{name}: {wrong or 'equal'}")
+            failed += bool(wrong)
     sys.exit(1 if failed else 0)
 
 

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "images/codecs/bmp/bmp_header.h"
+#include "images/codecs/icc.h"
 #include "images/codecs/mark.h"
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -63,6 +68,41 @@ Mark find_bmp_mark(Bytes beginning) {
   for (const Mark& mark : {Mark::result, Mark::synthetic})
     if (stands_at(beginning, kReserved, reserved_text(mark))) return mark;
   return Mark::none;
+}
+
+// Microsoft, BITMAPINFOHEADER and BITMAPV5HEADER.
+FoundMetadata find_bmp_metadata(std::span<const std::byte> file) {
+  constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
+  FoundMetadata found;
+  try {
+    const BmpHeader header = read_bmp_header(file, true);
+    const std::uint32_t x = header.x_resolution, y = header.y_resolution;
+    if (x > 0 && y > 0 && x <= kMost && y <= kMost)
+      found.resolution =
+          Resolution{.x = x, .x_of = 100, .y = y, .y_of = 100, .unit = Resolution::Unit::centimetre};
+    const Bytes profile = bytes_at(file, header.profile_at, header.profile_bytes);
+    if (header.profile_is_linked) {
+      found.lose("ICC profile (in another file)");
+    } else if (header.profile_bytes > 0 && (profile.empty() || profile.size() > kMostProfileBytes)) {
+      found.lose("ICC profile (damaged or too long)");
+    } else {
+      found.icc.assign(profile.begin(), profile.end());
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::memory) throw;  // the reader reports it
+  }
+  return found;
+}
+
+void add_bmp_metadata(std::vector<std::byte>& file, const Metadata& metadata) {
+  constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::size_t kResolutionAt = 38;
+  const auto whole = metadata.resolution ? metadata.resolution->per_metre(kMost) : std::nullopt;
+  if (!whole) return;
+  for (std::size_t i = 0; i < 4; ++i) {
+    file[kResolutionAt + i] = static_cast<std::byte>(whole->x >> 8 * i);
+    file[kResolutionAt + 4 + i] = static_cast<std::byte>(whole->y >> 8 * i);
+  }
 }
 
 }  // namespace imgpipe

@@ -95,6 +95,15 @@ Fields read_fields(std::span<const std::byte> bytes, BmpHeader& header) {
     header.bits = static_cast<int>(field(28, 2));
     fields.compression = field(30, 4);
     fields.colors = field(46, 4);
+    header.x_resolution = field(38, 4);
+    header.y_resolution = field(42, 4);
+  }
+  constexpr std::uint32_t kProfileHeader = 124, kEmbedded = 0x4D424544, kLinked = 0x4C494E4B;
+  const std::uint32_t color_space = field(70, 4);
+  if (size == kProfileHeader && (color_space == kEmbedded || color_space == kLinked)) {
+    header.profile_at = kFileHeaderBytes + std::uint64_t{field(126, 4)};
+    header.profile_bytes = field(130, 4);
+    header.profile_is_linked = color_space == kLinked;
   }
   header.top_down = header.height < 0;
   header.height = std::abs(header.height);
@@ -160,6 +169,14 @@ void read_palette(std::span<const std::byte> bytes, std::size_t at, std::uint32_
 }
 
 }  // namespace
+
+std::size_t bmp_end(std::span<const std::byte> file, const BmpHeader& header, std::size_t pixels_end) {
+  std::uint64_t end = pixels_end;
+  for (const std::uint64_t other :
+       {std::uint64_t{little_endian(file, 2, 4)}, header.profile_at + header.profile_bytes})
+    if (other <= file.size()) end = std::max(end, other);
+  return end;
+}
 
 BmpHeader read_bmp_header(std::span<const std::byte> bytes, bool lenient) {
   BmpHeader header;

@@ -25,6 +25,12 @@ struct BmpHeader {
   int bits = 0;  // of a pixel: 1, 2, 4, 8 (an index), 16, 24 or 32
   BmpPacking packing = BmpPacking::none;
   std::size_t pixels_at = 0;  // where they begin; may be behind the end of a file that is cut
+  // Pixels per metre; 0: not stated.
+  std::uint32_t x_resolution = 0, y_resolution = 0;
+  // The ICC profile of a header of 124 bytes, or the name of a file that holds it.
+  std::uint64_t profile_at = 0;
+  std::uint32_t profile_bytes = 0;  // 0: none
+  bool profile_is_linked = false;
   // Of 16 and 32 bits: where red, green, blue and alpha are in a pixel, each one run of bits, apart from one
   // another; 0 where the file has no such channel.
   std::array<std::uint32_t, 4> masks{};
@@ -36,6 +42,11 @@ struct BmpHeader {
   [[nodiscard]] bool indexed() const { return bits <= 8; }
   [[nodiscard]] int channels() const { return masks[3] != 0 ? 4 : 3; }
 };
+
+// Where a file ends whose pixels end at `pixels_end`: after its profile, and after padding that the size in
+// its file header counts.
+[[nodiscard]] std::size_t bmp_end(std::span<const std::byte> file, const BmpHeader& header,
+                                  std::size_t pixels_end);
 
 // Reads all that stands before the pixels of a file which begins with "BM". Throws Error(input) for what is
 // damaged, cut or not supported; `lenient` lets pass, with a warning, what leaves no doubt about the pixels.

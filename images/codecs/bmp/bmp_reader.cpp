@@ -80,6 +80,7 @@ class BmpReader final : public Reader {
     const std::int64_t end = static_cast<std::int64_t>(bmp_.pixels_at) + bmp_.row_bytes() * bmp_.height;
     truncated_ = end > static_cast<std::int64_t>(bytes.size());
     if (truncated_ && !options.lenient) fail("the file is truncated");
+    warn_of_following_bytes(bytes, bmp_end(bytes, bmp_, static_cast<std::size_t>(end)), warnings_);
   }
 
  protected:
@@ -150,7 +151,8 @@ class BmpRleReader final : public WholeImageReader {
       : WholeImageReader(options.memory),
         bmp_(std::move(header)),
         palette_(make_palette(bmp_, options.lenient)),
-        lenient_(options.lenient) {
+        lenient_(options.lenient),
+        file_(bytes) {
     header_ = image_header(bmp_, options);
     warnings_ = bmp_.warnings;
     codes_ = bytes.subspan(std::min(bmp_.pixels_at, bytes.size()));
@@ -163,7 +165,10 @@ class BmpRleReader final : public WholeImageReader {
     for (std::int64_t y = 0; y < whole.height; ++y) {
       for (std::int64_t x = 0; x < whole.width; ++x) std::copy_n(whole.row(0), 3, whole.row(y) + 3 * x);
     }
-    if (run_codes(whole)) return warn();
+    if (run_codes(whole)) {
+      warn_of_following_bytes(file_, bmp_end(file_, bmp_, bmp_.pixels_at + at_), warnings_);
+      return warn();
+    }
     if (!lenient_) fail("the file is truncated");
     for (; y_ < whole.height; ++y_, x_ = 0) {
       const std::int64_t left = std::max<std::int64_t>(whole.width - x_, 0);
@@ -253,7 +258,7 @@ class BmpRleReader final : public WholeImageReader {
   BmpHeader bmp_;
   Palette palette_;
   bool lenient_;
-  Bytes codes_;
+  Bytes file_, codes_;
   std::size_t at_ = 0;
   std::int64_t x_ = 0;
   std::int64_t y_ = 0;  // in the order of the file

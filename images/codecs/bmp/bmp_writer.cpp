@@ -1,12 +1,13 @@
-// BMP as stb_image_write makes it, byte for byte (Microsoft, BITMAPINFOHEADER and BITMAPV4HEADER): 24 bits a
-// pixel, or 32 with alpha and masks; rows from the bottom up. Our own because the library wants the whole
-// image and holds it beside the file. The first rows of the image are the last of the file, so that the file
-// is held until its end, and nothing else.
+// BMP as stb_image_write makes it, byte for byte but for the resolution (Microsoft, BITMAPINFOHEADER and
+// BITMAPV4HEADER): 24 bits a pixel, or 32 with alpha and masks; rows from the bottom up. Our own because the
+// library wants the whole image and holds it beside the file. The first rows of the image are the last of the
+// file, so that the file is held until its end, and nothing else.
 #include <algorithm>
 #include <cstring>
 
 #include "images/codecs/bmp/bmp_codec.h"
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/stb/stb_codec.h"
 
 namespace imgpipe {
@@ -19,6 +20,7 @@ class BmpWriter final : public Writer {
   BmpWriter(Shape shape, const EncodeOptions& options)
       : shape_(shape),
         mark_(options.mark),
+        metadata_(options.metadata),
         header_bytes_(kFileHeaderBytes + (shape.has_alpha() ? 108 : 40)),
         row_bytes_(shape.has_alpha() ? 4 * shape.width : (3 * shape.width + 3) / 4 * 4) {}
 
@@ -57,6 +59,7 @@ class BmpWriter final : public Writer {
     file_.resize(static_cast<std::size_t>(file_bytes()));
     std::ranges::copy(head, file_.begin());
     add_bmp_mark(file_, mark_);
+    if (metadata_) add_bmp_metadata(file_, *metadata_);
   }
 
   void write_row(const Sample* in, unsigned char* out) const {
@@ -73,6 +76,7 @@ class BmpWriter final : public Writer {
 
   Shape shape_;
   Mark mark_;
+  std::shared_ptr<const Metadata> metadata_;
   std::int64_t header_bytes_, row_bytes_;
   std::vector<std::byte> file_;
   std::int64_t next_row_ = 0;

@@ -27,6 +27,7 @@ void require(bool condition, const char* reason) {
 
 constexpr std::uint32_t kExtension = 0x21;
 constexpr std::uint32_t kImageDescriptor = 0x2C;
+constexpr std::uint32_t kTrailer = 0x3B;
 constexpr std::uint32_t kGraphicControl = 0xF9;
 
 // A global or local table of colours (sections 19, 21).
@@ -97,14 +98,30 @@ Frame find_first_frame(Bytes file, const Shape& screen) {
   return frame;
 }
 
-// Whether an image follows among the blocks from `at` on. Zeros between blocks are common and harmless.
-bool image_follows(Bytes file, std::size_t at) {
-  for (; at < file.size(); ++at) {
-    while (at < file.size() && little_endian(file, at, 1) == kExtension) at = skip_sub_blocks(file, at + 2);
+// The images among the blocks from `at` on, and where the blocks end: just past the trailer, or at what is no
+// block. Zeros between blocks are common and harmless.
+struct Blocks {
+  std::int64_t images = 0;
+  std::size_t end = 0;
+};
+
+Blocks walk_blocks(Bytes file, std::size_t at) {
+  Blocks blocks{.end = at};
+  for (; at < file.size(); blocks.end = at) {
     const std::uint32_t block = little_endian(file, at, 1);
-    if (block != 0) return block == kImageDescriptor;
+    if (block == 0) {
+      ++at;
+    } else if (block == kExtension) {
+      at = skip_sub_blocks(file, at + 2);
+    } else if (block == kImageDescriptor && at + 10 <= file.size()) {
+      ++blocks.images;
+      at = skip_sub_blocks(file, color_table(at + 10, little_endian(file, at + 9, 1)).end() + 1);
+    } else {
+      blocks.end = block == kTrailer ? at + 1 : at;
+      return blocks;
+    }
   }
-  return false;
+  return blocks;
 }
 
 // Codes out of a chain of sub-blocks, least significant bit first (section 15, appendix F).
@@ -228,7 +245,9 @@ class GifReader final : public Reader {
     check_plausible(frame_.width * frame_.height, file.size(), kBestRatio);
     minimum_bits_ = static_cast<int>(little_endian(file, frame_.data, 1));
     require(minimum_bits_ >= 1 && minimum_bits_ <= 8, "the minimum code size is not within 1..8");
-    header_.more_images = image_follows(file, skip_sub_blocks(file, frame_.data + 1));
+    const Blocks later = walk_blocks(file, skip_sub_blocks(file, frame_.data + 1));
+    header_.more_images = later.images > 0;
+    warn_of_following_bytes(file, later.end, warnings_);
     read_colors();
     const bool clear = !covers(frame_, header_.shape) || transparent_is_used();
     header_.shape.channels = clear ? 4 : 3;
@@ -363,20 +382,7 @@ FileDetails describe_gif(Bytes file) {
   FileDetails details{.color = "palette", .channels = 1, .compression = "LZW", .decoder = "imgpipe"};
   if (first.interlaced) details.layout = "interlaced";
   details.variant = stands_at(file, 0, "GIF87a") ? "87a" : "89a";
-  details.images = 0;
-  for (std::size_t at = color_table(13, little_endian(file, 10, 1)).end(); at < file.size();) {
-    const std::uint32_t block = little_endian(file, at, 1);
-    if (block == kExtension) {
-      at = skip_sub_blocks(file, at + 2);
-    } else if (block == kImageDescriptor && at + 10 <= file.size()) {
-      ++details.images;
-      at = skip_sub_blocks(file, color_table(at + 10, little_endian(file, at + 9, 1)).end() + 1);
-    } else if (block == 0) {
-      ++at;  // between blocks, which is common and harmless
-    } else {
-      break;
-    }
-  }
+  details.images = walk_blocks(file, color_table(13, little_endian(file, 10, 1)).end()).images;
   return details;
 }
 

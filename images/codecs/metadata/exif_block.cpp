@@ -17,7 +17,7 @@ using Bytes = std::span<const std::byte>;
 constexpr std::uint16_t kOrientation = 0x0112, kXResolution = 0x011A, kYResolution = 0x011B,
                         kResolutionUnit = 0x0128, kSoftware = 0x0131, kExifPointer = 0x8769,
                         kGpsPointer = 0x8825, kInteroperabilityPointer = 0xA005, kMakerNote = 0x927C,
-                        kWidth = 0xA002, kHeight = 0xA003;
+                        kWidth = 0xA002, kHeight = 0xA003, kXmp = 0x02BC, kIptc = 0x83BB, kProfile = 0x8773;
 constexpr std::uint16_t kShort = 3, kLong = 4, kRational = 5;
 constexpr std::size_t kHeaderBytes = 8, kEntryBytes = 12;
 
@@ -65,6 +65,9 @@ class Parsing {
     made.interoperability = sub_directory(made.exif, kInteroperabilityPointer);
     for (auto* entries : {&made.image, &made.exif, &made.gps, &made.interoperability}) tidy(*entries);
     made.had_maker_note = had_maker_note_;
+    made.had_iptc = had_iptc_;
+    made.had_xmp = had_xmp_;
+    made.had_profile = had_profile_;
     made.had_thumbnail = !of_tiff_file_ && has_thumbnail();
     judge_overlaps();
     return made;
@@ -116,6 +119,11 @@ class Parsing {
                     .count = number(at + 4, 4),
                     .value = {}};
     had_maker_note_ = had_maker_note_ || entry.tag == kMakerNote;
+    if (depth_ == 0 && !of_tiff_file_ && entry.count > 0) {
+      had_iptc_ = had_iptc_ || entry.tag == kIptc;
+      had_xmp_ = had_xmp_ || entry.tag == kXmp;
+      had_profile_ = had_profile_ || entry.tag == kProfile;
+    }
     if (is_left_out(entry)) return;
     const std::uint64_t bytes = std::uint64_t{entry.count} * bytes_of_type(entry.type);
     const std::uint64_t place = bytes <= 4 ? at + 8 : number(at + 8, 4);
@@ -166,7 +174,7 @@ class Parsing {
   Bytes block_;
   bool of_tiff_file_;
   bool big_endian_ = false;
-  bool had_maker_note_ = false;
+  bool had_maker_note_ = false, had_iptc_ = false, had_xmp_ = false, had_profile_ = false;
   int depth_ = 0;  // 0: in the first directory
   std::vector<Range> ranges_;
 };
@@ -277,6 +285,17 @@ bool ExifBlock::empty() const {
 
 ExifBlock parse_exif(std::span<const std::byte> block, bool of_tiff_file) {
   return Parsing(block, of_tiff_file).run();
+}
+
+bool states_orientation(std::span<const std::byte> block) {
+  if (block.empty()) return false;
+  try {
+    const ExifBlock parsed = parse_exif(block);
+    return std::ranges::find(parsed.image, kOrientation, &ExifEntry::tag) != parsed.image.end();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::memory) throw;
+    return false;
+  }
 }
 
 void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height) {

@@ -33,6 +33,7 @@ struct ExifBlock {
   bool big_endian = false;
   std::vector<ExifEntry> image, exif, interoperability, gps;  // each ascending by tag, no tag twice
   bool had_maker_note = false, had_thumbnail = false;
+  bool had_iptc = false, had_xmp = false, had_profile = false;  // in fields of the first directory
 
   [[nodiscard]] bool empty() const;
 };
@@ -40,6 +41,9 @@ struct ExifBlock {
 // `of_tiff_file`: the block is a whole TIFF file; of its first directory only what a camera or a person says
 // of the picture is taken. Throws Error(input) as said above; its text is short: "damaged: ...".
 [[nodiscard]] ExifBlock parse_exif(std::span<const std::byte> block, bool of_tiff_file = false);
+
+// Whether the first directory has an orientation, of whatever value; false for a block that is damaged.
+[[nodiscard]] bool states_orientation(std::span<const std::byte> block);
 
 // Orientation becomes 1 where `reset_orientation`, else it is left out where it is none of the eight; fields
 // that say the picture's size say this one.

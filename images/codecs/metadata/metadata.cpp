@@ -37,6 +37,7 @@ class Keeping {
   Keeping(const Codec& input, const MetadataUse& use, std::span<const std::byte> file)
       : name_(format_info(use.output).name), holds_(codec_of(use.output).holds_metadata), use_(use) {
     found_ = input.find_metadata(file);
+    name_copies_in_exif(found_);
     kept_.lost = std::move(found_.lost);
   }
 
@@ -204,6 +205,8 @@ class Keeping {
     try {
       std::vector<std::string> appended;
       metadata_.xmp = checked_xmp(found_.xmp, resets_orientation(), &appended);
+      const bool removed = resolution_is_wrong_ && remove_xmp_resolution(metadata_.xmp);
+      if (removed && !resolution_) lost_resolution_ = use_.scaled ? "resized" : "the image was turned";
       for (const std::string& name : appended)
         if (std::ranges::find(kept_.lost, name) == kept_.lost.end()) kept_.lost.push_back(name);
     } catch (const Error& error) {
@@ -275,17 +278,20 @@ class Keeping {
   void take_resolution() {
     exif_has_resolution_ = !found_.exif_in_file && exif_resolution(found_.exif).has_value();
     const std::optional<Resolution> found = resolution_of(found_);
+    const bool transposed = oriented_shape({1, 2, 1}, use_.applied).width == 2;
+    resolution_is_wrong_ = use_.scaled || transposed;
     if (!found) return;
     Resolution resolution = *found;
     // Pixels to no unit, which the description of a TIFF may name.
     const bool counts = holds_.fields && (resolution.x != resolution.x_of || resolution.y != resolution.y_of);
     if (resolution.empty() && !counts) return;
-    if (oriented_shape({1, 2, 1}, use_.applied).width == 2) {
+    if (transposed) {
       std::swap(resolution.x, resolution.y);
       std::swap(resolution.x_of, resolution.y_of);
     }
     const bool square =
         std::uint64_t{resolution.x} * resolution.y_of == std::uint64_t{resolution.y} * resolution.x_of;
+    resolution_is_wrong_ = use_.scaled || ((transposed || use_.moved) && !square);
     if (use_.scaled) {
       lost_resolution_ = "resized";
     } else if (use_.moved && !square) {
@@ -324,6 +330,7 @@ class Keeping {
   std::vector<std::byte> exif_description_;  // which the block has a view of
   std::optional<Resolution> resolution_;     // of the result
   bool exif_has_resolution_ = false;
+  bool resolution_is_wrong_ = false;              // of the image as it was, in XMP
   std::string lost_resolution_;                   // why; empty: it is not lost
   std::vector<std::byte> exif_resolution_bytes_;  // which the block has views of
   std::vector<const MetadataText*> exif_texts_;   // of `found_`: texts that EXIF has

@@ -102,6 +102,9 @@ struct FoundMetadata {
 // dots per inch, because EXIF's numbers are exact.
 [[nodiscard]] std::optional<Resolution> resolution_of(const FoundMetadata& found);
 
+// Names as lost the IPTC, XMP or profile in EXIF of a file that has none where it belongs.
+void name_copies_in_exif(FoundMetadata& found);
+
 // Which of them a format's writer puts into its files.
 struct HeldMetadata {
   bool icc = false, exif = false, xmp = false, iptc = false, resolution = false, fields = false;
@@ -143,6 +146,9 @@ struct KeptMetadata {
 [[nodiscard]] FoundMetadata find_tiff_metadata(std::span<const std::byte> file);
 [[nodiscard]] FoundMetadata find_gif_metadata(std::span<const std::byte> file);
 [[nodiscard]] FoundMetadata find_psd_metadata(std::span<const std::byte> file);
+[[nodiscard]] FoundMetadata find_bmp_metadata(std::span<const std::byte> file);
+[[nodiscard]] FoundMetadata find_tga_metadata(std::span<const std::byte> file);
+[[nodiscard]] FoundMetadata find_netpbm_metadata(std::span<const std::byte> file);
 
 // What they write of it: whole segments behind the header; whole chunks before the pixels.
 [[nodiscard]] std::vector<std::byte> jpeg_metadata_segments(const Metadata& metadata);
@@ -156,5 +162,6 @@ struct JfifDensity {
 // Puts them into a whole file of stb_image_write.
 void add_jpeg_metadata(std::vector<std::byte>& file, const Metadata& metadata);
 void add_png_metadata(std::vector<std::byte>& file, const Metadata& metadata);
+void add_bmp_metadata(std::vector<std::byte>& file, const Metadata& metadata);
 
 }  // namespace imgpipe

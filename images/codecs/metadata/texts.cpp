@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "images/codecs/metadata/exif_block.h"
 #include "images/codecs/metadata/metadata.h"
+#include "images/error.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -67,6 +69,18 @@ void FoundMetadata::lose(std::string name) {
   constexpr std::size_t kMostNames = 32;
   if (lost.size() >= kMostNames) name = "other metadata";
   if (std::ranges::find(lost, name) == lost.end()) lost.push_back(std::move(name));
+}
+
+void name_copies_in_exif(FoundMetadata& found) {
+  if (found.exif.empty() || found.exif_in_file) return;
+  try {
+    const ExifBlock block = parse_exif(found.exif);
+    if (block.had_iptc && found.iptc.empty()) found.lose("IPTC (in EXIF)");
+    if (block.had_xmp && found.xmp.empty()) found.lose("XMP (in EXIF)");
+    if (block.had_profile && found.icc.empty()) found.lose("ICC profile (in EXIF)");
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::memory) throw;  // damaged EXIF is named as a whole
+  }
 }
 
 }  // namespace imgpipe

@@ -1,6 +1,7 @@
 #include "images/codecs/metadata/xmp.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -67,25 +68,38 @@ bool drop_thumbnails(std::string& text) {
   return text.size() < bytes;
 }
 
-// tiff:Orientation="6", and <tiff:Orientation>6</tiff:Orientation>.
-void reset_orientation(std::string& text) {
+// The offset of the digit of the next tiff:Orientation="6" or <tiff:Orientation>6</tiff:Orientation>.
+std::size_t next_orientation(std::string_view text, std::size_t at) {
   constexpr std::string_view kName = "tiff:Orientation"sv;
-  for (std::size_t at = 0; (at = text.find(kName, at)) != std::string::npos;) {
+  while ((at = text.find(kName, at)) != std::string_view::npos) {
     at += kName.size();
     std::size_t digit = text.find_first_not_of(kSpaces, at);
-    if (digit == std::string::npos) return;
+    if (digit == std::string_view::npos) break;
     const bool attribute = text[digit] == '=';
     if (!attribute && text[digit] != '>') continue;
     digit = text.find_first_not_of(attribute ? " \t\r\n\"'" : kSpaces, digit + 1);
-    if (digit != std::string::npos && text[digit] >= '1' && text[digit] <= '8') text[digit] = '1';
+    const auto is_digit = [text](std::size_t i) {
+      return i < text.size() && text[i] >= '0' && text[i] <= '9';
+    };
+    if (is_digit(digit) && text[digit] >= '1' && text[digit] <= '8' && !is_digit(digit + 1)) return digit;
   }
+  return std::string_view::npos;
+}
+
+void reset_orientation(std::string& text) {
+  std::size_t digit = 0;
+  while ((digit = next_orientation(text, digit)) != std::string::npos) text[digit] = '1';
+}
+
+std::string_view text_of(std::span<const std::byte> packet) {
+  return {reinterpret_cast<const char*>(packet.data()), packet.size()};
 }
 
 }  // namespace
 
 std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orientation_applied,
                                    std::vector<std::string>* removed) {
-  std::string text(reinterpret_cast<const char*>(packet.data()), packet.size());
+  std::string text(text_of(packet));
   // The trailing zero that some writers add.
   while (!text.empty() && text.back() == '\0') text.pop_back();
   for (std::size_t at = 0; at < text.size();) {
@@ -104,10 +118,43 @@ std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orien
   return checked;
 }
 
+Orientation xmp_orientation(std::span<const std::byte> packet) {
+  if (next_orientation(text_of(packet), 0) == std::string_view::npos) return Orientation::upright;
+  try {
+    const std::vector<std::byte> checked = checked_xmp(packet, false);
+    const std::string_view text = text_of(checked);
+    const std::size_t digit = next_orientation(text, 0);
+    return digit == std::string_view::npos ? Orientation::upright
+                                           : static_cast<Orientation>(text[digit] - '0');
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::memory) throw;
+    return Orientation::upright;
+  }
+}
+
+bool remove_xmp_resolution(std::vector<std::byte>& packet) {
+  constexpr std::array kNames{"tiff:XResolution"sv, "tiff:YResolution"sv, "tiff:ResolutionUnit"sv};
+  const auto is_of_resolution = [&](std::string_view name) {
+    return std::ranges::find(kNames, name) != kNames.end();
+  };
+  const std::string_view text = text_of(packet);
+  if (text.find("Resolution"sv) == std::string_view::npos) return false;
+  XmlEdits edits(text);
+  for (const XmlElement& element : xml_elements(text)) {
+    if (is_of_resolution(element.name(text))) edits.remove(element);
+    for (const XmlAttribute& attribute : xml_attributes(text, element))
+      if (is_of_resolution(attribute.name)) edits.remove(attribute.whole);
+  }
+  if (edits.empty()) return false;
+  const std::string kept = edits.apply();
+  packet.clear();
+  append_text(packet, kept);
+  return true;
+}
+
 bool is_extended_xmp(std::span<const std::byte> packet) {
   constexpr std::string_view kName = "xmpNote:HasExtendedXMP"sv;
-  const std::string_view text(reinterpret_cast<const char*>(packet.data()), packet.size());
-  return text.find(kName) != std::string_view::npos;
+  return text_of(packet).find(kName) != std::string_view::npos;
 }
 
 }  // namespace imgpipe

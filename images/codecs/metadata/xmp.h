@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "images/codecs/jpeg/exif.h"
+
 namespace imgpipe {
 
 // The packet, checked: UTF-8 without zeros and control characters, elements that nest and end, no DOCTYPE,
@@ -15,6 +17,13 @@ namespace imgpipe {
 // whose text is short: "damaged: ...".
 [[nodiscard]] std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool reset_orientation,
                                                  std::vector<std::string>* removed = nullptr);
+
+// tiff:Orientation of a packet that is in order; upright for any other.
+[[nodiscard]] Orientation xmp_orientation(std::span<const std::byte> packet);
+
+// Removes tiff:XResolution, YResolution and ResolutionUnit from a checked packet; false: it has none. Throws
+// Error(input) for attributes that cannot be told apart.
+bool remove_xmp_resolution(std::vector<std::byte>& packet);
 
 // Whether it says that more of it stands in further segments of a JPEG, which are not read.
 [[nodiscard]] bool is_extended_xmp(std::span<const std::byte> packet);

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string_view>
 
 #include "images/codecs/mark.h"
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/sniff.h"
 
 namespace imgpipe {
 namespace {
+
+constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 20;
 
 // Of the kinds P1 to P6: whether it is that one, plain or raw.
 bool is_kind(Bytes beginning, char plain, char raw) {
@@ -35,7 +39,6 @@ bool is_ppm(Bytes beginning) {
 
 // The two numbers behind the magic; white space and comments may stand before each.
 FileClaim netpbm_claim(Bytes beginning) {
-  constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 20;
   constexpr std::int64_t kPlainBytes = 18;  // three samples of five digits and a space
   const Bytes bytes = beginning.first(std::min(beginning.size(), kMostHeaderBytes));
   FileClaim claim{.bytes_a_pixel = kPlainBytes};
@@ -51,6 +54,37 @@ FileClaim netpbm_claim(Bytes beginning) {
     if (at == bytes.size()) return {.bytes_a_pixel = kPlainBytes};
   }
   return claim;
+}
+
+// The comments of the header (netpbm.sourceforge.net/doc/pgm.html), but for our mark: a line each, without
+// the blanks around it.
+FoundMetadata find_netpbm_metadata(std::span<const std::byte> file) {
+  const bool bitmap = is_pbm(file);
+  const Bytes bytes = file.first(std::min(file.size(), kMostHeaderBytes));
+  FoundMetadata found;
+  std::size_t at = 2;
+  const auto c = [&] { return static_cast<char>(little_endian(bytes, at, 1)); };
+  const auto digit = [&] { return c() >= '0' && c() <= '9'; };
+  std::vector<std::byte> comment;
+  const auto take_comment = [&] {
+    const std::size_t begin = at;
+    while (at < bytes.size() && c() != '\n' && c() != '\r') ++at;
+    std::string_view line(reinterpret_cast<const char*>(bytes.data()) + begin + 1, at - begin - 1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    line = line.substr(0, line.find_last_not_of(" \t") + 1);
+    const Bytes text = std::as_bytes(std::span(line));
+    if (line.empty() || mark_of(text) != Mark::none) return;
+    if (!comment.empty()) comment.push_back(std::byte{'\n'});
+    comment.insert(comment.end(), text.begin(), text.end());
+  };
+  for (int number = 0; number < (bitmap ? 2 : 3); ++number) {
+    for (; at < bytes.size() && !digit(); ++at)
+      if (c() == '#') take_comment();
+    while (at < bytes.size() && digit()) ++at;
+  }
+  if (at < bytes.size() && c() == '#') take_comment();
+  if (at < bytes.size()) found.add_comment(comment);  // else the header is not whole
+  return found;
 }
 
 // A comment behind the signature (netpbm.sourceforge.net/doc/pgm.html), which the writer makes.

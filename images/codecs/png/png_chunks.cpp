@@ -57,6 +57,9 @@ PngFacts read_png_facts(std::span<const std::byte> file) {
     const auto is = [&](const char* type) { return is_png_type(file, *chunk, type); };
     if (is("IDAT")) pixels_begun = true;
     if (is("eXIf") && facts.exif.empty() && has_right_crc(file, *chunk)) facts.exif = chunk->data(file);
+    if (is("iTXt") && facts.xmp.empty() && stands_at(chunk->data(file), 0, kPngXmpKeyword) &&
+        has_right_crc(file, *chunk))
+      facts.xmp = chunk->data(file);
     if (is("acTL") && !pixels_begun) frames = big_endian(chunk->data(file), 0, 4);
     if (is("fcTL") && !pixels_begun) picture_is_frame = true;
     if (is("iCCP") && !pixels_begun && !facts.profile) facts.profile = compressed_profile(chunk->data(file));

@@ -6,11 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace imgpipe {
 
 inline constexpr std::size_t kPngSignatureBytes = 8;
 inline constexpr std::size_t kPngChunkOverhead = 12;  // length, type, CRC
+// Of the iTXt chunk that holds XMP, with its NUL.
+inline constexpr std::string_view kPngXmpKeyword("XML:com.adobe.xmp\0", 18);
 
 struct PngChunk {
   std::size_t start = 0;   // of its length field
@@ -29,6 +32,7 @@ struct PngChunk {
 // The spans are of the file.
 struct PngFacts {
   std::span<const std::byte> exif;                    // of the first eXIf chunk, wherever it stands
+  std::span<const std::byte> xmp;                     // of the first iTXt chunk with XMP
   std::optional<std::span<const std::byte>> profile;  // of iCCP before the pixels, compressed (zlib)
   bool animated = false;                              // APNG: there are frames
   std::int64_t images = 1;                            // they, and this picture where it is none of them

@@ -13,11 +13,13 @@
 #include <png.h>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/metadata/exif_block.h"
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/png/plain_png.h"
 #include "images/codecs/png/png_chunks.h"
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/png/png_small_idats.h"
+#include "images/codecs/png/png_texts.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -243,11 +245,11 @@ class PngReader final : public WholeImageReader {
   void read_chunk_facts() {
     const PngFacts facts = read_png_facts(file_);
     header_.orientation = exif_orientation(facts.exif);
+    if (header_.orientation == Orientation::upright && !facts.xmp.empty() && !states_orientation(facts.exif))
+      header_.orientation = png_xmp_orientation(facts.xmp);
     header_.more_images = facts.images > 1;
     if (facts.profile) header_.profile = compressed_profile_name(*facts.profile);
-    if (facts.end == 0 || facts.end == file_.size()) return;
-    warnings_.push_back(
-        following_bytes(file_.size() - facts.end, format_by_content(file_.subspan(facts.end)).has_value()));
+    if (facts.end != 0) warn_of_following_bytes(file_, facts.end, warnings_);
   }
 
   bool try_read_rows(const HostView& rows) {

@@ -7,8 +7,10 @@
 #include "images/codecs/mark.h"
 #include "images/codecs/metadata/iptc.h"
 #include "images/codecs/metadata/texts.h"
+#include "images/codecs/metadata/xmp.h"
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/png/inflate.h"
+#include "images/codecs/png/png_chunks.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 #include "images/text.h"
@@ -20,7 +22,7 @@ using namespace std::string_literals;
 using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
-constexpr std::string_view kXmp = "XML:com.adobe.xmp\0"sv, kRawProfile = "Raw profile type "sv;
+constexpr std::string_view kRawProfile = "Raw profile type "sv;
 
 std::string string_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -197,7 +199,8 @@ bool is_png_text(std::string_view type) {
 
 void take_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found) {
   constexpr std::size_t kMostRawBytes = 3 * kMostIptcBytes;  // two digits each, and line breaks
-  const bool xmp = type == "iTXt"sv && stands_at(data, 0, kXmp), raw = stands_at(data, 0, kRawProfile);
+  const bool xmp = type == "iTXt"sv && stands_at(data, 0, kPngXmpKeyword),
+             raw = stands_at(data, 0, kRawProfile);
   if (!right) return found.lose(xmp ? "XMP (damaged)" : "text (damaged)");
   if (xmp && !found.xmp.empty()) return found.lose("second XMP packet");
   StoredText stored = read_text(data, type, xmp ? kMostXmpBytes : raw ? kMostRawBytes : kMostTextBytes);
@@ -222,9 +225,15 @@ void take_png_text(std::span<const std::byte> data, std::string_view type, bool 
   if (!mark) found.add_text(std::move(text));
 }
 
+Orientation png_xmp_orientation(std::span<const std::byte> data) {
+  FoundMetadata found;
+  take_png_text(data, "iTXt"sv, true, found);
+  return xmp_orientation(found.xmp);
+}
+
 void append_png_texts(std::vector<std::byte>& out, const Metadata& metadata) {
   if (!metadata.xmp.empty()) {
-    std::string data(kXmp);
+    std::string data(kPngXmpKeyword);
     data += "\0\0\0\0"s;  // not compressed; no language, no translated keyword
     data += string_of(metadata.xmp);
     append_png_chunk(out, "iTXt", std::as_bytes(std::span(data)));

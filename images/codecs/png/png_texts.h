@@ -15,6 +15,8 @@ namespace imgpipe {
 [[nodiscard]] bool is_png_text(std::string_view type);
 // Takes the data of a chunk of such a type; `right`: its CRC is.
 void take_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found);
+// The orientation in XMP, given the data of its chunk; nothing that is damaged or absent turns an image.
+[[nodiscard]] Orientation png_xmp_orientation(std::span<const std::byte> data);
 // XMP, IPTC and texts.
 void append_png_texts(std::vector<std::byte>& out, const Metadata& metadata);
 

@@ -58,7 +58,9 @@ void load_psd_sections(FileFront& front) {
     if (!number_in_front) front.load(at, length);
     at += length;
   }
-  front.load(at, std::size_t{64} << 10);  // how the pixels are packed, and the first of them
+  // How the pixels are packed, the length of each packed row, the first pixels.
+  const std::uint64_t rows = std::uint64_t{big_endian(file, 12, 2)} * big_endian(file, 14, 4);
+  front.load(at, std::min<std::uint64_t>(file.size(), 2 + rows * field / 2) + (std::size_t{64} << 10));
 }
 
 }  // namespace imgpipe

@@ -138,6 +138,7 @@ class PsdReader final : public Reader {
       }
     }
     psd_require(lenient_ || at <= file_.size(), "the file is truncated");
+    warn_of_following_bytes(file_, at, warnings_);
   }
 
   void make_rows() {

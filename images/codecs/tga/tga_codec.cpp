@@ -1,14 +1,35 @@
 #include "images/codecs/tga/tga_codec.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "images/codecs/mark.h"
+#include "images/codecs/metadata/metadata.h"
+#include "images/codecs/metadata/texts.h"
 #include "images/codecs/sniff.h"
 
 namespace imgpipe {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 18;
+constexpr std::size_t kFooterBytes = 26;
+
+// Texts fill their fields with NULs, or, by some writers, with blanks.
+Bytes up_to_nul(Bytes field) {
+  auto end = std::ranges::find(field, std::byte{0});
+  while (end != field.begin() && end[-1] == std::byte{' '}) --end;
+  return {field.begin(), end};
+}
+
+std::string latin1_text(Bytes field) {
+  const Bytes text = up_to_nul(field);
+  return utf8_of_latin1({reinterpret_cast<const char*>(text.data()), text.size()});
+}
+
+bool is_set(Bytes field) {
+  return std::ranges::any_of(field, [](std::byte byte) { return byte != std::byte{0}; });
+}
 
 }  // namespace
 
@@ -37,11 +58,52 @@ FileClaim tga_claim(Bytes beginning) {
   return {.width = little_endian(beginning, 12, 2), .height = little_endian(beginning, 14, 2)};
 }
 
+bool has_tga_footer(Bytes file) {
+  using namespace std::string_view_literals;
+  return file.size() >= kHeaderBytes + kFooterBytes &&
+         stands_at(file, file.size() - kFooterBytes + 8, "TRUEVISION-XFILE.\0"sv);
+}
+
+Bytes tga_extension(Bytes file) {
+  constexpr std::size_t kExtensionBytes = 495;
+  if (!has_tga_footer(file)) return {};
+  const std::size_t at = little_endian(file, file.size() - kFooterBytes, 4);
+  if (at < kHeaderBytes || little_endian(file, at, 2) < kExtensionBytes) return {};
+  return bytes_at(file, at, kExtensionBytes);
+}
+
 // The image ID behind the header (Truevision TGA 2.0, field 6).
 void add_tga_mark(std::vector<std::byte>& file, const Mark& mark) {
   const std::string text = mark_text(mark);
   file[0] = static_cast<std::byte>(text.size());
   insert_bytes(file, kHeaderBytes, std::as_bytes(std::span(text)));
+}
+
+// Truevision TGA 2.0, fields 6 and 10 to 28. Gamma, key colour, aspect ratio and the program's name and
+// version describe how the file was made or is shown.
+FoundMetadata find_tga_metadata(std::span<const std::byte> file) {
+  FoundMetadata found;
+  const Bytes id = bytes_at(file, kHeaderBytes, big_endian(file, 0, 1));
+  if (mark_of(id) == Mark::none) found.add_comment(up_to_nul(id));
+  if (!has_tga_footer(file)) return found;
+  if (little_endian(file, file.size() - kFooterBytes + 4, 4) != 0) found.lose("TGA developer area");
+  const Bytes extension = tga_extension(file);
+  if (extension.empty()) return found;
+  constexpr std::size_t kAuthor = 2, kComments = 43, kDate = 367, kJob = 379, kStamp = 486, kLineBytes = 81;
+  MetadataText author{.keyword = "Author", .text = latin1_text(extension.subspan(kAuthor, 41))};
+  if (!author.text.empty()) found.add_text(std::move(author));
+  std::vector<std::byte> lines;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Bytes line = up_to_nul(extension.subspan(kComments + i * kLineBytes, kLineBytes));
+    if (line.empty()) continue;
+    if (!lines.empty()) lines.push_back(std::byte{'\n'});
+    lines.insert(lines.end(), line.begin(), line.end());
+  }
+  found.add_comment(lines);
+  if (is_set(extension.subspan(kDate, 12))) found.lose("TGA date");
+  if (is_set(extension.subspan(kJob, 47))) found.lose("TGA job name and time");
+  if (is_set(extension.subspan(kStamp, 4))) found.lose("TGA postage stamp");
+  return found;
 }
 
 Mark find_tga_mark(Bytes beginning) {

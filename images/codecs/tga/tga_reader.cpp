@@ -38,21 +38,16 @@ struct TgaHeader {
   [[nodiscard]] int channels() const { return (grey ? 1 : 3) + (alpha == Alpha::none ? 0 : 1); }
 };
 
-// What the attributes of pixels mean by the extension area that the file's footer leads to; the specification
-// numbers the answers: 1 "can be ignored", 3 alpha, 4 premultiplied alpha. 3 where there is no such area.
+// What the attributes of pixels mean by the extension area; the specification numbers the answers: 1 "can be
+// ignored", 3 alpha, 4 premultiplied alpha. 3 where there is no such area.
 std::uint32_t attributes_type(Bytes bytes) {
-  constexpr std::string_view kSignature("TRUEVISION-XFILE.\0", 18);
-  constexpr std::size_t kFooterBytes = 26;
-  constexpr std::size_t kExtensionBytes = 495;
-  if (bytes.size() < kHeaderBytes + kFooterBytes + kExtensionBytes) return 3;
-  const Bytes footer = bytes.last(kFooterBytes);
-  for (std::size_t i = 0; i < kSignature.size(); ++i) {
-    if (static_cast<char>(footer[8 + i]) != kSignature[i]) return 3;
-  }
-  const std::size_t at = little_endian(footer, 0, 4);
-  if (at < kHeaderBytes || at > bytes.size() - kExtensionBytes) return 3;
-  if (little_endian(bytes, at, 2) < kExtensionBytes) return 3;
-  return little_endian(bytes, at + kExtensionBytes - 1, 1);
+  const Bytes extension = tga_extension(bytes);
+  return extension.empty() ? 3 : little_endian(extension, extension.size() - 1, 1);
+}
+
+// Areas that a footer leads to stand between the pixels and the footer.
+void warn_of_what_follows(Bytes file, std::size_t end, std::vector<std::string>& warnings) {
+  if (!has_tga_footer(file)) warn_of_following_bytes(file, end, warnings);
 }
 
 // Alpha is what the descriptor counts as such: 8 bits of 32, or of 16 grey ones. The one bit of a 16-bit
@@ -194,6 +189,7 @@ class TgaReader final : public Reader {
     header_ = image_header(header, options);
     const std::int64_t needed = tga_.width * tga_.height * tga_.pixel_bytes();
     if (!options.lenient && needed > static_cast<std::int64_t>(stored_.size())) fail("the file is truncated");
+    warn_of_what_follows(bytes, header.pixels_at + static_cast<std::size_t>(needed), warnings_);
   }
 
  protected:
@@ -234,6 +230,7 @@ class TgaPackedReader final : public WholeImageReader {
         tga_(header),
         pixels_(bytes, header, options.lenient),
         lenient_(options.lenient),
+        file_(bytes),
         stored_(bytes.subspan(header.pixels_at)) {
     header_ = image_header(header, options);
     // A packet of 1 + pixel_bytes bytes gives up to 128 pixels.
@@ -255,9 +252,16 @@ class TgaPackedReader final : public WholeImageReader {
       pixels_.orient(row);
     }
     pixels_.warn(warnings_, missing);
+    warn_of_what_follows(file_, end(), warnings_);
   }
 
  private:
+  // Just past the last packet.
+  [[nodiscard]] std::size_t end() const {
+    const std::int64_t left = repeats_ ? std::min<std::int64_t>(left_in_packet_, 1) : left_in_packet_;
+    return tga_.pixels_at + at_ + static_cast<std::size_t>(left * tga_.pixel_bytes());
+  }
+
   // Returns the number of pixels that the file still had for this row.
   std::int64_t unpack_row(Sample* row) {
     const std::int64_t pixel_bytes = tga_.pixel_bytes();
@@ -292,7 +296,7 @@ class TgaPackedReader final : public WholeImageReader {
   TgaHeader tga_;
   TgaPixels pixels_;
   bool lenient_;
-  Bytes stored_;
+  Bytes file_, stored_;
   std::size_t at_ = 0;
   std::int64_t left_in_packet_ = 0;
   bool repeats_ = false;
