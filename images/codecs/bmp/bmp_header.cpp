@@ -10,7 +10,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kFileHeaderBytes = 14;
 constexpr std::uint32_t kOs2OldHeader = 12;
 constexpr std::uint32_t kWindowsHeader = 40;
 constexpr std::uint32_t kMasksInHeader = 52;      // this version and later ones
@@ -70,14 +69,14 @@ BmpPacking judge_compression(std::uint32_t compression, const BmpHeader& header)
 }
 
 Fields read_fields(std::span<const std::byte> bytes, BmpHeader& header) {
-  require(bytes.size() >= kFileHeaderBytes + 4, "the header is truncated");
+  require(bytes.size() >= kBmpFileHeaderBytes + 4, "the header is truncated");
   header.pixels_at = little_endian(bytes, 10, 4);
   header.header_bytes = little_endian(bytes, 14, 4);
   const std::uint32_t size = header.header_bytes;
   if (size != kOs2OldHeader && !windows_header(size) && !os2_new_header(size)) {
     fail("a header of " + std::to_string(size) + " bytes is of no known version");
   }
-  const std::size_t end = kFileHeaderBytes + size;
+  const std::size_t end = kBmpFileHeaderBytes + size;
   require(bytes.size() >= end, "the header is truncated");
   const auto field = [&](std::size_t at, std::size_t count) {
     return at + count <= end ? little_endian(bytes, at, count) : 0U;
@@ -101,7 +100,7 @@ Fields read_fields(std::span<const std::byte> bytes, BmpHeader& header) {
   constexpr std::uint32_t kProfileHeader = 124, kEmbedded = 0x4D424544, kLinked = 0x4C494E4B;
   const std::uint32_t color_space = field(70, 4);
   if (size == kProfileHeader && (color_space == kEmbedded || color_space == kLinked)) {
-    header.profile_at = kFileHeaderBytes + std::uint64_t{field(126, 4)};
+    header.profile_at = kBmpFileHeaderBytes + std::uint64_t{field(126, 4)};
     header.profile_bytes = field(130, 4);
     header.profile_is_linked = color_space == kLinked;
   }
@@ -139,7 +138,7 @@ std::size_t read_masks(std::span<const std::byte> bytes, std::uint32_t compressi
   }
   const std::size_t count = compression == 6 || alpha_inside ? 4 : 3;
   const std::size_t end = kMasksAt + 4 * count;
-  const std::size_t header_end = kFileHeaderBytes + header.header_bytes;
+  const std::size_t header_end = kBmpFileHeaderBytes + header.header_bytes;
   require(bytes.size() >= end, "the header is truncated");
   for (std::size_t i = 0; i < count; ++i) header.masks[i] = mask(i);
   judge_masks(header);
@@ -193,7 +192,7 @@ BmpHeader read_bmp_header(std::span<const std::byte> bytes, bool lenient) {
     questionable("RLE compression does not go with rows from the top down");
   }
   const std::size_t header_end =
-      kFileHeaderBytes + header.header_bytes + read_masks(bytes, fields.compression, header);
+      kBmpFileHeaderBytes + header.header_bytes + read_masks(bytes, fields.compression, header);
   if (header.pixels_at < header_end) {
     fail("the pixels begin at byte " + std::to_string(header.pixels_at) + ", inside the header");
   }

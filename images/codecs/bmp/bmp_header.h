@@ -15,6 +15,8 @@
 
 namespace imgpipe {
 
+inline constexpr std::uint32_t kBmpFileHeaderBytes = 14;  // "BITMAPFILEHEADER"
+
 enum class BmpPacking { none, rle8, rle4 };
 
 struct BmpHeader {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "images/codecs/bmp/bmp_codec.h"
+#include "images/codecs/bmp/bmp_header.h"
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/metadata/metadata.h"
 #include "images/codecs/stb/stb_codec.h"
@@ -13,15 +14,13 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::uint32_t kFileHeaderBytes = 14;
-
 class BmpWriter final : public Writer {
  public:
   BmpWriter(Shape shape, const EncodeOptions& options)
       : shape_(shape),
         mark_(options.mark),
         metadata_(options.metadata),
-        header_bytes_(kFileHeaderBytes + (shape.has_alpha() ? 108 : 40)),
+        header_bytes_(kBmpFileHeaderBytes + (shape.has_alpha() ? 108 : 40)),
         row_bytes_(shape.has_alpha() ? 4 * shape.width : (3 * shape.width + 3) / 4 * 4) {}
 
   void write_rows(ConstHostView view) override {
@@ -50,9 +49,9 @@ class BmpWriter final : public Writer {
       for (int i = 0; i < bytes; ++i) head.push_back(static_cast<std::byte>(value >> (8 * i)));
     };
     put(file_bytes(), 4), put(0, 4), put(header_bytes_, 4);
-    put(header_bytes_ - kFileHeaderBytes, 4), put(shape_.width, 4), put(shape_.height, 4);
+    put(header_bytes_ - kBmpFileHeaderBytes, 4), put(shape_.width, 4), put(shape_.height, 4);
     put(1, 2), put(shape_.has_alpha() ? 32 : 24, 2), put(shape_.has_alpha() ? 3 : 0, 4);
-    head.resize(kFileHeaderBytes + 40);
+    head.resize(kBmpFileHeaderBytes + 40);
     if (shape_.has_alpha()) {
       for (const std::int64_t mask : {0xFF0000LL, 0xFF00LL, 0xFFLL, 0xFF000000LL}) put(mask, 4);
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -34,10 +35,6 @@ constexpr std::array<std::uint16_t, 36> kLeftOut{
 constexpr std::array<std::uint16_t, 8> kOfTiffFile{0x010E, 0x010F, 0x0110, 0x0112,
                                                    0x0132, 0x013B, 0x013C, 0x8298};
 
-[[noreturn]] void fail(const std::string& reason) {
-  throw Error(ErrorKind::input, "damaged: " + reason);
-}
-
 std::size_t bytes_of_type(std::uint32_t type) {
   constexpr std::array<std::size_t, 13> kBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
   return type < kBytes.size() ? kBytes[type] : 0;
@@ -56,7 +53,7 @@ class Parsing {
     using namespace std::string_view_literals;
     ExifBlock made;
     made.big_endian = stands_at(block_, 0, "MM\0*"sv);
-    if (!made.big_endian && !stands_at(block_, 0, "II*\0"sv)) fail("no TIFF header");
+    if (!made.big_endian && !stands_at(block_, 0, "II*\0"sv)) fail_damaged("no TIFF header");
     big_endian_ = made.big_endian;
     claim(0, kHeaderBytes, false);
     made.image = directory(number(4, 4));
@@ -87,7 +84,7 @@ class Parsing {
 
   // The bytes are a directory's or a value's. Throws where they are not all there.
   void claim(std::uint64_t begin, std::uint64_t bytes, bool value) {
-    if (begin > block_.size() || block_.size() - begin < bytes) fail("an offset leads out of it");
+    if (begin > block_.size() || block_.size() - begin < bytes) fail_damaged("an offset leads out of it");
     ranges_.push_back({begin, begin + bytes, value});
   }
 
@@ -100,10 +97,11 @@ class Parsing {
   }
 
   std::vector<ExifEntry> directory(std::uint32_t at) {
-    if (at < kHeaderBytes) fail("an offset leads into the header");
-    if (at > block_.size() || block_.size() - at < 2) fail("an offset leads out of it");
+    if (at < kHeaderBytes) fail_damaged("an offset leads into the header");
+    if (at > block_.size() || block_.size() - at < 2) fail_damaged("an offset leads out of it");
     const std::size_t count = number(at, 2);
-    if (count == 0 || count > kMostExifEntries) fail("a directory of " + std::to_string(count) + " entries");
+    if (count == 0 || count > kMostExifEntries)
+      fail_damaged("a directory of " + std::to_string(count) + " entries");
     claim(at, 2 + count * kEntryBytes, false);
     std::vector<ExifEntry> entries;
     for (std::size_t i = 0; i < count; ++i) take_entry(at + 2 + i * kEntryBytes, entries);
@@ -128,7 +126,7 @@ class Parsing {
     const std::uint64_t bytes = std::uint64_t{entry.count} * bytes_of_type(entry.type);
     const std::uint64_t place = bytes <= 4 ? at + 8 : number(at + 8, 4);
     if (bytes > 4) {
-      if (place < kHeaderBytes) fail("an offset leads into the header");
+      if (place < kHeaderBytes) fail_damaged("an offset leads into the header");
       claim(place, bytes, true);
     }
     entry.value = block_.subspan(place, bytes);
@@ -151,7 +149,7 @@ class Parsing {
   std::vector<ExifEntry> sub_directory(const std::vector<ExifEntry>& of, std::uint16_t tag) {
     const auto entry = std::ranges::find(of, tag, &ExifEntry::tag);
     if (entry == of.end()) return {};
-    if (entry->type != kLong || entry->count != 1) fail("an offset that is no number");
+    if (entry->type != kLong || entry->count != 1) fail_damaged("an offset that is no number");
     ++depth_;
     return directory(big_endian_ ? big_endian(entry->value, 0, 4) : little_endian(entry->value, 0, 4));
   }
@@ -167,7 +165,7 @@ class Parsing {
     std::ranges::sort(ranges_);
     for (std::size_t i = 1; i < ranges_.size(); ++i) {
       const bool same = ranges_[i] == ranges_[i - 1] && ranges_[i].value;
-      if (ranges_[i].begin < ranges_[i - 1].end && !same) fail("parts of it overlap");
+      if (ranges_[i].begin < ranges_[i - 1].end && !same) fail_damaged("parts of it overlap");
     }
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::uint32_t kIptc = 1028;
+constexpr std::uint32_t kIptcResource = 1028;
 
 // "8BIM", and the signatures of other programs that write the same structure.
 bool begins_resource(Bytes block, std::size_t at) {
@@ -30,10 +31,6 @@ std::string_view name_of(std::uint32_t id, Bytes data) {
   if (id == kCopyrightFlag && set) return "Photoshop copyright flag";
   if (id == kUrl && set) return "Photoshop URL";
   return "";
-}
-
-[[noreturn]] void fail(const char* reason) {
-  throw Error(ErrorKind::input, std::string("damaged: ") + reason);
 }
 
 }  // namespace
@@ -58,7 +55,7 @@ bool for_each_photoshop_resource(std::span<const std::byte> block,
 
 void find_photoshop_metadata(std::span<const std::byte> block, FoundMetadata& found) {
   const bool whole = for_each_photoshop_resource(block, [&](std::uint32_t id, Bytes data) {
-    if (id != kIptc) {
+    if (id != kIptcResource) {
       if (const std::string_view name = name_of(id, data); !name.empty()) found.lose(std::string(name));
     } else if (data.size() > kMostIptcBytes) {
       found.lose("IPTC (too long)");
@@ -75,21 +72,22 @@ std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets) {
   constexpr std::size_t kHeadBytes = 5, kMostLengthBytes = 4;
   std::size_t at = 0;
   while (at < datasets.size() && datasets[at] == std::byte{0x1C}) {
-    if (datasets.size() - at < kHeadBytes) fail("a dataset is cut off");
+    if (datasets.size() - at < kHeadBytes) fail_damaged("a dataset is cut off");
     std::size_t length = big_endian(datasets, at + 3, 2);
     std::size_t head = kHeadBytes;
     if (length >= 0x8000) {  // an extended dataset: the length of its length
       const std::size_t length_bytes = length & 0x7FFF;
-      if (length_bytes == 0 || length_bytes > kMostLengthBytes) fail("a dataset without a length");
+      if (length_bytes == 0 || length_bytes > kMostLengthBytes) fail_damaged("a dataset without a length");
       length = big_endian(datasets, at + head, length_bytes);
       head += length_bytes;
     }
-    if (head > datasets.size() - at || length > datasets.size() - at - head) fail("a dataset is cut off");
+    if (head > datasets.size() - at || length > datasets.size() - at - head)
+      fail_damaged("a dataset is cut off");
     at += head + length;
   }
-  if (at == 0) fail("no dataset");
+  if (at == 0) fail_damaged("no dataset");
   const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
-  if (!std::ranges::all_of(datasets.subspan(at), is_zero)) fail("other bytes among the datasets");
+  if (!std::ranges::all_of(datasets.subspan(at), is_zero)) fail_damaged("other bytes among the datasets");
   return datasets.first(at);
 }
 

@@ -387,6 +387,10 @@ KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& u
   return Keeping(*input, use, file).run();
 }
 
+void fail_damaged(const std::string& reason) {
+  throw Error(ErrorKind::input, "damaged: " + reason);
+}
+
 std::string lost_metadata_text(const std::vector<std::string>& lost) {
   std::string text;
   for (const std::string& one : lost) text += (text.empty() ? "" : ", ") + one;

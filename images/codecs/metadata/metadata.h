@@ -33,6 +33,9 @@ inline constexpr std::size_t kMostTexts = 256;
 // Of a TIFF: texts (OME-XML and ImageJ's lists of slices are long) and numbers of GeoTIFF, each.
 inline constexpr std::size_t kMostTiffFieldBytes = std::size_t{1} << 20;
 
+// Throws Error(input): "damaged: " and the reason.
+[[noreturn]] void fail_damaged(const std::string& reason);
+
 // Pixels to a unit of length, as fractions; no number is 0.
 struct Resolution {
   enum class Unit { none, inch, centimetre };  // none: only the ratio of the two counts

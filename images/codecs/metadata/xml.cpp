@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "images/codecs/metadata/metadata.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -11,12 +12,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::size_t kMostDepth = 256;
-constexpr std::string_view kSpaces = " \t\r\n"sv;
 constexpr std::string_view kNameEnds = "/> \t\r\n<\"'="sv;
-
-[[noreturn]] void fail(const std::string& reason) {
-  throw Error(ErrorKind::input, "damaged: " + reason);
-}
 
 class Scanner {
  public:
@@ -25,14 +21,14 @@ class Scanner {
   std::vector<XmlElement> run() {
     while ((at_ = text_.find('<', at_)) != std::string_view::npos) {
       if (skip("<?"sv, "?>"sv) || skip("<!--"sv, "-->"sv) || skip("<![CDATA["sv, "]]>"sv)) continue;
-      if (stands("<!"sv)) fail("a declaration");
+      if (stands("<!"sv)) fail_damaged("a declaration");
       if (stands("</"sv)) {
         close();
       } else {
         open();
       }
     }
-    if (!open_.empty()) fail("an element does not end");
+    if (!open_.empty()) fail_damaged("an element does not end");
     return std::move(elements_);
   }
 
@@ -42,7 +38,7 @@ class Scanner {
   bool skip(std::string_view begin, std::string_view end) {
     if (!stands(begin)) return false;
     const std::size_t found = text_.find(end, at_ + begin.size());
-    if (found == std::string_view::npos) fail("an element does not end");
+    if (found == std::string_view::npos) fail_damaged("an element does not end");
     at_ = found + end.size();
     return true;
   }
@@ -50,7 +46,7 @@ class Scanner {
   std::string_view name() {
     const std::size_t end = std::min(text_.find_first_of(kNameEnds, at_), text_.size());
     const std::string_view found = text_.substr(at_, end - at_);
-    if (found.empty()) fail("an element without a name");
+    if (found.empty()) fail_damaged("an element without a name");
     at_ = end;
     return found;
   }
@@ -59,9 +55,9 @@ class Scanner {
     const std::size_t begin = at_;
     at_ += 2;
     const std::string_view found = name();
-    at_ = std::min(text_.find_first_not_of(kSpaces, at_), text_.size());
+    at_ = std::min(text_.find_first_not_of(kXmlSpaces, at_), text_.size());
     if (!stands(">"sv) || open_.empty() || elements_[open_.back()].name(text_) != found)
-      fail("elements do not nest");
+      fail_damaged("elements do not nest");
     ++at_;
     XmlElement& element = elements_[open_.back()];
     element.content_end = static_cast<std::uint32_t>(begin);
@@ -80,19 +76,19 @@ class Scanner {
     char quote = 0;
     for (; at_ < text_.size() && (quote != 0 || text_[at_] != '>'); ++at_) {
       const char c = text_[at_];
-      if (c == '<') fail("elements do not nest");
+      if (c == '<') fail_damaged("elements do not nest");
       if (quote == 0 && (c == '"' || c == '\'')) {
         quote = c;
       } else if (c == quote) {
         quote = 0;
       }
     }
-    if (at_ == text_.size()) fail("an element does not end");
+    if (at_ == text_.size()) fail_damaged("an element does not end");
     const bool has_content = text_[at_ - 1] != '/';
     ++at_;
     element.tag_end = element.content_end = element.end = static_cast<std::uint32_t>(at_);
     if (has_content) open_.push_back(index);
-    if (open_.size() > kMostDepth) fail("elements nest too deep");
+    if (open_.size() > kMostDepth) fail_damaged("elements nest too deep");
     elements_.push_back(element);
   }
 
@@ -126,15 +122,15 @@ std::vector<XmlAttribute> xml_attributes(std::string_view text, const XmlElement
   if (left.ends_with('/')) left.remove_suffix(1);
   std::vector<XmlAttribute> attributes;
   while (true) {
-    const std::size_t begin = left.find_first_not_of(kSpaces);
+    const std::size_t begin = left.find_first_not_of(kXmlSpaces);
     if (begin == std::string_view::npos) return attributes;
     const std::size_t name_end = std::min(left.find_first_of(kNameEnds, begin), left.size());
-    const std::size_t equals = std::min(left.find_first_not_of(kSpaces, name_end), left.size());
-    const std::size_t open = left.find_first_not_of(kSpaces, std::min(equals + 1, left.size()));
+    const std::size_t equals = std::min(left.find_first_not_of(kXmlSpaces, name_end), left.size());
+    const std::size_t open = left.find_first_not_of(kXmlSpaces, std::min(equals + 1, left.size()));
     const bool is_quoted = begin > 0 && name_end > begin && equals < left.size() && left[equals] == '=' &&
                            open != std::string_view::npos && (left[open] == '"' || left[open] == '\'');
     const std::size_t close = is_quoted ? left.find(left[open], open + 1) : std::string_view::npos;
-    if (close == std::string_view::npos) fail("an attribute without a value");
+    if (close == std::string_view::npos) fail_damaged("an attribute without a value");
     attributes.push_back({.name = left.substr(begin, name_end - begin),
                           .value = left.substr(open + 1, close - open - 1),
                           .whole = left.substr(0, close + 1)});

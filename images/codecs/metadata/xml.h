@@ -9,6 +9,8 @@
 
 namespace imgpipe {
 
+inline constexpr std::string_view kXmlSpaces = " \t\r\n";
+
 // Offsets into the text. An element without content ends where its start tag ends.
 struct XmlElement {
   std::uint32_t begin = 0;  // of the start tag

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/metadata/xml.h"
 #include "images/codecs/metadata/xmp_appended_files.h"
 #include "images/codecs/sniff.h"
@@ -17,12 +18,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view kSpaces = " \t\r\n"sv;
-
-[[noreturn]] void fail(const std::string& reason) {
-  throw Error(ErrorKind::input, "damaged: " + reason);
-}
-
 unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
@@ -30,7 +25,7 @@ unsigned byte_at(std::string_view text, std::size_t at) {
 // The bytes of the character at `at`; 0: it is none (RFC 3629), or one that XML does not allow.
 std::size_t character_bytes(std::string_view text, std::size_t at) {
   const unsigned first = byte_at(text, at);
-  if (first < 0x80) return first >= 0x20 || kSpaces.find(text[at]) != std::string_view::npos ? 1 : 0;
+  if (first < 0x80) return first >= 0x20 || kXmlSpaces.find(text[at]) != std::string_view::npos ? 1 : 0;
   const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
   if (first < 0xC2 || first > 0xF4 || text.size() - at < bytes) return 0;
   std::uint32_t character = first & (0x7FU >> bytes);
@@ -46,7 +41,7 @@ std::size_t character_bytes(std::string_view text, std::size_t at) {
 // Elements that nest and end, an rdf:RDF among them.
 void check_elements(std::string_view text) {
   const auto is_rdf = [text](const XmlElement& element) { return element.name(text) == "rdf:RDF"sv; };
-  if (std::ranges::none_of(xml_elements(text), is_rdf)) fail("no rdf:RDF");
+  if (std::ranges::none_of(xml_elements(text), is_rdf)) fail_damaged("no rdf:RDF");
 }
 
 // Removes `<xmp:Thumbnails>...</xmp:Thumbnails>`, which does not nest in itself. Returns whether there was
@@ -57,7 +52,7 @@ bool drop_thumbnails(std::string& text) {
   for (std::size_t at = 0; (at = text.find(kBegin, at)) != std::string::npos;) {
     const std::size_t next = at + kBegin.size();
     const bool whole_name =
-        next < text.size() && (text[next] == '>' || kSpaces.find(text[next]) != std::string_view::npos);
+        next < text.size() && (text[next] == '>' || kXmlSpaces.find(text[next]) != std::string_view::npos);
     const std::size_t end = text.find(kEnd, next);
     if (!whole_name || end == std::string::npos) {
       at = next;
@@ -73,11 +68,11 @@ std::size_t next_orientation(std::string_view text, std::size_t at) {
   constexpr std::string_view kName = "tiff:Orientation"sv;
   while ((at = text.find(kName, at)) != std::string_view::npos) {
     at += kName.size();
-    std::size_t digit = text.find_first_not_of(kSpaces, at);
+    std::size_t digit = text.find_first_not_of(kXmlSpaces, at);
     if (digit == std::string_view::npos) break;
     const bool attribute = text[digit] == '=';
     if (!attribute && text[digit] != '>') continue;
-    digit = text.find_first_not_of(attribute ? " \t\r\n\"'" : kSpaces, digit + 1);
+    digit = text.find_first_not_of(attribute ? " \t\r\n\"'" : kXmlSpaces, digit + 1);
     const auto is_digit = [text](std::size_t i) {
       return i < text.size() && text[i] >= '0' && text[i] <= '9';
     };
@@ -91,7 +86,7 @@ void reset_orientation(std::string& text) {
   while ((digit = next_orientation(text, digit)) != std::string::npos) text[digit] = '1';
 }
 
-std::string_view text_of(std::span<const std::byte> packet) {
+std::string_view packet_text(std::span<const std::byte> packet) {
   return {reinterpret_cast<const char*>(packet.data()), packet.size()};
 }
 
@@ -99,12 +94,12 @@ std::string_view text_of(std::span<const std::byte> packet) {
 
 std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orientation_applied,
                                    std::vector<std::string>* removed) {
-  std::string text(text_of(packet));
+  std::string text(packet_text(packet));
   // The trailing zero that some writers add.
   while (!text.empty() && text.back() == '\0') text.pop_back();
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = character_bytes(text, at);
-    if (bytes == 0) fail("no UTF-8 text");
+    if (bytes == 0) fail_damaged("no UTF-8 text");
     at += bytes;
   }
   check_elements(text);
@@ -119,10 +114,10 @@ std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orien
 }
 
 Orientation xmp_orientation(std::span<const std::byte> packet) {
-  if (next_orientation(text_of(packet), 0) == std::string_view::npos) return Orientation::upright;
+  if (next_orientation(packet_text(packet), 0) == std::string_view::npos) return Orientation::upright;
   try {
     const std::vector<std::byte> checked = checked_xmp(packet, false);
-    const std::string_view text = text_of(checked);
+    const std::string_view text = packet_text(checked);
     const std::size_t digit = next_orientation(text, 0);
     return digit == std::string_view::npos ? Orientation::upright
                                            : static_cast<Orientation>(text[digit] - '0');
@@ -137,7 +132,7 @@ bool remove_xmp_resolution(std::vector<std::byte>& packet) {
   const auto is_of_resolution = [&](std::string_view name) {
     return std::ranges::find(kNames, name) != kNames.end();
   };
-  const std::string_view text = text_of(packet);
+  const std::string_view text = packet_text(packet);
   if (text.find("Resolution"sv) == std::string_view::npos) return false;
   XmlEdits edits(text);
   for (const XmlElement& element : xml_elements(text)) {
@@ -154,7 +149,7 @@ bool remove_xmp_resolution(std::vector<std::byte>& packet) {
 
 bool is_extended_xmp(std::span<const std::byte> packet) {
   constexpr std::string_view kName = "xmpNote:HasExtendedXMP"sv;
-  return text_of(packet).find(kName) != std::string_view::npos;
+  return packet_text(packet).find(kName) != std::string_view::npos;
 }
 
 }  // namespace imgpipe

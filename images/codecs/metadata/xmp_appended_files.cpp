@@ -30,7 +30,7 @@ constexpr std::array<Namespace, 7> kNamespaces{{
     {"http://ns.google.com/photos/1.0/camera/", Announces::video, false},
 }};
 
-[[noreturn]] void fail() {
+[[noreturn]] void fail_removal() {
   throw Error(ErrorKind::input, "the files that it announces cannot be removed from it");
 }
 
@@ -74,10 +74,10 @@ class Removal {
     for (const XmlElement& element : elements_) {
       for (const XmlAttribute& attribute : xml_attributes(text_, element)) {
         const Namespace* const of = namespace_of(attribute.value);
-        if (attribute.name == "xmlns" && of != nullptr) fail();
+        if (attribute.name == "xmlns" && of != nullptr) fail_removal();
         if (!attribute.name.starts_with("xmlns:")) continue;
         const auto [bound, is_new] = prefixes_.emplace(attribute.name.substr(6), of);
-        if (!is_new && bound->second != of) fail();
+        if (!is_new && bound->second != of) fail_removal();
       }
     }
   }

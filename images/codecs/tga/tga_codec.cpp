@@ -12,7 +12,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 18;
 constexpr std::size_t kFooterBytes = 26;
 
 // Texts fill their fields with NULs, or, by some writers, with blanks.
@@ -35,7 +34,7 @@ bool is_set(Bytes field) {
 
 // TGA has no signature (Truevision TGA 2.0, 1989): all 18 header bytes must make sense together.
 bool is_tga(Bytes beginning) {
-  if (beginning.size() < kHeaderBytes) return false;
+  if (beginning.size() < kTgaHeaderBytes) return false;
   const auto byte = [&](std::size_t at) { return little_endian(beginning, at, 1); };
   const std::uint32_t has_map = byte(1);
   const std::uint32_t type = byte(2);
@@ -60,7 +59,7 @@ FileClaim tga_claim(Bytes beginning) {
 
 bool has_tga_footer(Bytes file) {
   using namespace std::string_view_literals;
-  return file.size() >= kHeaderBytes + kFooterBytes &&
+  return file.size() >= kTgaHeaderBytes + kFooterBytes &&
          stands_at(file, file.size() - kFooterBytes + 8, "TRUEVISION-XFILE.\0"sv);
 }
 
@@ -68,7 +67,7 @@ Bytes tga_extension(Bytes file) {
   constexpr std::size_t kExtensionBytes = 495;
   if (!has_tga_footer(file)) return {};
   const std::size_t at = little_endian(file, file.size() - kFooterBytes, 4);
-  if (at < kHeaderBytes || little_endian(file, at, 2) < kExtensionBytes) return {};
+  if (at < kTgaHeaderBytes || little_endian(file, at, 2) < kExtensionBytes) return {};
   return bytes_at(file, at, kExtensionBytes);
 }
 
@@ -76,14 +75,14 @@ Bytes tga_extension(Bytes file) {
 void add_tga_mark(std::vector<std::byte>& file, const Mark& mark) {
   const std::string text = mark_text(mark);
   file[0] = static_cast<std::byte>(text.size());
-  insert_bytes(file, kHeaderBytes, std::as_bytes(std::span(text)));
+  insert_bytes(file, kTgaHeaderBytes, std::as_bytes(std::span(text)));
 }
 
 // Truevision TGA 2.0, fields 6 and 10 to 28. Gamma, key colour, aspect ratio and the program's name and
 // version describe how the file was made or is shown.
 FoundMetadata find_tga_metadata(std::span<const std::byte> file) {
   FoundMetadata found;
-  const Bytes id = bytes_at(file, kHeaderBytes, big_endian(file, 0, 1));
+  const Bytes id = bytes_at(file, kTgaHeaderBytes, big_endian(file, 0, 1));
   if (mark_of(id) == Mark::none) found.add_comment(up_to_nul(id));
   if (!has_tga_footer(file)) return found;
   if (little_endian(file, file.size() - kFooterBytes + 4, 4) != 0) found.lose("TGA developer area");
@@ -107,7 +106,7 @@ FoundMetadata find_tga_metadata(std::span<const std::byte> file) {
 }
 
 Mark find_tga_mark(Bytes beginning) {
-  return mark_of(bytes_at(beginning, kHeaderBytes, big_endian(beginning, 0, 1)));
+  return mark_of(bytes_at(beginning, kTgaHeaderBytes, big_endian(beginning, 0, 1)));
 }
 
 }  // namespace imgpipe

@@ -10,6 +10,8 @@
 
 namespace imgpipe {
 
+inline constexpr std::int64_t kTgaHeaderBytes = 18;
+
 [[nodiscard]] bool is_tga(Bytes beginning);
 [[nodiscard]] FileClaim tga_claim(Bytes beginning);
 [[nodiscard]] std::unique_ptr<Reader> open_tga(Bytes file, const DecodeOptions& options);

@@ -12,8 +12,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 18;
-
 [[noreturn]] void fail(const std::string& reason) {
   throw Error(ErrorKind::input, "tga: " + reason);
 }
@@ -84,7 +82,7 @@ TgaHeader read_header(Bytes bytes) {
   header.alpha = judge_alpha(header, descriptor & 0x0F, bytes);
   const std::size_t entry_bytes = (static_cast<std::size_t>(header.palette_bits) + 7) / 8;
   const std::size_t palette_bytes = field(1, 1) == 0 ? 0 : field(5, 2) * entry_bytes;
-  header.pixels_at = kHeaderBytes + field(0, 1) + palette_bytes;
+  header.pixels_at = kTgaHeaderBytes + field(0, 1) + palette_bytes;
   if (header.pixels_at > bytes.size()) fail("the file is truncated before its pixels");
   return header;
 }

@@ -12,8 +12,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::int64_t kHeaderBytes = 18;
-
 class TgaWriter final : public Writer {
  public:
   TgaWriter(Shape shape, const EncodeOptions& options)
@@ -31,7 +29,7 @@ class TgaWriter final : public Writer {
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
-    return kHeaderBytes + static_cast<std::int64_t>(mark_text(mark_).size()) +
+    return kTgaHeaderBytes + static_cast<std::int64_t>(mark_text(mark_).size()) +
            most_row_bytes() * (shape_.height + rows_at_once()) +
            (shape_.height / rows_at_once() + 1) * 2 * std::int64_t{sizeof(std::vector<std::byte>)};
   }
@@ -56,7 +54,7 @@ class TgaWriter final : public Writer {
   }
 
   [[nodiscard]] std::vector<std::byte> header() const {
-    std::vector<std::byte> head(kHeaderBytes);
+    std::vector<std::byte> head(kTgaHeaderBytes);
     const auto put = [&head](std::size_t at, std::int64_t value) {
       head[at] = static_cast<std::byte>(value);
       if (at < 16) head[at + 1] = static_cast<std::byte>(value >> 8);
