@@ -51,7 +51,6 @@ Json empty_line(const NdjsonRun& run, int threads) {
   Json json{{kFirstKey, build_info().version}};
   add_run_head(json, kBatchLineSchema, {.threads = threads});
   for (const char* key : {"input",
-                          "input_bytes_hex",
                           "output",
                           "status",
                           "error",
@@ -81,6 +80,7 @@ Json empty_line(const NdjsonRun& run, int threads) {
   json["shard_images"] = run.shard_images;
   json["batch_images"] = run.batch_images;
   json["options_digest"] = nullptr;
+  json[kHexKey] = nullptr;
   json["warnings"] = Json::array();
   return json;
 }

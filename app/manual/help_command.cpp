@@ -64,11 +64,11 @@ constexpr TextRow kTexts[] = {
 
 std::vector<std::string> help_topics() {
   std::vector<std::string> topics;
-  for (const TextRow& row : kTexts) topics.emplace_back(row.topic);
   for (const std::string_view name : command_names()) topics.emplace_back(name);
   for (const Stage& stage : stage_table()) {
     if (stage.selectable) topics.emplace_back(stage.name);
   }
+  for (const TextRow& row : kTexts) topics.emplace_back(row.topic);
   return topics;
 }
 
