@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <span>
@@ -13,10 +14,12 @@
 
 #include "app/batch/one_image.h"
 #include "app/exit_code.h"
+#include "app/files/name_template.h"
 #include "app/files/replaceable.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/options/command_line.h"
+#include "app/options/option_table.h"
 #include "app/options/option_values.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
@@ -79,7 +82,7 @@ void write_preset(const PresetToWrite& preset) {
   naming(output_name(preset.file), [&] { write_file(preset.file, std::as_bytes(std::span(preset.text))); });
   std::string names;
   for (const std::string& name : preset.left_out) names += (names.empty() ? "" : ", ") + name;
-  if (!names.empty()) log_notice("of one run only, and not in the preset: " + names);
+  if (!names.empty()) log_notice("not written to the preset, because it belongs to one run: " + names);
 }
 
 int dispatch(const Command& command, const EngineFactory& factory) {
@@ -106,15 +109,19 @@ int dispatch(const Command& command, const EngineFactory& factory) {
 Format output_format(const std::string& output, const std::optional<Format>& option) {
   const std::optional<Format> format = format_by_ending(output);
   if (option) {
-    if (format && *format != *option)
+    if (format && !is_ending_of(*format, *option))
       throw Error(ErrorKind::usage, "'" + printable(output) + "' ends as " +
                                         std::string(format_info(*format).name) + " does, and --format says " +
                                         std::string(format_info(*option).name) + ": change one of them");
     return *option;
   }
   if (!format) {
-    throw Error(ErrorKind::usage,
-                "'" + printable(output) + "' has no ending that names an image format: add --format png");
+    const std::string ending = std::filesystem::path(output).extension().string();
+    throw Error(ErrorKind::usage, ending.size() < 2
+                                      ? "'" + printable(output) + "' has no ending: add --format png"
+                                      : "'" + printable(output) + "': cannot write " + printable(ending) +
+                                            "; use the ending of " + joined(writable_formats()) +
+                                            ", or add --format png");
   }
   return *format;
 }

@@ -18,7 +18,7 @@ enum ExitCode : int {
   kExitSignalBase = 128,
 };
 
-// What they mean, for man pages; of kExitSignalBase those that it makes of SIGINT and SIGTERM.
+// What they mean, for man pages; of kExitSignalBase those that it makes of SIGHUP, SIGINT and SIGTERM.
 struct ExitMeaning {
   ExitCode code;
   std::string_view name;
@@ -31,7 +31,7 @@ inline constexpr std::array<ExitMeaning, 7> kExitMeanings{
      {kExitDevice, "3", "the device asked for cannot be used"},
      {kExitOutput, "4", "the output side is broken (full, read-only, a closed pipe)"},
      {kExitDifference, "5", "something differs from the sequential reference"},
-     {kExitSignalBase, "130, 143", "stopped by a signal"}}};
+     {kExitSignalBase, "129, 130, 143", "stopped by SIGHUP, SIGINT or SIGTERM"}}};
 
 [[nodiscard]] constexpr int exit_code_of(ErrorKind kind) {
   switch (kind) {

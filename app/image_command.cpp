@@ -27,6 +27,7 @@
 #include "images/error.h"
 #include "images/files/output_file.h"
 #include "images/files/page_list.h"
+#include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/batch/batch_entry.h"
 #include "pipeline/decode_row.h"
@@ -65,9 +66,6 @@ class ImageRun {
     const double wall_ms = static_cast<double>(image_.timeline().now_ns()) / 1e6;
     if (!options_.keep_stages_folder.empty()) write_stages(options_, outcome, image_.mark());
     const std::vector<ContrastRange> ranges = contrast_ranges(outcome);
-    for (const ContrastRange& range : ranges) {
-      if (has_no_range(range)) warn(image_.files().input_name + ": " + no_range_text(range));
-    }
     if (!options_.histogram_file.empty()) {
       const std::string name = input_name(std::filesystem::path(options_.input).filename().string());
       write_histogram(options_, histogram_pair(name, outcome, ranges));
@@ -112,6 +110,8 @@ class ImageRun {
     say_plan(image_.plan());
     check_results_of(image_.plan());
     image_.make_output();
+    // A small file is in place too soon to be left behind, and reading its directory would cost more.
+    if (image_.memory_question().handed_on) log_removed(StaleOutputs().remove(options_.output));
     check_memory_limit();
     facts_.output = image_.output_shape();
     facts_.depth_loss = image_.depth_loss();

@@ -98,6 +98,10 @@ void log_detail(std::string_view text, const LogSubject& subject) {
   say(Level::debug, text, subject);
 }
 
+void log_removed(std::size_t files) {
+  if (files > 0) log_detail("removed " + std::to_string(files) + " temporary files of runs that were killed");
+}
+
 void log_progress(std::string_view text, const RunCounts& counts) {
   if (format_now == LogFormat::text) return say(Level::info, text, {});
   say_counts("progress", text, counts);
@@ -105,6 +109,17 @@ void log_progress(std::string_view text, const RunCounts& counts) {
 
 void log_summary(std::string_view text, const RunCounts& counts) {
   if (format_now == LogFormat::json) say_counts("summary", text, counts);
+}
+
+std::string summary_line(std::string_view text, const RunCounts& counts) {
+  if (format_now == LogFormat::text) return "imgpipe: " + std::string(text) + "\n";
+  return json_line({.level = name_of(Level::info),
+                    .event = "summary",
+                    .message = text,
+                    .subject = nullptr,
+                    .counts = &counts},
+                   Clock::now()) +
+         "\n";
 }
 
 void log_error_without_memory(std::string_view text) noexcept {

@@ -2,6 +2,8 @@
 // only user of spdlog.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "app/log_line.h"
@@ -28,10 +30,16 @@ void log_notice(std::string_view text,
 void log_always(std::string_view text);           // what a run never leaves unsaid, with -q too
 void log_detail(std::string_view text, const LogSubject& subject = {});  // with -v only
 
+// Temporary files of killed runs.
+void log_removed(std::size_t files);
+
 // How far a run is; not with -q.
 void log_progress(std::string_view text, const RunCounts& counts);
 // What a run came to, where a program reads along: text has the table. Not with -q.
 void log_summary(std::string_view text, const RunCounts& counts);
+
+// The line of log_summary(), for text too, with its newline; nothing is written.
+[[nodiscard]] std::string summary_line(std::string_view text, const RunCounts& counts);
 
 // An error where there may be no memory for its line. The text has no character that JSON escapes.
 void log_error_without_memory(std::string_view text) noexcept;

@@ -1,5 +1,7 @@
 #include "app/signals.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -8,6 +10,7 @@
 #include <ctime>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include <unistd.h>
 
@@ -30,6 +33,15 @@ constexpr std::int64_t kSameRequestNs = 200'000'000;
 std::atomic<std::int64_t> first_signal_ns{0};  // 0: none came
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
+// The line of a SignalLine: the handler reads one buffer while the other is filled.
+struct LineBuffer {
+  std::array<char, SignalLine::kMostBytes> text{};
+  std::size_t bytes = 0;
+};
+std::array<LineBuffer, 2> line_buffers;
+std::atomic<const LineBuffer*> signal_line{nullptr};
+static_assert(std::atomic<const LineBuffer*>::is_always_lock_free);
+
 std::int64_t monotonic_ns() {
   struct timespec now {};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -50,6 +62,9 @@ void on_signal(int signal) {
       return;
     }
     if (now - first < kSameRequestNs) return;
+  }
+  if (const LineBuffer* const line = signal_line.exchange(nullptr)) {
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line->text.data(), line->bytes);
   }
   remove_temporary_files();
   ::_exit(kExitSignalBase + signal);
@@ -115,6 +130,17 @@ SignalsNoted::~SignalsNoted() {
 }
 int SignalsNoted::received() const {
   return noted;
+}
+
+SignalLine::~SignalLine() {
+  signal_line = nullptr;
+}
+void SignalLine::set(std::string_view line) {
+  if (line.size() > kMostBytes) return;
+  LineBuffer& next = line_buffers[std::exchange(next_line_, 1 - next_line_)];
+  std::ranges::copy(line, next.text.begin());
+  next.bytes = line.size();
+  signal_line = &next;
 }
 
 }  // namespace imgpipe

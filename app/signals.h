@@ -2,6 +2,7 @@
 // what it does when it must end because there is no memory to go on.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace imgpipe {
@@ -29,6 +30,22 @@ class SignalsNoted {
 
   // The signal that came, 0 when none has.
   [[nodiscard]] int received() const;
+};
+
+// While one lives, a signal that ends the process at once first writes its line to stderr.
+class SignalLine {
+ public:
+  SignalLine() = default;
+  ~SignalLine();
+  SignalLine(const SignalLine&) = delete;
+  SignalLine& operator=(const SignalLine&) = delete;
+
+  // Replaces the line, which ends with a newline. A longer one than kMostBytes is not written.
+  void set(std::string_view line);
+  static constexpr std::size_t kMostBytes = 1024;
+
+ private:
+  std::size_t next_line_ = 0;  // of two buffers
 };
 
 }  // namespace imgpipe

@@ -6,11 +6,13 @@
 #include <string_view>
 #include <utility>
 
+#include "images/codecs/codec_table.h"
 #include "images/codecs/metadata/metadata.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
 #include "pipeline/decode_row.h"
+#include "pipeline/statistics/contrast_ranges.h"
 #include "pipeline/statistics/series_range.h"
 
 namespace imgpipe {
@@ -168,6 +170,9 @@ Outcome ImageJob::run(Engine& engine, Job wishes) {
   });
   damage_ = std::move(outcome.warnings);
   in_bands_ = outcome.in_bands;
+  for (const ContrastRange& found : contrast_ranges(outcome)) {
+    if (has_no_range(found)) unstretched_.push_back(no_range_text(found));
+  }
   encoded_ = std::move(outcome.file);
   return outcome;
 }
@@ -281,12 +286,16 @@ std::vector<ImageNote> ImageJob::notes() const {
   for (const std::string& warning : damage_) notes.push_back({damage, input + warning});
   if (depth_loss_ != DepthLoss::none)
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
-  if (header_.more_images && !files_.page) notes.push_back({more_images, input + kMoreImagesWarning});
+  if (header_.more_images && !files_.page) {
+    const bool has_pages = codec_of(header_.format).open_pages != nullptr;
+    notes.push_back({more_images, input + kMoreImagesWarning + (has_pages ? "; --pages all takes all" : "")});
+  }
   for (const StageRequest& request : settings_.stages) {
     if (request.stage->name == "levels" && has_no_range(request))
       notes.push_back({range, input + "contrast of the series has no range to stretch (" +
                                   request.said.substr(1) + ") and changes nothing"});
   }
+  for (const std::string& text : unstretched_) notes.push_back({range, input + text});
   if (!lost_profile_.empty())
     notes.push_back(
         {profile, input + "colour profile \"" + lost_profile_ + "\" is not applied and not kept"});

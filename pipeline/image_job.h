@@ -203,6 +203,7 @@ class ImageJob {
   ByteSink sink_;                 // to the output, where it is written as it is made
   EncodedFile encoded_;
   std::vector<std::string> damage_;
+  std::vector<std::string> unstretched_;  // of contrast steps, after run()
   DepthLoss depth_loss_ = DepthLoss::none;
   bool decoded_by_library_ = true;
   bool has_alpha_ = false;  // the finished image

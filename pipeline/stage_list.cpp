@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "images/error.h"
 #include "images/names.h"
@@ -85,6 +87,9 @@ std::string unknown_stage(std::string_view name) {
   }
   const std::string all =
       "the stages are " + joined(names) + "; " + std::string(kNoStages) + " alone converts without a stage";
+  if (const Stage* const stage = stage_meant(name))
+    return "unknown stage '" + printable(name) + "'; did you mean " + std::string(stage->name) +
+           "? imgpipe help stages lists all";
   return unknown_name(name.empty() ? "a stage name is missing" : "unknown stage '" + printable(name) + "'",
                       name, names, all);
 }
@@ -159,6 +164,13 @@ class StepText {
     }
     if (next == rows.size())
       refuse(where_, "'" + printable(text) + "' is one value too many; " + its_parameters());
+    if (next == 0 && !stage_->takes_rectangle && rectangle_parts(text).size() == kSizeValues &&
+        rows.size() > 1) {
+      const std::string colons =
+          std::string(text.substr(0, text.find('x'))) + ":" + std::string(text.substr(text.find('x') + 1));
+      refuse(where_, "'" + printable(text) +
+                         "': values are separated by colons: " + std::string(stage_->name) + ":" + colons);
+    }
     take_value(next, text);
     return next;
   }
@@ -284,6 +296,20 @@ std::vector<std::string_view> steps_in(std::string_view list) {
     step = step.substr(0, step.find_last_not_of(kBlanks) + 1);
   }
   return steps;
+}
+
+const Stage* stage_meant(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"autocontrast", "contrast"}, {"autolevel", "contrast"}, {"autolevels", "contrast"},
+      {"binarize", "threshold"},    {"blur", "gauss"},         {"flop", "flip"},
+      {"gaussian", "gauss"},        {"grayscale", "gray"},     {"histogram", "hist"},
+      {"mirror", "flip"},           {"negate", "invert"},      {"negative", "invert"},
+      {"normalise", "contrast"},    {"normalize", "contrast"}, {"scale", "resize"},
+      {"thumbnail", "resize"},      {"unsharp", "sharpen"}};
+  const std::string usual = usual_spelling(name);
+  const auto* const other = std::ranges::find(kOthers, usual, [](const auto& row) { return row.first; });
+  const Stage* const stage = find_stage(other == std::end(kOthers) ? usual : other->second);
+  return stage != nullptr && stage->selectable ? stage : nullptr;
 }
 
 std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets) {

@@ -66,6 +66,10 @@ struct StageRequest {
 // allowed.
 [[nodiscard]] std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets = {});
 
+// The stage that a name means: its own, or the one that other programs give to it ("blur" is gauss); nullptr:
+// none.
+[[nodiscard]] const Stage* stage_meant(std::string_view name);
+
 // A value as the list takes it: "gauss", "0.5".
 [[nodiscard]] std::string value_text(const Parameter& parameter, std::int64_t value);
 // What a parameter takes, for people: "box, triangle, gauss", "0 to 255, or otsu".

@@ -84,7 +84,7 @@ TEST_F(BatchCli, APatternTakesWhatMatches) {
 TEST_F(BatchCli, SeveralInputsNeedAFolder) {
   EXPECT_EQ(run_imgpipe({in() + "/a.png", in() + "/sub/d.png", out() + "/", "-q"}).exit_code, 0);
   EXPECT_EQ(written(), (Names{"a.png", "d.png"}));
-  expect_refused(run_imgpipe({in() + "/a.png", in() + "/b.jpg", file("third")}), "is no folder");
+  expect_refused(run_imgpipe({in() + "/a.png", in() + "/b.jpg", file("third")}), "not a directory");
   EXPECT_FALSE(fs::exists(file("third")));
 }
 
@@ -129,7 +129,7 @@ TEST_F(BatchCli, ListsThatCannotBeMeant) {
   expect_refused(run_imgpipe({in(), out(), "--recursive", "--files-from", file("up")}), "leads out of");
   save_text(file("empty"), "");
   EXPECT_EQ(run_imgpipe({in(), out(), "--files-from", file("empty")}).exit_code, 0);
-  expect_refused(run_imgpipe({in() + "/a.png", out(), "--files-from", file("empty")}), "is no folder");
+  expect_refused(run_imgpipe({in() + "/a.png", out(), "--files-from", file("empty")}), "not a directory");
   EXPECT_EQ(run_imgpipe({in(), out(), "--files-from", file("missing")}).exit_code, 1);
   EXPECT_FALSE(fs::exists(out()));
 }
@@ -310,7 +310,7 @@ TEST_F(BatchCli, TwoFilesOfOneNameInTheTreeAreACollision) {
 TEST_F(BatchCli, AFolderInTheWayIsRefused) {
   fs::create_directories(out() + "/a.png");
   expect_refused(run_imgpipe({in(), out()}), "is a folder");
-  expect_refused(run_imgpipe({in(), in() + "/notes.txt"}), "is no folder");
+  expect_refused(run_imgpipe({in(), in() + "/notes.txt"}), "not a directory");
 }
 
 TEST_F(BatchCli, OutputInsideInputIsNotTakenAsInput) {

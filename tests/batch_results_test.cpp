@@ -48,14 +48,15 @@ TEST_F(BatchResults, WhatIsPassedOverIsCountedByKind) {
   for (const char* name : {"x.jp2", "y.J2K", "z.jxl", "sub/w.heic"}) save_text(in() + "/" + name, "not read");
   const RunResult run = run_imgpipe({in(), out(), "--report", file("r.json"), "-v", "--device", "cpu"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("\npassed over: 2 jp2, 1 jxl, 1 other\n"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("\npassed over: 2 jp2, 1 hidden, 1 jxl, 1 other\n"), std::string::npos) << run.out;
   EXPECT_NE(run.err.find("passed over: 2 jp2 (such as x.jp2)"), std::string::npos) << run.err;
   const Json report = Json::parse(load_text(file("r.json")));
-  EXPECT_EQ(report["passed_over"], (Json{{"jp2", 2}, {"jxl", 1}, {"others", 1}}));
+  EXPECT_EQ(report["passed_over"], (Json{{"hidden", 1}, {"jp2", 2}, {"jxl", 1}, {"others", 1}}));
   EXPECT_EQ(report["not_selected"], 0);
   const RunResult dry =
       run_imgpipe({in(), out(), "--recursive", "--dry-run", "--exclude", "*.jpg", "--exclude", "*.J2K"});
-  EXPECT_NE(dry.out.find("passed over: 1 heif, 1 jp2, 1 jxl, 1 other, 2 not selected\n"), std::string::npos)
+  EXPECT_NE(dry.out.find("passed over: 1 heif, 1 hidden, 1 jp2, 1 jxl, 1 other, 2 not selected\n"),
+            std::string::npos)
       << dry.out;
   EXPECT_EQ(run_imgpipe({in() + "/a.png", in() + "/b.jpg", out()}).out.find("passed over"),
             std::string::npos);

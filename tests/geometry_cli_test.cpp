@@ -53,8 +53,8 @@ TEST_F(GeometryCli, ARectangleOutsideIsOneLine) {
   const RunResult run = run_imgpipe(
       {folder_.file("in/small.png"), folder_.file("out.png"), "--stages", "crop:30x20", "--device", "cpu"});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_EQ(run.err, "imgpipe: " + folder_.file("in/small.png") +
-                         ": crop:30x20 of 20x30 pixels: the rectangle is not inside the image\n");
+  EXPECT_EQ(run.err,
+            "imgpipe: " + folder_.file("in/small.png") + ": crop:30x20 of 20x30 pixels: outside the image\n");
   EXPECT_FALSE(std::filesystem::exists(folder_.file("out.png")));
 }
 

@@ -272,7 +272,7 @@ TEST(Selection, CountsWhatItPassesOverByKind) {
   EXPECT_EQ(selection.passed_over().text(), "2 jp2, 1 jxl, 3 others, 2 not selected");
   EXPECT_EQ(selection.passed_over().files(), 8U);
   EXPECT_NE(selection.passed_over().text_with_examples().find("2 jp2 (such as a.jp2)"), std::string::npos);
-  EXPECT_TRUE(selection.unmatched().empty());
+  EXPECT_TRUE(selection.unmatched(true).empty());
 }
 
 TEST(Selection, IncludesByNameOrByFolder) {
@@ -281,7 +281,7 @@ TEST(Selection, IncludesByNameOrByFolder) {
   EXPECT_TRUE(selection.takes("x/raw/y/a.png", true));
   EXPECT_FALSE(selection.takes("x/raw/y/a.txt", true)) << "a folder gives its images";
   EXPECT_FALSE(selection.takes("a.png", true));
-  EXPECT_EQ(selection.unmatched(), (Names{"--include '*.nothing'", "--exclude '*.nope'"}));
+  EXPECT_EQ(selection.unmatched(true), (Names{"--include '*.nothing'", "--exclude '*.nope'"}));
   EXPECT_EQ(selection.passed_over().not_selected, 2U);
 }
 

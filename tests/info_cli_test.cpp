@@ -161,7 +161,7 @@ TEST_F(InfoCli, ResolutionIsTold) {
 
 TEST_F(InfoCli, RefusesWhatCannotBeMeant) {
   expect_refused(info({}), "INPUT is missing");
-  expect_refused(info({file("in"), "--json", "x.txt"}), "ends in none of .json");
+  expect_refused(info({file("in"), "--json", "x.txt"}), "must end in .json");
   save_text(file("mine.json"), "{\"a\": 1}");
   expect_refused(info({in(), "--json", file("mine.json")}), "was not written by imgpipe");
   fs::create_directories(file("nothing"));

@@ -232,10 +232,9 @@ TEST(Plan, ARectangleMustBeInsideTheImage) {
   for (const char* rectangle : {"9x4", "8x5", "3x3+6+0", "3x3+0+2", "1x1+8+0", "1x1+0+4", "8x4+1+0",
                                 "2147483647x2147483647+2147483647+2147483647"}) {
     EXPECT_EQ(refusal("crop:" + std::string(rectangle), kRgb),
-              "crop:" + std::string(rectangle) + " of 8x4 pixels: the rectangle is not inside the image");
+              "crop:" + std::string(rectangle) + " of 8x4 pixels: outside the image");
   }
-  EXPECT_EQ(refusal("rotate:90,crop:5x1", kRgb),
-            "crop:5x1 of 4x8 pixels: the rectangle is not inside the image");
+  EXPECT_EQ(refusal("rotate:90,crop:5x1", kRgb), "crop:5x1 of 4x8 pixels: outside the image");
 }
 
 TEST(Plan, FusesNeighboursOnRequest) {

@@ -173,6 +173,33 @@ TEST(HistogramPlot, SixteenBitsShareTheBarsOfEight) {
   EXPECT_NE(csv.find("\n511,1,1\n"), std::string::npos);
 }
 
+TEST(HistogramPlot, TheAxisOfSixteenBitsSpansTheValuesThatThereAre) {
+  struct Row {
+    int least, most;
+    const char *first_tick, *last_tick, *column;  // of the axis
+  };
+  for (const Row& row : {Row{60, 1206, "0", "2047", "a column is 8 values"},
+                         {0, 255, "0", "255", nullptr},
+                         {40000, 40300, "40000", "40511", "a column is 2 values"},
+                         {65535, 65535, "65280", "65535", nullptr},
+                         {0, 65535, "0", "65535", "a column is 256 values"}}) {
+    HistogramPair pair = histogram_of(1, {});
+    for (Counts* counts : {&pair.before, &pair.after}) {
+      counts->sample = SampleType::u16;
+      counts->values.assign(65536, 0);
+      counts->values[static_cast<std::size_t>(row.least)] = 1;
+      counts->values[static_cast<std::size_t>(row.most)] = 1;
+    }
+    const std::string svg = histogram_svg(pair);
+    EXPECT_TRUE(holds_text(svg, row.first_tick)) << row.least << ": " << row.first_tick;
+    EXPECT_TRUE(holds_text(svg, row.last_tick)) << row.least << ": " << row.last_tick;
+    EXPECT_EQ(svg.find("a column is") != svg.npos, row.column != nullptr) << row.least;
+    if (row.column != nullptr) {
+      EXPECT_NE(svg.find(row.column), svg.npos) << row.least;
+    }
+  }
+}
+
 TEST(HistogramPlot, TicksCountWholePixelsAndTitlesFit) {
   HistogramPair pair = histogram_of(1, {});
   const std::string svg = histogram_svg(pair);

@@ -241,7 +241,7 @@ TEST_F(ReportFiles, AShardThatWasKilledLeavesImagesWithoutALine) {
   EXPECT_EQ(json["images_without_a_line"], 1);
   EXPECT_EQ(json["unfinished"], Json({{{"shard", shard}, {"images", images}, {"with_a_line", images - 1}}}));
   EXPECT_EQ(json["shards_without_a_line"], Json::array());
-  EXPECT_NE(killed.err.find("1 of the batch's images have no line"), std::string::npos) << killed.err;
+  EXPECT_NE(killed.err.find("1 images have no report line"), std::string::npos) << killed.err;
   EXPECT_NE(killed.err.find("  shard " + shard + ": "), std::string::npos) << killed.err;
   // What does the rest makes it whole, whoever that is: all is there, so it has a line for each.
   ASSERT_EQ(batch({"--recursive", "--skip-existing", "--report", file("rest.ndjson")}).exit_code, 0);
@@ -302,7 +302,7 @@ TEST_F(ReportFiles, WhatIsNoReportIsSaid) {
   EXPECT_EQ(lines(missing.err), 3U) << missing.err;
   EXPECT_EQ(report({file("torn"), file("gone")}).out.find("1 image in 1 report: "), 0U);
   expect_refused(report({}), "FILE is missing");
-  expect_refused(report({file("torn"), "--json", file("torn")}), "ends in none of .json");
+  expect_refused(report({file("torn"), "--json", file("torn")}), "must end in .json");
   expect_refused(report({"-", "-"}), "stdin (-) can be read once");
 }
 

@@ -327,8 +327,7 @@ class BatchRun {
     }
     std::size_t removed = 0;
     for (const auto& [folder, of_folder] : names) removed += remove_stale_temporary_files(folder, of_folder);
-    if (removed > 0)
-      log_detail("removed " + std::to_string(removed) + " temporary files of runs that were killed");
+    log_removed(removed);
   }
 
   [[nodiscard]] BatchItems items() const {

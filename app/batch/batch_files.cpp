@@ -1,6 +1,7 @@
 #include "app/batch/batch_files.h"
 
 #include <algorithm>
+#include <climits>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -64,15 +65,11 @@ class Finder {
         name_(options.name ? *options.name : NameTemplate::preset(batch_.recursive)) {
     if (options.output.empty()) return;
     if (const auto info = status_of(options.output)) {
-      if (!S_ISDIR(info->st_mode))
-        throw Error(ErrorKind::usage,
-                    printable(options.output) + ": is no folder, and there are many inputs");
+      if (!S_ISDIR(info->st_mode)) throw Error(ErrorKind::usage, not_a_directory());
       output_id_ = FileId{info->st_dev, info->st_ino};
     } else if (!batch_.more_inputs.empty() && !options.name && !options.output.ends_with('/')) {
       // Else a word too many, behind INPUT OUTPUT, would become a folder.
-      throw Error(ErrorKind::usage,
-                  printable(options.output) +
-                      ": is no folder, and there are several inputs; to make one end it with /");
+      throw Error(ErrorKind::usage, not_a_directory() + "; end OUTPUT with / to create one");
     }
   }
 
@@ -112,10 +109,19 @@ class Finder {
   }
 
  private:
+  // OUTPUT.
+  [[nodiscard]] std::string not_a_directory() const {
+    const std::size_t inputs = 1 + batch_.more_inputs.size();
+    return printable(options_.output) + ": not a directory, but " +
+           (inputs > 1 ? "there are " + std::to_string(inputs) + " inputs" : "this is a batch");
+  }
+
   void add_inputs() {
     add_input(options_.input);
     for (const std::string& input : batch_.more_inputs) add_input(input);
-    for (const std::string& pattern : selection_.unmatched())
+    // A preset's --exclude is for many directories.
+    const bool exclude_is_given = std::ranges::find(batch_.given, "--exclude") != batch_.given.end();
+    for (const std::string& pattern : selection_.unmatched(exclude_is_given))
       found_.unmatched.push_back(pattern + " matched nothing");
   }
 
@@ -171,7 +177,7 @@ class Finder {
     if (!options_.input.empty() && !one_folder_ && batch_.more_inputs.empty() &&
         (status_of(options_.input) || !is_pattern(options_.input)))
       throw Error(ErrorKind::usage,
-                  printable(options_.input) + ": is no folder that --files-from could be below");
+                  "--files-from: INPUT " + printable(options_.input) + " is not a directory");
     found_.list_is_empty = names.empty();
     if (names.empty()) return;
     if (!options_.input.empty() && !one_folder_) {
@@ -223,7 +229,8 @@ class Finder {
                   .cannot_read =
                       [&](const Spot& below, const std::error_code& error) {
                         found_.problems.push_back({below.path, "cannot read the folder: " + error.message()});
-                      }});
+                      },
+                  .pass_hidden = [&](const Spot& file) { selection_.pass_hidden(file.below); }});
   }
 
   // Files of all shards are numbered, in the order of their names.
@@ -232,12 +239,20 @@ class Finder {
     for (BatchFile& file : found_.files) {
       const PlacedOutput output = name_.place(options_.output, {file.input, file.tree, ++number},
                                               options_.format, page_in_name(options_));
+      check_length(output.path);
       file.output = output.path;
       file.format = output.format;
       const auto [hash, fresh] = option_hashes_.try_emplace(file.format);
       if (fresh) hash->second = options_hash(options_, file.format);
       file.made_of.options = hash->second;
     }
+  }
+
+  static void check_length(const std::string& path) {
+    const std::size_t bytes = fs::path(path).filename().string().size();
+    if (bytes > NAME_MAX)
+      throw Error(ErrorKind::usage, printable(path) + ": a file name of " + std::to_string(bytes) +
+                                        " bytes; the system takes " + std::to_string(NAME_MAX));
   }
 
   void take_out_repeated() {

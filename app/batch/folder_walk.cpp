@@ -81,8 +81,11 @@ void walk_folders(const Spot& top, const WalkSteps& steps) {
       continue;
     }
     const FolderEntry& entry = here.entries[here.next++];
-    if (entry.name.starts_with('.')) continue;
     Spot spot = here.spot.at(entry.name);
+    if (entry.name.starts_with('.')) {
+      if (!entry.folder) steps.pass_hidden(spot);
+      continue;
+    }
     if (!entry.folder) {
       steps.take(spot);
     } else if (steps.enters(spot, *entry.folder)) {

@@ -40,6 +40,7 @@ struct WalkSteps {
   // count.
   std::function<bool(const Spot& folder, const FileId& id)> enters;
   std::function<void(const Spot& folder, const std::error_code& error)> cannot_read;
+  std::function<void(const Spot& file)> pass_hidden = [](const Spot&) {};
 };
 
 // Comes to all that is not hidden in the folder `top`, in the order of the names, each folder with all below

@@ -11,6 +11,20 @@
 #include "images/text.h"
 
 namespace imgpipe {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// Whether every line ends with CR LF; else a CR belongs to its name.
+bool has_crlf(std::string_view text) {
+  std::size_t lines = 0;
+  for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1), ++lines) {
+    if (at == 0 || text[at - 1] != '\r') return false;
+  }
+  return lines > 0;
+}
+
+}  // namespace
 
 std::string plain_name(const std::string& name) {
   return std::filesystem::path(name).lexically_normal().string();
@@ -21,13 +35,15 @@ std::vector<std::string> read_name_list(const std::string& path) {
   const std::vector<std::byte> bytes = naming("--files-from " + printable(path), [&] {
     return read_file(path, std::numeric_limits<std::int32_t>::max());
   });
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const char end = text.find('\0') == std::string_view::npos ? '\n' : '\0';
+  if (end == '\n' && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const std::string_view line_end = end == '\n' && has_crlf(text) ? "\r\n" : std::string_view(&end, 1);
   std::vector<std::string> names;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t stop = std::min(text.find(end, at), text.size());
+    const std::size_t stop = std::min(text.find(line_end, at), text.size());
     if (stop > at) names.emplace_back(text.substr(at, stop - at));
-    at = stop + 1;
+    at = stop + line_end.size();
   }
   return names;
 }

@@ -24,6 +24,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFirstKey = "imgpipe";
+constexpr const char* kHexKey = "input_bytes_hex";
+
+// The bytes of a name that "input" does not show as it is: "6c6174e9"; empty: it does.
+std::string hex_of_unprintable(const std::string& name) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  if (printable(name) == name) return "";
+  std::string hex;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    hex += {kDigits[byte / 16], kDigits[byte % 16]};
+  }
+  return hex;
+}
 
 // Whether a line is one of such a report: it has their first key.
 bool is_ours(const Json& line) {
@@ -67,6 +80,7 @@ Json empty_line(const NdjsonRun& run, int threads) {
   json["shard_images"] = run.shard_images;
   json["batch_images"] = run.batch_images;
   json["options_digest"] = nullptr;
+  json[kHexKey] = nullptr;
   json["warnings"] = Json::array();
   return json;
 }
@@ -117,8 +131,13 @@ bool begins_a_report(std::string_view beginning, const Json& empty, bool csv) {
                                : is_ours(Json::parse(beginning.substr(0, end), nullptr, false));
 }
 
+// Tells inputs apart: another file may have the name that "input" shows.
+std::string input_key(const std::string& input, const std::string& bytes_hex) {
+  return input + "\n" + bytes_hex;
+}
+
 struct Outcome {
-  std::string input, status;
+  std::string key, status;
 };
 
 // What a line says; nullopt for one that is none of a report.
@@ -129,11 +148,13 @@ std::optional<Outcome> outcome_in(const std::string& line, const Json& empty, bo
     const auto field = [&](const char* key) {
       return fields[static_cast<std::size_t>(std::distance(empty.begin(), empty.find(key)))];
     };
-    return Outcome{field("input"), field("status")};
+    return Outcome{input_key(field("input"), field(kHexKey)), field("status")};
   }
   const Json json = Json::parse(line, nullptr, false);
   if (!is_ours(json) || !json["input"].is_string() || !json["status"].is_string()) return std::nullopt;
-  return Outcome{json["input"].get<std::string>(), json["status"].get<std::string>()};
+  const bool has_hex = json.contains(kHexKey) && json[kHexKey].is_string();
+  return Outcome{input_key(json["input"].get<std::string>(), has_hex ? json[kHexKey].get<std::string>() : ""),
+                 json["status"].get<std::string>()};
 }
 
 // The inputs that are done or skipped by their last lines.
@@ -146,9 +167,9 @@ std::unordered_set<std::string> finished_inputs(const std::string& path, const J
     const std::optional<Outcome> outcome = outcome_in(line, empty, csv);
     if (!outcome) continue;
     if (outcome->status == "done" || outcome->status == "skipped") {
-      finished.insert(outcome->input);
+      finished.insert(outcome->key);
     } else {
-      finished.erase(outcome->input);
+      finished.erase(outcome->key);
     }
   }
   return finished;
@@ -159,6 +180,7 @@ std::unordered_set<std::string> finished_inputs(const std::string& path, const J
 Json line_with(const Json& empty, const std::string& input, const std::string& status) {
   Json json = empty;
   json["input"] = printable(input);
+  if (const std::string hex = hex_of_unprintable(input); !hex.empty()) json[kHexKey] = hex;
   json["status"] = status;
   return json;
 }
@@ -258,7 +280,8 @@ void NdjsonReport::add_lost(const BatchFile& file) {
 }
 
 void NdjsonReport::add_skipped(const BatchFile& file, const std::string& reason) {
-  if (!finished_.contains(printable(file.input))) add(with_reason(line_of(file, "skipped"), reason));
+  const std::string key = input_key(printable(file.input), hex_of_unprintable(file.input));
+  if (!finished_.contains(key)) add(with_reason(line_of(file, "skipped"), reason));
 }
 
 void NdjsonReport::add_not_done(const BatchFile& file, const std::string& reason) {

@@ -107,6 +107,12 @@ bool Selection::takes(const std::string& path, bool by_ending) {
   return false;
 }
 
+void Selection::pass_hidden(const std::string& path) {
+  if (!is_readable(path)) return;
+  PassedOver::Kind& kind = passed_over_.kinds["hidden"];
+  if (kind.files++ == 0) kind.example = path;
+}
+
 bool Selection::takes_folder(const std::string& path) {
   return !excluded(path, true);
 }
@@ -135,12 +141,12 @@ bool Selection::excluded(const std::string& path, bool is_folder) {
   return out;
 }
 
-std::vector<std::string> Selection::unmatched() const {
+std::vector<std::string> Selection::unmatched(bool with_exclude) const {
   std::vector<std::string> texts;
   for (const auto& [option, patterns] :
        {std::pair{"--include", &include_}, std::pair{"--exclude", &exclude_}}) {
     for (const Pattern& pattern : *patterns) {
-      if (!pattern.matched)
+      if (!pattern.matched && (with_exclude || patterns == &include_))
         texts.push_back(std::string(option) + " '" + printable(pattern.glob.text()) + "'");
     }
   }

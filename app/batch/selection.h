@@ -39,10 +39,12 @@ class Selection {
   // Whether a file is taken. `by_ending`: without --include only when its ending names a format that is read.
   [[nodiscard]] bool takes(const std::string& path, bool by_ending);
   [[nodiscard]] bool takes_folder(const std::string& path);
+  // Counts a file with a hidden name, if it is an image by its ending.
+  void pass_hidden(const std::string& path);
 
   [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
-  // "--include '*.tif'" for each pattern that nothing has matched so far.
-  [[nodiscard]] std::vector<std::string> unmatched() const;
+  // "--include '*.tif'" for each pattern that nothing has matched so far; those of --exclude if they count.
+  [[nodiscard]] std::vector<std::string> unmatched(bool with_exclude) const;
 
  private:
   struct Pattern {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/log.h"
+#include "app/options/help_text.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
@@ -166,13 +168,29 @@ std::string csv_of(const std::vector<ResultTable>& tables) {
   return out;
 }
 
+// For people: a stage after the other, wrapped to the terminal.
+std::string list_text(const ResultTable& table) {
+  std::string text = table.title + "\n";
+  std::vector<HelpLine> lines;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const std::vector<TableCell>& cells = table.rows[i];
+    std::string idea = cells[3].text;
+    if (!cells[4].text.empty()) idea += "; needs: " + cells[4].text;
+    if (!cells[5].text.empty()) idea += "; origin: " + cells[5].text;
+    lines.push_back({"  " + cells[1].text + " (" + cells[2].text + ")", idea});
+    const bool is_last = i + 1 == table.rows.size() || table.rows[i + 1][0].text != cells[0].text;
+    if (is_last) text += "\n" + cells[0].text + "\n" + help_lines(std::exchange(lines, {}), help_width());
+  }
+  return text;
+}
+
 int run_list(const BenchOptions& options, const OwnKernels& own) {
   const BenchOutcome outcome{{variant_list(options, own)}, "", true};
   const ResultTable& table = outcome.tables.front();
   print_text(options.format == TableFormat::json  ? bench_json(outcome, {}, options.threads).dump(2) + "\n"
              : options.format == TableFormat::csv ? table_csv(table)
              : options.format == TableFormat::markdown ? table_markdown(table)
-                                                       : table_text(table));
+                                                       : list_text(table));
   return kExitDone;
 }
 
@@ -251,8 +269,8 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
   run_codec_ladders(bench, options, take, say);
   if (outcome.tables.empty() && !bench.is_stopped())
     throw Error(bench.has_cuda() || bench.why_no_cuda().empty() ? ErrorKind::usage : ErrorKind::device,
-                "nothing of this can run here" +
-                    (bench.why_no_cuda().empty() ? std::string() : ": " + bench.why_no_cuda()));
+                bench.why_no_cuda().empty() ? "no variant of these stages can run here"
+                                            : "these variants need a CUDA device: " + bench.why_no_cuda());
   outcome.plot = plot_svg(panels);
   return outcome;
 }

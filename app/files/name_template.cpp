@@ -150,7 +150,7 @@ std::string NameTemplate::pattern() const {
 }
 
 void NameTemplate::check_format(const std::optional<Format>& format) const {
-  if (format_ && format && *format_ != *format)
+  if (format_ && format && !is_ending_of(*format_, *format))
     throw Error(ErrorKind::usage, "--name ends as " + std::string(format_info(*format_).name) +
                                       " does, and --format says " + std::string(format_info(*format).name) +
                                       ": change one of them, or end the name with .{ext}");
@@ -181,8 +181,10 @@ PlacedOutput NameTemplate::place(const std::string& folder, const NamedInput& in
                                  std::optional<std::int64_t> page) const {
   const std::optional<Format> own = format_by_ending(input.tree);
   PlacedOutput placed;
-  placed.format =
-      format_ ? *format_ : format.value_or(own && format_info(*own).writable ? *own : Format::png);
+  placed.format = format                              ? *format
+                  : format_                           ? *format_
+                  : own && format_info(*own).writable ? *own
+                                                      : Format::png;
   const bool stays_name = keeps_page_ && !page;
   const auto text = [&](const std::string& part) { return stays_name ? as_text_of_name(part) : part; };
   std::string name;
@@ -194,7 +196,7 @@ PlacedOutput NameTemplate::place(const std::string& folder, const NamedInput& in
   name = without_empty_parts(name);
   const std::string of_input = printable(input.path) + " would be named '" + printable(name) + "', which ";
   if (const std::string why = why_no_name(name); !why.empty()) throw Error(ErrorKind::usage, of_input + why);
-  if (const auto ending = format_by_ending(name); ending && *ending != placed.format)
+  if (const auto ending = format_by_ending(name); ending && !is_ending_of(*ending, placed.format))
     throw Error(ErrorKind::usage, of_input + "ends as " + std::string(format_info(*ending).name) +
                                       " does and would hold " + std::string(format_info(placed.format).name) +
                                       "; end --name with .{ext}");
@@ -207,6 +209,10 @@ std::string name_fields_help() {
   for (const FieldRow& row : kFields)
     help += (help.empty() ? "{" : "; {") + std::string(row.name) + "}: " + std::string(row.meaning);
   return help;
+}
+
+bool is_ending_of(Format ending, Format format) {
+  return ending == format || (ending == Format::pnm && (format == Format::pgm || format == Format::ppm));
 }
 
 }  // namespace imgpipe

@@ -60,4 +60,7 @@ class NameTemplate {
 // Every field and what it stands for, for people: "{dir} the folder below INPUT, ...".
 [[nodiscard]] std::string name_fields_help();
 
+// Whether files of `format` may have an ending that names `ending`: PGM and PPM may have that of PNM too.
+[[nodiscard]] bool is_ending_of(Format ending, Format format);
+
 }  // namespace imgpipe

@@ -1,11 +1,13 @@
-// imgpipe help [COMMAND|STAGE]
+// imgpipe help [TOPIC]
 #include <string_view>
 
+#include "app/exit_code.h"
 #include "app/manual/manual_options.h"
 #include "app/manual/stage_help.h"
 #include "app/options/command_table.h"
 #include "app/options/help_text.h"
 #include "app/options/option_parser.h"
+#include "images/codecs/codec.h"
 #include "images/names.h"
 #include "images/text.h"
 #include "kernels/stage.h"
@@ -21,12 +23,52 @@ std::vector<OptionRow> manual_rows() {
   return rows;
 }
 
+namespace {
+
+std::string stages_text(int width) {
+  std::vector<HelpLine> lines;
+  for (const Stage& stage : stage_table()) {
+    if (stage.selectable) lines.push_back({"  " + std::string(stage.name), std::string(stage.summary)});
+  }
+  return wrapped("Stages, for --stages; imgpipe help STAGE has the parameters", width) +
+         help_lines(lines, width);
+}
+
+std::string formats_text(int width) {
+  std::vector<HelpLine> lines;
+  for (const FormatInfo& format : format_table()) {
+    const std::string bits = format.written_bits == 16 ? ", 8 and 16 bits" : ", 8 bits";
+    std::string text = (format.readable ? "read" : "not read") +
+                       (format.writable ? ", written" + bits : std::string(", not written")) + ":";
+    for (const std::string_view ending : format.endings) text += " ." + std::string(ending);
+    lines.push_back({"  " + std::string(format.name), text});
+  }
+  return wrapped("Image formats, with the endings of their files", width) + help_lines(lines, width);
+}
+
+std::string exit_codes_text(int width) {
+  std::vector<HelpLine> lines;
+  for (const ExitMeaning& exit : kExitMeanings)
+    lines.push_back({"  " + std::string(exit.name), std::string(exit.meaning)});
+  return wrapped("Exit codes", width) + help_lines(lines, width);
+}
+
+struct TextRow {
+  std::string_view topic;
+  std::string (*text)(int width);
+};
+constexpr TextRow kTexts[] = {
+    {"stages", stages_text}, {"formats", formats_text}, {"exit-codes", exit_codes_text}};
+
+}  // namespace
+
 std::vector<std::string> help_topics() {
   std::vector<std::string> topics;
   for (const std::string_view name : command_names()) topics.emplace_back(name);
   for (const Stage& stage : stage_table()) {
     if (stage.selectable) topics.emplace_back(stage.name);
   }
+  for (const TextRow& row : kTexts) topics.emplace_back(row.topic);
   return topics;
 }
 
@@ -36,6 +78,9 @@ Command parse_help(const std::vector<std::string>& arguments) {
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   const std::string topic = parser.has("topic") ? usual_spelling(parser.text("topic")) : "";
+  for (const TextRow& row : kTexts) {
+    if (topic == row.topic) return PrintText{row.text(help_width())};
+  }
   if (const CommandRow* command = find_command(topic)) return command->parse({"--help"});
   const Stage* stage = find_stage(topic);
   if (stage != nullptr && stage->selectable) return PrintText{stage_help_text(*stage, help_width())};

@@ -88,9 +88,11 @@ std::vector<CommandRow> make_commands() {
        .exits = {kExitDone, kExitUsage, kExitDevice, kExitOutput, kExitSignalBase},
        .parse = parse_devices},
       {.name = "help",
-       .summary = "help of a command or of a stage",
-       .description = "Says what a command takes, or what a stage does with which parameters.",
-       .usage = {{"imgpipe help [COMMAND|STAGE]", ""}},
+       .summary = "help of a command or of a stage; stages, formats, exit-codes: lists",
+       .description =
+           "Says what a command takes, or what a stage does with which parameters; lists stages, formats "
+           "and exit codes.",
+       .usage = {{"imgpipe help [COMMAND|STAGE]", ""}, {"imgpipe help stages|formats|exit-codes", "a list"}},
        .positional = {"topic"},
        .rows = manual_rows,
        .topics =

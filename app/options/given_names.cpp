@@ -7,6 +7,9 @@
 #include "app/options/option_parser.h"
 #include "images/names.h"
 #include "images/text.h"
+#include "kernels/stage.h"
+#include "kernels/stage_texts.h"
+#include "pipeline/stage_list.h"
 
 namespace imgpipe {
 namespace {
@@ -14,6 +17,12 @@ namespace {
 // Of a switch.
 constexpr const char* kOn = "true";
 constexpr const char* kOff = "false";
+
+std::string switch_value(const std::string& option, const std::string& text) {
+  if (text == kOn || text == "yes") return kOn;
+  if (text == kOff || text == "no") return kOff;
+  usage("--" + option + " takes true or false, not '" + printable(text) + "'");
+}
 
 class Arguments {
  public:
@@ -47,11 +56,9 @@ class Arguments {
     const OptionRow& row = row_of(text.substr(0, equals));
     if (equals == std::string::npos) {
       add(row);
-    } else if (const std::string value = text.substr(equals + 1);
-               row.value != nullptr || value == kOn || value == kOff) {
-      add_with(row, value);
     } else {
-      usage("--" + option_name(row) + " takes no value: '" + printable(text) + "'");
+      const std::string value = text.substr(equals + 1);
+      add_with(row, row.value != nullptr ? value : switch_value(option_name(row), value));
     }
   }
 
@@ -101,6 +108,8 @@ class Arguments {
     const std::vector<std::string> known = option_names(rows_);
     const std::vector<std::string_view> names(known.begin(), known.end());
     const std::string_view nearest = nearest_name(name, names);
+    if (const Stage* const stage = stage_meant(name); stage != nullptr && find_option("stages", rows_))
+      usage("unknown option '" + printable(flag) + "'; " + stage_hint(*stage));
     usage("unknown option '" + printable(flag) + "'; " +
           (nearest.empty() ? "see " : "did you mean --" + std::string(nearest) + "? See ") + command_ +
           " --help");
@@ -122,6 +131,10 @@ class Arguments {
 };
 
 }  // namespace
+
+std::string stage_hint(const Stage& stage) {
+  return std::string(stage.name) + " is a stage: --stages " + std::string(stage_text(stage)->example);
+}
 
 const OptionRow* find_option(const std::string& name, const std::vector<OptionRow>& rows) {
   for (const std::string& wanted : {"--" + name, "--" + usual_spelling(name)}) {

@@ -8,6 +8,8 @@
 
 namespace imgpipe {
 
+struct Stage;
+
 // An argument: an option, or what stands without one. Behind "--", which is an argument of its own, no option
 // stands.
 struct GivenArgument {
@@ -26,6 +28,9 @@ struct GivenArgument {
 // The same as arguments again: each option has its own name, and its value is an argument of its own, but a
 // switch's.
 [[nodiscard]] std::vector<std::string> argument_texts(const std::vector<GivenArgument>& given);
+
+// "resize is a stage: --stages resize:640:0".
+[[nodiscard]] std::string stage_hint(const Stage& stage);
 
 // The row of an option by one of its names in either spelling, without dashes; nullptr: there is none.
 [[nodiscard]] const OptionRow* find_option(const std::string& name, const std::vector<OptionRow>& rows);

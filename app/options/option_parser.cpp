@@ -13,6 +13,12 @@
 #include "images/text.h"
 
 namespace imgpipe {
+namespace {
+
+// Options whose value may be - for stdout.
+constexpr std::string_view kToStdout[] = {"json", "report", "write-preset"};
+
+}  // namespace
 
 void usage(const std::string& message) {
   throw Error(ErrorKind::usage, message);
@@ -37,11 +43,12 @@ std::int64_t parse_integer(const std::string& option, std::string_view text, std
 std::string file_with_ending(const std::string& option, const std::string& path,
                              std::initializer_list<std::string_view> endings) {
   std::string names;
-  for (const std::string_view ending : endings) {
+  for (const std::string_view& ending : endings) {
     if (path.size() > ending.size() && path.ends_with(ending)) return path;
-    names += (names.empty() ? "" : ", ") + std::string(ending);
+    const bool is_last = &ending == endings.end() - 1;
+    names += (names.empty() ? "" : is_last ? " or " : ", ") + std::string(ending);
   }
-  usage("--" + option + ": '" + printable(path) + "' ends in none of " + names);
+  usage("--" + option + ": '" + printable(path) + "' must end in " + names);
 }
 
 struct Parser::Library {
@@ -106,7 +113,14 @@ void Parser::place(const std::vector<std::string>& texts) {
 }
 
 bool Parser::parse(const std::vector<std::string>& arguments, PrintText& answer) {
-  const std::vector<std::string> named = argument_texts(given_arguments(arguments, rows_, program_));
+  const std::vector<GivenArgument> given = given_arguments(arguments, rows_, program_);
+  for (const GivenArgument& argument : given) {
+    if (argument.row == nullptr || argument.row->value == nullptr || argument.has_value) continue;
+    const std::string name = option_name(*argument.row);
+    const bool takes_stdout = std::ranges::find(kToStdout, name) != std::end(kToStdout);
+    usage("--" + name + " needs a value: " + argument.row->value + (takes_stdout ? ", or - for stdout" : ""));
+  }
+  const std::vector<std::string> named = argument_texts(given);
   std::vector<const char*> argv{"imgpipe"};
   for (const std::string& argument : named) argv.push_back(argument.c_str());
   try {

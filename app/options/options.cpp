@@ -11,6 +11,7 @@
 #include "app/batch/shard.h"
 #include "app/options/command_line.h"
 #include "app/options/command_table.h"
+#include "app/options/given_names.h"
 #include "app/options/option_parser.h"
 #include "app/options/option_table.h"
 #include "app/options/option_values.h"
@@ -60,6 +61,10 @@ void take_paths(const Parser& parser, ProcessOptions& options) {
   paths.insert(paths.end() - (by_option ? 1 : 0), parser.more().begin(), parser.more().end());
   if (paths.empty()) usage("OUTPUT is missing; see imgpipe --help");
   if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among INPUT and OUTPUT");
+  std::error_code ignored;
+  if (paths.size() > 1 && find_command(paths.front()) != nullptr &&
+      !std::filesystem::exists(paths.front(), ignored))
+    usage("'" + paths.front() + "' is a command, which comes before its options: imgpipe " + paths.front());
   options.output = paths.back();
   options.output_is_listed = !by_option;
   paths.pop_back();
@@ -330,12 +335,17 @@ Shape parse_size(const std::string& text) {
 
 namespace {
 
+// What other programs call their commands.
+constexpr std::string_view kForeignCommands[] = {"convert", "compare", "diff", "identify", "mogrify"};
+
 // Whether a first argument that is no command, and that is neither an option nor there as a file, is nearly a
 // command. What has the marks of a path or of a pattern is none.
 bool may_be_command(const std::string& argument) {
   std::error_code ignored;
   return !argument.starts_with('-') && argument.find_first_of("./*?[{") == std::string::npos &&
-         !nearest_name(argument, command_names()).empty() && !std::filesystem::exists(argument, ignored);
+         (!nearest_name(argument, command_names()).empty() || stage_meant(argument) != nullptr ||
+          std::ranges::find(kForeignCommands, argument) != std::end(kForeignCommands)) &&
+         !std::filesystem::exists(argument, ignored);
 }
 
 // Arguments whose first one may be a command: an option of the main job that is there, but has a value that
@@ -355,6 +365,11 @@ bool may_be_command(const std::string& argument) {
   }
   if (fits) static_cast<void>(with_values(parser, *run, std::move(options)));
   const std::string name = printable(arguments.front());
+  const std::string problem = "unknown command '" + name + "'; ";
+  if (const Stage* const stage = stage_meant(arguments.front()))
+    usage(problem + stage_hint(*stage) + " after INPUT and OUTPUT");
+  if (name == "convert" || name == "mogrify") usage(problem + "imgpipe INPUT OUTPUT --stages none converts");
+  if (name == "identify") usage(problem + "see imgpipe info");
   usage(unknown_name(
       "unknown command '" + name + "'", arguments.front(), command_names(),
       "the commands are " + joined(command_names()) + "; a file or folder of that name is ./" + name));

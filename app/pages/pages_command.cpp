@@ -20,9 +20,11 @@
 #include "app/pages/pages_report.h"
 #include "app/report/report_names.h"
 #include "app/report/trace_file.h"
+#include "app/signals.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/output_file.h"
+#include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/device.h"
 #include "pipeline/pages/page_run.h"
@@ -57,6 +59,7 @@ class PagesRun {
   }
 
   int run() {
+    log_removed(stale_.remove(options_.output));  // before this run has a temporary file of its own
     pages_.open([this](const Plan& plan, const ImageHeader& header) { judge(plan, header); });
     if (const std::string damage = pages_.warning(); !damage.empty()) warn(damage);
     engine_ = &choice_.engine(pages_.most_pixels(), not_on_cuda_);
@@ -64,10 +67,13 @@ class PagesRun {
     take_facts();
     if (!options_.new_folder.empty()) make_result_folder(options_.new_folder, options_.sync.get());
     if (!options_.trace_file.empty()) trace_.emplace(options_.trace_file, options_.sync.get());
+    signal_line_.emplace();
+    tell_signal();
     measure();
     begin_pass();
     pages_.run(*engine_,
                {.wishes = [this] { return wishes(); }, .done = [this](PageDone& page) { take(page); }});
+    signal_line_.reset();
     progress_.clear();
     for (const std::string& warning : take_device_warnings()) warn(warning);
     pages_.finish();
@@ -157,6 +163,23 @@ class PagesRun {
     progress_.show(pass_, seconds_since(start_));
   }
 
+  // What a signal writes as the last line: it ends the run at once, and finished pages stay.
+  void tell_signal() {
+    if (options_.talk.quiet) return;
+    const auto [first, last] = pages_.range();
+    const bool is_endless = last == std::numeric_limits<std::int64_t>::max();
+    const RunCounts counts{.total = is_endless ? 0 : static_cast<std::size_t>(last - first + 1),
+                           .done = finished_,
+                           .seconds = static_cast<double>(Timeline(start_).now_ns()) / 1e9,
+                           .unit = "pages"};
+    std::string text = "stopped by a signal: " + std::to_string(finished_);
+    if (!is_endless) text += " of " + std::to_string(counts.total);
+    text += " pages finished";
+    if (pages_.makes_stack()) text += "; OUTPUT was not written, because it would not be complete";
+    const bool has_bar = Progress::way_here(true) == Progress::Way::bar;
+    signal_line_->set((has_bar ? "\r\x1b[K" : "") + summary_line(text, counts));
+  }
+
   [[nodiscard]] Job wishes() const {
     Job job;
     job.repeat = options_.repeat;
@@ -181,7 +204,10 @@ class PagesRun {
 
   // What follows the page is no time of the work's.
   void take(PageDone& page) {
+    ++finished_;
+    tell_signal();
     const double wall_ms = work_on();
+    if (pages_.makes_files()) log_removed(stale_.remove(pages_.output_of(page.number)));
     for (const ImageNote& note : page.job.notes()) say(note);
     PageEntry entry{.number = page.number,
                     .output = pages_.makes_files() ? pages_.output_of(page.number) : "",
@@ -191,9 +217,6 @@ class PagesRun {
                     .output_bytes = page.job.output_bytes(),
                     .wall_ms = wall_ms,
                     .ranges = contrast_ranges(page.outcome)};
-    for (const ContrastRange& range : entry.ranges) {
-      if (has_no_range(range)) say({ImageNote::About::range, page.name + ": " + no_range_text(range)});
-    }
     if (entries_.empty()) {
       facts_.output = entry.written;
       facts_.depth_loss = page.job.depth_loss();
@@ -274,6 +297,8 @@ class PagesRun {
   Progress progress_;
   RunCounts pass_;
   std::size_t pass_number_ = 0;
+  std::size_t finished_ = 0;  // pages
+  std::optional<SignalLine> signal_line_;
   Timeline::Clock::time_point pass_start_;
   std::string not_on_cuda_;
   Shape first_shape_{0, 0, 1};
@@ -284,6 +309,7 @@ class PagesRun {
   PageNotes said_;
   std::optional<HistogramPair> histogram_;
   std::optional<TraceFile> trace_;
+  StaleOutputs stale_;
 };
 
 }  // namespace

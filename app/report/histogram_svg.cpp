@@ -14,8 +14,7 @@
 namespace imgpipe {
 namespace {
 
-// The drawing, in pixels of the SVG: two panels of bars, one above the other. A bar is a value of 8 bits, or
-// the 256 values of 16 bits that begin with it.
+// The drawing, in pixels of the SVG: two panels of bars, one above the other.
 constexpr int kBars = 256;
 constexpr int kLeft = 70;
 constexpr int kBarWidth = 3;
@@ -29,11 +28,52 @@ constexpr int kTitleHeight = 34;
 // Planes are coloured by class: plane-r and so on, their ranges range-r; k is grey.
 constexpr std::array<const char*, 3> kPlaneKeys{"r", "g", "b"};
 
+// The values that a panel's axis shows; `size` is kBars times a power of two.
+struct Window {
+  int first = 0, size = kBars;
+  [[nodiscard]] int per_bar() const { return size / kBars; }
+  [[nodiscard]] int last() const { return first + size - 1; }
+};
+
+// The smallest window that holds every sample and every mark, and begins at a multiple of an eighth of its
+// size: samples of 12 bits would fill a sixteenth of the axis of 16.
+Window window_of(const Counts& counts, const std::vector<ContrastRange>& marks) {
+  int least = counts.bins() - 1;
+  int most = 0;
+  for (int plane = 0; plane < counts.planes(); ++plane) {
+    for (int value = 0; value < counts.bins(); ++value) {
+      if (counts.at(plane, value) == 0) continue;
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+  }
+  for (const ContrastRange& mark : marks) {
+    least = std::min(least, mark.lo);
+    most = std::max(most, mark.hi);
+  }
+  Window window;
+  for (; window.size < counts.bins(); window.size *= 2) {
+    const int step = window.size / 8;
+    window.first = std::min(least / step * step, counts.bins() - window.size);
+    if (window.last() >= most) return window;
+  }
+  window.first = 0;
+  return window;
+}
+
+std::string title_of(const std::string& text, const Window& window) {
+  if (window.per_bar() == 1) return text;
+  return text + "; a column is " + std::to_string(window.per_bar()) + " values";
+}
+
 // Counts span decades and single bins tower over the rest, so the height shows the square root.
 class Panel {
  public:
-  Panel(const Counts& counts, int top, const std::string& title)
-      : counts_(counts), bottom_(top + kPlotHeight), title_(title) {
+  Panel(const Counts& counts, const std::vector<ContrastRange>& marks, int top, const std::string& title)
+      : counts_(counts),
+        window_(window_of(counts, marks)),
+        bottom_(top + kPlotHeight),
+        title_(title_of(title, window_)) {
     std::uint64_t most = 1;
     for (int plane = 0; plane < counts.planes(); ++plane) {
       for (int bar = 0; bar < kBars; ++bar) most = std::max(most, count_of(plane, bar));
@@ -55,7 +95,7 @@ class Panel {
     }
     out += line(kLeft, bottom_, kLeft + kPlotWidth, bottom_, "class=\"axis\"");
     for (int eighth = 0; eighth <= 8; ++eighth) {
-      const int value = std::min(counts_.bins() * eighth / 8, counts_.bins() - 1);
+      const int value = std::min(window_.first + window_.size / 8 * eighth, window_.last());
       const double x = center_of(value);
       out += line(x, bottom_, x, bottom_ + 5, "class=\"axis\"");
       out += text_at(x, bottom_ + 19, "class=\"tick\" text-anchor=\"middle\"", std::to_string(value));
@@ -90,12 +130,12 @@ class Panel {
 
  private:
   [[nodiscard]] double center_of(int value) const {
-    return kLeft + kPlotWidth * (value + 0.5) / counts_.bins();
+    return kLeft + kPlotWidth * (value - window_.first + 0.5) / window_.size;
   }
   [[nodiscard]] std::uint64_t count_of(int plane, int bar) const {
-    const int values = counts_.bins() / kBars;
+    const int values = window_.per_bar();
     std::uint64_t count = 0;
-    for (int i = 0; i < values; ++i) count += counts_.at(plane, bar * values + i);
+    for (int i = 0; i < values; ++i) count += counts_.at(plane, window_.first + bar * values + i);
     return count;
   }
   [[nodiscard]] double height_of(double count) const {
@@ -127,6 +167,7 @@ class Panel {
   }
 
   const Counts& counts_;
+  Window window_;
   double bottom_;
   std::string title_;
   double top_count_ = 1;
@@ -136,17 +177,15 @@ class Panel {
 
 HistogramDrawing histogram_drawing(const HistogramPair& pair) {
   std::string out;
-  const Panel before(pair.before, kPanelTop[0], "before: " + pair.before_label);
-  const Panel after(pair.after, kPanelTop[1], "after: " + pair.after_label);
-  out += before.draw();
   std::vector<ContrastRange> stretched = pair.ranges;
   std::erase_if(stretched, [](const ContrastRange& range) { return range.hi <= range.lo; });
+  const Panel before(pair.before, stretched, kPanelTop[0], "before: " + pair.before_label);
+  const Panel after(pair.after, {}, kPanelTop[1], "after: " + pair.after_label);
+  out += before.draw();
   out += before.marks(stretched, pair.ranges.size() == 1);
   out += after.draw();
-  const bool deep = pair.before.bins() > kBars || pair.after.bins() > kBars;
   out += text_at(kLeft, kHeight - 10, "class=\"tick\"",
-                 std::string("value of a sample; height: square root of the number of pixels") +
-                     (deep ? "; of 16 bits a column is 256 values" : ""));
+                 "value of a sample; height: square root of the number of pixels");
   return {kWidth, kHeight, kTitleHeight, out};
 }
 

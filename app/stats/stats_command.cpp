@@ -82,6 +82,10 @@ class StatsRun {
     if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
     if (process_.batch.dry_run) return print_plan();
     check_result(options_, found_.files);
+    StaleOutputs stale;
+    for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {
+      if (!path->empty()) log_removed(stale.remove(*path));
+    }
     if (!found_.files.empty()) work();
     report();
     return exit_code();

@@ -120,7 +120,8 @@ bool BatchSums::add_line(const std::string& name, const std::string& text) {
   const std::string shard = text_of(line, "shard");
   double& end_ms = run_ends_ms_[name + "\n" + shard][text_of(line, "date") + " " + text_of(line, "host")];
   end_ms = std::max(end_ms, ms_of(line, "end_ms"));
-  const auto [known, fresh] = outcomes_.try_emplace(input, outcome);
+  const std::string hex = text_of(line, "input_bytes_hex");  // two names may look alike
+  const auto [known, fresh] = outcomes_.try_emplace(hex.empty() ? input : input + "\n" + hex, outcome);
   const bool last_word = outcome.status == Status::done || outcome.status == Status::failed;
   const bool better = outcome.status == Status::skipped && known->second.status != Status::done;
   if (!fresh && (last_word || better)) known->second = std::move(outcome);
@@ -161,7 +162,7 @@ std::vector<BatchSums::Failure> BatchSums::failures() const {
   for (const auto& [input, outcome] : outcomes_) {
     const bool not_done = outcome.status == Status::not_done;
     if (not_done || outcome.status == Status::failed)
-      all.push_back({input, outcome.error, outcome.reason, not_done});
+      all.push_back({input.substr(0, input.find('\n')), outcome.error, outcome.reason, not_done});
   }
   std::ranges::sort(all, {}, &Failure::input);
   return all;

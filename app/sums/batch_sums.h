@@ -89,7 +89,7 @@ class BatchSums {
   [[nodiscard]] std::map<std::string, double> walls_by_shard() const;
   [[nodiscard]] bool makes_a_whole(int shards) const;
 
-  std::unordered_map<std::string, Outcome> outcomes_;  // by input
+  std::unordered_map<std::string, Outcome> outcomes_;  // by input, and its bytes
   // The end of the last image of each run: by file and shard, and by date and host.
   std::map<std::string, std::map<std::string, double>> run_ends_ms_;
   std::map<std::string, ShardLines> shards_;             // "": of runs that were no shard

@@ -1,5 +1,6 @@
 // imgpipe report: read the reports, say what they come to.
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <span>
@@ -110,6 +111,9 @@ bool add_report(BatchSums& sums, const std::string& path) {
   try {
     naming(input_name(path), [&] {
       if (path == kStandardStream) return sums.add(input_name(path), std::cin);
+      std::error_code error;
+      if (std::filesystem::is_directory(path, error))
+        throw Error(ErrorKind::input, "is a directory; expected a report of --report FILE.ndjson");
       std::ifstream stream(path, std::ios::binary);
       if (!stream) throw Error(ErrorKind::input, "cannot open: " + std::generic_category().message(errno));
       sums.add(printable(path), stream);
@@ -152,7 +156,7 @@ int run_sums(const SumsOptions& options) {
     log_warning("there is no line of shard " + missing + ": it had nothing to do, or its report is missing");
   if (sums.without_a_line() > 0)
     log_warning(with_separators(sums.without_a_line()) +
-                " of the batch's images have no line: what was to do them was killed, or has not run; the "
+                " images have no report line; the process that handled them was killed or never started; the "
                 "same command with --skip-existing does them");
   const bool to_stdout = options.json_file == kStandardStream;
   if (!options.json_file.empty()) {
@@ -160,7 +164,7 @@ int run_sums(const SumsOptions& options) {
     naming(output_name(options.json_file),
            [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
   }
-  if (!options.talk.quiet) print_table(sums_table(sums, read), to_stdout);
+  if (!options.talk.quiet && read > 0) print_table(sums_table(sums, read), to_stdout);
   const bool complete = sums.failed() == 0 && sums.not_done() == 0 && sums.without_a_line() == 0;
   return read == options.files.size() && complete ? kExitDone : kExitInput;
 }

@@ -233,4 +233,10 @@ std::size_t remove_stale_temporary_files(const std::string& folder,
   return StaleTemporaryFiles(folder).remove(names);
 }
 
+std::size_t StaleOutputs::remove(const std::string& target) {
+  const std::filesystem::path path(target);
+  const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
+  return of_directories_.try_emplace(directory, directory).first->second.remove({path.filename().string()});
+}
+
 }  // namespace imgpipe

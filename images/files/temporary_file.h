@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,5 +63,14 @@ class StaleTemporaryFiles {
 // The same in one step.
 std::size_t remove_stale_temporary_files(const std::string& folder,
                                          const std::unordered_set<std::string>& names);
+
+// The same for one target after another; each directory is read once.
+class StaleOutputs {
+ public:
+  std::size_t remove(const std::string& target);
+
+ private:
+  std::map<std::string, StaleTemporaryFiles> of_directories_;
+};
 
 }  // namespace imgpipe

@@ -43,7 +43,7 @@ std::string_view crop_needless(const FrameType& in, const Parameters& parameters
 std::string_view crop_misfit(const FrameType& in, const Parameters& parameters) {
   const CropParameters wanted(parameters);
   const bool inside = fits(wanted.x, wanted.width, in.width) && fits(wanted.y, wanted.height, in.height);
-  return inside ? "" : "the rectangle is not inside the image";
+  return inside ? "" : "outside the image";
 }
 
 FrameType crop_output(const FrameType& in, const Parameters& parameters) {

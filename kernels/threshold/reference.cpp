@@ -48,7 +48,7 @@ bool threshold_reads_histogram(const Parameters& parameters) {
 
 std::string_view threshold_misfit(const FrameType& in, const Parameters& parameters) {
   const bool fits = ThresholdParameters(parameters).at <= max_sample(in.sample);
-  return fits ? "" : "the samples have 8 bits, 0 to 255";
+  return fits ? "" : "its samples have 8 bits; use 0 to 255, or depth:16 before it";
 }
 
 int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& histogram, int c) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <unordered_set>
 #include <utility>
 
 #include "images/files/temporary_file.h"
@@ -101,14 +100,9 @@ void PageBatch::work(std::size_t number) {
 // What killed runs have left of the files that this one writes. Each folder is looked through once.
 void PageBatch::remove_what_was_left(const PageRun& run) {
   const PageRange& range = run.range();
-  std::map<std::string, std::unordered_set<std::string>> names;  // by folder
-  for (std::int64_t number = range.first; number <= range.last; ++number) {
-    const std::filesystem::path output(run.output_of(number));
-    names[output.parent_path().string()].insert(output.filename().string());
-  }
   const std::lock_guard lock(stale_mutex_);
-  for (const auto& [folder, of_folder] : names)
-    (void)stale_.try_emplace(folder, folder).first->second.remove(of_folder);
+  for (std::int64_t number = range.first; number <= range.last; ++number)
+    (void)stale_.remove(run.output_of(number));
 }
 
 void PageBatch::give(BatchResult result) {

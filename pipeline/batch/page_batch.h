@@ -71,9 +71,9 @@ class PageBatch {
   const UsePages use_pages_;
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
   OutputFolders folders_;
-  std::mutex stale_mutex_;                            // of the next one
-  std::map<std::string, StaleTemporaryFiles> stale_;  // by folder
-  mutable std::mutex mutex_;                          // of all that follows
+  std::mutex stale_mutex_;  // of the next one
+  StaleOutputs stale_;
+  mutable std::mutex mutex_;  // of all that follows
   std::condition_variable changed_;
   std::size_t next_item_ = 0;
   int working_ = 0;

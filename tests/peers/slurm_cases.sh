@@ -188,7 +188,8 @@ make_memory_images() {
   for ((i = 0; i < 12; i++)); do "$imgpipe" synth "$work/few/$i.png" --pattern constant:$i --size 4000x3000 -q; done
   "$imgpipe" "$work/few" "$work/few-whole" -q --jobs 1
   ln "$work/few"/* "$work/huge"
-  "$imgpipe" synth "$work/huge/huge.png" --pattern constant:7 --size 12000x8000 -q
+  # WebP is decoded as a whole: a PNG of any height goes through in bands.
+  "$imgpipe" synth "$work/huge/huge.webp" --pattern constant:7 --size 12000x8000 -q
   cat >"$work/memory_task" <<END_OF_TASK
 #!/usr/bin/env bash
 env | grep -E '^SLURM' | sort >"\$1/task.env"
