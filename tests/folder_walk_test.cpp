@@ -56,7 +56,7 @@ TEST_F(FolderWalk, AThousandLevelsOnASmallStack) {
 
 TEST_F(FolderWalk, WhatLiesDeeperThanAPathIsLongIsSaid) {
   make_deep(3000);
-  EXPECT_EQ(run_on_a_small_stack("deep out --recursive -q"), 1);
+  EXPECT_EQ(run_on_a_small_stack("deep out --recursive -q --stages gray"), 1);
   const std::string wrong = load_text(file("wrong"));
   EXPECT_EQ(lines(wrong), 1U);
   EXPECT_NE(wrong.find("/d: cannot read the folder: File name too long"), std::string::npos);

@@ -86,7 +86,9 @@ class ScarceResources : public testing::Test {
     save_as(file("in/f.bmp"), Format::bmp);
     save_as(file("in/g.tga"), Format::tga);
     Psd psd{kShape.width, kShape.height};
-    psd.channels.assign(3, Values(static_cast<std::size_t>(kShape.width * kShape.height), 77));
+    Values values(static_cast<std::size_t>(kShape.width * kShape.height));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i % 251);
+    psd.channels.assign(3, values);
     save(file("in/h.psd"), make_psd(psd));
     Gif gif{kShape.width, kShape.height};
     Indices indices;
