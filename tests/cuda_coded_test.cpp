@@ -98,7 +98,10 @@ class CudaCoded : public testing::Test {
       if (!result) continue;
       Ended& one = ended[result->item];
       one.said = result->reason;
-      for (const std::string& warning : result->warnings) one.said += "\n" + warning;
+      for (const std::string& warning : result->warnings) {
+        // Counts of an image that a lane processes stay on the device.
+        if (warning.find("no range to stretch") == std::string::npos) one.said += "\n" + warning;
+      }
       for (const Span& span : result->spans)
         one.decoded_by_device |= span.kind == SpanKind::codec && is_decode_row(span.name);
       const std::string path = out_.file(std::to_string(result->item));
