@@ -1,4 +1,5 @@
 // imgpipe help [TOPIC]
+#include <iterator>
 #include <string_view>
 
 #include "app/exit_code.h"
@@ -48,6 +49,7 @@ std::string formats_text(int width) {
 
 std::string exit_codes_text(int width) {
   std::vector<HelpLine> lines;
+  lines.reserve(std::size(kExitMeanings));
   for (const ExitMeaning& exit : kExitMeanings)
     lines.push_back({"  " + std::string(exit.name), std::string(exit.meaning)});
   return wrapped("Exit codes", width) + help_lines(lines, width);
