@@ -28,7 +28,7 @@ std::string counts_text(const BatchTotals& totals) {
 
 std::string bottleneck(const BatchTotals& totals) {
   const std::vector<BatchTotals::PartBusy> parts = totals.parts();
-  double workers = 0;
+  double workers = 0, work_s = 0;
   const BatchTotals::PartBusy* most = nullptr;
   const BatchTotals::PartBusy* lane = nullptr;
   for (const BatchTotals::PartBusy& part : parts) {
@@ -37,11 +37,13 @@ std::string bottleneck(const BatchTotals& totals) {
       continue;
     }
     workers += part.share;
+    work_s += part.busy_s;
     if (most == nullptr || part.busy_s > most->busy_s) most = &part;
   }
   constexpr double kBusy = 0.8;
   if (most != nullptr && workers >= kBusy)
-    return "the workers, and of their work " + most->part + " most (" + number(most->share * 100, 1) + "%)";
+    return "the workers, and of their work " + most->part + " most (" +
+           number(most->busy_s / work_s * 100, 1) + "%)";
   if (lane != nullptr && lane->share >= kBusy)
     return lane->by + ": " + lane->part + " (" + number(lane->share * 100, 1) + "%)";
   return "none is busy all the time";
