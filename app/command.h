@@ -32,7 +32,7 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 [[nodiscard]] int run_batch(const ProcessOptions& options, const EngineFactory& factory);
 [[nodiscard]] int run_synth(const SynthOptions& options);
 [[nodiscard]] int run_devices(const DevicesOptions& options);
-[[nodiscard]] int run_bench(const BenchOptions& options);  // app/bench/bench_options.h
+[[nodiscard]] int run_bench(const BenchOptions& options);  // lab/bench/bench_options.h
 [[nodiscard]] int run_stats(const StatsOptions& options);  // app/stats/stats_options.h
 [[nodiscard]] int run_info(const InfoOptions& options);    // app/info/info_options.h
 [[nodiscard]] int run_sums(const SumsOptions& options);    // app/sums/sums_options.h

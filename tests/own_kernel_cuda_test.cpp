@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "app/bench/own_template.h"
+#include "lab/bench/own_template.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/own_kernel.h"
 

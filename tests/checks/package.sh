@@ -42,7 +42,7 @@ for kind in deb tar.gz; do
     if [ "$kind" = deb ]; then dpkg-deb -x "$file" "$unpacked"; else tar -xf "$file" -C "$unpacked"; fi
   done
   found=$(grep -rlaF -e "$source/" -e "$build/" "$unpacked" || true)
-  found+=$(grep -rlaE -e '/\.\./\.\./(app|images|kernels|pipeline)\b' "$unpacked" || true)
+  found+=$(grep -rlaE -e '/\.\./\.\./(app|images|kernels|lab|pipeline)\b' "$unpacked" || true)
   dead=$(cd "$unpacked" && find . -name '*.md' | while read -r page; do
     grep -oE '\]\([^):#]+[#)]' "$page" | sed 's/^](//; s/[#)]$//' | while read -r target; do
       [ -e "$(dirname "$page")/$target" ] || echo "$page: $target"

@@ -1,0 +1,15 @@
+// imgpipe bench --html: the ladders as one page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/bench/bench.h"
+
+namespace imgpipe {
+
+// The whole page (app/html/page.h): of every ladder that ran its plots and numbers, and of every variant its
+// idea, its origin and its code. `devices`: a line each.
+[[nodiscard]] std::string bench_html(const BenchOutcome& outcome, const std::vector<std::string>& devices);
+
+}  // namespace imgpipe

@@ -1,0 +1,77 @@
+#include <utility>
+
+#include "lab/bench/bench_options.h"
+#include "lab/bench/own_template.h"
+#include "lab/kernels/ladders.h"
+#include "lab/pipeline/codec_lab.h"
+#include "lab/pipeline/lab_transfer.h"
+
+namespace imgpipe {
+namespace {
+
+std::string ladder_names() {
+  std::string names;
+  for (const Ladder& ladder : ladder_table()) names += std::string(ladder.name) + ", ";
+  return names + std::string(kTransferLadder) + ", " + std::string(kJpegLadders) +
+         " (decoding and encoding), " + std::string(kPngLadder);
+}
+
+}  // namespace
+
+std::vector<std::string> bench_stages() {
+  std::vector<std::string> names{"all"};
+  for (const Ladder& ladder : ladder_table()) names.emplace_back(ladder.name);
+  for (const std::string_view more : {kTransferLadder, kJpegLadders, kPngLadder}) names.emplace_back(more);
+  return names;
+}
+
+std::vector<OptionRow> bench_rows() {
+  std::vector<OptionRow> rows{
+      {"What to measure", "stage", "NAME", nullptr,
+       "all or " + ladder_names() + "; may be repeated. Default: all", bench_stages()},
+      {"What to measure", "variant", "NAME", nullptr,
+       "Only these of their variants; may be repeated (--list names them)"},
+      {"What to measure", "study", "NAME", nullptr,
+       "colors, contention (hist and what its counters collide on), crossover (from which size a GPU pays), "
+       "pipeline (per stage: sequential, CPU, GPU)",
+       choice_names(kBenchStudies)},
+      {"What to measure", "list", nullptr, nullptr,
+       "Name every variant, its idea and its origin, and measure nothing"},
+      {"Your own kernel", "with", "FILE", nullptr,
+       "Compile a .cu file of your own with nvcc, check its variants, time them beside the others; may be "
+       "repeated"},
+      {"Your own kernel", "template", "NAME", nullptr,
+       "Write such a file for a stage to stdout, to begin with; header: what it includes, and measure "
+       "nothing",
+       template_names()},
+      {"Your own kernel", "nvcc-flags", "FLAGS", nullptr,
+       "More for nvcc: '-DTILE=32 -maxrregcount=40'; words as a shell has them"},
+      {"Your own kernel", "time-limit", "SECONDS", "60",
+       "End the program when one of them takes longer over one image; 0: never"},
+      {"On what", "pattern", "P", nullptr, pattern_help() + " Default: photo; may be repeated",
+       pattern_values()},
+      {"On what", "size", "WxH", nullptr,
+       "Size of the patterns; default: 8773x5352, of jpeg and png 3264x2448; may be repeated"},
+      {"On what", "input", "FILE", nullptr, "An image file in place of a pattern; may be repeated"},
+      {"On what", "group", "N", "8", "Images at once, all the same: of jpeg and png"},
+      {"On what", "max-pixels", "N", "268435456", "Refuse larger files"},
+      {"Where", "d,device", "NAME", "auto",
+       "auto (everything there is), cuda, cuda:N, cpu (sequential and threads) or reference (sequential)",
+       device_values()},
+      {"Where", "threads", "N", "0", "Threads on the CPU; 0: as many as there are"},
+      {"Where", "block", "N", "0",
+       "Threads a block, a multiple of 32 up to 1024, where a variant leaves that free; 0: its own"},
+      {"Where", "blocks", "N", "0", "Blocks, where a variant leaves that free; 0: its own"},
+      {"Where", "repeat", "N", "0",
+       "Timed runs of each variant; 0: as many as fit into half a second or less"},
+      {"Output", "format", "NAME", "table", "table, csv, json or markdown", choice_names(kBenchFormats)},
+      {"Output", "plot", "FILE", nullptr, "Draw the results, as .svg"},
+      {"Output", "html", "FILE", nullptr,
+       "A page of the ladders, as .html: ideas, code, plots and tables, all in one file"},
+  };
+  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace imgpipe
