@@ -6,10 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/log.h"
 #include "app/options/help_text.h"
+#include "app/print.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
@@ -324,7 +324,7 @@ int run_bench(const BenchOptions& given) {
     naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
   };
   if (!options.plot_file.empty()) write(options.plot_file, outcome.plot);
-  if (!options.html_file.empty()) write(options.html_file, bench_html(outcome, devices));
+  if (!options.html_file.empty()) write(options.html_file, bench_html(outcome, devices, options.arguments));
   if (is_stopped) return report_stop(signals.received(), outcome);
   if (outcome.all_right) return kExitDone;
   log_error("a variant differs from the reference");

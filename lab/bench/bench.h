@@ -154,6 +154,9 @@ struct BenchOutcome {
 };
 using ShowTable = std::function<void(const ResultTable&)>;  // hears of each table as it is done
 
+// The command. Throws Error or returns an exit code.
+[[nodiscard]] int run_bench(const BenchOptions& options);
+
 [[nodiscard]] BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTable& show);
 // The ladders of codecs that were asked for: a table each.
 void run_codec_ladders(Bench& bench, const BenchOptions& options,

@@ -109,12 +109,14 @@ void add_variant(HtmlPage& page, const BenchRow& row) {
 
 }  // namespace
 
-std::string bench_html(const BenchOutcome& outcome, const std::vector<std::string>& devices) {
+std::string bench_html(const BenchOutcome& outcome, const std::vector<std::string>& devices,
+                       std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "bench");
   const BuildInfo build = build_info();
   const RunPlace place = run_place();
   HtmlPage page("imgpipe: the kernel lab");
   std::vector<std::pair<std::string, std::string>> facts{
-      {"Command", command_text()},
+      {"Command", command_text(arguments)},
       {"Program", "imgpipe " + build.version + ", commit " + build.commit + ", " + build.build_type +
                       " build, CUDA " + build.cuda},
       {"Date", place.date},

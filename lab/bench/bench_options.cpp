@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <string_view>
 
-#include "app/options/command_line.h"
 #include "app/options/command_table.h"
 #include "app/options/option_parser.h"
 #include "app/options/sizes.h"
 #include "images/error.h"
 #include "images/names.h"
 #include "images/text.h"
-#include "lab/bench/own_template.h"
 #include "lab/kernels/ladders.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"
@@ -43,18 +41,16 @@ std::vector<std::string> stages_of(const Parser& parser) {
   for (const std::string& name : stages) {
     if (name == "all" || name == kTransferLadder || find_ladder(name) != nullptr || is_codec_stage(name))
       continue;
-    const std::vector<std::string> known = bench_stages();
-    usage_of_choice("stage", name, std::vector<std::string_view>(known.begin(), known.end()));
+    usage_of_choice("stage", name, kBenchStages);
   }
   if (std::ranges::find(stages, "all") != stages.end()) stages.clear();
   return stages;
 }
 
 void check_own_options(const Parser& parser, const BenchOptions& options) {
-  const std::vector<std::string> templates = template_names();
-  if (parser.has("template") && std::ranges::find(templates, options.show_template) == templates.end())
-    usage_of_choice("template", options.show_template,
-                    std::vector<std::string_view>(templates.begin(), templates.end()));
+  if (parser.has("template") &&
+      std::ranges::find(kBenchTemplates, options.show_template) == kBenchTemplates.end())
+    usage_of_choice("template", options.show_template, kBenchTemplates);
   if (parser.has("template") && (options.list || !options.own_files.empty()))
     usage("--template writes a file to begin with: leave --list and --with out");
   for (const char* option : {"nvcc-flags", "time-limit"}) {
@@ -120,11 +116,12 @@ void check_variants(const BenchOptions& options, const std::vector<std::string>&
   }
 }
 
-Command parse_bench(const std::vector<std::string>& arguments) {
+std::variant<BenchOptions, PrintText> parse_bench_options(const std::vector<std::string>& arguments) {
   Parser parser(*find_command("bench"));
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   BenchOptions options;
+  options.arguments = arguments;
   options.stages = stages_of(parser);
   options.variants = names_of(parser, "variant");
   if (parser.has("study")) options.study = parse_choice("study", parser.text("study"), kBenchStudies);

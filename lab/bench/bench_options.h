@@ -1,24 +1,23 @@
-// The options of imgpipe bench.
+// The options of imgpipe bench, parsed.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "app/options/option_table.h"
-#include "app/options/option_values.h"
+#include "app/bench/bench_rows.h"
 #include "app/options/options.h"
 #include "app/report/result_table.h"
 #include "lab/pipeline/lab.h"
 
 namespace imgpipe {
 
-enum class Study { none, colors, contention, crossover, pipeline };
-
 struct BenchOptions {
-  std::vector<std::string> stages;    // names of ladders; empty: all
-  std::vector<std::string> variants;  // empty: all
-  std::vector<Shape> sizes;           // empty: the command's own; so are those below
+  std::vector<std::string> arguments;  // all of them, as they were given
+  std::vector<std::string> stages;     // names of ladders; empty: all
+  std::vector<std::string> variants;   // empty: all
+  std::vector<Shape> sizes;            // empty: the command's own; so are those below
   std::vector<Pattern> patterns;
   std::vector<std::string> inputs;  // files; none: patterns
   std::string device = "auto";
@@ -39,23 +38,12 @@ struct BenchOptions {
   TalkOptions talk;
 };
 
-inline constexpr Choices<TableFormat, 4> kBenchFormats{{{"table", TableFormat::text},
-                                                        {"csv", TableFormat::csv},
-                                                        {"json", TableFormat::json},
-                                                        {"markdown", TableFormat::markdown}}};
-inline constexpr Choices<Study, 4> kBenchStudies{{{"colors", Study::colors},
-                                                  {"contention", Study::contention},
-                                                  {"crossover", Study::crossover},
-                                                  {"pipeline", Study::pipeline}}};
-
-// What --stage takes: all, and every ladder.
-[[nodiscard]] std::vector<std::string> bench_stages();
+// Those after "bench", or what --help and --version print. Throws Error(usage) that says what to change.
+[[nodiscard]] std::variant<BenchOptions, PrintText> parse_bench_options(
+    const std::vector<std::string>& arguments);
 
 // Throws Error(usage) where --variant names one that no ladder that was asked for has; `own`: those of
 // --with.
 void check_variants(const BenchOptions& options, const std::vector<std::string>& own);
-
-// Its rows (bench_option_table.cpp).
-[[nodiscard]] std::vector<OptionRow> bench_rows();
 
 }  // namespace imgpipe

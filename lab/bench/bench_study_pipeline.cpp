@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/command.h"
 #include "app/log.h"
 #include "app/report/image_report.h"
 #include "app/report/text_columns.h"

@@ -157,10 +157,11 @@ auto OwnKernels::watched(const Rung& rung, const std::string& over, const Action
   } catch (const Error& error) {
     limit_->end();
     if (error.kind() == ErrorKind::memory) throw;
-    throw Error(ErrorKind::input, name + ": " + error.what() +
-                                      "; which line: compute-sanitizer imgpipe bench --stage " +
-                                      rung.own->stage + " --with " + file_of(rung).quoted_path +
-                                      " --variant " + rung.own->name + " --time-limit 0");
+    throw Error(ErrorKind::input,
+                name + ": " + error.what() +
+                    "; which line: compute-sanitizer --target-processes all imgpipe bench --stage " +
+                    rung.own->stage + " --with " + file_of(rung).quoted_path + " --variant " +
+                    rung.own->name + " --time-limit 0");
   }
 }
 

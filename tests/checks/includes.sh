@@ -26,7 +26,7 @@ forbid '#include "(app|pipeline|kernels|tests)/' 'images is the lowest floor' "$
 forbid '#include "(app|pipeline|tests)/' 'kernels may include images only' "${kernels[@]}"
 forbid '#include "(app|tests)/' 'pipeline may include kernels and images only' "${pipeline[@]}"
 forbid '#include "lab/' 'the lab is a program of its own: only it and tests include it' \
-  $(sources | grep -vE '^(lab|tests)/|^app/options/command_line\.h$')
+  $(sources | grep -vE '^(lab|tests)/')
 forbid '#include "(app|pipeline|tests|lab/(bench|pipeline))/' 'kernels of the lab may include kernels and images only' \
   "${lab_kernels[@]}"
 forbid '#include "(app|tests|lab/bench)/' 'the lab measures without the application' $(sources lab/pipeline)

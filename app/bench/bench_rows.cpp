@@ -1,34 +1,26 @@
-#include <utility>
+#include "app/bench/bench_rows.h"
 
-#include "lab/bench/bench_options.h"
-#include "lab/bench/own_template.h"
-#include "lab/kernels/ladders.h"
-#include "lab/pipeline/codec_lab.h"
-#include "lab/pipeline/lab_transfer.h"
+#include <span>
+#include <utility>
 
 namespace imgpipe {
 namespace {
 
-std::string ladder_names() {
+std::string stage_names() {
   std::string names;
-  for (const Ladder& ladder : ladder_table()) names += std::string(ladder.name) + ", ";
-  return names + std::string(kTransferLadder) + ", " + std::string(kJpegLadders) +
-         " (decoding and encoding), " + std::string(kPngLadder);
+  for (const std::string_view name : std::span(kBenchStages).subspan(1)) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+    if (name == "jpeg") names += " (decoding and encoding)";
+  }
+  return names;
 }
 
 }  // namespace
 
-std::vector<std::string> bench_stages() {
-  std::vector<std::string> names{"all"};
-  for (const Ladder& ladder : ladder_table()) names.emplace_back(ladder.name);
-  for (const std::string_view more : {kTransferLadder, kJpegLadders, kPngLadder}) names.emplace_back(more);
-  return names;
-}
-
 std::vector<OptionRow> bench_rows() {
   std::vector<OptionRow> rows{
       {"What to measure", "stage", "NAME", nullptr,
-       "all or " + ladder_names() + "; may be repeated. Default: all", bench_stages()},
+       "all or " + stage_names() + "; may be repeated. Default: all", strings(kBenchStages)},
       {"What to measure", "variant", "NAME", nullptr,
        "Only these of their variants; may be repeated (--list names them)"},
       {"What to measure", "study", "NAME", nullptr,
@@ -43,7 +35,7 @@ std::vector<OptionRow> bench_rows() {
       {"Your own kernel", "template", "NAME", nullptr,
        "Write such a file for a stage to stdout, to begin with; header: what it includes, and measure "
        "nothing",
-       template_names()},
+       strings(kBenchTemplates)},
       {"Your own kernel", "nvcc-flags", "FLAGS", nullptr,
        "More for nvcc: '-DTILE=32 -maxrregcount=40'; words as a shell has them"},
       {"Your own kernel", "time-limit", "SECONDS", "60",
