@@ -15,7 +15,7 @@
 #include "tests/support/made_jpegs.h"
 #include "tests/support/sanitizers.h"
 #ifdef IMGPIPE_TEST_CUDA
-#include "lab/pipeline/nvjpeg_library.h"
+#include "lab/pipeline/toolkit_library.h"
 #endif
 
 namespace imgpipe::test {

@@ -14,7 +14,7 @@
 #include "lab/bench/bench.h"
 #include "lab/kernels/ladders.h"
 #include "lab/pipeline/lab_transfer.h"
-#include "lab/pipeline/npp_library.h"
+#include "lab/pipeline/toolkit_library.h"
 #include "tests/support/cuda_backend.h"
 
 namespace imgpipe::test {

@@ -1,4 +1,4 @@
-// The yardsticks of NVIDIA Performance Primitives; the lab loads them (lab/pipeline/npp_library.h).
+// The yardsticks of NVIDIA Performance Primitives; the lab loads them (lab/pipeline/toolkit_library.h).
 #include "lab/kernels/gray_ladder.h"
 #include "lab/kernels/hist_ladder.h"
 #include "lab/kernels/ladder.cuh"

@@ -8,8 +8,8 @@
 #include "kernels/stage.h"
 #include "lab/kernels/delay.h"
 #include "lab/pipeline/lab.h"
-#include "lab/pipeline/npp_library.h"
 #include "lab/pipeline/rung_needs.h"
+#include "lab/pipeline/toolkit_library.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_memory.h"
 

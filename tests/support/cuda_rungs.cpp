@@ -9,8 +9,8 @@
 
 #include <cuda_runtime.h>
 
-#include "lab/pipeline/npp_library.h"
 #include "lab/pipeline/rung_needs.h"
+#include "lab/pipeline/toolkit_library.h"
 #include "pipeline/cuda/cuda_api.h"
 
 namespace imgpipe::test {
