@@ -21,8 +21,8 @@
 #include "images/codecs/jpeg/library_jpeg.h"
 #include "images/error.h"
 #include "kernels/jpeg/reconstruction.h"
+#include "lab/pipeline/codec_subject.h"
 #include "pipeline/cuda/cuda_api.h"
-#include "tests/support/baseline_reference.h"
 
 namespace {
 
@@ -157,9 +157,9 @@ void measure(const std::string& path, const Options& options, int multiprocessor
   const auto library = open_library_jpeg(file, decode);
   const auto scan = library->baseline();
   if (!scan) throw Error(ErrorKind::input, path + " is no such JPEG");
-  const auto coefficients = read_coefficients_reference(*scan);
-  if (!coefficients) throw Error(ErrorKind::input, path + " is not in order");
-  print_shares(*scan, *coefficients);
+  const auto subject = naming(path, [&] { return make_jpeg_subject(file); });
+  const std::vector<std::int16_t>& coefficients = subject->coefficients;
+  print_shares(*scan, coefficients);
   const double pixels = static_cast<double>(scan->width * scan->height) * options.images;
   for (const Wanted& wanted : kWanted) {
     std::printf("| %s | %dx%d | %s |", std::filesystem::path(path).filename().c_str(),
@@ -167,7 +167,7 @@ void measure(const std::string& path, const Options& options, int multiprocessor
     for (const int streams : options.streams) {
       std::vector<std::unique_ptr<Group>> groups;
       for (int i = 0; i < streams; ++i)
-        groups.push_back(std::make_unique<Group>(*scan, *coefficients, options.images, wanted));
+        groups.push_back(std::make_unique<Group>(*scan, coefficients, options.images, wanted));
       (void)seconds_of(groups, multiprocessors, 3);
       std::vector<double> seconds;
       constexpr int kLaunches = 10;
