@@ -1,16 +1,10 @@
 #include "app/command.h"
 
-#include <cstdlib>
-#include <exception>
 #include <filesystem>
-#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
-
-#include <unistd.h>
 
 #include "app/batch/one_image.h"
 #include "app/exit_code.h"
@@ -21,12 +15,13 @@
 #include "app/options/command_line.h"
 #include "app/options/option_table.h"
 #include "app/options/option_values.h"
+#include "app/print.h"
+#include "app/process.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"
 #include "images/names.h"
-#include "images/simd.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -35,36 +30,12 @@ namespace {
 const TalkOptions* talk_of(const Command& command) {
   if (const auto* process = std::get_if<ProcessOptions>(&command)) return &process->talk;
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return &synth->talk;
-  if (const auto* bench = std::get_if<BenchOptions>(&command)) return &bench->talk;
   if (const auto* stats = std::get_if<StatsOptions>(&command)) return &stats->process.talk;
   if (const auto* info = std::get_if<InfoOptions>(&command)) return &info->process.talk;
   if (const auto* sums = std::get_if<SumsOptions>(&command)) return &sums->talk;
   if (const auto* devices = std::get_if<DevicesOptions>(&command)) return &devices->talk;
   if (const auto* preset = std::get_if<PresetToWrite>(&command)) return &preset->talk;
   return nullptr;
-}
-
-// Before the command line is read: what is wrong with it is told in the way that it asks for.
-TalkOptions asked_talk(const std::vector<std::string>& arguments) {
-  const std::string option = "--log-format";
-  TalkOptions talk;
-  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
-    std::string_view value;
-    if (arguments[i] == option && i + 1 < arguments.size()) value = arguments[i + 1];
-    if (arguments[i].starts_with(option + "="))
-      value = std::string_view(arguments[i]).substr(option.size() + 1);
-    for (const auto& [name, format] : kLogFormats) talk.log_format = value == name ? format : talk.log_format;
-    talk.no_color = talk.no_color || usual_spelling(arguments[i]) == "--no-color";
-  }
-  return talk;
-}
-
-void begin_log(const TalkOptions& talk) {
-  set_up_log({.verbosity = talk.verbose ? Verbosity::verbose
-                           : talk.quiet ? Verbosity::quiet
-                                        : Verbosity::normal,
-              .color = wants_color(STDERR_FILENO, talk.no_color),
-              .format = talk.log_format});
 }
 
 // Of an error that ended it.
@@ -92,7 +63,7 @@ int dispatch(const Command& command, const EngineFactory& factory) {
   }
   if (const auto* synth = std::get_if<SynthOptions>(&command)) return run_synth(*synth);
   if (const auto* devices = std::get_if<DevicesOptions>(&command)) return run_devices(*devices);
-  if (const auto* bench = std::get_if<BenchOptions>(&command)) return run_bench(*bench);
+  if (const auto* bench = std::get_if<BenchCall>(&command)) start_bench(*bench);
   if (const auto* stats = std::get_if<StatsOptions>(&command)) return run_stats(*stats);
   if (const auto* info = std::get_if<InfoOptions>(&command)) return run_info(*info);
   if (const auto* sums = std::get_if<SumsOptions>(&command)) return run_sums(*sums);
@@ -126,38 +97,19 @@ Format output_format(const std::string& output, const std::optional<Format>& opt
   return *format;
 }
 
-void print_text(const std::string& text) {
-  write_file(kStandardStream, std::as_bytes(std::span(text)));
-}
-
-void print_table(const std::string& table, bool stdout_is_taken) {
-  if (!stdout_is_taken) return naming("stdout", [&] { print_text(table); });
-  if (log_format() == LogFormat::json) return;
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
-}
-
 int run_command(const std::vector<std::string>& arguments, const EngineFactory& factory) {
-  begin_log(asked_talk(arguments));
+  begin_log(find_talk(arguments));
   std::optional<Command> command;
-  try {
-    command.emplace(parse_command(arguments));
-    if (const char* simd = std::getenv("IMGPIPE_SIMD"); simd != nullptr && *simd != '\0') use_simd(simd);
-    if (const TalkOptions* talk = talk_of(*command)) begin_log(*talk);
-    if (auto* process = std::get_if<ProcessOptions>(&*command); process != nullptr && !is_batch(*process))
-      *process = with_output_file(std::move(*process));
-    return dispatch(*command, factory);
-  } catch (const Error& error) {
-    log_error(error.what(), subject_of(command, error));
-    return exit_code_of(error.kind());
-  } catch (const std::bad_alloc&) {
-    log_error("not enough memory");
-  } catch (const std::system_error& error) {
-    const bool threads = error.code() == std::errc::resource_unavailable_try_again;
-    log_error((threads ? "cannot start a thread: " : "internal error: ") + printable(error.what()));
-  } catch (const std::exception& error) {
-    log_error("internal error: " + printable(error.what()));
-  }
-  return kExitInput;
+  return run_guarded(
+      [&] {
+        command.emplace(parse_command(arguments));
+        use_simd_of_environment();
+        if (const TalkOptions* talk = talk_of(*command)) begin_log(*talk);
+        if (auto* process = std::get_if<ProcessOptions>(&*command); process != nullptr && !is_batch(*process))
+          *process = with_output_file(std::move(*process));
+        return dispatch(*command, factory);
+      },
+      [&](const Error& error) { return subject_of(command, error); });
 }
 
 }  // namespace imgpipe

@@ -12,7 +12,6 @@
 
 namespace imgpipe {
 
-struct BenchOptions;
 struct StatsOptions;
 struct InfoOptions;
 struct SumsOptions;
@@ -32,7 +31,6 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 [[nodiscard]] int run_batch(const ProcessOptions& options, const EngineFactory& factory);
 [[nodiscard]] int run_synth(const SynthOptions& options);
 [[nodiscard]] int run_devices(const DevicesOptions& options);
-[[nodiscard]] int run_bench(const BenchOptions& options);  // app/bench/bench_options.h
 [[nodiscard]] int run_stats(const StatsOptions& options);  // app/stats/stats_options.h
 [[nodiscard]] int run_info(const InfoOptions& options);    // app/info/info_options.h
 [[nodiscard]] int run_sums(const SumsOptions& options);    // app/sums/sums_options.h
@@ -40,11 +38,5 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 // The format to write: the one of OUTPUT's ending, else the option's. Throws Error(usage) without either, and
 // where they contradict each other.
 [[nodiscard]] Format output_format(const std::string& output, const std::optional<Format>& option);
-
-// Writes text to stdout at once. Throws Error(output) when stdout does not take it.
-void print_text(const std::string& text);
-// The table, on stderr where stdout has an image or JSON, unless stderr has JSON too. Throws Error(output)
-// for stdout alone: a table that nobody can read does not make what is on stdout any worse.
-void print_table(const std::string& table, bool stdout_is_taken);
 
 }  // namespace imgpipe

@@ -13,7 +13,10 @@ add_custom_command(OUTPUT ${imgpipe_docs_folder}/written
   COMMENT "Man pages and completions" VERBATIM)
 add_custom_target(imgpipe_docs ${imgpipe_docs_all} DEPENDS ${imgpipe_docs_folder}/written)
 
-install(DIRECTORY ${imgpipe_docs_folder}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+install(DIRECTORY ${imgpipe_docs_folder}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL
+        PATTERN imgpipe-bench.1 EXCLUDE)
+install(FILES ${imgpipe_docs_folder}/man1/imgpipe-bench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT bench
+        OPTIONAL)
 install(FILES ${imgpipe_docs_folder}/completions/imgpipe
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
 install(FILES ${imgpipe_docs_folder}/completions/_imgpipe

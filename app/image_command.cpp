@@ -17,6 +17,7 @@
 #include "app/image_settings.h"
 #include "app/log.h"
 #include "app/pages/pages_command.h"
+#include "app/print.h"
 #include "app/report/image_report.h"
 #include "app/report/image_report_html.h"
 #include "app/report/report_names.h"

@@ -52,13 +52,19 @@ RunPlace run_place() {
   return {date_now(), host_name()};
 }
 
+std::string command_text(const std::vector<std::string>& arguments) {
+  std::string text = "imgpipe";
+  for (const std::string& argument : arguments) text += " " + shell_quoted(argument);
+  return text;
+}
+
 std::string command_text() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string argument;
   if (!std::getline(file, argument, '\0')) return "";
-  std::string text = "imgpipe";
-  while (std::getline(file, argument, '\0')) text += " " + shell_quoted(argument);
-  return text;
+  std::vector<std::string> arguments;
+  while (std::getline(file, argument, '\0')) arguments.push_back(argument);
+  return command_text(arguments);
 }
 
 std::int64_t peak_memory_bytes() {

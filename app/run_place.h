@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace imgpipe {
 
@@ -15,8 +16,9 @@ struct RunPlace {
 // One argument as a shell takes it, in text that can be shown.
 [[nodiscard]] std::string shell_quoted(const std::string& argument);
 
-// The command line of this process as a shell takes it, the program called imgpipe; empty where the system
-// does not tell it.
+// A command line as a shell takes it: imgpipe and its arguments.
+[[nodiscard]] std::string command_text(const std::vector<std::string>& arguments);
+// That of this process, whatever its file is called; empty where the system does not report it.
 [[nodiscard]] std::string command_text();
 
 // The most memory that this process has held so far, as the system counts it (VmHWM, proc(5)); 0 where it

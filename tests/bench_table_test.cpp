@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/bench/bench_plot.h"
 #include "app/report/axis.h"
 #include "app/report/result_table.h"
+#include "lab/bench/bench_plot.h"
 
 namespace imgpipe::test {
 namespace {

@@ -1,5 +1,5 @@
 // The codecs' ladders: every rung is right on awkward images, and the lab sees what is wrong.
-#include "pipeline/lab/codec_lab.h"
+#include "lab/pipeline/codec_lab.h"
 
 #include <algorithm>
 #include <set>
@@ -15,7 +15,7 @@
 #include "tests/support/made_jpegs.h"
 #include "tests/support/sanitizers.h"
 #ifdef IMGPIPE_TEST_CUDA
-#include "pipeline/lab/nvjpeg_library.h"
+#include "lab/pipeline/toolkit_library.h"
 #endif
 
 namespace imgpipe::test {

@@ -10,9 +10,9 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include "app/bench/bench.h"
 #include "images/error.h"
 #include "kernels/cluster_support.cuh"
+#include "lab/bench/bench.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/device.h"

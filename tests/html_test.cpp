@@ -10,8 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include "app/bench/rung_source.h"
-#include "app/bench/source_text.h"
 #include "app/files/replaceable.h"
 #include "app/html/html_text.h"
 #include "app/html/page.h"
@@ -22,10 +20,12 @@
 #include "app/run_place.h"
 #include "images/synth.h"
 #include "images/text.h"
-#include "kernels/lab/ladders.h"
+#include "lab/bench/rung_source.h"
+#include "lab/bench/source_text.h"
+#include "lab/kernels/ladders.h"
+#include "lab/pipeline/codec_lab.h"
+#include "lab/pipeline/lab_transfer.h"
 #include "pipeline/engine.h"
-#include "pipeline/lab/codec_lab.h"
-#include "pipeline/lab/lab_transfer.h"
 
 namespace imgpipe::test {
 namespace {

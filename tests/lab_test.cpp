@@ -1,5 +1,5 @@
 // The lab itself: it catches what is wrong and times only what is right; its numbers.
-#include "pipeline/lab/lab.h"
+#include "lab/pipeline/lab.h"
 
 #include <algorithm>
 #include <set>
@@ -8,13 +8,13 @@
 
 #include <gtest/gtest.h>
 
-#include "app/bench/bench.h"
 #include "images/error.h"
 #include "images/synth.h"
-#include "kernels/lab/ladders.h"
 #include "kernels/stage.h"
-#include "pipeline/lab/lab_transfer.h"
-#include "pipeline/lab/npp_library.h"
+#include "lab/bench/bench.h"
+#include "lab/kernels/ladders.h"
+#include "lab/pipeline/lab_transfer.h"
+#include "lab/pipeline/toolkit_library.h"
 #include "tests/support/cuda_backend.h"
 
 namespace imgpipe::test {

@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/lab/ladders.h"
 #include "kernels/smooth/window.h"
 #include "kernels/stage.h"
+#include "lab/kernels/ladders.h"
 #include "pipeline/device.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/cuda_rungs.h"

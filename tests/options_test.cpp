@@ -118,9 +118,6 @@ TEST(Options, SpellingsAreAlike) {
   ASSERT_EQ(grey.stages.size(), 3U);
   EXPECT_EQ(grey.stages[0].stage->name, "gray");
   EXPECT_EQ(grey.stages[2].stage->name, "equalize");
-  EXPECT_EQ(std::get<BenchOptions>(parse_command({"bench", "--stage", "grey,grey16,gray"})).stages,
-            (Arguments{"gray", "gray16"}));
-  EXPECT_EQ(std::get<BenchOptions>(parse_command({"bench", "--study", "colours"})).study, Study::colors);
   const Command synth = parse_command({"synth", "x.png", "--pattern", "colours:5", "--size", "4x4"});
   EXPECT_EQ(std::get<SynthOptions>(synth).pattern.info->name, "colors");
   EXPECT_EQ(std::get<PrintText>(parse_command({"help", "grey"})).text,
@@ -160,14 +157,6 @@ TEST(Options, WhatWasMeantIsSaid) {
       {{"a", "b", "--tiff-compression", "deflat"}, "--tiff-compression: 'deflat' is none of none, deflate,"},
       {{"a", "b", "--shard", "1/2", "--balance", "hsah"},
        "--balance: 'hsah' is none of hash, count, bytes; did you mean hash?"},
-      {{"bench", "--stage", "constrast"}, "--stage: 'constrast' is none of all, gray,"},
-      {{"bench", "--study", "color"},
-       "--study: 'color' is none of colors, contention, crossover, pipeline; did you mean colors?"},
-      {{"bench", "--device", "cuda1"},
-       "--device: 'cuda1' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference; did you mean cuda:1?"},
-      {{"bench", "--device", "cuda:x"},
-       "--device: 'cuda:x' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference"},
-      {{"bench", "--device", "cuad"}, "--device: 'cuad' is none of auto, cuda,"},
       {{"synth", "a", "--size", "4x4", "--pattern", "nosie"},
        "unknown pattern 'nosie'; did you mean noise? The patterns are noise,"},
       {{"bnech", "--stage", "hist"}, "unknown command 'bnech'; did you mean bench? The commands are bench,"},
@@ -195,10 +184,6 @@ TEST(Options, WhatWasMeantIsSaid) {
     EXPECT_NE(refusal({"a", "b", text.substr(0, space), text.substr(space + 1)}).find("; did you mean "),
               std::string::npos);
   }
-  EXPECT_NE(refusal({"bench", "--stage", "constrast"}).find("; did you mean contrast?"), std::string::npos);
-  EXPECT_NE(refusal({"bench", "--device", "cuad"}).find("; did you mean cuda?"), std::string::npos);
-  EXPECT_NE(refusal({"bench", "--stage", "hist", "--variant", "squential"}).find("did you mean sequential?"),
-            std::string::npos);
 }
 
 TEST(Options, EveryWordOfEveryTableIsTaken) {
@@ -217,12 +202,6 @@ TEST(Options, EveryWordOfEveryTableIsTaken) {
       Arguments arguments{"a", "b", "--" + name, value};
       if (name == "balance") arguments.insert(arguments.end(), {"--shard", "1/2"});
       EXPECT_EQ(refusal(arguments), "") << name << " " << value;
-    }
-  }
-  for (const OptionRow& row : bench_rows()) {
-    for (const std::string& value : row.values) {
-      if (value.ends_with(':')) continue;
-      EXPECT_EQ(refusal({"bench", "--" + option_name(row), value}), "") << value;
     }
   }
 }

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "app/bench/own_template.h"
+#include "lab/bench/own_template.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/own_kernel.h"
 
@@ -169,7 +169,8 @@ TEST_F(OwnKernelOnCuda, AnAddressThatIsNoneEndsTheRun) {
   const RunResult result = run_one(hist_code("  counts[size_t(1) << 40] = 1;\n" + kCount, kClear + kLaunch));
   expect_refused(result, 1,
                  "my.cu: mine of hist: over noise 1x1 it fails: an illegal memory access was encountered");
-  EXPECT_TRUE(has(result.err, "compute-sanitizer imgpipe bench --stage ")) << result.err;
+  EXPECT_TRUE(has(result.err, "compute-sanitizer --target-processes all imgpipe bench --stage "))
+      << result.err;
 }
 
 TEST_F(OwnKernelOnCuda, AKernelThatHangsIsEnded) {

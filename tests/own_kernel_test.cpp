@@ -7,10 +7,10 @@
 #include <set>
 #include <thread>
 
-#include "app/bench/own_template.h"
-#include "app/bench/rung_source.h"
-#include "app/bench/time_limit.h"
-#include "kernels/lab/ladders.h"
+#include "lab/bench/own_template.h"
+#include "lab/bench/rung_source.h"
+#include "lab/bench/time_limit.h"
+#include "lab/kernels/ladders.h"
 #include "tests/support/cuda_backend.h"
 
 namespace imgpipe::test {

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "app/bench/bench_plot.h"
 #include "app/report/histogram_file.h"
+#include "lab/bench/bench_plot.h"
 
 namespace imgpipe::test {
 namespace {

@@ -26,6 +26,7 @@
 #include "app/image_set_up.h"
 #include "app/log.h"
 #include "app/options/options_digest.h"
+#include "app/print.h"
 #include "app/report/image_report.h"
 #include "app/report/report_names.h"
 #include "app/result_files.h"

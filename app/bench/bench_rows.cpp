@@ -1,96 +1,69 @@
 #include "app/bench/bench_rows.h"
 
-#include <algorithm>
-
-#include "app/report/text_columns.h"
-#include "pipeline/lab/lab_transfer.h"
+#include <span>
+#include <utility>
 
 namespace imgpipe {
+namespace {
 
-std::string time_text(double us) {
-  return number(us, us < 1000 ? 2 : us < 100'000 ? 1 : 0);
-}
-
-const char* status_name(LabStatus status) {
-  switch (status) {
-    case LabStatus::right:
-      return "right";
-    case LabStatus::wrong_as_said:
-      return "wrong as said";
-    case LabStatus::wrong:
-      return "WRONG";
-    case LabStatus::not_run:
-      break;
+std::string stage_names() {
+  std::string names;
+  for (const std::string_view name : std::span(kBenchStages).subspan(1)) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+    if (name == "jpeg") names += " (decoding and encoding)";
   }
-  return "not run";
+  return names;
 }
 
-std::string checked_text(const LabResult& result) {
-  if (result.status == LabStatus::right) return result.detail;
-  return std::string(status_name(result.status)) + ": " + result.detail;
-}
+}  // namespace
 
-const char* device_name(RungKind kind) {
-  return kind == RungKind::cuda ? "cuda" : kind == RungKind::cpu ? "cpu" : "reference";
-}
-
-std::vector<std::string> conclusions(const std::vector<BenchRow>& rows) {
-  std::vector<std::string> lines;
-  const BenchRow* fastest = nullptr;
-  const BenchRow* production = nullptr;
-  for (const BenchRow& row : rows) {
-    if (!row.result.timed() || row.kind != RungKind::cuda) continue;
-    if (row.production && row.stage != kTransferLadder) production = &row;
-    if (row.foreign || row.result.status != LabStatus::right) continue;
-    if (fastest == nullptr || row.result.median_us() < fastest->result.median_us()) fastest = &row;
-  }
-  if (production == nullptr || fastest == nullptr) return lines;
-  std::string line =
-      "fastest right on cuda: " + fastest->variant + ", " + time_text(fastest->result.median_us()) + " us";
-  for (const BenchRow& row : rows) {
-    if ((!row.foreign && row.own == nullptr) || !row.result.timed()) continue;
-    line += "; " + row.variant + " takes " +
-            number(row.result.median_us() / production->result.median_us(), 2) +
-            " times as long as production";
-  }
-  lines.push_back(line);
-  return lines;
-}
-
-std::vector<std::string> own_notes(const std::vector<BenchRow>& rows) {
-  std::vector<std::string> lines;
-  for (const BenchRow& row : rows) {
-    if (row.own == nullptr || row.result.status != LabStatus::right) continue;
-    lines.push_back(row.variant + ", of " + row.own->file + ": exact on " +
-                    std::to_string(row.own->verdict.images) + " small images of awkward shapes too");
-  }
-  return lines;
-}
-
-int row_kind(const BenchRow& row) {
-  if (row.kind != RungKind::cuda) return 0;
-  return row.own != nullptr ? 4 : row.production ? 3 : row.foreign ? 2 : 1;
-}
-
-bool asks_for(const BenchOptions& options, std::string_view ladder) {
-  return options.stages.empty() || std::ranges::find(options.stages, ladder) != options.stages.end();
-}
-
-DotPlot plot_of(const std::vector<BenchRow>& rows) {
-  const bool codec = rows.front().images > 0;
-  DotPlot plot{rows.front().stage + ", " + rows.front().input,
-               codec ? "billions of pixels a second" : "GB/s (bytes that must be moved / median time)",
-               {},
-               {}};
-  for (const char* kind : kRowKinds) plot.dots.push_back({kind, {}});
-  for (const BenchRow& row : rows) {
-    if (!row.result.timed() || row.bytes == 0) continue;
-    plot.rows.push_back(row.variant + (row.result.status == LabStatus::right ? "" : " (wrong)"));
-    const auto kind = static_cast<std::size_t>(row_kind(row));
-    for (std::size_t i = 0; i < plot.dots.size(); ++i)
-      plot.dots[i].values.push_back(i == kind ? (codec ? row.pixel_rate() : row.rate()) / 1e9 : 0);
-  }
-  return plot;
+std::vector<OptionRow> bench_rows() {
+  std::vector<OptionRow> rows{
+      {"What to measure", "stage", "NAME", nullptr,
+       "all or " + stage_names() + "; may be repeated. Default: all", strings(kBenchStages)},
+      {"What to measure", "variant", "NAME", nullptr,
+       "Only these of their variants; may be repeated (--list names them)"},
+      {"What to measure", "study", "NAME", nullptr,
+       "colors, contention (hist and what its counters collide on), crossover (from which size a GPU pays), "
+       "pipeline (per stage: sequential, CPU, GPU)",
+       choice_names(kBenchStudies)},
+      {"What to measure", "list", nullptr, nullptr,
+       "Name every variant, its idea and its origin, and measure nothing"},
+      {"Your own kernel", "with", "FILE", nullptr,
+       "Compile a .cu file of your own with nvcc, check its variants, time them beside the others; may be "
+       "repeated"},
+      {"Your own kernel", "template", "NAME", nullptr,
+       "Write such a file for a stage to stdout, to begin with; header: what it includes, and measure "
+       "nothing",
+       strings(kBenchTemplates)},
+      {"Your own kernel", "nvcc-flags", "FLAGS", nullptr,
+       "More for nvcc: '-DTILE=32 -maxrregcount=40'; words as a shell has them"},
+      {"Your own kernel", "time-limit", "SECONDS", "60",
+       "End the program when one of them takes longer over one image; 0: never"},
+      {"On what", "pattern", "P", nullptr, pattern_help() + " Default: photo; may be repeated",
+       pattern_values()},
+      {"On what", "size", "WxH", nullptr,
+       "Size of the patterns; default: 8773x5352, of jpeg and png 3264x2448; may be repeated"},
+      {"On what", "input", "FILE", nullptr, "An image file in place of a pattern; may be repeated"},
+      {"On what", "group", "N", "8", "Images at once, all the same: of jpeg and png"},
+      {"On what", "max-pixels", "N", "268435456", "Refuse larger files"},
+      {"Where", "d,device", "NAME", "auto",
+       "auto (everything there is), cuda, cuda:N, cpu (sequential and threads) or reference (sequential)",
+       device_values()},
+      {"Where", "threads", "N", "0", "Threads on the CPU; 0: as many as there are"},
+      {"Where", "block", "N", "0",
+       "Threads a block, a multiple of 32 up to 1024, where a variant leaves that free; 0: its own"},
+      {"Where", "blocks", "N", "0", "Blocks, where a variant leaves that free; 0: its own"},
+      {"Where", "repeat", "N", "0",
+       "Timed runs of each variant; 0: as many as fit into half a second or less"},
+      {"Output", "format", "NAME", "table", "table, csv, json or markdown", choice_names(kBenchFormats)},
+      {"Output", "plot", "FILE", nullptr, "Draw the results, as .svg"},
+      {"Output", "html", "FILE", nullptr,
+       "A page of the ladders, as .html: ideas, code, plots and tables, all in one file"},
+  };
+  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
+  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  return rows;
 }
 
 }  // namespace imgpipe

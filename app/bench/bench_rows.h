@@ -1,4 +1,4 @@
-// What tables and plots of ladders have in common.
+// imgpipe bench: its options, which the program imgpipe-bench (lab/) parses too.
 #pragma once
 
 #include <array>
@@ -6,30 +6,33 @@
 #include <string_view>
 #include <vector>
 
-#include "app/bench/bench.h"
-#include "app/bench/bench_plot.h"
+#include "app/options/option_table.h"
+#include "app/options/option_values.h"
+#include "app/report/result_table.h"
 
 namespace imgpipe {
 
-[[nodiscard]] std::string time_text(double us);
-[[nodiscard]] const char* status_name(LabStatus status);
-[[nodiscard]] std::string checked_text(const LabResult& result);
-[[nodiscard]] const char* device_name(RungKind kind);
+enum class Study { none, colors, contention, crossover, pipeline };
 
-// What plots tell apart, by number.
-inline constexpr std::array<const char*, 5> kRowKinds{"on the CPU", "on CUDA", "another library",
-                                                      "production, on CUDA", "your own, on CUDA"};
-[[nodiscard]] int row_kind(const BenchRow& row);
+inline constexpr Choices<TableFormat, 4> kBenchFormats{{{"table", TableFormat::text},
+                                                        {"csv", TableFormat::csv},
+                                                        {"json", TableFormat::json},
+                                                        {"markdown", TableFormat::markdown}}};
+inline constexpr Choices<Study, 4> kBenchStudies{{{"colors", Study::colors},
+                                                  {"contention", Study::contention},
+                                                  {"crossover", Study::crossover},
+                                                  {"pipeline", Study::pipeline}}};
 
-// Of the variants of --with: on what they were right.
-[[nodiscard]] std::vector<std::string> own_notes(const std::vector<BenchRow>& rows);
-// What the ladder shows: its fastest right rung, and what the production kernel is against the yardsticks.
-[[nodiscard]] std::vector<std::string> conclusions(const std::vector<BenchRow>& rows);
-[[nodiscard]] DotPlot plot_of(const std::vector<BenchRow>& rows);
-// Of a codec's ladder.
-[[nodiscard]] ResultTable codec_table(const std::vector<BenchRow>& rows);
+// What --stage takes: all, and the lab's ladders. A test compares them with the lab's own tables, and
+// kBenchTemplates with the templates that are there.
+inline constexpr std::array<std::string_view, 16> kBenchStages{
+    "all",     "gray",   "hist",   "contrast",   "smooth",   "equalize", "clahe", "median",
+    "median5", "gray16", "hist16", "contrast16", "smooth16", "transfer", "jpeg",  "png"};
+// What --template takes.
+inline constexpr std::array<std::string_view, 12> kBenchTemplates{
+    "gray",    "hist",   "contrast", "smooth",     "equalize", "median",
+    "median5", "gray16", "hist16",   "contrast16", "smooth16", "header"};
 
-// True where --stage names it, or names nothing.
-[[nodiscard]] bool asks_for(const BenchOptions& options, std::string_view ladder);
+[[nodiscard]] std::vector<OptionRow> bench_rows();
 
 }  // namespace imgpipe

@@ -7,6 +7,7 @@
 #include "app/devices/calibration.h"
 #include "app/exit_code.h"
 #include "app/log.h"
+#include "app/print.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
 #include "app/version.h"

@@ -13,6 +13,7 @@
 #include "app/info/info_options.h"
 #include "app/info/info_report.h"
 #include "app/log.h"
+#include "app/print.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "images/codecs/image_inspection.h"

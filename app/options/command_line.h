@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/bench/bench_options.h"
+#include "app/bench/bench_call.h"
 #include "app/info/info_options.h"
 #include "app/options/options.h"
 #include "app/stats/stats_options.h"
@@ -13,7 +13,7 @@
 
 namespace imgpipe {
 
-using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchOptions, StatsOptions,
+using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, BenchCall, StatsOptions,
                              InfoOptions, SumsOptions, PresetToWrite, PrintText>;
 
 // Reads the arguments behind the program's name. Throws Error(usage) that says what to change.
@@ -23,7 +23,7 @@ using Command = std::variant<ProcessOptions, SynthOptions, DevicesOptions, Bench
 [[nodiscard]] Command parse_process(const std::vector<std::string>& arguments);
 [[nodiscard]] Command parse_synth(const std::vector<std::string>& arguments);
 [[nodiscard]] Command parse_devices(const std::vector<std::string>& arguments);
-[[nodiscard]] Command parse_bench(const std::vector<std::string>& arguments);  // app/bench/bench_options.cpp
+[[nodiscard]] Command parse_bench(const std::vector<std::string>& arguments);  // app/bench/bench_call.cpp
 [[nodiscard]] Command parse_stats(const std::vector<std::string>& arguments);  // app/stats/stats_options.cpp
 [[nodiscard]] Command parse_info(const std::vector<std::string>& arguments);   // app/info/info_options.cpp
 [[nodiscard]] Command parse_sums(const std::vector<std::string>& arguments);   // app/sums/sums_options.cpp

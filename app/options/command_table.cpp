@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-// The rows of the lab's options come by command_line.h, which alone may know it.
+#include "app/bench/bench_rows.h"
 #include "app/info/info_options.h"
 #include "app/manual/manual_options.h"
 #include "app/stats/stats_options.h"

@@ -1,8 +1,9 @@
-# What `cmake --install` puts where, in two components: the program, and the library for other programs.
+# What `cmake --install` puts where, in three components: the program, the lab, and the library for other programs.
 set(imgpipe_library_folder ${CMAKE_INSTALL_LIBDIR}/cmake/imgpipe)
 set(imgpipe_include_folder ${CMAKE_INSTALL_INCLUDEDIR}/imgpipe)
 
 install(TARGETS imgpipe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+install(TARGETS imgpipe-bench RUNTIME DESTINATION ${imgpipe_libexec_folder} COMPONENT bench)
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
         FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN schemas EXCLUDE)

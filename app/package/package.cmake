@@ -1,4 +1,4 @@
-# What `cpack` makes: imgpipe and imgpipe-dev as .deb, and one tarball of everything.
+# What `cpack` makes: imgpipe, imgpipe-bench and imgpipe-dev as .deb, and one tarball of everything.
 set(CPACK_PACKAGE_VENDOR "the imgpipe authors")
 set(CPACK_PACKAGE_CONTACT "the imgpipe authors <maintainers@imgpipe.invalid>" CACHE STRING
     "Maintainer of packages: name and address, as Debian's policy has it")
@@ -14,7 +14,7 @@ set(CPACK_IMGPIPE_DEBIAN ${PROJECT_BINARY_DIR}/generated/debian)
 set(CPACK_IMGPIPE_PROCESSOR ${CMAKE_SYSTEM_PROCESSOR})
 
 # ---- what Debian's policy asks for beside what is installed -----------------------------------------
-# The components debian and debian_dev are in no other kind of package.
+# The components debian, debian_bench and debian_dev are in no other kind of package.
 set(imgpipe_debian_folder ${CPACK_IMGPIPE_DEBIAN})
 file(READ LICENSE imgpipe_license)
 string(REGEX REPLACE "^.*Permission is hereby" "Permission is hereby" imgpipe_license "${imgpipe_license}")
@@ -23,7 +23,7 @@ string(STRIP "${imgpipe_license}" imgpipe_license)
 string(REPLACE "\n" "\n " imgpipe_license "${imgpipe_license}")
 configure_file(app/package/copyright.in ${imgpipe_debian_folder}/copyright @ONLY)
 configure_file(app/package/lintian-overrides ${imgpipe_debian_folder}/overrides/imgpipe COPYONLY)
-foreach(component IN ITEMS debian debian_dev)
+foreach(component IN ITEMS debian debian_bench debian_dev)
   string(REPLACE debian imgpipe package ${component})
   string(REPLACE _ - package ${package})
   install(FILES ${imgpipe_debian_folder}/copyright ${imgpipe_debian_folder}/changelog.Debian.gz
@@ -32,7 +32,7 @@ endforeach()
 install(FILES ${imgpipe_debian_folder}/overrides/imgpipe DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
         COMPONENT debian EXCLUDE_FROM_ALL)
 
-# ---- the two packages -------------------------------------------------------------------------------
+# ---- the three packages -----------------------------------------------------------------------------
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
@@ -47,6 +47,14 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
 "Grayscale, histogram, contrast stretch, smoothing and further stages over one
 image or whole folders, on CUDA devices or any processor, with the same bytes
 on each and a report of what every stage took.")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS imgpipe-bench)
+# It depends on imgpipe of the same version (at_packing.cmake).
+set(CPACK_DEBIAN_BENCH_PACKAGE_NAME imgpipe-bench)
+set(CPACK_DEBIAN_BENCH_PACKAGE_SECTION graphics)
+set(CPACK_DEBIAN_BENCH_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_BENCH_DESCRIPTION
+"The kernel lab of the program imgpipe, for imgpipe bench: every variant of
+every stage checked against the reference and timed, with its source text.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME imgpipe-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # What imgpipe-config.cmake looks for.
@@ -56,12 +64,15 @@ set(CPACK_COMPONENT_DEV_DESCRIPTION
 "The C++ library of the program imgpipe: images and their files, the stages,
 plans and engines, as static libraries with headers and a CMake package.")
 
-set(CPACK_COMPONENTS_ALL program dev debian debian_dev)
+set(CPACK_COMPONENTS_ALL program bench dev debian debian_bench debian_dev)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 include(CPack)
 cpack_add_component_group(program)
+cpack_add_component_group(bench)
 cpack_add_component_group(dev)
 cpack_add_component(program GROUP program DESCRIPTION "${CPACK_COMPONENT_PROGRAM_DESCRIPTION}")
+cpack_add_component(bench GROUP bench DESCRIPTION "${CPACK_COMPONENT_BENCH_DESCRIPTION}")
 cpack_add_component(dev GROUP dev DESCRIPTION "${CPACK_COMPONENT_DEV_DESCRIPTION}")
 cpack_add_component(debian GROUP program)
+cpack_add_component(debian_bench GROUP bench)
 cpack_add_component(debian_dev GROUP dev)

@@ -18,6 +18,7 @@
 #include "app/image_settings.h"
 #include "app/log.h"
 #include "app/pages/pages_report.h"
+#include "app/print.h"
 #include "app/report/report_names.h"
 #include "app/report/trace_file.h"
 #include "app/signals.h"

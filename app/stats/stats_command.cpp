@@ -18,6 +18,7 @@
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
 #include "app/log.h"
+#include "app/print.h"
 #include "app/result_files.h"
 #include "app/signals.h"
 #include "app/stats/stats_counter.h"

@@ -14,6 +14,7 @@
 #include "app/files/replaceable.h"
 #include "app/log.h"
 #include "app/log_subject.h"
+#include "app/print.h"
 #include "app/report/byte_sizes.h"
 #include "app/report/json_head.h"
 #include "app/report/json_values.h"

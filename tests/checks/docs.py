@@ -21,7 +21,7 @@ LEAST, MOST, COLUMNS = 8 * 1024, 10 * 1024, 120
 SOURCES = (".h", ".cpp", ".cu", ".cuh")
 TEXTS = (".md", ".sh", ".py", ".cmake", "CMakeLists.txt", "CMakePresets.json", "run") + SOURCES
 MAP = "docs/hacking.md"
-FLOORS = "app|docs|images|kernels|pipeline|tests"
+FLOORS = "app|docs|images|kernels|lab|pipeline|tests"
 
 
 # ---- Markdown ----------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def check():
         (lambda t: missing_options("a", t, helps), "`--cpu`, `--help`, `--stage`\n```\n--json\n```\n",
          ["`--cpu` `--help` `--stage`", "`--cpu`, `--help`, `--stages`, `--json`"]),
         (lambda t: map_complaints(t, files), tree_map,
-         [tree_map.replace("app/batch/ ", "app/bench/ "), tree_map.replace("app/batch/   z\n", ""), "none"]),
+         [tree_map.replace("app/batch/ ", "app/help/ "), tree_map.replace("app/batch/   z\n", ""), "none"]),
         (lambda t: stale_complaints("x.cpp", t, files, {"zlib.h"}),
          "// app/main.cpp, glob.cpp, batch/glob.cpp, tests/*_test.cpp, NAME.h, zlib.h, docs/a, app/NAME/, _test.cpp\n"
          'x("no.h");\n',

@@ -125,7 +125,7 @@ if wants batch; then
   echo "== 500 JPEGs of 8 MP, $(du -sm "$batches/in" | cut -f1) MB, $(nproc) processors"
   for format in png jpg; do
     echo "== batch_bench --format $format"
-    "$build/tests/batch_bench" "$batches/in" "$batches/out" --format $format --rounds 5 || failed=1
+    "$build/lab/benchmarks/batch_bench" "$batches/in" "$batches/out" --format $format --rounds 5 || failed=1
     for device in cuda cpu auto; do
       rm -rf "$batches/out-$device-$format"
       echo "== imgpipe IN OUT --format $format --device $device"

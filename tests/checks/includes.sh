@@ -20,19 +20,23 @@ mapfile -t images < <(sources images)
 mapfile -t kernels < <(sources kernels)
 mapfile -t pipeline < <(sources pipeline)
 mapfile -t app < <(sources app)
+mapfile -t lab < <(sources lab)
+mapfile -t lab_kernels < <(sources lab/kernels)
 forbid '#include "(app|pipeline|kernels|tests)/' 'images is the lowest floor' "${images[@]}"
 forbid '#include "(app|pipeline|tests)/' 'kernels may include images only' "${kernels[@]}"
 forbid '#include "(app|tests)/' 'pipeline may include kernels and images only' "${pipeline[@]}"
-forbid '#include "(kernels|pipeline)/lab/' 'the lab is for app/bench and for its own tests' \
-  $(sources images kernels pipeline app | grep -vE '^(kernels|pipeline)/lab/|^app/bench/')
-forbid '#include "app/bench/' 'the bench, which knows the lab, is a command: nothing else builds on it' \
-  $(sources app | grep -vE '^app/bench/|^app/options/command_line\.h$')
-forbid '#include "tests/' 'the product does not include its tests' "${app[@]}"
+forbid '#include "lab/' 'the lab is a program of its own: only it and tests include it' \
+  $(sources | grep -vE '^(lab|tests)/')
+forbid '#include "(app|pipeline|tests|lab/(bench|pipeline))/' 'kernels of the lab may include kernels and images only' \
+  "${lab_kernels[@]}"
+forbid '#include "(app|tests|lab/bench)/' 'the lab measures without the application' $(sources lab/pipeline)
+forbid '#include "tests/' 'programs do not include their tests' "${app[@]}" "${lab[@]}"
 forbid '#include "\.\.?/' 'paths are written from the top of the tree' \
-  "${images[@]}" "${kernels[@]}" "${pipeline[@]}" "${app[@]}"
-forbid '#include <(iostream|cstdio|thread|mutex)>' 'kernels neither print nor synchronise' "${kernels[@]}"
+  "${images[@]}" "${kernels[@]}" "${pipeline[@]}" "${app[@]}" "${lab[@]}"
+forbid '#include <(iostream|cstdio|thread|mutex)>' 'kernels neither print nor synchronise' \
+  "${kernels[@]}" "${lab_kernels[@]}"
 forbid 'cudaMalloc|cudaFree|cudaHostAlloc|dlopen|thread_local|\bstatic [^c(]*[=;]' \
-  'kernels, the lab'\''s too, neither allocate nor keep state' "${kernels[@]}"
+  'kernels, the lab'\''s too, neither allocate nor keep state' "${kernels[@]}" "${lab_kernels[@]}"
 forbid '#include <cxxopts' 'cxxopts is for app/options/option_parser.cpp (and its version)' \
   $(sources | grep -vE '^app/(options/option_parser|version)\.cpp$')
 forbid '#include <toml' 'toml++ is for app/options/preset_file.cpp' \
@@ -43,6 +47,6 @@ forbid '#include <spdlog/[^v]' 'spdlog is for app/log.cpp' $(sources | grep -v '
 forbid '#include <stb/' 'stb is for images/codecs/stb/stb_codec.cpp' \
   $(sources | grep -v '^images/codecs/stb/stb_codec.cpp$')
 forbid '#include <(cuda|nvtx)' 'CUDA headers are for .cu files and pipeline/cuda' \
-  $(sources | grep -vE '\.cuh?$|^pipeline/cuda/|^pipeline/lab/.*_cuda|^tests/')
+  $(sources | grep -vE '\.cuh?$|^pipeline/cuda/|^lab/(benchmarks/|pipeline/.*_cuda)|^tests/')
 ((failed == 0)) && echo "includes: point down only"
 exit $failed

@@ -4,9 +4,9 @@
 #   package.sh BUILD
 #
 # Makes the packages, installs imgpipe there with its dependencies, runs it, holds its output against the build's own
-# program, byte for byte, and removes it. Says SKIPPED, and ends with 77, only where this is not root, mmdebstrap and
-# debootstrap are missing, the mirror of this machine's own package sources is not reachable, or a container forbids
-# chroot or mounts. Anything else that goes wrong is a failure.
+# program, byte for byte, installs imgpipe-bench, and removes both. Says SKIPPED, and ends with 77, only where this is
+# not root, mmdebstrap and debootstrap are missing, the mirror of this machine's own package sources is not reachable,
+# or a container forbids chroot or mounts. Anything else that goes wrong is a failure.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 skip() { echo "package: SKIPPED: $*"; exit 77; }
@@ -21,7 +21,18 @@ depends=$(dpkg-deb -f "$package" Depends)
 echo "package: $(basename "$package") depends on $depends"
 grep -q 'libjpeg' <<<"$depends" || fail "dpkg-shlibdeps found no libjpeg"
 ! grep -qiE 'cuda|nvidia' <<<"$depends" || fail "CUDA is not to be a dependency"
+bench=$(ls "$build"/packages/imgpipe-bench_*.deb)
+grep -qF "imgpipe (= $(dpkg-deb -f "$package" Version))" <<<"$(dpkg-deb -f "$bench" Depends)" ||
+  fail "imgpipe-bench does not depend on its own version of imgpipe"
+contents=$(dpkg-deb -c "$bench")
+lab=(libexec/imgpipe/imgpipe-bench share/man/man1/imgpipe-bench.1.gz)
+for file in "${lab[@]}" share/doc/imgpipe-bench/{copyright,changelog.Debian.gz}; do
+  grep -q " \./usr/$file\$" <<<"$contents" || fail "usr/$file is not in imgpipe-bench"
+done
 contents=$(dpkg-deb -c "$package")
+for file in "${lab[@]}"; do
+  ! grep -q " \./usr/$file\$" <<<"$contents" || fail "usr/$file is in imgpipe"
+done
 for file in bin/imgpipe share/doc/imgpipe/{copyright,README.md,LICENSE,changelog.Debian.gz,docs/options.md}; do
   grep -q " \./usr/$file\$" <<<"$contents" || fail "usr/$file is not in it"
 done
@@ -31,9 +42,19 @@ for file in "$build"/packages/*.deb; do
   [ -z "$odd" ] || fail "permissions in $(basename "$file"): $odd"
 done
 contents=$(tar -tf "$build"/packages/imgpipe-*.tar.gz)
-for file in bin/imgpipe lib/libimgpipe_pipeline.a include/imgpipe/pipeline/runner.h share/doc/imgpipe/README.md; do
+for file in bin/imgpipe libexec/imgpipe/imgpipe-bench lib/libimgpipe_pipeline.a include/imgpipe/pipeline/runner.h \
+  share/doc/imgpipe/README.md; do
   grep -q "^imgpipe-[^/]*/$file\$" <<<"$contents" || fail "$file is not in the tarball"
 done
+# The lab's kernels, the text of sources and loaders of other libraries are in the lab alone.
+of_the_lab='#include "|lab/kernels/|libnvjpeg|libnpp'
+unpacked=$(mktemp -d "$build/unpacked.XXXXXX")
+dpkg-deb -x "$package" "$unpacked"
+dpkg-deb -x "$bench" "$unpacked"
+found=$(grep -aoE "$of_the_lab" "$unpacked/usr/bin/imgpipe" | sort -u || true)
+grep -qaE "$of_the_lab" "$unpacked/usr/libexec/imgpipe/imgpipe-bench" || fail "imgpipe-bench has no sources"
+rm -rf --one-file-system "$unpacked"
+[ -z "$found" ] || fail "the program has parts of the lab: $found"
 # Of the folder that it was built in nothing is left, nor of another one whose objects ccache has given.
 source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
 for kind in deb tar.gz; do
@@ -42,7 +63,7 @@ for kind in deb tar.gz; do
     if [ "$kind" = deb ]; then dpkg-deb -x "$file" "$unpacked"; else tar -xf "$file" -C "$unpacked"; fi
   done
   found=$(grep -rlaF -e "$source/" -e "$build/" "$unpacked" || true)
-  found+=$(grep -rlaE -e '/\.\./\.\./(app|images|kernels|pipeline)\b' "$unpacked" || true)
+  found+=$(grep -rlaE -e '/\.\./\.\./(app|images|kernels|lab|pipeline)\b' "$unpacked" || true)
   dead=$(cd "$unpacked" && find . -name '*.md' | while read -r page; do
     grep -oE '\]\([^):#]+[#)]' "$page" | sed 's/^](//; s/[#)]$//' | while read -r target; do
       [ -e "$(dirname "$page")/$target" ] || echo "$page: $target"
@@ -95,17 +116,26 @@ imgpipe --version
 cd /tmp
 imgpipe synth in.png --pattern photo --size 641x479 -q
 imgpipe in.png out.png
-changed=$(dpkg -V imgpipe) || true
+status=0
+imgpipe bench --list 2>message || status=$?
+[ "$status" = 2 ] && grep -q 'install the package imgpipe-bench$' message || wrong "without imgpipe-bench: $status"
+imgpipe help bench >/dev/null
+apt-get install -y -q --no-install-recommends /tmp/imgpipe-bench.deb
+imgpipe bench --list >list
+grep -q '^smooth$' list || wrong "imgpipe bench lists no ladders"
+changed=$(dpkg -V imgpipe imgpipe-bench) || true
 [ -z "$changed" ] || wrong "other files than the package's: $changed"
-dpkg -L imgpipe | while read -r file; do if [ ! -d "$file" ]; then echo "$file"; fi; done >files
+dpkg -L imgpipe imgpipe-bench | while read -r file; do if [ ! -d "$file" ]; then echo "$file"; fi; done >files
 grep -qx /usr/bin/imgpipe files || wrong "the package has no /usr/bin/imgpipe"
 apt-get remove -y -q imgpipe
+if [ -e /usr/libexec/imgpipe ]; then wrong "imgpipe-bench is there without imgpipe"; fi
 while read -r file; do if [ -e "$file" ]; then wrong "$file is left behind"; fi; done <files
 if [ -e /usr/bin/imgpipe ]; then wrong "imgpipe is there after it is removed"; fi
 INSIDE
 cat >"$work/try_it" <<OUTSIDE
 set -eu
 cp ${package@Q} "\$1/tmp/imgpipe.deb"
+cp ${bench@Q} "\$1/tmp/imgpipe-bench.deb"
 cp ${work@Q}/in_bare_system "\$1/tmp/"
 DEBIAN_FRONTEND=noninteractive chroot "\$1" sh /tmp/in_bare_system
 cp "\$1/tmp/in.png" "\$1/tmp/out.png" ${work@Q}/

@@ -1,10 +1,12 @@
 // Any text as a command line, arguments separated by line breaks.
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "app/options/command_line.h"
 #include "images/error.h"
 #include "images/text.h"
+#include "lab/bench/bench_options.h"
 #include "tests/fuzz/fuzz_target.h"
 
 IMGPIPE_FUZZ_TARGET(fuzz_options) {
@@ -18,7 +20,8 @@ IMGPIPE_FUZZ_TARGET(fuzz_options) {
     }
   }
   try {
-    (void)parse_command(arguments);
+    const Command command = parse_command(arguments);
+    if (const auto* bench = std::get_if<BenchCall>(&command)) (void)parse_bench_options(bench->arguments);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage || printable(error.what()) != error.what()) __builtin_trap();
   }

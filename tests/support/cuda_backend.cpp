@@ -14,8 +14,8 @@
 
 #include "images/error.h"
 #include "images/image.h"
+#include "lab/pipeline/guarded_plane.h"
 #include "pipeline/cuda/cuda_api.h"
-#include "pipeline/lab/guarded_plane.h"
 
 namespace imgpipe::test {
 namespace {

@@ -9,9 +9,9 @@
 
 #include <cuda_runtime.h>
 
+#include "lab/pipeline/rung_needs.h"
+#include "lab/pipeline/toolkit_library.h"
 #include "pipeline/cuda/cuda_api.h"
-#include "pipeline/lab/npp_library.h"
-#include "pipeline/lab/rung_needs.h"
 
 namespace imgpipe::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/lab/rung.h"
+#include "lab/kernels/rung.h"
 
 namespace imgpipe::test {
 

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "app/bench/own_build.h"
-#include "app/bench/own_template.h"
 #include "images/error.h"
+#include "lab/bench/own_build.h"
+#include "lab/bench/own_template.h"
 #include "pipeline/device.h"
 #include "tests/support/files.h"
 #include "tests/support/places.h"

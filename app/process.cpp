@@ -1,0 +1,73 @@
+#include "app/process.h"
+
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string_view>
+#include <system_error>
+
+#include <unistd.h>
+
+#include "app/exit_code.h"
+#include "app/log.h"
+#include "app/options/option_values.h"
+#include "app/signals.h"
+#include "app/standard_streams.h"
+#include "images/names.h"
+#include "images/simd.h"
+#include "images/text.h"
+
+namespace imgpipe {
+
+void set_up_process() {
+  // All CUDA kernels load with the context, on its thread, not each with its first launch.
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  open_standard_streams();
+  install_signal_handlers();
+  install_last_resort();
+}
+
+TalkOptions find_talk(const std::vector<std::string>& arguments) {
+  const std::string option = "--log-format";
+  TalkOptions talk;
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    std::string_view value;
+    if (arguments[i] == option && i + 1 < arguments.size()) value = arguments[i + 1];
+    if (arguments[i].starts_with(option + "="))
+      value = std::string_view(arguments[i]).substr(option.size() + 1);
+    for (const auto& [name, format] : kLogFormats) talk.log_format = value == name ? format : talk.log_format;
+    talk.no_color = talk.no_color || usual_spelling(arguments[i]) == "--no-color";
+  }
+  return talk;
+}
+
+void begin_log(const TalkOptions& talk) {
+  set_up_log({.verbosity = talk.verbose ? Verbosity::verbose
+                           : talk.quiet ? Verbosity::quiet
+                                        : Verbosity::normal,
+              .color = wants_color(STDERR_FILENO, talk.no_color),
+              .format = talk.log_format});
+}
+
+void use_simd_of_environment() {
+  if (const char* simd = std::getenv("IMGPIPE_SIMD"); simd != nullptr && *simd != '\0') use_simd(simd);
+}
+
+int run_guarded(const std::function<int()>& work, const std::function<LogSubject(const Error&)>& subject) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    log_error(error.what(), subject ? subject(error) : LogSubject());
+    return exit_code_of(error.kind());
+  } catch (const std::bad_alloc&) {
+    log_error("not enough memory");
+  } catch (const std::system_error& error) {
+    const bool threads = error.code() == std::errc::resource_unavailable_try_again;
+    log_error((threads ? "cannot start a thread: " : "internal error: ") + printable(error.what()));
+  } catch (const std::exception& error) {
+    log_error("internal error: " + printable(error.what()));
+  }
+  return kExitInput;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,31 @@
+// What imgpipe and imgpipe-bench have in common around their work: the process, the log, errors as exit
+// codes.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/log_subject.h"
+#include "app/options/options.h"
+#include "images/error.h"
+
+namespace imgpipe {
+
+// The first thing that main does: standard streams, signals, CUDA's environment.
+void set_up_process();
+
+// The log's options as they stand on a command line that has not been parsed, so that errors in the command
+// line are reported in the format it asks for.
+[[nodiscard]] TalkOptions find_talk(const std::vector<std::string>& arguments);
+void begin_log(const TalkOptions& talk);
+
+// Uses the instruction set that the environment names (IMGPIPE_SIMD), if any. Throws Error(usage).
+void use_simd_of_environment();
+
+// Returns what `work` returns. Never throws: every error becomes one line on stderr, about `subject` where
+// that is given, and an exit code.
+[[nodiscard]] int run_guarded(const std::function<int()>& work,
+                              const std::function<LogSubject(const Error&)>& subject = {});
+
+}  // namespace imgpipe

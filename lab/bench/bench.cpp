@@ -1,0 +1,334 @@
+#include "lab/bench/bench.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "app/exit_code.h"
+#include "app/log.h"
+#include "app/options/help_text.h"
+#include "app/print.h"
+#include "app/report/image_report.h"
+#include "app/report/json_head.h"
+#include "app/report/text_columns.h"
+#include "app/signals.h"
+#include "app/version.h"
+#include "images/error.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+#include "lab/bench/bench_html.h"
+#include "lab/bench/bench_plot.h"
+#include "lab/bench/bench_rows.h"
+#include "lab/bench/own_template.h"
+#include "lab/pipeline/lab_transfer.h"
+#include "pipeline/device.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr Shape kUsualSize{8773, 5352, 3};
+
+const std::vector<TableColumn>& row_columns() {
+  static const std::vector<TableColumn> columns{{"stage", "", true},
+                                                {"input", "", true},
+                                                {"width", ""},
+                                                {"height", ""},
+                                                {"device", "", true},
+                                                {"variant", "variant", true},
+                                                {"median_us", "median us"},
+                                                {"spread", "spread"},
+                                                {"min_us", ""},
+                                                {"max_us", ""},
+                                                {"runs", ""},
+                                                {"gb_per_s", "GB/s"},
+                                                {"copy_share", "of copy"},
+                                                {"mpixel_per_s", "Mpixel/s"},
+                                                {"factor", "factor"},
+                                                {"grid", "grid", true},
+                                                {"status", "", true},
+                                                {"checked", "checked", true}};
+  return columns;
+}
+
+// `first`: what the factor is against; nullptr: nothing was timed before.
+std::vector<TableCell> cells_of(const BenchRow& row, const BenchRow* first) {
+  const LabResult& result = row.result;
+  std::vector<TableCell> cells{row.stage,
+                               row.input,
+                               {static_cast<double>(row.size.width), 0},
+                               {static_cast<double>(row.size.height), 0},
+                               device_name(row.kind),
+                               row.variant};
+  if (result.timed()) {
+    const double median_us = result.median_us();
+    const double mega_pixels = static_cast<double>(row.size.pixels()) / 1e6;
+    TableCell median(median_us, 3);
+    median.text = time_text(median_us);
+    cells.insert(
+        cells.end(),
+        {median,
+         {result.spread(), 1, 100, "%"},
+         {result.times_us.front(), 3},
+         {result.times_us.back(), 3},
+         {static_cast<double>(result.times_us.size()), 0},
+         row.bytes == 0 ? TableCell() : TableCell(row.rate() / 1e9, row.rate() < 100e9 ? 2 : 0),
+         row.stage == kTransferLadder || row.copy_bandwidth <= 0
+             ? TableCell()
+             : TableCell(row.rate() / row.copy_bandwidth, 1, 100, "%"),
+         row.bytes == 0 ? TableCell() : TableCell(mega_pixels / median_us * 1e6, 0),
+         first == nullptr ? TableCell() : TableCell(first->result.median_us() / median_us, 2, 1, "x")});
+  } else {
+    cells.resize(cells.size() + 9);
+  }
+  cells.insert(cells.end(), {result.grid, status_name(result.status), checked_text(result)});
+  return cells;
+}
+
+ResultTable table_of(const std::vector<BenchRow>& rows) {
+  ResultTable table;
+  const BenchRow& any = rows.front();
+  table.title = any.stage + ", " + any.input;
+  table.columns = row_columns();
+  const auto first = std::ranges::find_if(rows, [](const BenchRow& row) { return row.result.timed(); });
+  for (const BenchRow& row : rows)
+    table.rows.push_back(
+        cells_of(row, first == rows.end() || row.stage == kTransferLadder ? nullptr : &*first));
+  if (first != rows.end() && any.stage != kTransferLadder)
+    table.title += "; factor: against " + first->variant;
+  table.notes = conclusions(rows);
+  for (std::string& line : own_notes(rows)) table.notes.push_back(std::move(line));
+  return table;
+}
+
+// ---- --list -----------------------------------------------------------------------------------------
+
+ResultTable variant_list(const BenchOptions& options, const OwnKernels& own) {
+  ResultTable table;
+  table.columns = {{"stage", "stage", true}, {"variant", "variant", true}, {"runs_on", "runs on", true},
+                   {"idea", "idea", true},   {"needs", "needs", true},     {"origin", "origin", true}};
+  const auto wanted = [&](std::string_view name) {
+    return options.variants.empty() || std::ranges::find(options.variants, name) != options.variants.end();
+  };
+  for (const Ladder& ladder : own.ladders()) {
+    if (!asks_for(options, ladder.name)) continue;
+    for (const Rung& rung : ladder.rungs) {
+      if (rung.own == nullptr ? !wanted(rung.name) : !own.wants(rung)) continue;
+      std::string needs;
+      if (rung.grid == Grid::covering) needs = "a thread for every pixel: the image sets the blocks";
+      if (rung.grid == Grid::own) needs = "a grid of its own";
+      if (rung.most_threads < 1024)
+        needs = "at most " + std::to_string(rung.most_threads) + " threads a block";
+      if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
+      table.rows.push_back({std::string(ladder.name), std::string(rung.name), device_name(rung.kind()),
+                            std::string(rung.idea), needs, std::string(rung.origin)});
+    }
+  }
+  for (const TransferRung& rung : transfer_ladder()) {
+    if (asks_for(options, kTransferLadder) && wanted(rung.name))
+      table.rows.push_back({std::string(kTransferLadder), std::string(rung.name), "cuda",
+                            std::string(rung.idea), "", std::string(rung.origin)});
+  }
+  for (const CodecLadder& ladder : codec_ladder_table()) {
+    if (!asks_for(options, ladder.stage)) continue;
+    for (const CodecRung& rung : ladder.rungs) {
+      if (wanted(rung.name))
+        table.rows.push_back({std::string(ladder.name), std::string(rung.name), device_name(rung.kind),
+                              std::string(rung.idea), rung.nvjpeg == Nvjpeg::none ? "" : "nvJPEG",
+                              std::string(rung.origin)});
+    }
+  }
+  table.title = std::to_string(table.rows.size()) + " variants";
+  return table;
+}
+
+// ---- output -----------------------------------------------------------------------------------------
+
+nlohmann::ordered_json bench_json(const BenchOutcome& outcome, const std::vector<std::string>& devices,
+                                  int threads) {
+  nlohmann::ordered_json json{{"imgpipe", build_json()}};
+  std::string device;
+  for (const std::string& one : devices) device += (device.empty() ? "" : "; ") + one;
+  add_run_head(json, kBenchSchema, {.threads = threads, .device = device});
+  json["devices"] = devices;
+  json["tables"] = nlohmann::ordered_json::array();
+  for (const ResultTable& table : outcome.tables)
+    json["tables"].push_back({{"title", table.title}, {"rows", table_json(table)}, {"notes", table.notes}});
+  return json;
+}
+
+std::string csv_of(const std::vector<ResultTable>& tables) {
+  std::string out;
+  const ResultTable* previous = nullptr;
+  for (const ResultTable& table : tables) {
+    out += table_csv(table, previous);
+    previous = &table;
+  }
+  return out;
+}
+
+// For people: a stage after the other, wrapped to the terminal.
+std::string list_text(const ResultTable& table) {
+  std::string text = table.title + "\n";
+  std::vector<HelpLine> lines;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const std::vector<TableCell>& cells = table.rows[i];
+    std::string idea = cells[3].text;
+    if (!cells[4].text.empty()) idea += "; needs: " + cells[4].text;
+    if (!cells[5].text.empty()) idea += "; origin: " + cells[5].text;
+    lines.push_back({"  " + cells[1].text + " (" + cells[2].text + ")", idea});
+    const bool is_last = i + 1 == table.rows.size() || table.rows[i + 1][0].text != cells[0].text;
+    if (is_last) text += "\n" + cells[0].text + "\n" + help_lines(std::exchange(lines, {}), help_width());
+  }
+  return text;
+}
+
+int run_list(const BenchOptions& options, const OwnKernels& own) {
+  const BenchOutcome outcome{{variant_list(options, own)}, "", true};
+  const ResultTable& table = outcome.tables.front();
+  print_text(options.format == TableFormat::json  ? bench_json(outcome, {}, options.threads).dump(2) + "\n"
+             : options.format == TableFormat::csv ? table_csv(table)
+             : options.format == TableFormat::markdown ? table_markdown(table)
+                                                       : list_text(table));
+  return kExitDone;
+}
+
+// With stages and variants of the files that come with them.
+OwnKernels own_kernels(BenchOptions& options) {
+  OwnKernels own(options);
+  if (own.empty()) return own;
+  if (options.stages.empty()) options.stages = own.stages();
+  check_variants(options, own.variants());
+  return own;
+}
+
+constexpr std::string_view kStoppingNote =
+    "\nimgpipe: finishing the run that is being timed; another signal ends at once\n";
+
+int report_stop(int signal, const BenchOutcome& outcome) {
+  std::size_t rows = 0;
+  for (const ResultTable& table : outcome.tables) rows += table.rows.size();
+  log_error("stopped by signal " + std::to_string(signal) + "; rows kept: " + std::to_string(rows));
+  return kExitSignalBase + signal;
+}
+
+BenchOutcome measure(Bench& bench, const BenchOptions& options, const ShowTable& show) {
+  switch (options.study) {
+    case Study::colors:
+      return study_colors(bench, options, show);
+    case Study::contention:
+      return study_contention(bench, options, show);
+    case Study::crossover:
+      return study_crossover(bench, options, show);
+    case Study::pipeline:
+      return study_pipeline(bench, options, show);
+    case Study::none:
+      break;
+  }
+  return run_ladders(bench, options, show);
+}
+
+}  // namespace
+
+std::string untimeable(const std::string& build_type) {
+  if (build_type == "Debug") return "this is a Debug build, whose times mean nothing: cmake --preset release";
+  return "";
+}
+
+BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTable& show) {
+  BenchOutcome outcome;
+  std::vector<DotPlot> panels;
+  const auto take = [&](const std::vector<BenchRow>& rows) {
+    if (rows.empty()) return;
+    for (const BenchRow& row : rows)
+      outcome.all_right = outcome.all_right && row.result.status != LabStatus::wrong;
+    outcome.tables.push_back(rows.front().images > 0 ? codec_table(rows) : table_of(rows));
+    if (bench.is_stopped())
+      outcome.tables.back().notes.emplace_back("stopped by a signal: variants after these were not timed");
+    panels.push_back(plot_of(rows));
+    outcome.ladders.push_back(rows);
+    show(outcome.tables.back());
+  };
+  const auto say = [](const BenchRow& row) {
+    log_detail(row.stage + " " + row.variant + ": " + checked_text(row.result) +
+               (row.result.timed() ? ", " + time_text(row.result.median_us()) + " us" : ""));
+  };
+  const bool only_codecs =
+      !options.stages.empty() &&
+      std::ranges::all_of(options.stages, [](const std::string& stage) { return is_codec_stage(stage); });
+  for (const BenchInput& input :
+       only_codecs ? std::vector<BenchInput>() : bench_inputs(options, {kUsualSize}, {"photo"})) {
+    for (const Ladder& ladder : bench.ladders()) {
+      if (!asks_for(options, ladder.name)) continue;
+      take(bench.run(
+          ladder, input, [&](const Rung& rung) { return bench.wants(rung); }, say));
+    }
+    if (asks_for(options, kTransferLadder)) take(bench.run_transfers(input, say));
+  }
+  run_codec_ladders(bench, options, take, say);
+  if (outcome.tables.empty() && !bench.is_stopped())
+    throw Error(bench.has_cuda() || bench.why_no_cuda().empty() ? ErrorKind::usage : ErrorKind::device,
+                bench.why_no_cuda().empty() ? "no variant of these stages can run here"
+                                            : "these variants need a CUDA device: " + bench.why_no_cuda());
+  outcome.plot = plot_svg(panels);
+  return outcome;
+}
+
+int run_bench(const BenchOptions& given) {
+  if (!given.show_template.empty()) {
+    print_text(own_template(given.show_template));
+    return kExitDone;
+  }
+  BenchOptions options = given;
+  if (given.list) {
+    const OwnKernels own = own_kernels(options);
+    return run_list(options, own);
+  }
+  if (const std::string why = untimeable(build_info().build_type); !why.empty())
+    throw Error(ErrorKind::usage, why);
+  for (const std::string& file : {options.plot_file, options.html_file}) {
+    if (!file.empty()) naming(printable(file), [&] { check_writable(file); });
+    check_replaceable(file, why_no_text(file, options.replace));
+  }
+#ifdef __SANITIZE_ADDRESS__
+  log_warning("this build has sanitizers: its times mean nothing");
+#endif
+  OwnKernels own = own_kernels(options);
+  const bool is_told = !options.talk.quiet && options.talk.log_format == LogFormat::text;
+  const SignalsNoted signals(is_told ? kStoppingNote : "");
+  options.lab.stop = [&signals] { return signals.received() != 0; };
+  Bench bench(options, own);
+  for (const std::string& warning : take_device_warnings()) log_warning(warning);
+  const std::vector<std::string> devices = bench.device_lines();
+  const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;
+  const bool markdown = options.format == TableFormat::markdown;
+  bool begun = false;
+  const BenchOutcome outcome = measure(bench, options, [&](const ResultTable& table) {
+    bench.clear_progress();
+    if (!as_it_goes || options.talk.quiet) return;
+    std::string text;
+    for (const std::string& device : devices) {
+      if (!begun) text += (markdown ? "- " : "") + device + "\n";
+    }
+    begun = true;
+    print_text(text + "\n" + (markdown ? table_markdown(table) : table_text(table)));
+  });
+  bench.clear_progress();
+  const bool is_stopped = bench.is_stopped();
+  if (is_stopped && outcome.tables.empty()) return report_stop(signals.received(), outcome);
+  if (options.format == TableFormat::csv) print_text(csv_of(outcome.tables));
+  if (options.format == TableFormat::json)
+    print_text(bench_json(outcome, devices, options.threads).dump(2) + "\n");
+  const auto write = [](const std::string& file, const std::string& text) {
+    naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
+  };
+  if (!options.plot_file.empty()) write(options.plot_file, outcome.plot);
+  if (!options.html_file.empty()) write(options.html_file, bench_html(outcome, devices, options.arguments));
+  if (is_stopped) return report_stop(signals.received(), outcome);
+  if (outcome.all_right) return kExitDone;
+  log_error("a variant differs from the reference");
+  return kExitDifference;
+}
+
+}  // namespace imgpipe

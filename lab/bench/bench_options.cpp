@@ -1,0 +1,162 @@
+#include "lab/bench/bench_options.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "app/options/command_table.h"
+#include "app/options/option_parser.h"
+#include "app/options/sizes.h"
+#include "images/error.h"
+#include "images/names.h"
+#include "images/text.h"
+#include "lab/kernels/ladders.h"
+#include "lab/pipeline/codec_lab.h"
+#include "lab/pipeline/lab_transfer.h"
+#include "pipeline/device.h"
+#include "pipeline/host/host_threads.h"
+
+namespace imgpipe {
+namespace {
+
+// Repeated options and lists with commas alike.
+std::vector<std::string> names_of(const Parser& parser, const std::string& option) {
+  std::vector<std::string> names;
+  for (const std::string& text : parser.texts(option)) {
+    std::string_view rest = text;
+    for (;;) {
+      const std::string_view name = rest.substr(0, rest.find(','));
+      if (name.empty()) usage("--" + option + ": an empty name");
+      const std::string usual = usual_spelling(name);
+      if (std::ranges::find(names, usual) == names.end()) names.push_back(usual);
+      if (name.size() == rest.size()) break;
+      rest.remove_prefix(name.size() + 1);
+    }
+  }
+  return names;
+}
+
+// The names of the ladders that were asked for; empty: all.
+std::vector<std::string> stages_of(const Parser& parser) {
+  std::vector<std::string> stages = names_of(parser, "stage");
+  for (const std::string& name : stages) {
+    if (name == "all" || name == kTransferLadder || find_ladder(name) != nullptr || is_codec_stage(name))
+      continue;
+    usage_of_choice("stage", name, kBenchStages);
+  }
+  if (std::ranges::find(stages, "all") != stages.end()) stages.clear();
+  return stages;
+}
+
+void check_own_options(const Parser& parser, const BenchOptions& options) {
+  if (parser.has("template") &&
+      std::ranges::find(kBenchTemplates, options.show_template) == kBenchTemplates.end())
+    usage_of_choice("template", options.show_template, kBenchTemplates);
+  if (parser.has("template") && (options.list || !options.own_files.empty()))
+    usage("--template writes a file to begin with: leave --list and --with out");
+  for (const char* option : {"nvcc-flags", "time-limit"}) {
+    if (parser.has_option(option) && options.own_files.empty())
+      usage(std::string("--") + option + " is for the kernels of --with");
+  }
+  if (options.own_files.empty()) return;
+  if (options.study != Study::none) usage("--with is for the ladders: leave --study out");
+  const DeviceKind device = choose_device(options.device).kind;
+  if (device != DeviceKind::cuda && device != DeviceKind::automatic)
+    usage("--with takes CUDA kernels: --device " + options.device + " does not run them");
+  for (const std::string& stage : options.stages) {
+    if (find_ladder(stage) == nullptr) usage("--with: there are no kernels of one's own for " + stage);
+  }
+}
+
+void check_together(const Parser& parser, const BenchOptions& options) {
+  if (!options.inputs.empty() && (parser.has("size") || parser.has("pattern")))
+    usage("--input takes the place of --size and --pattern");
+  if (options.study != Study::none && parser.has("stage"))
+    usage("--study has stages of its own: leave --stage out");
+  const bool of_hist = options.study == Study::colors || options.study == Study::contention;
+  if (options.study != Study::none && !of_hist && parser.has("variant"))
+    usage("--variant is for the ladders and for --study colors and contention");
+  if (of_hist && (!options.inputs.empty() || parser.has("pattern")))
+    usage("this study has patterns of its own: leave --input and --pattern out");
+  if (options.study == Study::crossover && !options.inputs.empty())
+    usage("--study crossover goes through sizes of a pattern: leave --input out");
+  if (options.study == Study::crossover && options.patterns.size() > 1)
+    usage("--study crossover takes one --pattern");
+  if (options.list &&
+      (options.study != Study::none || !options.plot_file.empty() || !options.html_file.empty()))
+    usage("--list measures nothing: leave --study, --plot and --html out");
+  if (options.study != Study::none && !options.html_file.empty())
+    usage("--html is a page of the ladders: leave --study out, or draw the study with --plot");
+  if (!options.html_file.empty() && options.html_file == options.plot_file)
+    usage("--html and --plot need a file each");
+}
+
+}  // namespace
+
+void check_variants(const BenchOptions& options, const std::vector<std::string>& own) {
+  const auto asked = [&](std::string_view stage) {
+    return options.stages.empty() || std::ranges::find(options.stages, stage) != options.stages.end();
+  };
+  std::vector<std::string_view> known(own.begin(), own.end());
+  for (const Ladder& ladder : ladder_table()) {
+    if (!asked(ladder.name)) continue;
+    for (const Rung& rung : ladder.rungs) known.push_back(rung.name);
+  }
+  if (asked(kTransferLadder)) {
+    for (const TransferRung& rung : transfer_ladder()) known.push_back(rung.name);
+  }
+  for (const CodecLadder& ladder : codec_ladder_table()) {
+    if (!asked(ladder.stage)) continue;
+    for (const CodecRung& rung : ladder.rungs) known.push_back(rung.name);
+  }
+  for (const std::string& variant : options.variants) {
+    if (std::ranges::find(known, variant) == known.end()) {
+      usage("--variant: " + unknown_name("there is no '" + printable(variant) + "' here", variant, known,
+                                         "imgpipe bench --list names them all"));
+    }
+  }
+}
+
+std::variant<BenchOptions, PrintText> parse_bench_options(const std::vector<std::string>& arguments) {
+  Parser parser(*find_command("bench"));
+  PrintText answer;
+  if (!parser.parse(arguments, answer)) return answer;
+  BenchOptions options;
+  options.arguments = arguments;
+  options.stages = stages_of(parser);
+  options.variants = names_of(parser, "variant");
+  if (parser.has("study")) options.study = parse_choice("study", parser.text("study"), kBenchStudies);
+  options.list = parser.has("list");
+  options.own_files = parser.texts("with");
+  if (std::ranges::find(options.own_files, "") != options.own_files.end()) usage("--with: an empty name");
+  if (parser.has("nvcc-flags")) options.nvcc_flags = parser.text("nvcc-flags");
+  options.time_limit_s = static_cast<int>(parser.integer("time-limit", 0, 86'400));
+  if (parser.has("template")) options.show_template = usual_spelling(parser.text("template"));
+  for (const std::string& text : parser.texts("pattern")) options.patterns.push_back(parse_pattern(text));
+  for (const std::string& text : parser.texts("size")) options.sizes.push_back(parse_size(text));
+  for (const Shape& size : options.sizes) {
+    if (size.pixels() >> 32 != 0) usage("--size: the lab takes less than 2^32 pixels");
+  }
+  options.inputs = parser.texts("input");
+  if (std::ranges::find(options.inputs, "") != options.inputs.end()) usage("--input: an empty name");
+  options.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", (std::int64_t{1} << 32) - 1);
+  options.device = parser.text("device");
+  if (choose_device(options.device).cuda_devices.size() > 1) usage("--device: the lab measures one device");
+  options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
+  options.group = static_cast<int>(parser.integer("group", 1, 1024));
+  options.lab.block = static_cast<int>(parser.integer("block", 0, 1024));
+  if (options.lab.block % 32 != 0) usage("--block: " + parser.text("block") + " is no multiple of 32");
+  options.lab.blocks = static_cast<int>(parser.integer("blocks", 0, 1'000'000));
+  options.lab.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
+  options.format = parse_choice("format", parser.text("format"), kBenchFormats);
+  if (parser.has("plot")) options.plot_file = file_with_ending("plot", parser.text("plot"), {".svg"});
+  if (parser.has("html")) options.html_file = file_with_ending("html", parser.text("html"), {".html"});
+  options.replace = replace_of(parser);
+  options.talk = talk_of(parser);
+  check_own_options(parser, options);
+  // Names of --with are known when it is compiled.
+  if (options.own_files.empty()) check_variants(options, {});
+  check_together(parser, options);
+  return options;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,49 @@
+// The options of imgpipe bench, parsed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/bench/bench_rows.h"
+#include "app/options/options.h"
+#include "app/report/result_table.h"
+#include "lab/pipeline/lab.h"
+
+namespace imgpipe {
+
+struct BenchOptions {
+  std::vector<std::string> arguments;  // all of them, as they were given
+  std::vector<std::string> stages;     // names of ladders; empty: all
+  std::vector<std::string> variants;   // empty: all
+  std::vector<Shape> sizes;            // empty: the command's own; so are those below
+  std::vector<Pattern> patterns;
+  std::vector<std::string> inputs;  // files; none: patterns
+  std::string device = "auto";
+  int threads = 0;  // 0: as many as there are
+  int group = 8;    // images at once, of the codecs' ladders
+  LabOptions lab;
+  Study study = Study::none;
+  bool list = false;
+  std::vector<std::string> own_files;  // of --with
+  std::string nvcc_flags;
+  int time_limit_s = 60;      // for each image that a kernel of those runs over; 0: none
+  std::string show_template;  // a name of lab/bench/own_template.h; empty: measure
+  TableFormat format = TableFormat::text;
+  std::string plot_file;
+  std::string html_file;
+  Replace replace = Replace::own;
+  std::int64_t max_pixels = 0;  // of a file
+  TalkOptions talk;
+};
+
+// Those after "bench", or what --help and --version print. Throws Error(usage) that says what to change.
+[[nodiscard]] std::variant<BenchOptions, PrintText> parse_bench_options(
+    const std::vector<std::string>& arguments);
+
+// Throws Error(usage) where --variant names one that no ladder that was asked for has; `own`: those of
+// --with.
+void check_variants(const BenchOptions& options, const std::vector<std::string>& own);
+
+}  // namespace imgpipe

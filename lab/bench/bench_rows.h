@@ -1,0 +1,35 @@
+// What tables and plots of ladders have in common.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/bench/bench.h"
+#include "lab/bench/bench_plot.h"
+
+namespace imgpipe {
+
+[[nodiscard]] std::string time_text(double us);
+[[nodiscard]] const char* status_name(LabStatus status);
+[[nodiscard]] std::string checked_text(const LabResult& result);
+[[nodiscard]] const char* device_name(RungKind kind);
+
+// What plots tell apart, by number.
+inline constexpr std::array<const char*, 5> kRowKinds{"on the CPU", "on CUDA", "another library",
+                                                      "production, on CUDA", "your own, on CUDA"};
+[[nodiscard]] int row_kind(const BenchRow& row);
+
+// Of the variants of --with: on what they were right.
+[[nodiscard]] std::vector<std::string> own_notes(const std::vector<BenchRow>& rows);
+// What the ladder shows: its fastest right rung, and what the production kernel is against the yardsticks.
+[[nodiscard]] std::vector<std::string> conclusions(const std::vector<BenchRow>& rows);
+[[nodiscard]] DotPlot plot_of(const std::vector<BenchRow>& rows);
+// Of a codec's ladder.
+[[nodiscard]] ResultTable codec_table(const std::vector<BenchRow>& rows);
+
+// True where --stage names it, or names nothing.
+[[nodiscard]] bool asks_for(const BenchOptions& options, std::string_view ladder);
+
+}  // namespace imgpipe

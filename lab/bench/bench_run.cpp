@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "app/devices/calibration.h"
+#include "app/report/image_report.h"
+#include "app/report/text_columns.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/memory/available_memory.h"
+#include "images/text.h"
+#include "kernels/stage.h"
+#include "lab/bench/bench.h"
+#include "lab/bench/bench_rows.h"
+#include "lab/pipeline/lab_transfer.h"
+#include "pipeline/device.h"
+#include "pipeline/engine.h"
+
+namespace imgpipe {
+namespace {
+
+std::string name_of(const Pattern& pattern) {
+  const std::string name(pattern.info->name);
+  return pattern.info->argument.empty() ? name : name + ":" + std::to_string(pattern.parameter);
+}
+
+// Colour without alpha.
+Image decode_color(std::span<const std::byte> bytes, const DecodeOptions& options) {
+  const std::unique_ptr<Reader> reader = open_reader(bytes, options);
+  check_available(2 * reader->header().shape.bytes() + reader->working_bytes(true));
+  Image whole(reader->header().shape);
+  reader->read_rows(whole.untyped_view());
+  if (!whole.shape().has_alpha()) return whole;
+  const Shape& shape = whole.shape();
+  Image color({shape.width, shape.height, shape.color_channels(), shape.sample});
+  const HostView to = color.untyped_view();
+  const ConstHostView from = std::as_const(whole).untyped_view();
+  const std::int64_t pixel = shape.channels * sample_bytes(shape.sample);
+  const std::int64_t kept = shape.color_channels() * sample_bytes(shape.sample);
+  for (std::int64_t y = 0; y < to.height; ++y) {
+    for (std::int64_t x = 0; x < to.width; ++x)
+      std::memcpy(to.row(y) + x * kept, from.row(y) + x * pixel, static_cast<std::size_t>(kept));
+  }
+  return color;
+}
+
+// By depth or gray, of an image without alpha; copied where the two are of one type.
+void convert(const Stage& stage, const Image& in, Image& out) {
+  const FrameType from = frame_type_of(in.shape());
+  const FrameType to = frame_type_of(out.shape());
+  if (from == to) return copy_pixels(in.untyped_view(), out.untyped_view());
+  functions(stage, from.sample)
+      .reference({.in = {from, {in.untyped_view(), {}, {}, {}}},
+                  .out = {to, {out.untyped_view(), {}, {}, {}}},
+                  .parameters = presets(stage.parameters)});
+}
+
+}  // namespace
+
+BenchInput::BenchInput(const Pattern& pattern, Shape size)
+    : name_(name_of(pattern) + " " + std::to_string(size.width) + "x" + std::to_string(size.height)),
+      size_(size),
+      pattern_(pattern) {}
+
+BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
+  naming(printable(path), [&] {
+    std::vector<std::byte> bytes =
+        read_file(path, max_file_bytes(options),
+                  [&](std::span<const std::byte> beginning) { return longest_file(beginning, options); });
+    file_ = std::make_shared<const Image>(decode_color(bytes, options));
+    if (format_by_content(bytes) == Format::jpeg)
+      jpeg_ = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  });
+  size_ = file_->shape();
+  const std::string file = path.substr(path.rfind('/') + 1);
+  name_ = printable(file) + " " + std::to_string(size_.width) + "x" + std::to_string(size_.height);
+}
+
+Image BenchInput::make(int channels, SampleType sample) const {
+  // Itself; then, beside grey results: the right one, a rung's, and two sets of both that are taken in turn.
+  check_available(size_.pixels() * (3 * channels + 4) * sample_bytes(sample));
+  if (!file_) return synthesize(pattern_, {size_.width, size_.height, channels, sample}, 1);
+  Image converted({size_.width, size_.height, file_->shape().channels, sample});
+  convert(*find_stage("depth"), *file_, converted);
+  if (channels == converted.shape().channels) return converted;
+  Image grey({size_.width, size_.height, channels, sample});
+  convert(*find_stage("gray"), converted, grey);
+  return grey;
+}
+
+Bench::Bench(const BenchOptions& options, OwnKernels& own)
+    : options_(options),
+      own_(own),
+      threads_(options.threads > 0 ? options.threads : host_info().threads),
+      progress_(Progress::way_here(!options.talk.quiet)) {
+  const DeviceChoice choice = choose_device(options.device);
+  if (choice.kind != DeviceKind::cuda) cpu_ = make_cpu_lab(threads_);
+  if (choice.kind == DeviceKind::reference) slowest_ = RungKind::reference;
+  if (choice.kind == DeviceKind::cuda) {
+    cuda_index_ = find_cuda_device(choice.cuda_index()).index;
+    cuda_ = make_cuda_lab(cuda_index_);
+  }
+  if (choice.kind == DeviceKind::automatic) find_cuda();
+  if (own.empty()) return;
+  if (cuda_ == nullptr)
+    throw Error(ErrorKind::device, "compiled and loaded: " + own.names() +
+                                       "; but it takes a CUDA device to run: " + why_no_cuda_);
+  own.check(cuda_index_);
+}
+
+void Bench::find_cuda() {
+  const CudaDevices found = list_cuda_devices();
+  const std::optional<CudaDevice> device = usable_device(found);
+  if (!device) {
+    why_no_cuda_ = imgpipe::why_no_device(found);
+    return;
+  }
+  cuda_index_ = device->index;
+  try {
+    cuda_ = make_cuda_lab(cuda_index_);
+  } catch (const Error& error) {
+    why_no_cuda_ = error.what();  // auto goes without
+  }
+}
+
+Bench::~Bench() = default;
+
+std::vector<std::string> Bench::device_lines() {
+  std::vector<std::string> lines;
+  for (const auto& [name, device] : {std::pair("cpu", cpu_.get()), std::pair("cuda", cuda_.get())}) {
+    if (device == nullptr) continue;
+    lines.push_back(std::string(name) + ": " + device->name() + ", copies " +
+                    number(device->copy_bandwidth() / 1e9, 1) + " GB/s, read and written");
+  }
+  if (!why_no_cuda_.empty()) lines.push_back("cuda: none (" + why_no_cuda_ + ")");
+  return lines;
+}
+
+bool Bench::wants(std::string_view variant) const {
+  return options_.variants.empty() ||
+         std::ranges::find(options_.variants, variant) != options_.variants.end();
+}
+
+bool Bench::wants(const Rung& rung) const {
+  return rung.own == nullptr ? wants(rung.name) : own_.wants(rung);
+}
+
+LabDevice* Bench::device_for(RungKind kind) {
+  if (kind == RungKind::cuda) return cuda_.get();
+  return kind == RungKind::cpu && slowest_ == RungKind::reference ? nullptr : cpu_.get();
+}
+
+std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
+                                 const std::function<bool(const Rung&)>& wanted,
+                                 const std::function<void(const BenchRow&)>& done) {
+  std::vector<BenchRow> rows;
+  // The subject for RGB, and for grey; what a device holds already is not sent again.
+  std::shared_ptr<const LabSubject> subjects[2];
+  std::map<LabDevice*, const LabSubject*> loaded;
+  const bool takes_rgb = find_stage(ladder.stage)->in == Layout::interleaved;
+  const auto needs_rgb = [&](const Rung& rung) { return rung.interleaved || takes_rgb; };
+  std::vector<const Rung*> rungs;
+  for (const Rung& rung : ladder.rungs) {
+    if (device_for(rung.kind()) != nullptr && wanted(rung) && (input.has_rgb() || !needs_rgb(rung)))
+      rungs.push_back(&rung);
+  }
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    const Rung& rung = *rungs[i];
+    LabDevice* device = device_for(rung.kind());
+    BenchRow row{.stage = std::string(ladder.name),
+                 .variant = std::string(rung.name),
+                 .input = input.name(),
+                 .idea = rung.idea,
+                 .origin = rung.origin,
+                 .size = input.size(),
+                 .kind = rung.kind(),
+                 .foreign = rung.foreign,
+                 .production = is_production(rung, ladder),
+                 .result = {}};
+    if (!begin(row, i, rungs.size())) break;
+    const bool rgb = needs_rgb(rung);
+    std::shared_ptr<const LabSubject>& subject = subjects[rgb ? 1 : 0];
+    if (!subject)
+      subject =
+          std::make_shared<const LabSubject>(make_subject(ladder, input.make(rgb ? 3 : 1, ladder.sample)));
+    row.bytes = subject->bytes();
+    row.copy_bandwidth = device->copy_bandwidth();
+    if (rung.own != nullptr) row.own = own_.facts(rung);
+    if (std::string need = device->unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
+      row.result.detail = std::move(need);
+    } else {
+      if (loaded[device] != subject.get()) device->load(subject);
+      loaded[device] = subject.get();
+      row.result =
+          rung.own == nullptr ? device->run(rung, options_.lab) : own_.run(*device, rung, input.name());
+    }
+    if (!take(std::move(row), rows, done)) break;
+  }
+  return rows;
+}
+
+bool Bench::begin(const std::string& what) {
+  if (is_stopped()) return false;
+  progress_.show("timing " + what,
+                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+  return true;
+}
+
+bool Bench::begin(const BenchRow& row, std::size_t index, std::size_t count) {
+  return begin(row.stage + ", " + row.input + ": " + row.variant + " on " + device_name(row.kind) + ", " +
+               std::to_string(index + 1) + " of " + std::to_string(count));
+}
+
+bool Bench::take(BenchRow row, std::vector<BenchRow>& rows,
+                 const std::function<void(const BenchRow&)>& done) {
+  progress_.clear();
+  if (is_stopped() && row.result.status == LabStatus::right && !row.result.timed()) return false;
+  if (done) done(row);
+  rows.push_back(std::move(row));
+  return true;
+}
+
+std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
+                                           const std::function<void(const BenchRow&)>& done) {
+  std::vector<BenchRow> rows;
+  if (cuda_ == nullptr || !input.has_rgb()) return rows;
+  const LabSubject subject = make_subject(*find_ladder("gray"), input.make(3));
+  const std::unique_ptr<TransferLab> lab = make_transfer_lab(cuda_index_, subject);
+  std::vector<const TransferRung*> rungs;
+  for (const TransferRung& rung : transfer_ladder()) {
+    if (wants(rung.name)) rungs.push_back(&rung);
+  }
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    const TransferRung& rung = *rungs[i];
+    BenchRow row{.stage = std::string(kTransferLadder),
+                 .variant = std::string(rung.name),
+                 .input = input.name(),
+                 .idea = rung.idea,
+                 .origin = rung.origin,
+                 .size = input.size(),
+                 .kind = RungKind::cuda,
+                 .production = rung.production,
+                 .bytes = transfer_bytes(rung.kind, input.size().pixels()),
+                 .copy_bandwidth = cuda_->copy_bandwidth(),
+                 .result = {}};
+    if (!begin(row, i, rungs.size())) break;
+    row.result = lab->run(rung, options_.lab);
+    if (!take(std::move(row), rows, done)) break;
+  }
+  return rows;
+}
+
+std::vector<BenchInput> bench_inputs(const BenchOptions& options, const std::vector<Shape>& usual_sizes,
+                                     const std::vector<std::string>& usual_patterns) {
+  std::vector<BenchInput> inputs;
+  DecodeOptions decode;
+  decode.max_pixels = options.max_pixels;
+  for (const std::string& path : options.inputs) inputs.emplace_back(path, decode);
+  if (!inputs.empty()) return inputs;
+  std::vector<Pattern> patterns = options.patterns;
+  if (patterns.empty()) {
+    for (const std::string& name : usual_patterns) patterns.push_back(parse_pattern(name));
+  }
+  for (const Shape& size : options.sizes.empty() ? usual_sizes : options.sizes) {
+    for (const Pattern& pattern : patterns) inputs.emplace_back(pattern, size);
+  }
+  return inputs;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,248 @@
+#include "lab/bench/own_build.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <system_error>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/exit_code.h"
+#include "app/log.h"
+#include "app/signals.h"
+#include "images/error.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+#include "lab/bench/own_template.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool can_run(const fs::path& file) {
+  std::error_code none;
+  return fs::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0;
+}
+
+std::string value_of(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+// What a shell would run; "" where there is nothing.
+std::string in_path(const std::string& name) {
+  if (name.find('/') != std::string::npos) return can_run(name) ? name : "";
+  const std::string path = value_of("PATH");
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find(':', at), path.size());
+    const fs::path file = fs::path(path.substr(at, end - at)) / name;
+    if (end > at && can_run(file)) return file.string();
+    at = end + 1;
+  }
+  return "";
+}
+
+class TemporaryBuild {
+ public:
+  TemporaryBuild() {
+    std::error_code error;
+    fs::path below = fs::temp_directory_path(error);
+    if (error) below = "/tmp";
+    std::string name = (below / "imgpipe-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw Error(ErrorKind::output, printable(below.string()) + ": cannot make a folder to compile in: " +
+                                         std::system_category().message(errno) +
+                                         " (TMPDIR names another place)");
+    folder_ = name;
+  }
+  ~TemporaryBuild() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  TemporaryBuild(const TemporaryBuild&) = delete;
+  TemporaryBuild& operator=(const TemporaryBuild&) = delete;
+
+  [[nodiscard]] std::string file(const char* name) const { return (folder_ / name).string(); }
+  [[nodiscard]] std::string path() const { return folder_.string(); }
+
+ private:
+  fs::path folder_;
+};
+
+// What a child inherits, and what not.
+class SpawnSettings {
+ public:
+  SpawnSettings() {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    // Results go to stdout: what a compiler says does not.
+    ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t defaults;
+    ::sigemptyset(&defaults);
+    for (const int signal : {SIGPIPE, SIGXFSZ}) ::sigaddset(&defaults, signal);
+    ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnSettings() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  [[nodiscard]] int spawn(pid_t& child, char* const* arguments) const {
+    return ::posix_spawn(&child, arguments[0], &actions_, &attributes_, arguments, environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+// Waits for its end. A signal that asks this process to end is passed on to it.
+int status_of(pid_t child, const SignalsNoted& signals) {
+  constexpr useconds_t kPollUs = 10'000;
+  bool told = false;
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return -1;
+    if (signals.received() != 0 && !told) {
+      ::kill(child, SIGTERM);
+      told = true;
+    }
+    ::usleep(kPollUs);
+  }
+}
+
+// nvcc puts names into command lines of a shell, between double quotes, and into lists between commas:
+// `$(...)` in one would be run.
+void check_name(const std::string& path) {
+  constexpr std::string_view kHarmful = "$`\"\\,";
+  for (const char c : path) {
+    if (kHarmful.find(c) == kHarmful.npos && std::iscntrl(static_cast<unsigned char>(c)) == 0) continue;
+    throw Error(ErrorKind::input, "nvcc cannot take '" + printable(std::string(1, c)) +
+                                      "' in the names of files and folders: " + printable(path));
+  }
+}
+
+std::string shown(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + printable(word);
+  return text;
+}
+
+// Runs it to its end. Throws Error(input) where it fails, but not where a signal has come.
+void run_compiler(const std::vector<std::string>& command, const SignalsNoted& signals) {
+  std::vector<std::string> words = command;
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (const int error = SpawnSettings().spawn(child, arguments.data()); error != 0)
+    throw Error(ErrorKind::device,
+                "cannot run " + printable(words.front()) + ": " + std::system_category().message(error));
+  const int status = status_of(child, signals);
+  if (status == 0 || signals.received() != 0) return;
+  const std::string how = WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
+                                            : "signal " + std::to_string(WTERMSIG(status));
+  throw Error(ErrorKind::input, "nvcc does not compile it (" + how + "): " + shown(command));
+}
+
+}  // namespace
+
+std::vector<std::string> split_words(const std::string& option, std::string_view text) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  const auto add = [&](char c) {
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    words.back() += c;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      add(text[++i]);
+    } else if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else {
+        add(c);
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      if (!in_word) words.emplace_back();
+      in_word = true;
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      in_word = false;
+    } else {
+      add(c);
+    }
+  }
+  if (quote != 0) throw Error(ErrorKind::usage, "--" + option + ": a quote is not closed");
+  return words;
+}
+
+std::string find_nvcc() {
+  for (const char* variable : {"NVCC", "CUDACXX"}) {
+    const std::string named = value_of(variable);
+    if (named.empty()) continue;
+    if (std::string found = in_path(named); !found.empty()) return found;
+    throw Error(ErrorKind::device,
+                std::string(variable) + " names no program that can be run: " + printable(named));
+  }
+  if (std::string found = in_path("nvcc"); !found.empty()) return found;
+  if (std::string usual = "/usr/local/cuda/bin/nvcc"; can_run(usual)) return usual;
+  throw Error(
+      ErrorKind::device,
+      "nvcc was not found: install the CUDA toolkit, put nvcc into PATH, or name it by NVCC=/PATH/TO/nvcc");
+}
+
+std::vector<std::string> nvcc_arguments(const std::string& source, const std::string& library,
+                                        const std::string& include_folder, int capability,
+                                        const std::vector<std::string>& flags) {
+  std::vector<std::string> arguments{"-shared", "-Xcompiler", "-fPIC", "-O3", "-lineinfo"};
+  const bool names_one = std::ranges::any_of(flags, [](const std::string& flag) {
+    return flag.starts_with("-arch") || flag.starts_with("--gpu-architecture") ||
+           flag.starts_with("-gencode") || flag.starts_with("--generate-code");
+  });
+  if (capability > 0 && !names_one) arguments.push_back("-arch=sm_" + std::to_string(capability));
+  arguments.insert(arguments.end(), {"-I", include_folder, "-x", "cu", "-o", library, source});
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  return arguments;
+}
+
+void with_compiled(const std::string& source, int capability, const std::vector<std::string>& flags,
+                   const std::function<void(const std::string& library)>& use) {
+  const std::string nvcc = find_nvcc();
+  const std::string whole = fs::absolute(source).lexically_normal().string();
+  check_name(whole);
+  // While the folder is there: a signal ends this process when it is gone.
+  const SignalsNoted signals;
+  {
+    const TemporaryBuild build;
+    check_name(build.path());
+    write_file(build.file("imgpipe_kernel.h"), std::as_bytes(std::span(kernel_header())));
+    const std::string library = build.file("kernels.so");
+    std::vector<std::string> command = nvcc_arguments(whole, library, build.path(), capability, flags);
+    command.insert(command.begin(), nvcc);
+    log_detail(shown(command));
+    run_compiler(command, signals);
+    if (signals.received() == 0) use(library);
+  }
+  if (signals.received() != 0) ::_exit(kExitSignalBase + signals.received());
+}
+
+}  // namespace imgpipe

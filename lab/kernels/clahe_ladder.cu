@@ -1,0 +1,194 @@
+// The CUDA rungs of clahe, oldest first; clahe_ladder.cpp tells their story.
+#include "lab/kernels/clahe_ladder.h"
+#include "lab/kernels/ladder.cuh"
+
+namespace imgpipe {
+namespace {
+
+// Of a tile, in the scratch memory.
+struct OfTile {
+  std::uint32_t counts[kBins];
+  Sample table[kBins];
+};
+
+// The pixel of a tile that may reach beyond the image.
+__device__ __forceinline__ Sample tile_pixel(const Source& in, const ClaheTiles& tiles, unsigned tile,
+                                             std::int64_t index) {
+  const auto along = static_cast<unsigned>(tiles.along_side);
+  const std::int64_t x = std::int64_t{tile % along} * tiles.width + index % tiles.width;
+  const std::int64_t y = std::int64_t{tile / along} * tiles.height + index / tiles.width;
+  return in.row(reflected(y, in.height))[reflected(x, in.width)];
+}
+
+__device__ __forceinline__ std::uint32_t limited(std::uint32_t count, const ClaheTiles& tiles) {
+  return tiles.limit > 0 && count > tiles.limit ? static_cast<std::uint32_t>(tiles.limit) : count;
+}
+
+__device__ __forceinline__ Sample becomes(std::uint32_t up_to, const ClaheTiles& tiles) {
+  return static_cast<Sample>(equalized(up_to, tiles.scale, kMaxSample));
+}
+
+// ---- a thread a pixel, a thread a table --------------------------------------------------------------
+
+// Tile blockIdx.y; a thread a pixel of it and further ones. Counters are 0 before.
+__global__ __launch_bounds__(kMostBlockThreads) void count_kernel(Source in, ClaheTiles tiles, OfTile* all) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < tiles.pixels();
+       i += std::int64_t{gridDim.x} * blockDim.x)
+    atomicAdd(all[blockIdx.y].counts + tile_pixel(in, tiles, blockIdx.y, i), 1U);
+}
+
+// A block of one thread a tile.
+__global__ void serial_table_kernel(ClaheTiles tiles, OfTile* all) {
+  OfTile& own = all[blockIdx.x];
+  std::uint32_t excess = 0;
+  for (const std::uint32_t count : own.counts) excess += count - limited(count, tiles);
+  const ClaheExcess shared_out(excess, kBins);
+  std::uint32_t sum = 0;
+  for (unsigned v = 0; v < kBins; ++v) {
+    sum += limited(own.counts[v], tiles);
+    own.table[v] = becomes(sum + shared_out.up_to(v), tiles);
+  }
+}
+
+// ---- a block a tile ----------------------------------------------------------------------------------
+
+// The sum of the values of this thread and those before it in a block of kBins, and, in `total`, of all.
+// Shared memory: a word a warp. Barriers: the words are complete before they are read, and read before the
+// next call.
+__device__ std::uint32_t block_sum_up_to(std::uint32_t value, std::uint32_t& total) {
+  __shared__ std::uint32_t warp_sums[kBins / kWarpLanes];
+#pragma unroll
+  for (unsigned step = 1; step < kWarpLanes; step *= 2) {
+    const std::uint32_t other = __shfl_up_sync(0xFFFFFFFF, value, step);
+    if (threadIdx.x % kWarpLanes >= step) value += other;
+  }
+  if (threadIdx.x % kWarpLanes == kWarpLanes - 1) warp_sums[threadIdx.x / kWarpLanes] = value;
+  __syncthreads();
+  total = 0;
+#pragma unroll
+  for (unsigned warp = 0; warp < kBins / kWarpLanes; ++warp) {
+    if (warp < threadIdx.x / kWarpLanes) value += warp_sums[warp];
+    total += warp_sums[warp];
+  }
+  __syncthreads();
+  return value;
+}
+
+// Tile blockIdx.x. Shared memory: 256 counters. Barriers: cleared before the first count, complete before
+// they are read.
+__global__ __launch_bounds__(kBins) void tile_kernel(Source in, ClaheTiles tiles, OfTile* all) {
+  __shared__ std::uint32_t counts[kBins];
+  counts[threadIdx.x] = 0;
+  __syncthreads();
+  for (std::int64_t i = threadIdx.x; i < tiles.pixels(); i += kBins)
+    atomicAdd(counts + tile_pixel(in, tiles, blockIdx.x, i), 1U);
+  __syncthreads();
+  const std::uint32_t own = limited(counts[threadIdx.x], tiles);
+  std::uint32_t excess = 0;
+  (void)block_sum_up_to(counts[threadIdx.x] - own, excess);
+  std::uint32_t samples = 0;
+  const std::uint32_t sum = block_sum_up_to(own, samples);
+  all[blockIdx.x].table[threadIdx.x] = becomes(sum + ClaheExcess(excess, kBins).up_to(threadIdx.x), tiles);
+}
+
+// ---- look-ups ----------------------------------------------------------------------------------------
+
+// Of pixels of a row: its two rows of tiles, and the share of the lower one.
+struct RowTiles {
+  const OfTile* upper;
+  const OfTile* lower;
+  float down;
+
+  __device__ RowTiles(const ClaheTiles& tiles, const OfTile* all, std::int64_t y) {
+    const ClahePlace place = clahe_place(static_cast<int>(y), tiles.a_row);
+    upper = all + tile_before(place.cell) * tiles.along_side;
+    lower = all + tile_behind(place.cell, tiles.along_side) * tiles.along_side;
+    down = place.share;
+  }
+  __device__ Sample mixed(const ClaheTiles& tiles, std::int64_t x, std::uint32_t value) const {
+    const ClahePlace place = clahe_place(static_cast<int>(x), tiles.a_column);
+    // A word may reach behind the last column, to a cell that there is not.
+    const int cell = min(place.cell, tiles.along_side);
+    const int left = tile_before(cell);
+    const int right = tile_behind(cell, tiles.along_side);
+    const float above = clahe_mix(upper[left].table[value], upper[right].table[value], place.share);
+    const float below = clahe_mix(lower[left].table[value], lower[right].table[value], place.share);
+    return static_cast<Sample>(clahe_rounded(clahe_mix(above, below, down), kMaxSample));
+  }
+};
+
+// A thread a pixel.
+__global__ __launch_bounds__(kMostBlockThreads) void mix_kernel(Source in, Target out, ClaheTiles tiles,
+                                                                const OfTile* all) {
+  const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (x >= in.width) return;
+  for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y)
+    out.row(y)[x] = RowTiles(tiles, all, y).mixed(tiles, x, in.row(y)[x]);
+}
+
+// A thread 4 pixels.
+__global__ __launch_bounds__(kMostBlockThreads) void mix_words_kernel(Source in, Target out, ClaheTiles tiles,
+                                                                      const OfTile* all) {
+  for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
+    const RowTiles row(tiles, all, at.y());
+    std::int64_t x = at.x();
+    store_word(out.row(at.y()) + at.x(),
+               mapped_word<Sample>(load_word(in.row(at.y()) + at.x()),
+                                   [&](std::uint32_t value) { return row.mixed(tiles, x++, value); }),
+               at.left());
+  }
+}
+
+// ---- launches ----------------------------------------------------------------------------------------
+
+OfTile* tiles_of(const RungLaunch& launch) {
+  return static_cast<OfTile*>(launch.scratch);
+}
+
+void launch_mix(const ClaheTiles& tiles, const StageCall<Device>& call, const RungLaunch& launch) {
+  const unsigned block = block_of(launch, kBlock);
+  mix_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0), tiles, tiles_of(launch));
+}
+
+void launch_tiles(const ClaheTiles& tiles, const StageCall<Device>& call, const RungLaunch& launch) {
+  tile_kernel<<<static_cast<unsigned>(tiles.count()), kBins, 0, launch.stream>>>(call.in.plane<Sample>(0),
+                                                                                 tiles, tiles_of(launch));
+}
+
+}  // namespace
+
+std::size_t clahe_scratch_bytes(const FrameType&, const RungLaunch&) {
+  return std::size_t{kMostTiles} * kMostTiles * sizeof(OfTile);
+}
+
+CudaStatus clahe_naive(const StageCall<Device>& call, const RungLaunch& launch) {
+  const ClaheTiles tiles(call.in.type, call.parameters);
+  const auto count = static_cast<unsigned>(tiles.count());
+  const cudaError_t cleared = cudaMemsetAsync(launch.scratch, 0, count * sizeof(OfTile), launch.stream);
+  if (cleared != cudaSuccess) return cleared;
+  const unsigned block = block_of(launch, kBlock);
+  const unsigned blocks = static_cast<unsigned>(launch.multiprocessors * kResident) / count + 1;
+  count_kernel<<<dim3(blocks, count), block, 0, launch.stream>>>(call.in.plane<Sample>(0), tiles,
+                                                                 tiles_of(launch));
+  serial_table_kernel<<<count, 1, 0, launch.stream>>>(tiles, tiles_of(launch));
+  launch_mix(tiles, call, launch);
+  return cudaGetLastError();
+}
+
+CudaStatus clahe_block_a_tile(const StageCall<Device>& call, const RungLaunch& launch) {
+  const ClaheTiles tiles(call.in.type, call.parameters);
+  launch_tiles(tiles, call, launch);
+  launch_mix(tiles, call, launch);
+  return cudaGetLastError();
+}
+
+CudaStatus clahe_words(const StageCall<Device>& call, const RungLaunch& launch) {
+  const ClaheTiles tiles(call.in.type, call.parameters);
+  launch_tiles(tiles, call, launch);
+  mix_words_kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0), tiles, tiles_of(launch));
+  return cudaGetLastError();
+}
+
+}  // namespace imgpipe

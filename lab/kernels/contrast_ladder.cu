@@ -1,0 +1,177 @@
+// The CUDA rungs of contrast, oldest first; contrast_ladder.cpp tells their story. All but the last begin
+// with a kernel of one block that finds lo and hi, and are timed with it.
+#include <type_traits>
+
+#include "kernels/contrast/stretch_block.cuh"
+#include "kernels/contrast/wide_stretch.h"
+#include "lab/kernels/contrast_ladder.h"
+#include "lab/kernels/ladder.cuh"
+
+namespace imgpipe {
+namespace {
+
+__global__ __launch_bounds__(kBins) void range_kernel(Histogram<Device> histogram,
+                                                      ContrastParameters parameters, StretchFactor* found) {
+  const StretchFactor factor = block_stretch_factor(histogram, parameters, 0);
+  if (threadIdx.x == 0) *found = factor;
+}
+
+// The first and the last of 65,536 values that occurs: nothing is clipped. Barriers: nothing is found before
+// it is looked for, and all is before the division.
+__global__ __launch_bounds__(kMostBlockThreads) void wide_range_kernel(Histogram<Device> histogram,
+                                                                       WideStretch* found) {
+  __shared__ int lo;
+  __shared__ int hi;
+  if (threadIdx.x == 0) {
+    lo = kLargest<Sample16>;
+    hi = 0;
+  }
+  __syncthreads();
+  for (int bin = static_cast<int>(threadIdx.x); bin <= kLargest<Sample16>; bin += kMostBlockThreads) {
+    if (histogram.data[bin] == 0) continue;
+    atomicMin(&lo, bin);
+    atomicMax(&hi, bin);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) *found = wide_stretch<Sample16, Sample16>(lo, hi);
+}
+
+template <class T>
+using Stretching = std::conditional_t<sizeof(T) == 1, StretchFactor, WideStretch>;
+
+// By the division.
+template <class T>
+__device__ __forceinline__ T divided(std::uint32_t value, const Stretching<T>& f) {
+  const auto lo = static_cast<int>(f.lo);
+  return stretched<T>(static_cast<int>(value), lo, lo + static_cast<int>(f.span));
+}
+
+// A thread a pixel, down a column; two comparisons and a division.
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                  const Stretching<T>* range) {
+  const std::int64_t y = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (y >= in.height) return;
+  for (std::int64_t x = blockIdx.y; x < in.width; x += gridDim.y)
+    out.row(y)[x] = divided<T>(in.row(y)[x], *range);
+}
+
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void coalesced_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                      const Stretching<T>* range) {
+  const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (x >= in.width) return;
+  for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y)
+    out.row(y)[x] = divided<T>(in.row(y)[x], *range);
+}
+
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void words_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                  const Stretching<T>* range) {
+  const Stretching<T> f = *range;
+  for (auto at = grid_stride<kWordSamples<T>>(in); at.inside(); at.next()) {
+    const std::uint32_t word = load_word(in.row(at.y()) + at.x());
+    store_word(out.row(at.y()) + at.x(),
+               mapped_word<T>(word, [&f](std::uint32_t value) { return divided<T>(value, f); }), at.left());
+  }
+}
+
+__device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const WideStretch& f) {
+  return mapped_word<Sample16>(word, [&f](std::uint32_t value) { return stretched_value(f, value); });
+}
+
+// v held between lo and hi by min and max, then one multiplication in place of the division.
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void branch_free_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                        const Stretching<T>* range) {
+  const Stretching<T> f = *range;
+  for (auto at = grid_stride<kWordSamples<T>>(in); at.inside(); at.next())
+    store_word(out.row(at.y()) + at.x(), stretch_word(load_word(in.row(at.y()) + at.x()), f), at.left());
+}
+
+// Each block makes a table of all answers in shared memory (256 bytes, or 128 KiB); then a pixel is a
+// look-up.
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void table_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                  const Stretching<T>* range) {
+  extern __shared__ __align__(4) unsigned char shared_bytes[];
+  T* const table = reinterpret_cast<T*>(shared_bytes);
+  for (unsigned v = threadIdx.x; v <= static_cast<unsigned>(kLargest<T>); v += blockDim.x)
+    table[v] = divided<T>(v, *range);
+  __syncthreads();
+  for (auto at = grid_stride<kWordSamples<T>>(in); at.inside(); at.next()) {
+    const std::uint32_t word = load_word(in.row(at.y()) + at.x());
+    store_word(out.row(at.y()) + at.x(),
+               mapped_word<T>(word, [table](std::uint32_t value) { return table[value]; }), at.left());
+  }
+}
+
+const StretchFactor* find_range(const StageCall<Device>& call, const RungLaunch& launch,
+                                StretchFactor* found) {
+  range_kernel<<<1, kBins, 0, launch.stream>>>(call.histogram, ContrastParameters(call.parameters), found);
+  return found;
+}
+const WideStretch* find_range(const StageCall<Device>& call, const RungLaunch& launch, WideStretch* found) {
+  wide_range_kernel<<<1, kMostBlockThreads, 0, launch.stream>>>(call.histogram, found);
+  return found;
+}
+
+template <class T>
+using Kernel = void (*)(SourceOf<T>, TargetOf<T>, const Stretching<T>*);
+
+template <class T>
+CudaStatus launch_contrast(Kernel<T> kernel, const dim3& grid, unsigned block, const StageCall<Device>& call,
+                           const RungLaunch& launch, std::size_t shared_bytes = 0) {
+  const Stretching<T>* range = find_range(call, launch, static_cast<Stretching<T>*>(launch.scratch));
+  kernel<<<grid, block, shared_bytes, launch.stream>>>(call.in.plane<T>(0), call.out.plane<T>(0), range);
+  return cudaGetLastError();
+}
+
+CudaStatus launch_striding(Kernel<Sample> narrow, Kernel<Sample16> wide, const StageCall<Device>& call,
+                           const RungLaunch& launch) {
+  const unsigned blocks = striding_blocks(launch, kResident);
+  const unsigned block = block_of(launch, kBlock);
+  return is_wide(call) ? launch_contrast(wide, blocks, block, call, launch)
+                       : launch_contrast(narrow, blocks, block, call, launch);
+}
+
+}  // namespace
+
+std::size_t contrast_range_bytes(const FrameType&, const RungLaunch&) {
+  return sizeof(WideStretch) > sizeof(StretchFactor) ? sizeof(WideStretch) : sizeof(StretchFactor);
+}
+
+CudaStatus contrast_naive(const StageCall<Device>& call, const RungLaunch& launch) {
+  const unsigned block = block_of(launch, kBlock);
+  const dim3 grid = column_grid(call.in.type, block);
+  return is_wide(call) ? launch_contrast<Sample16>(naive_kernel, grid, block, call, launch)
+                       : launch_contrast<Sample>(naive_kernel, grid, block, call, launch);
+}
+
+CudaStatus contrast_coalesced(const StageCall<Device>& call, const RungLaunch& launch) {
+  const unsigned block = block_of(launch, kBlock);
+  const dim3 grid = covering_grid(call.in.type, 1, block);
+  return is_wide(call) ? launch_contrast<Sample16>(coalesced_kernel, grid, block, call, launch)
+                       : launch_contrast<Sample>(coalesced_kernel, grid, block, call, launch);
+}
+
+CudaStatus contrast_words(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding(words_kernel, words_kernel, call, launch);
+}
+
+CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding(branch_free_kernel, branch_free_kernel, call, launch);
+}
+
+CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch) {
+  if (!is_wide(call))
+    return launch_contrast<Sample>(table_kernel, striding_blocks(launch, kResident), block_of(launch, kBlock),
+                                   call, launch, kBins);
+  const cudaError_t allowed = cudaFuncSetAttribute(
+      table_kernel<Sample16>, cudaFuncAttributeMaxDynamicSharedMemorySize, kContrastTableBytes);
+  if (allowed != cudaSuccess) return allowed;
+  return launch_contrast<Sample16>(table_kernel, striding_blocks(launch, 1),
+                                   block_of(launch, kMostBlockThreads), call, launch, kContrastTableBytes);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,211 @@
+// The CUDA rungs of equalize, oldest first; equalize_ladder.cpp tells their story. A first kernel, of one
+// block, finds what the second one uses, and is timed with it.
+#include <cooperative_groups.h>
+
+#include "kernels/equalize/table_block.cuh"
+#include "kernels/hist/hist.h"
+#include "kernels/hist/shared_counters.cuh"
+#include "lab/kernels/equalize_ladder.h"
+#include "lab/kernels/ladder.cuh"
+
+namespace imgpipe {
+namespace {
+
+// What lies in the scratch memory.
+struct Found {
+  std::uint64_t counts[kBins];     // of rungs that count themselves
+  std::uint64_t not_above[kBins];  // samples up to each value, without those of the least one
+  std::uint64_t others;            // samples above the least value
+  Sample table[kBins];
+};
+
+__device__ __forceinline__ Sample becomes(const Found& found, unsigned value) {
+  if (found.others == 0) return static_cast<Sample>(value);
+  return static_cast<Sample>(
+      equalized(found.not_above[value], equalize_scale(kMaxSample, found.others), kMaxSample));
+}
+
+// One thread: sums, and, if wanted, the table.
+__global__ void serial_kernel(Histogram<Device> histogram, Found* found, bool table) {
+  const std::uint64_t* counts = histogram.data;
+  unsigned least = 0;
+  while (least < kBins - 1 && counts[least] == 0) ++least;
+  std::uint64_t sum = 0;
+  for (unsigned v = 0; v < kBins; ++v) {
+    if (v > least) sum += counts[v];
+    found->not_above[v] = sum;
+  }
+  found->others = sum;
+  if (!table) return;
+  for (unsigned v = 0; v < kBins; ++v) found->table[v] = becomes(*found, v);
+}
+
+// A block, a thread a value. Barrier: in block_equalize_table().
+__global__ __launch_bounds__(kBins) void scan_kernel(const std::uint64_t* counts, Sample* to) {
+  __shared__ Sample table[kBins];
+  block_equalize_table(counts, table);
+  to[threadIdx.x] = table[threadIdx.x];
+}
+
+// A thread a pixel, a division each.
+__global__ __launch_bounds__(kMostBlockThreads) void division_kernel(Source in, Target out,
+                                                                     const Found* found) {
+  const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (x >= in.width) return;
+  for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y)
+    out.row(y)[x] = becomes(*found, in.row(y)[x]);
+}
+
+// ---- where the table lies ----------------------------------------------------------------------------
+
+// 4 pixels a thread; look(value) gives what a value becomes.
+template <class Look>
+__device__ __forceinline__ void look_up_words(const Source& in, const Target& out, const Look& look) {
+  for (auto at = grid_stride<4>(in); at.inside(); at.next())
+    store_word(out.row(at.y()) + at.x(), mapped_word<Sample>(load_word(in.row(at.y()) + at.x()), look),
+               at.left());
+}
+
+// 16 pixels a thread.
+template <class Look>
+__device__ __forceinline__ void look_up_vectors(const Source& in, const Target& out, const Look& look) {
+  for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
+    const uint4 vector = load_vector(in.row(at.y()) + at.x());
+    const std::uint32_t words[4] = {mapped_word<Sample>(vector.x, look), mapped_word<Sample>(vector.y, look),
+                                    mapped_word<Sample>(vector.z, look), mapped_word<Sample>(vector.w, look)};
+    store_vector(out.row(at.y()) + at.x(), words, at.left());
+  }
+}
+
+__global__ __launch_bounds__(kMostBlockThreads) void global_kernel(Source in, Target out,
+                                                                   const Sample* table) {
+  look_up_words(in, out, [table](std::uint32_t value) { return __ldg(table + value); });
+}
+
+__constant__ Sample constant_table[kBins];
+__global__ __launch_bounds__(kMostBlockThreads) void constant_kernel(Source in, Target out, const Sample*) {
+  look_up_words(in, out, [](std::uint32_t value) { return constant_table[value]; });
+}
+
+// Shared memory: the table, 256 bytes. Barrier: it is copied before the first look.
+template <bool Vectors>
+__global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Target out,
+                                                                   const Sample* table) {
+  __shared__ Sample own[kBins];
+  for (unsigned v = threadIdx.x; v < kBins; v += blockDim.x) own[v] = table[v];
+  __syncthreads();
+  const auto look = [&](std::uint32_t value) { return own[value]; };
+  if (Vectors) {
+    look_up_vectors(in, out, look);
+  } else {
+    look_up_words(in, out, look);
+  }
+}
+
+// ---- with the counting ---------------------------------------------------------------------------------
+
+// All blocks are there at once. Shared memory: the counters, 32 KiB, then the table. Barriers: counters are
+// cleared before the first count, complete before they are summed; of the grid: all blocks have added theirs
+// before any makes its table.
+__global__ __launch_bounds__(kBins) void cooperative_kernel(Source in, Target out, std::uint64_t* counts) {
+  __shared__ __align__(16) std::uint32_t own[kSharedCounters];
+  __shared__ Sample table[kBins];
+  clear_counters(own);
+  __syncthreads();
+  for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
+    const uint4 vector = load_vector(in.row(at.y()) + at.x());
+    const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
+    count_vector(own, words, at.left());
+  }
+  __syncthreads();
+  flush_counters(own, counts);
+  cooperative_groups::this_grid().sync();
+  block_equalize_table(counts, table);
+  look_up_vectors(in, out, [&](std::uint32_t value) { return table[value]; });
+}
+
+// ---- launches ----------------------------------------------------------------------------------------
+
+Found* found_of(const RungLaunch& launch) {
+  return static_cast<Found*>(launch.scratch);
+}
+
+using Kernel = void (*)(Source, Target, const Sample*);
+
+CudaStatus look_up(Kernel kernel, const StageCall<Device>& call, const RungLaunch& launch) {
+  kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0), found_of(launch)->table);
+  return cudaGetLastError();
+}
+
+CudaStatus scan_and_look_up(Kernel kernel, const std::uint64_t* counts, const StageCall<Device>& call,
+                            const RungLaunch& launch) {
+  scan_kernel<<<1, kBins, 0, launch.stream>>>(counts, found_of(launch)->table);
+  return look_up(kernel, call, launch);
+}
+
+}  // namespace
+
+std::size_t equalize_scratch_bytes(const FrameType&, const RungLaunch&) {
+  return sizeof(Found);
+}
+
+CudaStatus equalize_division(const StageCall<Device>& call, const RungLaunch& launch) {
+  serial_kernel<<<1, 1, 0, launch.stream>>>(call.histogram, found_of(launch), false);
+  const unsigned block = block_of(launch, kBlock);
+  division_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0), found_of(launch));
+  return cudaGetLastError();
+}
+
+CudaStatus equalize_serial_table(const StageCall<Device>& call, const RungLaunch& launch) {
+  serial_kernel<<<1, 1, 0, launch.stream>>>(call.histogram, found_of(launch), true);
+  return look_up(global_kernel, call, launch);
+}
+
+CudaStatus equalize_scan_table(const StageCall<Device>& call, const RungLaunch& launch) {
+  return scan_and_look_up(global_kernel, call.histogram.data, call, launch);
+}
+
+CudaStatus equalize_constant(const StageCall<Device>& call, const RungLaunch& launch) {
+  scan_kernel<<<1, kBins, 0, launch.stream>>>(call.histogram.data, found_of(launch)->table);
+  const cudaError_t copied = cudaMemcpyToSymbolAsync(constant_table, found_of(launch)->table, kBins, 0,
+                                                     cudaMemcpyDeviceToDevice, launch.stream);
+  return copied != cudaSuccess ? copied : look_up(constant_kernel, call, launch);
+}
+
+CudaStatus equalize_shared(const StageCall<Device>& call, const RungLaunch& launch) {
+  return scan_and_look_up(shared_kernel<false>, call.histogram.data, call, launch);
+}
+
+CudaStatus equalize_vectors(const StageCall<Device>& call, const RungLaunch& launch) {
+  return scan_and_look_up(shared_kernel<true>, call.histogram.data, call, launch);
+}
+
+CudaStatus equalize_counted(const StageCall<Device>& call, const RungLaunch& launch) {
+  StageCall<Device> counting{};
+  counting.in = call.in;
+  counting.histogram = histogram_view<Device>(found_of(launch)->counts, call.in.type);
+  if (const CudaStatus counted = hist_cuda(counting, launch); counted != cudaSuccess) return counted;
+  return scan_and_look_up(shared_kernel<true>, found_of(launch)->counts, call, launch);
+}
+
+CudaStatus equalize_cooperative(const StageCall<Device>& call, const RungLaunch& launch) {
+  std::uint64_t* counts = found_of(launch)->counts;
+  if (const cudaError_t cleared = cudaMemsetAsync(counts, 0, sizeof(Found::counts), launch.stream);
+      cleared != cudaSuccess)
+    return cleared;
+  int resident = 0;
+  if (const cudaError_t found =
+          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, cooperative_kernel, kBins, 0);
+      found != cudaSuccess)
+    return found;
+  Source in = call.in.plane<Sample>(0);
+  Target out = call.out.plane<Sample>(0);
+  void* arguments[] = {&in, &out, &counts};
+  return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(cooperative_kernel),
+                                     static_cast<unsigned>(resident * launch.multiprocessors), kBins,
+                                     arguments, 0, launch.stream);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,156 @@
+// The CUDA rungs of hist that are for samples of 16 bits alone, oldest first; hist_ladder.cpp tells their
+// story. All begin with clearing the 65,536 counters, and are timed with it.
+#include "kernels/block_cluster.cuh"
+#include "lab/kernels/hist_ladder.h"
+#include "lab/kernels/ladder.cuh"
+
+namespace imgpipe {
+namespace {
+
+using Counts = Histogram<Device>;
+
+constexpr unsigned kWideValues = 65536;
+constexpr unsigned kHalf = kWideValues / 2;
+static_assert(kHalf * sizeof(std::uint32_t) == kHalfBinsBytes);
+
+// Lanes that have one value find each other, and the lowest of them adds how many they are.
+__global__ __launch_bounds__(kMostBlockThreads) void warp_kernel(SourceOf<Sample16> in, Counts counts) {
+  const unsigned lane = threadIdx.x % kWarpLanes;
+  for (auto at = grid_stride<1>(in); at.inside(); at.next()) {
+    const std::uint32_t value = in.row(at.y())[at.x()];
+    const unsigned alike = __match_any_sync(__activemask(), value);
+    if (lane == static_cast<unsigned>(__ffs(static_cast<int>(alike)) - 1))
+      add_to(counts.data + value, static_cast<std::uint64_t>(__popc(alike)));
+  }
+}
+
+// 128 KiB of shared memory, on a 16-byte boundary.
+__device__ void clear_words(std::uint32_t* words) {
+  auto* const vectors = reinterpret_cast<uint4*>(words);
+  for (unsigned i = threadIdx.x; i < kHalf / 4; i += blockDim.x) vectors[i] = make_uint4(0, 0, 0, 0);
+}
+
+__device__ void flush_half(const std::uint32_t* words, std::uint64_t* counts) {
+  for (unsigned bin = threadIdx.x; bin < kHalf; bin += blockDim.x) {
+    if (words[bin] > 0) add_to(counts + bin, words[bin]);
+  }
+}
+
+// Calls count(value) for the samples of a vector that are the image's.
+template <class Count>
+__device__ __forceinline__ void each_of_vector(const Sample16* from, std::int64_t left, const Count& count) {
+  const uint4 vector = load_vector(from);
+  const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+  for (int k = 0; k < kWideVectorPixels; ++k) {
+    if (k < left) count(wide_of(words, k));
+  }
+}
+
+// Half blockIdx.y of the values, in shared memory. Barriers: counters are cleared before the first count, and
+// complete before they are added to the image's.
+__global__ __launch_bounds__(kMostBlockThreads) void passes_kernel(SourceOf<Sample16> in, Counts counts) {
+  extern __shared__ __align__(16) std::uint32_t shared[];
+  clear_words(shared);
+  __syncthreads();
+  const std::uint32_t first = blockIdx.y * kHalf;
+  for (auto at = grid_stride<kWideVectorPixels>(in); at.inside(); at.next()) {
+    each_of_vector(in.row(at.y()) + at.x(), at.left(), [&](std::uint32_t value) {
+      if (value - first < kHalf) atomicAdd(shared + (value - first), 1U);
+    });
+  }
+  __syncthreads();
+  flush_half(shared, counts.data + first);
+}
+
+// Block r of a cluster of two has half r of the values. Barriers, of both blocks: counters are cleared before
+// either counts, and both have counted before either reads its own, or ends.
+__global__ __launch_bounds__(kMostBlockThreads) void cluster_kernel(SourceOf<Sample16> in, Counts counts) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(16) std::uint32_t shared[];
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  clear_words(shared);
+  cluster.sync();
+  std::uint32_t* const halves[2] = {cluster.map_shared_rank(shared, 0U), cluster.map_shared_rank(shared, 1U)};
+  for (auto at = grid_stride<kWideVectorPixels>(in); at.inside(); at.next()) {
+    each_of_vector(in.row(at.y()) + at.x(), at.left(), [&](std::uint32_t value) {
+      atomicAdd((value < kHalf ? halves[0] : halves[1]) + value % kHalf, 1U);
+    });
+  }
+  cluster.sync();
+  flush_half(shared, counts.data + cluster.block_rank() * kHalf);
+#endif
+}
+
+// Two counters of 16 bits a word: value v in the lower half of word v, or, from 32,768 on, in the upper half
+// of word v - 32,768. The block empties them before it can have counted more than kMostCount. Barriers:
+// counters are cleared before the first count, complete before they are added to the image's, and added
+// before they are cleared.
+constexpr int kMostCount = 65535;
+__global__ __launch_bounds__(kMostBlockThreads) void packed_kernel(SourceOf<Sample16> in, Counts counts) {
+  extern __shared__ __align__(16) std::uint32_t shared[];
+  const int vectors_a_round = kMostCount / kWideVectorPixels / static_cast<int>(blockDim.x);
+  clear_words(shared);
+  __syncthreads();
+  auto at = grid_stride<kWideVectorPixels>(in);
+  while (__syncthreads_or(at.inside() ? 1 : 0) != 0) {
+    for (int i = 0; i < vectors_a_round && at.inside(); ++i, at.next()) {
+      each_of_vector(in.row(at.y()) + at.x(), at.left(), [&](std::uint32_t value) {
+        atomicAdd(shared + value % kHalf, value < kHalf ? 1U : 1U << 16);
+      });
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < kHalf; i += blockDim.x) {
+      const std::uint32_t word = shared[i];
+      if ((word & 0xFFFF) != 0) add_to(counts.data + i, word & 0xFFFF);
+      if (word >> 16 != 0) add_to(counts.data + kHalf + i, word >> 16);
+      shared[i] = 0;
+    }
+  }
+}
+
+cudaError_t allow_shared(void (*kernel)(SourceOf<Sample16>, Counts)) {
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kHalfBinsBytes);
+}
+
+// Clears the counters and launches, with 128 KiB of shared memory.
+CudaStatus launch_shared(void (*kernel)(SourceOf<Sample16>, Counts), const dim3& grid,
+                         const StageCall<Device>& call, const RungLaunch& launch) {
+  if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
+  if (const cudaError_t allowed = allow_shared(kernel); allowed != cudaSuccess) return allowed;
+  kernel<<<grid, block_of(launch, kMostBlockThreads), kHalfBinsBytes, launch.stream>>>(
+      call.in.plane<Sample16>(0), call.histogram);
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus hist16_warp(const StageCall<Device>& call, const RungLaunch& launch) {
+  if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
+  warp_kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
+      call.in.plane<Sample16>(0), call.histogram);
+  return cudaGetLastError();
+}
+
+CudaStatus hist16_passes(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_shared(passes_kernel, {striding_blocks(launch, 1), 2, 1}, call, launch);
+}
+
+CudaStatus hist16_packed(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_shared(packed_kernel, striding_blocks(launch, 1), call, launch);
+}
+
+CudaStatus hist16_cluster(const StageCall<Device>& call, const RungLaunch& launch) {
+  constexpr int kBlocks = 2;  // of a cluster
+  bool clusters = false;
+  const auto threads = static_cast<int>(block_of(launch, kMostBlockThreads));
+  const cudaError_t found = has_clusters<kBlocks>(&cluster_kernel, threads, kHalfBinsBytes, clusters);
+  if (found != cudaSuccess) return found;
+  if (!clusters) return cudaErrorNoKernelImageForDevice;  // none for 9.0, or none that the device can place
+  if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
+  const unsigned blocks = (striding_blocks(launch, 1) + kBlocks - 1) / kBlocks * kBlocks;
+  return launch_clusters<kBlocks>(&cluster_kernel, dim3(blocks), threads, kHalfBinsBytes, launch,
+                                  SourceOf<Sample16>(call.in.plane<Sample16>(0)), call.histogram);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,64 @@
+// cub::DeviceHistogram as a yardstick. Scratch: the counts, then CUB's own. And how the 32-bit counts of
+// libraries become the stage's.
+#include <cub/device/device_histogram.cuh>
+
+#include "lab/kernels/hist_ladder.h"
+#include "lab/kernels/ladder.cuh"
+
+namespace imgpipe {
+namespace {
+
+std::size_t counts_bytes(const FrameType& type) {
+  return static_cast<std::size_t>(type.bins()) * sizeof(std::uint32_t);
+}
+
+template <class T>
+cudaError_t count(void* own, std::size_t& own_bytes, const Plane<const T, Device>& in, std::uint32_t* counts,
+                  const CudaLaunch& launch) {
+  constexpr int kValues = kLargest<T> + 1;
+  return cub::DeviceHistogram::HistogramEven(
+      own, own_bytes, in.data, counts, kValues + 1, 0, kValues, static_cast<std::int64_t>(in.width),
+      static_cast<std::int64_t>(in.height), static_cast<std::size_t>(in.stride) * sizeof(T), launch.stream);
+}
+
+template <class T>
+std::size_t own_bytes(const FrameType& shape, const CudaLaunch& launch) {
+  // Rows without padding are one long row to CUB, which wants another amount.
+  std::size_t bytes[2] = {0, 0};
+  for (const std::int64_t padding : {0, 1})
+    (void)count<T>(nullptr, bytes[padding], {nullptr, shape.width, shape.height, shape.width + padding, 1},
+                   nullptr, launch);
+  return bytes[0] > bytes[1] ? bytes[0] : bytes[1];
+}
+
+template <class T>
+CudaStatus launch_cub(const StageCall<Device>& call, const RungLaunch& launch) {
+  auto* counts = static_cast<std::uint32_t*>(launch.scratch);
+  std::size_t bytes = own_bytes<T>(call.in.type, launch);
+  return count(counts + call.in.type.bins(), bytes, call.in.plane<T>(0), counts, launch);
+}
+
+// A block 256 counters.
+__global__ __launch_bounds__(kBins) void collect_kernel(const std::uint32_t* from, Histogram<Device> counts) {
+  const unsigned bin = blockIdx.x * kBins + threadIdx.x;
+  counts.data[bin] = from[bin];
+}
+
+}  // namespace
+
+std::size_t hist_cub_bytes(const FrameType& shape, const RungLaunch& launch) {
+  return counts_bytes(shape) + (shape.sample == SampleType::u16 ? own_bytes<Sample16>(shape, launch)
+                                                                : own_bytes<Sample>(shape, launch));
+}
+
+CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {
+  return is_wide(call) ? launch_cub<Sample16>(call, launch) : launch_cub<Sample>(call, launch);
+}
+
+CudaStatus hist_collect(const StageCall<Device>& call, const RungLaunch& launch) {
+  collect_kernel<<<static_cast<unsigned>(call.in.type.bins() / kBins), kBins, 0, launch.stream>>>(
+      static_cast<const std::uint32_t*>(launch.scratch), call.histogram);
+  return cudaGetLastError();
+}
+
+}  // namespace imgpipe

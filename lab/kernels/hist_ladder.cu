@@ -1,0 +1,273 @@
+// The CUDA rungs of hist that count by atomic additions, oldest first; hist_ladder.cpp tells their story. All
+// rungs begin with clearing the 256 counters, and are timed with it.
+#include "lab/kernels/hist_ladder.h"
+#include "lab/kernels/ladder.cuh"
+
+namespace imgpipe {
+namespace {
+
+using Counts = Histogram<Device>;
+
+// ---- one histogram in global memory -------------------------------------------------------------------
+
+// A thread a pixel.
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void global_kernel(SourceOf<T> in, Counts counts) {
+  const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (x >= in.width) return;
+  for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y) add_to(counts.data + in.row(y)[x], 1);
+}
+
+// The grid strides over the pixels.
+template <class T>
+__global__ __launch_bounds__(kMostBlockThreads) void global_stride_kernel(SourceOf<T> in, Counts counts) {
+  for (auto at = grid_stride<1>(in); at.inside(); at.next()) add_to(counts.data + in.row(at.y())[at.x()], 1);
+}
+
+// A thread a run of pixels of its own: the lanes of a warp read far apart.
+__global__ __launch_bounds__(kMostBlockThreads) void global_chunk_kernel(Source in, Counts counts) {
+  auto [at, count] = chunk_of_thread<1>(in);
+  for (; count > 0; --count, at.next()) add_to(counts.data + in.row(at.y())[at.x()], 1);
+}
+
+// The same, 4 bytes a load.
+__global__ __launch_bounds__(kMostBlockThreads) void global_words_kernel(Source in, Counts counts) {
+  auto [at, count] = chunk_of_thread<4>(in);
+  for (; count > 0; --count, at.next()) {
+    std::uint32_t word = load_word(in.row(at.y()) + at.x());
+    for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8) add_to(counts.data + (word & 0xFF), 1);
+  }
+}
+
+// ---- counters of each thread --------------------------------------------------------------------------
+
+// 256 counters a thread, which are too many for registers and lie in local memory; then every thread adds its
+// counters to the global ones.
+__global__ __launch_bounds__(kMostBlockThreads) void local_kernel(Source in, Counts counts) {
+  std::uint32_t own[kBins] = {};
+  for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
+    std::uint32_t word = load_word(in.row(at.y()) + at.x());
+    for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8) ++own[word & 0xFF];
+  }
+  for (unsigned i = 0; i < kBins; ++i) {
+    const unsigned bin = (i + threadIdx.x) % kBins;  // threads begin at bins of their own
+    if (own[bin] > 0) add_to(counts.data + bin, own[bin]);
+  }
+}
+
+__device__ void clear_bins(std::uint32_t* shared, unsigned count) {
+  for (unsigned bin = threadIdx.x; bin < count; bin += blockDim.x) shared[bin] = 0;
+  __syncthreads();
+}
+
+// After a barrier of its own: all counts of the block are in.
+__device__ void flush_bins(const std::uint32_t* shared, std::uint64_t* counts) {
+  __syncthreads();
+  for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
+    if (shared[bin] > 0) add_to(counts + bin, shared[bin]);
+  }
+}
+
+// The same, the threads' counters added up in shared memory (1 KiB) first: one global addition a block and
+// bin.
+__global__ __launch_bounds__(kMostBlockThreads) void local_reduced_kernel(Source in, Counts counts) {
+  __shared__ std::uint32_t shared[kBins];
+  clear_bins(shared, kBins);
+  std::uint32_t own[kBins] = {};
+  for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
+    std::uint32_t word = load_word(in.row(at.y()) + at.x());
+    for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8) ++own[word & 0xFF];
+  }
+  for (unsigned i = 0; i < kBins; ++i) {
+    const unsigned bin = (i + threadIdx.x) % kBins;
+    if (own[bin] > 0) atomicAdd(shared + bin, own[bin]);
+  }
+  flush_bins(shared, counts.data);
+}
+
+// ---- one histogram a block, in shared memory ----------------------------------------------------------
+
+// Shared memory: 1 KiB.
+__global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Counts counts) {
+  __shared__ std::uint32_t shared[kBins];
+  clear_bins(shared, kBins);
+  for (auto at = grid_stride<1>(in); at.inside(); at.next()) atomicAdd(shared + in.row(at.y())[at.x()], 1U);
+  flush_bins(shared, counts.data);
+}
+
+// The same with 4 pixels a load. Not Atomic: the same again, but that a count is a load, an addition and a
+// store, between which other threads count.
+template <bool Atomic>
+__global__ __launch_bounds__(kMostBlockThreads) void shared_words_kernel(Source in, Counts counts) {
+  __shared__ std::uint32_t shared[kBins];
+  clear_bins(shared, kBins);
+  volatile std::uint32_t* plain = shared;
+  for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
+    std::uint32_t word = load_word(in.row(at.y()) + at.x());
+    for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8) {
+      if (Atomic) {
+        atomicAdd(shared + (word & 0xFF), 1U);
+      } else {
+        plain[word & 0xFF] = plain[word & 0xFF] + 1;
+      }
+    }
+  }
+  flush_bins(shared, counts.data);
+}
+
+// Calls count(value) for the pixels of a 16-byte load.
+template <class Count>
+__device__ __forceinline__ void each_of_vector(const Sample* from, std::int64_t left, const Count& count) {
+  const uint4 vector = load_vector(from);
+  const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
+  if (left >= kVectorPixels) {
+#pragma unroll
+    for (int k = 0; k < kVectorPixels; ++k) count(byte_of(words, k));
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < kVectorPixels; ++k) {
+    if (k < left) count(byte_of(words, k));
+  }
+}
+
+__global__ __launch_bounds__(kMostBlockThreads) void shared_vectors_kernel(Source in, Counts counts) {
+  __shared__ std::uint32_t shared[kBins];
+  clear_bins(shared, kBins);
+  for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
+    each_of_vector(in.row(at.y()) + at.x(), at.left(),
+                   [&](std::uint32_t value) { atomicAdd(shared + value, 1U); });
+  }
+  flush_bins(shared, counts.data);
+}
+
+// ---- several histograms a block -----------------------------------------------------------------------
+
+// Adds up `copies` histograms, of which counter `bin` of copy c is shared[bin * bin_step + c * copy_step].
+__device__ void flush_copies(const std::uint32_t* shared, unsigned copies, unsigned bin_step,
+                             unsigned copy_step, std::uint64_t* counts) {
+  __syncthreads();
+  for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
+    std::uint32_t sum = 0;
+    for (unsigned copy = 0; copy < copies; ++copy) sum += shared[bin * bin_step + copy * copy_step];
+    if (sum > 0) add_to(counts + bin, sum);
+  }
+}
+
+// A copy for every 4 lanes, one after the other, each a word longer than 256, so that a value's counters lie
+// in different banks. Shared memory: 8.03 KiB.
+constexpr unsigned kCopies = 8;
+constexpr unsigned kCopyRoom = kBins + 1;
+__global__ __launch_bounds__(kMostBlockThreads) void replicated_kernel(Source in, Counts counts) {
+  __shared__ std::uint32_t shared[kCopies * kCopyRoom];
+  clear_bins(shared, kCopies * kCopyRoom);
+  std::uint32_t* copy = shared + threadIdx.x % kWarpLanes / (kWarpLanes / kCopies) * kCopyRoom;
+  for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
+    each_of_vector(in.row(at.y()) + at.x(), at.left(),
+                   [&](std::uint32_t value) { atomicAdd(copy + value, 1U); });
+  }
+  flush_copies(shared, kCopies, 1, kCopyRoom, counts.data);
+}
+
+// Four counters of a value side by side, taken in turn by neighbouring lanes. Shared memory: 4 KiB.
+constexpr unsigned kColumns = 4;
+__global__ __launch_bounds__(kMostBlockThreads) void columns_kernel(Source in, Counts counts) {
+  __shared__ std::uint32_t shared[kColumns * kBins];
+  clear_bins(shared, kColumns * kBins);
+  std::uint32_t* column = shared + threadIdx.x % kColumns;
+  for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
+    each_of_vector(in.row(at.y()) + at.x(), at.left(),
+                   [&](std::uint32_t value) { atomicAdd(column + value * kColumns, 1U); });
+  }
+  flush_copies(shared, kColumns, kColumns, 1, counts.data);
+}
+
+// ---- interleaved RGB ----------------------------------------------------------------------------------
+
+// A thread 4 pixels in 3 loads; three histograms of four columns each. Shared memory: 12 KiB.
+__global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Counts counts) {
+  constexpr unsigned kPlane = kColumns * kBins;
+  __shared__ std::uint32_t shared[3 * kPlane];
+  clear_bins(shared, 3 * kPlane);
+  std::uint32_t* column = shared + threadIdx.x % kColumns;
+  for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
+    const Sample* from = in.row(at.y()) + 3 * at.x();
+    const std::uint32_t words[3] = {load_word(from), load_word(from + 4), load_word(from + 8)};
+    const int samples = 3 * first_bins(at.left(), 4);
+#pragma unroll
+    for (int k = 0; k < 12; ++k) {
+      if (k < samples)
+        atomicAdd(column + static_cast<unsigned>(k % 3) * kPlane + byte_of(words, k) * kColumns, 1U);
+    }
+  }
+  for (int c = 0; c < 3; ++c)
+    flush_copies(shared + static_cast<unsigned>(c) * kPlane, kColumns, kColumns, 1, counts.row(c));
+}
+
+template <auto Kernel, class T = Sample>
+CudaStatus launch_striding(const StageCall<Device>& call, const RungLaunch& launch, int preset = kBlock,
+                           int resident = kResident) {
+  const CudaStatus cleared = clear_histogram(call, launch, call.in.type.color_channels);
+  if (cleared != cudaSuccess) return cleared;
+  Kernel<<<striding_blocks(launch, resident), block_of(launch, preset), 0, launch.stream>>>(
+      call.in.plane<T>(0), call.histogram);
+  return cudaGetLastError();
+}
+
+template <class T>
+CudaStatus launch_global(const StageCall<Device>& call, const RungLaunch& launch) {
+  const CudaStatus cleared = clear_histogram(call, launch);
+  if (cleared != cudaSuccess) return cleared;
+  const unsigned block = block_of(launch, kBlock);
+  global_kernel<T><<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<T>(0),
+                                                                                       call.histogram);
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus hist_global(const StageCall<Device>& call, const RungLaunch& launch) {
+  return is_wide(call) ? launch_global<Sample16>(call, launch) : launch_global<Sample>(call, launch);
+}
+
+CudaStatus hist_global_stride(const StageCall<Device>& call, const RungLaunch& launch) {
+  return is_wide(call) ? launch_striding<global_stride_kernel<Sample16>, Sample16>(call, launch)
+                       : launch_striding<global_stride_kernel<Sample>>(call, launch);
+}
+CudaStatus hist_global_chunk(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<global_chunk_kernel>(call, launch);
+}
+CudaStatus hist_global_words(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<global_words_kernel>(call, launch);
+}
+
+CudaStatus hist_local(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<local_kernel>(call, launch, kBlock, 2);
+}
+CudaStatus hist_local_reduced(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<local_reduced_kernel>(call, launch, kBlock, 2);
+}
+
+CudaStatus hist_shared(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<shared_kernel>(call, launch);
+}
+CudaStatus hist_shared_words(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<shared_words_kernel<true>>(call, launch);
+}
+CudaStatus hist_non_atomic(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<shared_words_kernel<false>>(call, launch);
+}
+CudaStatus hist_shared_vectors(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<shared_vectors_kernel>(call, launch);
+}
+CudaStatus hist_replicated(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<replicated_kernel>(call, launch);
+}
+CudaStatus hist_columns(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<columns_kernel>(call, launch);
+}
+CudaStatus hist_rgb(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_striding<rgb_kernel>(call, launch);
+}
+
+}  // namespace imgpipe

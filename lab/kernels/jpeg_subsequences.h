@@ -1,0 +1,108 @@
+// What a thread of the rung "subsequences" does: decodes 128 bytes of a scan, bit by bit, from a guess, from
+// where the subsequence before ends, and at last into coefficients.
+#pragma once
+
+#include <cstdint>
+
+#include "lab/kernels/jpeg_naive.h"
+
+namespace imgpipe {
+
+inline constexpr std::int64_t kNaiveSubsequenceBits = 1024;
+
+// Between two symbols.
+struct SymbolState {
+  std::int64_t bit = 0;    // of the segment
+  std::int32_t place = 0;  // next, in zigzag order
+  std::int32_t block = 0;  // of an MCU
+  friend IMGPIPE_HOST_DEVICE bool operator==(const SymbolState& a, const SymbolState& b) {
+    return a.bit == b.bit && a.place == b.place && a.block == b.block;
+  }
+};
+
+// Of blocks that begin in subsequences in a row; behind a segment's start they begin anew.
+struct BlockSums {
+  std::int64_t blocks = 0;
+  std::int32_t dc[3] = {0, 0, 0};
+  bool starts = false;
+
+  // These, then `more`.
+  IMGPIPE_HOST_DEVICE void add(const BlockSums& more) {
+    if (more.starts) *this = {};
+    starts = starts || more.starts;
+    blocks += more.blocks;
+    for (int c = 0; c < 3; ++c) dc[c] += more.dc[c];
+  }
+};
+
+struct NaiveSubsequence {
+  ScanSegment segment;
+  std::uint32_t image = 0;
+  std::uint32_t index_of_segment = 0;  // in its image
+  std::int64_t first_bit = 0;          // of the segment
+  [[nodiscard]] IMGPIPE_HOST_DEVICE bool starts_segment() const { return first_bit == 0; }
+  [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t end_bit() const {
+    const std::int64_t bits = std::int64_t{segment.bytes} * 8;
+    return first_bit + kNaiveSubsequenceBits < bits ? first_bit + kNaiveSubsequenceBits : bits;
+  }
+};
+
+// One symbol; what is no code is passed over, in the same way from the same state.
+IMGPIPE_HOST_DEVICE inline void pass_symbol(const NaiveScan& scan, NaiveBits& bits, SymbolState& state,
+                                            BlockSums& sums) {
+  const int c = scan.component_of_block[state.block];
+  const bool dc = state.place == 0;
+  const int symbol = bits.symbol(dc ? scan.component[c].dc : scan.component[c].ac);
+  const int size = symbol < 0 ? 0 : symbol & 15;
+  const int value = bits.number(size);
+  if (dc) {
+    ++sums.blocks;
+    sums.dc[c] += value;
+    state.place = 1;
+  } else if (symbol < 0 || (size == 0 && symbol >> 4 != 15)) {
+    state.place = kBlockSamples;
+  } else {
+    state.place += (symbol >> 4) + 1;
+  }
+  if (state.place >= kBlockSamples) {
+    state.place = 0;
+    state.block = state.block + 1 == scan.blocks_in_mcu ? 0 : state.block + 1;
+  }
+  state.bit = bits.at();
+}
+
+// All symbols that begin in the subsequence, from `state` on.
+IMGPIPE_HOST_DEVICE inline void pass_subsequence(const NaiveScan& scan, const std::uint8_t* stream,
+                                                 const NaiveSubsequence& one, SymbolState& state,
+                                                 BlockSums& sums) {
+  NaiveBits bits(stream + one.segment.first_byte, one.segment.bytes, state.bit);
+  sums = {};
+  sums.starts = one.starts_segment();
+  while (bits.at() < one.end_bit()) pass_symbol(scan, bits, state, sums);
+}
+
+// The blocks that begin in it, `before` being those of its segment before it. False: damaged. `ended`: the
+// segment's last block is among them, and nothing is behind it.
+IMGPIPE_HOST_DEVICE inline bool write_subsequence(const NaiveScan& scan, const std::uint8_t* stream,
+                                                  const NaiveSubsequence& one, SymbolState state,
+                                                  const BlockSums& before, std::int16_t* coefficients,
+                                                  bool& ended) {
+  NaiveBits bits(stream + one.segment.first_byte, one.segment.bytes, state.bit);
+  BlockSums ignored;
+  while (state.place != 0 && bits.at() < one.end_bit()) pass_symbol(scan, bits, state, ignored);
+  const std::int64_t first_mcu = one.index_of_segment * scan.restart_interval;
+  const std::int64_t rest = scan.mcus - first_mcu;
+  const std::int64_t mcus = rest < scan.restart_interval ? rest : scan.restart_interval;
+  std::int32_t dc[3] = {before.dc[0], before.dc[1], before.dc[2]};
+  ended = false;
+  for (std::int64_t i = before.blocks; i < mcus * scan.blocks_in_mcu && bits.at() < one.end_bit(); ++i) {
+    const int c = scan.component_of_block[state.block];
+    std::int16_t* block = coefficients + (first_mcu * scan.blocks_in_mcu + i) * kBlockSamples;
+    if (!decode_block_naively(scan, c, bits, dc[c], block)) return false;
+    state.block = state.block + 1 == scan.blocks_in_mcu ? 0 : state.block + 1;
+    ended = i + 1 == mcus * scan.blocks_in_mcu && bits.ended();
+  }
+  return true;
+}
+
+}  // namespace imgpipe

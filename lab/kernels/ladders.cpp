@@ -1,0 +1,58 @@
+#include "lab/kernels/ladders.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/stage.h"
+#include "lab/kernels/clahe_ladder.h"
+#include "lab/kernels/contrast_ladder.h"
+#include "lab/kernels/equalize_ladder.h"
+#include "lab/kernels/gray_ladder.h"
+#include "lab/kernels/hist_ladder.h"
+#include "lab/kernels/median_ladder.h"
+#include "lab/kernels/smooth_ladder.h"
+
+namespace imgpipe {
+namespace {
+
+Ladder ladder(std::string_view name, std::string_view stage, std::span<const Rung> rungs,
+              SampleType sample = SampleType::u8) {
+  return {name, stage, rungs, sample, presets(find_stage(stage)->parameters)};
+}
+
+constexpr Parameters kMedian5{{1}};
+static_assert(MedianParameters(kMedian5).radius == 2);
+
+}  // namespace
+
+std::span<const Ladder> ladder_table() {
+  static const std::array kLadders{
+      ladder("gray", "gray", gray_ladder()),
+      ladder("hist", "hist", hist_ladder()),
+      ladder("contrast", "contrast", contrast_ladder()),
+      ladder("smooth", "smooth", smooth_ladder()),
+      ladder("equalize", "equalize", equalize_ladder()),
+      ladder("clahe", "clahe", clahe_ladder()),
+      ladder("median", "median", median_ladder()),
+      Ladder{"median5", "median", median_ladder(), SampleType::u8, kMedian5},
+      ladder("gray16", "gray", gray16_ladder(), SampleType::u16),
+      ladder("hist16", "hist", hist16_ladder(), SampleType::u16),
+      ladder("contrast16", "contrast", contrast16_ladder(), SampleType::u16),
+      ladder("smooth16", "smooth", smooth16_ladder(), SampleType::u16),
+  };
+  return kLadders;
+}
+
+const Ladder* find_ladder(std::string_view name) {
+  const std::span<const Ladder> ladders = ladder_table();
+  const auto found = std::ranges::find(ladders, name, &Ladder::name);
+  return found == ladders.end() ? nullptr : &*found;
+}
+
+bool is_production(const Rung& rung, const Ladder& ladder) {
+  const StageFunctions& product = functions(*find_stage(ladder.stage), ladder.sample);
+  return (rung.cpu != nullptr && rung.cpu == product.cpu) ||
+         (rung.cuda != nullptr && rung.cuda == product.cuda);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,267 @@
+// The CUDA rungs of median, oldest first; median_ladder.cpp tells their story.
+#include <utility>
+
+#include "kernels/median/network.h"
+#include "kernels/shared_tile.cuh"
+#include "lab/kernels/median_ladder.h"
+#include "lab/kernels/tiles.cuh"
+
+namespace imgpipe {
+namespace {
+
+template <int Radius>
+constexpr int kSide = 2 * Radius + 1;
+template <int Radius>
+constexpr int kSamples = kSide<Radius>* kSide<Radius>;
+
+// ---- how the middle one is found: load(x, y) gives the sample so far from the window's first -----------
+
+// Sorted by insertion. Where a sample goes is known at run time only, so they lie in local memory.
+template <int Radius>
+struct Insertion {
+  template <class Load>
+  __device__ static Sample median(const Load& load) {
+    Sample sorted[kSamples<Radius>];
+    for (int i = 0; i < kSamples<Radius>; ++i) {
+      const Sample value = load(i % kSide<Radius>, i / kSide<Radius>);
+      int at = i;
+      for (; at > 0 && sorted[at - 1] > value; --at) sorted[at] = sorted[at - 1];
+      sorted[at] = value;
+    }
+    return sorted[kSamples<Radius> / 2];
+  }
+};
+
+__device__ __forceinline__ void exchange(std::uint32_t& low, std::uint32_t& high) {
+  const std::uint32_t lesser = min(low, high);
+  high = max(low, high);
+  low = lesser;
+}
+
+// The least of Count samples goes to the first place, the greatest to the last: pairs first, so that each
+// half holds the one or the other.
+template <int Count, int Room>
+__device__ __forceinline__ void extremes_to_ends(std::uint32_t (&v)[Room]) {
+#pragma unroll
+  for (int i = 0; i < Count / 2; ++i) exchange(v[i], v[Count - 1 - i]);
+#pragma unroll
+  for (int i = 1; i < (Count + 1) / 2; ++i) exchange(v[0], v[i]);
+#pragma unroll
+  for (int i = Count / 2; i < Count - 1; ++i) exchange(v[i], v[Count - 1]);
+}
+
+// A sample of kHeld that kHeld - 1 others are not above, or not below, has more than half of all on one side:
+// it is no median. Two such are forgotten and one is taken in, until three are left.
+template <int Radius>
+struct Forgetful {
+  static constexpr int kHeld = kSamples<Radius> / 2 + 2;
+
+  template <int Count, class Load>
+  __device__ static void forget(std::uint32_t (&v)[kHeld], const Load& load) {
+    extremes_to_ends<Count>(v);
+    if constexpr (Count > 3) {
+      constexpr int kNext = 2 * kHeld - Count;
+      v[0] = load(kNext % kSide<Radius>, kNext / kSide<Radius>);
+      forget<Count - 1>(v, load);
+    }
+  }
+  template <class Load>
+  __device__ static Sample median(const Load& load) {
+    std::uint32_t v[kHeld];
+#pragma unroll
+    for (int i = 0; i < kHeld; ++i) v[i] = load(i % kSide<Radius>, i / kSide<Radius>);
+    forget<kHeld>(v, load);
+    return static_cast<Sample>(v[1]);
+  }
+};
+static_assert(Forgetful<1>::kHeld == 6 && Forgetful<2>::kHeld == 14);
+
+// Exchanges samples of a pixel, or of four in the bytes of a word.
+struct OfPixel {
+  __device__ static void exchange(std::uint32_t& low, std::uint32_t& high) { imgpipe::exchange(low, high); }
+};
+struct OfBytes {
+  __device__ static void exchange(std::uint32_t& low, std::uint32_t& high) {
+    const std::uint32_t lesser = __vminu4(low, high);
+    high = __vmaxu4(low, high);
+    low = lesser;
+  }
+};
+
+// Places `Step` apart from `first` on. The list is one of constants, so that nothing is indexed at run time.
+template <class Of, const auto& Exchanges, int Step, std::size_t... I>
+__device__ __forceinline__ void exchange_all(std::uint32_t* first, std::index_sequence<I...>) {
+  (Of::exchange(first[Exchanges[I].low * Step], first[Exchanges[I].high * Step]), ...);
+}
+template <class Of, const auto& Exchanges, int Step = 1>
+__device__ __forceinline__ void exchange_all(std::uint32_t* first) {
+  exchange_all<Of, Exchanges, Step>(first, std::make_index_sequence<Exchanges.size()>());
+}
+
+// The middle one of sorted columns; v[r * side + k]: sample r, by size, of column k.
+template <class Of, int Radius>
+__device__ __forceinline__ std::uint32_t middle_of_columns(std::uint32_t (&v)[kSamples<Radius>]) {
+  exchange_all<Of, MedianNetwork<Radius>::kMiddle>(v);
+  return v[MedianNetwork<Radius>::kResult];
+}
+
+template <int Radius>
+struct Network {
+  template <class Load>
+  __device__ static Sample median(const Load& load) {
+    std::uint32_t v[kSamples<Radius>];
+#pragma unroll
+    for (int i = 0; i < kSamples<Radius>; ++i) v[i] = load(i % kSide<Radius>, i / kSide<Radius>);
+#pragma unroll
+    for (int k = 0; k < kSide<Radius>; ++k)
+      exchange_all<OfPixel, MedianNetwork<Radius>::kColumn, kSide<Radius>>(v + k);
+    return static_cast<Sample>(middle_of_columns<OfPixel, Radius>(v));
+  }
+};
+
+// ---- a thread a pixel --------------------------------------------------------------------------------
+
+// From global memory.
+template <int Radius>
+__global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(Source in, Target out) {
+  const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (x >= in.width) return;
+  for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y) {
+    out.row(y)[x] = Insertion<Radius>::median([&](int dx, int dy) {
+      return in.row(replicated(y + dy - Radius, in.height))[replicated(x + dx - Radius, in.width)];
+    });
+  }
+}
+
+// From a tile in shared memory.
+template <int Radius, class Way>
+__global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(Source in, Target out) {
+  __shared__ LabTile<Sample, Radius> tile;
+  const auto load = [&](std::int64_t x, std::int64_t y) {
+    return in.row(replicated(y, in.height))[replicated(x, in.width)];
+  };
+  each_tile(tile, in.width, in.height, load, [&](std::int64_t x, std::int64_t y, int column, int row) {
+    if (x < in.width && y < in.height)
+      out.row(y)[x] = Way::median([&](int dx, int dy) { return tile.sample[row + dy][column + dx]; });
+  });
+}
+
+// ---- four pixels a thread ----------------------------------------------------------------------------
+
+// Each of the columns that four windows have is sorted once.
+template <int Radius>
+struct ByColumns {
+  __device__ static std::uint32_t medians(const SharedTile<Sample, Radius>& tile, int lane, int row) {
+    constexpr int kColumns = kGroup + 2 * Radius;
+    std::uint32_t ranks[kSide<Radius> * kColumns];  // as of a window that is kColumns wide
+#pragma unroll
+    for (int j = 0; j < kSide<Radius>; ++j) {
+      std::uint32_t words[3];
+      tile.read(row + j, lane, words);
+#pragma unroll
+      for (int k = 0; k < kColumns; ++k) ranks[j * kColumns + k] = byte_of(words, kGroup - Radius + k);
+    }
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k)
+      exchange_all<OfPixel, MedianNetwork<Radius>::kColumn, kColumns>(ranks + k);
+    std::uint32_t packed = 0;
+#pragma unroll
+    for (int x = 0; x < kGroup; ++x) {
+      std::uint32_t v[kSamples<Radius>];
+#pragma unroll
+      for (int i = 0; i < kSamples<Radius>; ++i)
+        v[i] = ranks[i / kSide<Radius> * kColumns + i % kSide<Radius> + x];
+      packed |= middle_of_columns<OfPixel, Radius>(v) << (8 * x);
+    }
+    return packed;
+  }
+};
+
+// The same of four pixels at once: a word holds four columns, and shifted by k - Radius bytes column k of
+// four windows.
+template <int Radius>
+struct ByBytes {
+  __device__ static std::uint32_t medians(const SharedTile<Sample, Radius>& tile, int lane, int row) {
+    std::uint32_t ranks[kSide<Radius> * 3];
+#pragma unroll
+    for (int j = 0; j < kSide<Radius>; ++j) {
+      std::uint32_t words[3];
+      tile.read(row + j, lane, words);
+#pragma unroll
+      for (int i = 0; i < 3; ++i) ranks[j * 3 + i] = words[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 3; ++i) exchange_all<OfBytes, MedianNetwork<Radius>::kColumn, 3>(ranks + i);
+    std::uint32_t v[kSamples<Radius>];
+#pragma unroll
+    for (int i = 0; i < kSamples<Radius>; ++i) {
+      const std::uint32_t* three = ranks + i / kSide<Radius> * 3;
+      const int shift = i % kSide<Radius> - Radius;  // bytes to the right
+      v[i] = shift == 0  ? three[1]
+             : shift < 0 ? __funnelshift_l(three[0], three[1], static_cast<unsigned>(-8 * shift))
+                         : __funnelshift_r(three[1], three[2], static_cast<unsigned>(8 * shift));
+    }
+    return middle_of_columns<OfBytes, Radius>(v);
+  }
+};
+
+// Shared memory: the product's tile, 2.7 KiB.
+template <int Radius, class Way>
+__global__ __launch_bounds__(kTileThreads) void four_kernel(DevicePlanes<const Sample> in,
+                                                            DevicePlanes<Sample> out, FrameType shape,
+                                                            std::int64_t tiles) {
+  __shared__ SharedTile<Sample, Radius> tile;
+  each_tile<Border::replicate>(tile, in, out, shape, tiles,
+                               [&](int lane, int row, FourSamples<Sample>(&rows)[2]) {
+                                 rows[0].word[0] = Way::medians(tile, lane, row);
+                                 rows[1].word[0] = Way::medians(tile, lane, row + 1);
+                               });
+}
+
+// ---- launches ----------------------------------------------------------------------------------------
+
+using Kernel = void (*)(Source, Target);
+
+CudaStatus launch_tiles(Kernel of_3, Kernel of_5, const StageCall<Device>& call, const RungLaunch& launch) {
+  const Kernel kernel = MedianParameters(call.parameters).radius == 1 ? of_3 : of_5;
+  kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
+      call.in.plane<Sample>(0), call.out.plane<Sample>(0));
+  return cudaGetLastError();
+}
+
+CudaStatus launch_fours(TileKernel<Sample> of_3, TileKernel<Sample> of_5, const StageCall<Device>& call,
+                        const RungLaunch& launch) {
+  return launch_tiles<Sample>(MedianParameters(call.parameters).radius == 1 ? of_3 : of_5, call, launch);
+}
+
+}  // namespace
+
+CudaStatus median_naive(const StageCall<Device>& call, const RungLaunch& launch) {
+  const unsigned block = block_of(launch, kBlock);
+  const Kernel kernel = MedianParameters(call.parameters).radius == 1 ? naive_kernel<1> : naive_kernel<2>;
+  kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<Sample>(0),
+                                                                             call.out.plane<Sample>(0));
+  return cudaGetLastError();
+}
+
+CudaStatus median_tile(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_tiles(tile_kernel<1, Insertion<1>>, tile_kernel<2, Insertion<2>>, call, launch);
+}
+
+CudaStatus median_forgetful(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_tiles(tile_kernel<1, Forgetful<1>>, tile_kernel<2, Forgetful<2>>, call, launch);
+}
+
+CudaStatus median_network(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_tiles(tile_kernel<1, Network<1>>, tile_kernel<2, Network<2>>, call, launch);
+}
+
+CudaStatus median_columns(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_fours(four_kernel<1, ByColumns<1>>, four_kernel<2, ByColumns<2>>, call, launch);
+}
+
+CudaStatus median_bytes(const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_fours(four_kernel<1, ByBytes<1>>, four_kernel<2, ByBytes<2>>, call, launch);
+}
+
+}  // namespace imgpipe

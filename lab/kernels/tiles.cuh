@@ -1,0 +1,51 @@
+// Tiles of a plane with a margin in shared memory, as simple as they can be: a thread a pixel, a block 32
+// columns and as many rows as it has warps.
+#pragma once
+
+#include "lab/kernels/ladder.cuh"
+
+namespace imgpipe {
+
+constexpr int kLabTileColumns = kWarpLanes;
+
+// A tile and `Radius` pixels around it: at most 32 x 32 and the margin. Its own pixels begin at
+// sample[Radius][Radius].
+template <class T, int Radius>
+struct LabTile {
+  static constexpr int kRoom = kLabTileColumns + 2 * Radius;
+  static constexpr int kMostRows = kMostBlockThreads / kLabTileColumns + 2 * Radius;
+  T sample[kMostRows][kRoom];
+
+  // All threads of a block together: load(x, y) gives the pixel so far from the tile's first one, for a tile
+  // of so many rows. A barrier belongs behind it.
+  template <class Load>
+  __device__ void fill(int rows, const Load& load) {
+    for (int i = static_cast<int>(threadIdx.x); i < (rows + 2 * Radius) * kRoom;
+         i += static_cast<int>(blockDim.x))
+      sample[i / kRoom][i % kRoom] = load(i % kRoom - Radius, i / kRoom - Radius);
+  }
+};
+
+// A block strides over the tiles that cover `columns` x `rows` pixels: load(x, y) gives a pixel of theirs or
+// of their margins; use(x, y, column, row) is called by the thread of pixel (x, y), also beyond the last
+// column and row, whose window begins at tile.sample[row][column]. Barriers: a tile is complete before it is
+// used, and used before the next is loaded.
+template <class T, int Radius, class Load, class Use>
+__device__ void each_tile(LabTile<T, Radius>& tile, std::int64_t columns, std::int64_t rows, const Load& load,
+                          const Use& use) {
+  const int tile_rows = static_cast<int>(blockDim.x) / kLabTileColumns;
+  const int column = static_cast<int>(threadIdx.x) % kLabTileColumns;
+  const int row = static_cast<int>(threadIdx.x) / kLabTileColumns;
+  const auto across = static_cast<std::uint64_t>((columns + kLabTileColumns - 1) / kLabTileColumns);
+  for (std::uint64_t number = blockIdx.x;; number += gridDim.x) {
+    const std::int64_t left = static_cast<std::int64_t>(number % across) * kLabTileColumns;
+    const std::int64_t top = static_cast<std::int64_t>(number / across) * tile_rows;
+    if (top >= rows) return;  // the whole block
+    tile.fill(tile_rows, [&](int dx, int dy) { return load(left + dx, top + dy); });
+    __syncthreads();
+    use(left + column, top + row, column, row);
+    __syncthreads();
+  }
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "images/codecs/jpeg/scan_reference.h"
+#include "lab/kernels/png_naive.h"
+#include "lab/pipeline/codec_host.h"
+#include "lab/pipeline/codec_strip.h"
+#include "lab/pipeline/codec_subject.h"
+
+namespace imgpipe {
+namespace {
+
+class SequentialEncoding final : public HostCodecRun {
+ public:
+  explicit SequentialEncoding(const CodecGroup& group) : subject_(group.subject), scans_(group.images) {}
+
+  void run(const Share& share) override {
+    if (share.index > 0) return;
+    for (auto& scan : scans_)
+      scan = encode_scan_reference(subject_->picture(CodecPixels::grey).view(), kLabQuality, false);
+  }
+  CodecAnswer answer(std::size_t image) override {
+    CodecAnswer answer;
+    answer.parts.push_back({.bytes = scans_[image]});
+    return answer;
+  }
+
+ private:
+  std::shared_ptr<const CodecSubject> subject_;
+  std::vector<std::vector<std::byte>> scans_;
+};
+
+class SequentialPacking final : public HostCodecRun {
+ public:
+  explicit SequentialPacking(const CodecGroup& group) : subject_(group.subject), strips_(group.images) {}
+
+  void run(const Share& share) override {
+    if (share.index > 0) return;
+    for (std::vector<CodecAnswer::Part>& strips : strips_) {
+      strips.clear();
+      const ConstHostPlane image = subject_->picture(CodecPixels::grey).view();
+      for (std::int64_t y = 0; y < image.height; y += subject_->grey_strip_rows)
+        pack(image.rows(y, std::min(subject_->grey_strip_rows, image.height - y)), strips);
+    }
+  }
+  CodecAnswer answer(std::size_t image) override {
+    CodecAnswer answer;
+    answer.parts = strips_[image];
+    return answer;
+  }
+
+ private:
+  void pack(const ConstHostPlane& rows, std::vector<CodecAnswer::Part>& strips) {
+    const ConstHostPlane image = subject_->picture(CodecPixels::grey).view();
+    const auto bytes = static_cast<std::size_t>(rows.height * (rows.row_samples() + 1));
+    filtered_.resize(bytes);
+    seen_.resize(repeat_cells(bytes));
+    CodecAnswer::Part& part = strips.emplace_back();
+    part.bytes.resize(stored_bytes(bytes) + 64);
+    const bool last = rows.row(rows.height - 1) == image.row(image.height - 1);
+    const naive_png::Packed packed =
+        naive_png::pack_strip(rows, last, filtered_.data(), *workspace_, seen_.data(),
+                              reinterpret_cast<std::uint8_t*>(part.bytes.data()));
+    part.bytes.resize(packed.bytes);
+    part.adler = packed.adler;
+    part.filtered = packed.filtered != 0;
+  }
+
+  std::shared_ptr<const CodecSubject> subject_;
+  std::vector<std::vector<CodecAnswer::Part>> strips_;
+  std::vector<std::uint8_t> filtered_;
+  std::vector<std::uint64_t> seen_;
+  std::unique_ptr<naive_png::Workspace> workspace_ = std::make_unique<naive_png::Workspace>();
+};
+
+class TurboEncoding final : public HostCodecRun {
+ public:
+  explicit TurboEncoding(const CodecGroup& group) : subject_(group.subject), files_(group.images) {}
+
+  void run(const Share& share) override {
+    for (auto i = static_cast<std::size_t>(share.index); i < files_.size();
+         i += static_cast<std::size_t>(share.count))
+      files_[i] = jpeg_of(subject_->picture(CodecPixels::grey));
+  }
+  CodecAnswer answer(std::size_t image) override {
+    CodecAnswer answer;
+    const std::span<const std::byte> data = coded_data(files_[image]);
+    answer.parts.push_back({.bytes = {data.begin(), data.end()}});
+    return answer;
+  }
+
+ private:
+  std::shared_ptr<const CodecSubject> subject_;
+  std::vector<std::vector<std::byte>> files_;
+};
+
+class StripPacking final : public HostCodecRun {
+ public:
+  explicit StripPacking(const CodecGroup& group)
+      : subject_(group.subject),
+        strips_(group.images, std::vector<RightStrip>(subject_->grey_strips.size())) {}
+
+  void begin() override { next_ = 0; }
+  void run(const Share&) override {
+    const ConstHostPlane image = subject_->picture(CodecPixels::grey).view();
+    const std::size_t in_image = subject_->grey_strips.size();
+    StripPacker packer;
+    for (;;) {
+      const std::size_t item = next_++;
+      if (item >= in_image * strips_.size()) return;
+      const auto first = static_cast<std::int64_t>(item % in_image) * subject_->grey_strip_rows;
+      const std::int64_t rows = std::min(subject_->grey_strip_rows, image.height - first);
+      packer.pack(image.rows(first, rows), item % in_image + 1 == in_image,
+                  strips_[item / in_image][item % in_image]);
+    }
+  }
+  CodecAnswer answer(std::size_t image) override {
+    CodecAnswer answer;
+    for (const RightStrip& strip : strips_[image])
+      answer.parts.push_back({.bytes = strip.bytes, .adler = strip.adler});
+    return answer;
+  }
+
+ private:
+  std::shared_ptr<const CodecSubject> subject_;
+  std::vector<std::vector<RightStrip>> strips_;
+  std::atomic<std::size_t> next_{0};
+};
+
+}  // namespace
+
+HostCodec sequential_encoding(const CodecGroup& group) {
+  return std::make_unique<SequentialEncoding>(group);
+}
+HostCodec sequential_packing(const CodecGroup& group) {
+  return std::make_unique<SequentialPacking>(group);
+}
+HostCodec turbo_encoding(const CodecGroup& group) {
+  return std::make_unique<TurboEncoding>(group);
+}
+HostCodec strip_packing(const CodecGroup& group) {
+  return std::make_unique<StripPacking>(group);
+}
+
+}  // namespace imgpipe

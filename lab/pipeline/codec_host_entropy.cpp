@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <atomic>
+#include <csetjmp>
+#include <cstdio>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <jpeglib.h>
+
+#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/error.h"
+#include "lab/kernels/jpeg_naive.h"
+#include "lab/pipeline/codec_host.h"
+#include "lab/pipeline/codec_subject.h"
+#include "lab/pipeline/staged_copy.h"
+
+namespace imgpipe {
+namespace {
+
+class SequentialEntropy final : public HostCodecRun {
+ public:
+  explicit SequentialEntropy(const CodecGroup& group)
+      : subject_(group.subject),
+        scan_(naive_scan(subject_->jpeg.scan)),
+        staged_(subject_->jpeg.scan),
+        coefficients_(group.images) {
+    for (auto& one : coefficients_) one.resize(static_cast<std::size_t>(scan_.blocks() * kBlockSamples));
+  }
+
+  void run(const Share& share) override {
+    if (share.index > 0) return;
+    in_order_ = true;
+    for (auto& one : coefficients_) {
+      for (std::size_t i = 0; i < staged_.scan().segments.size(); ++i)
+        in_order_ = decode_segment_naively(scan_, staged_.bytes(), staged_.scan().segments[i],
+                                           static_cast<std::int64_t>(i), one.data()) &&
+                    in_order_;
+    }
+  }
+  CodecAnswer answer(std::size_t image) override {
+    CodecAnswer answer;
+    answer.in_order = in_order_;
+    answer.coefficients = coefficients_[image];
+    return answer;
+  }
+
+ private:
+  std::shared_ptr<const CodecSubject> subject_;
+  NaiveScan scan_;
+  StagedCopy staged_;
+  std::vector<std::vector<std::int16_t>> coefficients_;
+  bool in_order_ = true;
+};
+
+// ---- libjpeg-turbo ---------------------------------------------------------------------------------------
+
+// One decoder. As in jpeg_reader.cpp, the functions that libjpeg jumps back into hold no object with a
+// destructor.
+class TurboCoefficients {
+ public:
+  TurboCoefficients() {
+    decoder_.err = jpeg_std_error(&errors_.base);
+    errors_.base.error_exit = [](j_common_ptr info) {
+      std::longjmp(reinterpret_cast<Errors*>(info->err)->jump, 1);
+    };
+    errors_.base.emit_message = [](j_common_ptr, int) {};
+    if (!create()) throw Error(ErrorKind::memory, "not enough memory for libjpeg-turbo");
+  }
+  ~TurboCoefficients() { jpeg_destroy_decompress(&decoder_); }
+  TurboCoefficients(const TurboCoefficients&) = delete;
+  TurboCoefficients& operator=(const TurboCoefficients&) = delete;
+
+  // The arrays are kept until the next one.
+  bool read(std::span<const std::byte> file) {
+    if (setjmp(errors_.jump) != 0) return false;
+    jpeg_abort_decompress(&decoder_);
+    jpeg_mem_src(&decoder_, reinterpret_cast<const unsigned char*>(file.data()),
+                 static_cast<unsigned long>(file.size()));
+    (void)jpeg_read_header(&decoder_, TRUE);
+    arrays_ = jpeg_read_coefficients(&decoder_);
+    return arrays_ != nullptr;
+  }
+  bool copy(const NaiveScan& scan, std::int16_t* coefficients) {
+    if (setjmp(errors_.jump) != 0) return false;
+    for (std::int64_t number = 0; number < scan.blocks(); ++number) {
+      const std::int64_t mcu = number / scan.blocks_in_mcu;
+      const auto in_mcu = static_cast<int>(number % scan.blocks_in_mcu);
+      const int c = scan.component_of_block[in_mcu];
+      const NaiveScan::Component& component = scan.component[c];
+      const int at = in_mcu - component.first_block;
+      const std::int64_t x = mcu % scan.mcus_across * component.across + at % component.across;
+      const std::int64_t y = mcu / scan.mcus_across * component.down + at / component.across;
+      JBLOCKARRAY rows = decoder_.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&decoder_),
+                                                          arrays_[c], static_cast<JDIMENSION>(y), 1, FALSE);
+      const JCOEF* block = rows[0][x];
+      for (int i = 0; i < kBlockSamples; ++i) coefficients[number * kBlockSamples + i] = block[i];
+    }
+    return true;
+  }
+
+ private:
+  struct Errors {
+    jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
+    std::jmp_buf jump;
+  };
+  bool create() {
+    if (setjmp(errors_.jump) != 0) return false;
+    jpeg_create_decompress(&decoder_);
+    return true;
+  }
+
+  Errors errors_{};
+  jpeg_decompress_struct decoder_{};
+  jvirt_barray_ptr* arrays_ = nullptr;
+};
+
+class TurboEntropy final : public HostCodecRun {
+ public:
+  explicit TurboEntropy(const CodecGroup& group)
+      : subject_(group.subject), decoders_(group.images), done_(group.images) {}
+
+  void run(const Share& share) override {
+    for (auto i = static_cast<std::size_t>(share.index); i < decoders_.size();
+         i += static_cast<std::size_t>(share.count))
+      done_[i] = decoders_[i].read(subject_->file) ? 1 : 0;
+  }
+  CodecAnswer answer(std::size_t image) override {
+    const NaiveScan scan = naive_scan(subject_->jpeg.scan);
+    CodecAnswer answer;
+    answer.coefficients.resize(static_cast<std::size_t>(scan.blocks() * kBlockSamples));
+    answer.in_order = done_[image] != 0 && decoders_[image].copy(scan, answer.coefficients.data());
+    return answer;
+  }
+
+ private:
+  std::shared_ptr<const CodecSubject> subject_;
+  std::vector<TurboCoefficients> decoders_;
+  std::vector<char> done_;
+};
+
+// ---- our own decoder -------------------------------------------------------------------------------------
+
+CodecAnswer answer_of(const CodecSubject& subject, const std::vector<TrueBlocks>& blocks, bool complete) {
+  CodecAnswer answer;
+  answer.in_order = complete;
+  answer.coefficients.resize(subject.coefficients.size());
+  for (const TrueBlocks& some : blocks) expand_blocks(subject.jpeg.scan, some, answer.coefficients.data());
+  return answer;
+}
+
+// Pieces of one image, whoever asks for one.
+class SharedPieces {
+ public:
+  explicit SharedPieces(const CodecSubject& subject)
+      : pieces_(subject.jpeg.scan, subject.jpeg.tables, kPieceBytes) {}
+
+  // Decodes pieces until there are none to begin.
+  void help() {
+    std::unique_lock lock(mutex_);
+    while (!failed_) {
+      std::optional<PieceRange> range = pieces_.next();
+      if (!range) return;
+      const bool is_true = claimed_.empty() && !joining_;
+      if (is_true && range->start == PieceStart::guess) range->start = PieceStart::truth;
+      const TrueState truth = is_true ? pieces_.truth() : TrueState();
+      std::shared_ptr<Piece>& mine = claimed_.emplace_back();
+      lock.unlock();
+      std::shared_ptr<Piece> piece = pieces_.decode(*range, truth);
+      lock.lock();
+      mine = std::move(piece);
+      join(lock);
+    }
+  }
+  [[nodiscard]] const std::vector<TrueBlocks>& blocks() const { return blocks_; }
+  [[nodiscard]] bool is_complete() const { return !failed_ && pieces_.is_complete(); }
+
+ private:
+  void join(std::unique_lock<std::mutex>& lock) {
+    if (joining_) return;
+    joining_ = true;
+    while (!failed_ && !claimed_.empty() && claimed_.front()) {
+      const std::shared_ptr<Piece> piece = std::move(claimed_.front());
+      lock.unlock();
+      std::vector<TrueBlocks> more;
+      const bool in_order = pieces_.join(piece, more);
+      lock.lock();
+      claimed_.pop_front();
+      failed_ = failed_ || !in_order;
+      std::ranges::move(more, std::back_inserter(blocks_));
+    }
+    joining_ = false;
+  }
+
+  ScanPieces pieces_;
+  std::mutex mutex_;
+  std::deque<std::shared_ptr<Piece>> claimed_;  // in order; empty ones are being decoded
+  bool joining_ = false, failed_ = false;
+  std::vector<TrueBlocks> blocks_;
+};
+
+class OwnEntropy final : public HostCodecRun {
+ public:
+  OwnEntropy(const CodecGroup& group, bool together)
+      : subject_(group.subject), together_(together), images_(group.images) {}
+
+  void begin() override {
+    for (auto& image : images_) image = std::make_unique<SharedPieces>(*subject_);
+  }
+  void run(const Share& share) override {
+    const auto step = together_ ? std::size_t{1} : static_cast<std::size_t>(share.count);
+    for (auto i = together_ ? std::size_t{0} : static_cast<std::size_t>(share.index); i < images_.size();
+         i += step)
+      images_[i]->help();
+  }
+  CodecAnswer answer(std::size_t image) override {
+    return answer_of(*subject_, images_[image]->blocks(), images_[image]->is_complete());
+  }
+
+ private:
+  std::shared_ptr<const CodecSubject> subject_;
+  bool together_;
+  std::vector<std::unique_ptr<SharedPieces>> images_;
+};
+
+}  // namespace
+
+HostCodec sequential_entropy(const CodecGroup& group) {
+  return std::make_unique<SequentialEntropy>(group);
+}
+HostCodec turbo_entropy(const CodecGroup& group) {
+  return std::make_unique<TurboEntropy>(group);
+}
+HostCodec own_entropy(const CodecGroup& group) {
+  return std::make_unique<OwnEntropy>(group, false);
+}
+HostCodec speculative_entropy(const CodecGroup& group) {
+  return std::make_unique<OwnEntropy>(group, true);
+}
+
+}  // namespace imgpipe

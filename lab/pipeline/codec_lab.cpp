@@ -1,0 +1,237 @@
+#include "lab/pipeline/codec_lab.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "images/codecs/codec.h"
+#include "images/error.h"
+#include "lab/pipeline/crew.h"
+#include "pipeline/compare.h"
+
+namespace imgpipe {
+namespace {
+
+std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string pixel_difference(const ConstHostPlane& right, const ConstHostPlane& got, Claim claim,
+                             std::string& said) {
+  std::int64_t samples = 0;
+  Difference found;
+  for (std::int64_t y = 0; y < right.height; ++y) {
+    for (std::int64_t x = 0; x < right.width; ++x) {
+      bool differs = false;
+      for (int c = 0; c < right.channels; ++c) {
+        const std::int64_t at = x * right.channels + c;
+        const int difference = std::abs(int{right.row(y)[at]} - int{got.row(y)[at]});
+        if (difference == 0) continue;
+        differs = true;
+        ++samples;
+        found.largest = std::max(found.largest, static_cast<std::uint64_t>(difference));
+      }
+      found.count += differs ? 1 : 0;
+    }
+  }
+  if (claim != Claim::near || found.identical()) return found.identical() ? "" : found.text();
+  said = std::to_string(samples) + " of " + std::to_string(right.shape().samples()) +
+         " samples differ, by up to " + std::to_string(found.largest);
+  return "";
+}
+
+std::string scan_difference(const std::vector<std::byte>& right, const CodecAnswer& answer) {
+  if (answer.parts.size() != 1) return "there is no scan";
+  const std::vector<std::byte>& got = answer.parts.front().bytes;
+  if (got == right) return "";
+  if (got.empty()) return "there was no room for the scan";
+  const auto [at, other] = std::ranges::mismatch(right, got);
+  return "differs from byte " + std::to_string(at - right.begin()) + " on (" + std::to_string(got.size()) +
+         " bytes, not " + std::to_string(right.size()) + ")";
+}
+
+std::string strip_difference(const std::vector<RightStrip>& right, const CodecAnswer& answer,
+                             std::string& said) {
+  if (answer.parts.size() != right.size())
+    return std::to_string(answer.parts.size()) + " strips, not " + std::to_string(right.size());
+  std::size_t wrong = 0;
+  std::size_t filtered = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const CodecAnswer::Part& part = answer.parts[i];
+    const std::vector<std::byte>& bytes = part.filtered ? right[i].filtered : right[i].bytes;
+    if (part.adler != right[i].adler || part.bytes != bytes) ++wrong;
+    if (part.filtered) ++filtered;
+  }
+  if (wrong > 0) return counted(wrong, "strip") + (wrong == 1 ? " differs" : " differ");
+  if (filtered > 0) said = "exact; " + counted(filtered, "strip") + " left to ISA-L";
+  return "";
+}
+
+std::string file_difference(const CodecSubject& subject, const CodecAnswer& answer, std::string& said) {
+  if (answer.parts.empty()) return "there is no file";
+  const std::vector<std::byte>& file = answer.parts.front().bytes;
+  try {
+    if (open_reader(file)->header().shape.pixels() != subject.pixels.shape().pixels())
+      return "a file of another size";
+  } catch (const Error& error) {
+    return std::string("no JPEG: ") + error.what();
+  }
+  said = "its own: " + std::to_string(file.size()) + " bytes a file, libjpeg-turbo's " +
+         std::to_string(subject.grey_file_bytes);
+  return "";
+}
+
+}  // namespace
+
+bool is_codec_stage(std::string_view stage) {
+  return std::ranges::find(codec_ladder_table(), stage, &CodecLadder::stage) != codec_ladder_table().end();
+}
+
+std::size_t coded_bytes(const CodecRung& rung, CodecWork work, const CodecSubject& subject) {
+  if (work == CodecWork::jpeg_encoding)
+    return (rung.pixels == CodecPixels::grey ? subject.grey_scan : subject.color_scan).size();
+  if (work != CodecWork::png_packing) return subject.jpeg.scan.data.size();
+  const auto& strips = rung.pixels == CodecPixels::grey ? subject.grey_strips : subject.pixel_strips;
+  return std::accumulate(strips.begin(), strips.end(), std::size_t{0},
+                         [](std::size_t sum, const RightStrip& strip) { return sum + strip.bytes.size(); });
+}
+
+std::string unmet_need(const CodecRung& rung, CodecWork work, const CodecSubject& subject) {
+  if (rung.kind == RungKind::cuda && rung.cuda == nullptr && rung.nvjpeg == Nvjpeg::none)
+    return "this build has no CUDA";
+  const bool grey_file = subject.pixels.shape().channels == 1;
+  const bool encodes = work == CodecWork::jpeg_encoding || work == CodecWork::png_packing;
+  if (grey_file && encodes && rung.pixels != CodecPixels::grey) return "the image is grey";
+  return "";
+}
+
+std::string codec_difference(const CodecRung& rung, CodecWork work, const CodecSubject& subject,
+                             const CodecAnswer& answer, std::string& said) {
+  said = "exact";
+  if (!answer.in_order) return "says that the file is not in order";
+  switch (work) {
+    case CodecWork::entropy: {
+      if (answer.coefficients.size() != subject.coefficients.size()) return "another number of coefficients";
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < answer.coefficients.size(); ++i)
+        wrong += answer.coefficients[i] != subject.coefficients[i] ? 1 : 0;
+      return wrong == 0 ? "" : counted(wrong, "coefficient") + (wrong == 1 ? " differs" : " differ");
+    }
+    case CodecWork::reconstruction:
+    case CodecWork::decoding: {
+      if (answer.pixels.shape() != subject.picture(rung.pixels).shape()) return "another shape";
+      std::string difference =
+          pixel_difference(subject.picture(rung.pixels).view(), answer.pixels.view(), rung.claim, said);
+      if (difference.empty() && !answer.counts.empty()) {
+        const Difference found = compare_counts(answer.counts, subject.counts);
+        if (!found.identical()) difference = found.text();
+      }
+      return difference;
+    }
+    case CodecWork::jpeg_encoding:
+      if (rung.claim == Claim::near) return file_difference(subject, answer, said);
+      return scan_difference(rung.pixels == CodecPixels::grey ? subject.grey_scan : subject.color_scan,
+                             answer);
+    case CodecWork::png_packing:
+      break;
+  }
+  return strip_difference(rung.pixels == CodecPixels::grey ? subject.grey_strips : subject.pixel_strips,
+                          answer, said);
+}
+
+LabResult CodecLab::run(const CodecRung& rung, CodecWork work, const LabOptions& options) {
+  LabResult result;
+  result.detail = unmet_need(rung, work, *group_.subject);
+  if (result.detail.empty()) result.detail = begin(rung, work);
+  if (!result.detail.empty()) {
+    end();
+    return result;
+  }
+  result.grid = grid_text();
+  run_once();
+  std::string said;
+  for (std::size_t image = 0; image < group_.images && result.detail.empty(); ++image) {
+    result.detail = codec_difference(rung, work, *group_.subject, answer(image), said);
+    if (!result.detail.empty() && group_.images > 1)
+      result.detail += " (image " + std::to_string(image) + ")";
+  }
+  result.status = result.detail.empty() ? LabStatus::right : LabStatus::wrong;
+  if (result.status == LabStatus::right) {
+    result.detail = said;
+    result.times_us = time_us(options);
+    std::ranges::sort(result.times_us);
+  }
+  end();
+  return result;
+}
+
+// ---- the host --------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr double kCodecBudgetUs = 500'000;  // of a rung's timed runs
+
+class HostCodecLab final : public CodecLab {
+ public:
+  explicit HostCodecLab(int threads) : crew_(threads) {}
+
+ protected:
+  std::string begin(const CodecRung& rung, CodecWork) override {
+    run_ = rung.host(group());
+    threads_ = rung.kind == RungKind::reference ? 1 : crew_.count();
+    return "";
+  }
+  void run_once() override {
+    run_->begin();
+    if (threads_ == 1) return run_->run({0, 1});
+    std::mutex mutex;
+    std::exception_ptr error;
+    crew_.run([&](int index) {
+      try {
+        run_->run({index, threads_});
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        error = std::current_exception();
+      }
+    });
+    if (error) std::rethrow_exception(error);
+  }
+  CodecAnswer answer(std::size_t image) override { return run_->answer(image); }
+  std::vector<double> time_us(const LabOptions& options) override {
+    using Clock = std::chrono::steady_clock;
+    const auto timed = [&] {
+      const Clock::time_point start = Clock::now();
+      run_once();
+      return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    };
+    if (options.is_stopped()) return {};
+    const double warm_up = timed();
+    const int runs = options.repeat > 0 ? options.repeat : runs_within(kCodecBudgetUs, warm_up, 3, 100);
+    std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(runs));
+    for (int i = 0; i < runs && !options.is_stopped(); ++i) times.push_back(timed());
+    return times;
+  }
+  [[nodiscard]] std::string grid_text() const override {
+    return counted(static_cast<std::size_t>(threads_), "thread");
+  }
+  void end() override { run_.reset(); }
+
+ private:
+  Crew crew_;
+  int threads_ = 1;
+  HostCodec run_;
+};
+
+}  // namespace
+
+std::unique_ptr<CodecLab> make_host_codec_lab(int threads) {
+  return std::make_unique<HostCodecLab>(threads);
+}
+
+}  // namespace imgpipe

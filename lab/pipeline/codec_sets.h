@@ -1,0 +1,78 @@
+// Groups of the codecs' ladders in device memory. Only for CUDA builds.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lab/kernels/codec_rung.h"
+#include "lab/pipeline/codec_subject.h"
+#include "lab/pipeline/staged_copy.h"
+#include "pipeline/cuda/cuda_api.h"
+
+namespace imgpipe {
+
+// A group's place in device memory, ready to be launched.
+struct CodecSet {
+  struct Part {  // a half of decoding, or all of a rung
+    std::unique_ptr<CodecRun> run;
+    DeviceBuffer memory;
+
+    void make(std::unique_ptr<CodecRun> made) {
+      run = std::move(made);
+      memory.reserve(run->memory().bytes);
+    }
+    [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory.data()); }
+  };
+  DeviceBuffer places;
+  std::vector<CodecTask> tasks;
+  Part first, second;
+};
+
+// The same group several times, for one rung: what it takes is there.
+class CodecSets {
+ public:
+  // All outlive it. Throws Error(input) for a scan that cannot be staged.
+  CodecSets(const CodecGroup& group, const CodecRung& rung, CodecWork work, const Stream& stream);
+
+  // Throws Error(memory).
+  void add();
+  [[nodiscard]] std::size_t count() const { return sets_.size(); }
+  [[nodiscard]] CodecSet& operator[](std::size_t i) const { return *sets_[i]; }
+  // Bytes of the first one.
+  [[nodiscard]] std::size_t bytes() const;
+  // Rubbish in all that the rung is to write.
+  void spoil(const CodecSet& set) const;
+
+  [[nodiscard]] bool takes_stream() const { return staged_.has_value(); }
+  [[nodiscard]] bool gives_pixels() const {
+    return work_ == CodecWork::reconstruction || work_ == CodecWork::decoding;
+  }
+  // With takes_stream().
+  [[nodiscard]] const StagedScan& staged() const { return staged_->scan(); }
+
+ private:
+  [[nodiscard]] const CodecSubject& subject() const { return *group_.subject; }
+  [[nodiscard]] const Image& picture() const { return subject().picture(rung_.pixels); }
+  [[nodiscard]] bool has_coefficients() const;
+  void place();
+  [[nodiscard]] CodecTask task_at(std::byte* base) const;
+  void fill(const CodecSet& set) const;
+  void copy_up(const void* to, const void* from, std::size_t bytes) const;
+  void wait() const { IMGPIPE_CUDA(cudaStreamSynchronize(stream_.get())); }
+
+  const CodecGroup& group_;
+  const CodecRung& rung_;
+  CodecWork work_;
+  const Stream& stream_;
+  std::optional<StagedCopy> staged_;
+  // What an image has, one behind the other; what the rung does not need takes nothing. The staged bytes come
+  // first.
+  struct {
+    std::size_t coefficients = 0, plane = 0, counts = 0, all = 0;
+  } places_;
+  std::vector<std::unique_ptr<CodecSet>> sets_;
+};
+
+}  // namespace imgpipe

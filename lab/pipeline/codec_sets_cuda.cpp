@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <utility>
+
+#include "lab/pipeline/codec_sets.h"
+#include "pipeline/cuda/device_memory.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kRubbish = 0xA5;
+
+std::size_t rounded_set_bytes(std::size_t bytes) {
+  constexpr std::size_t kBoundary = 256;
+  return (bytes + kBoundary - 1) / kBoundary * kBoundary;
+}
+
+}  // namespace
+
+CodecSets::CodecSets(const CodecGroup& group, const CodecRung& rung, CodecWork work, const Stream& stream)
+    : group_(group), rung_(rung), work_(work), stream_(stream) {
+  if (rung.nvjpeg == Nvjpeg::none && (work == CodecWork::entropy || work == CodecWork::decoding))
+    staged_.emplace(subject().jpeg.scan);
+  place();
+}
+
+bool CodecSets::has_coefficients() const {
+  return takes_stream() || work_ == CodecWork::reconstruction;
+}
+
+std::size_t CodecSets::bytes() const {
+  std::size_t sum = places_.all * group_.images;
+  for (const CodecSet::Part* part : {&sets_.front()->first, &sets_.front()->second})
+    sum += part->run ? part->run->memory().bytes : 0;
+  return sum;
+}
+
+void CodecSets::add() {
+  auto set = std::make_unique<CodecSet>();
+  set->places.reserve(std::max<std::size_t>(1, group_.images * places_.all));
+  for (std::size_t i = 0; i < group_.images; ++i)
+    set->tasks.push_back(task_at(static_cast<std::byte*>(set->places.data()) + i * places_.all));
+  if (rung_.cuda != nullptr) set->first.make(rung_.cuda(set->tasks));
+  if (rung_.then != nullptr) set->second.make(rung_.then(set->tasks));
+  fill(*set);
+  sets_.push_back(std::move(set));
+}
+
+void CodecSets::place() {
+  places_ = {};
+  places_.coefficients = takes_stream() ? rounded_set_bytes(staged_->bytes_with_margin()) : 0;
+  places_.plane = places_.coefficients;
+  if (has_coefficients())
+    places_.plane += rounded_set_bytes(subject().coefficients.size() * sizeof(std::int16_t) + 1);
+  places_.counts = places_.plane;
+  if (work_ != CodecWork::entropy)
+    places_.counts += rounded_set_bytes(static_cast<std::size_t>(device_bytes(picture().shape())));
+  places_.all = places_.counts;
+  if (gives_pixels() && rung_.pixels == CodecPixels::grey)
+    places_.all += rounded_set_bytes(subject().counts.size() * sizeof(std::uint64_t));
+}
+
+CodecTask CodecSets::task_at(std::byte* base) const {
+  const Shape shape = picture().shape();
+  CodecTask task;
+  const Plane<Sample, Device> plane =
+      work_ == CodecWork::entropy
+          ? Plane<Sample, Device>()
+          : DeviceView(base + places_.plane, shape, device_stride_bytes(shape)).as<Sample>();
+  auto* coefficients =
+      has_coefficients() ? reinterpret_cast<std::int16_t*>(base + places_.coefficients) : nullptr;
+  if (takes_stream()) {
+    task.entropy = {.scan = &subject().jpeg.scan,
+                    .tables = &subject().jpeg.tables,
+                    .staged = &staged_->scan(),
+                    .stream = base,
+                    .coefficients = coefficients};
+  }
+  if (gives_pixels()) {
+    task.reconstruction.scan = &subject().jpeg.scan;
+    task.reconstruction.coefficients = coefficients;
+    const bool grey_of_color = rung_.pixels == CodecPixels::grey && !subject().grey.empty();
+    (grey_of_color ? task.reconstruction.grey : task.reconstruction.pixels) = plane;
+    if (rung_.pixels == CodecPixels::grey)
+      task.reconstruction.counts = reinterpret_cast<std::uint64_t*>(base + places_.counts);
+  }
+  task.jpeg = {
+      .pixels = plane, .quality = kLabQuality, .halved_colors = rung_.pixels == CodecPixels::rgb_420};
+  task.png = {.pixels = plane,
+              .strip_rows =
+                  rung_.pixels == CodecPixels::grey ? subject().grey_strip_rows : subject().pixel_strip_rows};
+  return task;
+}
+
+void CodecSets::fill(const CodecSet& set) const {
+  for (const CodecTask& task : set.tasks) {
+    if (takes_stream()) copy_up(task.entropy.stream, staged_->bytes(), staged_->bytes_with_margin());
+    if (work_ == CodecWork::reconstruction)
+      copy_up(task.reconstruction.coefficients, subject().coefficients.data(),
+              subject().coefficients.size() * sizeof(std::int16_t));
+    if (!gives_pixels() && work_ != CodecWork::entropy) {
+      const Plane<const Sample, Device>& to = task.jpeg.pixels;
+      copy_to_device(
+          Plane<Sample, Device>{const_cast<Sample*>(to.data), to.width, to.height, to.stride, to.channels},
+          picture().view(), stream_);
+    }
+  }
+  for (const CodecSet::Part* part : {&set.first, &set.second}) {
+    if (!part->run) continue;
+    std::vector<std::byte> upload(part->run->memory().upload_bytes);
+    part->run->write_upload(upload.data());
+    copy_up(part->data(), upload.data(), upload.size());
+    wait();
+  }
+  wait();
+}
+
+void CodecSets::copy_up(const void* to, const void* from, std::size_t bytes) const {
+  if (bytes > 0)
+    IMGPIPE_CUDA(cudaMemcpyAsync(const_cast<void*>(to), from, bytes, cudaMemcpyHostToDevice, stream_.get()));
+}
+
+void CodecSets::spoil(const CodecSet& set) const {
+  const auto clear = [&](void* what, std::size_t bytes) {
+    if (bytes > 0) IMGPIPE_CUDA(cudaMemsetAsync(what, kRubbish, bytes, stream_.get()));
+  };
+  for (const CodecTask& task : set.tasks) {
+    if (takes_stream()) clear(task.entropy.coefficients, places_.plane - places_.coefficients);
+    if (!gives_pixels()) continue;
+    const auto& planes = task.reconstruction;
+    clear(planes.grey.empty() ? planes.pixels.data : planes.grey.data, places_.all - places_.plane);
+  }
+  for (const CodecSet::Part* part : {&set.first, &set.second}) {
+    if (!part->run) continue;
+    const GroupMemory& memory = part->run->memory();
+    clear(part->data() + memory.upload_bytes, memory.bytes - memory.upload_bytes);
+  }
+  wait();
+}
+
+}  // namespace imgpipe

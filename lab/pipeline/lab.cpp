@@ -1,0 +1,232 @@
+#include "lab/pipeline/lab.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "images/error.h"
+#include "kernels/stage.h"
+#include "lab/pipeline/first_difference.h"
+#include "pipeline/compare.h"
+
+namespace imgpipe {
+namespace {
+
+std::vector<std::uint64_t> counts_of(const ConstHostView& plane) {
+  const FrameType shape{plane.width, plane.height, 1, false, Layout::planar, plane.sample};
+  std::vector<std::uint64_t> counts(counters(shape));
+  functions(*find_stage("hist"), plane.sample)
+      .reference(
+          {.in = {shape, {plane, {}, {}, {}}}, .histogram = histogram_view<Host>(counts.data(), shape)});
+  return counts;
+}
+
+// Of each channel of an interleaved image.
+std::vector<std::uint64_t> channel_counts(const Image& image) {
+  const Shape& shape = image.shape();
+  const FrameType mixed = frame_type_of(shape);
+  const Stage& split = *find_stage("split");
+  std::vector<Image> planes;
+  Frame<std::byte, Host> out{output_type(split, mixed, {}), {}};
+  for (std::size_t c = 0; c < static_cast<std::size_t>(shape.channels); ++c) {
+    planes.emplace_back(Shape{shape.width, shape.height, 1, shape.sample});
+    out.planes[c] = planes.back().untyped_view();
+  }
+  functions(split, shape.sample).reference({.in = {mixed, {image.untyped_view(), {}, {}, {}}}, .out = out});
+  std::vector<std::uint64_t> all;
+  for (const Image& plane : planes) {
+    const std::vector<std::uint64_t> counts = counts_of(plane.untyped_view());
+    all.insert(all.end(), counts.begin(), counts.end());
+  }
+  return all;
+}
+
+// Rows above its own that a row of the output needs, inside a large image.
+std::int64_t margin_of(const LabSubject& subject) {
+  constexpr std::int64_t kInside = 1000;
+  FrameType large = subject.in_type();
+  large.height = 2 * kInside;
+  const Stage& stage = *subject.stage;
+  return kInside - rows_needed(stage, large, subject.parameters, {kInside, kInside + 1}).first;
+}
+
+// Of a rung in which no difference was found.
+std::string verdict(const Rung& rung, const LabSubject& subject) {
+  if (rung.claim != Claim::near) return "exact";
+  const std::int64_t border = 2 * margin_of(subject);
+  const Shape& shape = subject.in.shape();
+  const bool all_border = border > 0 && (shape.width <= border || shape.height <= border);
+  return all_border ? "all border, not compared" : "within 1";
+}
+
+// Of the pixels that are not the outermost `margin`, those that differ by more than allowed.
+template <class T>
+Difference difference_of(const Plane<const T, Host>& expected, const Plane<const T, Host>& out,
+                         std::int64_t margin, int allowed) {
+  Difference found;
+  for (std::int64_t y = margin; y < expected.height - margin; ++y) {
+    for (std::int64_t x = margin; x < expected.width - margin; ++x) {
+      const int difference = std::abs(int{expected.row(y)[x]} - int{out.row(y)[x]});
+      if (difference <= allowed) continue;
+      ++found.count;
+      found.largest = std::max(found.largest, static_cast<std::uint64_t>(difference));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+FrameType LabSubject::in_type() const {
+  return frame_type_of(in.shape());
+}
+
+FrameType LabSubject::out_type() const {
+  return output_type(*stage, in_type(), parameters);
+}
+
+FrameType LabSubject::counted_type() const {
+  return stage->writes_pixels ? out_type() : in_type();
+}
+
+std::int64_t LabSubject::bytes() const {
+  return bytes_moved(*stage, in_type(), out_type());
+}
+
+LabSubject make_subject(const Ladder& ladder, Image in) {
+  const Stage& stage = *find_stage(ladder.stage);
+  const Shape shape = in.shape();
+  const bool fits = shape.channels == 3 ? stage.in == Layout::interleaved || !stage.writes_pixels
+                                        : shape.channels == 1 && stage.in == Layout::planar;
+  if (!fits)
+    throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " takes " +
+                                      (stage.in == Layout::interleaved ? "RGB" : "grey") + " images");
+  if (shape.pixels() >> 32 != 0) throw Error(ErrorKind::usage, "the lab takes less than 2^32 pixels");
+  if (shape.sample != ladder.sample)
+    throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " takes samples of " +
+                                      std::to_string(8 * sample_bytes(ladder.sample)) + " bits");
+  LabSubject subject{&stage, ladder.parameters, std::move(in), {}, {}};
+  const ConstHostView pixels = std::as_const(subject.in).untyped_view();
+  if (shape.channels == 1) subject.counts = counts_of(pixels);
+  if (!stage.writes_pixels) {
+    if (shape.channels == 3) subject.counts = channel_counts(subject.in);
+    return subject;
+  }
+  subject.expected = Image({shape.width, shape.height, 1, subject.out_type().sample});
+  functions(stage, shape.sample)
+      .reference({.in = {subject.in_type(), {pixels, {}, {}, {}}},
+                  .out = {subject.out_type(), {subject.expected.untyped_view(), {}, {}, {}}},
+                  .histogram = histogram_view<Host>(subject.counts.data(), subject.counted_type()),
+                  .parameters = subject.parameters});
+  if (shape.channels == 3) subject.counts = counts_of(std::as_const(subject.expected).untyped_view());
+  return subject;
+}
+
+LabAnswer spoiled_answer(const LabSubject& subject) {
+  LabAnswer answer;
+  if (subject.stage->writes_pixels) {
+    answer.out = Image(subject.expected.shape());
+    const HostView out = answer.out.untyped_view();
+    for (std::int64_t y = 0; y < out.height; ++y) {
+      const std::byte* expected = subject.expected.untyped_view().row(y);
+      for (std::int64_t i = 0; i < out.row_bytes(); ++i) out.row(y)[i] = ~expected[i];
+    }
+  }
+  answer.counts = subject.counts;
+  if (subject.stage->reads_histogram == nullptr) std::ranges::fill(answer.counts, 0xDEADBEEFDEADBEEF);
+  return answer;
+}
+
+double LabResult::quantile_us(double share) const {
+  if (times_us.empty()) return 0;
+  const double place = share * static_cast<double>(times_us.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, times_us.size() - 1);
+  return std::lerp(times_us[below], times_us[above], place - static_cast<double>(below));
+}
+
+double LabResult::spread() const {
+  return median_us() > 0 ? (quantile_us(0.75) - quantile_us(0.25)) / median_us() : 0;
+}
+
+std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int bins) {
+  std::vector<std::uint64_t> out(counts.size(), 0);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::size_t bin = i % kBins * static_cast<std::size_t>(bins) / kBins;
+    out[i / kBins * kBins + bin] += counts[i];
+  }
+  return out;
+}
+
+int runs_within(double budget_us, double run_us, int least, int most) {
+  return static_cast<int>(std::clamp(budget_us / std::max(run_us, 0.001), double(least), double(most)));
+}
+
+std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
+  const bool on_cuda = rung.kind() == RungKind::cuda;
+  if (on_cuda && rung.cuda == nullptr && rung.launch == nullptr) return "this build has no CUDA";
+  constexpr std::int64_t kMostPadding = 128;  // samples of a row, for each channel
+  constexpr std::int64_t kMostOffset = std::numeric_limits<std::int32_t>::max();
+  if (!rung.wide && (in.width + kMostPadding) * in.channels * in.height > kMostOffset)
+    return "takes images of less than 2 GiB";
+  const bool block_is_free = on_cuda && rung.grid != Grid::own;
+  if (block_is_free && options.block > rung.most_threads)
+    return "takes at most " + std::to_string(rung.most_threads) + " threads a block";
+  return "";
+}
+
+std::string lab_difference(const Rung& rung, const LabSubject& subject, const ConstHostView& out,
+                           const std::vector<std::uint64_t>& counts) {
+  if (subject.stage->writes_pixels) {
+    const bool near = rung.claim == Claim::near;
+    const int allowed = near ? 1 : 0;
+    const std::int64_t margin = near ? margin_of(subject) : 0;
+    const ConstHostView expected = subject.expected.untyped_view();
+    const Difference found = expected.sample == SampleType::u16
+                                 ? difference_of(expected.as<Sample16>(), out.as<Sample16>(), margin, allowed)
+                                 : difference_of(expected.as<Sample>(), out.as<Sample>(), margin, allowed);
+    if (!found.identical()) return found.text();
+    if (!rung.counts_too) return "";
+  }
+  const Difference found =
+      compare_counts(counts, rung.bins == kBins ? subject.counts : folded(subject.counts, rung.bins));
+  return found.identical() ? "" : found.text();
+}
+
+void LabDevice::load(std::shared_ptr<const LabSubject> subject) {
+  subject_ = std::move(subject);
+  prepare();
+}
+
+std::string LabDevice::unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
+  const std::string lacks = missing(rung);
+  return lacks.empty() ? imgpipe::unmet_need(rung, options, in) : lacks;
+}
+
+LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
+  LabResult result;
+  result.detail = unmet_need(rung, options, subject().in.shape());
+  if (!result.detail.empty()) return result;
+  result.grid = grid_text(rung, options);
+  LabAnswer found = spoiled_answer(subject());
+  answer(rung, options, found);
+  const std::string difference =
+      lab_difference(rung, subject(), std::as_const(found.out).untyped_view(), found.counts);
+  const bool wrong = !difference.empty();
+  result.detail = wrong ? difference : verdict(rung, subject());
+  if (wrong && rung.own != nullptr)
+    result.detail +=
+        "; " + first_difference(subject(), std::as_const(found.out).untyped_view(), found.counts);
+  if (wrong && rung.claim != Claim::wrong) {
+    result.status = LabStatus::wrong;
+    return result;
+  }
+  result.status = wrong ? LabStatus::wrong_as_said : LabStatus::right;
+  result.times_us = time_us(rung, options);
+  std::ranges::sort(result.times_us);
+  return result;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,150 @@
+// Rungs of the processor: a crew of threads that stands ready, each with its share.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "kernels/stage.h"
+#include "lab/pipeline/crew.h"
+#include "lab/pipeline/lab.h"
+#include "pipeline/device.h"
+
+namespace imgpipe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double us_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+// Copies of the input and room for outputs, taken in turn: together larger than most last-level caches, so
+// that a run does not find its pixels where the run before left them.
+constexpr std::int64_t kRotatingBytes = std::int64_t{192} << 20;
+constexpr std::int64_t kMostSets = 64;
+constexpr double kCpuBudgetUs = 500'000;  // of a rung's timed runs
+constexpr double kLongUs = 2'000'000;     // from here on one run says enough
+
+class CpuLab final : public LabDevice {
+ public:
+  explicit CpuLab(int threads) : crew_(threads) {}
+
+  [[nodiscard]] std::string name() const override {
+    return host_info().processor + ", " + std::to_string(crew_.count()) +
+           (crew_.count() == 1 ? " thread" : " threads");
+  }
+  [[nodiscard]] double copy_bandwidth() override {
+    if (copy_bandwidth_ <= 0) copy_bandwidth_ = measure_host_copy_bandwidth(crew_.count(), kRotatingBytes);
+    return copy_bandwidth_;
+  }
+
+ private:
+  struct Set {
+    Image in, out;
+  };
+
+  void prepare() override {
+    sets_.clear();
+    const std::int64_t bytes = std::max<std::int64_t>(1, subject().bytes());
+    const std::int64_t count = std::clamp<std::int64_t>(kRotatingBytes / bytes, 2, kMostSets);
+    for (std::int64_t i = 0; i < count; ++i) {
+      Set set{Image(subject().in.shape()), {}};
+      copy_pixels(subject().in.untyped_view(), set.in.untyped_view());
+      if (!subject().expected.empty()) {
+        set.out = Image(subject().expected.shape());
+        // So that its pages are there.
+        copy_pixels(subject().expected.untyped_view(), set.out.untyped_view());
+      }
+      sets_.push_back(std::move(set));
+    }
+    own_counts_.assign(static_cast<std::size_t>(crew_.count()),
+                       std::vector<std::uint64_t>(subject().counts.size()));
+    found_.resize(
+        static_cast<std::size_t>(found_bytes(*subject().stage, subject().in_type(), subject().parameters)));
+  }
+
+  // Once for all bands, as the product does.
+  void find(StageCall<Host>& call) {
+    const Stage& stage = *subject().stage;
+    if (stage.find_part == nullptr) {
+      stage.find(call.in.type, call.parameters, call.histogram, found_.data());
+    } else {
+      const std::int64_t parts = stage.find_parts(call.in.type, call.parameters);
+      crew_.run([&](int index) {
+        for (std::int64_t part = index; part < parts; part += crew_.count())
+          stage.find_part(call.in, call.parameters, part, found_.data());
+      });
+    }
+    call.found = {found_.data(), static_cast<std::int64_t>(found_.size())};
+  }
+
+  void run_once(const Rung& rung, const ConstHostView& in, const HostView& out,
+                std::vector<std::uint64_t>& counts) {
+    const Stage& stage = *subject().stage;
+    StageCall<Host> call{.in = {subject().in_type(), {in, {}, {}, {}}},
+                         .out = {subject().out_type(), {out, {}, {}, {}}},
+                         .histogram = histogram_view<Host>(counts.data(), subject().counted_type()),
+                         .parameters = subject().parameters};
+    if (rung.cpu != nullptr && !found_.empty()) find(call);
+    if (stage.counts) std::ranges::fill(counts, 0);
+    if (rung.kind() == RungKind::reference) {
+      run_share(rung, call, {0, 1});
+      return;
+    }
+    const bool apart = counts_apart(rung, stage);
+    crew_.run([&](int index) {
+      StageCall<Host> part = call;
+      std::vector<std::uint64_t>& own = own_counts_[static_cast<std::size_t>(index)];
+      if (apart) {
+        std::ranges::fill(own, 0);
+        part.histogram.data = own.data();
+      }
+      run_share(rung, part, {index, crew_.count()});
+    });
+    if (!apart) return;
+    for (const std::vector<std::uint64_t>& own : own_counts_) {
+      for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += own[i];
+    }
+  }
+
+  void answer(const Rung& rung, const LabOptions&, LabAnswer& answer) override {
+    run_once(rung, subject().in.untyped_view(), answer.out.untyped_view(), answer.counts);
+  }
+
+  std::vector<double> time_us(const Rung& rung, const LabOptions& options) override {
+    std::vector<std::uint64_t> counts = subject().counts;
+    std::size_t next = 0;
+    const auto timed = [&] {
+      Set& set = sets_[next++ % sets_.size()];
+      const Clock::time_point start = Clock::now();
+      run_once(rung, std::as_const(set.in).untyped_view(), set.out.untyped_view(), counts);
+      return us_since(start);
+    };
+    if (options.is_stopped()) return {};
+    const double warm_up = timed();
+    const int runs = options.repeat > 0 ? options.repeat
+                                        : runs_within(kCpuBudgetUs, warm_up, warm_up < kLongUs ? 3 : 1, 100);
+    std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(runs));
+    for (int i = 0; i < runs && !options.is_stopped(); ++i) times.push_back(timed());
+    return times;
+  }
+
+  [[nodiscard]] std::string grid_text(const Rung& rung, const LabOptions&) const override {
+    const int threads = rung.kind() == RungKind::reference ? 1 : crew_.count();
+    return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  }
+
+  Crew crew_;
+  double copy_bandwidth_ = 0;
+  std::vector<Set> sets_;
+  std::vector<std::vector<std::uint64_t>> own_counts_;
+  std::vector<std::byte> found_;
+};
+
+}  // namespace
+
+std::unique_ptr<LabDevice> make_cpu_lab(int threads) {
+  return std::make_unique<CpuLab>(threads);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,25 @@
+// In place of the _cuda.cpp files of the lab in a build without the CUDA toolkit.
+#include "images/error.h"
+#include "lab/pipeline/codec_lab.h"
+#include "lab/pipeline/lab_transfer.h"
+#include "lab/pipeline/own_check.h"
+
+namespace imgpipe {
+
+std::unique_ptr<LabDevice> make_cuda_lab(int) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+std::unique_ptr<TransferLab> make_transfer_lab(int, const LabSubject&) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+std::unique_ptr<CodecLab> make_cuda_codec_lab(int, int) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+OwnVerdict check_own(const Ladder&, const Rung&, const std::function<void(const std::string&)>&) {
+  throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,31 @@
+#include "lab/kernels/rung.h"
+#include "lab/pipeline/rung_needs.h"
+#include "pipeline/cuda/cuda_api.h"
+
+namespace imgpipe {
+namespace {
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0;
+  IMGPIPE_CUDA(cudaGetDevice(&device));
+  int value = 0;
+  IMGPIPE_CUDA(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+}  // namespace
+
+std::string device_lacks(const Rung& rung) {
+  if (rung.capability > 0) {
+    const int own =
+        10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+    if (own < rung.capability)
+      return "takes compute capability " + std::to_string(rung.capability / 10) + "." +
+             std::to_string(rung.capability % 10);
+  }
+  if (rung.shared_bytes > attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    return "takes " + std::to_string(rung.shared_bytes / 1024) + " KiB of shared memory a block";
+  return "";
+}
+
+}  // namespace imgpipe
