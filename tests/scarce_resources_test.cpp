@@ -229,6 +229,7 @@ TEST_F(ScarceResources, EveryCommandRunsOnOneThread) {
     GTEST_SKIP() << "root has no limit of processes and cannot become another user";
   const std::string user = root ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
   fs::copy_file(kProgram, file("imgpipe"));
+  fs::copy_file(std::string(kProgram) + "-bench", file("imgpipe-bench"));
   for (const char* arguments :
        {"devices", "devices --json", "synth s.png --pattern photo --size 40x30 -q", "--version",
         "bench --device cpu --threads 4 --stage gray --size 64x64 --repeat 2",
