@@ -222,7 +222,8 @@ TEST(PngFacts, LenientWarnsOfEveryWrongChecksum) {
     EXPECT_EQ(lenient.reason, "");
     ASSERT_EQ(lenient.warnings.size(), 1U);
     EXPECT_TRUE(lenient.warnings[0].starts_with("damaged PNG: ")) << lenient.warnings[0];
-#ifndef PNG_IGNORE_ADLER32  // a build of libpng that loses the row which is decompressed last, as Ubuntu 24.04's
+#ifndef PNG_IGNORE_ADLER32  // a build of libpng that loses the row which is decompressed last, as
+                            // Ubuntu 24.04's
     if (name == std::string_view("Adler-32")) {
       EXPECT_EQ(first_difference(picture.image.view().rows(0, 1), lenient.image.view().rows(0, 1)), "");
       continue;
