@@ -48,10 +48,8 @@ std::vector<OptionRow> encode_rows() {
       {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
       {"Output", "png-level", "N", "1",
        "PNG compression, 0..9. Photographs: 1, the fastest and within 1 % of the smallest. Drawings and "
-       "text: "
-       "2, often smaller than 1 in the same time; 6 and 9, smaller still and many times slower. 1 uses "
-       "Huffman "
-       "codes, and matches only where they pay; 0, 2 and 3 use ISA-L, 4..9 zlib"},
+       "text: 2, often smaller than 1 in the same time; 6 and 9, smaller still and many times slower. 1 uses "
+       "Huffman codes, and matches only where they pay; 0, 2 and 3 use ISA-L, 4..9 zlib"},
       {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality",
        choice_names(kWebpCodings)},
       {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
@@ -295,8 +293,7 @@ std::vector<OptionRow> process_rows() {
        "LIST",
        nullptr,
        "Bands of a TIFF, from 1: one as grey, or three as RGB in that order (4,3,2); color: the colours and "
-       "alpha "
-       "without further bands. Without it an image whose bands cannot all be preserved is refused",
+       "alpha without further bands. Without it an image whose bands cannot all be preserved is refused",
        {std::string(kColorBands)}},
       {"Input", "max-pixels", "N", "268435456", "Refuse larger images; 100M and 47MP are counts too"},
       {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},

@@ -21,7 +21,7 @@ struct AdaptedDescription {
   std::optional<std::vector<std::byte>> text;  // nullopt: dropped
   std::vector<std::string> lost;               // "OME-XML (image size changed)"
 };
-// Drops a description that counts pages which do not go along or says what the written image is not, and
+// Drops a description that counts pages which are not written or says what the written image is not, and
 // removes lines and attributes that are no longer true.
 [[nodiscard]] AdaptedDescription adapt_description(std::span<const std::byte> description,
                                                    const MetadataUse& use);

@@ -69,7 +69,7 @@ class Removal {
     return found == kNamespaces.end() ? nullptr : &*found;
   }
 
-  // A prefix has one meaning throughout, or nothing is told by it.
+  // Each prefix has one meaning throughout, else prefixes identify nothing.
   void bind_prefixes() {
     for (const XmlElement& element : elements_) {
       for (const XmlAttribute& attribute : xml_attributes(text_, element)) {
