@@ -17,20 +17,20 @@ std::int16_t small_value(Random& random, int most) {
   return static_cast<std::int16_t>(static_cast<int>(random() % static_cast<unsigned>(2 * most + 1)) - most);
 }
 
-void fill_block(Coefficients kind, Random& random, std::span<std::int16_t> block) {
+void fill_block(CoefficientPattern kind, Random& random, std::span<std::int16_t> block) {
   const bool wild = random() % 16 == 0;
   const auto value = [&] { return wild ? extreme_value(random) : small_value(random, 30); };
   block[0] = wild ? extreme_value(random) : small_value(random, 900);
-  const std::size_t rows = kind == Coefficients::constant ? 0
-                           : kind == Coefficients::flat   ? 1
-                           : kind == Coefficients::upper  ? 4
-                                                          : 8;
+  const std::size_t rows = kind == CoefficientPattern::constant ? 0
+                           : kind == CoefficientPattern::flat   ? 1
+                           : kind == CoefficientPattern::upper  ? 4
+                                                                : 8;
   for (std::size_t i = 1; i < rows * kBlockSide; ++i) {
-    if (kind == Coefficients::photograph && random() % (1 + i / 8 + i % 8) > 0) continue;
-    if (kind == Coefficients::flat && random() % 2 == 0) continue;
-    block[i] = kind == Coefficients::extreme ? extreme_value(random) : value();
+    if (kind == CoefficientPattern::photograph && random() % (1 + i / 8 + i % 8) > 0) continue;
+    if (kind == CoefficientPattern::flat && random() % 2 == 0) continue;
+    block[i] = kind == CoefficientPattern::extreme ? extreme_value(random) : value();
   }
-  if (kind == Coefficients::extreme) block[0] = extreme_value(random);
+  if (kind == CoefficientPattern::extreme) block[0] = extreme_value(random);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string name_of(Sampling sampling) {
   return kNames[static_cast<std::size_t>(sampling)];
 }
 
-std::string name_of(Coefficients kind) {
+std::string name_of(CoefficientPattern kind) {
   static constexpr std::array<const char*, 7> kNames{"photograph", "noise",    "extreme", "flat",
                                                      "upper",      "constant", "mixed"};
   return kNames[static_cast<std::size_t>(kind)];
@@ -78,13 +78,14 @@ std::size_t coefficients_of(const BaselineScan& scan) {
   return static_cast<std::size_t>(scan.mcus() * scan.blocks_in_mcu) * kBlockSamples;
 }
 
-std::vector<std::int16_t> make_coefficients(const BaselineScan& scan, Coefficients kind, Random& random) {
+std::vector<std::int16_t> make_coefficients(const BaselineScan& scan, CoefficientPattern kind,
+                                            Random& random) {
   std::vector<std::int16_t> all(coefficients_of(scan));
-  Coefficients of_run = kind;
+  CoefficientPattern of_run = kind;
   std::size_t run = 0;
   for (std::size_t i = 0; i < all.size(); i += kBlockSamples) {
-    if (kind == Coefficients::mixed && run-- == 0) {
-      of_run = static_cast<Coefficients>(random() % 6);
+    if (kind == CoefficientPattern::mixed && run-- == 0) {
+      of_run = static_cast<CoefficientPattern>(random() % 6);
       run = random() % 40;
     }
     fill_block(of_run, random, std::span(all).subspan(i, kBlockSamples));

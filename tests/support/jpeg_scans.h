@@ -25,7 +25,7 @@ inline constexpr std::array<Sampling, 5> kSamplings{Sampling::grey, Sampling::s4
 
 [[nodiscard]] std::size_t coefficients_of(const BaselineScan& scan);
 
-enum class Coefficients {
+enum class CoefficientPattern {
   photograph,  // fewer and smaller ones further behind
   noise,       // all of them small
   extreme,     // any 16 bits, mostly the largest
@@ -34,16 +34,17 @@ enum class Coefficients {
   constant,    // DC alone
   mixed        // blocks, runs of blocks, of all kinds
 };
-inline constexpr std::array<Coefficients, 7> kCoefficients{
-    Coefficients::photograph, Coefficients::noise,    Coefficients::extreme, Coefficients::flat,
-    Coefficients::upper,      Coefficients::constant, Coefficients::mixed};
-[[nodiscard]] std::string name_of(Coefficients kind);
+inline constexpr std::array<CoefficientPattern, 7> kCoefficients{
+    CoefficientPattern::photograph, CoefficientPattern::noise, CoefficientPattern::extreme,
+    CoefficientPattern::flat,       CoefficientPattern::upper, CoefficientPattern::constant,
+    CoefficientPattern::mixed};
+[[nodiscard]] std::string name_of(CoefficientPattern kind);
 
-[[nodiscard]] std::vector<std::int16_t> make_coefficients(const BaselineScan& scan, Coefficients kind,
+[[nodiscard]] std::vector<std::int16_t> make_coefficients(const BaselineScan& scan, CoefficientPattern kind,
                                                           std::mt19937_64& random);
 
 // For gtest.
-inline void PrintTo(Coefficients kind, std::ostream* out) {
+inline void PrintTo(CoefficientPattern kind, std::ostream* out) {
   *out << name_of(kind);
 }
 

@@ -1,0 +1,97 @@
+// The table of stages in docs/options.md says what the program's rows say. What else README and docs/ hold is
+// checked by tests/checks/docs.py.
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/stage.h"
+#include "tests/support/places.h"
+
+namespace imgpipe::test::docs_test {
+namespace {
+
+constexpr std::string_view kHead = "| stage | parameter | values | preset | meaning |";
+
+std::string code(std::string_view text) {
+  return "`" + std::string(text) + "`";
+}
+
+// 500'000 millionths are 0.5.
+std::string decimal(std::int64_t millionths) {
+  std::string text = std::to_string(millionths / kDecimalOne);
+  if (millionths % kDecimalOne == 0) return text;
+  text += "." + std::to_string(kDecimalOne + millionths % kDecimalOne).substr(1);
+  return text.erase(text.find_last_not_of('0') + 1);
+}
+
+std::string number(const Parameter& parameter, std::int64_t value) {
+  return parameter.kind == Parameter::Kind::decimal ? decimal(value) : std::to_string(value);
+}
+
+std::string values_of(const Parameter& parameter) {
+  const bool choice = parameter.kind == Parameter::Kind::choice;
+  std::string text =
+      choice ? "" : number(parameter, parameter.least) + " to " + number(parameter, parameter.most);
+  for (const std::string_view word : parameter.words) {
+    text += (text.empty() ? "" : choice ? ", " : ", or ") + code(word);
+  }
+  return text;
+}
+
+std::string preset_of(const Parameter& parameter, std::string_view previous) {
+  if (parameter.required) return "must be given";
+  if (parameter.like_previous) return "as " + code(previous);
+  if (parameter.kind == Parameter::Kind::choice) {
+    return code(parameter.words[static_cast<std::size_t>(parameter.preset)]);
+  }
+  if (parameter.preset < parameter.least && !parameter.words.empty()) {
+    return code(parameter.words[static_cast<std::size_t>(-1 - parameter.preset)]);
+  }
+  return number(parameter, parameter.preset);
+}
+
+// The rows that the page must hold, each up to its last cell, which is the page's own.
+std::vector<std::string> rows_of_the_program() {
+  std::vector<std::string> rows;
+  for (const Stage& stage : stage_table()) {
+    if (!stage.selectable) continue;
+    std::string name = code(stage.name);
+    std::string_view previous;
+    for (const Parameter& parameter : stage.parameters) {
+      rows.push_back("| " + name + (name.empty() ? "| " : " | ") + code(parameter.name) + " | " +
+                     values_of(parameter) + " | " + preset_of(parameter, previous) + " | ");
+      previous = parameter.name;
+      name.clear();
+    }
+    if (stage.parameters.empty()) rows.push_back("| " + name + " | | | | ");
+  }
+  return rows;
+}
+
+// The rows of the page's table, without what they say in their last cell; empty where they say nothing.
+std::vector<std::string> rows_of_the_page() {
+  std::ifstream page(std::filesystem::path(kSourceFolder) / "docs/options.md");
+  std::vector<std::string> rows;
+  std::string line;
+  while (std::getline(page, line) && line != kHead) {
+  }
+  std::getline(page, line);  // the rule under the head
+  while (std::getline(page, line) && line.starts_with("|")) {
+    const std::size_t end = line.rfind(" |");
+    const std::size_t last = line.rfind("| ", end - 1);
+    rows.push_back(last + 2 < end ? line.substr(0, last + 2) : "");
+  }
+  return rows;
+}
+
+TEST(Docs, TheTableOfStagesIsTheProgramsOwn) {
+  EXPECT_EQ(rows_of_the_page(), rows_of_the_program());
+}
+
+}  // namespace
+}  // namespace imgpipe::test::docs_test

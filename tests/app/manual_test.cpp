@@ -1,0 +1,400 @@
+// imgpipe help, man pages and completions: all that the tables say is in them, and shells and formatters take
+// them.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "app/exit_code.h"
+#include "app/manual/brief_texts.h"
+#include "app/manual/completion_rows.h"
+#include "app/manual/completions.h"
+#include "app/manual/man_page.h"
+#include "app/manual/stage_help.h"
+#include "app/options/command_table.h"
+#include "app/options/range_file.h"
+#include "kernels/stage.h"
+#include "kernels/stage_texts.h"
+#include "pipeline/stage_list.h"
+#include "tests/support/files.h"
+#include "tests/support/process.h"
+
+namespace imgpipe::test::manual_test {
+namespace {
+
+std::vector<const Stage*> selectable_stages() {
+  std::vector<const Stage*> stages;
+  for (const Stage& stage : stage_table()) {
+    if (stage.selectable) stages.push_back(&stage);
+  }
+  return stages;
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    longest = std::max(longest, end - begin);
+    begin = end + 1;
+  }
+  return longest;
+}
+
+// As a man page spells a word.
+std::string in_roff(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '-' ? "\\-" : std::string(1, c);
+  return out;
+}
+
+// What stands between both, of which `begin` is there.
+std::string part_of(const std::string& text, const std::string& begin, const std::string& end) {
+  const std::size_t at = text.find(begin);
+  EXPECT_NE(at, std::string::npos) << begin;
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + begin.size();
+  return text.substr(from, text.find(end, from) - from);
+}
+
+using Flags = std::set<std::string>;
+
+// A command's letters and names, with their dashes.
+Flags flags_of(const CommandRow& command) {
+  Flags flags;
+  for (const OptionRow& row : command.rows()) {
+    for (const std::string& flag : spelled_flags(row)) flags.insert(flag);
+  }
+  return flags;
+}
+
+// What the pattern's group finds, as it is typed.
+Flags flags_in(const std::string& text, const std::string& pattern, const std::string& dashes = "") {
+  Flags flags;
+  const std::regex of(pattern);
+  for (std::sregex_iterator at(text.begin(), text.end(), of), end; at != end; ++at) {
+    std::string flag = dashes + (*at)[1].str();
+    std::erase(flag, '\\');
+    flags.insert(flag);
+  }
+  return flags;
+}
+
+class Manual : public testing::Test {
+ protected:
+  [[nodiscard]] std::string file(const std::string& name, const std::string& text) const {
+    save_text(folder_.file(name), text);
+    return folder_.file(name);
+  }
+  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
+  [[nodiscard]] bool is_there(const std::string& program) const {
+    return bash("command -v " + program + " >/dev/null") == 0;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Manual, EveryStageHasItsText) {
+  const std::vector<const Stage*> stages = selectable_stages();
+  ASSERT_EQ(stage_texts().size(), stages.size());
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StageText& text = stage_texts()[i];
+    EXPECT_EQ(text.stage, stages[i]->name) << "the order of the table";
+    EXPECT_FALSE(text.rule.empty()) << text.stage;
+    bool shown = false;
+    for (const StageRequest& request : parse_stages(text.example))
+      shown = shown || request.stage == stages[i];
+    EXPECT_TRUE(shown) << text.example;
+  }
+  for (const Stage& stage : stage_table())
+    EXPECT_EQ(stage_text(stage) != nullptr, stage.selectable) << stage.name;
+}
+
+TEST_F(Manual, HelpOfAStageSaysWhatItsRowsSay) {
+  for (const Stage* stage : selectable_stages()) {
+    for (const int width : {40, 80, 120}) {
+      const std::string text = stage_help_text(*stage, width);
+      EXPECT_LE(longest_line(text), static_cast<std::size_t>(width)) << text;
+      EXPECT_TRUE(text.starts_with(std::string(stage->name) + ": ")) << text;
+    }
+    const StageHelp help = stage_help_of(*stage);
+    const bool ranged = stage->name == kRangedStage;
+    ASSERT_EQ(help.parameters.size(), stage->parameters.size() + (ranged ? 1 : 0));
+    for (std::size_t i = 0; i < stage->parameters.size(); ++i) {
+      const Parameter& row = stage->parameters[i];
+      EXPECT_EQ(help.parameters[i].name, row.name);
+      EXPECT_NE(help.parameters[i].text.find(allowed_values(row)), std::string::npos);
+    }
+  }
+  const std::string contrast = run_imgpipe({"help", "contrast"}).out;
+  for (const char* part :
+       {"clip", "0 to 99.999999 with at most 6 decimals", "preset: 0, or what --clip says", "preset: as clip",
+        "Source:", "Gonzalez", "Example:", "--stages contrast:clip=0.5"}) {
+    std::string words = contrast;
+    std::ranges::replace(words, '\n', ' ');
+    words.erase(std::unique(words.begin(), words.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+                words.end());
+    EXPECT_NE(words.find(part), std::string::npos) << part << "\n" << words;
+  }
+  EXPECT_NE(run_imgpipe({"help", "depth"}).out.find("must be given"), std::string::npos);
+  EXPECT_NE(run_imgpipe({"help", "invert"}).out.find("Parameters: none"), std::string::npos);
+}
+
+TEST_F(Manual, HelpOfACommandIsItsHelp) {
+  EXPECT_EQ(run_imgpipe({"help"}).out, run_imgpipe({"--help"}).out);
+  for (const std::string_view name : command_names()) {
+    const RunResult help = run_imgpipe({"help", std::string(name)});
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_EQ(help.out, run_imgpipe({std::string(name), "--help"}).out);
+    EXPECT_NE(run_imgpipe({"--help"}).out.find("imgpipe " + std::string(name)), std::string::npos);
+  }
+  EXPECT_EQ(run_imgpipe({"help", "nothing"}).exit_code, 2);
+}
+
+TEST_F(Manual, ManPagesSayWhatTheTablesSay) {
+  for (const CommandRow& command : command_table()) {
+    const std::string page = man_page(command);
+    EXPECT_EQ(flags_in(part_of(page, ".SH OPTIONS\n", ".SH "), "\\\\fB((?:\\\\-)+[a-z\\\\-]+)\\\\fR"),
+              flags_of(command))
+        << command.name;
+    std::string codes;
+    for (const ExitMeaning& exit : kExitMeanings) {
+      if (std::ranges::find(command.exits, exit.code) != command.exits.end())
+        codes += ".TP\n\\fB" + std::string(exit.name) + "\\fR\n" + in_roff(std::string(exit.meaning)) + "\n";
+    }
+    EXPECT_EQ(part_of(page, ".SH EXIT STATUS\n", ".SH "), codes) << command.name;
+    for (const char* section : {".TH ", ".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n", ".SH OPTIONS\n",
+                                ".SH EXIT STATUS\n", ".SH SEE ALSO\n"}) {
+      EXPECT_NE(page.find(section), std::string::npos) << section;
+    }
+    EXPECT_EQ(run_imgpipe({"docs", "man", std::string(command.name)}).out, page);
+  }
+  const std::string page = man_page(*find_command(""));
+  for (const Stage* stage : selectable_stages()) {
+    EXPECT_NE(page.find(".SS " + std::string(stage->name) + ": "), std::string::npos) << stage->name;
+    for (const Parameter& row : stage->parameters)
+      EXPECT_NE(page.find("\\fB" + in_roff(std::string(row.name)) + "\\fR"), std::string::npos) << row.name;
+  }
+}
+
+TEST_F(Manual, FormattersTakeManPages) {
+  const bool groff = is_there("groff");
+  const bool mandoc = is_there("mandoc");
+  if (!groff && !mandoc) GTEST_SKIP() << "neither groff nor mandoc is installed";
+  for (const CommandRow& command : command_table()) {
+    const std::string path = file(man_name(command) + ".1", man_page(command));
+    if (groff) {
+      EXPECT_EQ(bash("groff -man -ww -z '" + path + "' 2>said && ! test -s said"), 0)
+          << command.name << ": " << load_text(folder_.file("said"));
+    }
+    // A tree without its history has no date.
+    if (mandoc) {
+      EXPECT_EQ(bash("mandoc -Tlint -Wwarning '" + path + "' | grep -v 'missing date' >said; ! test -s said"),
+                0)
+          << command.name << ": " << load_text(folder_.file("said"));
+    }
+  }
+}
+
+TEST_F(Manual, CompletionsKnowEachCommandsOptionsAndNoOthers) {
+  const std::string bash_script = part_of(bash_completion(), "_imgpipe_flags() {", "\n}\n");
+  const std::string bash_options = part_of(bash_completion(), "_imgpipe_option() {", "\n}\n");
+  const std::string zsh = part_of(zsh_completion(), "_imgpipe_arguments() {", "\n}\n");
+  std::istringstream fish_lines(fish_completion());
+  std::map<std::string, std::string> fish;  // by command
+  for (std::string line; std::getline(fish_lines, line);) {
+    if (line.find("'__imgpipe_is ") != std::string::npos)
+      fish[part_of(line, "'__imgpipe_is ", "'")] += part_of(line, "'__imgpipe_is ", " -d ") + "\n";
+  }
+  for (const CommandRow& command : command_table()) {
+    const std::string name(command.name);
+    const Flags wanted = flags_of(command);
+    EXPECT_EQ(flags_in(part_of(bash_script, "    \"" + name + "\") echo \"", "\""), "(-[a-z-]+)"), wanted)
+        << name;
+    EXPECT_EQ(flags_in(part_of(zsh, "    ('" + name + "')\n", ";;"), "'\\*(-[a-z-]+)"), wanted) << name;
+    const std::string of_fish = fish[name.empty() ? "main" : name];
+    Flags fish_flags = flags_in(of_fish, " -l ([a-z-]+)", "--");
+    fish_flags.merge(flags_in(of_fish, " -s ([a-z])", "-"));
+    EXPECT_EQ(fish_flags, wanted) << name;
+    Flags with_values;
+    for (const OptionRow& row : command.rows()) {
+      if (row.value == nullptr) continue;
+      for (const std::string& flag : spelled_flags(row)) with_values.insert(flag);
+    }
+    EXPECT_EQ(flags_in(bash_options, "\"" + name + " (-[a-z-]+)\""), with_values) << name;
+  }
+  EXPECT_EQ(fish.size(), command_table().size());
+}
+
+TEST_F(Manual, CompletionsDescribeOptionsInAFewWords) {
+  for (const CommandRow& command : command_table()) {
+    for (const OptionRow& row : command.rows()) {
+      const std::string text = short_help(row);
+      const std::string of = std::string(command.name) + " " + row.flags + ": " + text;
+      EXPECT_GE(std::ranges::count(text, ' '), 1) << of;
+      EXPECT_LE(text.size(), 70U) << of;
+      EXPECT_EQ(text.find_first_of("[]'\"`$\\{}*?!:"), std::string::npos) << of;
+      const std::string last = text.substr(text.rfind(' ') + 1);
+      for (const char* word :
+           {"a", "the", "of", "as", "by", "or", "and", "with", "to", "for", "in", "from", "such"})
+        EXPECT_NE(last, word) << of;
+      // A text of its own, or all of the help's first clause.
+      if (text == brief_text(option_name(row))) continue;
+      EXPECT_TRUE(row.help.starts_with(text)) << of;
+      const std::string rest = row.help.substr(std::min(text.size(), row.help.size()));
+      const std::size_t next = rest.find_first_not_of(", ");
+      EXPECT_TRUE(next == std::string::npos || std::string(";:.(").find(rest[next]) != std::string::npos)
+          << of;
+    }
+  }
+  for (const BriefText& brief : brief_texts()) {
+    const bool known = std::ranges::any_of(command_table(), [&](const CommandRow& command) {
+      return std::ranges::any_of(command.rows(),
+                                 [&](const OptionRow& row) { return option_name(row) == brief.option; });
+    });
+    EXPECT_TRUE(known) << brief.option;
+  }
+}
+
+TEST_F(Manual, CompletionsKnowEveryStageAndCommand) {
+  const std::string bash_script = bash_completion();
+  const std::string zsh = zsh_completion();
+  const std::string fish = fish_completion();
+  for (const CommandRow& command : command_table()) {
+    for (const std::string& script : {bash_script, zsh, fish})
+      EXPECT_NE(script.find(command.name), std::string::npos) << command.name;
+  }
+  for (const Stage* stage : selectable_stages()) {
+    const std::string described = std::string(stage->name) + "\\t'" + first_clause(stage->summary) + "'";
+    EXPECT_NE(fish.find(described), std::string::npos) << described;
+    for (const Parameter& row : stage->parameters) {
+      for (const std::string_view word : row.words) {
+        for (const std::string& script : {bash_script, zsh, fish})
+          EXPECT_NE(script.find(word), std::string::npos) << stage->name << ":" << word;
+      }
+    }
+  }
+  EXPECT_EQ(run_imgpipe({"docs", "bash"}).out, bash_script);
+  EXPECT_EQ(run_imgpipe({"docs", "zsh"}).out, zsh);
+  EXPECT_EQ(run_imgpipe({"docs", "fish"}).out, fish);
+}
+
+TEST_F(Manual, ShellsTakeTheirCompletions) {
+  EXPECT_EQ(bash("bash -n '" + file("imgpipe", bash_completion()) + "'"), 0);
+  std::string missing;
+  for (const std::string shell : {"zsh", "fish"}) {
+    if (!is_there(shell)) {
+      missing += (missing.empty() ? "" : " and ") + shell;
+      continue;
+    }
+    const std::string path = file("of_" + shell, shell == "zsh" ? zsh_completion() : fish_completion());
+    EXPECT_EQ(bash(shell + " -n '" + path + "' 2>said && ! test -s said"), 0)
+        << load_text(folder_.file("said"));
+  }
+  if (!missing.empty()) GTEST_SKIP() << missing << " not installed";
+}
+
+// ---- completions at work ------------------------------------------------------------------------------
+
+class Completion : public Manual {
+ protected:
+  void SetUp() override {
+    (void)file("imgpipe.bash", bash_completion());
+    (void)file("try.bash",
+               "set -u\n"
+               "source ./imgpipe.bash\n"
+               "IFS=,\n"
+               "COMP_LINE=$1 COMP_POINT=${#1}\n"
+               "_imgpipe\n"
+               "((${#COMPREPLY[@]} == 0)) || printf '%s\\n' \"${COMPREPLY[@]}\"\n");
+    (void)file("photo.png", "");
+  }
+  // What bash would put in place of the last word, or of its part behind : or =, in order.
+  [[nodiscard]] std::vector<std::string> offered(const std::string& line) const {
+    EXPECT_EQ(bash("bash try.bash '" + line + "' >out 2>said && ! test -s said"), 0)
+        << load_text(folder_.file("said"));
+    std::vector<std::string> words;
+    std::string text = load_text(folder_.file("out"));
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n')) {
+      words.push_back(text.substr(0, end));
+      text.erase(0, end + 1);
+    }
+    return words;
+  }
+  using Words = std::vector<std::string>;
+};
+
+TEST_F(Completion, OffersOptions) {
+  EXPECT_EQ(offered("imgpipe in.png out.png --st"), (Words{"--stages", "--stretch"}));
+  EXPECT_EQ(offered("imgpipe bench --st"), (Words{"--stage", "--study"}));
+  EXPECT_EQ(offered("imgpipe --no-"), (Words{"--no-orient", "--no-clobber", "--no-color"}));
+  EXPECT_EQ(offered("imgpipe devices --"), (Words{"--json", "--calibrate", "--quiet", "--verbose",
+                                                  "--no-color", "--log-format", "--version", "--help"}));
+  for (const CommandRow& command : command_table()) {
+    const Words words = offered(full_name(command) + " -");
+    for (const OptionRow& row : command.rows()) {
+      for (const std::string& flag : spelled_flags(row))
+        EXPECT_NE(std::ranges::find(words, flag), words.end()) << command.name << " " << flag;
+    }
+  }
+}
+
+TEST_F(Completion, OffersWhatAnOptionTakes) {
+  EXPECT_EQ(offered("imgpipe a b --codec "), (Words{"auto", "turbo", "stb"}));
+  EXPECT_EQ(offered("imgpipe a b --codec t"), Words{"turbo"});
+  EXPECT_EQ(offered("imgpipe a b --codec=t"), Words{"turbo"});
+  EXPECT_EQ(offered("imgpipe a b -d c"), (Words{"cuda", "cuda:", "cpu"}));
+  EXPECT_EQ(offered("imgpipe a b --device cuda:"), Words{""}) << "a number";
+  EXPECT_EQ(offered("imgpipe bench --stage pn"), Words{"png"});
+  EXPECT_EQ(offered("imgpipe synth x.png --pattern co"), (Words{"colors:", "constant:", "collision-free"}));
+  EXPECT_EQ(offered("imgpipe a b --jobs "), Words{});
+  EXPECT_EQ(offered("imgpipe a b --report "), Words{}) << "files, by bash itself";
+}
+
+TEST_F(Completion, OffersStagesAndTheirParameters) {
+  Words names;
+  for (const Stage* stage : selectable_stages()) names.emplace_back(stage->name);
+  EXPECT_EQ(offered("imgpipe a b --stages "), names);
+  Words behind_gray;
+  for (const std::string& name : names) behind_gray.push_back("gray," + name);
+  EXPECT_EQ(offered("imgpipe a b --stages gray,"), behind_gray);
+  EXPECT_EQ(offered("imgpipe a b --stages gray,con"), Words{"gray,contrast"});
+  EXPECT_EQ(offered("imgpipe a b --stages=gray,con"), Words{"gray,contrast"});
+  EXPECT_EQ(offered("imgpipe stats in --stages thr"), Words{"threshold"});
+  // Readline keeps what stands before the last : or =.
+  EXPECT_EQ(offered("imgpipe a b --stages contrast:"),
+            (Words{"clip=", "clip-high=", "stretch=", "to=", "range="}));
+  EXPECT_EQ(offered("imgpipe a b --stages gray,smooth:"),
+            (Words{"window=", "border=", "box", "triangle", "gauss"}));
+  EXPECT_EQ(offered("imgpipe a b --stages gray,smooth:gauss:"), (Words{"window=", "border="}));
+  EXPECT_EQ(offered("imgpipe a b --stages gray,smooth:gauss:border=re"), (Words{"replicate", "reflect"}));
+  EXPECT_EQ(offered("imgpipe a b --stages smooth:border=reflect,medi"), Words{"reflect,median"});
+  EXPECT_EQ(offered("imgpipe a b --stages contrast:range="), Words{"series"});
+  EXPECT_EQ(offered("imgpipe a b --stages hist:"), Words{});
+  EXPECT_EQ(offered("imgpipe a b --stages nothing:"), Words{});
+  EXPECT_EQ(bash("sed -i '1i COMP_WORDBREAKS=\" \"' try.bash"), 0);
+  EXPECT_EQ(offered("imgpipe a b --stages gray,smooth:gau"), Words{"gray,smooth:gauss"})
+      << ": breaks no words";
+  EXPECT_EQ(offered("imgpipe a b --stages=smooth:gau"), Words{"--stages=smooth:gauss"});
+}
+
+TEST_F(Completion, OffersCommandsAndFiles) {
+  EXPECT_EQ(offered("imgpipe st"), Words{"stats"});
+  EXPECT_EQ(offered("imgpipe p"), Words{"photo.png"});
+  EXPECT_EQ(offered("imgpipe photo.png p"), Words{}) << "files, by bash itself";
+  EXPECT_EQ(offered("imgpipe help contr"), Words{"contrast"});
+  EXPECT_EQ(offered("imgpipe help ben"), Words{"bench"});
+  EXPECT_EQ(offered("imgpipe help contrast "), Words{});
+  EXPECT_EQ(offered("imgpipe docs "), (Words{"man", "bash", "zsh", "fish", "files"}));
+  EXPECT_EQ(offered("imgpipe docs man be"), Words{"bench"});
+  EXPECT_EQ(offered("imgpipe docs man bench "), Words{});
+  EXPECT_EQ(offered("imgpipe docs bash "), Words{});
+}
+
+}  // namespace
+}  // namespace imgpipe::test::manual_test

@@ -1,0 +1,163 @@
+// The digest of a run's options: the same for what makes the same bytes, another for what does not.
+#include "app/options/options_digest.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "app/options/command_line.h"
+#include "tests/support/files.h"
+
+namespace imgpipe::test::options_digest_test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+std::string text_of(Arguments arguments, const std::optional<Format>& format = Format::png) {
+  arguments.insert(arguments.begin(), {"in.png", "out.png"});
+  return shaping_options(std::get<ProcessOptions>(parse_command(arguments)), format);
+}
+
+// FIPS 180-4's own examples (NIST, SHA-256), and nothing.
+TEST(OptionsDigest, IsSha256) {
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(OptionsDigest, IsOfThisText) {
+  EXPECT_EQ(text_of({"--stages", "grey,smooth:gauss"}),
+            "stages=gray:luma=bt601,smooth:window=gauss:border=shrink\n"
+            "pages=\n"
+            "bands=\n"
+            "lenient=false\n"
+            "orient=true\n"
+            "codec=auto\n"
+            "format=png\n"
+            "png-level=1\n"
+            "metadata=keep\n");
+  EXPECT_EQ(text_of({"--stages", "none"}, std::nullopt),
+            "stages=\n"
+            "pages=\n"
+            "bands=\n"
+            "lenient=false\n"
+            "orient=true\n"
+            "codec=auto\n"
+            "format=own\n"
+            "quality=90\n"
+            "png-level=1\n"
+            "webp=lossless\n"
+            "webp-level=1\n"
+            "tiff-compression=deflate\n"
+            "tiff-tile=0\n"
+            "metadata=keep\n");
+  const auto options = std::get<ProcessOptions>(parse_command({"in.png", "out.png"}));
+  EXPECT_EQ(options_digest(options, Format::png), sha256(shaping_options(options, Format::png)));
+  EXPECT_NE(options_digest(options, Format::png), options_digest(options, std::nullopt));
+  OptionsDigests digests(options);
+  EXPECT_EQ(digests.of(Format::jpeg), options_digest(options, Format::jpeg));
+}
+
+TEST(OptionsDigest, IsTheSameForTheSameBytes) {
+  const std::vector<std::pair<Arguments, Arguments>> rows{
+      {{"--stages", "gray,hist,contrast,smooth"}, {}},
+      {{"--stages", "grey,smooth"}, {"--stages", "gray,smooth"}},
+      {{"--sync", "no"}, {}},
+      {{"--stages", "smooth:window=gauss:border=reflect"}, {"--stages", "smooth:gauss:reflect"}},
+      {{"--stages", "smooth", "--window", "gauss"}, {"--stages", "smooth:gauss"}},
+      {{"--stages", "contrast:clip=0.50"}, {"--stages", "contrast:clip=0.5:clip-high=0.5"}},
+      {{"--stages", "contrast", "--clip", "1,2"}, {"--stages", "contrast:clip=1:clip-high=2"}},
+      {{"--stages", "crop:30x20+1+2"}, {"--stages", "crop:width=30:height=20:x=1:y=2"}},
+      {{"--stages", "threshold"}, {"--stages", "threshold:otsu"}},
+      {{"--stages", "gray", "--window", "gauss"}, {"--stages", "gray"}},
+      {{"--quality", "90", "--png-level", "1", "--metadata", "keep", "--webp", "lossless"}, {}},
+      {{"--pages", "all"}, {"--pages", "1-"}},
+      {{"--png-level", "2", "--quality", "7"}, {"--quality", "7", "--png-level", "2"}},
+      {{"--threads", "1", "--device", "reference", "-q", "--fuse", "--max-pixels", "10M", "--overwrite",
+        "--update", "--report", "x.json", "--trace", "t.json", "--compare", "--repeat", "3",
+        "--device-memory", "1G"},
+       {}},
+      {{"-j", "3", "-r", "--memory", "1G", "--include", "*.png", "--shard", "1/2", "--fail-fast"}, {}}};
+  for (const auto& [one, other] : rows)
+    EXPECT_EQ(text_of(one), text_of(other)) << testing::PrintToString(one);
+}
+
+// Options of one format's encoder shape no other format.
+TEST(OptionsDigest, HoldsTheOptionsOfItsFormatAlone) {
+  const std::vector<std::pair<Arguments, std::vector<Format>>> rows{
+      {{"--quality", "7"}, {Format::jpeg}},
+      {{"--png-level", "7"}, {Format::png, Format::tiff}},
+      {{"--webp", "lossy"}, {Format::webp}},
+      {{"--webp-level", "7"}, {Format::webp}},
+      {{"--tiff-compression", "lzw"}, {Format::tiff}},
+      {{"--tiff-tile", "64"}, {Format::tiff}}};
+  for (const auto& [arguments, shaped] : rows) {
+    for (const Format format : {Format::jpeg, Format::png, Format::webp, Format::tiff, Format::bmp}) {
+      const bool differs = text_of(arguments, format) != text_of({}, format);
+      EXPECT_EQ(differs, std::ranges::find(shaped, format) != shaped.end())
+          << arguments.front() << " " << format_info(format).name;
+    }
+  }
+  EXPECT_NE(text_of({"--webp", "lossy", "--quality", "7"}, Format::webp),
+            text_of({"--webp", "lossy"}, Format::webp));
+  EXPECT_EQ(text_of({"--tiff-compression", "zstd", "--png-level", "7"}, Format::tiff),
+            text_of({"--tiff-compression", "zstd"}, Format::tiff));
+}
+
+TEST(OptionsDigest, IsAnotherForOtherBytes) {
+  std::map<std::string, Arguments> seen;
+  for (const Arguments& arguments : {Arguments{},
+                                     {"--stages", "gray"},
+                                     {"--stages", "gray,gray"},
+                                     {"--stages", "gray:bt709"},
+                                     {"--stages", "hist,gray"},
+                                     {"--stages", "contrast:clip=0.5"},
+                                     {"--stages", "contrast:clip=0.500001"},
+                                     {"--stages", "contrast:range=series", "--pages", "all"},
+                                     {"--stages", "contrast", "--pages", "all"},
+                                     {"--pages", "2"},
+                                     {"--pages", "2-2"},
+                                     {"--pages", "2-"},
+                                     {"--bands", "4,3,2"},
+                                     {"--bands", "2,3,4"},
+                                     {"--bands", "color"},
+                                     {"--lenient"},
+                                     {"--no-orient"},
+                                     {"--codec", "stb"},
+                                     {"--quality", "89"},
+                                     {"--png-level", "2"},
+                                     {"--webp", "lossy"},
+                                     {"--webp-level", "2"},
+                                     {"--tiff-compression", "lzw"},
+                                     {"--tiff-tile", "16"},
+                                     {"--metadata", "strip"}}) {
+    const auto [other, fresh] = seen.emplace(text_of(arguments, std::nullopt), arguments);
+    EXPECT_TRUE(fresh) << testing::PrintToString(arguments) << testing::PrintToString(other->second);
+  }
+  EXPECT_TRUE(seen.emplace(text_of({}, Format::jpeg), Arguments{}).second);
+  EXPECT_TRUE(seen.emplace(text_of({}, Format::png), Arguments{}).second);
+}
+
+// What a file says counts, and not its name.
+TEST(OptionsDigest, HoldsWhatFilesSay) {
+  const TemporaryFolder folder;
+  const auto save_range = [&](const std::string& name, int bin) {
+    std::string counts;
+    for (int i = 0; i < 256; ++i)
+      counts += std::string(i == 0 ? "" : ",") + (i == 10 || i == bin ? "5" : "0");
+    save_text(folder.file(name), "{\"imgpipe\": 1, \"before\": {\"counts\": {\"gray\": [" + counts + "]}}}");
+    return text_of({"--stages", "contrast:range=" + folder.file(name)});
+  };
+  const std::string first = save_range("a.json", 200);
+  EXPECT_EQ(save_range("b.json", 200), first);
+  EXPECT_NE(save_range("a.json", 201), first);
+}
+
+}  // namespace
+}  // namespace imgpipe::test::options_digest_test

@@ -1,0 +1,210 @@
+// What the command line means: letters, other names, other spellings, OUTPUT as an option, and what was meant
+// by names that there are not.
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "app/options/command_line.h"
+#include "app/options/command_table.h"
+#include "images/error.h"
+#include "kernels/stage.h"
+
+namespace imgpipe::test::options_test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+ProcessOptions process(const Arguments& arguments) {
+  return std::get<ProcessOptions>(parse_command(arguments));
+}
+
+// The message of a refusal; empty: there was none.
+std::string refusal(const Arguments& arguments) {
+  try {
+    (void)parse_command(arguments);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, LettersAreNames) {
+  for (const Arguments& arguments :
+       std::vector<Arguments>{{"in", "out/", "-r", "-n", "-j", "3", "-d", "cpu", "-q"},
+                              {"in", "out/", "-rnj3", "-dcpu", "-q"},
+                              {"-qrnj", "3", "in", "-d", "cpu", "out/"},
+                              {"in", "-r", "--jobs=3", "--dry-run", "--device=cpu", "-q", "--", "out/"}}) {
+    const ProcessOptions options = process(arguments);
+    EXPECT_TRUE(options.batch.recursive && options.batch.dry_run && options.talk.quiet);
+    EXPECT_EQ(options.batch.jobs, 3);
+    EXPECT_EQ(options.device, "cpu");
+    EXPECT_EQ(options.input, "in");
+    EXPECT_EQ(options.output, "out/");
+    EXPECT_EQ(options.batch.given, (Arguments{"--recursive", "--jobs", "--dry-run"}));
+  }
+  EXPECT_EQ(refusal({"in", "out", "-j"}), "--jobs needs a value: N");
+  EXPECT_EQ(refusal({"in", "out", "--report"}), "--report needs a value: FILE, or - for stdout");
+  EXPECT_EQ(refusal({"info", "in", "--json"}), "--json needs a value: FILE, or - for stdout");
+  EXPECT_EQ(refusal({"in", "out", "-j=3"}), "'-j=3': a letter takes its value without =: -j 3, or --jobs=3");
+  EXPECT_EQ(refusal({"in", "-o=x.png"}),
+            "'-o=x.png': a letter takes its value without =: -o x.png, or --output=x.png");
+  EXPECT_EQ(refusal({"in", "out/", "-rd="}),
+            "'-rd=': a letter takes its value without =: -d NAME, or --device=NAME");
+}
+
+TEST(Options, NamesNeedTwoDashes) {
+  const std::vector<std::pair<Arguments, std::string>> rows{
+      {{"a.png", "-output", "b.png"}, "'-output'; did you mean --output?"},
+      {{"a.png", "-output=b.png"}, "'-output=b.png'; did you mean --output?"},
+      {{"a.png", "-out.png"}, "'-out.png'; did you mean --output?"},
+      {{"a", "b", "-device", "cpu"}, "'-device'; did you mean --device?"},
+      {{"a", "b", "-jobs", "4"}, "'-jobs'; did you mean --jobs?"},
+      {{"a", "b", "-jobs=4"}, "'-jobs=4'; did you mean --jobs?"},
+      {{"a", "b", "-dry-run"}, "'-dry-run'; did you mean --dry-run?"},
+      {{"a", "b", "-no-orient"}, "'-no-orient'; did you mean --no-orient?"},
+      {{"a", "b", "-no-colour"}, "'-no-colour'; did you mean --no-color?"},
+      {{"a", "b", "-cpu"}, "'-cpu'; did you mean --cpu?"}};
+  for (const auto& [arguments, message] : rows)
+    EXPECT_EQ(refusal(arguments), "unknown option " + message + " See imgpipe --help");
+  EXPECT_EQ(process({"a", "-oout/"}).output, "out/");
+  EXPECT_EQ(process({"a", "-o", "ut.png"}).output, "ut.png");
+}
+
+TEST(Options, OutputMayBeAnOption) {
+  for (const Arguments& arguments : std::vector<Arguments>{{"a", "b", "c", "-o", "out/"},
+                                                           {"-o", "out/", "a", "b", "c"},
+                                                           {"a", "-oout/", "b", "c"},
+                                                           {"a", "--output", "out/", "b", "c"},
+                                                           {"a", "b", "c", "out/"},
+                                                           {"--output=out/", "--", "a", "b", "c"}}) {
+    const ProcessOptions options = process(arguments);
+    EXPECT_EQ(options.input, "a");
+    EXPECT_EQ(options.batch.more_inputs, (Arguments{"b", "c"}));
+    EXPECT_EQ(options.output, "out/");
+  }
+  EXPECT_EQ(process({"-o", "out.png", "-"}).input, "-");
+  const ProcessOptions list = process({"--files-from", "list", "-o", "out/"});
+  EXPECT_EQ(list.input, "");
+  EXPECT_EQ(list.output, "out/");
+  EXPECT_EQ(
+      std::get<SynthOptions>(parse_command({"synth", "-o", "x.png", "--pattern", "noise", "--size", "4x4"}))
+          .output,
+      "x.png");
+  EXPECT_EQ(refusal({"-o", "out.png"}), "INPUT is missing; see imgpipe --help");
+  EXPECT_EQ(refusal({"in.png"}), "OUTPUT is missing; see imgpipe --help");
+  EXPECT_EQ(refusal({"in.png", "-o", ""}), "an empty name among INPUT and OUTPUT");
+  EXPECT_EQ(refusal({"synth", "a.png", "-o", "b.png", "--pattern", "noise", "--size", "4x4"}),
+            "one argument too many: 'a.png'");
+  EXPECT_EQ(refusal({"--input", "a", "b"}).substr(0, 26), "unknown option '--input'; ");
+}
+
+TEST(Options, CompareAndCpuAreOne) {
+  EXPECT_TRUE(process({"in", "out", "--compare"}).compare);
+  EXPECT_TRUE(process({"in", "out", "--cpu"}).compare);
+  EXPECT_FALSE(process({"in", "out"}).compare);
+  EXPECT_TRUE(process({"in", "out", "--compare=yes"}).compare);
+  EXPECT_FALSE(process({"in", "out", "--compare=no"}).compare);
+  EXPECT_EQ(refusal({"in", "out", "--compare=maybe"}), "--compare takes true or false, not 'maybe'");
+}
+
+TEST(Options, SpellingsAreAlike) {
+  EXPECT_TRUE(process({"in", "out", "--no-colour"}).talk.no_color);
+  const ProcessOptions grey = process({"in", "out", "--stages", "grey:bt709,crop:4x4:x=centre,equalise"});
+  ASSERT_EQ(grey.stages.size(), 3U);
+  EXPECT_EQ(grey.stages[0].stage->name, "gray");
+  EXPECT_EQ(grey.stages[2].stage->name, "equalize");
+  const Command synth = parse_command({"synth", "x.png", "--pattern", "colours:5", "--size", "4x4"});
+  EXPECT_EQ(std::get<SynthOptions>(synth).pattern.info->name, "colors");
+  EXPECT_EQ(std::get<PrintText>(parse_command({"help", "grey"})).text,
+            std::get<PrintText>(parse_command({"help", "gray"})).text);
+  EXPECT_EQ(process({"in", "--report", "--no-colour.json", "out"}).report_files,
+            Arguments{"--no-colour.json"})
+      << "a value stays as it is";
+}
+
+TEST(Options, WhatWasMeantIsSaid) {
+  struct Row {
+    Arguments arguments;
+    std::string message;  // begins so
+  };
+  const std::vector<Row> rows{
+      {{"a", "b", "--stagse", "gray"},
+       "unknown option '--stagse'; did you mean --stages? See imgpipe --help"},
+      {{"a", "b", "--nothing"}, "unknown option '--nothing'; see imgpipe --help"},
+      {{"a", "b", "--"}, ""},
+      {{"a", "b", "-x"}, "unknown option '-x'; see imgpipe --help"},
+      {{"a", "b", "-recursive"}, "unknown option '-recursive'; did you mean --recursive? See imgpipe --help"},
+      {{"bench", "--variants", "x"},
+       "unknown option '--variants'; did you mean --variant? See imgpipe bench --help"},
+      {{"a", "b", "--stages", "contrst"},
+       "--stages: unknown stage 'contrst'; did you mean contrast? The stages are gray,"},
+      {{"a", "b", "--stages", "*"}, "--stages: unknown stage '*'; the stages are gray,"},
+      {{"a", "b", "--stages", "contrast:strech=each"},
+       "--stages: contrast: there is no parameter 'strech'; did you mean stretch? Its parameters are clip,"},
+      {{"a", "b", "--stages", "smooth:gaus"},
+       "--stages: smooth: window: 'gaus' is none of box, triangle, gauss; did you mean gauss?"},
+      {{"a", "b", "--stages", "threshold:otzu"},
+       "--stages: threshold: at: 'otzu' is not 0 to 65535, or otsu; did you mean otsu?"},
+      {{"a", "b", "--window", "traingle"},
+       "--window: 'traingle' is none of box, triangle, gauss; did you mean triangle?"},
+      {{"a", "b", "--codec", "trubo"}, "--codec: 'trubo' is none of auto, turbo, stb; did you mean turbo?"},
+      {{"a", "b", "--format", "pgn"}, "--format: 'pgn' is none of jpeg,"},
+      {{"a", "b", "--tiff-compression", "deflat"}, "--tiff-compression: 'deflat' is none of none, deflate,"},
+      {{"a", "b", "--shard", "1/2", "--balance", "hsah"},
+       "--balance: 'hsah' is none of hash, count, bytes; did you mean hash?"},
+      {{"synth", "a", "--size", "4x4", "--pattern", "nosie"},
+       "unknown pattern 'nosie'; did you mean noise? The patterns are noise,"},
+      {{"bnech", "--stage", "hist"}, "unknown command 'bnech'; did you mean bench? The commands are bench,"},
+      {{"stat", "a.png"}, "unknown command 'stat'; did you mean stats? The commands are"},
+      {{"hepl", "contrast"}, "unknown command 'hepl'; did you mean help? The commands are"},
+      {{"statss", "dir", "--json"}, "unknown command 'statss'; did you mean stats? The commands are"},
+      {{"stat", "--help"}, "unknown command 'stat'; did you mean stats? The commands are"},
+      {{"a.png", "stat"}, ""},
+      {{"./stat", "a.png"}, ""},
+      {{"stat*", "out/"}, ""},
+      {{"doc", "out.png", "--quality", "500"}, "--quality: '500' is not a whole number from 1 to 100"},
+      {{"./doc", "--qualty"}, "unknown option '--qualty'; did you mean --quality?"},
+      {{"stat"}, "unknown command 'stat'; did you mean stats? The commands are"},
+      {{"help", "contrst"},
+       "there is no command and no stage 'contrst'; did you mean contrast? There is help of bench,"},
+      {{"help", "split"}, "there is no command and no stage 'split'; there is help of"},
+      {{"docs", "mann"}, "docs: 'mann' is none of man, bash, zsh, fish, files; did you mean man?"},
+      {{"docs", "man", "bnech"}, "docs man: 'bnech' is none of bench,"},
+      {{"docs", "bash", "bench"}, "one argument too many: 'bench'"},
+      {{"docs"}, "KIND is missing: one of man, bash, zsh, fish, files; see imgpipe docs --help"}};
+  for (const Row& row : rows) EXPECT_EQ(refusal(row.arguments).substr(0, row.message.size()), row.message);
+  for (const char* end : {"--format pgn", "--tiff-compression deflat"}) {
+    const std::string text = end;
+    const std::size_t space = text.find(' ');
+    EXPECT_NE(refusal({"a", "b", text.substr(0, space), text.substr(space + 1)}).find("; did you mean "),
+              std::string::npos);
+  }
+}
+
+TEST(Options, EveryWordOfEveryTableIsTaken) {
+  for (const CommandRow& command : command_table()) {
+    EXPECT_EQ(find_command(command.name), &command);
+    for (const OptionRow& row : command.rows()) {
+      EXPECT_GE(spelled_flags(row).size(), option_letter(row) == 0 ? 1U : 2U);
+      EXPECT_GE(option_name(row).size(), 2U);
+    }
+    EXPECT_TRUE(std::holds_alternative<PrintText>(command.parse({"--help"}))) << command.name;
+  }
+  for (const OptionRow& row : process_rows()) {
+    const std::string name = option_name(row);
+    for (const std::string& value : row.values) {
+      if (value.ends_with(':')) continue;  // and a number
+      Arguments arguments{"a", "b", "--" + name, value};
+      if (name == "balance") arguments.insert(arguments.end(), {"--shard", "1/2"});
+      EXPECT_EQ(refusal(arguments), "") << name << " " << value;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::options_test

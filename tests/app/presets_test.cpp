@@ -1,0 +1,356 @@
+// Presets: what they take, what wins, and that a run's options written as one are the same run.
+#include "app/options/presets.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "app/options/command_line.h"
+#include "app/options/command_table.h"
+#include "images/error.h"
+#include "tests/support/files.h"
+#include "tests/support/process.h"
+
+namespace imgpipe::test::presets_test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+class Presets : public testing::Test {
+ protected:
+  [[nodiscard]] std::string preset(const std::string& text, const std::string& name = "p.toml") const {
+    save_text(folder_.file(name), text);
+    return folder_.file(name);
+  }
+  static ProcessOptions process(Arguments arguments) {
+    arguments.insert(arguments.begin(), {"in.png", "out.png"});
+    return std::get<ProcessOptions>(parse_command(arguments));
+  }
+  static std::string refusal(Arguments arguments) {
+    arguments.insert(arguments.begin(), {"in.png", "out.png"});
+    try {
+      (void)parse_command(arguments);
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+      return error.what();
+    }
+    return "";
+  }
+
+  const std::vector<OptionRow> rows_ = process_rows();
+  TemporaryFolder folder_;
+};
+
+// ---- reading -----------------------------------------------------------------------------------------
+
+TEST_F(Presets, HoldWhatTheCommandLineTakes) {
+  const ProcessOptions options =
+      process({"--preset", preset("# for scans\n"
+                                  "stages = [\"gray\", \"resize:1200\", \"smooth:gauss\"]\n"
+                                  "clip = 0.5\n"
+                                  "quality = 85\n"
+                                  "memory = \"1.5G\"\n"
+                                  "lenient = true\n"
+                                  "no-orient = false\n"
+                                  "include = [\"*.tif\", \"*.png\"]\n"
+                                  "exclude = \"x*\"\n"
+                                  "metadata = 'strip'\n")});
+  EXPECT_EQ(options.stage_list, "gray,resize:1200,smooth:gauss");
+  EXPECT_EQ(options.encode.quality, 85);
+  EXPECT_EQ(options.batch.memory_bytes, std::int64_t{3} << 29);
+  EXPECT_TRUE(options.decode.lenient && options.decode.orient);
+  EXPECT_EQ(options.batch.include, (Arguments{"*.tif", "*.png"}));
+  EXPECT_EQ(options.batch.exclude, Arguments{"x*"});
+  EXPECT_FALSE(options.keep_metadata);
+  EXPECT_EQ(options.batch.given, Arguments{}) << "a preset is for single images too";
+  const auto clip = std::ranges::find(options.stage_options, "clip", &OptionValue::option);
+  EXPECT_EQ(clip->text, "0.5");
+}
+
+TEST_F(Presets, OneTextOrAListOfSteps) {
+  EXPECT_EQ(process({"--preset", preset("stages = \"gray,smooth:gauss\"\n")}).stage_list,
+            "gray,smooth:gauss");
+  EXPECT_EQ(process({"--preset", preset("stages = [\"grey\", \"smooth:gauss,invert\"]\n")}).stage_list,
+            "grey,smooth:gauss,invert");
+}
+
+TEST_F(Presets, TheCommandLineWins) {
+  const std::string file = preset(
+      "stages = [\"invert\"]\nquality = 10\nlenient = true\nverbose = true\noverwrite = true\n"
+      "include = [\"*.a\", \"*.b\"]\n");
+  for (const Arguments& more : {Arguments{"--preset", file}, Arguments{}}) {
+    Arguments arguments{"--stages", "gray",         "--quality", "20", "--lenient=false",
+                        "-q",       "--no-clobber", "--include", "*.c"};
+    arguments.insert(more.empty() ? arguments.end() : arguments.begin(), {"--preset", file});
+    const ProcessOptions options = process(arguments);
+    EXPECT_EQ(options.stage_list, "gray");
+    EXPECT_EQ(options.encode.quality, 20);
+    EXPECT_FALSE(options.decode.lenient || options.talk.verbose);
+    EXPECT_TRUE(options.talk.quiet);
+    EXPECT_EQ(options.replace, Replace::none);
+    EXPECT_EQ(options.batch.include, Arguments{"*.c"});
+  }
+  EXPECT_TRUE(process({"--preset", file, "--quiet=false"}).talk.verbose);
+}
+
+TEST_F(Presets, ALaterOneWins) {
+  const std::string one =
+      preset("quality = 10\npng-level = 2\nquiet = true\ninclude = [\"*.a\"]\n", "1.toml");
+  const std::string two = preset("quality = 20\nverbose = true\nlenient = true\ninclude = []\n", "2.toml");
+  const ProcessOptions options = process({"--preset", one, "--preset", two});
+  EXPECT_EQ(options.encode.quality, 20);
+  EXPECT_EQ(options.encode.png_level, 2);
+  EXPECT_TRUE(options.talk.verbose && !options.talk.quiet && options.decode.lenient);
+  EXPECT_EQ(options.batch.include, Arguments{});
+  EXPECT_EQ(process({"--preset", two, "--preset", one}).encode.quality, 10);
+}
+
+TEST_F(Presets, AMistakeIsNamedWithItsLine) {
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"\n# x\nqualty = 85\n", "p.toml:3: there is no option 'qualty'; did you mean quality?"},
+      {"png_level = 1\n", "p.toml:1: there is no option 'png_level'; did you mean png-level?"},
+      {"q = true\n", "p.toml:1: there is no option 'q'"},
+      {"[batch]\njobs = 4\n", "p.toml:1: there is no option 'batch'"},
+      {"lenient = true\noutput = \"x.png\"\n", "p.toml:2: output is for the command line"},
+      {"preset = \"x.toml\"\n", "p.toml:1: preset is for the command line"},
+      {"cpu = true\ncompare = true\n", "p.toml:2: compare is given twice"},
+      {"quality = 1\nquality = 2\n", "p.toml:2: "},
+      {"lenient = 1\n", "p.toml:1: lenient is a switch, true or false, and not a number"},
+      {"lenient = \"true\"\n", "p.toml:1: lenient is a switch, true or false, and not a text"},
+      {"quality = true\n", "p.toml:1: quality is a text or a number, and not true"},
+      {"quality = [85]\n", "p.toml:1: quality is a text or a number, and not a list"},
+      {"quality = 2026-11-23\n", "p.toml:1: quality is a text or a number, and not a date or time"},
+      {"stages = [\"gray\",\n 1979-05-27]\n",
+       "p.toml:2: stages is a text or a number, and not a date or time"},
+      {"smooth.window = \"gauss\"\n", "p.toml:1: there is no option 'smooth'"},
+      {"window = {a = 1}\n", "p.toml:1: window is a text or a number, and not a table"},
+      {"metadata = \"a\\u0000b\"\n", "p.toml:1: metadata holds a NUL"},
+      {"quality = 85\nquality", "p.toml:2: "},
+      {"\xFF = 1\n", "p.toml:1: "},
+      {"\n\nquality = 500\n", "p.toml:3: --quality: '500' is not a whole number from 1 to 100"},
+      {"clip = 200\n", "p.toml:1: --clip: "},
+      {"stages = [\"gray\", \"smoth\"]\n", "p.toml:1: --stages: unknown stage 'smoth'; did you mean smooth?"},
+      {"stages = []\n", "p.toml:1: --stages: "},
+      {"format = \"pgn\"\n", "p.toml:1: --format: 'pgn' is none of"},
+      {"overwrite = true\nno-clobber = true\n", "p.toml:1: --overwrite and --no-clobber exclude each other"}};
+  for (const auto& [text, words] : rows) {
+    const std::string why = refusal({"--preset", preset(text)});
+    EXPECT_NE(why.find(words), std::string::npos) << text << why;
+  }
+  EXPECT_NE(refusal({"--preset", folder_.file("none.toml")}).find("none.toml"), std::string::npos);
+  EXPECT_NE(refusal({"--preset", preset(std::string(3 << 20, '#'))}).find("p.toml"), std::string::npos);
+  EXPECT_NE(refusal({"--preset", preset("a = " + std::string(100'000, '['))}).find("p.toml:1"),
+            std::string::npos);
+  EXPECT_EQ(refusal({"--preset", preset(""), "--quality", "500"}).find("p.toml"), std::string::npos);
+}
+
+TEST_F(Presets, HelpNeedsNone) {
+  const Command command = parse_command({"--preset", folder_.file("none.toml"), "--help"});
+  EXPECT_NE(std::get<PrintText>(command).text.find("--write-preset"), std::string::npos);
+}
+
+// ---- writing -----------------------------------------------------------------------------------------
+
+// What an option takes, of one kind or another: the first that it does take is tried.
+Arguments samples_of(const OptionRow& row) {
+  Arguments samples = row.values;
+  std::ranges::reverse(samples);
+  for (const char* sample : {"gray,contrast:clip=0.50,smooth:gauss", "0.25", "7", "32", "512M", "*.\"p\\n[g]",
+                             "2-3", "cpu", "{stem}.{ext}"})
+    samples.emplace_back(sample);
+  return samples;
+}
+
+bool is_taken(const Arguments& arguments) {
+  try {
+    (void)parse_command(arguments);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// The option with a value that it takes; empty: none of the samples is one.
+Arguments sample_of(const OptionRow& row) {
+  const std::string name = "--" + option_name(row);
+  if (row.value == nullptr) return {name};
+  for (const std::string& sample : samples_of(row)) {
+    if (!is_taken({"in.png", "out.png", name, sample})) continue;
+    if (is_repeated(row)) return {name, sample, name, "other"};
+    return {name, sample};
+  }
+  return {};
+}
+
+Arguments joined(Arguments first, const Arguments& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// Every option, and all of them that get on with each other at once: what the parser is given is the same.
+TEST_F(Presets, WhatIsWrittenIsTheSameRun) {
+  const std::string file = folder_.file("w.toml");
+  const auto expect_same = [&](const Arguments& given) {
+    save_text(file, GivenOptions(given, rows_, "imgpipe").as_preset(file));
+    EXPECT_EQ(GivenOptions({"--preset", file}, rows_, "imgpipe").arguments(),
+              joined(given, {"--preset", file}))
+        << load_text(file);
+  };
+  Arguments all;
+  std::size_t tried = 0, together = 0;
+  for (const OptionRow& row : rows_) {
+    if (!in_presets(row)) continue;
+    const Arguments given = sample_of(row);
+    ASSERT_FALSE(given.empty()) << option_name(row) << ": none of the samples is a value of it";
+    expect_same(given);
+    ++tried;
+    if (!is_taken(joined({"in.png", "out.png"}, joined(all, given)))) continue;
+    all = joined(all, given);
+    ++together;
+  }
+  expect_same(all);
+  EXPECT_GT(tried, 30U);
+  EXPECT_GE(together + 3, tried) << "all but the other one of two that exclude each other";
+}
+
+TEST_F(Presets, NoOptionIsNamedThatThereIsNot) {
+  for (const ExcludingOptions& pair : excluding_options()) {
+    EXPECT_NE(find_option(std::string(pair.one), rows_), nullptr) << pair.one;
+    EXPECT_NE(find_option(std::string(pair.other), rows_), nullptr) << pair.other;
+  }
+  std::size_t left_out = 0, repeated = 0;
+  for (const OptionRow& row : rows_) {
+    left_out += in_presets(row) ? 0 : 1;
+    repeated += is_repeated(row) ? 1 : 0;
+  }
+  EXPECT_EQ(left_out, 14U);
+  EXPECT_EQ(repeated, 4U);
+}
+
+TEST_F(Presets, OddTextsSurvive) {
+  const std::string file = folder_.file("w.toml");
+  for (const std::string& text :
+       {std::string("a\"b\\c'd"), std::string("line\nbreak\ttab"), std::string("\x01\x7F"),
+        std::string("Größe 大"), std::string("007"), std::string("1e3"), std::string("0.50"),
+        std::string("-3"), std::string("inf"), std::string("true"), std::string("'''"), std::string("\"\"\""),
+        std::string("0x10"), std::string("")}) {
+    const Arguments given{"--include", text, "--stages", text.find(',') == text.npos ? text : "gray",
+                          "--device",  text};
+    save_text(file, GivenOptions(given, rows_, "imgpipe").as_preset(file));
+    Arguments expected{"--stages", given[3], "--device", text, "--include", text, "--preset", file};
+    EXPECT_EQ(GivenOptions({"--preset", file}, rows_, "imgpipe").arguments(), expected) << load_text(file);
+  }
+  EXPECT_THROW((void)GivenOptions({"--include", "\xFF.png"}, rows_, "imgpipe").as_preset(file), Error);
+}
+
+TEST_F(Presets, FilesOfStepsAreBesideThePreset) {
+  std::filesystem::create_directories(folder_.path() / "sets");
+  const std::string sets = folder_.file("sets");
+  const std::string written = preset("stages = [\"contrast:range=r.json\"]\n", "sets/p.toml");
+  const GivenOptions read({"--preset", written}, rows_, "imgpipe");
+  EXPECT_EQ(read.arguments().at(1), "contrast:range=" + sets + "/r.json");
+  // In the folder of the preset it is named from there, elsewhere by its whole path.
+  EXPECT_NE(read.as_preset(sets + "/q.toml").find("\"contrast:range=r.json\""), std::string::npos);
+  const std::string canonical = std::filesystem::canonical(sets).string();
+  EXPECT_NE(read.as_preset(folder_.file("q.toml")).find("range=sets/r.json"), std::string::npos);
+  std::filesystem::create_directories(folder_.path() / "other");
+  EXPECT_NE(read.as_preset(folder_.file("other/q.toml")).find("range=" + canonical + "/r.json"),
+            std::string::npos);
+  EXPECT_NE(read.as_preset("-").find("range=" + canonical + "/r.json"), std::string::npos);
+  const std::string series = preset("stages = \"contrast:range=series\"\npages = \"all\"\n", "sets/s.toml");
+  EXPECT_EQ(process({"--preset", series}).series_steps.size(), 1U);
+  std::filesystem::create_directories(folder_.path() / "a,b");
+  EXPECT_NE(refusal({"--preset", preset("\nstages = \"contrast:range=r.json\"\n", "a,b/p.toml")})
+                .find("p.toml:2: range=r.json would be"),
+            std::string::npos);
+}
+
+// ---- the program -------------------------------------------------------------------------------------
+
+class PresetsCli : public Presets {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(run_imgpipe({"synth", file("in.png"), "--pattern", "photo", "--size", "40x30"}).exit_code, 0);
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+};
+
+TEST_F(PresetsCli, ARunAndItsPresetWriteTheSameBytes) {
+  const RunResult first =
+      run_imgpipe({file("in.png"), file("a.jpg"), "--stages", "gray,contrast:clip=1.5,smooth:gauss",
+                   "--quality", "33", "--write-preset", file("run.toml"), "--report", file("a.json")});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_NE(first.err.find("not written to the preset, because it belongs to one run: --report\n"),
+            std::string::npos)
+      << first.err;
+  const RunResult second = run_imgpipe({file("in.png"), file("b.jpg"), "--preset", file("run.toml")});
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(load(file("a.jpg")), load(file("b.jpg")));
+  EXPECT_EQ(load_text(file("run.toml")).find("# imgpipe preset"), 0U);
+}
+
+TEST_F(PresetsCli, WithoutInputNothingButThePresetIsWritten) {
+  const RunResult run = run_imgpipe({"--stages", "gray", "-j", "3", "--write-preset", file("p.toml")});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out + run.err, "");
+  const RunResult shown = run_imgpipe({"--preset", file("p.toml"), "--quality", "7", "--write-preset", "-"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_EQ(shown.out.substr(shown.out.find('\n') + 1), "stages = [\"gray\"]\nquality = 7\njobs = 3\n");
+  EXPECT_EQ(folder_.names(), (Arguments{"in.png", "p.toml"}));
+  // A wrong value is told before anything is written.
+  EXPECT_EQ(run_imgpipe({"--quality", "700", "--write-preset", file("q.toml")}).exit_code, 2);
+  EXPECT_EQ(run_imgpipe({file("in.png"), "--write-preset", file("q.toml")}).exit_code, 2)
+      << "OUTPUT is missing";
+  EXPECT_EQ(run_imgpipe({"--write-preset", file("q.json")}).exit_code, 2);
+  EXPECT_EQ(folder_.names(), (Arguments{"in.png", "p.toml"}));
+}
+
+TEST_F(PresetsCli, StdoutHoldsThePresetAlone) {
+  const RunResult run =
+      run_imgpipe({file("in.png"), file("out.png"), "--stages", "gray", "--write-preset", "-"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out.substr(run.out.find('\n') + 1), "stages = [\"gray\"]\n");
+  EXPECT_NE(run.err.find("end to end"), std::string::npos);
+  for (const Arguments& more : {Arguments{"-"}, {"x.png", "--report", "-"}, {"x.png", "--dry-run"}}) {
+    Arguments arguments{file("in.png")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), {"--write-preset", "-", "--format", "png"});
+    const RunResult refused = run_imgpipe(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << refused.err;
+    EXPECT_EQ(refused.out, "");
+  }
+}
+
+TEST_F(PresetsCli, StdinIsOfOneReader) {
+  RunOptions options;
+  options.input = "quality = 3\n";
+  for (const Arguments& more : {Arguments{"-", file("o.png")},
+                                {"--files-from", "-", file("o/")},
+                                {file("in.png"), file("o.png"), "--preset", "-"}}) {
+    Arguments arguments{"--preset", "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const RunResult run = run_imgpipe(arguments, options);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_NE(run.err.find("--preset -: something else reads stdin, too"), std::string::npos) << run.err;
+  }
+  EXPECT_EQ(run_imgpipe({file("in.png"), file("o.png"), "--preset", "-"}, options).exit_code, 0);
+}
+
+TEST_F(PresetsCli, AnotherFileIsNotReplaced) {
+  save_text(file("mine.toml"), "quality = 3\n");
+  const Arguments write{"--preset", file("mine.toml"), "--write-preset", file("mine.toml")};
+  EXPECT_EQ(run_imgpipe(write).exit_code, 2);
+  EXPECT_EQ(load_text(file("mine.toml")), "quality = 3\n");
+  Arguments anyway = write;
+  anyway.emplace_back("--overwrite");
+  EXPECT_EQ(run_imgpipe(anyway).exit_code, 0);
+  EXPECT_EQ(run_imgpipe(write).exit_code, 0) << "it is imgpipe's now";
+  EXPECT_NE(load_text(file("mine.toml")).find("\nquality = 3\noverwrite = true\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace imgpipe::test::presets_test

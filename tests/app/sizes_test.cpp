@@ -1,0 +1,170 @@
+// Amounts of memory and numbers of pixels, as the command line takes them.
+#include "app/options/sizes.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "app/options/options.h"
+#include "images/error.h"
+
+namespace imgpipe::test::sizes_test {
+namespace {
+
+constexpr std::int64_t kKibi = 1024;
+
+std::int64_t bytes(const std::string& text) {
+  return parse_memory(text, "memory", 0);
+}
+std::int64_t pixels(const std::string& text) {
+  return parse_pixels(text, "max-pixels", std::int64_t{1} << 34);
+}
+
+// The message of a refusal; empty: there was none.
+template <class Function>
+std::string refusal(const Function& function) {
+  try {
+    (void)function();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Sizes, EveryFormOfAnAmountOfMemory) {
+  const std::pair<const char*, std::int64_t> rows[]{{"0", 0},
+                                                    {"67108864", 67108864},
+                                                    {"007", 7},
+                                                    {"64B", 64},
+                                                    {"1K", kKibi},
+                                                    {"500M", 500 * kKibi * kKibi},
+                                                    {"500m", 500 * kKibi * kKibi},
+                                                    {"8G", 8 * kKibi * kKibi * kKibi},
+                                                    {"1T", kKibi * kKibi * kKibi * kKibi},
+                                                    {"1KiB", kKibi},
+                                                    {"64MiB", 64 * kKibi * kKibi},
+                                                    {"64mib", 64 * kKibi * kKibi},
+                                                    {"3GiB", 3 * kKibi * kKibi * kKibi},
+                                                    {"2TiB", 2 * kKibi * kKibi * kKibi * kKibi},
+                                                    {"1kB", 1000},
+                                                    {"1KB", 1000},
+                                                    {"100MB", 100'000'000},
+                                                    {"100mb", 100'000'000},
+                                                    {"2GB", 2'000'000'000},
+                                                    {"3TB", 3'000'000'000'000},
+                                                    {"1.5G", 1'610'612'736},
+                                                    {"1.5GB", 1'500'000'000},
+                                                    {"0.5KiB", 512},
+                                                    {"1.1G", 1'181'116'006},  // and 0.4 of a byte
+                                                    {"0.000001K", 0},
+                                                    {"1.999999kB", 1999},
+                                                    {"0.999999T", 1'099'510'528'264},
+                                                    {"1024T", std::int64_t{1} << 50},
+                                                    {"1024TiB", std::int64_t{1} << 50}};
+  for (const auto& [text, value] : rows) EXPECT_EQ(bytes(text), value) << text;
+}
+
+TEST(Sizes, EveryFormOfANumberOfPixels) {
+  const std::pair<const char*, std::int64_t> rows[]{{"1", 1},
+                                                    {"268435456", 268'435'456},
+                                                    {"100k", 100'000},
+                                                    {"100K", 100'000},
+                                                    {"100kP", 100'000},
+                                                    {"100M", 100'000'000},
+                                                    {"47MP", 47'000'000},
+                                                    {"47mp", 47'000'000},
+                                                    {"1.5GP", 1'500'000'000},
+                                                    {"1.5G", 1'500'000'000},
+                                                    {"0.0015k", 1},
+                                                    {"0.010TP", 10'000'000'000},
+                                                    {"17179869184", std::int64_t{1} << 34}};
+  for (const auto& [text, value] : rows) EXPECT_EQ(pixels(text), value) << text;
+}
+
+TEST(Sizes, WhatIsNoSizeIsRefused) {
+  for (const std::string text : {"",
+                                 " ",
+                                 "M",
+                                 "B",
+                                 "P",
+                                 ".",
+                                 ".5G",
+                                 "1.G",
+                                 "1.5",
+                                 "1..5G",
+                                 "1.2.3G",
+                                 "-1G",
+                                 "+1G",
+                                 "-64M",
+                                 "1e9",
+                                 "0x40",
+                                 "1 G",
+                                 " 1G",
+                                 "1G ",
+                                 "1GG",
+                                 "G8",
+                                 "1Gi",
+                                 "1iB",
+                                 "1MiBB",
+                                 "1MBi",
+                                 "1E",
+                                 "1P",
+                                 "1PB",
+                                 "1X",
+                                 "1,5G",
+                                 "1'000",
+                                 "1.0000001G",
+                                 "NaN",
+                                 "inf",
+                                 "1G\n",
+                                 "\xC2\xBDG",
+                                 "\xEF\xBC\x91",
+                                 "-99999999999999999999"}) {
+    EXPECT_NE(refusal([&] { return bytes(text); }).find("is no amount of memory, such as"), std::string::npos)
+        << text;
+  }
+  for (const std::string text : {"", "MP", "47MiP", "47MiB", "47MB", "1B", "47Mpx", "1.5", "-1", "+1", "1e6",
+                                 "1 M", "4P", "1.0000001M", "0x10"}) {
+    EXPECT_NE(refusal([&] { return pixels(text); }).find("is no number of pixels, such as"),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_NE(refusal([] { return bytes(std::string("1\0G", 3)); }), "");
+  EXPECT_NE(refusal([] { return bytes(std::string(100'000, 'K')); }), "");
+  EXPECT_NE(refusal([] { return bytes("1" + std::string(100'000, '.')); }), "");
+}
+
+TEST(Sizes, WhatIsTooLargeOrTooSmallIsSaidToBe) {
+  const std::pair<const char*, const char*> rows[]{{"1025T", "--memory: '1025T' is more than 1024T"},
+                                                   {"1024.000001T", "is more than 1024T"},
+                                                   {"1125899906842625", "is more than 1024T"},
+                                                   {"9223372036854775807", "is more than 1024T"},
+                                                   {"9223372036854775808", "is more than 1024T"},
+                                                   {"9223372036854775807.999999T", "is more than 1024T"},
+                                                   {"8388608T", "is more than 1024T"},
+                                                   {"99999999T", "is more than 1024T"},
+                                                   {"63M", "--memory: '63M' is less than 64M"},
+                                                   {"67MB", "is less than 64M"},
+                                                   {"63.999999MiB", "is less than 64M"},
+                                                   {"0", "is less than 64M"}};
+  for (const auto& row : rows) {
+    const std::string message = refusal([&] { return parse_memory(row.first); });
+    EXPECT_NE(message.find(row.second), std::string::npos) << row.first << ": " << message;
+  }
+  const std::string digits(100'000, '9');
+  EXPECT_NE(refusal([&] { return parse_memory(digits); }).find("is more than 1024T"), std::string::npos);
+  for (const char* text :
+       {"0", "0.1k0", "0.0009k", "18G", "17179869185", "99999999999999999999", "9999999999TP"}) {
+    EXPECT_NE(refusal([&] { return pixels(text); }), "") << text;
+  }
+  EXPECT_EQ(refusal([] { return pixels("18GP"); }), "--max-pixels: '18GP' is not from 1 to 17179869184");
+  EXPECT_EQ(parse_memory("1M", "device-memory", 1), kKibi * kKibi);
+  EXPECT_EQ(refusal([] { return parse_memory("1023K", "device-memory", 1); }),
+            "--device-memory: '1023K' is less than 1M");
+}
+
+}  // namespace
+}  // namespace imgpipe::test::sizes_test

@@ -1,0 +1,117 @@
+// Parts begun and ended in order, with any number of threads and slots, and whatever step fails.
+#include "pipeline/host/ordered_run.h"
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace imgpipe::test::ordered_run_test {
+namespace {
+
+struct Seen {
+  std::vector<int> begun, ended;
+  std::atomic<int> worked{0};
+  std::string error;
+};
+
+// Runs `parts` parts; the given step of part `bad` throws.
+void run_parts(HostThreads& threads, std::size_t slots, int parts, char bad_step, int bad, Seen& seen) {
+  std::vector<int> part_of(slots, -1);  // none: the slot is free
+  std::vector<char> worked(static_cast<std::size_t>(parts), 0);
+  int next = 0;
+  const auto step = [&](char name, int part) {
+    if (name == bad_step && part == bad) throw std::runtime_error(name + std::to_string(part));
+  };
+  try {
+    run_in_order(threads, slots,
+                 {[&](std::size_t slot, int thread) {
+                    EXPECT_LT(thread, threads.count());
+                    if (next == parts) return false;
+                    EXPECT_EQ(part_of.at(slot), -1) << "a slot that is in use";
+                    part_of[slot] = next;
+                    seen.begun.push_back(next);
+                    step('b', next++);
+                    return true;
+                  },
+                  [&](std::size_t slot, int) {
+                    step('w', part_of[slot]);
+                    worked[static_cast<std::size_t>(part_of[slot])] = 1;
+                    ++seen.worked;
+                  },
+                  [&](std::size_t slot, int) {
+                    EXPECT_EQ(worked[static_cast<std::size_t>(part_of[slot])], 1);
+                    step('e', part_of[slot]);
+                    seen.ended.push_back(part_of[slot]);
+                    part_of[slot] = -1;
+                  }});
+  } catch (const std::runtime_error& error) {
+    seen.error = error.what();
+  }
+}
+
+std::vector<int> first_of(int count) {
+  std::vector<int> numbers;
+  for (int i = 0; i < count; ++i) numbers.push_back(i);
+  return numbers;
+}
+
+TEST(OrderedRun, BeginsAndEndsInOrder) {
+  for (const int count : {1, 2, 3, 8}) {
+    HostThreads threads(count);
+    ASSERT_EQ(threads.count(), count);
+    for (const std::size_t slots : {1U, 2U, 3U, 10U}) {
+      for (const int parts : {0, 1, 2, 5, 400}) {
+        SCOPED_TRACE(std::to_string(count) + " " + std::to_string(slots) + " " + std::to_string(parts));
+        Seen seen;
+        run_parts(threads, slots, parts, ' ', -1, seen);
+        EXPECT_EQ(seen.error, "");
+        EXPECT_EQ(seen.begun, first_of(parts));
+        EXPECT_EQ(seen.ended, first_of(parts));
+        EXPECT_EQ(seen.worked, parts);
+      }
+    }
+  }
+}
+
+TEST(OrderedRun, AFailureIsTheCallersAndEndsTheRest) {
+  for (const int count : {1, 2, 5}) {
+    HostThreads threads(count);
+    for (const char bad_step : {'b', 'w', 'e'}) {
+      for (const int bad : {0, 1, 37, 99}) {
+        SCOPED_TRACE(std::string(1, bad_step) + std::to_string(bad));
+        Seen seen;
+        run_parts(threads, 4, 100, bad_step, bad, seen);
+        EXPECT_EQ(seen.error, bad_step + std::to_string(bad));
+        EXPECT_LE(static_cast<int>(seen.ended.size()), bad);
+        EXPECT_EQ(seen.ended, first_of(static_cast<int>(seen.ended.size()))) << "none was left out before it";
+        Seen again;
+        run_parts(threads, 4, 20, ' ', -1, again);
+        EXPECT_EQ(again.ended, first_of(20)) << "the threads are none the worse";
+      }
+    }
+  }
+}
+
+TEST(HostThreads, RunsOnNoMoreThanAsked) {
+  HostThreads threads(6);
+  for (const int most : {1, 2, 4, 6, 99}) {
+    for (int round = 0; round < 50; ++round) {
+      std::vector<std::atomic<int>> calls(6);
+      threads.run(most, [&](int thread) { ++calls[static_cast<std::size_t>(thread)]; });
+      int all = 0;
+      for (const std::atomic<int>& one : calls) {
+        EXPECT_LE(one, 1);
+        all += one;
+      }
+      EXPECT_EQ(calls[0], 1);
+      EXPECT_LE(all, most);
+    }
+  }
+  EXPECT_EQ(HostThreads(1).count(), 1);
+}
+
+}  // namespace
+}  // namespace imgpipe::test::ordered_run_test

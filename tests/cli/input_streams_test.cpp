@@ -1,0 +1,338 @@
+// Streams that have no end, and what the program says of profiles and further images.
+#include <algorithm>
+#include <atomic>
+#include <initializer_list>
+#include <iterator>
+#include <thread>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "images/codecs/codec.h"
+#include "images/codecs/png/deflate.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "tests/support/file_parts.h"
+#include "tests/support/files.h"
+#include "tests/support/process.h"
+#include "tests/support/profiles.h"
+#include "tests/support/sanitizers.h"
+
+namespace imgpipe::test::input_streams_test {
+namespace {
+
+constexpr std::int64_t kPipeBytes = std::int64_t{1} << 20;  // more than a pipe holds
+
+// A FIFO that gives some bytes and then zeros for ever, or `least` of them where there is no reader's end to
+// it.
+class EndlessFifo {
+ public:
+  EndlessFifo(const std::string& path, Bytes beginning) : path_(path) {
+    ::signal(SIGPIPE, SIG_IGN);
+    if (::mkfifo(path.c_str(), 0600) != 0) throw std::runtime_error("mkfifo");
+    writer_ = std::thread([this, first = std::move(beginning)] { write_all(first); });
+  }
+  ~EndlessFifo() { writer_.join(); }
+  EndlessFifo(const EndlessFifo&) = delete;
+  EndlessFifo& operator=(const EndlessFifo&) = delete;
+
+  // Until the reader closed its end. Call it once, after it did.
+  [[nodiscard]] std::int64_t bytes_taken() {
+    while (!ended_) ::usleep(1000);
+    return written_;
+  }
+
+ private:
+  void write_all(const Bytes& first) {
+    constexpr std::int64_t kFar = std::int64_t{2} << 30;  // a reader that takes so much will take all
+    const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    const Bytes zeros(std::size_t{1} << 16);
+    ssize_t wrote = ::write(fd, first.data(), first.size());
+    while (wrote >= 0 && written_ < kFar) {
+      written_ += wrote;
+      wrote = ::write(fd, zeros.data(), zeros.size());
+    }
+    ::close(fd);
+    ended_ = true;
+  }
+
+  std::string path_;
+  std::atomic<std::int64_t> written_{0};
+  std::atomic<bool> ended_{false};
+  std::thread writer_;
+};
+
+std::string read_reason(const std::string& path, const DecodeOptions& options) {
+  try {
+    (void)read_file(path, max_file_bytes(options),
+                    [&](std::span<const std::byte> beginning) { return longest_file(beginning, options); });
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(InputStreams, UnknownContentIsRefusedByItsFirstBytes) {
+  const TemporaryFolder folder;
+  for (const char* beginning : {"", "II*", "nonsense", "P8 3 3"}) {
+    const std::string path =
+        folder.file(std::string("fifo") + std::to_string(std::string_view(beginning).size()));
+    EndlessFifo fifo(path, bytes_of(beginning));
+    EXPECT_NE(read_reason(path, {}), "") << beginning;
+    EXPECT_LE(fifo.bytes_taken(), 65536 + kPipeBytes);
+  }
+}
+
+// The other formats: TheLimitFollowsTheHeader.
+TEST(InputStreams, AHeaderBoundsWhatFollowsIt) {
+  const TemporaryFolder folder;
+  DecodeOptions options;
+  for (const Format format : {Format::jpeg, Format::ppm}) {
+    const std::string path = folder.file(std::string(format_info(format).name));
+    EndlessFifo fifo(path, encoded(format));
+    const std::string reason = read_reason(path, options);
+    EXPECT_TRUE(reason.starts_with("too long: more than ")) << reason;
+    EXPECT_LE(fifo.bytes_taken(), kMostMetadataBytes + 16 * 12 * 18 + kPipeBytes) << path;
+  }
+}
+
+TEST(InputStreams, AClaimThatIsTooLargeIsRefusedAtOnce) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("fifo");
+  EndlessFifo fifo(path, bytes_of("P5 #comment\n100000\n100000 255\n"));
+  EXPECT_EQ(read_reason(path, {}), "too large: 100000x100000 pixels, more than --max-pixels 268435456");
+  EXPECT_LE(fifo.bytes_taken(), 65536 + kPipeBytes);
+}
+
+TEST(InputStreams, TheLimitFollowsTheHeader) {
+  const DecodeOptions options;
+  const auto limit = [&](const Bytes& beginning) {
+    return longest_file(beginning, options) - kMostMetadataBytes;
+  };
+  EXPECT_EQ(limit(bytes_of("P5\n# 7 8\n30 20\n255\n")), 30 * 20 * 18);
+  EXPECT_EQ(limit(bytes_of("P5\n30 2")), 0) << "a number that may go on";
+  EXPECT_EQ(limit(encoded(Format::jpeg)), 16 * 12 * 8);
+  const Bytes jpeg = encoded(Format::jpeg);
+  EXPECT_EQ(limit({jpeg.begin(), jpeg.begin() + 20}), 0) << "no frame header yet";
+  EXPECT_EQ(limit(encoded(Format::png)), 16 * 12 * 8);
+  EXPECT_EQ(limit(encoded(Format::bmp)), 16 * 12 * 8);
+  EXPECT_EQ(limit(encoded(Format::tga)), 16 * 12 * 8);
+  const std::string gif("GIF89a\x04\0\x03\0\0\0\0,\0\0\0\0\4\0\3\0\0\2\1\7\0;", 28);
+  EXPECT_EQ(limit(bytes_of(gif)), 4 * 3 * 8 + 28) << "to its trailer";
+  EXPECT_EQ(limit(bytes_of(gif + std::string(100, '\0'))), 4 * 3 * 8 + 28);
+  const std::string padded = gif.substr(0, 27) + std::string(5, '\0') + ";";
+  EXPECT_EQ(limit(bytes_of(padded)), 4 * 3 * 8 + 33) << "zeros between blocks";
+  EXPECT_EQ(longest_file(bytes_of(gif.substr(0, 27)), options), max_file_bytes(options))
+      << "more frames may come";
+  // 5 channels, 3 rows of 4; layers of a megabyte.
+  std::string psd = std::string("8BPS\0\1", 6) + std::string(6, '\0') +
+                    std::string("\0\5\0\0\0\3\0\0\0\4\0\x10\0\3", 14) + std::string(8, '\0');
+  EXPECT_EQ(limit(bytes_of(psd)), 4 * 3 * 10 + 38) << "up to the length of the layers";
+  psd += std::string("\0\x10\0\0", 4);
+  EXPECT_EQ(limit(bytes_of(psd)), 4 * 3 * 10 + 38 + (1 << 20));
+  // The same as a PSB, whose layers have a length of eight bytes.
+  psd.replace(5, 1, "\2");
+  psd.replace(34, 4, std::string("\0\0\0\0\0\x10\0\0", 8));
+  EXPECT_EQ(limit(bytes_of(psd)), 4 * 3 * 10 + 42 + (1 << 20));
+  psd.replace(34, 8, std::string(8, '\xFF'));
+  EXPECT_EQ(longest_file(bytes_of(psd), options), max_file_bytes(options));
+  EXPECT_THROW((void)limit(bytes_of("nothing")), Error);
+  DecodeOptions few;
+  few.max_pixels = 100;
+  EXPECT_THROW((void)longest_file(encoded(Format::png), few), Error);
+}
+
+// A regular file that is too long is not read to its end either.
+TEST(InputStreams, LongRegularFiles) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("sparse");
+  save(path, encoded(Format::png));
+  std::filesystem::resize_file(path, std::uintmax_t{3} << 30);
+  EXPECT_TRUE(read_reason(path, {}).starts_with("too long: ")) << read_reason(path, {});
+  const RunResult run = run_imgpipe({path, folder.file("o.png")});
+  EXPECT_EQ(run.exit_code, 1);
+  if (!kSanitized) {
+    EXPECT_LT(run.max_rss_bytes, 900'000'000);
+  }
+  // The judge allows more as it sees more.
+  int asked = 0;
+  save(folder.file("a"), Bytes(300'000));
+  const auto judge = [&](std::span<const std::byte> beginning) {
+    ++asked;
+    return static_cast<std::int64_t>(beginning.size()) + 100'000;
+  };
+  EXPECT_EQ(read_file(folder.file("a"), 1'000'000, judge).size(), 300'000U);
+  EXPECT_GT(asked, 1);
+  EXPECT_EQ(read_regular_file(folder.file("a"), 1'000'000, judge).size(), 300'000U);
+}
+
+TEST(InputStreams, DevZeroThroughTheProgram) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("fifo");
+  EndlessFifo fifo(path, {});
+  const RunResult run = run_imgpipe({path, folder.file("o.png")});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.err, "imgpipe: " + path + ": not an image of a known format\n");
+  EXPECT_LE(fifo.bytes_taken(), 65536 + kPipeBytes);
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"fifo"});
+}
+
+// ---- what is said -----------------------------------------------------------------------------------
+
+// `file` with `parts` put in at `at`.
+Bytes with(const Bytes& file, std::ptrdiff_t at, std::initializer_list<Bytes> parts) {
+  Bytes out(file.begin(), file.begin() + at);
+  for (const Bytes& part : parts) std::ranges::copy(part, std::back_inserter(out));
+  std::ranges::copy(file.begin() + at, file.end(), std::back_inserter(out));
+  return out;
+}
+
+// A PNG with a further chunk in front of its pixels.
+Bytes png_with(std::string_view type, const Bytes& data) {
+  constexpr std::ptrdiff_t kHeadBytes = 33;
+  const Bytes covered = with(bytes_of(type), static_cast<std::ptrdiff_t>(type.size()), {data});
+  const Bytes length = number(static_cast<std::uint32_t>(data.size()));
+  return with(encoded(Format::png), kHeadBytes, {length, covered, number(crc32_of(covered))});
+}
+
+Bytes jpeg_with_profile() {
+  const Bytes profile = adobe_profile();
+  const std::size_t length = 16 + profile.size();
+  const Bytes head = number(0xFFE20000U | static_cast<std::uint32_t>(length));
+  return with(encoded(Format::jpeg), 2, {head, bytes_of(std::string_view("ICC_PROFILE\0\1\1", 14)), profile});
+}
+
+// A grey ramp of 12 bits, as a microscope may give it.
+Bytes deep_pgm() {
+  Bytes file = bytes_of("P5\n64 4\n4095\n");
+  for (std::uint32_t i = 0; i < 256; ++i) file = std::move(file) + number(i * 16, 2);
+  return file;
+}
+
+TEST(InputNotices, SamplesThatBecomeEightBitsAreTold) {
+  const TemporaryFolder folder;
+  const std::string input = folder.file("deep.pgm");
+  save(input, deep_pgm());
+  const std::string warning =
+      "warning: " + input + ": its 12-bit samples become 8 bits after the last stage: tga holds no more\n";
+  for (const char* quiet : {"-q", "--no-color"}) {
+    const RunResult run =
+        run_imgpipe({input, folder.file("o.tga"), quiet, "--report", folder.file("r.json"), "--overwrite"});
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_EQ(run.err, "imgpipe: " + warning);
+    const bool table = std::string(quiet) != "-q";
+    EXPECT_EQ(run.out.find("64x4 grey 12-bit pgm ->") != std::string::npos, table) << run.out;
+  }
+  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["input"]["bits_per_sample"], 12);
+}
+
+TEST(InputNotices, ABatchCountsThem) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "in");
+  for (const char* name : {"in/a.pgm", "in/b.pgm", "in/c.pgm"}) save(folder.path() / name, deep_pgm());
+  save(folder.path() / "in/d.png", encoded(Format::png));
+  const RunResult run = run_imgpipe({folder.file("in"), folder.file("out"), "--jobs", "1", "--format", "tga",
+                                     "--report", folder.file("r.json"), "--report", folder.file("r.ndjson")});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err,
+            "imgpipe: warning: " + folder.file("in/a.pgm") +
+                ": its 12-bit samples become 8 bits after the last stage: tga holds no more; further "
+                "images like it are counted\n");
+  EXPECT_NE(run.out.find("3 images had more than 8 bits a sample, which became 8, such as a.pgm (12 bits)\n"),
+            std::string::npos)
+      << run.out;
+  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["reduced_to_8_bits"], 3);
+  const std::string lines = load_text(folder.file("r.ndjson"));
+  EXPECT_NE(lines.find("\"bits_per_sample\":12"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("\"bits_per_sample\":8"), std::string::npos) << lines;
+}
+
+TEST(InputNotices, AProfileThatIsNotKeptIsTold) {
+  const TemporaryFolder folder;
+  const std::string input = folder.file("photo.jpg");
+  save(input, jpeg_with_profile());
+  const std::vector<std::string> command{input, folder.file("o.png"), "--device", "cpu"};
+  const RunResult run = run_imgpipe(command);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err,
+            "imgpipe: " + input + ": colour profile \"Adobe RGB (1998)\" is not applied and not kept\n");
+  std::vector<std::string> quiet = command;
+  quiet.insert(quiet.end(), {"-q", "--report", folder.file("r.json")});
+  EXPECT_EQ(run_imgpipe(quiet).err, "");
+  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["input"]["profile"], "Adobe RGB (1998)");
+  save(input, encoded(Format::jpeg));
+  EXPECT_EQ(run_imgpipe(command).err, "");
+}
+
+TEST(InputNotices, ABatchTellsOnce) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "in");
+  save(folder.path() / "in/a.jpg", encoded(Format::jpeg));
+  save(folder.path() / "in/b.jpg", jpeg_with_profile());
+  save(folder.path() / "in/c.jpg", jpeg_with_profile());
+  const std::vector<std::string> command{
+      folder.file("in"), folder.file("out"),    "--device", "cpu",
+      "--report",        folder.file("r.json"), "--report", folder.file("r.ndjson")};
+  const RunResult run = run_imgpipe(command);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err, "");
+  const bool one =
+      run.out.find("2 images had a colour profile that is not kept, such as b.jpg (Adobe RGB (1998))") !=
+          std::string::npos ||
+      run.out.find("2 images had a colour profile that is not kept, such as c.jpg (Adobe RGB (1998))") !=
+          std::string::npos;
+  EXPECT_TRUE(one) << run.out;
+  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["profiles_dropped"], 2);
+  const std::string lines = load_text(folder.file("r.ndjson"));
+  EXPECT_NE(lines.find("\"profile\":\"Adobe RGB (1998)\""), std::string::npos) << lines;
+  EXPECT_NE(lines.find("\"profile\":null"), std::string::npos) << lines;
+}
+
+TEST(InputNotices, FurtherImagesAreWarnedOf) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "in");
+  const std::string input = folder.file("in/moving.png");
+  Bytes frames = number(3);
+  frames.resize(8);
+  save(input, png_with("acTL", frames));
+  const std::string line = "imgpipe: warning: " + input + ": holds more than one image; the first is used\n";
+  const RunResult one = run_imgpipe({input, folder.file("o.png"), "-q", "--device", "cpu"});
+  EXPECT_EQ(one.exit_code, 0);
+  EXPECT_EQ(one.err, line);
+  const RunResult batch = run_imgpipe({folder.file("in"), folder.file("out"), "-q", "--device", "cpu"});
+  EXPECT_EQ(batch.exit_code, 0);
+  EXPECT_EQ(batch.err, line);
+}
+
+TEST(InputNotices, PnmIsAnEnding) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "in");
+  save(folder.path() / "in/a.pnm", encoded(Format::ppm));
+  EXPECT_EQ(run_imgpipe({folder.file("in"), folder.file("out"), "-q", "--device", "cpu"}).exit_code, 0);
+  EXPECT_TRUE(load_text(folder.path() / "out/a.pnm").starts_with("P5"));
+  const std::string color = folder.file("color.pnm");
+  EXPECT_EQ(
+      run_imgpipe({folder.file("in/a.pnm"), color, "-q", "--stages", "smooth", "--device", "cpu"}).exit_code,
+      0);
+  EXPECT_TRUE(load_text(color).starts_with("P6"));
+}
+
+TEST(InputNotices, TwoImagesInOneStream) {
+  const TemporaryFolder folder;
+  const Bytes image = encoded(Format::ppm);
+  const std::string one(reinterpret_cast<const char*>(image.data()), image.size());
+  RunOptions options;
+  options.input = one + one;
+  const RunResult run = run_imgpipe({"-", folder.file("o.png"), "-q", "--device", "cpu"}, options);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err, "imgpipe: warning: stdin: " + std::to_string(one.size()) +
+                         " bytes follow the image (another image?)\n");
+}
+
+}  // namespace
+}  // namespace imgpipe::test::input_streams_test

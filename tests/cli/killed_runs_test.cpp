@@ -1,0 +1,131 @@
+// What killed runs leave: temporary files that the next run removes, and the pages that were finished.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/batch_cli.h"
+#include "tests/support/tiff_file.h"
+
+namespace imgpipe::test::killed_runs_test {
+namespace {
+
+class KilledRuns : public BatchCli {
+ protected:
+  void SetUp() override { fs::create_directories(file("o")); }
+  void synth(const std::string& name, const std::string& size) const {
+    ASSERT_EQ(run_imgpipe({"synth", file(name), "--pattern", "constant:7", "--size", size, "-q"}).exit_code,
+              0);
+  }
+  void save_stack(const std::string& name, int pages, int side) const {
+    const TiffKind kind{.width = side, .height = side, .bits = 8, .samples = 1, .photometric = 1};
+    const TiffPageOf page{kind, Values(static_cast<std::size_t>(side * side), 9)};
+    save(file(name), make_tiff_stack(std::vector<TiffPageOf>(static_cast<std::size_t>(pages), page)));
+  }
+  // As a killed run leaves it; of `target` and of another name.
+  void leave(const std::string& target) const {
+    save_text(file("o/." + target + ".imgpipe-abcdefgh"), "left");
+    save_text(file("o/.other.png.imgpipe-abcdefgh"), "another run's");
+  }
+  void expect_removed(const std::string& target) const {
+    EXPECT_FALSE(fs::exists(file("o/." + target + ".imgpipe-abcdefgh"))) << target;
+    EXPECT_TRUE(fs::exists(file("o/.other.png.imgpipe-abcdefgh"))) << target;
+  }
+};
+
+TEST_F(KilledRuns, ALargeImagesTemporaryFileIsRemoved) {
+  synth("large.png", "4000x3000");
+  leave("large.png");
+  ASSERT_EQ(run_imgpipe({file("large.png"), file("o/large.png"), "-q", "--device", "cpu"}).exit_code, 0);
+  expect_removed("large.png");
+}
+
+TEST_F(KilledRuns, InTheWorkingDirectoryToo) {
+  synth("large.png", "4000x3000");
+  leave("large.png");
+  RunOptions here;
+  here.folder = file("o");
+  ASSERT_EQ(run_imgpipe({file("large.png"), "large.png", "-q", "--device", "cpu"}, here).exit_code, 0);
+  expect_removed("large.png");
+}
+
+TEST_F(KilledRuns, AStacksAndItsPagesTemporaryFilesAreRemoved) {
+  save_stack("s.tif", 2, 8);
+  leave("all.tif");
+  ASSERT_EQ(run_imgpipe({file("s.tif"), file("o/all.tif"), "--pages", "all", "-q"}).exit_code, 0);
+  expect_removed("all.tif");
+  leave("p_0002.png");
+  ASSERT_EQ(run_imgpipe({file("s.tif"), file("o/p.png"), "--pages", "all", "-q"}).exit_code, 0);
+  expect_removed("p_0002.png");
+}
+
+TEST_F(KilledRuns, AStreamsTemporaryFileIsRemoved) {
+  synth("a.ppm", "40x30");
+  leave("all.tif");
+  RunOptions options;
+  options.input = load_text(file("a.ppm")) + load_text(file("a.ppm"));
+  ASSERT_EQ(run_imgpipe({"-", file("o/all.tif"), "--pages", "all", "-q"}, options).exit_code, 0);
+  expect_removed("all.tif");
+}
+
+TEST_F(KilledRuns, ThoseOfStatisticsAreRemoved) {
+  synth("a.png", "40x30");
+  leave("s.json");
+  ASSERT_EQ(run_imgpipe({"stats", file("a.png"), "--json", file("o/s.json"), "-q"}).exit_code, 0);
+  expect_removed("s.json");
+  leave("i.csv");
+  ASSERT_EQ(run_imgpipe({"stats", file("a.png"), "--per-image", file("o/i.csv"), "-q"}).exit_code, 0);
+  expect_removed("i.csv");
+}
+
+// The signal comes when the third page is there; what follows may have become a file just before it.
+TEST_F(KilledRuns, PagesThatWereFinishedStayAndAreCounted) {
+  save_stack("s.tif", 60, 300);
+  for (const auto& [signal, code] : {std::pair{"TERM", 143}, {"HUP", 129}}) {
+    EXPECT_EQ(
+        run_bash(
+            "rm -f o/*; $I s.tif o/p.png --pages all --stages median:5,median:5 --device reference 2>err & "
+            "pid=$!; until [ -e o/p_0003.png ]; do sleep 0.01; done; kill -" +
+                std::string(signal) + " $pid; wait $pid",
+            folder_.path().string()),
+        code);
+    const std::string said = load_text(file("err"));
+    const std::string begin = "imgpipe: stopped by a signal: ";
+    const std::size_t at = said.rfind(begin);
+    ASSERT_NE(at, std::string::npos) << said;
+    const std::string line = said.substr(at);
+    const std::size_t finished = std::stoul(line.substr(begin.size()));
+    EXPECT_EQ(line, begin + std::to_string(finished) + " of 60 pages finished\n");
+    const std::size_t files = files_below(file("o")).size();
+    EXPECT_GE(finished, 2U);
+    EXPECT_LT(finished, 60U);
+    EXPECT_TRUE(files == finished || files == finished + 1) << files << ", " << finished;
+    for (const fs::path& path : files_below(file("o"))) {
+      const std::vector<std::byte> bytes = load(path);
+      EXPECT_EQ(open_reader(bytes)->header().shape, (Shape{300, 300, 1})) << path;
+    }
+  }
+}
+
+TEST_F(KilledRuns, AStackThatIsNotCompleteIsNotWritten) {
+  save_stack("s.tif", 60, 300);
+  for (const char* format : {"text", "json"}) {
+    EXPECT_EQ(
+        run_bash(
+            "$I s.tif o/all.tif --pages all --stages median:5,median:5 --device reference --log-format " +
+                std::string(format) +
+                " 2>err & pid=$!; until ls -A o | grep -q imgpipe-; do sleep 0.01; done; sleep 0.2; "
+                "kill -TERM $pid; wait $pid",
+            folder_.path().string()),
+        143);
+    EXPECT_TRUE(files_below(file("o")).empty());
+    const std::string said = load_text(file("err"));
+    EXPECT_NE(said.find(" of 60 pages finished; OUTPUT was not written, because it would not be complete"),
+              std::string::npos)
+        << said;
+    EXPECT_EQ(said.find("\"event\":\"summary\"") != std::string::npos, std::string(format) == "json") << said;
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::killed_runs_test

@@ -1,0 +1,125 @@
+// What --memory promises, measured: the most that a whole run ever had of memory, by the kernel's own count.
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/synth.h"
+#include "tests/support/files.h"
+#include "tests/support/large_files.h"
+#include "tests/support/process.h"
+#include "tests/support/sanitizers.h"
+
+namespace imgpipe::test::memory_limit_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+constexpr std::int64_t kAllowance = 48'000'000;  // over what was given
+
+struct Limit {
+  std::int64_t mebibytes;
+  int jobs;
+  std::vector<std::string> options;
+};
+
+class MemoryLimit : public testing::Test {
+ protected:
+  // Every kind in two sizes, and what takes most in a third; with 64M those do not fit, or barely.
+  static void SetUpTestSuite() {
+    folder_ = new TemporaryFolder;
+    fs::create_directory(in());
+    const std::vector<std::string> kinds = large_file_kinds();
+    add_files({400, 300, 3}, kinds);
+    add_files({1500, 1100, 3}, kinds);
+    add_files({3100, 2300, 3}, {"progressive.jpg", "turned.jpg", "turned_progressive.jpg", "deep.png",
+                                "rows.bmp", "run_lengths.tga", "colors.ppm"});
+  }
+  static void add_files(const Shape& shape, const std::vector<std::string>& kinds) {
+    const Image image = synthesize(parse_pattern("photo"), shape, 3);
+    for (const std::string& kind : kinds) {
+      save(in() + "/" + std::to_string(shape.width) + "_" + kind, large_file(kind, image.view()));
+      ++files_;
+    }
+  }
+  static void TearDownTestSuite() { delete folder_; }
+  static std::string in() { return folder_->file("in"); }
+
+  // Runs all of them within a limit; gives the number of those that did not fit.
+  static std::size_t expect_kept(const Limit& limit) {
+    const TemporaryFolder out;
+    std::vector<std::string> arguments{in(),
+                                       out.path().string(),
+                                       "--device",
+                                       "cpu",
+                                       "-q",
+                                       "--memory",
+                                       std::to_string(limit.mebibytes) + "M",
+                                       "--jobs",
+                                       std::to_string(limit.jobs)};
+    arguments.insert(arguments.end(), limit.options.begin(), limit.options.end());
+    const RunResult run = run_imgpipe(arguments);
+    const std::string what = std::to_string(limit.mebibytes) + "M, " + std::to_string(limit.jobs) + " jobs";
+    EXPECT_FALSE(run.signalled) << what;
+    EXPECT_LE(run.max_rss_bytes, limit.mebibytes * kMiB + kAllowance) << what;
+    std::size_t failed = 0;
+    std::istringstream lines(run.err);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("needs up to") != std::string::npos) {
+        ++failed;
+      } else {
+        EXPECT_NE(line.find("warning: "), std::string::npos) << what << ": " << line;
+      }
+    }
+    EXPECT_EQ(run.exit_code, failed > 0 ? 1 : 0) << what << run.err;
+    EXPECT_EQ(out.names().size() + failed, files_) << what;
+    return failed;
+  }
+
+  static inline TemporaryFolder* folder_ = nullptr;
+  static inline std::size_t files_ = 0;
+};
+
+// Shown as skipped: a sanitizer's own memory is a multiple of the program's.
+#define IMGPIPE_NEED_OWN_MEMORY() \
+  if (kSanitized) GTEST_SKIP() << "a sanitizer takes memory of its own"
+
+TEST_F(MemoryLimit, IsKeptByManyJobsWhereLittleFits) {
+  IMGPIPE_NEED_OWN_MEMORY();
+  for (const int jobs : {1, 2, 8}) {
+    const std::size_t failed = expect_kept({64, jobs, {}});
+    EXPECT_GT(failed, 0U) << jobs;
+    EXPECT_LT(failed, files_ / 2) << jobs;
+  }
+}
+
+TEST_F(MemoryLimit, IsKeptWhereSeveralFit) {
+  IMGPIPE_NEED_OWN_MEMORY();
+  EXPECT_EQ(expect_kept({128, 2, {"--stages", "contrast,smooth", "--format", "png"}}), 0U);
+  expect_kept({128, 8, {}});
+  EXPECT_EQ(expect_kept({512, 8, {"--stages", "smooth", "--format", "jpeg"}}), 0U);
+}
+
+TEST_F(MemoryLimit, IsKeptWhereAllFit) {
+  IMGPIPE_NEED_OWN_MEMORY();
+  EXPECT_EQ(expect_kept({512, 1, {}}), 0U);
+  EXPECT_EQ(expect_kept({512, 2, {"--stages", "smooth", "--format", "webp"}}), 0U);
+  EXPECT_EQ(expect_kept({2048, 8, {"--threads", "4"}}), 0U);
+}
+
+TEST_F(MemoryLimit, IsKeptByStbImageToo) {
+  IMGPIPE_NEED_OWN_MEMORY();
+  const TemporaryFolder out;
+  const RunResult run = run_imgpipe({in(), out.path().string(), "--device", "cpu", "-q", "--codec", "stb",
+                                     "--memory", "96M", "--jobs", "8", "--include", "*.bmp", "--include",
+                                     "*.tga", "--include", "*.jpg", "--include", "*.psd"});
+  EXPECT_LE(run.max_rss_bytes, 96 * kMiB + kAllowance);
+  EXPECT_GT(out.names().size(), 5U);
+}
+
+}  // namespace
+}  // namespace imgpipe::test::memory_limit_test

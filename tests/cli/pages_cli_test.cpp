@@ -1,0 +1,419 @@
+// imgpipe in.tif out.tif --pages ...: stacks in, stacks or numbered files out.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/cuda_backend.h"
+#include "tests/support/files.h"
+#include "tests/support/process.h"
+#include "tests/support/sanitizers.h"
+#include "tests/support/tiff_file.h"
+
+namespace imgpipe::test::pages_cli_test {
+namespace {
+
+using Json = nlohmann::json;
+using Names = std::vector<std::string>;
+
+class PagesCli : public testing::Test {
+ protected:
+  static TiffPageOf page(int width, int height, int low, int high, int bits = 8, int samples = 1) {
+    TiffKind kind{.width = width,
+                  .height = height,
+                  .bits = bits,
+                  .samples = samples,
+                  .photometric = samples == 3 ? 2 : 1};
+    Values values(static_cast<std::size_t>(width * height * samples));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = low + static_cast<int>(i * 37 % static_cast<std::size_t>(high - low + 1));
+    values.front() = low;
+    values.back() = high;
+    return {kind, values};
+  }
+  // Four pages, grey and of one size, each with a range of its own.
+  static std::vector<TiffPageOf> four() {
+    return {page(40, 30, 10, 60), page(40, 30, 50, 200), page(40, 30, 0, 30), page(40, 30, 100, 101)};
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  void save_stack(const std::string& name, const std::vector<TiffPageOf>& pages) const {
+    save(file(name), make_tiff_stack(pages));
+  }
+  [[nodiscard]] RunResult run(std::vector<std::string> arguments, const RunOptions& options = {}) const {
+    arguments.emplace_back("-q");
+    return run_imgpipe(arguments, options);
+  }
+  // What a page by itself becomes.
+  [[nodiscard]] Values by_itself(const TiffPageOf& one, std::vector<std::string> more) const {
+    save(file("one.tif"), make_tiff(one.kind, one.samples));
+    std::vector<std::string> arguments{file("one.tif"), file("one_out.tif"), "--overwrite"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const RunResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const Values values = samples_by_libtiff(load(file("one_out.tif")));
+    std::filesystem::remove(file("one.tif"));
+    std::filesystem::remove(file("one_out.tif"));
+    return values;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(PagesCli, AStackBecomesAStackOfItsPages) {
+  save_stack("in.tif", four());
+  for (const char* device : {"cpu", "reference"}) {
+    const RunResult result = run({file("in.tif"), file("out.tif"), "--pages", "all", "--device", device});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    const FileBytes out = load(file("out.tif"));
+    ASSERT_EQ(pages_by_libtiff(out), 4);
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(samples_by_libtiff(out, i), by_itself(four()[static_cast<std::size_t>(i)], {})) << i;
+  }
+}
+
+// As cloud-optimised GeoTIFFs have them: a mask after each page.
+TEST_F(PagesCli, MasksAreSkippedWithOneLine) {
+  std::vector<TiffPageOf> pages = four();
+  save_stack("pages.tif", pages);
+  TiffPageOf mask = page(40, 30, 0, 1, 1);
+  mask.kind.photometric = 4;
+  mask.kind.subfile = 4;
+  pages.insert(pages.begin() + 1, mask);
+  mask.kind.subfile = 5;  // of a smaller version
+  pages.push_back(mask);
+  save_stack("masks.tif", pages);
+  ASSERT_EQ(run({file("pages.tif"), file("a.tif"), "--pages", "all"}).exit_code, 0);
+  const RunResult result = run({file("masks.tif"), file("b.tif"), "--pages", "all"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "imgpipe: warning: " + file("masks.tif") + ": skipped transparency masks: 2\n");
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(samples_by_libtiff(load(file("b.tif")), i), samples_by_libtiff(load(file("a.tif")), i));
+}
+
+TEST_F(PagesCli, OnCudaTheStackIsTheSameToTheByte) {
+  IMGPIPE_NEED_CUDA();
+  save_stack("in.tif", {page(400, 300, 10, 60), page(70, 910, 0, 65535, 16), page(1, 1, 5, 5),
+                        page(330, 55, 9, 200, 8, 3)});
+  for (const char* stages : {"gray,hist,contrast,smooth", "gray,contrast:range=series,median"}) {
+    for (const char* device : {"cpu", "cuda"}) {
+      const RunResult result = run({file("in.tif"), file(std::string(device) + ".tif"), "--pages", "all",
+                                    "--stages", stages, "--device", device, "--overwrite", "--cpu"});
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+    }
+    EXPECT_EQ(load(file("cuda.tif")), load(file("cpu.tif"))) << stages;
+  }
+}
+
+TEST_F(PagesCli, EachPageIsAnImageOfItsOwn) {
+  const std::vector<TiffPageOf> pages{page(40, 30, 10, 60), page(7, 91, 0, 65535, 16), page(1, 1, 5, 5),
+                                      page(33, 5, 9, 200, 8, 3)};
+  save_stack("in.tif", pages);
+  const std::vector<std::string> stages{"--stages", "contrast,smooth", "--device", "cpu", "--cpu"};
+  std::vector<std::string> arguments{file("in.tif"), file("out.tif"), "--pages", "all"};
+  arguments.insert(arguments.end(), stages.begin(), stages.end());
+  const RunResult result = run(arguments);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const FileBytes out = load(file("out.tif"));
+  ASSERT_EQ(pages_by_libtiff(out), 4);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(samples_by_libtiff(out, i), by_itself(pages[static_cast<std::size_t>(i)], stages)) << i;
+}
+
+TEST_F(PagesCli, OtherFormatsGetAFileAPage) {
+  save_stack("in.tif", four());
+  const RunResult result = run({file("in.tif"), file("out.png"), "--pages", "2-", "--stages", "invert"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(folder_.names(), (Names{"in.tif", "out_0002.png", "out_0003.png", "out_0004.png"}));
+  for (int i = 1; i < 4; ++i) {
+    Values wanted = four()[static_cast<std::size_t>(i)].samples;
+    for (int& value : wanted) value = 255 - value;
+    EXPECT_EQ(samples(decode(load(file("out_000" + std::to_string(i + 1) + ".png")))), wanted);
+  }
+}
+
+TEST_F(PagesCli, OnePageByItsNumberIsOneImage) {
+  save_stack("in.tif", four());
+  for (const char* name : {"out.png", "out.tif"}) {
+    const RunResult result = run({file("in.tif"), file(name), "--pages", "3", "--stages", "hist",
+                                  "--histogram", file("h.json"), "--overwrite"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(samples(decode(load(file(name)))), four()[2].samples);
+  }
+  EXPECT_EQ(pages_by_libtiff(load(file("out.tif"))), 1);
+  EXPECT_EQ(run({file("in.tif"), file("s.tif"), "--pages", "2-3", "--stages", "hist"}).exit_code, 0);
+  EXPECT_EQ(pages_by_libtiff(load(file("s.tif"))), 2);
+  EXPECT_EQ(samples_by_libtiff(load(file("s.tif")), 1), four()[2].samples);
+}
+
+TEST_F(PagesCli, OneRangeForTheSeries) {
+  save_stack("in.tif", four());
+  const RunResult result = run({file("in.tif"), file("out.tif"), "--pages", "all", "--stages",
+                                "contrast:range=series", "--report", file("r.json")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json report = Json::parse(load_text(file("r.json")));
+  ASSERT_EQ(report["pages"]["series"].size(), 1U);
+  EXPECT_EQ(report["pages"]["series"][0]["lo"], 0);
+  EXPECT_EQ(report["pages"]["series"][0]["hi"], 200);
+  const FileBytes out = load(file("out.tif"));
+  for (int i = 0; i < 4; ++i) {
+    Values wanted = four()[static_cast<std::size_t>(i)].samples;
+    for (int& v : wanted) v = v <= 0 ? 0 : v >= 200 ? 255 : (v * 510 + 200) / 400;
+    EXPECT_EQ(samples_by_libtiff(out, i), wanted) << i;
+  }
+  // Steps before it are counted with; a range of pages is its own series; and its clip counts.
+  ASSERT_EQ(run({file("in.tif"), file("b.tif"), "--pages", "1-2", "--stages", "invert,contrast:range=series"})
+                .exit_code,
+            0);
+  const Values inverted = samples_by_libtiff(load(file("b.tif")), 0);
+  for (std::size_t i = 0; i < inverted.size(); ++i) {
+    const int v = 255 - four()[0].samples[i], range = 245 - 55;
+    EXPECT_EQ(inverted[i], v <= 55 ? 0 : v >= 245 ? 255 : ((v - 55) * 510 + range) / (2 * range));
+  }
+}
+
+// A series is counted in a pass of its own, so that there may be no counts when the pages run.
+TEST_F(PagesCli, AHistogramOfASeriesNeedsHist) {
+  save_stack("in.tif", four());
+  for (const char* pages : {"all", "2"}) {
+    const std::vector<std::string> arguments{file("in.tif"), file("out.tif"), "--pages", pages,
+                                             "--histogram",  file("h.json"),  "--stages"};
+    const auto with = [&](const char* stages) {
+      std::vector<std::string> all = arguments;
+      all.emplace_back(stages);
+      return run(all);
+    };
+    const RunResult result = with("contrast:range=series");
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(
+        result.err.find("--histogram needs hist among the stages: range=series counts in a pass of its"),
+        std::string::npos)
+        << result.err;
+    EXPECT_EQ(folder_.names(), (Names{"in.tif"}));
+    const RunResult counted = with("hist,contrast:range=series");
+    EXPECT_EQ(counted.exit_code, 0) << counted.err;
+    std::filesystem::remove(file("out.tif"));
+    std::filesystem::remove(file("h.json"));
+  }
+}
+
+// What fails behind a page that is the whole output takes nothing away, as with an image.
+TEST_F(PagesCli, OnePageStaysWhereItsTraceCannotBeWritten) {
+  save_stack("in.tif", four());
+  std::filesystem::create_symlink("/dev/full", file("t.json"));
+  const RunResult result = run({file("in.tif"), file("out.png"), "--pages", "2", "--stages",
+                                "contrast:range=series", "--trace", file("t.json")});
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_EQ(folder_.names(), (Names{"in.tif", "out.png", "t.json"}));
+}
+
+TEST_F(PagesCli, PagesOfSeveralSizesAreSaidToBe) {
+  save_stack("in.tif", {page(40, 30, 10, 60), page(7, 9, 0, 99)});
+  const RunResult result =
+      run_imgpipe({file("in.tif"), file("out.tif"), "--pages", "all", "--device", "cpu"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::size_t first = result.out.find("and others");
+  ASSERT_NE(first, result.out.npos) << result.out;
+  EXPECT_NE(result.out.find("and others", first + 1), result.out.npos) << "of the output too: " << result.out;
+}
+
+// A note of each page is said once, whatever the names of their outputs.
+TEST_F(PagesCli, WhatIsToBeSaidOfEveryPageIsSaidOnce) {
+  std::vector<TiffPageOf> pages = {page(9, 7, 0, 99, 8, 4), page(9, 7, 0, 99, 8, 4)};
+  for (TiffPageOf& one : pages) one.kind.photometric = 2, one.kind.extra = {2};
+  save_stack("in.tif", pages);
+  const RunResult result =
+      run_imgpipe({file("in.tif"), file("out.jpg"), "--pages", "all", "--stages", "invert"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::size_t first = result.err.find("holds no alpha");
+  ASSERT_NE(first, result.err.npos) << result.err;
+  EXPECT_EQ(result.err.find("holds no alpha", first + 1), result.err.npos) << result.err;
+}
+
+TEST_F(PagesCli, OnePageOfADamagedListIsSaidToBe) {
+  MadeTiff loop(3, 3);
+  loop.next = 8 + 9;
+  save(file("loop.tif"), loop.build());
+  const RunResult result = run({file("loop.tif"), file("out.png"), "--pages", "1", "--lenient"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.err.find("damaged from page 2 on"), result.err.npos) << result.err;
+}
+
+TEST_F(PagesCli, SeriesNeedPages) {
+  save_stack("in.tif", four());
+  const RunResult result = run({file("in.tif"), file("out.tif"), "--stages", "contrast:range=series"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("--pages all"), std::string::npos) << result.err;
+}
+
+TEST_F(PagesCli, WhatIsNotThereIsSaidBeforeAnythingIsWritten) {
+  save_stack("in.tif", four());
+  save(file("in.jpg"), load(file("in.tif")));
+  const RunResult first = run({file("in.tif"), file("out.png"), "--pages", "3-7"});
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_EQ(first.err, "imgpipe: " + file("in.tif") + ": has 4 pages, and --pages asks for page 7\n");
+  EXPECT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "5"}).exit_code, 1);
+  EXPECT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "5-"}).exit_code, 1);
+  ASSERT_EQ(run({file("in.tif"), file("a.jpg"), "--pages", "1"}).exit_code, 0);
+  const RunResult of_jpeg = run({file("a.jpg"), file("out.png"), "--pages", "2"});
+  EXPECT_EQ(of_jpeg.exit_code, 1);
+  EXPECT_EQ(of_jpeg.err, "imgpipe: " + file("a.jpg") + ": has only one page, and --pages asks for page 2\n");
+  for (const char* text : {"0", "", "x", "2-1", "-3", "1,2", "all-", "1-2-3", "99999999999999999999"})
+    EXPECT_EQ(run({file("in.tif"), file("out.tif"), "--pages", text}).exit_code, 2) << text;
+  EXPECT_EQ(folder_.names(), (Names{"a.jpg", "in.jpg", "in.tif"}));
+}
+
+// The third page's pixels are cut off: both ways of writing leave nothing, and the page is named.
+TEST_F(PagesCli, APageThatFailsLeavesNothing) {
+  std::vector<TiffPageOf> pages = four();
+  for (TiffPageOf& one : pages) one.kind.compression = 8;
+  FileBytes bytes = make_tiff_stack(pages);
+  // A deflate stream cannot begin with these.
+  const FileBytes third = make_tiff(pages[2].kind, pages[2].samples);
+  const auto at = std::search(bytes.begin(), bytes.end(), third.begin() + 8, third.begin() + 40);
+  ASSERT_NE(at, bytes.end());
+  std::fill_n(at, 4, std::byte{0xFF});
+  save(file("in.tif"), bytes);
+  for (const char* name : {"out.tif", "out.png"}) {
+    const RunResult result = run({file("in.tif"), file(name), "--pages", "all"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(result.err.starts_with("imgpipe: " + file("in.tif") + ", page 3: ")) << result.err;
+    EXPECT_EQ(folder_.names(), (Names{"in.tif"}));
+  }
+  // An older stack stays.
+  ASSERT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "1-2"}).exit_code, 0);
+  const std::string before = load_text(file("out.tif"));
+  EXPECT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "all"}).exit_code, 1);
+  EXPECT_EQ(load_text(file("out.tif")), before);
+}
+
+TEST_F(PagesCli, ADamagedChainIsOneLine) {
+  const FileBytes bytes = make_tiff_stack(four());
+  save(file("cut.tif"), cut(bytes, bytes.size() * 3 / 4));
+  MadeTiff loop(3, 3);
+  loop.next = 8 + 9;
+  save(file("loop.tif"), loop.build());
+  for (const char* name : {"cut.tif", "loop.tif"}) {
+    for (const char* pages : {"all", "1", "1-"}) {
+      const RunResult result = run({file(name), file("out.tif"), "--pages", pages});
+      EXPECT_EQ(result.exit_code, 1) << name;
+      EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    }
+  }
+  EXPECT_EQ(folder_.names(), (Names{"cut.tif", "loop.tif"}));
+  const RunResult forgiven = run({file("loop.tif"), file("out.tif"), "--pages", "all", "--lenient"});
+  EXPECT_EQ(forgiven.exit_code, 0) << forgiven.err;
+  EXPECT_NE(forgiven.err.find("damaged from page 2 on"), std::string::npos) << forgiven.err;
+}
+
+TEST_F(PagesCli, ImageJsStacksAreReadAndTheirDescriptionIsKeptWhereItIsTrue) {
+  std::vector<TiffPageOf> images = four();
+  save(file("in.tif"), make_imagej_stack(images));
+  const RunResult plain = run({file("in.tif"), file("first.tif"), "--stages", "hist"});
+  EXPECT_NE(plain.err.find("holds more than one image"), std::string::npos) << plain.err;
+  EXPECT_EQ(description_by_libtiff(load(file("first.tif")), 0), "");
+  const RunResult all = run({file("in.tif"), file("all.tif"), "--pages", "all", "--stages", "hist"});
+  EXPECT_EQ(all.err, "");
+  const FileBytes out = load(file("all.tif"));
+  ASSERT_EQ(pages_by_libtiff(out), 4);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(samples_by_libtiff(out, i), images[static_cast<std::size_t>(i)].samples);
+  EXPECT_TRUE(description_by_libtiff(out, 0).starts_with("ImageJ="));
+  const RunResult part = run({file("in.tif"), file("part.tif"), "--pages", "2-3", "--stages", "hist"});
+  EXPECT_EQ(description_by_libtiff(load(file("part.tif")), 0), "");
+  EXPECT_EQ(part.exit_code, 0);
+  const RunResult told =
+      run_imgpipe({file("in.tif"), file("told.tif"), "--pages", "2-3", "--stages", "hist"});
+  EXPECT_NE(told.err.find("ImageJ description (describes all pages of the stack)"), std::string::npos)
+      << told.err;
+}
+
+TEST_F(PagesCli, AThousandPagesAndTheirReport) {
+  std::vector<TiffPageOf> pages;
+  for (int i = 0; i < 1000; ++i) pages.push_back(page(3, 2, i % 100, 100 + i % 100));
+  save_stack("in.tif", pages);
+  const RunResult result =
+      run_imgpipe({file("in.tif"), file("out.tif"), "--pages", "all", "--device", "cpu", "--report",
+                   file("r.json"), "--report", file("r.csv"), "--histogram", file("h.json")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LT(std::count(result.out.begin(), result.out.end(), '\n'), 40) << result.out;
+  EXPECT_NE(result.out.find("1000 pages"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("contrast: lo 0 to 99, hi 100 to 199, a range a page"), std::string::npos)
+      << result.out;
+  const FileBytes out = load(file("out.tif"));
+  EXPECT_EQ(pages_by_libtiff(out), 1000);
+  const Json report = Json::parse(load_text(file("r.json")));
+  ASSERT_EQ(report["pages"]["each"].size(), 1000U);
+  EXPECT_EQ(report["pages"]["each"][7]["page"], 8);
+  EXPECT_EQ(report["pages"]["each"][7]["contrast"][0]["lo"], 7);
+  EXPECT_EQ(report["pages"]["in_file"], 1000);
+  std::uint64_t sum = 0;
+  const Json histogram = Json::parse(load_text(file("h.json")));
+  for (const Json& counts : histogram["before"]["counts"])
+    for (const Json& count : counts) sum += count.get<std::uint64_t>();
+  EXPECT_EQ(sum, 6000U) << "summed over the pages";
+}
+
+TEST_F(PagesCli, StandardStreamsTakeStacks) {
+  save_stack("in.tif", four());
+  RunOptions options;
+  options.input = load_text(file("in.tif"));
+  const RunResult result =
+      run({"-", "-", "--format", "tiff", "--pages", "all", "--stages", "contrast:range=series"}, options);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  FileBytes out(result.out.size());
+  std::transform(result.out.begin(), result.out.end(), out.begin(),
+                 [](char c) { return static_cast<std::byte>(c); });
+  EXPECT_EQ(pages_by_libtiff(out), 4);
+  // Other formats go one after another where that can be told apart.
+  const RunResult pngs = run({file("in.tif"), "-", "--format", "png", "--pages", "all"});
+  ASSERT_EQ(pngs.exit_code, 0) << pngs.err;
+  ASSERT_EQ(run({file("in.tif"), file("p.png"), "--pages", "all"}).exit_code, 0);
+  std::string files;
+  for (int i = 1; i <= 4; ++i) files += load_text(file("p_000" + std::to_string(i) + ".png"));
+  EXPECT_EQ(pngs.out, files);
+  EXPECT_EQ(run({file("in.tif"), "-", "--format", "tga", "--pages", "all"}).exit_code, 2);
+}
+
+TEST_F(PagesCli, ReplacesNothingThatIsNotItsOwn) {
+  save_stack("in.tif", four());
+  save_text(file("out_0003.png"), "somebody else's");
+  const RunResult result = run({file("in.tif"), file("out.png"), "--pages", "all"});
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_NE(result.err.find("out_0003.png: is there already"), std::string::npos) << result.err;
+  EXPECT_EQ(folder_.names(), (Names{"in.tif", "out_0003.png"}));
+  EXPECT_EQ(run({file("in.tif"), file("out.png"), "--pages", "all", "--overwrite"}).exit_code, 0);
+  EXPECT_EQ(run({file("in.tif"), file("out.png"), "--pages", "all"}).exit_code, 0);
+  EXPECT_EQ(run({file("in.tif"), file("in.tif"), "--pages", "all", "--overwrite"}).exit_code, 2);
+}
+
+// 150 pages of 2 MB: far more than the program may hold. Their pixels are a hole in the file.
+TEST_F(PagesCli, ALongStackTakesNoMoreMemoryThanItsPages) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
+  constexpr std::uint64_t kWidth = 1400, kHeight = 1500, kPages = 150, kFirst = 4096;
+  MadeTiff made(1, 1);
+  made.pixels.clear();
+  made.set(256, {kWidth});
+  made.set(257, {kHeight});
+  made.set(273, {kFirst}, 4);
+  made.set(278, {kHeight});
+  made.set(279, {kWidth * kHeight}, 4);
+  made.fields[270].type = 2;
+  for (const char c : "ImageJ=1.54f\nimages=" + std::to_string(kPages) + "\n" + '\0')
+    made.fields[270].values.push_back(static_cast<unsigned char>(c));
+  save(file("in.tif"), made.build());
+  std::filesystem::resize_file(file("in.tif"), kFirst + kPages * kWidth * kHeight);
+  const RunResult result =
+      run({file("in.tif"), file("out.tif"), "--pages", "all", "--device", "cpu", "--threads", "2",
+           "--tiff-compression", "none", "--stages", "contrast:range=series,smooth"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_GT(std::filesystem::file_size(file("out.tif")), 300'000'000U);
+  EXPECT_LT(result.max_rss_bytes, 80'000'000);
+}
+
+}  // namespace
+}  // namespace imgpipe::test::pages_cli_test

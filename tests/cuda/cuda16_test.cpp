@@ -1,0 +1,232 @@
+// The CUDA functions of 16-bit samples where tests that know stages only by their row do not reach: every
+// range of a stretch, Otsu's value of many histograms. cuda16_hist_test has what counts.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/contrast/contrast.h"
+#include "kernels/cuda16_ways.h"
+#include "kernels/stage.h"
+#include "kernels/threshold/threshold.h"
+
+#ifdef IMGPIPE_TEST_CUDA
+#include "tests/support/cuda_planes.h"
+#endif
+
+namespace imgpipe::test::cuda16_test {
+namespace {
+
+#ifdef IMGPIPE_TEST_CUDA
+
+// A ramp of every value through the range that made-up counts give, for one plane and three.
+void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters& parameters, SampleType from,
+                     bool wide_to) {
+  const int bins = max_sample(from) + 1;
+  const auto colors = static_cast<int>(counts.size()) / bins;
+  Planes in(bins, 1, colors, from, [](std::int64_t i) { return static_cast<std::uint32_t>(i); });
+  const SampleType to = wide_to ? SampleType::u16 : SampleType::u8;
+  Planes expected(bins, 1, colors, to);
+  std::vector<std::uint64_t> own = counts;
+  StageCall<Host> call{};
+  call.in = in.frame();
+  call.out = expected.frame();
+  call.histogram = {own.data(), bins, colors, bins, 1};
+  call.parameters = parameters;
+  from == SampleType::u16 ? contrast16_reference(call) : contrast_reference(call);
+  const Stage& stage = *find_stage("contrast");
+  for (const Clusters way : {Clusters::where_they_are, Clusters::none}) {
+    Planes got(bins, 1, colors, to);
+    call.out = got.frame();
+    const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
+      return contrast16_way_cuda(device, on, way);
+    };
+    ASSERT_EQ(run_on_cuda(launched(launch), call, finds_bytes(stage, in.type, parameters)), "");
+    ASSERT_EQ(own, counts);
+    expect_equal_planes(expected, got);
+  }
+  // The same with what the host has found.
+  std::vector<std::byte> found(static_cast<std::size_t>(contrast_found_bytes(in.type, parameters)));
+  contrast_find(in.type, parameters, call.histogram, found.data());
+  call.found = {found.data(), std::ssize(found)};
+  Planes again(bins, 1, colors, to);
+  call.out = again.frame();
+  ASSERT_EQ(run_on_cuda(stage, call), "");
+  expect_equal_planes(expected, again);
+}
+
+TEST(CudaContrast16, RangesOfMadeUpCounts) {
+  IMGPIPE_NEED_CUDA();
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 160; ++i) {
+    const SampleType from = i % 8 == 7 ? SampleType::u8 : SampleType::u16;
+    const int bins = max_sample(from) + 1;
+    const int colors = i % 3 == 0 ? 3 : 1;
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(bins * colors), 0);
+    // From one bin to all of them; some beyond 32 bits.
+    const int filled = i % 5 == 0 ? bins : 1 + static_cast<int>(random() % 40);
+    for (int c = 0; c < colors; ++c) {
+      for (int k = 0; k < filled; ++k) {
+        const auto bin =
+            i % 5 == 0 ? static_cast<std::uint64_t>(k) : random() % static_cast<std::uint64_t>(bins);
+        counts[static_cast<std::size_t>(c * bins) + bin] +=
+            random() % (i % 7 == 0 ? std::uint64_t{1} << 33 : 1000) + 1;
+      }
+    }
+    Parameters parameters;
+    parameters.values = {i % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % kMostClip),
+                         i % 4 < 2 ? 0 : static_cast<std::int64_t>(random() % kMostClip), i % 6 < 3 ? 0 : 1,
+                         from == SampleType::u8 ? 2
+                         : i % 3 == 1           ? 1
+                                                : 0};
+    SCOPED_TRACE("case " + std::to_string(i));
+    expect_contrast(counts, parameters, from, from == SampleType::u8 || i % 3 != 1);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// The first and the last bin alone, and neighbours around the bins of a thread and of a block.
+TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
+  IMGPIPE_NEED_CUDA();
+  for (const int lo : {0, 1, 2, 63, 64, 2047, 2048, 4095, 32767, 65533}) {
+    for (const int hi : {lo, lo + 1, 64, 2048, 2049, 32768, 65534, 65535}) {
+      if (hi < lo || hi >= kBins16) continue;
+      std::vector<std::uint64_t> counts(kBins16, 0);
+      counts[static_cast<std::size_t>(lo)] += 1;
+      counts[static_cast<std::size_t>(hi)] += 1;
+      SCOPED_TRACE(std::to_string(lo) + " " + std::to_string(hi));
+      expect_contrast(counts, Parameters{}, SampleType::u16, true);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(CudaContrast16, ATinyImage) {
+  IMGPIPE_NEED_CUDA();
+  std::vector<std::uint64_t> counts(kBins16, 0);
+  counts[2047] = counts[32768] = 1;
+  expect_contrast(counts, Parameters{}, SampleType::u16, true);
+}
+
+// ---- Otsu's value -------------------------------------------------------------------------------------
+
+std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
+  std::vector<std::uint64_t> counts(kBins16, 0);
+  const auto any = [&](std::uint64_t below) { return random() % below; };
+  const auto samples = static_cast<int>(20'000 + any(300'000));
+  std::normal_distribution<double> hill(static_cast<double>(5000 + any(50'000)),
+                                        static_cast<double>(3 + any(4000)));
+  for (int i = 0; i < samples; ++i) {
+    std::uint64_t v = 0;
+    if (kind == 0) v = any(kBins16);
+    if (kind == 1) v = any(4096) * 16;
+    if (kind == 2) v = static_cast<std::uint64_t>(std::clamp(hill(random), 0.0, 65535.0));
+    if (kind == 3) v = i % 3 == 0 ? any(700) : 30'000 + any(9000);
+    if (kind == 4) v = static_cast<std::uint64_t>(i % 5) * 16'383;
+    if (kind == 5) v = 65'535 - any(3) * 7;
+    if (kind == 6) v = 1000;
+    ++counts[v];
+  }
+  if (kind == 7)
+    counts = std::vector<std::uint64_t>(kBins16, 1 + any(1'000'000));  // after the loop: all alike
+  if (kind == 8) {  // classes that are too small at both ends
+    std::fill(counts.begin(), counts.end(), 0);
+    counts[3] = 1;
+    counts[5] = 2;
+    counts[20'000] = std::uint64_t{1} << 33;
+    counts[40'001] = 3 * (std::uint64_t{1} << 32) + 1;
+    counts[65'535] = 1;
+  }
+  return counts;
+}
+
+// Every value once: the picture shows the threshold.
+void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways,
+                    Clusters clusters = Clusters::where_they_are) {
+  Planes in(256, 256, colors, SampleType::u16,
+            [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
+  Planes expected(256, 256, colors, SampleType::u16);
+  StageCall<Host> call{};
+  call.in = in.frame();
+  call.out = expected.frame();
+  call.histogram = {counts.data(), kBins16, colors, kBins16, 1};
+  call.parameters.values[0] = kOtsu;
+  threshold16_reference(call);
+  const auto room = threshold_found_bytes(in.type, call.parameters);
+  for (const OtsuWay way : ways) {
+    SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
+    const auto function = [way, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
+      return threshold16_way_cuda(device, launch, way, clusters);
+    };
+    Planes got(256, 256, colors, SampleType::u16);
+    call.out = got.frame();
+    ASSERT_EQ(run_on_cuda(launched(function), call, room), "");
+    expect_equal_planes(expected, got);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+void expect_otsu(int first, int end) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(first) + 7);
+  for (int i = first; i < end; ++i) {
+    SCOPED_TRACE("case " + std::to_string(i));
+    std::vector<std::uint64_t> counts;
+    const int colors = i % 4 == 0 ? 3 : 1;
+    for (int c = 0; c < colors; ++c) {
+      const std::vector<std::uint64_t> plane = made_histogram((i + c) % 9, random);
+      counts.insert(counts.end(), plane.begin(), plane.end());
+    }
+    expect_otsu_of(counts, colors, {OtsuWay::chosen, OtsuWay::searched, OtsuWay::by_divisions});
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Histograms of which the clusters alone must find the value; more on the host: otsu_choice_test.
+TEST(CudaThreshold16, OtsuIsChosen) {
+  IMGPIPE_NEED_CUDA();
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 20; ++i) {
+    const int kinds[]{0, 1, 3, 7};
+    SCOPED_TRACE("case " + std::to_string(i));
+    const std::vector<std::uint64_t> counts = made_histogram(kinds[i % 4], random);
+    for (const Clusters clusters : {Clusters::where_they_are, Clusters::none})
+      expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, clusters);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(CudaThreshold16, OtsuOfOneHistogram) {
+  IMGPIPE_NEED_CUDA();
+  std::mt19937_64 random(6);
+  const std::vector<std::uint64_t> counts = made_histogram(0, random);
+  expect_otsu_of(counts, 1, {OtsuWay::chosen_only});
+  expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, Clusters::none);
+}
+
+// The search from bin to bin, as above: few bins have samples.
+TEST(CudaThreshold16, OtsuIsSearchedFor) {
+  IMGPIPE_NEED_CUDA();
+  std::mt19937_64 random(6);
+  expect_otsu_of(made_histogram(4, random), 1, {OtsuWay::searched});
+}
+
+TEST(CudaThreshold16, OtsuOfAFewHistograms) {
+  IMGPIPE_NEED_CUDA();
+  expect_otsu(0, 9);
+}
+
+TEST(CudaThreshold16, OtsuOfManyHistograms) {
+  IMGPIPE_NEED_CUDA();
+  expect_otsu(9, 120);
+}
+
+#endif
+
+}  // namespace
+}  // namespace imgpipe::test::cuda16_test

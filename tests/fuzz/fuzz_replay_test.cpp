@@ -1,0 +1,243 @@
+// The fuzz targets over their seeds, so that every build replays them: files made here, cut and bent at
+// seeded places, the texts of tests/fuzz/seeds, and the corpus where there is one.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "images/codecs/codec.h"
+#include "images/codecs/metadata/metadata.h"
+#include "images/synth.h"
+#include "tests/support/coded_jpegs.h"
+#include "tests/support/exif_maker.h"
+#include "tests/support/file_parts.h"
+#include "tests/support/files.h"
+#include "tests/support/gif_file.h"
+#include "tests/support/made_jpegs.h"
+#include "tests/support/places.h"
+#include "tests/support/profiles.h"
+#include "tests/support/psd_file.h"
+#include "tests/support/sanitizers.h"
+#include "tests/support/tiff_seeds.h"
+#include "tests/support/webp_file.h"
+
+int fuzz_decode(const std::uint8_t* data, std::size_t size);
+int fuzz_exif(const std::uint8_t* data, std::size_t size);
+int fuzz_info(const std::uint8_t* data, std::size_t size);
+int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
+int fuzz_metadata(const std::uint8_t* data, std::size_t size);
+int fuzz_options(const std::uint8_t* data, std::size_t size);
+int fuzz_plan(const std::uint8_t* data, std::size_t size);
+int fuzz_stream(const std::uint8_t* data, std::size_t size);
+int fuzz_tiff(const std::uint8_t* data, std::size_t size);
+int fuzz_webp(const std::uint8_t* data, std::size_t size);
+
+namespace imgpipe::test::fuzz_replay_test {
+namespace {
+
+using Target = int (*)(const std::uint8_t*, std::size_t);
+using Bytes = std::vector<std::byte>;
+
+void replay(Target target, const Bytes& bytes) {
+  EXPECT_EQ(target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
+}
+
+// The seed itself and bent copies of it.
+void replay_bent(Target target, const Bytes& seed, int copies, std::mt19937& random) {
+  replay(target, seed);
+  for (int i = 0; i < copies && !seed.empty(); ++i) {
+    Bytes bent = seed;
+    for (unsigned changes = 1 + random() % 4; changes > 0; --changes)
+      bent[random() % bent.size()] = static_cast<std::byte>(random());
+    if (random() % 4 == 0) bent.resize(random() % bent.size());
+    replay(target, bent);
+  }
+}
+
+TEST(FuzzReplay, Decode) {
+  std::mt19937 random(1);
+  for (const Format format :
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm, Format::ppm, Format::webp}) {
+    const Image image = synthesize(parse_pattern("photo"), {19, 13, format == Format::pgm ? 1 : 3}, 2);
+    const auto writer = make_writer(format, image.shape());
+    writer->write_rows(image.view());
+    replay_bent(fuzz_decode, writer->finish().joined(), 200, random);
+  }
+}
+
+// Of 16 bits, which the target reads as they are and cut to 8.
+TEST(FuzzReplay, DecodeSixteenBits) {
+  std::mt19937 random(7);
+  for (const Format format : {Format::png, Format::pgm, Format::ppm}) {
+    for (const int channels : {1, 3}) {
+      if ((format == Format::ppm) != (channels == 3) && format != Format::png) continue;
+      const Image image = synthesize(parse_pattern("photo"), {19, 13, channels, SampleType::u16}, 2);
+      const auto writer = make_writer(format, image.shape());
+      writer->write_rows(image.untyped_view());
+      replay_bent(fuzz_decode, writer->finish().joined(), 300, random);
+    }
+  }
+  const std::string_view text = "P3 3 2 1000 0 1 2 3 4 5 6 7 8 500 600 700 997 998 999 1000 0 0";
+  const auto bytes = std::as_bytes(std::span(text));
+  replay_bent(fuzz_decode, {bytes.begin(), bytes.end()}, 1000, random);
+}
+
+// Small files of kinds that no writer here makes.
+TEST(FuzzReplay, DecodeSeeds) {
+  std::mt19937 random(5);
+  int files = 0;
+  for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/decode")) {
+    replay_bent(fuzz_decode, load(path), 1000, random);
+    ++files;
+  }
+  EXPECT_GE(files, 8);
+}
+
+TEST(FuzzReplay, Stream) {
+  std::mt19937 random(6);
+  Bytes stream;
+  for (const Format format : {Format::png, Format::jpeg, Format::bmp, Format::pgm, Format::ppm, Format::webp})
+    stream = stream + encoded(format, format == Format::pgm ? 1 : 3);
+  stream = stream + bytes_of("P2 2 2 9 1 2 3 4\nP1 3 2 101 010 P4 8 1 x");
+  for (const Bytes& front : {number(0, 1), number(1, 1), number(60, 1), number(255, 1)})
+    replay_bent(fuzz_stream, front + stream, 500, random);
+}
+
+TEST(FuzzReplay, DecodeFormatsThatWeOnlyRead) {
+  std::mt19937 random(5);
+  Gif gif{6, 5, 1, 1, 4, 3};
+  gif.transparent = 2;
+  for (const bool interlaced : {false, true}) {
+    gif.interlaced = interlaced;
+    replay_bent(fuzz_decode, make_gif(gif, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), 500, random);
+  }
+  for (const int compression : {0, 1}) {
+    for (const int depth : {8, 16}) {
+      Psd psd{4, 2, kRgb, depth, 1 + compression, compression};
+      psd.layers = layer_count(-1, psd.version);
+      psd.channels.assign(4, {200, 200, 200, 250, 255, 1, 254, 255});
+      replay_bent(fuzz_decode, make_psd(psd), 500, random);
+    }
+  }
+}
+
+TEST(FuzzReplay, Webp) {
+  std::mt19937 random(7);
+  for (const int channels : {3, 4}) {
+    const Image image = synthesize(parse_pattern("photo"), {19, 13, channels}, 2);
+    for (const WebpKind& kind : {WebpKind{true, 0}, {true, 6}, {false, 4, 60}, {false, 4, 60, true}}) {
+      const Bytes file = make_webp(kind, image.view());
+      replay_bent(fuzz_webp, file, 300, random);
+      replay_bent(fuzz_webp,
+                  riff_file(vp8x(kWebpAnimated, 24, 15) + anim() + anmf(4, 2, 19, 13, picture_chunks(file))),
+                  300, random);
+    }
+  }
+  int seeds = 0;
+  for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/webp")) {
+    replay_bent(fuzz_webp, load(path), 300, random);
+    ++seeds;
+  }
+  EXPECT_GE(seeds, 5);
+}
+
+TEST(FuzzReplay, DecodeCorpus) {
+  IMGPIPE_NEED_CORPUS();
+  std::mt19937 random(2);
+  for (const auto& path : files_below(*corpus())) {
+    const Bytes bytes = load(path);
+    if (bytes.size() > 20'000) continue;
+    replay_bent(fuzz_decode, bytes, 3, random);
+    replay_bent(fuzz_info, bytes, 3, random);
+  }
+}
+
+TEST(FuzzReplay, Exif) {
+  std::mt19937 random(3);
+  for (const std::string& text :
+       {std::string("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0", 26),
+        std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0\0\0\0\0", 26)}) {
+    const auto bytes = std::as_bytes(std::span(text));
+    replay_bent(fuzz_exif, {bytes.begin(), bytes.end()}, 20'000, random);
+  }
+}
+
+// Blocks of EXIF, a packet of XMP, files that hold both.
+TEST(FuzzReplay, Metadata) {
+  std::mt19937 random(11);
+  Metadata metadata;
+  metadata.exif = camera_exif(6).build();
+  metadata.xmp = bytes_of("<x:xmpmeta><rdf:RDF><a tiff:Orientation='6'/></rdf:RDF></x:xmpmeta>");
+  metadata.icc = adobe_profile();
+  metadata.iptc =
+      bytes_of(std::string_view("\x1C\x02\x19\0\x03"
+                                "foo",
+                                8));
+  metadata.texts = {{.text = "hello"}, {.keyword = "Author", .text = "a", .international = true}};
+  for (const Bytes& seed : {camera_exif(6).build(), camera_exif(6, true).build(), metadata.xmp})
+    replay_bent(fuzz_metadata, seed, kSanitized ? 1000 : 5000, random);
+  for (const Format format : {Format::jpeg, Format::png, Format::webp, Format::tiff}) {
+    EncodeOptions options;
+    options.metadata = std::make_shared<const Metadata>(metadata);
+    const auto writer = make_writer(format, {3, 2, 3}, options);
+    const Image image({3, 2, 3});
+    writer->write_rows(image.untyped_view());
+    replay_bent(fuzz_metadata, writer->finish().joined(), kSanitized ? 500 : 2000, random);
+  }
+}
+
+TEST(FuzzReplay, Info) {
+  std::mt19937 random(13);
+  const int copies = kSanitized ? 100 : 1000;
+  for (const Format format :
+       {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::ppm, Format::webp}) {
+    const Image image = synthesize(parse_pattern("photo"), {19, 13, 3}, 2);
+    const auto writer = make_writer(format, image.shape());
+    writer->write_rows(image.view());
+    replay_bent(fuzz_info, writer->finish().joined(), copies, random);
+  }
+  Psd psd{4, 2, kRgb};
+  psd.channels.assign(3, {200, 200, 200, 250, 255, 1, 254, 255});
+  replay_bent(fuzz_info, make_psd(psd), copies, random);
+  replay_bent(fuzz_info, make_gif({6, 5, 1, 1, 4, 3}, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), copies,
+              random);
+  for (const Bytes& seed : tiff_seeds()) replay_bent(fuzz_info, seed, copies / 4, random);
+  int seeds = 0;
+  for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/info")) {
+    replay_bent(fuzz_info, load(path), copies, random);
+    ++seeds;
+  }
+  EXPECT_GE(seeds, 2);
+}
+
+TEST(FuzzReplay, JpegPair) {
+  std::mt19937 random(6);
+  for (std::uint64_t seed = 0; seed < (kSanitized ? 10 : 60); ++seed) {
+    Bytes file = seed % 2 == 0 ? make_jpeg(random_jpeg(seed)) : random_coded_jpeg(seed).file;
+    for (const int choice : {0, 5, 6, 13, 255}) {
+      file.push_back(static_cast<std::byte>(choice));  // how it is read
+      replay_bent(fuzz_jpeg_pair, file, 20, random);
+      file.pop_back();
+    }
+  }
+}
+
+TEST(FuzzReplay, Tiff) {
+  std::mt19937 random(7);
+  for (const Bytes& seed : tiff_seeds()) replay_bent(fuzz_tiff, seed, kSanitized ? 40 : 400, random);
+}
+
+TEST(FuzzReplay, OptionsAndPlan) {
+  std::mt19937 random(4);
+  const std::filesystem::path seeds = std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds";
+  int files = 0;
+  for (const bool plan : {false, true}) {
+    for (const auto& path : files_below(seeds / (plan ? "plan" : "options"))) {
+      replay_bent(plan ? fuzz_plan : fuzz_options, load(path), plan ? 5000 : 300, random);
+      ++files;
+    }
+  }
+  EXPECT_GE(files, 6);
+}
+
+}  // namespace
+}  // namespace imgpipe::test::fuzz_replay_test

@@ -1,0 +1,274 @@
+// Real files, through IMGPIPE_CORPUS: what must decode decodes, what must not is refused in bounded time and
+// memory.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "images/codecs/codec.h"
+#include "images/error.h"
+#include "images/image.h"
+#include "images/text.h"
+#include "tests/support/files.h"
+#include "tests/support/images.h"
+#include "tests/support/process.h"
+#include "tests/support/sanitizers.h"
+
+namespace imgpipe::test::corpus_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+Image decode(const fs::path& path, const DecodeOptions& options = {}) {
+  const std::vector<std::byte> bytes = load(path);
+  const auto reader = open_reader(bytes, options);
+  Image image(reader->header().shape);
+  reader->read_rows(image.view());
+  return image;
+}
+
+// The same picture as RGBA, so that files of different kinds can be compared.
+Image rgba(const Image& image) {
+  const Shape shape = image.shape();
+  Image out({shape.width, shape.height, 4});
+  for (std::int64_t y = 0; y < shape.height; ++y) {
+    for (std::int64_t x = 0; x < shape.width; ++x) {
+      const Sample* in = image.view().row(y) + x * shape.channels;
+      Sample* to = out.view().row(y) + 4 * x;
+      for (int c = 0; c < 3; ++c) to[c] = in[shape.color_channels() == 3 ? c : 0];
+      to[3] = shape.has_alpha() ? in[shape.channels - 1] : 255;
+    }
+  }
+  return out;
+}
+
+// Largest difference of a sample; alpha and, where both are transparent, colour do not count as different.
+int largest_difference(const Image& a, const Image& b, bool with_alpha) {
+  if (a.shape().width != b.shape().width || a.shape().height != b.shape().height) return 1000;
+  const Image first = rgba(a);
+  const Image second = rgba(b);
+  int largest = 0;
+  for (std::int64_t i = 0; i < first.shape().pixels(); ++i) {
+    const Sample* p = first.view().data + 4 * i;
+    const Sample* q = second.view().data + 4 * i;
+    if (with_alpha) largest = std::max(largest, std::abs(p[3] - q[3]));
+    if (p[3] == 0 && q[3] == 0) continue;
+    for (int c = 0; c < 3; ++c) largest = std::max(largest, std::abs(p[c] - q[c]));
+  }
+  return largest;
+}
+
+TEST(Corpus, PhotosDecode) {
+  IMGPIPE_NEED_CORPUS();
+  for (const fs::path& path : files_below(*corpus() / "photos")) {
+    EXPECT_NO_THROW((void)decode(path)) << path;
+  }
+}
+
+TEST(Corpus, PngSuiteValidDecodesAndCorruptIsRefused) {
+  IMGPIPE_NEED_CORPUS();
+  const auto valid = files_below(*corpus() / "pngsuite/valid");
+  EXPECT_EQ(valid.size(), 161U);
+  for (const fs::path& path : valid) EXPECT_NO_THROW((void)decode(path)) << path;
+  const auto corrupt = files_below(*corpus() / "pngsuite/corrupt");
+  EXPECT_EQ(corrupt.size(), 14U);
+  for (const fs::path& path : corrupt) EXPECT_THROW((void)decode(path), Error) << path;
+}
+
+// The suite stores the same picture interlaced and not: basn3p04 and basi3p04.
+TEST(Corpus, PngSuiteInterlacedEqualsPlain) {
+  IMGPIPE_NEED_CORPUS();
+  int pairs = 0;
+  for (const fs::path& path : files_below(*corpus() / "pngsuite/valid")) {
+    std::string name = path.filename().string();
+    if (!name.starts_with("basn")) continue;
+    name[3] = 'i';
+    const fs::path interlaced = path.parent_path() / name;
+    if (!fs::exists(interlaced)) continue;
+    EXPECT_EQ(first_difference(decode(path).view(), decode(interlaced).view()), "") << path;
+    ++pairs;
+  }
+  EXPECT_GE(pairs, 15);
+}
+
+TEST(Corpus, JpegReferences) {
+  IMGPIPE_NEED_CORPUS();
+  // The references were made by several decoders: a level or two of rounding is theirs.
+  int compared = 0;
+  for (const fs::path& path : files_below(*corpus() / "jpeg/reftest")) {
+    if (path.extension() != ".jpg") continue;
+    fs::path reference = path;
+    reference.replace_extension(".png");
+    DecodeOptions options;
+    options.lenient = true;  // four of them make libjpeg warn, which a strict decode refuses
+    Image image;
+    ASSERT_NO_THROW(image = decode(path, options)) << path;
+    // These two show what a decoder made of damage, which is each decoder's own choice.
+    if (path.stem() == "partial_progressive" || path.stem() == "progressive-missing-dc") continue;
+    if (!fs::exists(reference)) continue;
+    EXPECT_LE(largest_difference(image, decode(reference), false), 2) << path;
+    ++compared;
+  }
+  EXPECT_GE(compared, 10);
+}
+
+TEST(Corpus, ExifOrientationsShowOneScene) {
+  IMGPIPE_NEED_CORPUS();
+  const fs::path folder = *corpus() / "jpeg/exif_recurser";
+  const Image upright = decode(folder / "Landscape_1.jpg");
+  for (int i = 2; i <= 8; ++i) {
+    const Image turned = decode(folder / ("Landscape_" + std::to_string(i) + ".jpg"));
+    ASSERT_EQ(turned.shape(), upright.shape()) << i;
+    double sum = 0;
+    for (std::int64_t k = 0; k < upright.shape().samples(); ++k)
+      sum += std::abs(upright.view().data[k] - turned.view().data[k]);
+    EXPECT_LT(sum / static_cast<double>(upright.shape().samples()), 6.0)
+        << "each is its own JPEG, so not equal: " << i;
+  }
+}
+
+TEST(Corpus, BmpReferences) {
+  IMGPIPE_NEED_CORPUS();
+  // Files that show the picture of another: its PNG is theirs too.
+  const std::map<std::string, std::string> twins{{"pal1wb", "pal1"},
+                                                 {"pal4rle", "pal4"},
+                                                 {"pal8-0", "pal8"},
+                                                 {"pal8os2", "pal8"},
+                                                 {"pal8rle", "pal8"},
+                                                 {"pal8v4", "pal8"},
+                                                 {"pal8topdown", "pal8"},
+                                                 {"pal8v5", "pal8"},
+                                                 {"rgb24pal", "rgb24"},
+                                                 {"rgb32", "rgb24"},
+                                                 {"rgb32bf", "rgb24"},
+                                                 {"rgb16-565pal", "rgb16-565"},
+                                                 {"pal8nonsquare", "pal8nonsquare-e"}};
+  int compared = 0;
+  for (const fs::path& path : files_below(*corpus() / "other/bmp_suite_good")) {
+    Image image;
+    ASSERT_NO_THROW(image = decode(path)) << path;
+    const std::string stem = path.stem().string();
+    const auto twin = twins.find(stem);
+    const fs::path reference =
+        *corpus() / "other/bmp_reference_png" / ((twin != twins.end() ? twin->second : stem) + ".png");
+    if (!fs::exists(reference)) continue;
+    // 5-bit and 6-bit samples are widened by different rules.
+    const int most = stem.starts_with("rgb16") ? 1 : 0;
+    EXPECT_LE(largest_difference(image, decode(reference), true), most) << path;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 23);
+}
+
+TEST(Corpus, TgaReferences) {
+  IMGPIPE_NEED_CORPUS();
+  int compared = 0;
+  for (const fs::path& path : files_below(*corpus() / "other/tga_pillow_with_png_refs")) {
+    if (path.extension() != ".tga") continue;
+    const std::string name = path.filename().string();
+    const fs::path reference =
+        path.parent_path() / (name.substr(0, name.find('_', name.find('_') + 1)) + ".png");
+    EXPECT_EQ(largest_difference(decode(path), decode(reference), true), 0) << path;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 24);
+}
+
+TEST(Corpus, GifFirstFrames) {
+  IMGPIPE_NEED_CORPUS();
+  for (const char* name : {"cogs", "dispose-background", "dispose-previous", "trans-x"}) {
+    const fs::path folder = *corpus() / "other/gif";
+    const Image gif = decode(folder / (std::string(name) + ".gif"));
+    const Image frames = decode(folder / (std::string(name) + ".png"));  // all frames, one below the other
+    Image first({frames.shape().width, gif.shape().height, frames.shape().channels});
+    copy_pixels(frames.view().rows(0, gif.shape().height), first.view());
+    EXPECT_EQ(largest_difference(gif, first, true), 0) << name;
+  }
+}
+
+// Every hostile file, through the program: a one-line reason and no output, or a picture; within 10 s and
+// 1.5 GB, by no signal, and the same twice. Sanitized once: most of that time is the program's start.
+TEST(Corpus, EveryFileEndsWell) {
+  IMGPIPE_NEED_CORPUS();
+  TemporaryFolder folder;
+  int files = 0;
+  for (const char* part : {"broken", "bombs", "other"}) {
+    for (const fs::path& path : files_below(*corpus() / part)) {
+      SCOPED_TRACE(path.string());
+      std::string first_picture;
+      std::string first_reason;
+      for (int round = 0; round < (kSanitized ? 1 : 2); ++round) {
+        const std::string target = folder.file("out.png");
+        fs::remove(target);
+        const RunResult run = run_imgpipe({path.string(), target, "-q", "--stages", "hist"});
+        ASSERT_FALSE(run.signalled);
+        ASSERT_FALSE(run.timed_out);
+        EXPECT_LT(run.seconds, 10.0);
+        if (!kSanitized) {
+          EXPECT_LT(run.max_rss_bytes, 1'500'000'000);
+        }
+        ASSERT_TRUE(run.exit_code == 0 || run.exit_code == 1) << run.exit_code << ": " << run.err;
+        const bool written = fs::exists(target);
+        EXPECT_EQ(written, run.exit_code == 0);
+        EXPECT_EQ(folder.names().size(), written ? 1U : 0U) << "a temporary file was left";
+        if (run.exit_code == 1) {
+          EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+          const std::string line = run.err.substr(0, run.err.size() - 1);
+          EXPECT_EQ(printable(line), line);
+          EXPECT_TRUE(line.starts_with("imgpipe: " + path.string() + ": ")) << line;
+        }
+        const std::string picture = written ? load_text(target) : "";
+        if (round == 0) {
+          first_picture = picture;
+          first_reason = run.err;
+        } else {
+          EXPECT_EQ(picture, first_picture) << "two runs differ";
+          EXPECT_EQ(run.err, first_reason);
+        }
+      }
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 300);
+}
+
+// stb, when it is forced, stands behind the same fence.
+TEST(Corpus, EveryFileEndsWellWithStb) {
+  IMGPIPE_NEED_CORPUS();
+  for (const char* part : {"broken", "bombs", "pngsuite"}) {
+    for (const fs::path& path : files_below(*corpus() / part)) {
+      for (const bool lenient : {false, true}) {
+        DecodeOptions options;
+        options.codec = CodecChoice::stb;
+        options.lenient = lenient;
+        options.max_pixels = 40'000'000;
+        try {
+          (void)decode(path, options);
+        } catch (const Error& error) {
+          EXPECT_EQ(printable(error.what()), error.what()) << path;
+        }
+      }
+    }
+  }
+}
+
+TEST(Corpus, LenientNeverCrashes) {
+  IMGPIPE_NEED_CORPUS();
+  for (const char* part : {"broken", "bombs", "jpeg"}) {
+    for (const fs::path& path : files_below(*corpus() / part)) {
+      DecodeOptions options;
+      options.lenient = true;
+      options.max_pixels = 40'000'000;
+      try {
+        (void)decode(path, options);
+      } catch (const Error& error) {
+        EXPECT_EQ(printable(error.what()), error.what()) << path;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::corpus_test

@@ -1,0 +1,297 @@
+// flip, rotate and crop beyond what every stage's tests cover: pixels of 1 to 8 bytes, both layouts,
+// bands, what the stages make together, images that go through in pieces, the program.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/codecs/codec.h"
+#include "images/simd.h"
+#include "kernels/stage.h"
+#include "pipeline/engine.h"
+#include "tests/support/cuda_backend.h"
+#include "tests/support/images.h"
+
+namespace imgpipe::test::geometry_test {
+namespace {
+
+Image noise(const Shape& shape, unsigned seed) {
+  Image image(shape);
+  std::mt19937 random(seed);
+  const HostView view = image.untyped_view();
+  for (std::int64_t y = 0; y < shape.height; ++y) {
+    for (std::int64_t i = 0; i < view.row_bytes(); ++i) view.row(y)[i] = static_cast<std::byte>(random());
+  }
+  return image;
+}
+
+// "" or where the bytes of two images begin to differ.
+std::string difference(const Image& expected, const Image& got) {
+  if (expected.shape() != got.shape()) return "the shapes differ";
+  const Shape& shape = expected.shape();
+  for (std::int64_t y = 0; y < shape.height; ++y) {
+    const std::byte* const a = expected.untyped_view().row(y);
+    const std::byte* const b = got.untyped_view().row(y);
+    for (std::int64_t i = 0; i < shape.row_bytes(); ++i) {
+      if (a[i] != b[i]) return "y=" + std::to_string(y) + " byte " + std::to_string(i);
+    }
+  }
+  return "";
+}
+
+// Where pixel (x, y) of what a step makes comes from: the documentation's words a second time.
+using From = std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t x, std::int64_t y)>;
+
+struct Move {
+  std::string step;
+  bool swaps_sides = false;
+  std::int64_t width = 0, height = 0;  // of a crop
+  std::function<From(std::int64_t width, std::int64_t height)> from;
+};
+
+const std::vector<Move>& moves() {
+  using P = std::pair<std::int64_t, std::int64_t>;
+  static const std::vector<Move> all{
+      {"flip", false, 0, 0, [](auto w, auto) { return [=](auto x, auto y) {
+                                                 return P{w - 1 - x, y};
+                                               }; }},
+      {"flip:vertical", false, 0, 0,
+       [](auto, auto h) { return [=](auto x, auto y) {
+                            return P{x, h - 1 - y};
+                          }; }},
+      {"rotate:90", true, 0, 0, [](auto, auto h) { return [=](auto x, auto y) {
+                                                     return P{y, h - 1 - x};
+                                                   }; }},
+      {"rotate:180", false, 0, 0,
+       [](auto w, auto h) { return [=](auto x, auto y) {
+                              return P{w - 1 - x, h - 1 - y};
+                            }; }},
+      {"rotate:270", true, 0, 0,
+       [](auto w, auto) { return [=](auto x, auto y) {
+                            return P{w - 1 - y, x};
+                          }; }},
+      {"crop:1x1", false, 1, 1,
+       [](auto w, auto h) { return [=](auto x, auto y) {
+                              return P{x + (w - 1) / 2, y + (h - 1) / 2};
+                            }; }},
+      {"crop:17x9+3+5", false, 17, 9,
+       [](auto, auto) { return [](auto x, auto y) {
+                          return P{x + 3, y + 5};
+                        }; }},
+      {"crop:33x2:x=0", false, 33, 2,
+       [](auto, auto h) { return [=](auto x, auto y) {
+                            return P{x, y + (h - 2) / 2};
+                          }; }},
+      {"crop:100x31+29+0", false, 100, 31,
+       [](auto, auto) { return [](auto x, auto y) {
+                          return P{x + 29, y};
+                        }; }},
+      {"crop:16x70+16+1", false, 16, 70, [](auto, auto) {
+         return [](auto x, auto y) { return P{x + 16, y + 1}; };
+       }}};
+  return all;
+}
+
+Image expected_of(const Move& move, const Image& in) {
+  Shape shape = in.shape();
+  const From from = move.from(shape.width, shape.height);
+  if (move.swaps_sides) std::swap(shape.width, shape.height);
+  if (move.width > 0) shape.width = move.width;
+  if (move.height > 0) shape.height = move.height;
+  Image out(shape);
+  const auto pixel = static_cast<std::size_t>(shape.channels * sample_bytes(shape.sample));
+  for (std::int64_t y = 0; y < shape.height; ++y) {
+    for (std::int64_t x = 0; x < shape.width; ++x) {
+      const auto [from_x, from_y] = from(x, y);
+      std::memcpy(out.untyped_view().row(y) + x * static_cast<std::int64_t>(pixel),
+                  in.untyped_view().row(from_y) + from_x * static_cast<std::int64_t>(pixel), pixel);
+    }
+  }
+  return out;
+}
+
+// Pixels of every size, 8 and 16 bits.
+std::vector<Shape> shapes_of(const Size& size) {
+  std::vector<Shape> shapes;
+  for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+    for (int channels = 1; channels <= 4; ++channels)
+      shapes.push_back({size.width, size.height, channels, sample});
+  }
+  return shapes;
+}
+
+// Around vectors of 16 to 64 bytes, tiles of 32 to 128 pixels and groups of 64 rows.
+const std::vector<Size> kSizes{{1, 1},   {1, 2},    {2, 1},     {1, 37},    {37, 1},   {3, 5},    {8, 8},
+                               {15, 17}, {16, 16},  {17, 15},   {31, 33},   {32, 32},  {33, 31},  {64, 65},
+                               {65, 64}, {127, 66}, {128, 128}, {129, 130}, {131, 71}, {257, 40}, {5, 300},
+                               {300, 5}, {97, 89},  {1000, 3},  {130, 257}};
+
+std::string named(const Move& move, const Shape& shape) {
+  return move.step + " of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + " with " +
+         std::to_string(shape.channels) + " channels of " + std::to_string(8 * sample_bytes(shape.sample)) +
+         " bits";
+}
+
+bool fits(const Move& move, const Shape& shape) {
+  const StageRequest request = parse_stages(move.step).front();
+  const Stage& stage = *request.stage;
+  return stage.misfit == nullptr || stage.misfit(frame_type_of(shape), request.parameters).empty();
+}
+
+// Every move of an image of every size and kind.
+void for_every_move(const std::function<void(const Move&, const Image&)>& action) {
+  for (const Size& size : kSizes) {
+    for (const Shape& shape : shapes_of(size)) {
+      const Image in = noise(shape, 7);
+      for (const Move& move : moves()) {
+        if (!fits(move, shape)) continue;
+        SCOPED_TRACE(named(move, shape));
+        action(move, in);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+StageCall<Host> call_of(const StageRequest& request, const Image& in, Image& out) {
+  StageCall<Host> call;
+  call.in.type = frame_type_of(in.shape());
+  call.out.type = output_type(*request.stage, call.in.type, request.parameters);
+  call.in.planes[0] = in.untyped_view();
+  call.out.planes[0] = out.untyped_view();
+  call.parameters = request.parameters;
+  return call;
+}
+
+TEST(Geometry, ReferenceMovesPixelsOfEverySize) {
+  for_every_move([](const Move& move, const Image& in) {
+    const Image expected = expected_of(move, in);
+    Image out(expected.shape());
+    const StageRequest request = parse_stages(move.step).front();
+    functions(*request.stage, in.shape().sample).reference(call_of(request, in, out));
+    ASSERT_EQ(difference(expected, out), "");
+  });
+}
+
+// Bands whose rows are all that is there: a sanitizer sees a step beyond them.
+TEST(Geometry, CpuMovesPixelsOfEverySizeByBandsOnEveryTarget) {
+  for (const std::string& target : simd_targets()) {
+    use_simd(target);
+    ASSERT_EQ(simd_target(), target);
+    for_every_move([&](const Move& move, const Image& in) {
+      const Image expected = expected_of(move, in);
+      const StageRequest request = parse_stages(move.step).front();
+      const std::int64_t height = expected.shape().height;
+      for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{7}, std::int64_t{65}, height}) {
+        Image out(expected.shape());
+        for (std::int64_t first = 0; first < height; first += rows) {
+          const RowRange made{first, std::min(height, first + rows)};
+          StageCall<Host> call = call_of(request, in, out);
+          const RowRange read = rows_needed(*request.stage, call.in.type, request.parameters, made);
+          Shape part = in.shape();
+          part.height = read.count();
+          Image held(part);
+          copy_pixels(in.untyped_view().rows(read.first, read.count()), held.untyped_view());
+          part = out.shape();
+          part.height = made.count();
+          Image band(part);
+          call.in.planes[0] = std::as_const(held).untyped_view();
+          call.out.planes[0] = band.untyped_view();
+          functions(*request.stage, part.sample).cpu(call, {made.first, made.end, read.first, made.first});
+          copy_pixels(std::as_const(band).untyped_view(), out.untyped_view().rows(first, made.count()));
+        }
+        ASSERT_EQ(difference(expected, out), "") << target << ", bands of " << rows;
+      }
+    });
+  }
+  use_simd("");
+}
+
+TEST(Geometry, CudaMovesPixelsOfEverySize) {
+  IMGPIPE_NEED_CUDA();
+  for_every_move([](const Move& move, const Image& in) {
+    const Image expected = expected_of(move, in);
+    Image out(expected.shape());
+    const StageRequest request = parse_stages(move.step).front();
+    StageCall<Host> call = call_of(request, in, out);
+    call.in.type.layout = call.out.type.layout = Layout::interleaved;
+    std::uint64_t no_counts[1] = {};
+    call.histogram = {no_counts, 1, 1, 1, 1};
+    ASSERT_EQ(run_on_cuda(*request.stage, call), "");
+    ASSERT_EQ(difference(expected, out), "");
+  });
+}
+
+// ---- together ---------------------------------------------------------------------------------------
+
+Image made_by(Engine& engine, const std::string& stages, const Image& in) {
+  Job job;
+  job.reader = make_memory_reader(in.untyped_view());
+  job.plan = stages.empty() ? make_plan({}, in.shape()) : make_plan(parse_stages(stages), in.shape());
+  const Outcome outcome = engine.run(std::move(job));
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  Image out(outcome.pixels.shape());
+  copy_pixels(outcome.pixels, out.untyped_view());
+  return out;
+}
+
+struct Same {
+  const char *one, *other;
+};
+// Of images of 61x47 pixels.
+const std::vector<Same> kSame{{"rotate:90,rotate:90,rotate:90,rotate:90", ""},
+                              {"rotate:90,rotate:270", ""},
+                              {"rotate:180,rotate:180", ""},
+                              {"flip,flip", ""},
+                              {"flip:vertical,flip:vertical", ""},
+                              {"flip,flip:vertical", "rotate:180"},
+                              {"rotate:90,rotate:90", "rotate:180"},
+                              {"rotate:90,rotate:180", "rotate:270"},
+                              {"rotate:90,flip", "flip:vertical,rotate:90"},
+                              {"rotate:90,flip", "rotate:270,flip:vertical"},
+                              {"crop:40x30+5+6,crop:9x8+7+3", "crop:9x8+12+9"},
+                              {"crop:40x30", "crop:40x30+10+8"},
+                              {"crop:61x47+0+0", ""},
+                              {"flip,crop:9x8+7+3", "crop:9x8+45+3,flip"},
+                              {"flip:vertical,crop:9x8+7+3", "crop:9x8+7+36,flip:vertical"},
+                              {"rotate:90,crop:9x8+7+3", "crop:8x9+3+31,rotate:90"},
+                              {"rotate:270,crop:9x8+7+3", "crop:8x9+50+7,rotate:270"}};
+
+TEST(Geometry, WhatIsTheSameIsTheSameOnEveryEngine) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(make_reference_engine());
+  engines.push_back(make_cpu_engine(1));
+  engines.push_back(make_cpu_engine(3));
+  for (const Shape& shape : shapes_of({61, 47})) {
+    const Image in = noise(shape, 3);
+    for (const Same& same : kSame) {
+      for (const auto& engine : engines) {
+        SCOPED_TRACE(std::string(same.one) + " and " + same.other + " on " +
+                     std::string(engine->implementation()));
+        ASSERT_EQ(difference(made_by(*engine, same.other, in), made_by(*engine, same.one, in)), "");
+      }
+    }
+  }
+}
+
+TEST(Geometry, WhatIsTheSameIsTheSameOnCuda) {
+  IMGPIPE_NEED_CUDA();
+  const auto engine = make_cuda_engine(0);
+  for (const Shape& shape : shapes_of({61, 47})) {
+    const Image in = noise(shape, 3);
+    for (const Same& same : kSame) {
+      SCOPED_TRACE(std::string(same.one) + " and " + same.other);
+      ASSERT_EQ(difference(made_by(*engine, same.other, in), made_by(*engine, same.one, in)), "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::geometry_test

@@ -1,0 +1,85 @@
+// The stretch of 16-bit samples as a product of integers (kernels/contrast/wide_stretch.h) against its
+// formula.
+#include "kernels/contrast/wide_stretch.h"
+
+#include <algorithm>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace imgpipe::test::wide_stretch_test {
+namespace {
+
+constexpr int kBins16 = 65536;
+
+// Every distance of a span against the formula, whose quotient is carried along without divisions.
+template <class To>
+void expect_stretch(int span) {
+  const WideStretch stretch = wide_stretch<To, Sample16>(0, span);
+  const std::int64_t step = 2 * std::int64_t{kLargest<To>};
+  const std::int64_t divisor = 2 * std::int64_t{span};
+  std::int64_t quotient = 0;
+  std::int64_t rest = span;
+  for (int d = 0; d <= span; ++d) {
+    ASSERT_EQ(stretched_distance(stretch, static_cast<std::uint32_t>(d)), quotient) << span << " " << d;
+    quotient += step / divisor;
+    rest += step % divisor;
+    if (rest >= divisor) {
+      rest -= divisor;
+      ++quotient;
+    }
+  }
+}
+
+TEST(WideStretch, EveryDistanceOfManySpans) {
+  for (int span = 1; span < kBins16; span += span < 2048 || span > 65400 ? 1 : 61) {
+    expect_stretch<Sample16>(span);
+    expect_stretch<Sample>(span);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Of every span the distances at which the quotient is nearest to the next number: around every half is too
+// many, so those around the ends, and some in between.
+TEST(WideStretch, SomeDistancesOfEverySpan) {
+  std::mt19937 random(16);
+  for (int span = 1; span < kBins16; ++span) {
+    const WideStretch wide = wide_stretch<Sample16, Sample16>(0, span);
+    const WideStretch narrow = wide_stretch<Sample, Sample16>(0, span);
+    for (int i = 0; i < 24; ++i) {
+      const int d = i < 4   ? std::min(i, span)
+                    : i < 8 ? std::max(0, span - i + 4)
+                            : static_cast<int>(random() % static_cast<unsigned>(span + 1));
+      const auto value = static_cast<std::uint32_t>(d);
+      ASSERT_EQ(stretched_value(wide, value), (stretched<Sample16, Sample16>(d, 0, span)))
+          << span << " " << d;
+      ASSERT_EQ(stretched_value(narrow, value), (stretched<Sample, Sample16>(d, 0, span)))
+          << span << " " << d;
+    }
+  }
+}
+
+TEST(WideStretch, EveryRangeOf8Bits) {
+  for (int lo = 0; lo < 256; ++lo) {
+    for (int hi = 0; hi < 256; ++hi) {
+      const WideStretch stretch = wide_stretch<Sample16, Sample>(lo, hi);
+      for (int v = 0; v < 256; ++v)
+        ASSERT_EQ(stretched_value(stretch, static_cast<std::uint32_t>(v)),
+                  (stretched<Sample16, Sample>(v, lo, hi)))
+            << lo << " " << hi << " " << v;
+    }
+  }
+}
+
+// Without a range values stay, or are converted.
+TEST(WideStretch, EveryValueWithoutARange) {
+  const WideStretch same = wide_stretch<Sample16, Sample16>(9, 9);
+  const WideStretch narrow = wide_stretch<Sample, Sample16>(9, 3);
+  for (std::uint32_t v = 0; v < kBins16; ++v) {
+    ASSERT_EQ(stretched_value(same, v), v);
+    ASSERT_EQ(stretched_value(narrow, v), converted<Sample>(static_cast<Sample16>(v)));
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::wide_stretch_test

@@ -1,0 +1,183 @@
+// imgpipe bench and imgpipe-bench, two programs: what the product knows of the lab's options, how the lab
+// reads them, and how the one finds the other.
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "app/bench/bench_rows.h"
+#include "app/build_id.h"
+#include "app/options/command_line.h"
+#include "images/error.h"
+#include "lab/bench/bench_options.h"
+#include "lab/bench/own_template.h"
+#include "lab/kernels/ladders.h"
+#include "lab/pipeline/codec_lab.h"
+#include "lab/pipeline/lab_transfer.h"
+#include "tests/support/files.h"
+#include "tests/support/places.h"
+#include "tests/support/process.h"
+
+namespace imgpipe::test::bench_program_test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+BenchOptions options_of(const Words& arguments) {
+  return std::get<BenchOptions>(parse_bench_options(arguments));
+}
+
+// The message of a refusal; empty: the arguments are accepted.
+std::string refusal(const Words& arguments) {
+  try {
+    (void)parse_bench_options(arguments);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(BenchOptions, ProductNamesTheLabsLaddersAndTemplates) {
+  Words stages{"all"};
+  for (const Ladder& ladder : ladder_table()) stages.emplace_back(ladder.name);
+  for (const std::string_view more : {kTransferLadder, kJpegLadders, kPngLadder}) stages.emplace_back(more);
+  EXPECT_EQ(strings(kBenchStages), stages);
+  EXPECT_EQ(strings(kBenchTemplates), template_names());
+}
+
+TEST(BenchOptions, EveryWordOfTheTableIsAccepted) {
+  for (const OptionRow& row : bench_rows()) {
+    for (const std::string& value : row.values) {
+      if (value.ends_with(':')) continue;  // and a number
+      EXPECT_EQ(refusal({"--" + option_name(row), value}), "") << value;
+    }
+  }
+}
+
+TEST(BenchOptions, SpellingsAreAlike) {
+  EXPECT_EQ(options_of({"--stage", "grey,grey16,gray"}).stages, (Words{"gray", "gray16"}));
+  EXPECT_EQ(options_of({"--study", "colours"}).study, Study::colors);
+}
+
+TEST(BenchOptions, RefusalsSayWhatWasMeant) {
+  const std::vector<std::pair<Words, std::string>> rows{
+      {{"--variants", "x"}, "unknown option '--variants'; did you mean --variant? See imgpipe bench --help"},
+      {{"--stage", "constrast"}, "--stage: 'constrast' is none of all, gray,"},
+      {{"--study", "color"},
+       "--study: 'color' is none of colors, contention, crossover, pipeline; did you mean colors?"},
+      {{"--template", "hits"}, "--template: 'hits' is none of gray, hist,"},
+      {{"--device", "cuda1"},
+       "--device: 'cuda1' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference; did you mean cuda:1?"},
+      {{"--device", "cuda:x"}, "--device: 'cuda:x' is none of auto, cuda, cuda:N, cuda:N,M, cpu, reference"},
+      {{"--device", "cuad"}, "--device: 'cuad' is none of auto, cuda,"}};
+  for (const auto& [arguments, message] : rows)
+    EXPECT_EQ(refusal(arguments).substr(0, message.size()), message);
+  EXPECT_NE(refusal({"--stage", "constrast"}).find("; did you mean contrast?"), std::string::npos);
+  EXPECT_NE(refusal({"--device", "cuad"}).find("; did you mean cuda?"), std::string::npos);
+  EXPECT_NE(refusal({"--stage", "hist", "--variant", "squential"}).find("did you mean sequential?"),
+            std::string::npos);
+}
+
+TEST(BenchOptions, ProductRefusesOptionsThatTheLabLacksAndPassesTheOthersOn) {
+  EXPECT_TRUE(std::holds_alternative<PrintText>(parse_command({"bench", "--help"})));
+  const Words arguments{"--stage", "grey", "-d", "cpu", "--stage=no"};
+  Words command{"bench"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  EXPECT_EQ(std::get<BenchCall>(parse_command(command)).arguments, arguments);
+  EXPECT_THROW((void)parse_command({"bench", "--variants", "x"}), Error);
+}
+
+// ---- two programs -------------------------------------------------------------------------------------
+
+namespace fs = std::filesystem;
+
+class BenchProgram : public testing::Test {
+ protected:
+  // Runs a line of bash in the test's directory; $I is the built imgpipe. What it prints is in out_ and err_.
+  int run(const std::string& line) {
+    const int code = run_bash("{ " + line + "; } >out 2>err", folder_.path().string());
+    out_ = load_text(folder_.file("out"));
+    err_ = load_text(folder_.file("err"));
+    return code;
+  }
+  // imgpipe as it is installed, without imgpipe-bench.
+  void install() {
+    for (const char* directory : {"p/bin", "p/libexec/imgpipe", "path"})
+      fs::create_directories(folder_.path() / directory);
+    std::error_code other_file_system;
+    fs::create_hard_link(kProgram, folder_.path() / "p/bin/imgpipe", other_file_system);
+    if (other_file_system) fs::copy_file(kProgram, folder_.path() / "p/bin/imgpipe");
+  }
+  // A program that prints its own name and its arguments, one per line.
+  void save_stub(const std::string& name) const {
+    save_text(folder_.path() / name, "#!/bin/sh\nprintf '%s\\n' " + name + " \"$@\"\n");
+    fs::permissions(folder_.path() / name, fs::perms::owner_all);
+  }
+
+  TemporaryFolder folder_;
+  std::string out_, err_;
+};
+
+TEST_F(BenchProgram, IsFoundNextToImgpipeThenInLibexec) {
+  install();
+  const std::string version = "--for-version=" + std::string(kVersion) + "\n";
+  save_stub("p/libexec/imgpipe/imgpipe-bench");
+  EXPECT_EQ(run("cd /; '" + folder_.file("p/bin/imgpipe") + "' bench --stage gray -q"), 0) << err_;
+  EXPECT_EQ(out_, "p/libexec/imgpipe/imgpipe-bench\n" + version + "--stage\ngray\n-q\n");
+  EXPECT_EQ(run("ln -s ../p/bin/imgpipe path/imgpipe; path/imgpipe bench --list"), 0) << err_;
+  EXPECT_EQ(out_, "p/libexec/imgpipe/imgpipe-bench\n" + version + "--list\n") << "by a link";
+  save_stub("p/bin/imgpipe-bench");
+  EXPECT_EQ(run("p/bin/imgpipe bench"), 0) << err_;
+  EXPECT_EQ(out_, "p/bin/imgpipe-bench\n" + version);
+}
+
+TEST_F(BenchProgram, IsNotSearchedInPath) {
+  install();
+  save_stub("path/imgpipe-bench");
+  EXPECT_EQ(run("PATH=$PWD/path:$PWD/p/bin:$PATH; cd path; imgpipe bench --list"), 2);
+  EXPECT_EQ(out_, "");
+  EXPECT_EQ(err_, "imgpipe: bench: imgpipe-bench is neither in " + folder_.file("p/bin") + " nor in " +
+                      folder_.file("p/libexec/imgpipe") + ": install the package imgpipe-bench\n");
+  EXPECT_EQ(run("p/bin/imgpipe help bench"), 0) << "needs no lab";
+  EXPECT_NE(out_.find("--study NAME"), std::string::npos);
+}
+
+TEST_F(BenchProgram, ThatCannotBeRunIsNamed) {
+  install();
+  fs::create_directory(folder_.path() / "p/bin/imgpipe-bench");
+  save_text(folder_.path() / "p/libexec/imgpipe/imgpipe-bench", "no program");
+  EXPECT_EQ(run("p/bin/imgpipe bench"), 2);
+  EXPECT_EQ(err_, "imgpipe: bench: " + folder_.file("p/libexec/imgpipe/imgpipe-bench") +
+                      " cannot be run: Permission denied\n");
+}
+
+TEST_F(BenchProgram, OfAnotherVersionIsRefused) {
+  EXPECT_EQ(run("$I-bench --for-version=0.0.7 --list"), 2);
+  EXPECT_EQ(out_, "");
+  EXPECT_EQ(err_, "imgpipe: bench: imgpipe is version 0.0.7, imgpipe-bench is version " +
+                      std::string(kVersion) + ": install the same version of both packages\n");
+  EXPECT_EQ(run("$I-bench --for-version= --list"), 2);
+  EXPECT_EQ(run("$I-bench --for-version=" + std::string(kVersion) + " --list --stage gray"), 0) << err_;
+  const std::string listed = out_;
+  EXPECT_EQ(run("$I-bench --list --stage gray"), 0) << "without imgpipe";
+  EXPECT_EQ(out_, listed);
+  EXPECT_EQ(run("$I bench --list --stage gray"), 0);
+  EXPECT_EQ(out_, listed);
+}
+
+TEST_F(BenchProgram, PageNamesTheCommandAsItWasTyped) {
+  const std::string command = "bench --stage gray -d reference --size 8x8 --repeat 1 -q --html 'a page.html'";
+  for (const char* program : {"$I ", "$I-"}) {
+    ASSERT_EQ(run(program + command + " --overwrite"), 0) << err_;
+    const std::string page = load_text(folder_.file("a page.html"));
+    EXPECT_NE(page.find("imgpipe " + command.substr(0, command.find('\''))), std::string::npos) << program;
+    EXPECT_EQ(page.find("--for-version"), std::string::npos) << program;
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::bench_program_test

@@ -1,0 +1,348 @@
+// The lab itself: it catches what is wrong and times only what is right; its numbers.
+#include "lab/pipeline/lab.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/error.h"
+#include "images/synth.h"
+#include "kernels/stage.h"
+#include "lab/bench/bench.h"
+#include "lab/kernels/ladders.h"
+#include "lab/pipeline/lab_transfer.h"
+#include "lab/pipeline/toolkit_library.h"
+#include "tests/support/cuda_backend.h"
+
+namespace imgpipe::test::lab_test {
+namespace {
+
+std::shared_ptr<const LabSubject> subject_of(std::string_view ladder, const char* pattern, Shape shape) {
+  return std::make_shared<const LabSubject>(
+      make_subject(*find_ladder(ladder), synthesize(parse_pattern(pattern), shape, 7)));
+}
+
+const Rung& rung_of(const char* stage, std::string_view name) {
+  return *std::ranges::find(find_ladder(stage)->rungs, name, &Rung::name);
+}
+
+// ---- what is wrong is seen ----------------------------------------------------------------------------
+
+void nothing(const StageCall<Host>&, const Share&) {}
+
+void all_but_the_last_pixel(const StageCall<Host>& call, const Share& share) {
+  if (share.index > 0) return;
+  const HostPlane out = call.out.plane<Sample>(0);
+  const Sample before = out.row(out.height - 1)[out.width - 1];
+  find_stage("smooth")->u8.reference(call);
+  out.row(out.height - 1)[out.width - 1] = before;
+}
+
+void off_by_one(const StageCall<Host>& call, const Share& share) {
+  if (share.index > 0) return;
+  find_stage("smooth")->u8.reference(call);
+  const HostPlane out = call.out.plane<Sample>(0);
+  Sample& sample = out.row(out.height / 2)[out.width / 2];
+  sample = static_cast<Sample>(sample < 255 ? sample + 1 : sample - 1);
+}
+
+void one_count_too_many(const StageCall<Host>& call, const Share& share) {
+  if (share.index > 0) return;
+  find_stage("hist")->u8.reference(call);
+  ++call.histogram.data[255];
+}
+
+Rung share_rung(void (*function)(const StageCall<Host>&, const Share&), Claim claim = Claim::exact) {
+  Rung rung;
+  rung.name = "test";
+  rung.share = function;
+  rung.claim = claim;
+  return rung;
+}
+
+class CpuLabTest : public testing::TestWithParam<int> {
+ protected:
+  std::unique_ptr<LabDevice> lab_ = make_cpu_lab(GetParam());
+};
+
+TEST_P(CpuLabTest, AWrongRungIsNeverTimed) {
+  lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
+  const LabOptions three{3, 0, 0};
+  for (const auto& function : {nothing, all_but_the_last_pixel, off_by_one}) {
+    const LabResult result = lab_->run(share_rung(function), three);
+    EXPECT_EQ(result.status, LabStatus::wrong);
+    EXPECT_FALSE(result.timed());
+    EXPECT_NE(result.detail.find("differ"), std::string::npos) << result.detail;
+  }
+  EXPECT_EQ(lab_->run(share_rung(off_by_one), three).detail, "1 pixel differs (max 1)");
+  EXPECT_EQ(lab_->run(share_rung(nothing), three).detail.substr(0, 5), "2747 ")
+      << "every pixel must be written";
+  lab_->load(subject_of("hist", "noise", {67, 41, 1}));
+  EXPECT_EQ(lab_->run(share_rung(one_count_too_many), three).detail, "1 bin differs (max 1)");
+}
+
+TEST_P(CpuLabTest, ALibrarysRoundingMayBeOneOff) {
+  lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
+  const LabResult near = lab_->run(share_rung(off_by_one, Claim::near), {3, 0, 0});
+  EXPECT_EQ(near.status, LabStatus::right);
+  EXPECT_EQ(near.detail, "within 1");
+  EXPECT_EQ(near.times_us.size(), 3U);
+  // The corner is the border's, which is a library's own.
+  EXPECT_EQ(lab_->run(share_rung(all_but_the_last_pixel, Claim::near), {3, 0, 0}).status, LabStatus::right);
+  EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).status, LabStatus::wrong);
+}
+
+TEST_P(CpuLabTest, NothingIsSaidOfAnImageThatIsAllBorder) {
+  for (const Shape& shape : {Shape{4, 41, 1}, Shape{41, 4, 1}, Shape{1, 1, 1}}) {
+    lab_->load(subject_of("smooth", "noise", shape));
+    EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).detail, "all border, not compared");
+    EXPECT_EQ(lab_->run(share_rung(nothing), {3, 0, 0}).status, LabStatus::wrong);
+  }
+  lab_->load(subject_of("smooth", "noise", {5, 5, 1}));
+  EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).detail.substr(0, 8), "1 pixel ");
+}
+
+TEST_P(CpuLabTest, WrongOnPurposeIsTimedAndSaysSo) {
+  lab_->load(subject_of("hist", "noise", {67, 41, 1}));
+  const LabResult wrong = lab_->run(share_rung(one_count_too_many, Claim::wrong), {4, 0, 0});
+  EXPECT_EQ(wrong.status, LabStatus::wrong_as_said);
+  EXPECT_EQ(wrong.times_us.size(), 4U);
+}
+
+TEST_P(CpuLabTest, ARungThatIsStoppedKeepsItsTimes) {
+  lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
+  const Rung& rung = find_ladder("smooth")->rungs.front();
+  int asked = 0;
+  LabOptions options{.repeat = 100, .stop = [&] { return ++asked == 4; }};
+  const LabResult some = lab_->run(rung, options);
+  EXPECT_EQ(some.status, LabStatus::right);
+  EXPECT_EQ(some.times_us.size(), 2U);
+  options.stop = [] { return true; };
+  EXPECT_FALSE(lab_->run(rung, options).timed());
+}
+
+TEST_P(CpuLabTest, EveryRungOfTheProcessorIsRightAndTimed) {
+  for (const Ladder& ladder : ladder_table()) {
+    const Stage& stage = *find_stage(ladder.stage);
+    const bool rgb = stage.in == Layout::interleaved;
+    lab_->load(subject_of(ladder.name, "photo", {131, 77, rgb ? 3 : 1, ladder.sample}));
+    for (const Rung& rung : ladder.rungs) {
+      if (rung.kind() == RungKind::cuda) continue;
+      const LabResult result = lab_->run(rung, {5, 0, 0});
+      EXPECT_EQ(result.status, LabStatus::right) << ladder.name << " " << rung.name << ": " << result.detail;
+      EXPECT_EQ(result.times_us.size(), 5U);
+      EXPECT_TRUE(std::ranges::is_sorted(result.times_us));
+      EXPECT_GT(result.times_us.front(), 0);
+      const int threads = rung.kind() == RungKind::reference ? 1 : GetParam();
+      EXPECT_EQ(result.grid, std::to_string(threads) + (threads == 1 ? " thread" : " threads"));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, CpuLabTest, testing::Values(1, 2, 5));
+
+TEST(Lab, WhatARungNeedsIsSaid) {
+  const Shape shape{8773, 5352, 1};
+  Rung rung = rung_of("hist", "threads-256");
+  rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
+  EXPECT_EQ(unmet_need(rung, {0, 128, 0}, shape), "");
+  EXPECT_EQ(unmet_need(rung, {0, 160, 0}, shape), "takes at most 128 threads a block");
+  rung.launch = nullptr;
+  EXPECT_EQ(unmet_need(rung, {}, shape), "this build has no CUDA");
+}
+
+// A device that lacks every library, and runs nothing.
+class WithoutLibraries final : public LabDevice {
+ public:
+  [[nodiscard]] std::string name() const override { return "none"; }
+  [[nodiscard]] double copy_bandwidth() override { return 1; }
+
+ private:
+  [[nodiscard]] std::string missing(const Rung& rung) override { return rung.needs_npp ? "not today" : ""; }
+  void prepare() override {}
+  void answer(const Rung&, const LabOptions&, LabAnswer&) override { ADD_FAILURE() << "ran"; }
+  std::vector<double> time_us(const Rung&, const LabOptions&) override { return {}; }
+  [[nodiscard]] std::string grid_text(const Rung&, const LabOptions&) const override { return ""; }
+};
+
+TEST(Lab, ARungWithoutItsLibraryIsNotRun) {
+  WithoutLibraries lab;
+  lab.load(subject_of("hist", "noise", {8, 8, 1}));
+  Rung rung = rung_of("hist", "npp");
+  rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
+  EXPECT_EQ(unmet_need(rung, {}, {8, 8, 1}), "");
+  EXPECT_EQ(lab.unmet_need(rung, {}, {8, 8, 1}), "not today");
+  const LabResult result = lab.run(rung, {});
+  EXPECT_EQ(result.status, LabStatus::not_run);
+  EXPECT_EQ(result.detail, "not today");
+  rung.needs_npp = false;
+  EXPECT_EQ(lab.unmet_need(rung, {}, {8, 8, 1}), "");
+  // Whatever calls NPP says so.
+  for (const Ladder& ladder : ladder_table()) {
+    for (const Rung& each : ladder.rungs)
+      EXPECT_EQ(each.needs_npp, each.name == "npp") << ladder.name << " " << each.name;
+  }
+}
+
+#ifdef IMGPIPE_TEST_CUDA
+TEST(Lab, NppIsThereOrSaysWhyNot) {
+  const NppLibrary npp;
+  EXPECT_EQ(npp.functions() == nullptr, !npp.missing().empty());
+}
+#endif
+
+// NPP read beyond its input at 65500 x 65000.
+TEST(Lab, LibrariesWithNarrowOffsetsGetNoLargeImages) {
+  Rung rung = rung_of("hist", "npp");
+  rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
+  EXPECT_EQ(unmet_need(rung, {}, {8773, 5352, 1}), "");
+  EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "takes images of less than 2 GiB");
+  EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 1}), "");
+  EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 3}), "takes images of less than 2 GiB") << "of RGB";
+  rung.wide = true;
+  EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "");
+  for (const char* stage : {"gray", "hist", "smooth"}) EXPECT_FALSE(rung_of(stage, "npp").wide);
+}
+
+TEST(Lab, SubjectsAreWhatTheStageTakes) {
+  EXPECT_THROW((void)subject_of("gray", "noise", {8, 8, 1}), Error);
+  EXPECT_THROW((void)subject_of("smooth", "noise", {8, 8, 3}), Error);
+  EXPECT_THROW((void)subject_of("smooth16", "noise", {8, 8, 1}), Error);
+  EXPECT_THROW((void)subject_of("smooth", "noise", {8, 8, 1, SampleType::u16}), Error);
+  const auto rgb = subject_of("hist", "noise", {8, 8, 3});
+  ASSERT_EQ(rgb->counts.size(), 768U);
+  for (int c = 0; c < 3; ++c) {
+    std::uint64_t sum = 0;
+    for (std::size_t bin = 0; bin < 256; ++bin) sum += rgb->counts[static_cast<std::size_t>(c) * 256 + bin];
+    EXPECT_EQ(sum, 64U);
+  }
+  // Channels are told apart.
+  const Sample first_green = rgb->in.view().data[1];
+  EXPECT_GT(rgb->counts[256 + first_green], 0U);
+  EXPECT_EQ(rgb->bytes(), 192);
+  EXPECT_EQ(subject_of("gray", "noise", {8, 8, 3})->bytes(), 256);
+  EXPECT_EQ(subject_of("contrast", "noise", {8, 8, 1})->bytes(), 128);
+  EXPECT_EQ(subject_of("contrast16", "noise", {8, 8, 1, SampleType::u16})->bytes(), 256);
+  EXPECT_EQ(subject_of("hist16", "noise", {8, 8, 1, SampleType::u16})->counts.size(), 65536U);
+}
+
+TEST(Lab, Numbers) {
+  LabResult result;
+  EXPECT_EQ(result.median_us(), 0);
+  EXPECT_EQ(result.spread(), 0);
+  result.times_us = {1, 2, 3, 4, 10};
+  EXPECT_DOUBLE_EQ(result.median_us(), 3);
+  EXPECT_DOUBLE_EQ(result.quantile_us(0), 1);
+  EXPECT_DOUBLE_EQ(result.quantile_us(1), 10);
+  EXPECT_DOUBLE_EQ(result.spread(), 2.0 / 3);
+  result.times_us = {1, 2};
+  EXPECT_DOUBLE_EQ(result.median_us(), 1.5);
+  EXPECT_EQ(runs_within(1000, 10, 3, 50), 50);
+  EXPECT_EQ(runs_within(1000, 100, 3, 50), 10);
+  EXPECT_EQ(runs_within(1000, 1e9, 3, 50), 3);
+  EXPECT_EQ(runs_within(1000, 0, 3, 50), 50);
+}
+
+TEST(Lab, FoldedCounts) {
+  std::vector<std::uint64_t> counts(512);
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = i;
+  const std::vector<std::uint64_t> folds = folded(counts, 64);
+  EXPECT_EQ(folds[0], 0U + 1 + 2 + 3);
+  EXPECT_EQ(folds[63], 252U + 253 + 254 + 255);
+  EXPECT_EQ(folds[64], 0U);
+  EXPECT_EQ(folds[256], 256U + 257 + 258 + 259);
+}
+
+TEST(Lab, MeanCollisions) {
+  const auto image = [](const char* pattern, Shape shape) {
+    return synthesize(parse_pattern(pattern), shape, 3);
+  };
+  EXPECT_DOUBLE_EQ(mean_collisions(image("constant:9", {64, 3, 1})), 32);
+  EXPECT_DOUBLE_EQ(mean_collisions(image("constant:9", {48, 1, 1})), 24) << "a group of 32 and one of 16";
+  EXPECT_DOUBLE_EQ(mean_collisions(image("collision-free", {320, 5, 1})), 1);
+  const double noise = mean_collisions(image("noise", {3200, 50, 1}));
+  EXPECT_GT(noise, 1.5);
+  EXPECT_LT(noise, 3);
+}
+
+TEST(Lab, DebugBuildsAreRefused) {
+  EXPECT_NE(untimeable("Debug"), "");
+  EXPECT_EQ(untimeable("Release"), "");
+  EXPECT_EQ(untimeable("RelWithDebInfo"), "");
+}
+
+// ---- on a device --------------------------------------------------------------------------------------
+
+CudaStatus cuda_nothing(const StageCall<Device>&, const RungLaunch&) {
+  return 0;
+}
+
+TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
+  IMGPIPE_NEED_CUDA();
+  const std::unique_ptr<LabDevice> lab = make_cuda_lab(0);
+  EXPECT_GT(lab->copy_bandwidth(), 0);
+  int wrong = 0;
+  for (const Shape size : {Shape{1, 1, 1}, Shape{1283, 719, 1}}) {
+    for (const Ladder& ladder : ladder_table()) {
+      const Stage& stage = *find_stage(ladder.stage);
+      for (const Rung& rung : ladder.rungs) {
+        if (rung.kind() != RungKind::cuda || !lab->unmet_need(rung, {}, size).empty()) continue;
+        const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
+        lab->load(subject_of(ladder.name, "photo", {size.width, size.height, rgb ? 3 : 1, ladder.sample}));
+        const LabResult result = lab->run(rung, {7, 0, 0});
+        EXPECT_TRUE(result.status == LabStatus::right ||
+                    (rung.claim == Claim::wrong && result.status == LabStatus::wrong_as_said))
+            << ladder.name << " " << rung.name << ": " << result.detail;
+        EXPECT_EQ(result.times_us.size(), 7U);
+        wrong += result.status == LabStatus::wrong_as_said ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_EQ(wrong, 1) << "non-atomic, on the larger image";
+}
+
+TEST(CudaLabTest, AWrongRungIsNeverTimed) {
+  IMGPIPE_NEED_CUDA();
+  const std::unique_ptr<LabDevice> lab = make_cuda_lab(0);
+  Rung rung;
+  rung.name = "test";
+  rung.launch = cuda_nothing;
+  for (const char* stage : {"hist", "contrast", "smooth"}) {
+    lab->load(subject_of(stage, "noise", {67, 41, 1}));
+    const LabResult result = lab->run(rung, {3, 0, 0});
+    EXPECT_EQ(result.status, LabStatus::wrong) << stage;
+    EXPECT_FALSE(result.timed());
+  }
+}
+
+TEST(CudaLabTest, TransfersArrive) {
+  IMGPIPE_NEED_CUDA();
+  for (const Shape size : {Shape{3, 2, 3}, Shape{2111, 1907, 3}}) {
+    const auto subject = subject_of("gray", "noise", size);
+    const std::unique_ptr<TransferLab> lab = make_transfer_lab(0, *subject);
+    for (const TransferRung& rung : transfer_ladder()) {
+      const LabResult result = lab->run(rung, {5, 0, 0});
+      EXPECT_EQ(result.status, LabStatus::right) << rung.name << ": " << result.detail;
+      EXPECT_EQ(result.times_us.size(), 5U);
+    }
+  }
+}
+
+TEST(Lab, TransfersTellTheirStory) {
+  std::set<std::string_view> names;
+  for (const TransferRung& rung : transfer_ladder()) {
+    EXPECT_TRUE(names.insert(rung.name).second) << rung.name;
+    EXPECT_FALSE(rung.idea.empty());
+    EXPECT_FALSE(rung.origin.empty());
+  }
+  EXPECT_EQ(transfer_bytes(Transfer::up_pinned, 10), 30);
+  EXPECT_EQ(transfer_bytes(Transfer::down_pinned, 10), 10);
+  EXPECT_EQ(transfer_bytes(Transfer::round_serial, 10), 40);
+  EXPECT_EQ(transfer_bytes(Transfer::make_pinned, 10), 0);
+}
+
+}  // namespace
+}  // namespace imgpipe::test::lab_test

@@ -1,0 +1,357 @@
+// Every rung of every ladder against the oracle: awkward shapes, contents, and grids from 32 x 1 to 1024 x
+// many.
+#include <algorithm>
+#include <cstdlib>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/smooth/window.h"
+#include "kernels/stage.h"
+#include "lab/kernels/ladders.h"
+#include "pipeline/device.h"
+#include "tests/support/cuda_backend.h"
+#include "tests/support/cuda_rungs.h"
+#include "tests/support/images.h"
+#include "tests/support/oracle.h"
+
+namespace imgpipe::test::ladder_test {
+namespace {
+
+using StageLadder = imgpipe::Ladder;
+
+// What the ladder's options make of an image.
+struct Expected {
+  Grid pixels;                          // of stages that write some
+  std::vector<std::int64_t> counts_in;  // of the input, channel after channel
+  std::vector<std::int64_t> counts;     // that the rung must leave behind
+};
+
+Grid oracle_gray(const ConstHostView& in) {
+  Grid pixels = grid_of(in, 0);
+  const Grid green = grid_of(in, 1);
+  const Grid blue = grid_of(in, 2);
+  for (std::size_t y = 0; y < pixels.size(); ++y) {
+    for (std::size_t x = 0; x < pixels[y].size(); ++x)
+      pixels[y][x] = oracle_luma("bt601", pixels[y][x], green[y][x], blue[y][x]);
+  }
+  return pixels;
+}
+
+Expected expected_of(const StageLadder& ladder, const Rung& rung, const ConstHostView& in) {
+  Expected expected;
+  const std::int64_t white = max_sample(in.sample);
+  for (int c = 0; c < in.channels; ++c) {
+    const std::vector<std::int64_t> counts = oracle_counts(grid_of(in, c), white);
+    expected.counts_in.insert(expected.counts_in.end(), counts.begin(), counts.end());
+  }
+  if (ladder.stage == "gray") {
+    expected.pixels = oracle_gray(in);
+    if (rung.counts_too) expected.counts = oracle_counts(expected.pixels, white);
+  } else if (ladder.stage == "contrast") {
+    expected.pixels = oracle_stretch(grid_of(in), oracle_range(expected.counts_in, 0, 0), white, white);
+  } else if (ladder.stage == "smooth") {
+    expected.pixels = oracle_smooth(grid_of(in), "box", "shrink");
+  } else if (ladder.stage == "equalize") {
+    expected.pixels = oracle_equalize(grid_of(in), white);
+  } else if (ladder.stage == "clahe") {
+    expected.pixels = oracle_clahe(grid_of(in), 2, 8, white);
+  } else if (ladder.stage == "median") {
+    expected.pixels = oracle_median(grid_of(in), ladder.parameters[0] == 0 ? 3 : 5);
+  } else if (ladder.stage == "hist") {
+    const auto values = static_cast<std::size_t>(white) + 1;
+    const std::size_t bins = rung.bins == kBins ? values : static_cast<std::size_t>(rung.bins);
+    expected.counts.assign(expected.counts_in.size(), 0);
+    for (std::size_t i = 0; i < expected.counts_in.size(); ++i)
+      expected.counts[i / values * values + i % values * bins / values] += expected.counts_in[i];
+  } else {
+    ADD_FAILURE() << ladder.name << " is a ladder, and its stage has no oracle here";
+  }
+  return expected;
+}
+
+// A grid on a device, or a number of shares on the processor.
+struct Config {
+  int block = 0, blocks = 0;
+  int shares = 1;
+};
+
+void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& call, int shares) {
+  const bool apart = counts_apart(rung, stage);
+  const auto size = static_cast<std::size_t>(call.histogram.height * call.histogram.width);
+  std::vector<std::uint64_t> sum(size, 0);
+  if (stage.counts) std::fill_n(call.histogram.data, size, 0);
+  for (int i = 0; i < shares; ++i) {
+    StageCall<Host> part = call;
+    std::vector<std::uint64_t> own(size, 0);
+    if (apart) part.histogram.data = own.data();
+    run_share(rung, part, {i, shares});
+    for (std::size_t bin = 0; bin < size; ++bin) sum[bin] += own[bin];
+  }
+  if (apart) std::ranges::copy(sum, call.histogram.data);
+}
+
+// Of a stage whose cpu function does not find it itself; empty for all others.
+std::vector<std::byte> found_in_pixels(const Stage& stage, const StageCall<Host>& call) {
+  std::vector<std::byte> found;
+  if (stage.find_part == nullptr) return found;
+  found.resize(static_cast<std::size_t>(found_bytes(stage, call.in.type, call.parameters)));
+  for (std::int64_t part = 0; part < stage.find_parts(call.in.type, call.parameters); ++part)
+    stage.find_part(call.in, call.parameters, part, found.data());
+  return found;
+}
+
+void check_pixels(const Rung& rung, const Grid& expected, const ConstHostView& out) {
+  const bool near = rung.claim == Claim::near;
+  const Grid got = grid_of(out);
+  const std::int64_t margin = near ? std::int64_t{kRadius} : 0;
+  for (std::int64_t y = margin; y < out.height - margin; ++y) {
+    for (std::int64_t x = margin; x < out.width - margin; ++x) {
+      const std::int64_t right = expected[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
+      const std::int64_t found = got[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
+      ASSERT_LE(std::abs(right - found), near ? 1 : 0)
+          << "x=" << x << " y=" << y << ": expected " << right << ", got " << found;
+    }
+  }
+}
+
+void check(const StageLadder& ladder, const Rung& rung, Size size, const std::string& content,
+           const Config& config, std::uint64_t seed = 21) {
+  const Stage& stage = *find_stage(ladder.stage);
+  SCOPED_TRACE(std::string(ladder.name) + " " + std::string(rung.name) + " " + std::to_string(size.width) +
+               "x" + std::to_string(size.height) + " " + content + " grid " + std::to_string(config.block) +
+               "x" + std::to_string(config.blocks) + " shares " + std::to_string(config.shares));
+  const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
+  const FrameType shape{
+      size.width, size.height, rgb ? 3 : 1, false, rgb ? Layout::interleaved : Layout::planar, ladder.sample};
+  GuardedFrame in(shape, 5, 3);
+  fill(in.view(), content, seed);
+  const FrameType out_shape = output_type(stage, shape, ladder.parameters);
+  GuardedFrame out({size.width, size.height, 1, false, Layout::planar, out_shape.sample}, 7, 1);
+  const ConstHostView pixels = in.view().planes[0];
+  const Expected expected = expected_of(ladder, rung, pixels);
+  StageCall<Host> call{.parameters = ladder.parameters};
+  call.in.type = shape;
+  call.in.planes[0] = pixels;
+  call.out.type = out_shape;
+  if (stage.writes_pixels) call.out.planes[0] = out.view().planes[0];
+  const std::int64_t planes = stage.name == "hist" ? shape.color_channels : 1;
+  const std::int64_t bins = shape.bins();
+  std::vector<std::uint64_t> counters(static_cast<std::size_t>(planes * bins) + 2, 0xDEADBEEF);
+  call.histogram = {counters.data() + 1, bins, planes, bins, 1};
+  if (stage.reads_histogram != nullptr) std::ranges::copy(expected.counts_in, counters.begin() + 1);
+  if (rung.kind() == RungKind::cuda) {
+    const std::int64_t finds = finds_bytes(stage, shape, ladder.parameters);
+    ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks, finds), "");
+  } else {
+    const std::vector<std::byte> found = found_in_pixels(stage, call);
+    if (rung.cpu != nullptr && !found.empty())
+      call.found = {found.data(), static_cast<std::int64_t>(found.size())};
+    run_shares(stage, rung, call, config.shares);
+  }
+  ASSERT_EQ(in.damage(), "") << "input";
+  ASSERT_EQ(out.damage(), "") << "output";
+  ASSERT_EQ(counters.front(), 0xDEADBEEF);
+  ASSERT_EQ(counters.back(), 0xDEADBEEF);
+  if (!expected.pixels.empty()) check_pixels(rung, expected.pixels, out.view().planes[0]);
+  if (rung.claim == Claim::wrong) return;
+  for (std::size_t i = 0; i < expected.counts.size(); ++i)
+    ASSERT_EQ(counters[i + 1], static_cast<std::uint64_t>(expected.counts[i])) << "bin " << i;
+}
+
+struct Place {
+  std::size_t ladder, rung;
+
+  [[nodiscard]] std::string_view ladder_name() const { return ladder_table()[ladder].name; }
+  [[nodiscard]] const Rung& get() const { return ladder_table()[ladder].rungs[rung]; }
+};
+void PrintTo(const Place& place, std::ostream* out) {
+  *out << place.ladder_name() << ", " << place.get().name;
+}
+
+class Ladder : public testing::TestWithParam<Place> {
+ protected:
+  [[nodiscard]] const StageLadder& ladder() const { return ladder_table()[GetParam().ladder]; }
+  [[nodiscard]] const Rung& rung() const { return GetParam().get(); }
+};
+
+#define IMGPIPE_NEED_RUNG()                                                                 \
+  if (rung().kind() == RungKind::cuda) {                                                    \
+    IMGPIPE_NEED_CUDA();                                                                    \
+    if (const std::string why = missing_on_cuda(rung()); !why.empty()) GTEST_SKIP() << why; \
+  }
+
+TEST_P(Ladder, AwkwardShapes) {
+  IMGPIPE_NEED_RUNG();
+  std::vector<Size> sizes = awkward_sizes();
+  // Beyond the rows that a grid has.
+  sizes.push_back({2, 70001});
+  sizes.push_back({70001, 2});
+  for (const Size& size : sizes) {
+    check(ladder(), rung(), size, "noise", {0, 0, 3});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Ladder, Contents) {
+  IMGPIPE_NEED_RUNG();
+  for (const std::string& content : contents()) {
+    for (const Size& size : few_sizes()) {
+      check(ladder(), rung(), size, content, {0, 0, 2});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(Ladder, Grids) {
+  IMGPIPE_NEED_RUNG();
+  for (const Size& size : {Size{97, 89}, Size{1, 1}, Size{259, 31}}) {
+    if (rung().kind() != RungKind::cuda) {
+      for (const int shares : {1, 2, 3, 7, 64, 300}) {
+        if (rung().kind() == RungKind::reference && shares > 1) continue;
+        check(ladder(), rung(), size, "noise", {0, 0, shares});
+        if (HasFatalFailure()) return;
+      }
+      continue;
+    }
+    for (const int block : {32, 64, 96, 128, 160, 256, 512, 992, 1024}) {
+      if (block > rung().most_threads) continue;
+      for (const int blocks : {1, 2, 7, 133, 3000}) {
+        check(ladder(), rung(), size, "noise", {block, blocks});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// More rounds than a byte counter holds, more than one wave, on one block and on many.
+TEST_P(Ladder, ALargerImage) {
+  IMGPIPE_NEED_RUNG();
+  for (const std::string content : {"noise", "constant"}) {
+    for (const Config& config : {Config{0, 0, 5}, Config{32, 1, 2}, Config{128, 500, 8}}) {
+      check(ladder(), rung(), {1031, 777}, content, config);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+std::vector<Place> all_rungs() {
+  std::vector<Place> places;
+  for (std::size_t l = 0; l < ladder_table().size(); ++l) {
+    for (std::size_t r = 0; r < ladder_table()[l].rungs.size(); ++r) places.push_back({l, r});
+  }
+  return places;
+}
+
+const char* kind_name(RungKind kind) {
+  return kind == RungKind::cuda ? "cuda" : kind == RungKind::cpu ? "cpu" : "reference";
+}
+
+std::string place_name(const testing::TestParamInfo<Place>& place) {
+  const Rung& rung = place.param.get();
+  std::string name = std::string(kind_name(rung.kind())) + "_" + std::string(place.param.ladder_name()) +
+                     "_" + std::string(rung.name);
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rungs, Ladder, testing::ValuesIn(all_rungs()), place_name);
+
+int functions_of(const Rung& rung) {
+  return (rung.reference != nullptr ? 1 : 0) + (rung.cpu != nullptr ? 1 : 0) +
+         (rung.cuda != nullptr ? 1 : 0) + (rung.share != nullptr ? 1 : 0) + (rung.launch != nullptr ? 1 : 0);
+}
+
+TEST(Ladders, TellTheirStory) {
+  std::size_t count = 0;
+  int wrong = 0;
+  for (const Place& place : all_rungs()) {
+    const Rung& rung = place.get();
+    SCOPED_TRACE(std::string(place.ladder_name()) + " " + std::string(rung.name));
+    EXPECT_FALSE(rung.idea.empty());
+    EXPECT_FALSE(rung.origin.empty());
+    EXPECT_EQ(std::ranges::count(ladder_table()[place.ladder].rungs, rung.name, &Rung::name), 1);
+    EXPECT_EQ(rung.kind() == RungKind::reference, place.rung == 0);
+    EXPECT_EQ(functions_of(rung), rung.kind() != RungKind::cuda || built_with_cuda() ? 1 : 0);
+    EXPECT_TRUE(rung.cuda == nullptr || rung.grid == imgpipe::Grid::own);
+    wrong += rung.claim == Claim::wrong ? 1 : 0;
+    ++count;
+  }
+  EXPECT_GE(count, 35U);
+  EXPECT_EQ(wrong, 1);
+}
+
+// A stage needs no ladder, and a ladder needs a stage: a new stage goes without, until somebody adds its
+// ladder here and its oracle above.
+TEST(Ladders, AreOfTheseStages) {
+  std::vector<std::string_view> names;
+  for (const StageLadder& ladder : ladder_table()) {
+    names.push_back(ladder.name);
+    const Stage* stage = find_stage(ladder.stage);
+    ASSERT_NE(stage, nullptr) << ladder.name;
+    EXPECT_TRUE(stage->selectable) << ladder.name;
+    EXPECT_EQ(find_ladder(ladder.name), &ladder) << ladder.name << " twice";
+    EXPECT_EQ(ladder.name.substr(0, ladder.stage.size()), ladder.stage);
+    EXPECT_EQ(ladder.name.ends_with("16"), ladder.sample == SampleType::u16) << ladder.name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string_view>{"gray", "hist", "contrast", "smooth", "equalize", "clahe",
+                                                  "median", "median5", "gray16", "hist16", "contrast16",
+                                                  "smooth16"}));
+  EXPECT_EQ(find_ladder("split"), nullptr);
+  EXPECT_EQ(find_ladder(""), nullptr);
+}
+
+const Rung& last_of(const StageLadder& ladder, RungKind kind) {
+  const auto last = std::ranges::find(ladder.rungs.rbegin(), ladder.rungs.rend(), kind, &Rung::kind);
+  if (last == ladder.rungs.rend())
+    throw std::logic_error("the ladder of " + std::string(ladder.name) + " lacks a device");
+  return *last;
+}
+
+// The law of the ladder: on each device its last rung is the function that the product runs.
+TEST(Ladders, EndWithTheProductsOwnFunctions) {
+  for (const StageLadder& ladder : ladder_table()) {
+    SCOPED_TRACE(ladder.name);
+    const StageFunctions& product = functions(*find_stage(ladder.stage), ladder.sample);
+    EXPECT_NE(product.reference, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::reference).reference, product.reference);
+    EXPECT_NE(product.cpu, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::cpu).cpu, product.cpu);
+    EXPECT_EQ(product.cuda != nullptr, built_with_cuda());
+    const Rung& production = last_of(ladder, RungKind::cuda);
+    EXPECT_EQ(production.cuda, product.cuda);
+    EXPECT_EQ(&production, &ladder.rungs.back());
+    EXPECT_EQ(production.name, "production");
+    EXPECT_EQ(production.claim, Claim::exact);
+    EXPECT_EQ(is_production(production, ladder), built_with_cuda());
+    EXPECT_TRUE(is_production(last_of(ladder, RungKind::cpu), ladder));
+    EXPECT_EQ(
+        std::ranges::count_if(ladder.rungs, [&](const Rung& rung) { return is_production(rung, ladder); }),
+        built_with_cuda() ? 2 : 1);
+  }
+}
+
+// What the rung without atomics shows: the test above must not be blind to it.
+TEST(Ladders, NonAtomicCountsAreWrong) {
+  IMGPIPE_NEED_CUDA();
+  for (const Rung& rung : find_ladder("hist")->rungs) {
+    if (rung.claim != Claim::wrong) continue;
+    const FrameType shape{512, 512, 1, false, Layout::planar};
+    GuardedFrame in(shape, 0, 0);
+    fill(in.view(), "constant", 1);
+    std::vector<std::uint64_t> counts(kBins);
+    StageCall<Host> call{};
+    call.in = {shape, {in.view().planes[0], {}, {}, {}}};
+    call.out.type = shape;
+    call.histogram = {counts.data(), kBins, 1, kBins, 1};
+    ASSERT_EQ(run_rung_on_cuda(rung, call, 0, 0), "");
+    EXPECT_LT(counts[77], 512U * 512U);
+    EXPECT_GT(counts[77], 0U);
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::ladder_test

@@ -1,0 +1,87 @@
+// How a plan is cut into chains and bands: what a band holds, and what is made more than once.
+#include "pipeline/host/chains.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "images/codecs/codec.h"
+
+namespace imgpipe::test::chains_test {
+namespace {
+
+Plan plan_of(const std::string& stages, const Shape& shape) {
+  return make_plan(parse_stages(stages), shape);
+}
+
+// Bytes of one band of a plan that goes from a reader to a file, the most of any chain.
+std::int64_t most_band_bytes(const std::string& stages, const Shape& shape, Format format) {
+  const Plan plan = plan_of(stages, shape);
+  const auto writer = make_writer(format, plan.output);
+  const ChainedPlan chained(plan, true, {});
+  std::int64_t most = 0;
+  for (const Chain& chain : chained.chains) {
+    const BandPlan bands(chained, chain, chain.last ? writer.get() : nullptr, 1);
+    most = std::max(most, bands.band_bytes());
+  }
+  return most;
+}
+
+// The most often that any row is made, on average over its frame.
+double most_times_made(const std::string& stages, const Shape& shape, Format format) {
+  const Plan plan = plan_of(stages, shape);
+  const auto writer = make_writer(format, plan.output);
+  const ChainedPlan chained(plan, true, {});
+  double most = 0;
+  for (const Chain& chain : chained.chains) {
+    const BandPlan bands(chained, chain, chain.last ? writer.get() : nullptr, 2);
+    std::vector<std::int64_t> made(chained.buffers.size());
+    for (std::int64_t i = 0; i < bands.bands(); ++i) {
+      const std::vector<RowRange> rows = bands.rows_of(bands.band(i));
+      for (std::size_t b = 0; b < rows.size(); ++b) made[b] += rows[b].count();
+    }
+    for (std::size_t b = 1; b < made.size(); ++b) {
+      const Buffer& buffer = chained.buffers[b];
+      if (!chained.made_in(b, chain) || buffer.holds == Buffer::Holds::counts) continue;
+      most = std::max(most, static_cast<double>(made[b]) / static_cast<double>(buffer.type.height));
+    }
+  }
+  return most;
+}
+
+TEST(Chains, ALongListTakesNoMoreMemoryThanAShortOne) {
+  std::string list = "invert,gamma:2";
+  for (int i = 0; i < 200; ++i) list += ",invert,gamma:2";
+  const Shape shape{2000, 1500, 3};
+  EXPECT_LE(most_band_bytes(list, shape, Format::ppm),
+            most_band_bytes("invert,gamma:2,invert", shape, Format::ppm));
+}
+
+TEST(Chains, ASmallResultOfALargeImageHoldsLittleOfIt) {
+  const Shape shape{12000, 8000, 3};
+  for (const Format format : {Format::png, Format::ppm, Format::jpeg}) {
+    EXPECT_LT(most_band_bytes("resize:64:43:area", shape, format), std::int64_t{24} << 20);
+    EXPECT_LT(most_band_bytes("resize:1200:800:area", shape, format), std::int64_t{24} << 20);
+  }
+}
+
+// The dearest that the cuts allow: four smooths make 14 + 16 rows for a PNG strip of 14 (2.14 times); where
+// the height is doubled between two, a strip of 8 rows comes from 4, and 4 above and below (3 times, but for
+// the image's ends).
+TEST(Chains, NoRowIsMadeManyTimes) {
+  const Shape photo{12000, 8000, 3};
+  const Shape wide{200000, 1, 4};
+  for (const char* stages :
+       {"gray,hist,contrast,smooth", "smooth,smooth,smooth,smooth", "resize:320:213:area,smooth",
+        "resize:64:43:area,smooth,smooth,smooth,smooth", "resize:800:533,smooth,smooth",
+        "smooth,resize:20000:16000,smooth", "gray,smooth,resize:300:200:nearest,hist,contrast"}) {
+    for (const Format format : {Format::png, Format::ppm})
+      EXPECT_LT(most_times_made(stages, photo, format), 3.1) << stages;
+  }
+  for (const char* stages :
+       {"resize:1:20000:nearest,contrast", "resize:1:20000,threshold", "smooth,resize:3:20000"})
+    EXPECT_LT(most_times_made(stages, wide, Format::png), 3.1) << stages;
+}
+
+}  // namespace
+}  // namespace imgpipe::test::chains_test

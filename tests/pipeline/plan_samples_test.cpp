@@ -1,0 +1,89 @@
+// What plans make of samples of 16 bits.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/error.h"
+#include "kernels/stage.h"
+#include "pipeline/buffers.h"
+#include "pipeline/plan.h"
+#include "tests/support/golden.h"
+
+namespace imgpipe::test::plan_samples_test {
+namespace {
+
+constexpr Shape kGrey{8, 4, 1};
+constexpr Shape kRgb{8, 4, 3};
+constexpr Shape kRgba{8, 4, 4};
+constexpr Shape kDeepRgba{8, 4, 4, SampleType::u16};
+
+TEST(Plan, SamplesOf16BitsStayUnlessAStepMakesOthers) {
+  const auto output = [](std::string_view stages, const Shape& input) {
+    return make_plan(parse_stages(stages), input).output.sample;
+  };
+  EXPECT_EQ(output("gray,hist,contrast,smooth", kDeepRgba), SampleType::u16);
+  EXPECT_EQ(output("depth:8", kDeepRgba), SampleType::u8);
+  EXPECT_EQ(output("smooth,contrast:to=8,invert", kDeepRgba), SampleType::u8);
+  EXPECT_EQ(output("contrast:to=16", kRgba), SampleType::u16);
+  EXPECT_EQ(output("depth:16,gamma:2,depth:8", kRgba), SampleType::u8);
+}
+
+// Alpha goes past contrast, but for one that makes samples of another type.
+TEST(Plan, AlphaIsConvertedWithTheColour) {
+  const auto uses_alpha = [](std::string_view stages) {
+    const Plan plan = make_plan(parse_stages(stages), kDeepRgba);
+    const std::vector<Work> works = works_of(plan, FusedSteps::as_parts);
+    const Buffers buffers = buffers_of(plan, works);
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      if (works[i].step->stage->name == "contrast")
+        return buffers.works[i].alpha_in.has_value() && buffers.works[i].alpha_out.has_value();
+    }
+    return false;
+  };
+  EXPECT_FALSE(uses_alpha("contrast"));
+  EXPECT_FALSE(uses_alpha("contrast:to=16"));
+  EXPECT_TRUE(uses_alpha("contrast:to=8"));
+}
+
+TEST(Plan, FusesNoStepsOfOtherSamples) {
+  const auto fused = [](std::string_view stages, const Shape& input) {
+    return make_plan(parse_stages(stages), input, true).steps.front().parts.size();
+  };
+  const Shape deep_grey{8, 4, 1, SampleType::u16};
+  EXPECT_EQ(fused("hist,contrast,smooth", deep_grey), 0U);
+  const Plan to_16 = make_plan(parse_stages("hist,contrast:to=16,smooth"), kGrey, true);
+  EXPECT_EQ(to_16.steps.size(), 3U);
+  const Plan same = make_plan(parse_stages("hist,contrast,smooth"), kGrey, true);
+  EXPECT_EQ(same.steps.size(), 2U);
+}
+
+TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
+  try {
+    (void)make_plan(parse_stages("threshold:256"), kRgb);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("its samples have 8 bits; use 0 to 255, or depth:16 before it"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:255"), kRgb));
+  EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:256"), kDeepRgba));
+}
+
+// No stage may take samples of 16 bits for bytes.
+TEST(Plan, RefusesSamplesThatAStageHasNoFunctionsFor) {
+  const Shape deep{8, 4, 3, SampleType::u16};
+  for (const Stage& stage : stage_table()) {
+    if (!stage.selectable || stage.u16.reference != nullptr) continue;
+    try {
+      (void)make_plan(parse_stages(golden_cases(stage.name).at(0)), deep);
+      ADD_FAILURE() << stage.name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::plan_samples_test

@@ -1,0 +1,388 @@
+#include "pipeline/plan.h"
+
+#include <optional>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "images/error.h"
+#include "kernels/stage.h"
+#include "pipeline/buffers.h"
+#include "pipeline/device.h"
+#include "tests/support/golden.h"
+
+namespace imgpipe::test::plan_test {
+namespace {
+
+std::string labels(std::string_view stages, const Shape& input) {
+  std::string text;
+  for (const Step& step : make_plan(parse_stages(stages), input).steps)
+    text += (text.empty() ? "" : " ") + step.label;
+  return text;
+}
+
+constexpr Shape kGrey{8, 4, 1};
+constexpr Shape kGreyAlpha{8, 4, 2};
+constexpr Shape kRgb{8, 4, 3};
+constexpr Shape kRgba{8, 4, 4};
+
+// A new stage does not change it.
+TEST(Plan, TheDefaultIsAConstant) {
+  EXPECT_EQ(kDefaultStages, "gray,hist,contrast,smooth");
+  EXPECT_EQ(labels(kDefaultStages, kRgb), "gray hist contrast smooth");
+}
+
+TEST(Plan, ContrastGetsTheHistogramThatItLacks) {
+  EXPECT_EQ(labels("gray,contrast", kRgb), "gray hist* contrast");
+  EXPECT_EQ(labels("hist,smooth,contrast", kGrey), "hist smooth hist#2* contrast");
+  EXPECT_EQ(labels("contrast,contrast", kGrey), "hist* contrast hist#2* contrast#2");
+  EXPECT_EQ(labels("hist,hist,contrast", kGrey), "hist hist#2 contrast");
+}
+
+TEST(Plan, GrayOnGreyCostsNothing) {
+  EXPECT_EQ(labels("gray", kGrey), "");
+  EXPECT_EQ(labels("gray,gray", kRgb), "gray");
+  EXPECT_EQ(labels("hist,gray,contrast", kGrey), "hist contrast") << "hist stands right before contrast";
+  EXPECT_EQ(make_plan(parse_stages("gray"), kGrey).notes.size(), 1U);
+  EXPECT_EQ(labels("gray", kGreyAlpha), "");
+}
+
+TEST(Plan, ColourStaysColourPlaneByPlane) {
+  EXPECT_EQ(labels("smooth", kRgb), "split* smooth merge*");
+  EXPECT_EQ(labels("contrast,smooth", kRgb), "split* hist* contrast smooth merge*");
+  EXPECT_EQ(labels("smooth,gray", kRgb), "split* smooth merge* gray");
+  EXPECT_EQ(labels("smooth,gray,smooth", kRgb), "split* smooth merge* gray smooth#2");
+}
+
+TEST(Plan, AlphaIsCarried) {
+  EXPECT_EQ(labels("gray", kRgba), "gray merge*");
+  EXPECT_EQ(labels("smooth", kGreyAlpha), "split* smooth merge*");
+  for (const char* stages : {"gray", "hist", "contrast", "smooth", "gray,hist,contrast,smooth"}) {
+    EXPECT_TRUE(make_plan(parse_stages(stages), kRgba).output.has_alpha()) << stages;
+    EXPECT_TRUE(make_plan(parse_stages(stages), kGreyAlpha).output.has_alpha()) << stages;
+    EXPECT_FALSE(make_plan(parse_stages(stages), kRgb).output.has_alpha()) << stages;
+  }
+  EXPECT_EQ(make_plan(parse_stages("gray"), kRgba).output, kGreyAlpha);
+}
+
+constexpr Shape wide(Shape shape) {
+  shape.sample = SampleType::u16;
+  return shape;
+}
+
+// Where the output's format holds 8 bits only.
+TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
+  const auto ended = [](std::string_view stages, const Shape& input, int most_bits = 8) {
+    const Plan plan = make_plan(parse_stages(stages), input, false, 1000, most_bits);
+    std::string text;
+    for (const Step& step : plan.steps) text += (text.empty() ? "" : " ") + step.label;
+    const bool implicit = text.find("depth:8*") != std::string::npos || text.find(":8*") != std::string::npos;
+    EXPECT_EQ(plan.reduced, implicit) << text;
+    EXPECT_EQ(plan.output.sample, most_bits == 8 ? SampleType::u8 : plan.output.sample);
+    return text;
+  };
+  EXPECT_EQ(ended("contrast", wide(kGrey)), "hist* contrast depth:8*");
+  EXPECT_EQ(ended("contrast", kGrey), "hist* contrast");
+  EXPECT_EQ(ended("contrast", wide(kGrey), 16), "hist* contrast");
+  EXPECT_EQ(ended("hist", wide(kGrey)), "hist depth:8*");
+  EXPECT_EQ(ended("contrast:to=8", wide(kGrey)), "hist* contrast:to=8");
+  EXPECT_EQ(ended("smooth,depth:8", wide(kGrey)), "smooth depth:8");
+  EXPECT_EQ(ended("depth:8,depth:16", wide(kGrey)), "depth:8 depth#2:16 depth#3:8*");
+  EXPECT_EQ(ended("depth:16", kGrey), "depth:16 depth#2:8*");
+  for (const Shape& shape : {wide(kRgb), wide(kRgba), wide(kGreyAlpha)}) {
+    const Plan plan = make_plan(parse_stages("smooth"), shape, false, 1000, 8);
+    EXPECT_EQ(plan.output, (Shape{8, 4, shape.channels}));
+    EXPECT_TRUE(plan.reduced);
+  }
+  EXPECT_EQ(make_plan(parse_stages("smooth"), wide(kRgba)).output, wide(kRgba));
+}
+
+// A stage that no CUDA device has for the samples is found, whichever that is; one of 8 bits never is.
+TEST(Plan, StepsWithoutCudaAreFound) {
+  EXPECT_EQ(step_without_cuda(make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb)), nullptr);
+  for (const Stage& stage : stage_table()) {
+    if (!stage.selectable) continue;
+    const Plan plan = make_plan(parse_stages(golden_cases(stage.name).at(0)), wide(kRgb));
+    const Step* const found = step_without_cuda(plan);
+    bool all = true;
+    for (const Step& step : plan.steps) {
+      const bool makes_8 = step.out.sample == SampleType::u8;
+      all = all && step.stage->u16.cuda != nullptr && (!makes_8 || step.stage->u8.cuda != nullptr);
+    }
+    if (!built_with_cuda()) all = true;
+    EXPECT_EQ(found == nullptr, all || plan.steps.empty()) << stage.name;
+    if (found == nullptr) continue;
+    EXPECT_NE(why_not_on_cuda(*found).find(found->stage->name), std::string::npos) << stage.name;
+  }
+}
+
+// Every stage of the table, with the first of its golden cases.
+std::vector<StageRequest> selectable_steps() {
+  std::vector<StageRequest> steps;
+  for (const Stage& stage : stage_table()) {
+    if (stage.selectable) steps.push_back(parse_stages(golden_cases(stage.name).at(0)).at(0));
+  }
+  return steps;
+}
+
+void expect_types_follow(const std::vector<StageRequest>& list, const Shape& input) {
+  const Plan plan = make_plan(list, input);
+  FrameType type = frame_type_of(input);
+  std::set<std::string> seen;
+  std::optional<std::size_t> counted_by;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    EXPECT_EQ(step.in, type);
+    EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1 || step.stage->any_layout);
+    EXPECT_TRUE(step.stage->needless == nullptr || step.stage->needless(step.in, step.parameters).empty());
+    if (reads_histogram(*step.stage, step.parameters)) {
+      EXPECT_TRUE(counted_by) << step.label;
+      EXPECT_EQ(step.counted_by, counted_by) << step.label;
+    }
+    if (step.stage->writes_pixels) counted_by.reset();
+    if (step.stage->counts) counted_by = i;
+    EXPECT_TRUE(seen.insert(step.label).second) << step.label << " twice";
+    type = step.out;
+  }
+  EXPECT_EQ(plan.output, shape_of(type));
+  EXPECT_TRUE(type.layout == Layout::interleaved || type.channels() == 1);
+}
+
+// Whatever the list, each step takes what the one before gave, and its stage can read it.
+TEST(Plan, TypesFollowForEveryListOfThree) {
+  const std::vector<StageRequest> steps = selectable_steps();
+  for (const StageRequest& first : steps) {
+    for (const StageRequest& second : steps) {
+      for (const StageRequest& third : steps) {
+        for (const Shape& input : {kGrey, kGreyAlpha, kRgb, kRgba})
+          expect_types_follow({first, second, third}, input);
+      }
+    }
+  }
+}
+
+// What moves whole pixels takes them as they come, between others too.
+TEST(Plan, MovedPixelsKeepTheirLayout) {
+  EXPECT_EQ(labels("rotate:90,flip,crop:2x2", kRgba), "rotate:90 flip crop:2x2");
+  EXPECT_EQ(labels("crop:2x2,smooth,rotate:90,contrast", kRgb),
+            "crop:2x2 split* smooth rotate:90 hist* contrast merge*");
+  EXPECT_EQ(labels("gray,flip:vertical", kRgba), "gray flip:vertical merge*");
+  EXPECT_EQ(labels("hist,flip,contrast", kGrey), "hist flip hist#2* contrast");
+  EXPECT_EQ(make_plan(parse_stages("rotate:270"), kRgba).output, (Shape{4, 8, 4}));
+  EXPECT_EQ(make_plan(parse_stages("rotate:180"), kGreyAlpha).output, kGreyAlpha);
+  EXPECT_EQ(make_plan(parse_stages("crop:3x2+5+2"), kRgb).output, (Shape{3, 2, 3}));
+}
+
+TEST(Plan, ARectangleIsOneText) {
+  const auto values = [](std::string_view step) {
+    const Parameters p = parse_stages(step).front().parameters;
+    return std::vector<std::int64_t>{p[0], p[1], p[2], p[3]};
+  };
+  using Values = std::vector<std::int64_t>;
+  EXPECT_EQ(values("crop:64x48+10+20"), (Values{64, 48, 10, 20}));
+  EXPECT_EQ(values("crop:64x48"), (Values{64, 48, -1, -1}));
+  EXPECT_EQ(values("crop:64x48:7"), (Values{64, 48, 7, -1}));
+  EXPECT_EQ(values("crop:64x48:y=7"), (Values{64, 48, -1, 7}));
+  EXPECT_EQ(values("crop:64:48:10:20"), (Values{64, 48, 10, 20}));
+  EXPECT_EQ(values("crop:height=48:width=64:y=center:x=0"), (Values{64, 48, 0, -1}));
+  EXPECT_EQ(values("crop:x=3:64x48"), (Values{64, 48, 3, -1}));
+  EXPECT_EQ(labels("crop:2:2:1:1", kRgb), "crop:2x2+1+1");
+  EXPECT_EQ(labels("crop:2x2:1", kRgb), "crop:2x2:1");
+  EXPECT_EQ(labels("crop:2x2:y=1", kRgb), "crop:2x2:y=1");
+  EXPECT_EQ(labels("crop:2x2:center:center", kRgb), "crop:2x2");
+}
+
+std::string refusal(std::string_view stages, const Shape& input) {
+  try {
+    (void)make_plan(parse_stages(stages), input);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Plan, RefusesWhatIsNoRectangle) {
+  for (const char* text :
+       {"640x", "x480", "640x480+1", "640x480+1+", "640x480+1+2+3", "640x480-1-1", "640X480", "640x480x1",
+        "640x480+-1+0", " 640x480", "640*480", "+1+2", "foo", "center"}) {
+    EXPECT_EQ(refusal(std::string("crop:") + text, kRgb),
+              "--stages: crop: '" + std::string(text) + "' is not WxH or WxH+X+Y, such as 640x480+10+20");
+  }
+  for (const char* text : {"crop", "crop:640", "crop:height=4", "crop:x=1:y=2"}) {
+    EXPECT_EQ(refusal(text, kRgb),
+              "--stages: crop: its rectangle is missing: WxH or WxH+X+Y, such as 640x480+10+20");
+  }
+  EXPECT_EQ(refusal("crop:0x4", kRgb), "--stages: crop: width: '0' is not 1 to 2147483647");
+  EXPECT_EQ(refusal("crop:4x4+0+99999999999999999999", kRgb),
+            "--stages: crop: y: '99999999999999999999' is not 0 to 2147483647, or center");
+  EXPECT_EQ(refusal("crop:4x4:width=4", kRgb), "--stages: crop: width is given twice");
+  EXPECT_EQ(refusal("crop:4x4+0+0:1", kRgb),
+            "--stages: crop: '1' is one value too many; its parameters are width, height, x, y");
+  EXPECT_EQ(refusal("rotate", kRgb), "--stages: rotate: angle is missing: 90, 180, 270");
+  EXPECT_EQ(refusal("rotate:45", kRgb), "--stages: rotate: angle: '45' is none of 90, 180, 270");
+}
+
+TEST(Plan, ARectangleMustBeInsideTheImage) {
+  EXPECT_EQ(refusal("crop:8x4", kRgb), "");
+  EXPECT_EQ(labels("crop:8x4,crop:8x4+0+0", kRgb), "");
+  EXPECT_EQ(make_plan(parse_stages("crop:8x4"), kRgb).notes,
+            (std::vector<std::string>{"crop:8x4 left out: that is the whole image"}));
+  EXPECT_EQ(refusal("crop:3x3+5+1", kRgb), "");
+  for (const char* rectangle : {"9x4", "8x5", "3x3+6+0", "3x3+0+2", "1x1+8+0", "1x1+0+4", "8x4+1+0",
+                                "2147483647x2147483647+2147483647+2147483647"}) {
+    EXPECT_EQ(refusal("crop:" + std::string(rectangle), kRgb),
+              "crop:" + std::string(rectangle) + " of 8x4 pixels: outside the image");
+  }
+  EXPECT_EQ(refusal("rotate:90,crop:5x1", kRgb), "crop:5x1 of 4x8 pixels: outside the image");
+}
+
+TEST(Plan, FusesNeighboursOnRequest) {
+  const auto fused = [](std::string_view stages, const Shape& input) {
+    std::string text;
+    for (const Step& step : make_plan(parse_stages(stages), input, true).steps)
+      text += (text.empty() ? "" : " ") + step.label;
+    return text;
+  };
+  EXPECT_EQ(fused("gray,hist,contrast,smooth", kRgb), "gray+hist contrast+smooth");
+  EXPECT_EQ(fused("gray,contrast,smooth", kRgba), "gray+hist* contrast+smooth merge*");
+  EXPECT_EQ(fused("hist,contrast,smooth,smooth", kGrey), "hist contrast+smooth smooth#2");
+  EXPECT_EQ(fused("contrast,smooth", kRgb), "split* hist* contrast+smooth merge*");
+  EXPECT_EQ(fused("gray,smooth", kRgb), "gray smooth");
+  const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb, true);
+  ASSERT_EQ(plan.steps[0].parts.size(), 2U);
+  EXPECT_EQ(plan.steps[0].in, plan.steps[0].parts[0].in);
+  EXPECT_EQ(plan.steps[1].out, plan.steps[1].parts[1].out);
+}
+
+TEST(Plan, LabelsSayWhatWasNotPreset) {
+  EXPECT_EQ(labels("smooth,smooth:gauss,smooth:border=reflect", kGrey),
+            "smooth smooth#2:gauss smooth#3:border=reflect");
+  EXPECT_EQ(labels("smooth:window=gauss:border=reflect", kGrey), "smooth:gauss:reflect");
+  EXPECT_EQ(labels("smooth:box:shrink,gray:bt601", kRgb), "split* smooth merge* gray");
+  EXPECT_EQ(labels("hist,contrast:0.50", kGrey), "hist contrast:0.5");
+  EXPECT_EQ(labels("hist,contrast:clip-high=2", kGrey), "hist contrast:clip-high=2");
+  EXPECT_EQ(labels("hist,contrast:1:2", kGrey), "hist contrast:1:2");
+}
+
+TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
+  const std::vector<OptionValue> options{{"window", "gauss"}, {"clip", "1,2"}, {"stretch", "each"}};
+  const StagePresets presets(options);
+  const std::vector<StageRequest> steps =
+      parse_stages("smooth,smooth:box,contrast,contrast:0.5,contrast:clip-high=3", presets);
+  const auto values = [&](std::size_t i) {
+    const Parameters& p = steps[i].parameters;
+    return std::vector<std::int64_t>{p[0], p[1], p[2]};
+  };
+  EXPECT_EQ(values(0), (std::vector<std::int64_t>{2, 0, 0}));
+  EXPECT_EQ(values(1), (std::vector<std::int64_t>{0, 0, 0}));
+  EXPECT_EQ(values(2), (std::vector<std::int64_t>{1'000'000, 2'000'000, 1}));
+  EXPECT_EQ(values(3), (std::vector<std::int64_t>{500'000, 500'000, 1}))
+      << "what is said of clip is said of clip-high";
+  EXPECT_EQ(values(4), (std::vector<std::int64_t>{1'000'000, 3'000'000, 1}));
+  EXPECT_EQ(steps[0].said, "") << "what an option presets is preset";
+  EXPECT_EQ(steps[1].said, ":box");
+  EXPECT_EQ(parse_stages("contrast:1", presets).at(0).said, ":clip-high=1") << "and the preset is 2";
+}
+
+// One line that says what is allowed.
+TEST(Plan, RefusesWrongParameters) {
+  const std::vector<std::pair<const char*, const char*>> wrong{
+      {"smooth:x", "--stages: smooth: window: 'x' is none of box, triangle, gauss"},
+      {"smooth:", "--stages: smooth: window: '' is none of box, triangle, gauss"},
+      {"smooth:size=5", "--stages: smooth: there is no parameter 'size'; its parameters are window, border"},
+      {"smooth:box:window=box", "--stages: smooth: window is given twice"},
+      {"smooth:box:shrink:1",
+       "--stages: smooth: '1' is one value too many; its parameters are window, border"},
+      {"gray:=bt601", "--stages: gray: there is no parameter ''; its parameter is luma"},
+      {"hist:256", "--stages: hist: '256': it takes no parameters"},
+      {"contrast:100", "--stages: contrast: clip: '100' is not 0 to 99.999999 with at most 6 decimals"},
+      {"contrast:clip=-1", "--stages: contrast: clip: '-1' is not 0 to 99.999999 with at most 6 decimals"},
+      {"contrast:0.1234567",
+       "--stages: contrast: clip: '0.1234567' is not 0 to 99.999999 with at most 6 decimals"},
+      {"contrast:1e1", "--stages: contrast: clip: '1e1' is not 0 to 99.999999 with at most 6 decimals"},
+      {"contrast:0.", "--stages: contrast: clip: '0.' is not 0 to 99.999999 with at most 6 decimals"}};
+  for (const auto& [text, reason] : wrong) {
+    try {
+      (void)parse_stages(text);
+      ADD_FAILURE() << "accepted '" << text << "'";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_STREQ(error.what(), reason);
+    }
+  }
+}
+
+constexpr Shape kDeepRgba{8, 4, 4, SampleType::u16};
+
+// It takes pixels as they lie.
+TEST(Plan, DepthNeedsNoOtherLayout) {
+  EXPECT_EQ(labels("depth:8", kDeepRgba), "depth:8");
+  EXPECT_EQ(labels("smooth,depth:8", kDeepRgba), "split* smooth depth:8 merge*");
+  const Plan needless = make_plan(parse_stages("depth:16,depth:8"), kRgb);
+  EXPECT_EQ(needless.steps.size(), 2U);  // one makes what the other needs
+  const Plan left_out = make_plan(parse_stages("depth:8"), kRgb);
+  EXPECT_TRUE(left_out.steps.empty());
+  EXPECT_EQ(left_out.notes, (std::vector<std::string>{"depth:8 left out: the samples have 8 bits already"}));
+}
+
+TEST(Plan, RefusesImagesThatAreTooLarge) {
+  const auto refused = [](const char* stages, const Shape& input, std::int64_t most) {
+    try {
+      (void)make_plan(parse_stages(stages), input, false, most);
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refused("resize:100:100", kRgb, 10'000), "");
+  EXPECT_EQ(refused("resize:100:101", kRgb, 10'000),
+            "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
+  EXPECT_EQ(refused("resize:100:101,resize:1:1", kRgb, 10'000),
+            "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
+}
+
+// Every row of every stage can be said and is read back.
+TEST(Plan, EveryParameterIsComplete) {
+  for (const Stage& stage : stage_table()) {
+    ASSERT_LE(stage.parameters.size(), kMostParameters) << stage.name;
+    for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
+      const Parameter& row = stage.parameters[i];
+      EXPECT_FALSE(row.name.empty() || row.help.empty()) << stage.name;
+      EXPECT_TRUE(i > 0 || !row.like_previous) << stage.name;
+      if (row.kind == Parameter::Kind::choice) {
+        EXPECT_GE(row.words.size(), 2U) << stage.name << " " << row.name;
+        EXPECT_LT(row.preset, static_cast<std::int64_t>(row.words.size()));
+      } else {
+        EXPECT_LT(row.least, row.most) << stage.name << " " << row.name;
+        EXPECT_TRUE(row.required || row.preset < 0 || (row.preset >= row.least && row.preset <= row.most));
+      }
+    }
+  }
+}
+
+TEST(Plan, RefusesWhatIsNoStage) {
+  for (const char* text : {"", ",", "gray,", ",gray", "gray,,hist", "grays", "GRAY", "gr ay", "split",
+                           "merge", "gray hist", "hist*"}) {
+    try {
+      (void)parse_stages(text);
+      ADD_FAILURE() << "accepted '" << text << "'";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_NE(std::string(error.what()).find("stages are gray, hist, contrast, smooth"), std::string::npos);
+    }
+  }
+}
+
+TEST(Plan, BytesMovedCountEachSampleOnce) {
+  const FrameType rgba = frame_type_of(kRgba);
+  const Stage& gray = *find_stage("gray");
+  EXPECT_EQ(bytes_moved(gray, rgba, output_type(gray, rgba, {})), 32 * (4 + 2));
+  const FrameType planar{8, 4, 3, true, Layout::planar};
+  EXPECT_EQ(bytes_moved(*find_stage("hist"), planar, planar), 32 * 3);
+  EXPECT_EQ(bytes_moved(*find_stage("smooth"), planar, planar), 32 * 6);
+  EXPECT_EQ(bytes_moved(*find_stage("split"), rgba, planar), 32 * 8);
+}
+
+}  // namespace
+}  // namespace imgpipe::test::plan_test

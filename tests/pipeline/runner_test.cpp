@@ -1,0 +1,248 @@
+#include "pipeline/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "images/error.h"
+#include "images/synth.h"
+#include "pipeline/image_io.h"
+#include "tests/support/files.h"
+#include "tests/support/images.h"
+
+namespace imgpipe::test::runner_test {
+namespace {
+
+Image noise(const Shape& shape) {
+  return synthesize(parse_pattern("noise", shape.sample), shape, 5);
+}
+
+std::vector<std::byte> bytes_of(const ConstHostView& pixels) {
+  std::vector<std::byte> bytes;
+  for (std::int64_t y = 0; y < pixels.height; ++y)
+    bytes.insert(bytes.end(), pixels.row(y), pixels.row(y) + pixels.row_bytes());
+  return bytes;
+}
+
+// By the engine itself.
+std::vector<std::byte> expected(const Image& image, std::string_view stages) {
+  Job job;
+  job.reader = make_memory_reader(image.untyped_view());
+  job.plan = make_plan(parse_stages(stages), image.shape());
+  const auto engine = make_reference_engine();
+  const Outcome outcome = engine->run(std::move(job));
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  return bytes_of(outcome.pixels);
+}
+
+void expect_error(ErrorKind kind, const std::string& part, const std::function<void()>& action) {
+  try {
+    action();
+    FAIL() << "no error that says " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(Runner, GivesTheEnginesPixels) {
+  for (const char* device : {"cpu", "reference", "auto"}) {
+    Runner runner({.device = device, .threads = 3});
+    for (const char* stages : {"gray,hist,contrast,smooth", "contrast:stretch=each,smooth:gauss", "flip",
+                               "gray", "depth:8,invert", "resize:7:5"}) {
+      for (const Size& size : few_sizes()) {
+        for (int channels = 1; channels <= 4; ++channels) {
+          for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+            const Image image = noise({size.width, size.height, channels, sample});
+            const RunResult result = runner.run(image.untyped_view(), stages);
+            EXPECT_EQ(result.pixels.shape(), result.report.output);
+            EXPECT_EQ(result.pixels.stride_bytes, result.pixels.row_bytes());
+            ASSERT_EQ(bytes_of(result.pixels), expected(image, stages))
+                << device << " " << stages << " " << size.width << "x" << size.height << "x" << channels
+                << (sample == SampleType::u8 ? " u8" : " u16") << ", seed 5";
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Runner, ReadsRowsOfAnyStrideAndNothingBetweenThem) {
+  for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+    const Image image = noise({61, 17, 3, sample});
+    GuardedPlane plane(image.shape(), 7, 5);
+    copy_pixels(image.untyped_view(), plane.untyped_view());
+    Runner runner({.device = "cpu", .threads = 2});
+    const RunResult result = runner.run(std::as_const(plane).untyped_view());
+    EXPECT_EQ(bytes_of(result.pixels), expected(image, kDefaultStages));
+    EXPECT_EQ(plane.damage(), "");
+    EXPECT_EQ(bytes_of(std::as_const(plane).untyped_view()), bytes_of(image.untyped_view()));
+  }
+}
+
+TEST(Runner, ResultsStayWhenTheRunnerGoesOnAndWhenItIsGone) {
+  const Image first = noise({64, 33, 3}), second = noise({31, 65, 1});
+  std::vector<RunResult> results;
+  {
+    Runner runner({.device = "cpu", .threads = 2});
+    results.push_back(runner.run(first.untyped_view()));
+    results.push_back(runner.run(second.untyped_view()));
+  }
+  EXPECT_EQ(bytes_of(results[0].pixels), expected(first, kDefaultStages));
+  EXPECT_EQ(bytes_of(results[1].pixels), expected(second, kDefaultStages));
+}
+
+// The threads of this process.
+std::ptrdiff_t running_threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+TEST(Runner, ResultsKeepNoThreads) {
+  if (!std::filesystem::exists("/proc/self/task")) GTEST_SKIP() << "this system has no /proc/self/task";
+  const Image image = noise({64, 33, 3});
+  const std::ptrdiff_t before = running_threads();
+  std::vector<RunResult> results;
+  for (const char* device : {"cpu", "reference"}) {
+    for (int threads = 2; threads < 12; ++threads) {
+      Runner runner({.device = device, .threads = threads});
+      results.push_back(runner.run(image.untyped_view()));
+      EXPECT_LT(running_threads(), before + 24) << results.size() << " results kept";
+    }
+  }
+  // A thread that was joined may be seen for a moment longer.
+  for (int tries = 0; running_threads() > before && tries < 500; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(running_threads(), before);
+  for (const RunResult& result : results) EXPECT_EQ(bytes_of(result.pixels), expected(image, kDefaultStages));
+}
+
+TEST(Runner, SeveralAtATime) {
+  const Image image = noise({97, 101, 3});
+  const std::vector<std::byte> wanted = expected(image, kDefaultStages);
+  std::vector<std::vector<std::byte>> got(4);
+  std::vector<std::thread> threads;
+  for (std::vector<std::byte>& mine : got) {
+    threads.emplace_back([&image, &mine] {
+      Runner runner({.device = "cpu", .threads = 2});
+      for (int i = 0; i < 5; ++i) mine = bytes_of(runner.run(image.untyped_view()).pixels);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<std::byte>& mine : got) EXPECT_EQ(mine, wanted);
+}
+
+TEST(Runner, ReportsStepsRowsAndRanges) {
+  const Image image = synthesize(parse_pattern("threshold:100"), {200, 100, 3}, 1);
+  Runner runner({.device = "cpu", .threads = 1});
+  const RunReport report = runner.run(image.untyped_view(), "gray,contrast:clip=1,smooth,gray").report;
+  EXPECT_EQ(report.implementation, "cpu");
+  EXPECT_NE(report.processor, "");
+  EXPECT_EQ(report.why, "");
+  EXPECT_EQ(report.steps, (std::vector<std::string>{"gray", "hist*", "contrast:1", "smooth"}));
+  ASSERT_EQ(report.notes.size(), 1U);  // the second gray
+  ASSERT_EQ(report.ranges.size(), 1U);
+  EXPECT_EQ(report.ranges[0].label, "contrast:1");
+  EXPECT_FALSE(report.ranges[0].of_one_plane);
+  EXPECT_LT(report.ranges[0].lo, report.ranges[0].hi);
+  std::vector<std::string> names;
+  for (const TimeRow& row : report.rows) {
+    names.push_back(row.name);
+    EXPECT_GE(row.time_ms, 0) << row.name;
+    EXPECT_LE(row.time_ms, report.wall_ms) << row.name;
+  }
+  for (const std::string& step : report.steps)
+    EXPECT_EQ(std::ranges::count(names, step), 1) << step << " among the rows";
+  EXPECT_EQ(report.input, image.shape());
+  EXPECT_EQ(report.output, (Shape{200, 100, 1}));
+  EXPECT_EQ(runner.run(image.untyped_view(), "contrast:stretch=each").report.ranges.size(), 3U);
+}
+
+TEST(Runner, AutoSaysWhatItTook) {
+  const Image image = noise({8, 8, 1});
+  Runner runner;
+  const RunReport report = runner.run(image.untyped_view()).report;
+  EXPECT_EQ(report.implementation, "cpu");  // starting a device does not pay for 64 pixels
+  EXPECT_EQ(report.why, built_with_cuda() ? "auto took cpu (the image is too small to look for a CUDA device)"
+                                          : "auto took cpu (this build has no CUDA)");
+}
+
+TEST(Runner, RefusesWhatCannotBeMeant) {
+  using enum ErrorKind;
+  const Image image = noise({8, 8, 3});
+  expect_error(usage, "'gpu' is none of", [] { Runner runner({.device = "gpu"}); });
+  expect_error(usage, "one image goes to one device", [] { Runner runner({.device = "cuda:0,1"}); });
+  expect_error(usage, "--threads", [] { Runner runner({.threads = -1}); });
+  expect_error(usage, "--threads", [] { Runner runner({.threads = 1025}); });
+  Runner runner({.device = "cpu", .threads = 1, .max_pixels = 1000});
+  expect_error(usage, "blur", [&] { (void)runner.run(image.untyped_view(), "blur"); });
+  expect_error(usage, "no image", [&] { (void)runner.plan({0, 3, 1}); });
+  expect_error(usage, "no image", [&] { (void)runner.plan({3, 3, 5}); });
+  expect_error(usage, "another shape", [&] {
+    (void)runner.run(image.untyped_view(), runner.plan({8, 8, 1}));
+  });
+  expect_error(usage, "another shape", [&] { (void)runner.run({}, runner.plan({8, 8, 1})); });
+  expect_error(input, "pixels", [&] { (void)runner.run(image.untyped_view(), "resize:100:100"); });
+  // It is as good as new.
+  EXPECT_EQ(bytes_of(runner.run(image.untyped_view()).pixels), expected(image, kDefaultStages));
+}
+
+TEST(Runner, CudaByNameNeverFallsBack) {
+  if (!list_cuda_devices().devices.empty()) GTEST_SKIP() << "there is a CUDA device";
+  const Image image = noise({8, 8, 3});
+  Runner runner({.device = "cuda"});
+  for (int i = 0; i < 2; ++i)
+    expect_error(ErrorKind::device, "", [&] { (void)runner.run(image.untyped_view()); });
+}
+
+TEST(Runner, CudaGivesTheSamePixels) {
+  if (list_cuda_devices().devices.empty()) GTEST_SKIP() << "there is no CUDA device";
+  Runner runner({.device = "cuda:0", .threads = 2});
+  for (const Size& size : few_sizes()) {
+    for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+      const Image image = noise({size.width, size.height, 3, sample});
+      const RunResult result = runner.run(image.untyped_view());
+      EXPECT_EQ(result.report.implementation, "cuda");
+      EXPECT_EQ(bytes_of(result.pixels), expected(image, kDefaultStages)) << size.width << "x" << size.height;
+    }
+  }
+}
+
+TEST(ImageIo, WritesWhatItReads) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.png", "a.tif", "a.ppm"}) {
+    for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+      const Image image = noise({37, 29, 3, sample});
+      write_image(folder.file(name), image.untyped_view(), usual_encoding(), 2);
+      const Image back = read_image(folder.file(name));
+      EXPECT_EQ(back.shape(), image.shape()) << name;
+      EXPECT_EQ(bytes_of(back.untyped_view()), bytes_of(image.untyped_view())) << name;
+    }
+  }
+}
+
+TEST(ImageIo, NamesTheFileThatIsWrong) {
+  using enum ErrorKind;
+  const TemporaryFolder folder;
+  const Image image = noise({3, 2, 3, SampleType::u16});
+  const std::string missing = folder.file("no.png"), text = folder.file("text.png");
+  std::ofstream(text) << "no image";
+  expect_error(input, missing + ": ", [&] { (void)read_image(missing); });
+  expect_error(input, text + ": ", [&] { (void)read_image(text); });
+  expect_error(usage, "a.gif: its ending", [&] { write_image(folder.file("a.gif"), image.untyped_view()); });
+  for (const int threads : {-1, 1025}) {
+    expect_error(usage, "a.png: " + std::to_string(threads) + " threads",
+                 [&] { write_image(folder.file("a.png"), image.untyped_view(), usual_encoding(), threads); });
+  }
+  expect_error(usage, "a.jpg: ", [&] { write_image(folder.file("a.jpg"), image.untyped_view()); });
+  expect_error(output, "b/a.png: ", [&] { write_image(folder.file("b/a.png"), image.untyped_view()); });
+  EXPECT_FALSE(std::filesystem::exists(folder.file("a.jpg")));
+}
+
+}  // namespace
+}  // namespace imgpipe::test::runner_test

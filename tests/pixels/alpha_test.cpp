@@ -1,0 +1,282 @@
+// Alpha through every pair and many triples of stages, on every engine: it comes out as it went in, and the
+// colour comes out as without it.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/stage.h"
+#include "pipeline/engine.h"
+#include "tests/support/cuda_backend.h"
+#include "tests/support/golden.h"
+#include "tests/support/images.h"
+#include "tests/support/sanitizers.h"
+
+namespace imgpipe::test::alpha_test {
+namespace {
+
+// The steps to combine: each stage of the table, with the first of its golden cases.
+std::vector<StageRequest> all_steps() {
+  std::vector<StageRequest> steps;
+  for (const Stage& stage : stage_table()) {
+    if (stage.selectable) steps.push_back(parse_stages(golden_cases(stage.name).at(0)).at(0));
+  }
+  return steps;
+}
+
+using Steps = std::vector<StageRequest>;
+
+// Of the triples about 500, evenly: their number grows with the third power of that of the stages. Sanitized
+// 50: all pairs hand every stage's memory to every other.
+std::vector<Steps> singles_pairs_and_triples() {
+  constexpr std::size_t kTriples = kSanitized ? 50 : 500;
+  std::vector<Steps> lists;
+  const Steps steps = all_steps();
+  const std::size_t triples = steps.size() * steps.size() * steps.size();
+  // It has no divisor in common with the number of stages: every stage comes at every place.
+  std::size_t step = std::max<std::size_t>(1, triples / kTriples) | 1;
+  while (std::gcd(step, steps.size()) != 1) step += 2;
+  std::size_t triple = 0;
+  for (const StageRequest& first : steps) {
+    lists.push_back({first});
+    for (const StageRequest& second : steps) {
+      lists.push_back({first, second});
+      for (const StageRequest& third : steps) {
+        if (triple++ % step == 0) lists.push_back({first, second, third});
+      }
+    }
+  }
+  return lists;
+}
+
+std::string names_of(const Steps& steps) {
+  std::string names;
+  for (const StageRequest& step : steps)
+    names += (names.empty() ? "" : ",") + std::string(step.stage->name) + step.said;
+  return names;
+}
+
+// What a list does to alpha: the steps that work on all planes alike, and contrast where it makes samples of
+// another type. Those that work on colour leave it alone, and gray and changes of layout move it.
+Steps of_alpha(const Steps& steps) {
+  Steps left;
+  for (const StageRequest& step : steps) {
+    const bool all_planes = !step.stage->color_only && step.stage->in == step.stage->out;
+    if (all_planes) left.push_back(step);
+    if (step.said == ":to=8") left.push_back(parse_stages("depth:8").front());
+    if (step.said == ":to=16") left.push_back(parse_stages("depth:16").front());
+  }
+  return left;
+}
+
+// Lists that change how many bits a sample has, among stages that do not.
+std::vector<Steps> lists_of_both_depths() {
+  std::vector<Steps> lists;
+  for (const char* list : {"contrast:to=8", "contrast:to=16", "depth:8", "depth:16",
+                           "smooth,contrast:to=8,smooth", "contrast:to=16,smooth,contrast:to=8",
+                           "gray,contrast:to=8", "contrast:to=8,gray", "hist,contrast:to=16,smooth",
+                           "resize:20:70,contrast:to=8,invert", "depth:8,threshold,depth:16,gamma:2",
+                           "threshold:200,contrast:to=8", "contrast:to=8,resize:50:60:area,depth:16"})
+    lists.push_back(parse_stages(list));
+  return lists;
+}
+
+// `count` channels of an image from channel `first` on, as an image of their own.
+Image channels_of(const Image& image, int first, int count) {
+  Shape shape = image.shape();
+  shape.channels = count;
+  Image out(shape);
+  const auto bytes = static_cast<std::size_t>(sample_bytes(shape.sample));
+  for (std::int64_t y = 0; y < shape.height; ++y) {
+    for (std::int64_t x = 0; x < shape.width; ++x) {
+      const auto to = static_cast<std::size_t>(x * count) * bytes;
+      const auto from = static_cast<std::size_t>(x * image.shape().channels + first) * bytes;
+      std::memcpy(out.untyped_view().row(y) + to, image.untyped_view().row(y) + from,
+                  static_cast<std::size_t>(count) * bytes);
+    }
+  }
+  return out;
+}
+
+// The same image without its last channel, alpha.
+Image without_alpha(const Image& image) {
+  return channels_of(image, 0, image.shape().channels - 1);
+}
+
+// Keeps rows, as a format that is written strip by strip or row by row does.
+class MemoryWriter final : public Writer {
+ public:
+  MemoryWriter(Shape shape, std::int64_t strip_rows) : image_(shape), strip_rows_(strip_rows) {}
+  void write_rows(ConstHostView rows) override {
+    write_strip(next_row_, rows);
+    next_row_ += rows.height;
+  }
+  [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
+  void write_strip(std::int64_t first, ConstHostView rows) override {
+    copy_pixels(rows, image_.untyped_view().rows(first, rows.height));
+  }
+  [[nodiscard]] std::int64_t working_bytes() const override { return 0; }
+  EncodedFile finish() override {
+    const std::byte* bytes = std::as_const(image_).untyped_view().data;
+    EncodedFile file;
+    file.parts.emplace_back(bytes, bytes + image_.size_bytes());
+    return file;
+  }
+
+ private:
+  Image image_;
+  std::int64_t strip_rows_;
+  std::int64_t next_row_ = 0;
+};
+
+// How an engine is asked: streamed from reader to writer, or with every step's output kept.
+struct Way {
+  const char* name;
+  bool keep;
+  std::int64_t strip_rows;
+};
+constexpr Way kWays[] = {{"in strips", false, 32}, {"in rows", false, 0}, {"kept", true, 0}};
+
+Image run(Engine& engine, const Image& image, const Steps& steps, const Way& way, bool fuse) {
+  Job job;
+  job.plan = make_plan(steps, image.shape(), fuse);
+  const Shape shape = job.plan.output;
+  job.writer = std::make_unique<MemoryWriter>(shape, way.strip_rows);
+  job.reader = make_memory_reader(image.untyped_view());
+  job.keep_outputs = way.keep;
+  job.keep_pixels = way.keep;
+  const Outcome outcome = engine.run(std::move(job));
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  const std::vector<std::byte> bytes = outcome.file.joined();
+  Image out(shape);
+  std::memcpy(out.untyped_view().data, bytes.data(), bytes.size());
+  return out;
+}
+
+// The last channel of an image, as an image of its own.
+Image alpha_of(const Image& image) {
+  return channels_of(image, image.shape().channels - 1, 1);
+}
+
+// What is right: the colour of the image without alpha, and the alpha that went in, changed only by what
+// changes every plane. Both by the reference, every step by itself.
+struct Right {
+  Right(const Image& image, const Steps& steps) {
+    const std::unique_ptr<Engine> reference = make_reference_engine();
+    const bool alpha = image.shape().has_alpha();
+    const Image opaque = alpha ? without_alpha(image) : Image();
+    color = run(*reference, alpha ? opaque : image, steps, kWays[2], false);
+    if (alpha) its_alpha = run(*reference, alpha_of(image), of_alpha(steps), kWays[2], false);
+  }
+  Image color;
+  Image its_alpha;
+};
+
+void expect_right(const Right& right, const Image& got) {
+  const bool alpha = !right.its_alpha.empty();
+  ASSERT_EQ(got.shape().has_alpha(), alpha);
+  if (!alpha) {
+    ASSERT_EQ(first_difference(right.color.untyped_view(), got.untyped_view()), "");
+    return;
+  }
+  const Image got_color = without_alpha(got);
+  const Image got_alpha = alpha_of(got);
+  ASSERT_EQ(first_difference(right.color.untyped_view(), got_color.untyped_view()), "");
+  ASSERT_EQ(first_difference(right.its_alpha.untyped_view(), got_alpha.untyped_view()), "");
+}
+
+// Every list of steps over an image of so many channels, by every engine: what is right is found once for
+// all.
+void expect_alpha_carried(const std::vector<std::unique_ptr<Engine>>& engines, Shape shape,
+                          const std::vector<Steps>& lists) {
+  const Image image = noise_image(shape, 5);
+  for (const Steps& steps : lists) {
+    const Right right(image, steps);
+    for (std::size_t i = 0; i < engines.size(); ++i) {
+      for (const Way& way : kWays) {
+        for (const bool fuse : {false, true}) {
+          SCOPED_TRACE(names_of(steps) + " engine " + std::to_string(i) + " " + way.name +
+                       (fuse ? " fused" : ""));
+          expect_right(right, run(*engines[i], image, steps, way, fuse));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+std::vector<std::unique_ptr<Engine>> host_engines() {
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(make_reference_engine());
+  engines.push_back(make_cpu_engine(1));
+  engines.push_back(make_cpu_engine(3));
+  return engines;
+}
+
+std::vector<std::unique_ptr<Engine>> cuda_engine() {
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(make_cuda_engine(0));
+  return engines;
+}
+
+class Alpha : public ::testing::TestWithParam<int> {
+ protected:
+  // Several bands and strips, and rows that fill no vector.
+  [[nodiscard]] static Shape shape() { return {37, 70, GetParam()}; }
+};
+
+// The reference, the CPU on one thread and on three.
+TEST_P(Alpha, OfTheHost) {
+  expect_alpha_carried(host_engines(), shape(), singles_pairs_and_triples());
+}
+
+Shape deep_shape(Shape shape) {
+  shape.sample = SampleType::u16;
+  return shape;
+}
+
+std::vector<Steps> deep_lists() {
+  std::vector<Steps> lists = singles_pairs_and_triples();
+  std::erase_if(lists, [](const Steps& steps) { return steps.size() > 2; });
+  for (const Steps& steps : lists_of_both_depths()) lists.push_back(steps);
+  return lists;
+}
+
+TEST_P(Alpha, WithSamplesOf16Bits) {
+  const std::vector<std::unique_ptr<Engine>> engines = host_engines();
+  expect_alpha_carried(engines, deep_shape(shape()), deep_lists());
+  if (HasFatalFailure()) return;
+  expect_alpha_carried(engines, shape(), lists_of_both_depths());
+}
+
+TEST_P(Alpha, OfCuda) {
+  IMGPIPE_NEED_CUDA();
+  expect_alpha_carried(cuda_engine(), shape(), singles_pairs_and_triples());
+}
+
+TEST_P(Alpha, OfCudaWithSamplesOf16Bits) {
+  IMGPIPE_NEED_CUDA();
+  const std::vector<std::unique_ptr<Engine>> engines = cuda_engine();
+  expect_alpha_carried(engines, deep_shape(shape()), deep_lists());
+  if (HasFatalFailure()) return;
+  expect_alpha_carried(engines, shape(), lists_of_both_depths());
+}
+
+std::string layout_name(const ::testing::TestParamInfo<int>& info) {
+  constexpr const char* kNames[] = {"", "Grey", "GreyAlpha", "Rgb", "Rgba"};
+  return kNames[info.param];
+}
+
+// Sanitized only those with alpha: the others are their colour again.
+INSTANTIATE_TEST_SUITE_P(Layouts, Alpha,
+                         ::testing::ValuesIn(kSanitized ? std::vector{2, 4} : std::vector{1, 2, 3, 4}),
+                         layout_name);
+
+}  // namespace
+}  // namespace imgpipe::test::alpha_test

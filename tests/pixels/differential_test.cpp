@@ -1,0 +1,385 @@
+// Every stage with every case of its row in tests/golden/oracle.py, every implementation against the
+// reference, which golden.json holds to that oracle: shapes, contents, strides, canaries. Driven by the stage
+// table: one without cases or functions fails "EveryStageIsComplete".
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/image.h"
+#include "images/simd.h"
+#include "kernels/stage.h"
+#include "pipeline/stage_list.h"
+#include "tests/support/cuda_backend.h"
+#include "tests/support/images.h"
+#include "tests/support/oracle.h"
+#include "tests/support/sanitizers.h"
+#include "tests/support/stage_cases.h"
+
+namespace imgpipe::test::differential_test {
+namespace {
+
+// ---- implementations --------------------------------------------------------------------------------
+
+// Something that can run a stage over host memory; a device's copies its frames there and back. It returns ""
+// or what went wrong.
+struct Backend {
+  std::string name;
+  std::function<bool(const StageFunctions&)> has;
+  std::function<std::string(const Stage&, const StageCall<Host>&)> run;
+};
+
+#ifdef IMGPIPE_TEST_CUDA
+constexpr bool kHasCuda = true;
+#else
+constexpr bool kHasCuda = false;
+#endif
+
+// Calls are counted by backend, so that a test can prove which implementation ran.
+std::map<std::string, int> calls_made;
+
+// Copies of rows of a plane; empty for an empty one.
+Image copy_of_rows(const ConstHostView& plane, const RowRange& rows) {
+  if (plane.empty()) return {};
+  Image copy({plane.width, rows.count(), plane.channels, plane.sample});
+  copy_pixels(plane.rows(rows.first, rows.count()), copy.untyped_view());
+  return copy;
+}
+
+// Runs a stage by bands of 1, 2, 3... rows. Each gets copies of the rows that it may read and of those that
+// it writes, of exactly that size, so that a sanitizer sees a step beyond either.
+void run_by_bands(const Stage& stage, const StageCall<Host>& call) {
+  const std::int64_t height = stage.writes_pixels ? call.out.type.height : call.in.type.height;
+  std::int64_t rows = 1;
+  for (std::int64_t first = 0; first < height; first += rows++) {
+    const RowRange made{first, std::min(height, first + rows)};
+    const RowRange read = rows_needed(stage, call.in.type, call.parameters, made);
+    StageCall<Host> part = call;
+    std::array<Image, 4> in;
+    std::array<Image, 4> out;
+    for (std::size_t i = 0; i < 4; ++i) {
+      in[i] = copy_of_rows(call.in.planes[i], read);
+      out[i] = copy_of_rows(call.out.planes[i], made);
+      if (!in[i].empty()) part.in.planes[i] = std::as_const(in[i]).untyped_view();
+      if (!out[i].empty()) part.out.planes[i] = out[i].untyped_view();
+    }
+    functions(stage, call.in.type.sample).cpu(part, {made.first, made.end, read.first, made.first});
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (!out[i].empty())
+        copy_pixels(std::as_const(out[i]).untyped_view(), call.out.planes[i].rows(first, made.count()));
+    }
+  }
+}
+
+std::string run_on_cpu(const std::string& name, const std::string& target, const Stage& stage,
+                       const StageCall<Host>& call, bool by_bands) {
+  ++calls_made[name];
+  use_simd(target);
+  if (simd_target() != target) return "ran on " + simd_target();
+  if (stage.counts) {
+    std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);
+  }
+  if (by_bands) {
+    run_by_bands(stage, call);
+  } else {
+    functions(stage, call.in.type.sample)
+        .cpu(call, {0, stage.writes_pixels ? call.out.type.height : call.in.type.height, 0, 0});
+  }
+  use_simd("");
+  return "";
+}
+
+std::vector<Backend> make_backends() {
+  std::vector<Backend> all{{"cuda", [](const StageFunctions& of) { return of.cuda != nullptr; },
+                            [](const Stage& stage, const StageCall<Host>& call) {
+                              ++calls_made["cuda"];
+                              return run_on_cuda(stage, call);
+                            }}};
+  const auto add_cpu = [&all](const std::string& name, const std::string& target, bool by_bands) {
+    all.push_back({name, [](const StageFunctions& of) { return of.cpu != nullptr; },
+                   [=](const Stage& stage, const StageCall<Host>& call) {
+                     return run_on_cpu(name, target, stage, call, by_bands);
+                   }});
+  };
+  // Sanitized, a reference that leaves its plane is seen when it makes what is expected.
+  if (!kSanitized) {
+    all.push_back({"reference", [](const StageFunctions& of) { return of.reference != nullptr; },
+                   [](const Stage& stage, const StageCall<Host>& call) {
+                     ++calls_made["reference"];
+                     functions(stage, call.in.type.sample).reference(call);
+                     return std::string();
+                   }});
+  }
+  for (const std::string& target : tested_targets()) add_cpu("cpu_" + target, target, false);
+  add_cpu("cpu_bands", simd_targets().front(), true);
+  return all;
+}
+
+const std::vector<Backend>& backends() {
+  static const std::vector<Backend> all = make_backends();
+  return all;
+}
+
+// ---- one run ----------------------------------------------------------------------------------------
+
+struct Setting {
+  std::string content;
+  std::int64_t padding = 0;
+  std::int64_t offset = 0;
+  std::uint64_t seed = 1;
+};
+
+// What the stage finds in the pixels: its parts, the last of them first.
+Prepared<Host> find_in_pixels(const Stage& stage, const StageCall<Host>& call, std::vector<std::byte>& to) {
+  for (std::int64_t part = stage.find_parts(call.in.type, call.parameters); part-- > 0;)
+    stage.find_part(call.in, call.parameters, part, to.data());
+  return {to.data(), std::ssize(to)};
+}
+
+// A stage, its input and its parameters, and what the reference makes of them.
+struct Trial {
+  const Stage& stage;
+  const FrameType& type;
+  const StageCase& test;
+  const Setting& setting;
+  Made expected;
+  // Of a stage that reads counts the oracle's, between two canaries; of one that counts, room for them. One
+  // for all backends: to make those of 16 bits anew would take most of the time.
+  std::vector<std::uint64_t> counters;
+  // What every other one gives its functions: what find() makes of the counts. They take either.
+  bool gives_found = false;
+
+  [[nodiscard]] std::string text() const {
+    return std::string(stage.name) + " [" + test.text + "] " + std::to_string(type.width) + "x" +
+           std::to_string(type.height) + " channels " + std::to_string(type.channels()) + " bits " +
+           std::to_string(8 * sample_bytes(type.sample)) +
+           (type.layout == Layout::interleaved ? " interleaved" : "") + " content " + setting.content +
+           " padding " + std::to_string(setting.padding) + " offset " + std::to_string(setting.offset) +
+           " seed " + std::to_string(setting.seed);
+  }
+};
+
+std::vector<std::uint64_t> counters_of(const Stage& stage, const StageCase& test, const FrameType& made,
+                                       const Frame<const std::byte, Host>& in) {
+  const int planes = stage.counts && stage.writes_pixels ? made.color_channels : in.type.color_channels;
+  std::vector<std::uint64_t> counters(static_cast<std::size_t>(in.type.bins() * planes) + 2, 0xDEADBEEF);
+  if (reads_histogram(stage, test.parameters)) std::ranges::copy(counts_of(in), counters.begin() + 1);
+  return counters;
+}
+
+void check(const Backend& backend, Trial& trial, GuardedFrame& in, const GuardedFrame& untouched) {
+  auto& [stage, type, test, setting, expected, counters, gives_found] = trial;
+  SCOPED_TRACE(backend.name + " " + trial.text());
+  const FrameType& made = expected.frame.type;
+  GuardedFrame out(stage.writes_pixels ? made : type, setting.padding + 3, setting.offset + 1);
+  const std::vector<std::byte> table = prepared_table(stage, type, test.parameters);
+  StageCall<Host> call{};
+  call.in = in.view();
+  if (stage.writes_pixels) call.out = out.view();
+  call.parameters = test.parameters;
+  call.second = test.second;
+  call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
+  // They start as rubbish, because hist must overwrite them.
+  if (stage.counts) std::ranges::fill(counters, 0xDEADBEEF);
+  const std::int64_t bins = type.bins();
+  call.histogram = {counters.data() + 1, bins, (std::ssize(counters) - 2) / bins, bins, 1};
+  std::vector<std::byte> found(static_cast<std::size_t>(found_bytes(stage, type, test.parameters)));
+  if (gives_found && !found.empty() && reads_histogram(stage, test.parameters)) {
+    stage.find(type, test.parameters, call.histogram, found.data());
+    call.found = {found.data(), std::ssize(found)};
+  }
+  if (stage.find_part != nullptr) call.found = find_in_pixels(stage, call, found);
+  const int before = calls_made[backend.name];
+  ASSERT_EQ(backend.run(stage, call), "");
+  ASSERT_EQ(calls_made[backend.name], before + 1) << "another implementation ran";
+  ASSERT_EQ(in.damage(), "") << "input";
+  ASSERT_EQ(out.damage(), "") << "output";
+  ASSERT_EQ(counters.front(), 0xDEADBEEF);
+  ASSERT_EQ(counters.back(), 0xDEADBEEF);
+  for (std::size_t i = 0; i < expected.counts.size(); ++i) {
+    ASSERT_EQ(call.histogram.data[i], expected.counts[i]) << "counter " << i;
+  }
+  for (const std::size_t i : plane_indices(made)) {
+    if (!stage.writes_pixels) break;
+    ASSERT_EQ(first_difference(expected.frame.planes[i].untyped_view(), call.out.planes[i]), "")
+        << "plane " << i;
+  }
+  // The input is read-only.
+  for (std::size_t i = 0; i < in.planes.size(); ++i) {
+    ASSERT_EQ(
+        first_difference(untouched.planes[i].untyped_view(), std::as_const(in.planes[i]).untyped_view()), "")
+        << "input plane " << i;
+  }
+}
+
+// Every backend that has the stage against the reference, which works once for all of them: it is the
+// slowest.
+void check(const std::vector<const Backend*>& backends, const Stage& stage, const FrameType& type,
+           const StageCase& test, const Setting& setting) {
+  GuardedFrame in(type, setting.padding, setting.offset);
+  fill(in.view(), setting.content, setting.seed);
+  const GuardedFrame untouched = in;
+  Made expected = made_by_reference(stage, test, in.view());
+  std::vector<std::uint64_t> counters = counters_of(stage, test, expected.frame.type, in.view());
+  Trial trial{stage, type, test, setting, std::move(expected), std::move(counters), setting.seed % 2 == 0};
+  for (const Backend* backend : backends) {
+    check(*backend, trial, in, untouched);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// A stage by number, on the host's backends or on the device.
+struct Tested {
+  bool on_device = false;
+  std::size_t stage = 0;
+  SampleType sample = SampleType::u8;
+};
+
+// The backends that have functions of a stage: those of the host together, or the device's.
+std::vector<const Backend*> backends_of(const Tested& tested) {
+  std::vector<const Backend*> some;
+  for (const Backend& backend : backends()) {
+    const bool here = (backend.name == "cuda") == tested.on_device;
+    if (here && backend.has(functions(stage_table()[tested.stage], tested.sample))) some.push_back(&backend);
+  }
+  return some;
+}
+
+class Differential : public testing::TestWithParam<Tested> {
+ protected:
+  [[nodiscard]] const Stage& stage() const { return stage_table()[GetParam().stage]; }
+  // All kinds of frames of a size that a case can have.
+  void check_all(const StageCase& test, Size size, const Setting& setting) const {
+    for (const FrameType& type : inputs_of(stage(), test, size, GetParam().sample)) {
+      check(backends_of(GetParam()), stage(), type, test, setting);
+      if (HasFatalFailure()) return;
+    }
+  }
+};
+
+#define IMGPIPE_NEED_BACKENDS() \
+  if (GetParam().on_device) IMGPIPE_NEED_CUDA()
+
+TEST_P(Differential, AwkwardShapes) {
+  IMGPIPE_NEED_BACKENDS();
+  for (const Size& size : awkward_sizes()) {
+    for (const StageCase& test : cases_of(stage())) {
+      check_all(test, size, {"noise", 0, 0, 11});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(Differential, Contents) {
+  IMGPIPE_NEED_BACKENDS();
+  for (const std::string& content : contents()) {
+    for (const Size& size : few_sizes()) {
+      for (const StageCase& test : cases_of(stage())) {
+        check_all(test, size, {content, 5, 0, 12});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_P(Differential, StridesAndMisalignment) {
+  IMGPIPE_NEED_BACKENDS();
+  for (const std::int64_t padding : {1, 2, 7, 64}) {
+    for (const std::int64_t offset : {0, 1, 3, 13, 31}) {
+      for (const Size& size : {Size{1, 1}, Size{37, 11}, Size{64, 6}}) {
+        check_all(cases_of(stage()).back(), size, {"noise", padding, offset, 13});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_P(Differential, ManySeeds) {
+  IMGPIPE_NEED_BACKENDS();
+  const std::vector<StageCase> cases = cases_of(stage());
+  for (std::uint64_t seed = 100; seed < 160; ++seed) {
+    const Size size{static_cast<std::int64_t>(seed * 7 % 41 + 1),
+                    static_cast<std::int64_t>(seed * 13 % 29 + 1)};
+    check_all(cases[seed % cases.size()], size, {contents()[seed % contents().size()], 0, 0, seed});
+    if (HasFatalFailure()) return;
+  }
+}
+
+// What a build without CUDA cannot run is shown as skipped.
+bool is_tested(const Tested& tested) {
+  const Stage& stage = stage_table()[tested.stage];
+  const bool fused = !stage.fuses[0].empty();
+  if (tested.on_device && !kHasCuda) return !fused || tested.sample == SampleType::u8;
+  return !backends_of(tested).empty();
+}
+
+std::vector<Tested> tested_stages() {
+  std::vector<Tested> all;
+  for (const bool on_device : {false, true}) {
+    for (std::size_t i = 0; i < stage_table().size(); ++i) {
+      for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+        const Tested tested{on_device, i, sample};
+        if (is_tested(tested) && !cases_of(stage_table()[i]).empty()) all.push_back(tested);
+      }
+    }
+  }
+  return all;
+}
+
+std::string name_of(const Tested& tested) {
+  std::string name = (tested.on_device ? "cuda_" : "host_") + std::string(stage_table()[tested.stage].name);
+  if (tested.sample == SampleType::u16) name += "_16_bits";
+  std::ranges::replace(name, '+', '_');
+  return name;
+}
+void PrintTo(const Tested& tested, std::ostream* out) {
+  *out << name_of(tested);
+}
+std::string backend_stage_name(const testing::TestParamInfo<Tested>& tested) {
+  return name_of(tested.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, Differential, testing::ValuesIn(tested_stages()), backend_stage_name);
+
+TEST(DifferentialFrame, EveryStageIsComplete) {
+  for (const Stage& stage : stage_table()) {
+    const bool fused = !stage.fuses[0].empty();
+    EXPECT_FALSE(cases_of(stage).empty()) << stage.name << " has no row in tests/golden/oracle.py";
+    EXPECT_TRUE(fused || stage.u8.reference != nullptr) << stage.name << " has no reference";
+    EXPECT_TRUE(fused || stage.u8.cpu != nullptr) << stage.name << " has no cpu version";
+    EXPECT_TRUE(!kHasCuda || stage.u8.cuda != nullptr) << stage.name << " has no CUDA version";
+    EXPECT_TRUE(!kHasCuda || fused || stage.u16.cuda != nullptr)
+        << stage.name << " has no CUDA version of 16 bits";
+    EXPECT_TRUE(fused || stage.u16.reference != nullptr) << stage.name << " has no reference of 16 bits";
+    EXPECT_TRUE(fused || stage.u16.cpu != nullptr) << stage.name << " has no cpu version of 16 bits";
+    for (const StageCase& test : cases_of(stage)) {
+      EXPECT_FALSE(inputs_of(stage, test, {5, 5}).empty() &&
+                   inputs_of(stage, test, {5, 5}, SampleType::u16).empty())
+          << stage.name << " does nothing with " << test.text;
+    }
+  }
+}
+
+// The frame must be able to fail: a stage that is wrong in one pixel, or writes beside its plane, is seen.
+TEST(DifferentialFrame, SeesAWrongPixelAndAHitCanary) {
+  GuardedFrame in({7, 5, 1, false, Layout::planar}, 4, 1);
+  GuardedFrame out(in.shape, 4, 1);
+  fill(in.view(), "noise", 3);
+  copy_pixels(in.view().planes[0], out.view().planes[0]);
+  const auto difference = [&] { return first_difference(in.planes[0].view(), out.planes[0].view()); };
+  EXPECT_EQ(difference(), "");
+  out.planes[0].view().row(3)[6] ^= 1;
+  EXPECT_NE(difference().find("x=6 y=3"), std::string::npos);
+  EXPECT_EQ(out.damage(), "");
+  out.planes[0].view().row(3)[7] ^= 1;
+  EXPECT_NE(out.damage(), "");
+}
+
+}  // namespace
+}  // namespace imgpipe::test::differential_test

@@ -1,0 +1,129 @@
+// The pipeline against the values of tests/golden/oracle.py: the reference, which all other implementations
+// are held against (differential_test). A stage that oracle.py does not know fails "EveryStageHasARow".
+#include "tests/support/golden.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/image.h"
+#include "kernels/stage.h"
+#include "pipeline/engine.h"
+#include "pipeline/plan.h"
+
+namespace imgpipe::test::golden_test {
+namespace {
+
+template <class T>
+void copy_samples(const std::vector<int>& from, Image& to) {
+  const Plane<T, Host> plane = to.untyped_view().as<T>();
+  for (std::size_t i = 0; i < from.size(); ++i) plane.data[i] = static_cast<T>(from[i]);
+}
+
+Outcome run(const GoldenImage& image, const std::string& stages) {
+  Image pixels({image.width, image.height, image.channels, image.sample});
+  image.sample == SampleType::u16 ? copy_samples<Sample16>(image.samples, pixels)
+                                  : copy_samples<Sample>(image.samples, pixels);
+  Job job;
+  job.reader = make_memory_reader(std::as_const(pixels).untyped_view());
+  job.plan = make_plan(parse_stages(stages), pixels.shape());
+  Outcome outcome = make_reference_engine()->run(std::move(job));
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  return outcome;
+}
+
+template <class T>
+void expect_result(const Plane<const T, Host>& got, const GoldenResult& expected) {
+  ASSERT_EQ(got.width, expected.width);
+  ASSERT_EQ(got.height, expected.height);
+  ASSERT_EQ(got.channels, static_cast<int>(expected.planes.size()));
+  for (std::int64_t y = 0; y < got.height; ++y) {
+    for (std::int64_t x = 0; x < got.width; ++x) {
+      for (int c = 0; c < got.channels; ++c) {
+        const auto at = static_cast<std::size_t>(y * got.width + x);
+        ASSERT_EQ(int{got.row(y)[x * got.channels + c]}, expected.planes[static_cast<std::size_t>(c)][at])
+            << "x=" << x << " y=" << y << " channel " << c;
+      }
+    }
+  }
+}
+
+TEST(Golden, Pixels) {
+  int results = 0;
+  for (const GoldenImage& image : golden_images()) {
+    for (const GoldenResult& result : image.results) {
+      SCOPED_TRACE(image.name + ": " + result.stages);
+      const Outcome outcome = run(image, result.stages);
+      ASSERT_EQ(outcome.pixels.sample, result.sample);
+      if (result.sample == SampleType::u16) {
+        expect_result(outcome.pixels.as<Sample16>(), result);
+      } else {
+        expect_result(outcome.pixels.as<Sample>(), result);
+      }
+      if (HasFatalFailure()) return;
+      ++results;
+    }
+  }
+  EXPECT_GT(results, 1000);
+}
+
+TEST(Golden, Histograms) {
+  for (const GoldenImage& image : golden_images()) {
+    SCOPED_TRACE(image.name);
+    const Outcome outcome = run(image, "hist");
+    std::vector<std::uint64_t> expected;
+    for (const auto& counts : image.counts) expected.insert(expected.end(), counts.begin(), counts.end());
+    int counted = 0;
+    for (std::size_t i = 0; i < outcome.plan.steps.size(); ++i) {
+      if (!outcome.plan.steps[i].stage->counts) continue;
+      EXPECT_EQ(outcome.histograms[i], expected);
+      ++counted;
+    }
+    EXPECT_EQ(counted, 1);
+  }
+}
+
+// The values that the cases of a stage give to its parameter i.
+std::vector<std::int64_t> values_in_cases(const Stage& stage, std::size_t i) {
+  std::vector<std::int64_t> values;
+  for (const std::string& step : golden_cases(stage.name)) {
+    values.push_back(parse_stages(step).front().parameters[i]);
+  }
+  return values;
+}
+
+// Every word must be in a case, and of what may be a number one that is not the preset.
+void expect_telling(const Stage& stage, std::size_t i) {
+  const Parameter& parameter = stage.parameters[i];
+  const bool choice = parameter.kind == Parameter::Kind::choice;
+  const std::vector<std::int64_t> values = values_in_cases(stage, i);
+  for (std::size_t word = 0; word < parameter.words.size(); ++word) {
+    const auto position = static_cast<std::int64_t>(word);
+    EXPECT_TRUE(std::ranges::count(values, choice ? position : -1 - position) > 0)
+        << stage.name << " has no case with " << parameter.name << "=" << parameter.words[word];
+  }
+  EXPECT_TRUE(choice || std::ranges::any_of(values,
+                                            [&](std::int64_t value) {
+                                              return value >= parameter.least && value != parameter.preset;
+                                            }))
+      << stage.name << " has no case with a " << parameter.name << " of its own";
+}
+
+TEST(Golden, EveryStageHasARow) {
+  for (const Stage& stage : stage_table()) {
+    if (!stage.selectable) continue;
+    EXPECT_FALSE(golden_cases(stage.name).empty()) << stage.name << " has no row in tests/golden/oracle.py";
+    for (const std::string& step : golden_cases(stage.name)) {
+      const std::vector<StageRequest> steps = parse_stages(step);
+      EXPECT_TRUE(steps.size() == 1 && steps.front().stage == &stage)
+          << step << " is no case of " << stage.name;
+    }
+    for (std::size_t i = 0; i < stage.parameters.size(); ++i) expect_telling(stage, i);
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::golden_test

@@ -1,0 +1,96 @@
+// Pages that are written one behind the other are a TIFF.
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/codecs/metadata/metadata.h"
+#include "images/codecs/pages.h"
+#include "images/codecs/tiff/tiff_codec.h"
+#include "pipeline/pages/page_run.h"
+#include "tests/support/files.h"
+#include "tests/support/tiff_file.h"
+
+namespace imgpipe::test::tiff_stack_test {
+namespace {
+
+TEST(TiffStack, PagesThatAreWrittenBehindOneAnotherAreATiff) {
+  const std::vector<Shape> shapes{{7, 5, 1}, {64, 33, 3}, {1, 1, 4}, {5, 9, 1, SampleType::u16}, {3, 3, 2}};
+  for (const bool big : {false, true}) {
+    for (const TiffPacking packing : {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits}) {
+      FileBytes file;
+      std::vector<Values> wanted;
+      for (std::size_t i = 0; i < shapes.size(); ++i) {
+        EncodeOptions options{.tiff_packing = packing, .tiff_tile = i == 1 ? 16 : 0, .mark = Mark::result};
+        auto metadata = std::make_shared<Metadata>();
+        const std::string text = "page " + std::to_string(i);
+        TiffMetadataField field{.tag = 270, .type = 2, .count = text.size() + 1, .data = {}};
+        for (const char c : text + '\0') field.data.push_back(static_cast<std::byte>(c));
+        metadata->fields.push_back(field);
+        options.metadata = metadata;
+        options.in_stack = std::make_shared<const PlaceInStack>(
+            PlaceInStack{static_cast<std::int64_t>(file.size()), big, i + 1 == shapes.size()});
+        Image image(shapes[i]);
+        for (std::int64_t b = 0; b < image.shape().bytes(); ++b)
+          image.untyped_view().data[b] = static_cast<std::byte>(b * 31 + static_cast<std::int64_t>(i));
+        const auto writer = make_writer(Format::tiff, shapes[i], options);
+        writer->write_rows(std::as_const(image).untyped_view());
+        const EncodedFile page = writer->finish();
+        EXPECT_LE(static_cast<std::int64_t>(page.size_bytes()),
+                  most_page_bytes(Format::tiff, shapes[i], options));
+        const FileBytes bytes = page.joined();
+        file.insert(file.end(), bytes.begin(), bytes.end());
+        wanted.push_back(samples(image));
+      }
+      ASSERT_EQ(pages_by_libtiff(file), static_cast<int>(shapes.size()));
+      EXPECT_EQ(find_tiff_mark(file), Mark::result);
+      for (std::size_t i = 0; i < shapes.size(); ++i) {
+        EXPECT_EQ(samples_by_libtiff(file, static_cast<int>(i)), wanted[i]) << i;
+        EXPECT_EQ(description_by_libtiff(file, static_cast<int>(i)), "page " + std::to_string(i));
+      }
+    }
+  }
+}
+
+// A file of 2 MB whose pages share one description: written with each of them it is more than 4 GB.
+TEST(PageRunTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
+  constexpr std::uint32_t kPages = 2200, kTextBytes = 1 << 20;
+  for (const bool kept : {false, true}) {
+    const TemporaryFolder folder;
+    FileBytes file;
+    const auto put = [&](std::uint64_t value, std::size_t bytes) {
+      for (std::size_t i = 0; i < bytes; ++i) file.push_back(static_cast<std::byte>(value >> (8 * i)));
+    };
+    put(0x002A4949, 4);
+    put(8 + kTextBytes, 4);
+    file.resize(8 + kTextBytes, std::byte{'a'});
+    file.back() = std::byte{0};
+    for (std::uint32_t page = 0; page < kPages; ++page) {
+      const std::vector<std::array<std::uint32_t, 4>> fields{
+          {256, 3, 1, 1},          {257, 3, 1, 1}, {258, 3, 1, 8}, {262, 3, 1, 1},
+          {270, 2, kTextBytes, 8}, {273, 4, 1, 8}, {279, 4, 1, 1}};
+      put(fields.size(), 2);
+      for (const auto& [tag, type, count, value] : fields)
+        put(tag, 2), put(type, 2), put(count, 4), put(value, 4);
+      put(page + 1 < kPages ? file.size() + 4 : 0, 4);
+    }
+    save(folder.file("in.tif"), file);
+    ImageSettings settings;
+    settings.keep_metadata = kept;
+    PageRun run({.input = folder.file("in.tif"),
+                 .output = folder.file("out.tif"),
+                 .input_name = "in.tif",
+                 .output_name = "out.tif",
+                 .format = Format::tiff},
+                settings, {}, InputKind::any, Timeline::Clock::now());
+    run.open([](const Plan&, const ImageHeader&) {});
+    EXPECT_EQ(run.range().count(), kPages);
+    EXPECT_EQ(run.makes_big_stack(), kept);
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test::tiff_stack_test
