@@ -2,17 +2,14 @@
 // these rows.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-namespace imgpipe {
+#include "kernels/parameter_values.h"
 
-inline constexpr std::size_t kMostParameters = 6;
-// A decimal parameter counts millionths: 0.5 is 500'000. Decimal fractions stay exact.
-inline constexpr std::int64_t kDecimalOne = 1'000'000;
+namespace imgpipe {
 
 struct Parameter {
   enum class Kind : std::uint8_t { integer, decimal, choice };
@@ -28,19 +25,6 @@ struct Parameter {
   std::string_view option = {};  // "luma": --luma presets it for every step; empty: there is none
   bool required = false;         // there is no preset
   bool like_previous = false;    // where it is not given it is what the parameter before it is
-};
-
-// The values of a step, in the order of its stage's rows: a kernel's argument as it stands.
-struct Parameters {
-  std::array<std::int64_t, kMostParameters> values{};
-
-  [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return values[i]; }
-  // A choice as the enumeration whose values are the positions of its words.
-  template <class Enum>
-  [[nodiscard]] constexpr Enum as(std::size_t i) const {
-    return static_cast<Enum>(values[i]);
-  }
-  friend constexpr bool operator==(const Parameters&, const Parameters&) = default;
 };
 
 // Every row's preset.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/parameters.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

@@ -8,7 +8,7 @@
 
 #include "kernels/cuda_launch.h"
 #include "kernels/frame.h"
-#include "kernels/parameters.h"
+#include "kernels/parameter_values.h"
 
 namespace imgpipe {
 

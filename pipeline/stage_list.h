@@ -14,10 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/parameters.h"
+#include "kernels/parameter_values.h"
 
 namespace imgpipe {
 
+struct Parameter;
 struct Stage;
 
 // What runs where --stages is not given.

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-
 #include "kernels/smooth/smooth.h"
 #include "kernels/smooth/window.h"
 #include "kernels/stage_call.h"
@@ -14,17 +12,6 @@
 namespace imgpipe {
 
 inline constexpr int kMostBoxRadius = 127;
-inline constexpr std::array kBoxParameters{
-    Parameter{.name = "radius",
-              .help = "Pixels from the window's middle to its edge: 2 is 5x5",
-              .kind = Parameter::Kind::integer,
-              .preset = 2,
-              .least = 1,
-              .most = kMostBoxRadius},
-    Parameter{.name = "border",
-              .help = "Pixels beyond the border: shrink (not counted), replicate, reflect",
-              .words = kBorderNames},
-};
 struct BoxParameters {
   explicit constexpr BoxParameters(const Parameters& values)
       : radius(static_cast<int>(values[0])), border(values.as<Border>(1)) {}

@@ -7,8 +7,6 @@
 //   cells     | 0 |   1   |   2   | 3 |      between two middles: of tiles i - 1 and i is cell i
 #pragma once
 
-#include <array>
-
 #include "kernels/equalize/equalize.h"
 #include "kernels/pixel.h"
 #include "kernels/smooth/window.h"
@@ -18,21 +16,6 @@ namespace imgpipe {
 
 // Along each side, as in Zuiderveld's own program; the tables of 16-bit samples are 71 MB a plane then.
 inline constexpr int kMostTiles = 16;
-
-inline constexpr std::array kClaheParameters{
-    Parameter{.name = "clip",
-              .help = "No value is counted more often than so many times the mean count; 0: no limit",
-              .kind = Parameter::Kind::decimal,
-              .preset = 2 * kDecimalOne,
-              .least = 0,
-              .most = 65536 * kDecimalOne},
-    Parameter{.name = "tiles",
-              .help = "Tiles along each side of the image",
-              .kind = Parameter::Kind::integer,
-              .preset = 8,
-              .least = 1,
-              .most = kMostTiles},
-};
 
 // ---- the tiles of an image ----------------------------------------------------------------------------
 

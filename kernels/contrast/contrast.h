@@ -3,8 +3,6 @@
 // at which the count of pixels from that end exceeds the clipped share.
 #pragma once
 
-#include <array>
-
 #include "kernels/contrast/stretch.h"
 #include "kernels/stage_call.h"
 
@@ -15,26 +13,7 @@ enum class Stretch : std::uint8_t { joint, each };
 // The output's samples.
 enum class StretchTo : std::uint8_t { same, u8, u16 };
 
-inline constexpr std::array<std::string_view, 2> kStretchNames{"joint", "each"};      // as Stretch
-inline constexpr std::array<std::string_view, 3> kStretchToNames{"same", "8", "16"};  // as StretchTo
 inline constexpr std::int64_t kMostClip = 100 * kOnePercent - 1;
-inline constexpr std::array kContrastParameters{
-    Parameter{.name = "clip",
-              .help = "Percent of pixels that contrast may saturate at each end",
-              .kind = Parameter::Kind::decimal,
-              .most = kMostClip,
-              .option = "clip"},
-    Parameter{.name = "clip-high",
-              .help = "Another percentage for the bright end",
-              .kind = Parameter::Kind::decimal,
-              .most = kMostClip,
-              .like_previous = true},
-    Parameter{.name = "stretch",
-              .help = "Contrast of colour: joint (one range) or each plane its own",
-              .words = kStretchNames,
-              .option = "stretch"},
-    Parameter{.name = "to", .help = "Bits of the stretched samples: same, 8, 16", .words = kStretchToNames},
-};
 struct ContrastParameters {
   explicit constexpr ContrastParameters(const Parameters& values)
       : clip_low(values[0]),

@@ -3,40 +3,11 @@
 // down, top alike. ImageMagick's -crop WxH+X+Y +repage.
 #pragma once
 
-#include <array>
-
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-inline constexpr std::array<std::string_view, 1> kCropOffsetWords{"center"};
 inline constexpr std::int64_t kCropCenter = -1;  // the word's value
-inline constexpr std::array kCropParameters{
-    Parameter{.name = "width",
-              .help = "Pixels",
-              .kind = Parameter::Kind::integer,
-              .least = 1,
-              .most = kMostSide,
-              .required = true},
-    Parameter{.name = "height",
-              .help = "Rows",
-              .kind = Parameter::Kind::integer,
-              .least = 1,
-              .most = kMostSide,
-              .required = true},
-    Parameter{.name = "x",
-              .help = "Pixels to the left of it",
-              .kind = Parameter::Kind::integer,
-              .preset = kCropCenter,
-              .most = kMostSide,
-              .words = kCropOffsetWords},
-    Parameter{.name = "y",
-              .help = "Rows above it",
-              .kind = Parameter::Kind::integer,
-              .preset = kCropCenter,
-              .most = kMostSide,
-              .words = kCropOffsetWords},
-};
 struct CropParameters {
   explicit constexpr CropParameters(const Parameters& values)
       : width(values[0]), height(values[1]), x(values[2]), y(values[3]) {}

@@ -1,17 +1,11 @@
 // Samples of 8 or 16 bits made of those of the other: 16 bits to the nearest of 8, 8 bits times 257.
 #pragma once
 
-#include <array>
-
 #include "kernels/depth/convert.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-inline constexpr std::array<std::string_view, 2> kDepthNames{"8", "16"};
-inline constexpr std::array kDepthParameters{
-    Parameter{.name = "bits", .help = "Bits of a sample", .words = kDepthNames, .required = true},
-};
 [[nodiscard]] constexpr SampleType depth_wanted(const Parameters& parameters) {
   return parameters[0] == 1 ? SampleType::u16 : SampleType::u8;
 }

@@ -2,8 +2,6 @@
 // alpha too. ImageMagick's -flop (horizontal) and -flip (vertical), cv2.flip with 1 and 0.
 #pragma once
 
-#include <array>
-
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
@@ -11,12 +9,6 @@ namespace imgpipe {
 // horizontal: left becomes right; vertical: the top becomes the bottom.
 enum class FlipDirection : std::uint8_t { horizontal, vertical };
 
-inline constexpr std::array<std::string_view, 2> kFlipDirectionNames{"horizontal", "vertical"};
-inline constexpr std::array kFlipParameters{
-    Parameter{.name = "direction",
-              .help = "horizontal: left becomes right; vertical: the top becomes the bottom",
-              .words = kFlipDirectionNames},
-};
 struct FlipParameters {
   explicit constexpr FlipParameters(const Parameters& values) : direction(values.as<FlipDirection>(0)) {}
   FlipDirection direction;

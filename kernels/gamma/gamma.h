@@ -3,22 +3,10 @@
 // is given).
 #pragma once
 
-#include <array>
-
 #include "kernels/pixel.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
-
-inline constexpr std::array kGammaParameters{
-    Parameter{.name = "gamma",
-              .help = "v becomes white (v/white)^(1/gamma): above 1 brightens, below 1 darkens",
-              .kind = Parameter::Kind::decimal,
-              .preset = kDecimalOne,
-              .least = kDecimalOne / 100,
-              .most = 100 * kDecimalOne,
-              .required = true},
-};
 
 // A gamma of 1 is the image itself.
 [[nodiscard]] std::string_view gamma_needless(const FrameType& in, const Parameters& parameters);

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/long_double.h"
-#include "kernels/parameters.h"
+#include "kernels/parameter_values.h"
 
 namespace imgpipe {
 

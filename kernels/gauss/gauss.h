@@ -4,27 +4,13 @@
 // along the rows to samples.
 #pragma once
 
-#include <array>
-
 #include "kernels/box/box.h"
 #include "kernels/smooth/window.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-inline constexpr Parameter kSigmaParameter{
-    .name = "sigma",
-    .help = "Standard deviation in pixels; weights reach 3 times as far",
-    .kind = Parameter::Kind::decimal,
-    .preset = kDecimalOne,
-    .least = 300'000,
-    .most = 40 * kDecimalOne};
-inline constexpr std::array<std::string_view, 2> kGaussBorderNames{"reflect", "replicate"};
-inline constexpr std::array kGaussParameters{
-    kSigmaParameter,
-    Parameter{
-        .name = "border", .help = "Pixels beyond the border: reflect, replicate", .words = kGaussBorderNames},
-};
+inline constexpr std::int64_t kLeastSigma = 300'000, kMostSigma = 40 * kDecimalOne;
 struct GaussParameters {
   explicit constexpr GaussParameters(const Parameters& values)
       : sigma(values[0]), border(values[1] == 0 ? Border::reflect : Border::replicate) {}
@@ -40,7 +26,7 @@ inline constexpr int kGaussBits = 16;  // weights sum to 1 << kGaussBits
 constexpr int gauss_radius(std::int64_t sigma) {
   return static_cast<int>((3 * sigma + kDecimalOne - 1) / kDecimalOne);
 }
-inline constexpr int kMostGaussRadius = gauss_radius(kSigmaParameter.most);
+inline constexpr int kMostGaussRadius = gauss_radius(kMostSigma);
 inline constexpr int kMostGaussTaps = 2 * kMostGaussRadius + 1;
 
 // Writes gauss_radius() + 1 weights, from the middle outwards.

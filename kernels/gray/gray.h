@@ -2,20 +2,11 @@
 // BT.709).
 #pragma once
 
-#include <array>
-
 #include "kernels/gray/luma.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-inline constexpr std::array<std::string_view, 3> kLumaNames{"bt601", "bt709", "opencv"};  // as Luma
-inline constexpr std::array kGrayParameters{
-    Parameter{.name = "luma",
-              .help = "Grey formula: bt601 (as Pillow), bt709, opencv (as cvtColor)",
-              .words = kLumaNames,
-              .option = "luma"},
-};
 struct GrayParameters {
   explicit constexpr GrayParameters(const Parameters& values) : luma(values.as<Luma>(0)) {}
   Luma luma;

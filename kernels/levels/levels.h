@@ -2,8 +2,6 @@
 // a whole series of images. A table of all results is made once, and looked up as gamma's is.
 #pragma once
 
-#include <array>
-
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
@@ -11,21 +9,6 @@ namespace imgpipe {
 // The scale that lo and hi are on: the image's own, or that of so many bits. A value v of 8 bits is 257 v of
 // 16.
 enum class LevelsOf : std::uint8_t { same, u8, u16 };
-
-inline constexpr std::array<std::string_view, 3> kLevelsOfNames{"same", "8", "16"};  // as LevelsOf
-inline constexpr std::array kLevelsParameters{
-    Parameter{.name = "lo",
-              .help = "This value, and all below it, become 0",
-              .kind = Parameter::Kind::integer,
-              .most = max_sample(SampleType::u16),
-              .required = true},
-    Parameter{.name = "hi",
-              .help = "This value, and all above it, become the largest",
-              .kind = Parameter::Kind::integer,
-              .most = max_sample(SampleType::u16),
-              .required = true},
-    Parameter{.name = "of", .help = "Bits of the scale of lo and hi", .words = kLevelsOfNames},
-};
 
 // What is wrong with lo and hi.
 [[nodiscard]] std::string_view levels_problem(const Parameters& parameters);

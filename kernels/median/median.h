@@ -3,17 +3,11 @@
 // Beyond the border stands the edge pixel, as with OpenCV's medianBlur().
 #pragma once
 
-#include <array>
-
 #include "kernels/pixel.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-inline constexpr std::array<std::string_view, 2> kMedianSizes{"3", "5"};
-inline constexpr std::array kMedianParameters{
-    Parameter{.name = "size", .help = "Pixels along a side of the window: 3 or 5", .words = kMedianSizes},
-};
 struct MedianParameters {
   explicit constexpr MedianParameters(const Parameters& values) : radius(static_cast<int>(values[0]) + 1) {}
   int radius;  // of the window: 1 or 2

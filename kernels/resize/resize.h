@@ -18,8 +18,6 @@
 //             Enlarging is the same mean, so that whole factors repeat pixels.
 #pragma once
 
-#include <array>
-
 #include "kernels/resize/axis.h"
 #include "kernels/stage_call.h"
 
@@ -29,25 +27,7 @@ enum class ResizeMethod : std::uint8_t { linear, area, nearest };
 // inside: in the input's proportions, as large as fits.
 enum class ResizeFit : std::uint8_t { exact, inside };
 
-inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};
-inline constexpr std::array<std::string_view, 2> kResizeFitNames{"exact", "inside"};
 inline constexpr std::int64_t kMostResizeSide = 1'000'000;
-inline constexpr std::array kResizeParameters{
-    Parameter{.name = "width",
-              .help = "Pixels; 0: in proportion to the height",
-              .kind = Parameter::Kind::integer,
-              .most = kMostResizeSide},
-    Parameter{.name = "height",
-              .help = "Rows; 0: in proportion to the width",
-              .kind = Parameter::Kind::integer,
-              .most = kMostResizeSide},
-    Parameter{.name = "method",
-              .help = "New pixels: linear (between four), area (mean of what is covered), nearest",
-              .words = kResizeMethodNames},
-    Parameter{.name = "fit",
-              .help = "exact: width x height; inside: the largest that fits there in the image's proportions",
-              .words = kResizeFitNames},
-};
 struct ResizeParameters {
   explicit constexpr ResizeParameters(const Parameters& values)
       : width(values[0]),

@@ -3,18 +3,12 @@
 // transpose(ROTATE_270, 180, 90), which counts the other way.
 #pragma once
 
-#include <array>
-
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
 enum class RotateAngle : std::uint8_t { by_90, by_180, by_270 };
 
-inline constexpr std::array<std::string_view, 3> kRotateAngleNames{"90", "180", "270"};
-inline constexpr std::array kRotateParameters{
-    Parameter{.name = "angle", .help = "Degrees, clockwise", .words = kRotateAngleNames, .required = true},
-};
 struct RotateParameters {
   explicit constexpr RotateParameters(const Parameters& values) : angle(values.as<RotateAngle>(0)) {}
   RotateAngle angle;

@@ -2,28 +2,10 @@
 // an amount. Beyond the border the image is mirrored.
 #pragma once
 
-#include <array>
-
 #include "kernels/gauss/gauss.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
-
-inline constexpr std::array kSharpenParameters{
-    Parameter{.name = "amount",
-              .help = "How much of the difference from the blurred image is added",
-              .kind = Parameter::Kind::decimal,
-              .preset = kDecimalOne,
-              .least = 0,
-              .most = 10 * kDecimalOne},
-    kSigmaParameter,
-    Parameter{.name = "threshold",
-              .help = "Differences up to this many levels stay as they are",
-              .kind = Parameter::Kind::integer,
-              .preset = 0,
-              .least = 0,
-              .most = 65535},
-};
 
 // ---- the arithmetic of one pixel, in integers ---------------------------------------------------------
 

@@ -3,25 +3,11 @@
 // Borders: shrink counts only pixels inside the image; replicate and reflect make up the missing ones.
 #pragma once
 
-#include <array>
-
 #include "kernels/smooth/window.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-inline constexpr std::array<std::string_view, 3> kWindowNames{"box", "triangle", "gauss"};        // as Window
-inline constexpr std::array<std::string_view, 3> kBorderNames{"shrink", "replicate", "reflect"};  // as Border
-inline constexpr std::array kSmoothParameters{
-    Parameter{.name = "window",
-              .help = "Smoothing weights: box, triangle, gauss",
-              .words = kWindowNames,
-              .option = "window"},
-    Parameter{.name = "border",
-              .help = "Pixels beyond the border: shrink (not counted), replicate, reflect",
-              .words = kBorderNames,
-              .option = "border"},
-};
 struct SmoothParameters {
   explicit constexpr SmoothParameters(const Parameters& values)
       : window(values.as<Window>(0)), border(values.as<Border>(1)) {}

@@ -3,8 +3,6 @@
 // border the picture is mirrored at the edge pixel. dx and dy are those of OpenCV's Sobel().
 #pragma once
 
-#include <array>
-
 #include "kernels/pixel.h"
 #include "kernels/stage_call.h"
 
@@ -13,12 +11,6 @@ namespace imgpipe {
 // l2: sqrt(dx^2 + dy^2), l1: |dx| + |dy|.
 enum class GradientNorm : std::uint8_t { l2, l1 };
 
-inline constexpr std::array<std::string_view, 2> kGradientNorms{"l2", "l1"};  // as GradientNorm
-inline constexpr std::array kSobelParameters{
-    Parameter{.name = "norm",
-              .help = "Of both differences: l2 (the root of their squares), l1 (their sum)",
-              .words = kGradientNorms},
-};
 struct SobelParameters {
   explicit constexpr SobelParameters(const Parameters& values) : norm(values.as<GradientNorm>(0)) {}
   GradientNorm norm;

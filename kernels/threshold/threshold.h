@@ -4,23 +4,12 @@
 // histogram of a plane into the two classes whose means differ most for their sizes.
 #pragma once
 
-#include <array>
-
 #include "kernels/pixel.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-inline constexpr std::array<std::string_view, 1> kThresholdWords{"otsu"};
 inline constexpr int kOtsu = -1;
-inline constexpr std::array kThresholdParameters{
-    Parameter{.name = "at",
-              .help = "Samples above it become white, all others black; otsu finds it for each colour plane",
-              .kind = Parameter::Kind::integer,
-              .preset = kOtsu,
-              .most = kLargest<Sample16>,
-              .words = kThresholdWords},
-};
 struct ThresholdParameters {
   explicit constexpr ThresholdParameters(const Parameters& values) : at(static_cast<int>(values[0])) {}
   int at;  // or kOtsu

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/resize/resize.h"
+#include "kernels/stage_parameters.h"
 #include "tests/support/oracle.h"
 
 namespace imgpipe::test::resize_sizes_test {

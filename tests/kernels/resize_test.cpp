@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "images/simd.h"
+#include "kernels/stage_parameters.h"
 #include "tests/support/oracle.h"
 
 namespace imgpipe::test::resize_test {

@@ -1,0 +1,233 @@
+// The parameters of every stage: their names, values and presets, as --stages has them, in alphabetical
+// order. Words stand in the order of the enumeration that the stage's header declares. Kernels do not include
+// this: a new text or bound compiles none of them anew.
+#pragma once
+
+#include <array>
+
+#include "kernels/box/box.h"
+#include "kernels/clahe/clahe.h"
+#include "kernels/contrast/contrast.h"
+#include "kernels/crop/crop.h"
+#include "kernels/gamma/gamma.h"
+#include "kernels/gauss/gauss.h"
+#include "kernels/levels/levels.h"
+#include "kernels/parameters.h"
+#include "kernels/pixel.h"
+#include "kernels/resize/resize.h"
+#include "kernels/sharpen/sharpen.h"
+#include "kernels/threshold/threshold.h"
+
+namespace imgpipe {
+
+inline constexpr std::array<std::string_view, 3> kBorderNames{"shrink", "replicate", "reflect"};  // as Border
+
+inline constexpr std::array kBoxParameters{
+    Parameter{.name = "radius",
+              .help = "Pixels from the window's middle to its edge: 2 is 5x5",
+              .kind = Parameter::Kind::integer,
+              .preset = 2,
+              .least = 1,
+              .most = kMostBoxRadius},
+    Parameter{.name = "border",
+              .help = "Pixels beyond the border: shrink (not counted), replicate, reflect",
+              .words = kBorderNames},
+};
+
+inline constexpr std::array kClaheParameters{
+    Parameter{.name = "clip",
+              .help = "No value is counted more often than so many times the mean count; 0: no limit",
+              .kind = Parameter::Kind::decimal,
+              .preset = 2 * kDecimalOne,
+              .least = 0,
+              .most = 65536 * kDecimalOne},
+    Parameter{.name = "tiles",
+              .help = "Tiles along each side of the image",
+              .kind = Parameter::Kind::integer,
+              .preset = 8,
+              .least = 1,
+              .most = kMostTiles},
+};
+
+inline constexpr std::array<std::string_view, 2> kStretchNames{"joint", "each"};      // as Stretch
+inline constexpr std::array<std::string_view, 3> kStretchToNames{"same", "8", "16"};  // as StretchTo
+inline constexpr std::array kContrastParameters{
+    Parameter{.name = "clip",
+              .help = "Percent of pixels that contrast may saturate at each end",
+              .kind = Parameter::Kind::decimal,
+              .most = kMostClip,
+              .option = "clip"},
+    Parameter{.name = "clip-high",
+              .help = "Another percentage for the bright end",
+              .kind = Parameter::Kind::decimal,
+              .most = kMostClip,
+              .like_previous = true},
+    Parameter{.name = "stretch",
+              .help = "Contrast of colour: joint (one range) or each plane its own",
+              .words = kStretchNames,
+              .option = "stretch"},
+    Parameter{.name = "to", .help = "Bits of the stretched samples: same, 8, 16", .words = kStretchToNames},
+};
+
+inline constexpr std::array<std::string_view, 1> kCropOffsetWords{"center"};
+inline constexpr std::array kCropParameters{
+    Parameter{.name = "width",
+              .help = "Pixels",
+              .kind = Parameter::Kind::integer,
+              .least = 1,
+              .most = kMostSide,
+              .required = true},
+    Parameter{.name = "height",
+              .help = "Rows",
+              .kind = Parameter::Kind::integer,
+              .least = 1,
+              .most = kMostSide,
+              .required = true},
+    Parameter{.name = "x",
+              .help = "Pixels to the left of it",
+              .kind = Parameter::Kind::integer,
+              .preset = kCropCenter,
+              .most = kMostSide,
+              .words = kCropOffsetWords},
+    Parameter{.name = "y",
+              .help = "Rows above it",
+              .kind = Parameter::Kind::integer,
+              .preset = kCropCenter,
+              .most = kMostSide,
+              .words = kCropOffsetWords},
+};
+
+inline constexpr std::array<std::string_view, 2> kDepthNames{"8", "16"};
+inline constexpr std::array kDepthParameters{
+    Parameter{.name = "bits", .help = "Bits of a sample", .words = kDepthNames, .required = true},
+};
+
+inline constexpr std::array<std::string_view, 2> kFlipDirectionNames{"horizontal", "vertical"};
+inline constexpr std::array kFlipParameters{
+    Parameter{.name = "direction",
+              .help = "horizontal: left becomes right; vertical: the top becomes the bottom",
+              .words = kFlipDirectionNames},
+};
+
+inline constexpr std::array kGammaParameters{
+    Parameter{.name = "gamma",
+              .help = "v becomes white (v/white)^(1/gamma): above 1 brightens, below 1 darkens",
+              .kind = Parameter::Kind::decimal,
+              .preset = kDecimalOne,
+              .least = kDecimalOne / 100,
+              .most = 100 * kDecimalOne,
+              .required = true},
+};
+
+inline constexpr Parameter kSigmaParameter{
+    .name = "sigma",
+    .help = "Standard deviation in pixels; weights reach 3 times as far",
+    .kind = Parameter::Kind::decimal,
+    .preset = kDecimalOne,
+    .least = kLeastSigma,
+    .most = kMostSigma};
+inline constexpr std::array<std::string_view, 2> kGaussBorderNames{"reflect", "replicate"};
+inline constexpr std::array kGaussParameters{
+    kSigmaParameter,
+    Parameter{
+        .name = "border", .help = "Pixels beyond the border: reflect, replicate", .words = kGaussBorderNames},
+};
+
+inline constexpr std::array<std::string_view, 3> kLumaNames{"bt601", "bt709", "opencv"};  // as Luma
+inline constexpr std::array kGrayParameters{
+    Parameter{.name = "luma",
+              .help = "Grey formula: bt601 (as Pillow), bt709, opencv (as cvtColor)",
+              .words = kLumaNames,
+              .option = "luma"},
+};
+
+inline constexpr std::array<std::string_view, 3> kLevelsOfNames{"same", "8", "16"};  // as LevelsOf
+inline constexpr std::array kLevelsParameters{
+    Parameter{.name = "lo",
+              .help = "This value, and all below it, become 0",
+              .kind = Parameter::Kind::integer,
+              .most = max_sample(SampleType::u16),
+              .required = true},
+    Parameter{.name = "hi",
+              .help = "This value, and all above it, become the largest",
+              .kind = Parameter::Kind::integer,
+              .most = max_sample(SampleType::u16),
+              .required = true},
+    Parameter{.name = "of", .help = "Bits of the scale of lo and hi", .words = kLevelsOfNames},
+};
+
+inline constexpr std::array<std::string_view, 2> kMedianSizes{"3", "5"};
+inline constexpr std::array kMedianParameters{
+    Parameter{.name = "size", .help = "Pixels along a side of the window: 3 or 5", .words = kMedianSizes},
+};
+
+inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};
+inline constexpr std::array<std::string_view, 2> kResizeFitNames{"exact", "inside"};
+inline constexpr std::array kResizeParameters{
+    Parameter{.name = "width",
+              .help = "Pixels; 0: in proportion to the height",
+              .kind = Parameter::Kind::integer,
+              .most = kMostResizeSide},
+    Parameter{.name = "height",
+              .help = "Rows; 0: in proportion to the width",
+              .kind = Parameter::Kind::integer,
+              .most = kMostResizeSide},
+    Parameter{.name = "method",
+              .help = "New pixels: linear (between four), area (mean of what is covered), nearest",
+              .words = kResizeMethodNames},
+    Parameter{.name = "fit",
+              .help = "exact: width x height; inside: the largest that fits there in the image's proportions",
+              .words = kResizeFitNames},
+};
+
+inline constexpr std::array<std::string_view, 3> kRotateAngleNames{"90", "180", "270"};
+inline constexpr std::array kRotateParameters{
+    Parameter{.name = "angle", .help = "Degrees, clockwise", .words = kRotateAngleNames, .required = true},
+};
+
+inline constexpr std::array kSharpenParameters{
+    Parameter{.name = "amount",
+              .help = "How much of the difference from the blurred image is added",
+              .kind = Parameter::Kind::decimal,
+              .preset = kDecimalOne,
+              .least = 0,
+              .most = 10 * kDecimalOne},
+    kSigmaParameter,
+    Parameter{.name = "threshold",
+              .help = "Differences up to this many levels stay as they are",
+              .kind = Parameter::Kind::integer,
+              .preset = 0,
+              .least = 0,
+              .most = 65535},
+};
+
+inline constexpr std::array<std::string_view, 3> kWindowNames{"box", "triangle", "gauss"};  // as Window
+inline constexpr std::array kSmoothParameters{
+    Parameter{.name = "window",
+              .help = "Smoothing weights: box, triangle, gauss",
+              .words = kWindowNames,
+              .option = "window"},
+    Parameter{.name = "border",
+              .help = "Pixels beyond the border: shrink (not counted), replicate, reflect",
+              .words = kBorderNames,
+              .option = "border"},
+};
+
+inline constexpr std::array<std::string_view, 2> kGradientNorms{"l2", "l1"};  // as GradientNorm
+inline constexpr std::array kSobelParameters{
+    Parameter{.name = "norm",
+              .help = "Of both differences: l2 (the root of their squares), l1 (their sum)",
+              .words = kGradientNorms},
+};
+
+inline constexpr std::array<std::string_view, 1> kThresholdWords{"otsu"};
+inline constexpr std::array kThresholdParameters{
+    Parameter{.name = "at",
+              .help = "Samples above it become white, all others black; otsu finds it for each colour plane",
+              .kind = Parameter::Kind::integer,
+              .preset = kOtsu,
+              .most = kLargest<Sample16>,
+              .words = kThresholdWords},
+};
+
+}  // namespace imgpipe
