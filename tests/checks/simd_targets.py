@@ -2,7 +2,7 @@
 """Every file in Highway is built for every instruction set that the others are built for, plain blocks of 128 bits
 among them. Asks the objects, not the settings.
 
-    simd_targets.py NM OBJECTS_FOLDER    exit 1 unless it is so
+    simd_targets.py NM OBJECTS SOURCES    exit 1 unless it is so
 """
 import pathlib
 import re
@@ -16,8 +16,8 @@ def targets_of(nm, path):
 
 
 def main():
-    nm, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    sources = [path for floor in ("kernels", "images") for path in pathlib.Path(floor).rglob("*.cpp")
+    nm, folder, root = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    sources = [path.relative_to(root) for layer in ("kernels", "images") for path in (root / layer).rglob("*.cpp")
                if "HWY_EXPORT(" in path.read_text()]
     objects = {path: next(iter(folder.rglob(f"{path}.o")), None) for path in sources}
     targets = {path: targets_of(nm, found) if found else set() for path, found in objects.items()}
