@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+
 #include "kernels/smooth/smooth.h"
 #include "kernels/smooth/window.h"
 #include "kernels/stage_call.h"
