@@ -35,27 +35,27 @@ if wants sanitize; then
   for tool in memcheck racecheck initcheck synccheck; do
     [ $tool = racecheck ] && skip=':*non_atomic*' || skip=
     for case in ManySeeds StridesAndMisalignment; do
-      sanitize 150 $tool differential_test "*$case/cuda*-*_16_bits"
+      sanitize 150 $tool pixels_tests "*$case/cuda*-*_16_bits"
     done
     # Of 16 bits a sample. What walks over 65,536 bins is slowed down most: those have tiny cases of their own.
     walkers='*cuda_threshold*:*cuda_hist*:*cuda_contrast*:*cuda_equalize*:*cuda_clahe*'
-    sanitize 300 $tool differential_test "*StridesAndMisalignment/cuda*_16_bits-$walkers"
-    for case in Hist16 Equalize16; do sanitize 150 $tool cuda16_hist_test "Cuda$case.ATinyImage"; done
+    sanitize 300 $tool pixels_tests "*StridesAndMisalignment/cuda*_16_bits-$walkers"
+    for case in Hist16 Equalize16; do sanitize 150 $tool cuda_tests "Cuda$case.ATinyImage"; done
     for case in CudaContrast16.ATinyImage CudaThreshold16.OtsuOfOneHistogram CudaThreshold16.OtsuIsSearchedFor; do
-      sanitize 150 $tool cuda16_test "$case"
+      sanitize 150 $tool cuda_tests "$case"
     done
-    sanitize 150 $tool clahe_test Clahe.ATinyImageOnCuda
+    sanitize 150 $tool kernels_tests Clahe.ATinyImageOnCuda
     # The codecs' kernels, with awkward, damaged and mixed inputs.
-    sanitize 150 $tool cuda_jpeg_entropy_test '*CodedFiles*:*OneFile*:*OneColour*'
-    sanitize 150 $tool cuda_jpeg_reconstruction_test '*OneColour*:*EverySmallSize/of_420*'
-    sanitize 150 $tool cuda_jpeg_encoding_test '*NobodyWrote*:*NoRoom*'
-    sanitize 150 $tool cuda_png_encoding_test '*RunsOfEvery*:*RandomGroups*'
-    sanitize 200 $tool ladder_test "$rungs$skip"
+    sanitize 150 $tool cuda_tests '*CodedFiles*:*OneFile*:*OneColour*'
+    sanitize 150 $tool cuda_tests '*OneColour*:*EverySmallSize/of_420*'
+    sanitize 150 $tool cuda_tests '*NobodyWrote*:*NoRoom*'
+    sanitize 150 $tool cuda_tests '*RunsOfEvery*:*RandomGroups*'
+    sanitize 200 $tool lab_tests "$rungs$skip"
   done
-  sanitize 150 memcheck lab_test 'CudaLab*'
-  sanitize 150 memcheck cuda_engine_test 'CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*'
-  sanitize 150 memcheck cuda16_engine_test 'CudaEngine16.Equals*'
-  sanitize 150 memcheck cuda_batch_test '*Equals*:PinnedMemory*'
+  sanitize 150 memcheck lab_tests 'CudaLab*'
+  sanitize 150 memcheck cuda_tests 'CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*'
+  sanitize 150 memcheck cuda_tests 'CudaEngine16.Equals*'
+  sanitize 150 memcheck cuda_memory_tests '*Equals*:PinnedMemory*'
 fi
 
 if wants bench; then
