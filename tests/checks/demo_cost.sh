@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Time and disk of ./run demo on a fresh machine without CUDA: clones HEAD, runs it there without a compiler cache, and
+# prints the sentence that README.md has about it.
+#
+#   demo_cost.sh [--write]    --write replaces the sentence in README.md
+#
+# The packages must be installed; nothing else should run meanwhile.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+clone=$(mktemp -d)
+trap 'rm -rf "$clone"' EXIT
+git clone -q . "$clone/imgpipe"
+TIMEFORMAT='%R %U %S'
+{ time env -i PATH=/usr/bin:/bin HOME="$clone" "$clone/imgpipe/run" demo >"$clone/log" 2>&1; } 2>"$clone/times" ||
+  { cat "$clone/log" >&2; exit 1; }
+read -r wall user system <"$clone/times"
+sentence=$(awk -v wall="$wall" -v cpu="$(awk "BEGIN { print $user + $system }")" -v cores="$(nproc)" \
+  -v gcc="$(g++ -dumpfullversion)" -v date="$(date +%F)" -v all="$(du -sm "$clone/imgpipe" | cut -f1)" \
+  -v build="$(du -sm "$clone/imgpipe/build" | cut -f1)" 'BEGIN {
+    printf "`./run demo` without CUDA takes %.1f minutes of processor time (%.1f on %d processors, no cache, GCC %s,\n",
+           cpu / 60, wall / 60, cores, gcc
+    printf "%s) and %d MB of disk, of which %d are the build.", date, all, build }')
+printf '%s\n' "$sentence"
+if [ "${1:-}" = --write ]; then
+  sentence=$sentence perl -0pi -e 's/`\.\/run demo` without CUDA takes .*? are the build\./$ENV{sentence}/s or die' README.md
+fi
