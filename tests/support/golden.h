@@ -1,4 +1,4 @@
-// The values of tests/golden/oracle.py, which shares nothing with the C++.
+// The golden values: tests/golden/*.json, written by oracle.py, which shares nothing with the C++.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct GoldenImage {
 
 [[nodiscard]] const std::vector<GoldenImage>& golden_images();
 
-// The steps with which the tests run a stage, as --stages takes them ("smooth:gauss:reflect"): those of its
-// row in oracle.py. Empty: it has none.
+// The steps with which the tests run a stage, as --stages takes them ("smooth:gauss:reflect"). Empty for a
+// stage without a golden file.
 [[nodiscard]] std::vector<std::string> golden_cases(std::string_view stage);
 
 }  // namespace imgpipe::test
