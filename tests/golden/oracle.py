@@ -12,7 +12,8 @@ case, fails the tests.
 
 Golden files: images.json has the input images with their counts, STAGE.json the cases of a stage and their results,
 chains.json the results of lists of steps. An image is a line, and so is a result: image, steps, width, height, bits,
-planes.
+planes. Larger images are patterns; their results are digests: width, height, channels, bits, steps, then width, height
+and bits of the result and a digest per plane.
 
 Standard library only. Rounding is half up; every division is of non-negative integers, but for Otsu's doubles.
 """
@@ -453,6 +454,33 @@ CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast
           "gray,clahe", "depth:16,smooth,depth:8", "depth:8,contrast:to=16,gamma:0.5"]
 
 
+def random_sizes(count):
+    """Seeded sides from 1 to 70, four at a time."""
+    state = 20261123
+    for _ in range(count):
+        sides = []
+        for _ in range(4):
+            state = (state * 1664525 + 1013904223) % (1 << 32)
+            sides.append((state >> 16) % 70 + 1)
+        yield sides
+
+
+# Steps over patterns, by stage: where the result depends on the image's size, or on many pixels. A row is width,
+# height, channels, bits, step.
+PATTERNS = {
+    "contrast": [(131, 97, 3, bits, f"contrast:0.5:2:{how}") for bits in (8, 16) for how in ("joint", "each")],
+    "threshold": [(131, 97, 1, bits, "threshold") for bits in (8, 16)],
+    "equalize": [(131, 97, 1, bits, "equalize") for bits in (8, 16)],
+    "clahe": [(97, 89, 1, 8, "clahe"), (64, 48, 1, 8, "clahe:3:4"), (33, 29, 1, 16, "clahe")],
+    "resize": [(w, h, 1, (8, 16)[i % 2], f"resize:{width}:{height}:{('linear', 'area', 'area', 'nearest')[i // 2 % 4]}")
+               for i, (w, h, width, height) in enumerate(random_sizes(240))] +
+              # Means of 256 pixels and of more; long sides.
+              [(w, h, 1, bits, f"resize:{width}:{height}:area") for bits in (8, 16) for w, h, width, height in
+               [(48, 32, 3, 2), (51, 34, 3, 2), (49, 7, 7, 1), (1, 256, 1, 1), (1, 257, 1, 1), (480, 540, 30, 30),
+                (901, 3, 4, 2), (3, 700, 2, 1), (2, 2, 901, 3), (128, 147, 160, 160), (66, 66, 33, 22)]],
+}
+
+
 def run(planes, stages):
     """What a list of --stages makes of planes."""
     for step in stages.split(","):
@@ -497,6 +525,22 @@ def bits_of(white):
 
 def text(plane, white):
     return "".join(f"{v:0{bits_of(white) // 4}x}" for row in plane for v in row)
+
+
+def pattern(width, height, channels, bits):
+    """The image of that size whose values the tests make too."""
+    factor = 1 if bits == 8 else 40503
+    return [[[(37 * x + 91 * y + 13 * x * y + 59 * c) * factor % (1 << bits) for c in range(channels)]
+             for x in range(width)] for y in range(height)]
+
+
+def digest(plane):
+    """FNV-1a of the samples, 32 bits."""
+    value = 2166136261
+    for row in plane:
+        for v in row:
+            value = (value ^ v) * 16777619 % (1 << 32)
+    return value
 
 
 def planes_of(pixels, white):
@@ -547,6 +591,19 @@ def golden_images():
     # Halves of depth, 257 k + 128, and what lies beside them.
     images.append(GoldenImage("edges 16x16x1, 16 bits", [[[min(257 * (16 * y + x) + 128 + x % 2, 65535)]
                                                           for x in range(16)] for y in range(16)], 65535))
+    # Lumas that are halves before they are rounded: two of bt601, of bt709 and of opencv.
+    images.append(GoldenImage("halves 3x2x3", [[[184, 132, 0], [205, 153, 21], [253, 1, 180]],
+                                               [[87, 239, 1], [112, 100, 108], [7, 211, 75]]]))
+    images.append(GoldenImage("halves 3x2x3, 16 bits",
+                              [[[18204, 17179, 42934], [54228, 41699, 48334], [34013, 56701, 63861]],
+                               [[51207, 48075, 26894], [7960, 11055, 26741], [38080, 28634, 37662]]], 65535))
+    for bits, white in ((8, 255), (16, 65535)):
+        more = ", 16 bits" if bits == 16 else ""
+        images.append(GoldenImage(f"checker 9x7x1{more}", [[[white * ((x + y) % 2)] for x in range(9)]
+                                                           for y in range(7)], white))
+        images.append(GoldenImage(f"white 5x4x3{more}", [[[white] * 3] * 5] * 4, white))
+        images.append(GoldenImage(f"noise 17x1x3{more}", noise(17, 1, 3, 20261124, bits), white))
+        images.append(GoldenImage(f"noise 1x19x1{more}", noise(1, 19, 1, 20261125, bits), white))
     return images
 
 
@@ -561,10 +618,16 @@ def result_line(image, stages):
     return [image.name, stages, len(made[0][0]), len(made[0]), bits_of(made[0].white), [text(p, p.white) for p in made]]
 
 
+def digest_line(width, height, channels, bits, stages):
+    made = run(planes_of(pattern(width, height, channels, bits), white_of(bits)), stages)
+    return [width, height, channels, bits, stages, len(made[0][0]), len(made[0]), bits_of(made[0].white),
+            [digest(p) for p in made]]
+
+
 def file_text(**members):
     """A JSON object of arrays with an element per line."""
     lines = lambda values: ",\n".join(json.dumps(value, separators=(",", ":")) for value in values)
-    return "{" + ",\n".join(f'"{name}":[\n{lines(values)}\n]' for name, values in members.items()) + "}\n"
+    return "{" + ",\n".join(f'"{name}":[\n{lines(values)}\n]' for name, values in members.items() if values) + "}\n"
 
 
 def golden_files():
@@ -578,7 +641,8 @@ def golden_files():
     files = {"images.json": file_text(images=[image.line() for image in images]),
              "chains.json": file_text(results=results(CHAINS))}
     for stage in STAGES:
-        files[f"{stage}.json"] = file_text(cases=cases_of(stage), results=results(cases_of(stage)))
+        digests = [digest_line(*row) for row in PATTERNS.get(stage, [])]
+        files[f"{stage}.json"] = file_text(cases=cases_of(stage), digests=digests, results=results(cases_of(stage)))
     return files
 
 

@@ -57,6 +57,16 @@ GoldenResult result_of(const Json& json) {
   return result;
 }
 
+// width, height, channels, bits, steps, then width, height and bits of the result, digests
+GoldenDigests digests_of(const Json& json) {
+  return {{json[0], json[1], json[2], sample_of(json[3])},
+          json[4],
+          json[5],
+          json[6],
+          sample_of(json[7]),
+          json[8]};
+}
+
 GoldenImage image_of(const Json& json) {
   const SampleType sample = sample_of(json["bits"]);
   GoldenImage image{json["name"], json["width"], json["height"], json["channels"], sample, {}, {}, {}};
@@ -84,6 +94,15 @@ std::vector<GoldenImage> load_images() {
 const std::vector<GoldenImage>& golden_images() {
   static const std::vector<GoldenImage> images = load_images();
   return images;
+}
+
+std::vector<GoldenDigests> golden_digests() {
+  std::vector<GoldenDigests> all;
+  for (const auto& [name, file] : golden_files()) {
+    if (!file.contains("digests")) continue;
+    for (const Json& digests : file.at("digests")) all.push_back(digests_of(digests));
+  }
+  return all;
 }
 
 std::vector<std::string> golden_cases(std::string_view stage) {
