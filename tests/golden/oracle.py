@@ -474,6 +474,8 @@ PATTERNS = {
     "clahe": [(97, 89, 1, 8, "clahe"), (64, 48, 1, 8, "clahe:3:4"), (33, 29, 1, 16, "clahe")],
     "resize": [(w, h, 1, (8, 16)[i % 2], f"resize:{width}:{height}:{('linear', 'area', 'area', 'nearest')[i // 2 % 4]}")
                for i, (w, h, width, height) in enumerate(random_sizes(240))] +
+              # Linear weights that lie half way.
+              [(7, 5, 1, 8, "resize:256:512"), (49, 3, 1, 8, "resize:256:1"), (3, 1, 1, 16, "resize:65536:1")] +
               # Means of 256 pixels and of more; long sides.
               [(w, h, 1, bits, f"resize:{width}:{height}:area") for bits in (8, 16) for w, h, width, height in
                [(48, 32, 3, 2), (51, 34, 3, 2), (49, 7, 7, 1), (1, 256, 1, 1), (1, 257, 1, 1), (480, 540, 30, 30),
