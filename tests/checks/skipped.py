@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Sums up by reason what ctest skipped.
+"""Sums up by program and reason what ctest skipped.
 
-    skipped.py JUNIT.xml...     as `ctest --output-junit` writes them, one a build
-    skipped.py --check          tries itself on a made-up one
+    skipped.py JUNIT.xml...     as `ctest --output-junit` writes them, one per build, in the build's directory
+    skipped.py --check          tries itself on made-up ones
 
 Exit 1: a test was skipped and did not say why.
 """
+import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-NAMED = 3  # so many tests of one reason are named, more are only counted
+NAMED = 3  # the tests of so many are named, more are only counted
 
 
 def reason_of(output):
@@ -23,44 +25,74 @@ def reason_of(output):
     return " ".join(found.group(1).split()) if found and found.group(1).strip() else None
 
 
+def programs_of(build):
+    """The program of each googletest test; JUnit files do not name it."""
+    shown = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, check=True)
+    commands = {test["name"]: test.get("command", []) for test in json.loads(shown.stdout)["tests"]}
+    return {name: os.path.basename(command[0]) for name, command in commands.items()
+            if any(argument.startswith("--gtest_filter=") for argument in command)}
+
+
 def skipped_tests(path):
-    """The number of all tests, and those skipped by reason."""
+    """The number of all tests, and those skipped by program and reason."""
     cases = list(xml.parse(path).iter("testcase"))
-    by_reason = {}
+    programs = programs_of(os.path.dirname(os.path.abspath(path)))
+    groups = {}
     for case in cases:
         if case.find("skipped") is None:
             continue
-        by_reason.setdefault(reason_of(case.findtext("system-out") or ""), []).append(case.get("name"))
-    return len(cases), by_reason
+        name = case.get("name")
+        key = programs.get(name, ""), reason_of(case.findtext("system-out") or "")
+        groups.setdefault(key, []).append(name)
+    return len(cases), groups
+
+
+def line(program, reason, names):
+    said = (f"{program}: " if program else "") + (reason or "NO REASON GIVEN")
+    return f"{len(names):6}  {said}" + (": " + ", ".join(names) if len(names) <= NAMED or reason is None else "")
 
 
 def summary(path, title):
-    count, by_reason = skipped_tests(path)
-    lines = [f"{title}: {sum(map(len, by_reason.values()))} of {count} tests skipped"]
-    for reason, names in sorted(by_reason.items(), key=lambda entry: (-len(entry[1]), entry[0] or "")):
-        named = ": " + ", ".join(names) if len(names) <= NAMED or reason is None else ""
-        lines.append(f"{len(names):6}  {reason or 'NO REASON GIVEN'}{named}")
-    return lines, None not in by_reason
+    count, groups = skipped_tests(path)
+    order = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0][0], group[0][1] or ""))
+    lines = [f"{title}: {sum(map(len, groups.values()))} of {count} tests skipped"]
+    lines += [line(program, reason, names) for (program, reason), names in order]
+    return lines, all(reason is not None for _, reason in groups)
+
+
+def made_up_build(folder, cases):
+    """Writes the tests of a build, which ctest lists, and the results of a run; returns the results' path."""
+    with open(os.path.join(folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
+        for program in ("a_test", "b_test"):
+            path = os.path.join(folder, program)
+            with open(path, "w", encoding="utf-8"):  # of a program that is not there ctest shows no command
+                os.chmod(path, 0o700)
+            for i in range(4):
+                file.write(f"add_test([=[{program}.{i}]=] [=[{path}]=] --gtest_filter={program}.{i})\n")
+        file.write("add_test(C sh -c c)\n")
+    path = os.path.join(folder, "tests.xml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("<testsuite>" + "".join(cases) + "</testsuite>")
+    return path
 
 
 def check():
     case = '<testcase name="{}" status="notrun"><skipped message="x"/><system-out>{}</system-out></testcase>'
     skip = "[ RUN      ] T\n../t.cpp:7: Skipped\n{}\n[  SKIPPED ] T (0 ms)\n"
-    cases = [case.format(f"A.{i}", skip.format("no GPU")) for i in range(4)]
-    cases += [case.format("B", skip.format("one\nreason")), case.format("C", "SKIPPED: no Pillow\nmore\n")]
+    cases = [case.format(f"a_test.{i}", skip.format("no GPU")) for i in range(4)]
+    cases += [case.format(f"b_test.{i}", skip.format("no GPU")) for i in range(2)]
+    cases += [case.format("b_test.2", skip.format("one\nreason")), case.format("C", "SKIPPED: no Pillow\nmore\n")]
     cases += ['<testcase name="run"><system-out>x.cpp:1: Skipped\nno\n[</system-out></testcase>']
-    for more, right in (([], True), ([case.format("D", "nothing said")], False)):
+    silent = case.format("D", "nothing said")
+    for more, right in (([], True), ([silent], False)):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "tests.xml")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write("<testsuite>" + "".join(cases + more) + "</testsuite>")
-            lines, all_say_why = summary(path, "t")
-        want = [f"t: {6 + len(more)} of {7 + len(more)} tests skipped", "     4  no GPU", "     1  no Pillow: C",
-                "     1  one reason: B"]
+            lines, all_say_why = summary(made_up_build(folder, cases + more), "t")
+        want = [f"t: {8 + len(more)} of {9 + len(more)} tests skipped", "     4  a_test: no GPU",
+                "     2  b_test: no GPU: b_test.0, b_test.1", "     1  no Pillow: C",
+                "     1  b_test: one reason: b_test.2"]
         if more:
-            want.insert(2, "     1  NO REASON GIVEN: D")
-        assert sorted(lines) == sorted(want), lines
-        assert lines[:2] == want[:2], lines
+            want.insert(3, "     1  NO REASON GIVEN: D")
+        assert lines == want, lines
         assert all_say_why == right
     return 0
 

@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 """The independent oracle: docs/pixels.md in plain Python, written from the text, not from the C++.
 
-    oracle.py            writes golden.json beside this file
-    oracle.py --check    exit 1 unless golden.json is what this program makes
+    oracle.py            writes the golden files next to this one
+    oracle.py --check    exit 1 unless the golden files are exactly those that this program makes
 
 A stage is a function here and a row of STAGES: it takes the colour planes of an image (a Plane each) and the values of
 its parameters as --stages has them, and returns planes: lists of rows of the same bits, or Planes of others. The
-row's cases are the steps with which the tests run the stage, in golden.json over the images below, and against its
-reference over many more: a stage without a row, or with a word of a parameter that is in no case, fails the tests.
+row's cases are the steps with which the tests run the stage: over the images below, which gives the stage's golden
+file, and against its reference over many more. A stage without a row, or with a word of a parameter that is in no
+case, fails the tests.
+
+Golden files: images.json has the input images with their counts, STAGE.json the cases of a stage and their results,
+chains.json the results of lists of steps. An image is a line, and so is a result: image, steps, width, height, bits,
+planes. Larger images are patterns; their results are digests: width, height, channels, bits, steps, then width, height
+and bits of the result and a digest per plane.
 
 Standard library only. Rounding is half up; every division is of non-negative integers, but for Otsu's doubles.
 """
@@ -21,7 +27,6 @@ from itertools import accumulate
 from math import isqrt
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FILE = os.path.join(HERE, "golden.json")
 
 LUMA = {"bt601": (19595, 38470, 7471, 16), "bt709": (13933, 46871, 4732, 16), "opencv": (9798, 19235, 3735, 15)}
 CLIPS = ("0:0", "0.5:0.5", "0.000001:0", "2:10", "33.333333:0.000001", "60:60", "99.999999:99.999999")
@@ -443,10 +448,39 @@ STAGES = {
 }
 # Values that samples of 8 bits do not have.
 ONLY_OF_16 = ["threshold:40000"]
-# And some together.
-LISTS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
-         "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",
-         "gray,clahe", "depth:16,smooth,depth:8", "depth:8,contrast:to=16,gamma:0.5"]
+# Lists of several steps.
+CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
+          "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",
+          "gray,clahe", "depth:16,smooth,depth:8", "depth:8,contrast:to=16,gamma:0.5"]
+
+
+def random_sizes(count):
+    """Seeded sides from 1 to 70, four at a time."""
+    state = 20261123
+    for _ in range(count):
+        sides = []
+        for _ in range(4):
+            state = (state * 1664525 + 1013904223) % (1 << 32)
+            sides.append((state >> 16) % 70 + 1)
+        yield sides
+
+
+# Steps over patterns, by stage: where the result depends on the image's size, or on many pixels. A row is width,
+# height, channels, bits, step.
+PATTERNS = {
+    "contrast": [(131, 97, 3, bits, f"contrast:0.5:2:{how}") for bits in (8, 16) for how in ("joint", "each")],
+    "threshold": [(131, 97, 1, bits, "threshold") for bits in (8, 16)],
+    "equalize": [(131, 97, 1, bits, "equalize") for bits in (8, 16)],
+    "clahe": [(97, 89, 1, 8, "clahe"), (64, 48, 1, 8, "clahe:3:4"), (33, 29, 1, 16, "clahe")],
+    "resize": [(w, h, 1, (8, 16)[i % 2], f"resize:{width}:{height}:{('linear', 'area', 'area', 'nearest')[i // 2 % 4]}")
+               for i, (w, h, width, height) in enumerate(random_sizes(240))] +
+              # Linear weights that lie half way.
+              [(7, 5, 1, 8, "resize:256:512"), (49, 3, 1, 8, "resize:256:1"), (3, 1, 1, 16, "resize:65536:1")] +
+              # Means of 256 pixels and of more; long sides.
+              [(w, h, 1, bits, f"resize:{width}:{height}:area") for bits in (8, 16) for w, h, width, height in
+               [(48, 32, 3, 2), (51, 34, 3, 2), (49, 7, 7, 1), (1, 256, 1, 1), (1, 257, 1, 1), (480, 540, 30, 30),
+                (901, 3, 4, 2), (3, 700, 2, 1), (2, 2, 901, 3), (128, 147, 160, 160), (66, 66, 33, 22)]],
+}
 
 
 def run(planes, stages):
@@ -495,13 +529,24 @@ def text(plane, white):
     return "".join(f"{v:0{bits_of(white) // 4}x}" for row in plane for v in row)
 
 
+def pattern(width, height, channels, bits):
+    """The image of that size whose values the tests make too."""
+    factor = 1 if bits == 8 else 40503
+    return [[[(37 * x + 91 * y + 13 * x * y + 59 * c) * factor % (1 << bits) for c in range(channels)]
+             for x in range(width)] for y in range(height)]
+
+
+def digest(plane):
+    """FNV-1a of the samples, 32 bits."""
+    value = 2166136261
+    for row in plane:
+        for v in row:
+            value = (value ^ v) * 16777619 % (1 << 32)
+    return value
+
+
 def planes_of(pixels, white):
     return [Plane([[p[c] for p in row] for row in pixels], white) for c in range(len(pixels[0][0]))]
-
-
-def seen(counts):
-    """Counts as they are, or, of 16 bits, the values that occur, with theirs."""
-    return counts if len(counts) == 256 else [[v, n] for v, n in enumerate(counts) if n]
 
 
 def cases_of(name):
@@ -509,62 +554,120 @@ def cases_of(name):
     return [f"{name}:{values}" if values else name for values in STAGES[name][1]]
 
 
-def image_case(name, pixels, white=255):
-    planes = planes_of(pixels, white)
-    case = {"name": name, "width": len(pixels[0]), "height": len(pixels), "channels": len(pixels[0][0]),
-            "bits": bits_of(white), "pixels": text([[v for p in row for v in p] for row in pixels], white),
-            "hist": [seen(counts_of(p)) for p in planes], "results": []}
-    for stages in [step for stage in STAGES for step in cases_of(stage)] + LISTS:
-        if white == 255 and stages in ONLY_OF_16:
-            continue
-        try:
-            result = run(planes, stages)
-        except Refused:
-            continue
-        case["results"].append({"stages": stages, "width": len(result[0][0]), "height": len(result[0]),
-                                "bits": bits_of(result[0].white), "planes": [text(p, p.white) for p in result]})
-    return case
+class GoldenImage:
+    """An input image: rows of pixels, whose samples are from 0 to `white`."""
+
+    def __init__(self, name, pixels, white=255):
+        self.name, self.pixels, self.white = name, pixels, white
+        self.planes = planes_of(pixels, white)
+
+    def line(self):
+        """The image with the values that occur in each channel and their counts."""
+        counts = [[[v, n] for v, n in enumerate(counts_of(p)) if n] for p in self.planes]
+        return {"name": self.name, "width": len(self.pixels[0]), "height": len(self.pixels),
+                "channels": len(self.planes), "bits": bits_of(self.white),
+                "pixels": text([[v for p in row for v in p] for row in self.pixels], self.white), "hist": counts}
 
 
-def golden():
-    cases = []
+def golden_images():
+    images = []
     for seed, (width, height, channels) in enumerate(
             [(1, 1, 1), (1, 1, 3), (2, 1, 1), (1, 5, 3), (2, 2, 1), (4, 3, 3), (5, 5, 1), (7, 6, 3), (13, 11, 1),
              (16, 9, 3)]):
         pixels = noise(width, height, channels, 20261120 + seed)
-        cases.append(image_case(f"noise {width}x{height}x{channels}", pixels))
+        images.append(GoldenImage(f"noise {width}x{height}x{channels}", pixels))
         if width * height > 4:
-            cases.append(image_case(f"narrow {width}x{height}x{channels}", narrow(pixels)))
-    cases.append(image_case("constant 6x4x1", [[[77]] * 6] * 4))
-    cases.append(image_case("two values 6x4x1", [[[10 if (x + y) % 3 else 240] for x in range(6)] for y in range(4)]))
-    cases.append(image_case("four values 4x4x1", [[[48], [48], [130], [207]], [[48], [125], [130], [207]],
-                                                  [[48], [125], [130], [207]], [[48], [125], [207], [207]]]))
-    cases.append(image_case("every value 32x8x1", [[[32 * y + x] for x in range(32)] for y in range(8)]))
+            images.append(GoldenImage(f"narrow {width}x{height}x{channels}", narrow(pixels)))
+    images.append(GoldenImage("constant 6x4x1", [[[77]] * 6] * 4))
+    images.append(GoldenImage("two values 6x4x1", [[[10 if (x + y) % 3 else 240] for x in range(6)] for y in range(4)]))
+    images.append(GoldenImage("four values 4x4x1", [[[48], [48], [130], [207]], [[48], [125], [130], [207]],
+                                                    [[48], [125], [130], [207]], [[48], [125], [207], [207]]]))
+    images.append(GoldenImage("every value 32x8x1", [[[32 * y + x] for x in range(32)] for y in range(8)]))
     for seed, (width, height, channels) in enumerate([(1, 1, 1), (1, 1, 3), (5, 5, 1), (7, 6, 3), (13, 11, 1)]):
         pixels = noise(width, height, channels, 20261122 + seed, 16)
-        cases.append(image_case(f"noise {width}x{height}x{channels}, 16 bits", pixels, 65535))
-    cases.append(image_case("constant 6x4x1, 16 bits", [[[30000]] * 6] * 4, 65535))
-    cases.append(image_case("squeezed 12x9x3, 16 bits", squeezed(noise(12, 9, 3, 16, 16), 1524), 65535))
-    cases.append(image_case("two values 6x4x1, 16 bits",
-                            [[[10 if (x + y) % 3 else 60000] for x in range(6)] for y in range(4)], 65535))
+        images.append(GoldenImage(f"noise {width}x{height}x{channels}, 16 bits", pixels, 65535))
+    images.append(GoldenImage("constant 6x4x1, 16 bits", [[[30000]] * 6] * 4, 65535))
+    images.append(GoldenImage("squeezed 12x9x3, 16 bits", squeezed(noise(12, 9, 3, 16, 16), 1524), 65535))
+    images.append(GoldenImage("two values 6x4x1, 16 bits",
+                              [[[10 if (x + y) % 3 else 60000] for x in range(6)] for y in range(4)], 65535))
     # Halves of depth, 257 k + 128, and what lies beside them.
-    cases.append(image_case("edges 16x16x1, 16 bits", [[[min(257 * (16 * y + x) + 128 + x % 2, 65535)]
-                                                        for x in range(16)] for y in range(16)], 65535))
-    rows = ",\n".join(f"{json.dumps(stage)}:{json.dumps(cases_of(stage))}" for stage in STAGES)
-    lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
-    return '{"made_by":"tests/golden/oracle.py","stages":{\n' + rows + '\n},"cases":[\n' + lines + "\n]}\n"
+    images.append(GoldenImage("edges 16x16x1, 16 bits", [[[min(257 * (16 * y + x) + 128 + x % 2, 65535)]
+                                                          for x in range(16)] for y in range(16)], 65535))
+    # Lumas that are halves before they are rounded: two of bt601, of bt709 and of opencv.
+    images.append(GoldenImage("halves 3x2x3", [[[184, 132, 0], [205, 153, 21], [253, 1, 180]],
+                                               [[87, 239, 1], [112, 100, 108], [7, 211, 75]]]))
+    images.append(GoldenImage("halves 3x2x3, 16 bits",
+                              [[[18204, 17179, 42934], [54228, 41699, 48334], [34013, 56701, 63861]],
+                               [[51207, 48075, 26894], [7960, 11055, 26741], [38080, 28634, 37662]]], 65535))
+    for bits, white in ((8, 255), (16, 65535)):
+        more = ", 16 bits" if bits == 16 else ""
+        images.append(GoldenImage(f"checker 9x7x1{more}", [[[white * ((x + y) % 2)] for x in range(9)]
+                                                           for y in range(7)], white))
+        images.append(GoldenImage(f"white 5x4x3{more}", [[[white] * 3] * 5] * 4, white))
+        images.append(GoldenImage(f"noise 17x1x3{more}", noise(17, 1, 3, 20261124, bits), white))
+        images.append(GoldenImage(f"noise 1x19x1{more}", noise(1, 19, 1, 20261125, bits), white))
+    return images
+
+
+def result_line(image, stages):
+    """None where a step cannot be done to the image."""
+    if image.white == 255 and stages in ONLY_OF_16:
+        return None
+    try:
+        made = run(image.planes, stages)
+    except Refused:
+        return None
+    return [image.name, stages, len(made[0][0]), len(made[0]), bits_of(made[0].white), [text(p, p.white) for p in made]]
+
+
+def digest_line(width, height, channels, bits, stages):
+    made = run(planes_of(pattern(width, height, channels, bits), white_of(bits)), stages)
+    return [width, height, channels, bits, stages, len(made[0][0]), len(made[0]), bits_of(made[0].white),
+            [digest(p) for p in made]]
+
+
+def file_text(**members):
+    """A JSON object of arrays with an element per line."""
+    lines = lambda values: ",\n".join(json.dumps(value, separators=(",", ":")) for value in values)
+    return "{" + ",\n".join(f'"{name}":[\n{lines(values)}\n]' for name, values in members.items() if values) + "}\n"
+
+
+def golden_files():
+    """The text of each golden file."""
+    images = golden_images()
+
+    def results(steps):
+        lines = (result_line(image, stages) for stages in steps for image in images)
+        return [line for line in lines if line is not None]
+
+    files = {"images.json": file_text(images=[image.line() for image in images]),
+             "chains.json": file_text(results=results(CHAINS))}
+    for stage in STAGES:
+        digests = [digest_line(*row) for row in PATTERNS.get(stage, [])]
+        files[f"{stage}.json"] = file_text(cases=cases_of(stage), digests=digests, results=results(cases_of(stage)))
+    return files
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def main():
-    made = golden()
+    made = golden_files()
+    found = {name: read(os.path.join(HERE, name)) for name in os.listdir(HERE) if name.endswith(".json")}
+    wrong = sorted(name for name in made.keys() | found.keys() if made.get(name) != found.get(name))
     if "--check" in sys.argv:
-        with open(FILE, encoding="utf-8") as file:
-            if file.read() != made:
-                sys.exit("golden.json is not what oracle.py makes")
-        print("golden.json is what oracle.py makes")
-        return
-    with open(FILE, "w", encoding="utf-8") as file:
-        file.write(made)
+        for name in wrong:
+            print(f"{name}: {'missing' if name not in found else 'outdated' if name in made else 'not a golden file'}")
+        sys.exit(f"{len(wrong)} of {len(made)} golden files differ; run oracle.py" if wrong else 0)
+    for name in wrong:
+        path = os.path.join(HERE, name)
+        if name not in made:
+            os.remove(path)
+            continue
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(made[name])
 
 
 main()

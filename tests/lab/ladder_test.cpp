@@ -1,5 +1,5 @@
-// Every rung of every ladder against the oracle: awkward shapes, contents, and grids from 32 x 1 to 1024 x
-// many.
+// Every rung of every ladder against the reference of its stage: awkward shapes, contents, and grids from
+// 32 x 1 to 1024 x many.
 #include <algorithm>
 #include <cstdlib>
 #include <ostream>
@@ -16,60 +16,41 @@
 #include "tests/support/cuda_backend.h"
 #include "tests/support/cuda_rungs.h"
 #include "tests/support/images.h"
-#include "tests/support/oracle.h"
+#include "tests/support/stage_cases.h"
 
 namespace imgpipe::test::ladder_test {
 namespace {
 
 using StageLadder = imgpipe::Ladder;
 
-// What the ladder's options make of an image.
+// What the reference makes of a frame with the ladder's parameters. Counts are by channel and value.
 struct Expected {
-  Grid pixels;                          // of stages that write some
-  std::vector<std::int64_t> counts_in;  // of the input, channel after channel
-  std::vector<std::int64_t> counts;     // that the rung must leave behind
+  OwnFrame frame{FrameType{}};           // of stages that write pixels
+  std::vector<std::uint64_t> counts_in;  // of the input
+  std::vector<std::uint64_t> counts;     // that the rung must leave behind
 };
 
-Grid oracle_gray(const ConstHostView& in) {
-  Grid pixels = grid_of(in, 0);
-  const Grid green = grid_of(in, 1);
-  const Grid blue = grid_of(in, 2);
-  for (std::size_t y = 0; y < pixels.size(); ++y) {
-    for (std::size_t x = 0; x < pixels[y].size(); ++x)
-      pixels[y][x] = oracle_luma("bt601", pixels[y][x], green[y][x], blue[y][x]);
-  }
-  return pixels;
+// Counts in fewer bins, which start each channel's counters.
+std::vector<std::uint64_t> in_bins(const std::vector<std::uint64_t>& counts, std::size_t values,
+                                   std::size_t bins) {
+  std::vector<std::uint64_t> sums(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    sums[i / values * values + i % values * bins / values] += counts[i];
+  return sums;
 }
 
-Expected expected_of(const StageLadder& ladder, const Rung& rung, const ConstHostView& in) {
+Expected expected_of(const StageLadder& ladder, const Rung& rung, const Frame<const std::byte, Host>& in) {
+  const Stage& stage = *find_stage(ladder.stage);
   Expected expected;
-  const std::int64_t white = max_sample(in.sample);
-  for (int c = 0; c < in.channels; ++c) {
-    const std::vector<std::int64_t> counts = oracle_counts(grid_of(in, c), white);
-    expected.counts_in.insert(expected.counts_in.end(), counts.begin(), counts.end());
-  }
-  if (ladder.stage == "gray") {
-    expected.pixels = oracle_gray(in);
-    if (rung.counts_too) expected.counts = oracle_counts(expected.pixels, white);
-  } else if (ladder.stage == "contrast") {
-    expected.pixels = oracle_stretch(grid_of(in), oracle_range(expected.counts_in, 0, 0), white, white);
-  } else if (ladder.stage == "smooth") {
-    expected.pixels = oracle_smooth(grid_of(in), "box", "shrink");
-  } else if (ladder.stage == "equalize") {
-    expected.pixels = oracle_equalize(grid_of(in), white);
-  } else if (ladder.stage == "clahe") {
-    expected.pixels = oracle_clahe(grid_of(in), 2, 8, white);
-  } else if (ladder.stage == "median") {
-    expected.pixels = oracle_median(grid_of(in), ladder.parameters[0] == 0 ? 3 : 5);
-  } else if (ladder.stage == "hist") {
-    const auto values = static_cast<std::size_t>(white) + 1;
+  expected.counts_in = counts_of(in);
+  if (stage.counts) {
+    const auto values = static_cast<std::size_t>(in.type.bins());
     const std::size_t bins = rung.bins == kBins ? values : static_cast<std::size_t>(rung.bins);
-    expected.counts.assign(expected.counts_in.size(), 0);
-    for (std::size_t i = 0; i < expected.counts_in.size(); ++i)
-      expected.counts[i / values * values + i % values * bins / values] += expected.counts_in[i];
-  } else {
-    ADD_FAILURE() << ladder.name << " is a ladder, and its stage has no oracle here";
+    expected.counts = in_bins(expected.counts_in, values, bins);
+    return expected;
   }
+  expected.frame = made_by_reference(stage, {std::string(ladder.name), ladder.parameters, {}}, in).frame;
+  if (rung.counts_too) expected.counts = counts_of(expected.frame.view());
   return expected;
 }
 
@@ -104,17 +85,21 @@ std::vector<std::byte> found_in_pixels(const Stage& stage, const StageCall<Host>
   return found;
 }
 
-void check_pixels(const Rung& rung, const Grid& expected, const ConstHostView& out) {
-  const bool near = rung.claim == Claim::near;
-  const Grid got = grid_of(out);
-  const std::int64_t margin = near ? std::int64_t{kRadius} : 0;
-  for (std::int64_t y = margin; y < out.height - margin; ++y) {
-    for (std::int64_t x = margin; x < out.width - margin; ++x) {
-      const std::int64_t right = expected[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
-      const std::int64_t found = got[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
-      ASSERT_LE(std::abs(right - found), near ? 1 : 0)
-          << "x=" << x << " y=" << y << ": expected " << right << ", got " << found;
-    }
+// Within 1, but for the border.
+void check_near(const ConstHostPlane& expected, const ConstHostPlane& got) {
+  for (std::int64_t y = kRadius; y < got.height - kRadius; ++y) {
+    for (std::int64_t x = kRadius; x < got.width - kRadius; ++x)
+      ASSERT_LE(std::abs(expected.row(y)[x] - got.row(y)[x]), 1)
+          << "x=" << x << " y=" << y << ": expected " << int{expected.row(y)[x]} << ", got "
+          << int{got.row(y)[x]};
+  }
+}
+
+void check_pixels(const Rung& rung, const ConstHostView& expected, const ConstHostView& got) {
+  if (rung.claim == Claim::near) {
+    check_near(expected.as<Sample>(), got.as<Sample>());
+  } else {
+    ASSERT_EQ(first_difference(expected, got), "");
   }
 }
 
@@ -132,7 +117,7 @@ void check(const StageLadder& ladder, const Rung& rung, Size size, const std::st
   const FrameType out_shape = output_type(stage, shape, ladder.parameters);
   GuardedFrame out({size.width, size.height, 1, false, Layout::planar, out_shape.sample}, 7, 1);
   const ConstHostView pixels = in.view().planes[0];
-  const Expected expected = expected_of(ladder, rung, pixels);
+  Expected expected = expected_of(ladder, rung, in.view());
   StageCall<Host> call{.parameters = ladder.parameters};
   call.in.type = shape;
   call.in.planes[0] = pixels;
@@ -156,10 +141,10 @@ void check(const StageLadder& ladder, const Rung& rung, Size size, const std::st
   ASSERT_EQ(out.damage(), "") << "output";
   ASSERT_EQ(counters.front(), 0xDEADBEEF);
   ASSERT_EQ(counters.back(), 0xDEADBEEF);
-  if (!expected.pixels.empty()) check_pixels(rung, expected.pixels, out.view().planes[0]);
+  if (stage.writes_pixels) check_pixels(rung, expected.frame.view().planes[0], out.view().planes[0]);
   if (rung.claim == Claim::wrong) return;
   for (std::size_t i = 0; i < expected.counts.size(); ++i)
-    ASSERT_EQ(counters[i + 1], static_cast<std::uint64_t>(expected.counts[i])) << "bin " << i;
+    ASSERT_EQ(counters[i + 1], expected.counts[i]) << "bin " << i;
 }
 
 struct Place {
@@ -284,8 +269,7 @@ TEST(Ladders, TellTheirStory) {
   EXPECT_EQ(wrong, 1);
 }
 
-// A stage needs no ladder, and a ladder needs a stage: a new stage goes without, until somebody adds its
-// ladder here and its oracle above.
+// A stage needs no ladder, and a ladder needs a stage: a new ladder's name is added here.
 TEST(Ladders, AreOfTheseStages) {
   std::vector<std::string_view> names;
   for (const StageLadder& ladder : ladder_table()) {

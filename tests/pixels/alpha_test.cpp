@@ -16,6 +16,7 @@
 #include "tests/support/cuda_backend.h"
 #include "tests/support/golden.h"
 #include "tests/support/images.h"
+#include "tests/support/memory_writer.h"
 #include "tests/support/sanitizers.h"
 
 namespace imgpipe::test::alpha_test {
@@ -108,32 +109,6 @@ Image channels_of(const Image& image, int first, int count) {
 Image without_alpha(const Image& image) {
   return channels_of(image, 0, image.shape().channels - 1);
 }
-
-// Keeps rows, as a format that is written strip by strip or row by row does.
-class MemoryWriter final : public Writer {
- public:
-  MemoryWriter(Shape shape, std::int64_t strip_rows) : image_(shape), strip_rows_(strip_rows) {}
-  void write_rows(ConstHostView rows) override {
-    write_strip(next_row_, rows);
-    next_row_ += rows.height;
-  }
-  [[nodiscard]] std::int64_t strip_rows() const noexcept override { return strip_rows_; }
-  void write_strip(std::int64_t first, ConstHostView rows) override {
-    copy_pixels(rows, image_.untyped_view().rows(first, rows.height));
-  }
-  [[nodiscard]] std::int64_t working_bytes() const override { return 0; }
-  EncodedFile finish() override {
-    const std::byte* bytes = std::as_const(image_).untyped_view().data;
-    EncodedFile file;
-    file.parts.emplace_back(bytes, bytes + image_.size_bytes());
-    return file;
-  }
-
- private:
-  Image image_;
-  std::int64_t strip_rows_;
-  std::int64_t next_row_ = 0;
-};
 
 // How an engine is asked: streamed from reader to writer, or with every step's output kept.
 struct Way {

@@ -1,6 +1,6 @@
-// Every stage with every case of its row in tests/golden/oracle.py, every implementation against the
-// reference, which golden.json holds to that oracle: shapes, contents, strides, canaries. Driven by the stage
-// table: one without cases or functions fails "EveryStageIsComplete".
+// Compares every implementation of every stage with the reference, for every golden case of the stage:
+// shapes, contents, strides, canaries. golden_test compares the reference with the oracle. Driven by the
+// stage table: a stage without cases or functions fails "EveryStageIsComplete".
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -18,7 +18,6 @@
 #include "pipeline/stage_list.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
-#include "tests/support/oracle.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/stage_cases.h"
 
@@ -149,7 +148,7 @@ struct Trial {
   const StageCase& test;
   const Setting& setting;
   Made expected;
-  // Of a stage that reads counts the oracle's, between two canaries; of one that counts, room for them. One
+  // Of a stage that reads counts its input's, between two canaries; of one that counts, room for them. One
   // for all backends: to make those of 16 bits anew would take most of the time.
   std::vector<std::uint64_t> counters;
   // What every other one gives its functions: what find() makes of the counts. They take either.
@@ -350,7 +349,7 @@ INSTANTIATE_TEST_SUITE_P(Stages, Differential, testing::ValuesIn(tested_stages()
 TEST(DifferentialFrame, EveryStageIsComplete) {
   for (const Stage& stage : stage_table()) {
     const bool fused = !stage.fuses[0].empty();
-    EXPECT_FALSE(cases_of(stage).empty()) << stage.name << " has no row in tests/golden/oracle.py";
+    EXPECT_FALSE(cases_of(stage).empty()) << stage.name << " has no cases in tests/golden";
     EXPECT_TRUE(fused || stage.u8.reference != nullptr) << stage.name << " has no reference";
     EXPECT_TRUE(fused || stage.u8.cpu != nullptr) << stage.name << " has no cpu version";
     EXPECT_TRUE(!kHasCuda || stage.u8.cuda != nullptr) << stage.name << " has no CUDA version";

@@ -210,20 +210,6 @@ void fill_samples(const Frame<std::byte, Host>& frame, const std::string& conten
 }
 
 template <class T>
-Grid grid_of_samples(const Plane<const T, Host>& plane, int channel) {
-  Grid grid(static_cast<std::size_t>(plane.height),
-            std::vector<std::int64_t>(static_cast<std::size_t>(plane.width)));
-  for (std::int64_t y = 0; y < plane.height; ++y) {
-    const T* sample = plane.row(y) + channel;
-    for (std::int64_t& value : grid[static_cast<std::size_t>(y)]) {
-      value = *sample;
-      sample += plane.channels;
-    }
-  }
-  return grid;
-}
-
-template <class T>
 std::string first_difference_of(const Plane<const T, Host>& expected, const Plane<const T, Host>& got) {
   for (std::int64_t y = 0; y < expected.height; ++y) {
     const auto row_bytes = static_cast<std::size_t>(expected.row_samples()) * sizeof(T);
@@ -250,11 +236,6 @@ Image noise_image(const Shape& shape, std::uint64_t seed) {
   Image image(shape);
   fill({frame_type_of(shape), {image.untyped_view(), {}, {}, {}}}, "noise", seed);
   return image;
-}
-
-Grid grid_of(const ConstHostView& plane, int channel) {
-  return plane.sample == SampleType::u16 ? grid_of_samples(plane.as<Sample16>(), channel)
-                                         : grid_of_samples(plane.as<Sample>(), channel);
 }
 
 std::string first_difference(const ConstHostView& expected, const ConstHostView& got) {

@@ -7,7 +7,6 @@
 
 #include "images/image.h"
 #include "kernels/frame.h"
-#include "tests/support/oracle.h"
 
 namespace imgpipe::test {
 
@@ -69,9 +68,6 @@ void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::
 
 // An image of noise, alpha too.
 [[nodiscard]] Image noise_image(const Shape& shape, std::uint64_t seed);
-
-// The values of a channel, as the oracle takes them.
-[[nodiscard]] Grid grid_of(const ConstHostView& plane, int channel = 0);
 
 // "" when the planes are equal, else "x=.. y=.. channel=..: expected .., got ..".
 [[nodiscard]] std::string first_difference(const ConstHostView& expected, const ConstHostView& got);

@@ -41,7 +41,7 @@ struct OwnFrame {
   std::array<Image, 4> planes;
 };
 
-// Counts of a frame's colour planes by the oracle, plane after plane.
+// Counts of a frame's colour channels, one channel after the other.
 [[nodiscard]] std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame);
 
 // A stage's table for frames of a type; empty where it has none.
@@ -55,8 +55,5 @@ struct Made {
 };
 [[nodiscard]] Made made_by_reference(const Stage& stage, const StageCase& test,
                                      const Frame<const std::byte, Host>& in);
-
-// The sample of channel c; that behind the colours is alpha.
-[[nodiscard]] Grid channel_of(const Frame<const std::byte, Host>& frame, int c);
 
 }  // namespace imgpipe::test

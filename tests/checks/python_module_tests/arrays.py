@@ -2,9 +2,10 @@
 import gc
 import inspect
 import os
+import re
 import unittest
-import unittest.mock
 import weakref
+from unittest import mock
 
 import imgpipe
 import numpy as np
@@ -90,7 +91,7 @@ class Reports(unittest.TestCase):
             self.assertEqual(rows[step]["kind"], "kernel")
             self.assertGreater(rows[step]["bytes"], 0)
         self.assertGreaterEqual(report["wall_ms"], max(row["time_ms"] for row in report["rows"]))
-        with unittest.mock.patch("time.perf_counter", side_effect=[10.0, 10.25]):
+        with mock.patch("time.perf_counter", side_effect=[10.0, 10.25]):
             self.assertEqual(imgpipe.run(array)[1]["wall_ms"], 250)  # of the whole call
         self.assertIn("auto took ", imgpipe.run(array)[1]["device"]["why"])
 
@@ -99,21 +100,43 @@ class Reports(unittest.TestCase):
         self.assertEqual(list(stages)[:4], ["gray", "hist", "contrast", "smooth"])
         self.assertEqual(stages["contrast"]["parameters"][0]["name"], "clip")
         array = noise((64, 64, 3))
-        run = 0
-        for name, stage in stages.items():
-            self.assertTrue(stage["summary"])
-            required = [parameter["name"] for parameter in stage["parameters"] if parameter["required"]]
-            for parameter in stage["parameters"]:
-                self.assertTrue(parameter["preset"] is None or not parameter["required"])
-            try:
-                imgpipe.run(array, name)
-                run += 1
-                self.assertFalse(required, name)
-            except ValueError as error:
-                self.assertTrue(stage["parameters"], name)
-                self.assertRegex(str(error), f"^stages: {name}: ")
-                self.assertRegex(str(error), "is missing" if required else "it needs a")
-        self.assertGreater(run, len(stages) // 2)
+        ran = [self.check_stage(name, stage, lambda step: imgpipe.run(array, step)) for name, stage in stages.items()]
+        self.assertGreater(sum(ran), len(stages) // 2)
+
+    def test_a_new_stage_with_required_parameters(self):
+        parameters = [{"name": "radius", "allowed": "1 to 9, or auto", "required": True, "preset": None},
+                      {"name": "border", "allowed": "shrink, reflect", "required": True, "preset": None},
+                      {"name": "share", "allowed": "0 to 1", "required": False, "preset": "0.5"}]
+        steps = []
+
+        def run(step):
+            steps.append(step)
+            if step == "made-up":
+                raise ValueError("stages: made-up: radius is missing: 1 to 9, or auto")
+
+        self.assertTrue(self.check_stage("made-up", {"summary": "Made up", "parameters": parameters}, run))
+        self.assertEqual(steps, ["made-up", "made-up:radius=1:border=shrink"])
+        for wrong in (lambda step: None, mock.Mock(side_effect=ValueError("stages: made-up: radius is missing"))):
+            with self.assertRaises(AssertionError):
+                self.check_stage("made-up", {"summary": "Made up", "parameters": parameters}, wrong)
+
+    def check_stage(self, name, stage, run):
+        """The stage fails without its required parameters; with the first allowed value of each none is missing.
+
+        Returns whether it ran: a stage may need one of several optional values, or reject values together.
+        """
+        self.assertTrue(stage["summary"])
+        required = [parameter for parameter in stage["parameters"] if parameter["required"]]
+        self.assertFalse([parameter["name"] for parameter in required if parameter["preset"] is not None])
+        if required:
+            self.assertRaisesRegex(ValueError, f"^stages: {name}: .*is missing", run, name)
+        step = name + "".join(f":{p['name']}={re.match('[^, ]+', p['allowed'])[0]}" for p in required)
+        try:
+            run(step)
+        except ValueError as error:
+            self.assertRegex(str(error), f"^stages: {name}: (?!.*is missing)")
+            return False
+        return True
 
     def test_the_stub_names_what_is_there(self):
         folder = os.path.dirname(imgpipe.__file__)
