@@ -30,114 +30,20 @@ namespace {
 
 constexpr Shape kUsualSize{8773, 5352, 3};
 
-const std::vector<TableColumn>& row_columns() {
-  static const std::vector<TableColumn> columns{{"stage", "", true},
-                                                {"input", "", true},
-                                                {"width", ""},
-                                                {"height", ""},
-                                                {"device", "", true},
-                                                {"variant", "variant", true},
-                                                {"median_us", "median us"},
-                                                {"spread", "spread"},
-                                                {"min_us", ""},
-                                                {"max_us", ""},
-                                                {"runs", ""},
-                                                {"gb_per_s", "GB/s"},
-                                                {"copy_share", "of copy"},
-                                                {"mpixel_per_s", "Mpixel/s"},
-                                                {"factor", "factor"},
-                                                {"grid", "grid", true},
-                                                {"status", "", true},
-                                                {"checked", "checked", true}};
-  return columns;
-}
-
-// `first`: what the factor is against; nullptr: nothing was timed before.
-std::vector<TableCell> cells_of(const BenchRow& row, const BenchRow* first) {
-  const LabResult& result = row.result;
-  std::vector<TableCell> cells{row.stage,
-                               row.input,
-                               {static_cast<double>(row.size.width), 0},
-                               {static_cast<double>(row.size.height), 0},
-                               device_name(row.kind),
-                               row.variant};
-  if (result.timed()) {
-    const double median_us = result.median_us();
-    const double mega_pixels = static_cast<double>(row.size.pixels()) / 1e6;
-    TableCell median(median_us, 3);
-    median.text = time_text(median_us);
-    cells.insert(
-        cells.end(),
-        {median,
-         {result.spread(), 1, 100, "%"},
-         {result.times_us.front(), 3},
-         {result.times_us.back(), 3},
-         {static_cast<double>(result.times_us.size()), 0},
-         row.bytes == 0 ? TableCell() : TableCell(row.rate() / 1e9, row.rate() < 100e9 ? 2 : 0),
-         row.stage == kTransferLadder || row.copy_bandwidth <= 0
-             ? TableCell()
-             : TableCell(row.rate() / row.copy_bandwidth, 1, 100, "%"),
-         row.bytes == 0 ? TableCell() : TableCell(mega_pixels / median_us * 1e6, 0),
-         first == nullptr ? TableCell() : TableCell(first->result.median_us() / median_us, 2, 1, "x")});
-  } else {
-    cells.resize(cells.size() + 9);
-  }
-  cells.insert(cells.end(), {result.grid, status_name(result.status), checked_text(result)});
-  return cells;
-}
-
-ResultTable table_of(const std::vector<BenchRow>& rows) {
-  ResultTable table;
-  const BenchRow& any = rows.front();
-  table.title = any.stage + ", " + any.input;
-  table.columns = row_columns();
-  const auto first = std::ranges::find_if(rows, [](const BenchRow& row) { return row.result.timed(); });
-  for (const BenchRow& row : rows)
-    table.rows.push_back(
-        cells_of(row, first == rows.end() || row.stage == kTransferLadder ? nullptr : &*first));
-  if (first != rows.end() && any.stage != kTransferLadder)
-    table.title += "; factor: against " + first->variant;
-  table.notes = conclusions(rows);
-  for (std::string& line : own_notes(rows)) table.notes.push_back(std::move(line));
-  return table;
-}
-
 // ---- --list -----------------------------------------------------------------------------------------
 
 ResultTable variant_list(const BenchOptions& options, const OwnKernels& own) {
   ResultTable table;
   table.columns = {{"stage", "stage", true}, {"variant", "variant", true}, {"runs_on", "runs on", true},
                    {"idea", "idea", true},   {"needs", "needs", true},     {"origin", "origin", true}};
-  const auto wanted = [&](std::string_view name) {
-    return options.variants.empty() || std::ranges::find(options.variants, name) != options.variants.end();
-  };
-  for (const Ladder& ladder : own.ladders()) {
-    if (!asks_for(options, ladder.name)) continue;
-    for (const Rung& rung : ladder.rungs) {
-      if (rung.own == nullptr ? !wanted(rung.name) : !own.wants(rung)) continue;
-      std::string needs;
-      if (rung.grid == Grid::covering) needs = "a thread for every pixel: the image sets the blocks";
-      if (rung.grid == Grid::own) needs = "a grid of its own";
-      if (rung.most_threads < 1024)
-        needs = "at most " + std::to_string(rung.most_threads) + " threads a block";
-      if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
-      table.rows.push_back({std::string(ladder.name), std::string(rung.name), device_name(rung.kind()),
-                            std::string(rung.idea), needs, std::string(rung.origin)});
-    }
-  }
-  for (const TransferRung& rung : transfer_ladder()) {
-    if (asks_for(options, kTransferLadder) && wanted(rung.name))
-      table.rows.push_back({std::string(kTransferLadder), std::string(rung.name), "cuda",
-                            std::string(rung.idea), "", std::string(rung.origin)});
-  }
-  for (const CodecLadder& ladder : codec_ladder_table()) {
-    if (!asks_for(options, ladder.stage)) continue;
-    for (const CodecRung& rung : ladder.rungs) {
-      if (wanted(rung.name))
-        table.rows.push_back({std::string(ladder.name), std::string(rung.name), device_name(rung.kind),
-                              std::string(rung.idea), rung.nvjpeg == Nvjpeg::none ? "" : "nvJPEG",
-                              std::string(rung.origin)});
-    }
+  for (const ListedVariant& each : all_variants(own.ladders())) {
+    if (!asks_for(options, each.stage)) continue;
+    const bool is_own = each.rung != nullptr && each.rung->own != nullptr;
+    const bool named = options.variants.empty() ||
+                       std::ranges::find(options.variants, each.variant->name) != options.variants.end();
+    if (is_own ? !own.wants(*each.rung) : !named) continue;
+    table.rows.push_back({std::string(each.ladder), std::string(each.variant->name), device_name(each.kind),
+                          std::string(each.variant->idea), each.needs, std::string(each.variant->origin)});
   }
   table.title = std::to_string(table.rows.size()) + " variants";
   return table;
@@ -243,7 +149,7 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
     if (rows.empty()) return;
     for (const BenchRow& row : rows)
       outcome.all_right = outcome.all_right && row.result.status != LabStatus::wrong;
-    outcome.tables.push_back(rows.front().images > 0 ? codec_table(rows) : table_of(rows));
+    outcome.tables.push_back(table_of(rows));
     if (bench.is_stopped())
       outcome.tables.back().notes.emplace_back("stopped by a signal: variants after these were not timed");
     panels.push_back(plot_of(rows));

@@ -54,11 +54,23 @@ class BenchInput {
 };
 
 struct BenchRow {
+  // What is known before the variant runs.
+  BenchRow(std::string_view ladder, const Variant& rung, RungKind on, const BenchInput& over)
+      : stage(ladder),
+        variant(rung.name),
+        input(over.name()),
+        idea(rung.idea),
+        origin(rung.origin),
+        size(over.size()),
+        kind(on),
+        foreign(rung.foreign),
+        production(rung.production) {}
+
   std::string stage, variant, input;
   std::string_view idea, origin;  // of its ladder's table
   Shape size;
-  RungKind kind = RungKind::cuda;
-  bool foreign = false, production = false;
+  RungKind kind;
+  bool foreign, production;
   std::int64_t bytes = 0;
   double copy_bandwidth = 0;  // of the device that ran it, bytes a second
   LabResult result;
@@ -120,8 +132,10 @@ class Bench {
  private:
   void find_cuda();
   [[nodiscard]] bool begin(const BenchRow& row, std::size_t index, std::size_t count);
-  // Adds a row whose rung has run. False: the bench was stopped before the rung was timed.
-  bool take(BenchRow row, std::vector<BenchRow>& rows, const std::function<void(const BenchRow&)>& done);
+  // Has `run` measure row after row, by index, and returns those that were before the bench was stopped.
+  [[nodiscard]] std::vector<BenchRow> measure(std::vector<BenchRow> rows,
+                                              const std::function<void(const BenchRow&)>& done,
+                                              const std::function<void(std::size_t, BenchRow&)>& run);
   [[nodiscard]] LabDevice* device_for(RungKind kind);
   [[nodiscard]] CodecLab* codec_lab_for(RungKind kind);
 

@@ -9,6 +9,7 @@
 #include "images/error.h"
 #include "images/names.h"
 #include "images/text.h"
+#include "lab/bench/bench_rows.h"
 #include "lab/kernels/ladders.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"
@@ -93,20 +94,9 @@ void check_together(const Parser& parser, const BenchOptions& options) {
 }  // namespace
 
 void check_variants(const BenchOptions& options, const std::vector<std::string>& own) {
-  const auto asked = [&](std::string_view stage) {
-    return options.stages.empty() || std::ranges::find(options.stages, stage) != options.stages.end();
-  };
   std::vector<std::string_view> known(own.begin(), own.end());
-  for (const Ladder& ladder : ladder_table()) {
-    if (!asked(ladder.name)) continue;
-    for (const Rung& rung : ladder.rungs) known.push_back(rung.name);
-  }
-  if (asked(kTransferLadder)) {
-    for (const TransferRung& rung : transfer_ladder()) known.push_back(rung.name);
-  }
-  for (const CodecLadder& ladder : codec_ladder_table()) {
-    if (!asked(ladder.stage)) continue;
-    for (const CodecRung& rung : ladder.rungs) known.push_back(rung.name);
+  for (const ListedVariant& each : all_variants(ladder_table())) {
+    if (asks_for(options, each.stage)) known.push_back(each.variant->name);
   }
   for (const std::string& variant : options.variants) {
     if (std::ranges::find(known, variant) == known.end()) {

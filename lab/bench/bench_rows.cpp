@@ -1,11 +1,135 @@
 #include "lab/bench/bench_rows.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "app/report/text_columns.h"
 #include "lab/pipeline/lab_transfer.h"
 
 namespace imgpipe {
+namespace {
+
+enum class In { every_table, stages, codecs };  // the tables that have a column
+
+struct RowColumn {
+  TableColumn column;
+  In in = In::every_table;
+  // `first`: what the factor is against; nullptr: no row was timed before.
+  std::function<TableCell(const BenchRow& row, const BenchRow* first)> cell;
+  bool of_times = false;  // empty where none were taken
+};
+
+TableCell median_cell(const BenchRow& row) {
+  TableCell median(row.result.median_us(), 3);
+  median.text = time_text(row.result.median_us());
+  return median;
+}
+
+TableCell copy_share(const BenchRow& row) {
+  if (row.stage == kTransferLadder || row.copy_bandwidth <= 0) return {};
+  return {row.rate() / row.copy_bandwidth, 1, 100, "%"};
+}
+
+const std::vector<RowColumn>& row_columns() {
+  using Row = const BenchRow&;
+  using First = const BenchRow*;
+  const auto number_of = [](auto value) { return TableCell(static_cast<double>(value), 0); };
+  static const std::vector<RowColumn> columns{
+      {{"stage", "", true}, {}, [](Row row, First) { return TableCell(row.stage); }},
+      {{"input", "", true}, {}, [](Row row, First) { return TableCell(row.input); }},
+      {{"width", ""}, {}, [=](Row row, First) { return number_of(row.size.width); }},
+      {{"height", ""}, {}, [=](Row row, First) { return number_of(row.size.height); }},
+      {{"images", ""}, In::codecs, [=](Row row, First) { return number_of(row.images); }},
+      {{"device", "", true}, {}, [](Row row, First) { return TableCell(device_name(row.kind)); }},
+      {{"variant", "variant", true}, {}, [](Row row, First) { return TableCell(row.variant); }},
+      {{"median_us", "median us"}, {}, [](Row row, First) { return median_cell(row); }, true},
+      {{"spread", "spread"},
+       {},
+       [](Row row, First) { return TableCell(row.result.spread(), 1, 100, "%"); },
+       true},
+      {{"min_us", ""}, {}, [](Row row, First) { return TableCell(row.result.times_us.front(), 3); }, true},
+      {{"max_us", ""}, {}, [](Row row, First) { return TableCell(row.result.times_us.back(), 3); }, true},
+      {{"runs", ""}, {}, [=](Row row, First) { return number_of(row.result.times_us.size()); }, true},
+      {{"gb_per_s", "GB/s"},
+       In::stages,
+       [](Row row, First) {
+         return row.bytes == 0 ? TableCell() : TableCell(row.rate() / 1e9, row.rate() < 100e9 ? 2 : 0);
+       },
+       true},
+      {{"copy_share", "of copy"}, In::stages, [](Row row, First) { return copy_share(row); }, true},
+      {{"mpixel_per_s", "Mpixel/s"},
+       In::stages,
+       [](Row row, First) { return row.bytes == 0 ? TableCell() : TableCell(row.pixel_rate() / 1e6, 0); },
+       true},
+      {{"gpixel_per_s", "GP/s"},
+       In::codecs,
+       [](Row row, First) { return TableCell(row.pixel_rate() / 1e9, 2); },
+       true},
+      {{"coded_gb_per_s", "coded GB/s"},
+       In::codecs,
+       [](Row row, First) { return TableCell(row.rate() / 1e9, 3); },
+       true},
+      {{"factor", "factor"},
+       {},
+       [](Row row, First first) {
+         return first == nullptr ? TableCell()
+                                 : TableCell(first->result.median_us() / row.result.median_us(), 2, 1, "x");
+       },
+       true},
+      {{"grid", "grid", true}, {}, [](Row row, First) { return TableCell(row.result.grid); }},
+      {{"status", "", true}, {}, [](Row row, First) { return TableCell(status_name(row.result.status)); }},
+      {{"checked", "checked", true}, {}, [](Row row, First) { return TableCell(checked_text(row.result)); }}};
+  return columns;
+}
+
+std::string needs_of(const Rung& rung) {
+  std::string needs;
+  if (rung.grid == Grid::covering) needs = "a thread for every pixel: the image sets the blocks";
+  if (rung.grid == Grid::own) needs = "a grid of its own";
+  if (rung.most_threads < 1024) needs = "at most " + std::to_string(rung.most_threads) + " threads a block";
+  if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
+  return needs;
+}
+
+}  // namespace
+
+std::vector<ListedVariant> all_variants(std::span<const Ladder> ladders) {
+  std::vector<ListedVariant> all;
+  for (const Ladder& ladder : ladders) {
+    for (const Rung& rung : ladder.rungs)
+      all.push_back({ladder.name, ladder.name, &rung, rung.kind(), needs_of(rung), &rung});
+  }
+  for (const TransferRung& rung : transfer_ladder())
+    all.push_back({kTransferLadder, kTransferLadder, &rung, RungKind::cuda, ""});
+  for (const CodecLadder& ladder : codec_ladder_table()) {
+    for (const CodecRung& rung : ladder.rungs)
+      all.push_back(
+          {ladder.stage, ladder.name, &rung, rung.kind, rung.nvjpeg == Nvjpeg::none ? "" : "nvJPEG"});
+  }
+  return all;
+}
+
+ResultTable table_of(const std::vector<BenchRow>& rows) {
+  const BenchRow& any = rows.front();
+  const bool codec = any.images > 0;
+  ResultTable table;
+  table.title = any.stage + ", " + (codec ? std::to_string(any.images) + " x " : "") + any.input;
+  const auto timed = std::ranges::find_if(rows, [](const BenchRow& row) { return row.result.timed(); });
+  const BenchRow* first = timed == rows.end() || any.stage == kTransferLadder ? nullptr : &*timed;
+  if (first != nullptr) table.title += "; factor: against " + first->variant;
+  table.rows.resize(rows.size());
+  for (const RowColumn& column : row_columns()) {
+    if (column.in == (codec ? In::stages : In::codecs)) continue;
+    table.columns.push_back(column.column);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      table.rows[i].push_back(column.of_times && !rows[i].result.timed() ? TableCell()
+                                                                         : column.cell(rows[i], first));
+  }
+  table.notes = conclusions(rows);
+  for (std::string& line : own_notes(rows)) table.notes.push_back(std::move(line));
+  return table;
+}
 
 std::string time_text(double us) {
   return number(us, us < 1000 ? 2 : us < 100'000 ? 1 : 0);

@@ -153,31 +153,23 @@ LabDevice* Bench::device_for(RungKind kind) {
 std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
                                  const std::function<bool(const Rung&)>& wanted,
                                  const std::function<void(const BenchRow&)>& done) {
-  std::vector<BenchRow> rows;
   // The subject for RGB, and for grey; what a device holds already is not sent again.
   std::shared_ptr<const LabSubject> subjects[2];
   std::map<LabDevice*, const LabSubject*> loaded;
   const bool takes_rgb = find_stage(ladder.stage)->in == Layout::interleaved;
   const auto needs_rgb = [&](const Rung& rung) { return rung.interleaved || takes_rgb; };
   std::vector<const Rung*> rungs;
+  std::vector<BenchRow> rows;
   for (const Rung& rung : ladder.rungs) {
-    if (device_for(rung.kind()) != nullptr && wanted(rung) && (input.has_rgb() || !needs_rgb(rung)))
-      rungs.push_back(&rung);
+    if (device_for(rung.kind()) == nullptr || !wanted(rung) || (!input.has_rgb() && needs_rgb(rung)))
+      continue;
+    rungs.push_back(&rung);
+    rows.emplace_back(ladder.name, rung, rung.kind(), input);
+    rows.back().production = is_production(rung, ladder);
   }
-  for (std::size_t i = 0; i < rungs.size(); ++i) {
+  return measure(std::move(rows), done, [&](std::size_t i, BenchRow& row) {
     const Rung& rung = *rungs[i];
     LabDevice* device = device_for(rung.kind());
-    BenchRow row{.stage = std::string(ladder.name),
-                 .variant = std::string(rung.name),
-                 .input = input.name(),
-                 .idea = rung.idea,
-                 .origin = rung.origin,
-                 .size = input.size(),
-                 .kind = rung.kind(),
-                 .foreign = rung.foreign,
-                 .production = is_production(rung, ladder),
-                 .result = {}};
-    if (!begin(row, i, rungs.size())) break;
     const bool rgb = needs_rgb(rung);
     std::shared_ptr<const LabSubject>& subject = subjects[rgb ? 1 : 0];
     if (!subject)
@@ -188,15 +180,13 @@ std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
     if (rung.own != nullptr) row.own = own_.facts(rung);
     if (std::string need = device->unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
       row.result.detail = std::move(need);
-    } else {
-      if (loaded[device] != subject.get()) device->load(subject);
-      loaded[device] = subject.get();
-      row.result =
-          rung.own == nullptr ? device->run(rung, options_.lab) : own_.run(*device, rung, input.name());
+      return;
     }
-    if (!take(std::move(row), rows, done)) break;
-  }
-  return rows;
+    if (loaded[device] != subject.get()) device->load(subject);
+    loaded[device] = subject.get();
+    row.result =
+        rung.own == nullptr ? device->run(rung, options_.lab) : own_.run(*device, rung, input.name());
+  });
 }
 
 bool Bench::begin(const std::string& what) {
@@ -211,13 +201,23 @@ bool Bench::begin(const BenchRow& row, std::size_t index, std::size_t count) {
                std::to_string(index + 1) + " of " + std::to_string(count));
 }
 
-bool Bench::take(BenchRow row, std::vector<BenchRow>& rows,
-                 const std::function<void(const BenchRow&)>& done) {
-  progress_.clear();
-  if (is_stopped() && row.result.status == LabStatus::right && !row.result.timed()) return false;
-  if (done) done(row);
-  rows.push_back(std::move(row));
-  return true;
+std::vector<BenchRow> Bench::measure(std::vector<BenchRow> rows,
+                                     const std::function<void(const BenchRow&)>& done,
+                                     const std::function<void(std::size_t, BenchRow&)>& run) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const bool begun = begin(rows[i], i, rows.size());
+    if (begun) {
+      run(i, rows[i]);
+      progress_.clear();
+    }
+    const LabResult& result = rows[i].result;
+    if (!begun || (is_stopped() && result.status == LabStatus::right && !result.timed())) {
+      rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end());
+      break;
+    }
+    if (done) done(rows[i]);
+  }
+  return rows;
 }
 
 std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
@@ -228,26 +228,15 @@ std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
   const std::unique_ptr<TransferLab> lab = make_transfer_lab(cuda_index_, subject);
   std::vector<const TransferRung*> rungs;
   for (const TransferRung& rung : transfer_ladder()) {
-    if (wants(rung.name)) rungs.push_back(&rung);
+    if (!wants(rung.name)) continue;
+    rungs.push_back(&rung);
+    rows.emplace_back(kTransferLadder, rung, RungKind::cuda, input);
   }
-  for (std::size_t i = 0; i < rungs.size(); ++i) {
-    const TransferRung& rung = *rungs[i];
-    BenchRow row{.stage = std::string(kTransferLadder),
-                 .variant = std::string(rung.name),
-                 .input = input.name(),
-                 .idea = rung.idea,
-                 .origin = rung.origin,
-                 .size = input.size(),
-                 .kind = RungKind::cuda,
-                 .production = rung.production,
-                 .bytes = transfer_bytes(rung.kind, input.size().pixels()),
-                 .copy_bandwidth = cuda_->copy_bandwidth(),
-                 .result = {}};
-    if (!begin(row, i, rungs.size())) break;
-    row.result = lab->run(rung, options_.lab);
-    if (!take(std::move(row), rows, done)) break;
-  }
-  return rows;
+  return measure(std::move(rows), done, [&](std::size_t i, BenchRow& row) {
+    row.bytes = transfer_bytes(rungs[i]->kind, input.size().pixels());
+    row.copy_bandwidth = cuda_->copy_bandwidth();
+    row.result = lab->run(*rungs[i], options_.lab);
+  });
 }
 
 std::vector<BenchInput> bench_inputs(const BenchOptions& options, const std::vector<Shape>& usual_sizes,

@@ -1,7 +1,6 @@
 #include "lab/bench/rung_source.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <utility>
@@ -10,102 +9,33 @@
 #include "lab/bench/lab_sources.h"
 #include "lab/bench/own_template.h"
 #include "lab/bench/source_text.h"
+#include "lab/kernels/ladders.h"
+#include "lab/pipeline/codec_lab.h"
+#include "lab/pipeline/lab_transfer.h"
 
 namespace imgpipe {
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-struct Table {
-  std::string_view file, body;  // all of it, and the function that returns the ladder
-};
-
-// The function `name` that returns rungs; empty where there is none.
-Table table_of(std::string_view name) {
-  const std::string end = "> " + std::string(name) + "() {";
-  for (const SourceFile& file : lab_sources()) {
-    const std::size_t at = file.text.find(end);
-    if (at == kNone) continue;
-    const std::size_t open = at + end.size() - 1;
-    return {file.text, file.text.substr(open, behind_closing(file.text, open) - open)};
-  }
-  return {};
+// The names in a variant's row: "NaiveEntropyDecoding::launch, NaiveReconstruction::launch".
+std::string_view functions_of(std::string_view ladder, std::string_view variant) {
+  const auto of_rung = [&](const auto& rungs) {
+    const auto rung = std::ranges::find(rungs, variant, &Variant::name);
+    return rung == rungs.end() ? std::string_view() : rung->functions;
+  };
+  if (const Ladder* stage = find_ladder(ladder); stage != nullptr) return of_rung(stage->rungs);
+  const auto codec = std::ranges::find(codec_ladder_table(), ladder, &CodecLadder::name);
+  return codec == codec_ladder_table().end() ? std::string_view() : of_rung(codec->rungs);
 }
 
-// A ladder's own, or the one of which it takes rungs: median5 has those of median.
-Table table_of_ladder(std::string_view ladder) {
-  // Codecs' ladders have names for people; the table of them says which function is whose.
-  const std::string entry = "\"" + std::string(ladder) + "\", ";
-  for (const SourceFile& file : lab_sources()) {
-    const std::size_t at = file.path.starts_with("lab/pipeline/") ? file.text.find(entry) : kNone;
-    if (at != kNone) return table_of(words_of(file.text.substr(at + entry.size(), 80)).front());
-  }
-  const Table own = table_of(std::string(ladder) + "_ladder");
-  if (!own.body.empty()) return own;
-  return table_of(std::string(ladder.substr(0, ladder.find_last_not_of("0123456789") + 1)) + "_ladder");
-}
-
-// The row of that name in a text, from its opening brace to its closing one.
-std::string_view row_named(std::string_view text, std::string_view variant) {
-  const std::string name = "Rung{.name = \"" + std::string(variant) + "\"";
-  const std::string broken = "Rung{\n          .name = \"" + std::string(variant) + "\"";
-  const std::size_t at = std::min(text.find(name), text.find(broken));
-  if (at == kNone) return {};
-  const std::size_t brace = text.find('{', at);
-  return text.substr(brace, behind_closing(text, brace) - brace);
-}
-
-// The function that a ladder of 16 bits puts in the place of that of 8: with_cpu(same_rung(narrow, "cpu"),
-// NAME).
-std::string_view replaced_by(const Table& table, std::string_view variant) {
-  const std::string call = "(same_rung(narrow, \"" + std::string(variant) + "\"), ";
-  const std::size_t at = table.body.find(call);
-  return at == kNone ? std::string_view() : words_of(table.body.substr(at + call.size(), 80)).front();
-}
-
-// Those that a row names, by its fields.
-std::vector<std::string> functions_of(std::string_view row) {
-  constexpr std::array<std::string_view, 7> kFields{
-      ".reference = ", ".cpu = ", ".share = ", ".launch = ", ".cuda = ", ".then = ", ".host = "};
-  std::vector<std::string> names;
-  for (const std::string_view field : kFields) {
-    const std::size_t at = row.find(field);
-    if (at == kNone) continue;
-    const std::size_t value = at + field.size();
-    for (const std::string_view word : words_of(row.substr(value, row.find_first_of(",}", value) - value))) {
-      // A class: what it launches.
-      if (row.substr(value).starts_with("IMGPIPE_CUDA_RUNG(codec_run<") && word != "IMGPIPE_CUDA_RUNG" &&
-          word != "codec_run") {
-        names.push_back(std::string(word) + "::launch");
-        break;
-      }
-      if (word == "IMGPIPE_CUDA_RUNG" || word == "codec_run") continue;
-      names.emplace_back(word);
-      break;
-    }
-  }
-  return names;
-}
-
-// nvJPEG's rows name no function but what runs it.
-std::vector<std::string> functions_by_value(std::string_view row) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 3> kRuns{
-      {{"Nvjpeg::hardware", "HardwareDecoding"},
-       {"Nvjpeg::hybrid", "HybridDecoding"},
-       {"Nvjpeg::encoder", "GreyEncoding"}}};
-  for (const auto& [value, function] : kRuns) {
-    if (row.find(value) != kNone) return {function};
-  }
-  return {};
-}
-
-// A member function of the class that does the transfers, by the value that a row names: what its case calls.
-RungSource transfer_source(std::string_view row) {
+// The member function that the case of a transfer calls.
+RungSource transfer_source(std::string_view variant) {
   constexpr std::string_view kFile = "lab/pipeline/lab_transfer_cuda.cpp";
-  const std::size_t value = row.find("Transfer::");
+  const auto rung = std::ranges::find(transfer_ladder(), variant, &Variant::name);
   const auto file = std::ranges::find(lab_sources(), kFile, &SourceFile::path);
-  if (value == kNone || file == lab_sources().end()) return {};
-  const std::string label = "case Transfer::" + std::string(words_of(row.substr(value + 10)).front()) + ":\n";
+  if (rung == transfer_ladder().end() || file == lab_sources().end()) return {};
+  const std::string label = "case Transfer::" + std::string(rung->label) + ":\n";
   std::size_t called = file->text.find(label);
   called = called == kNone ? file->text.find("default:\n") : called;
   called = file->text.find("return ", called) + 7;
@@ -183,16 +113,14 @@ bool is_own(const Definition& definition, std::string_view stage, std::string_vi
 }  // namespace
 
 RungSource rung_source(std::string_view ladder, std::string_view variant) {
-  const Table table = table_of_ladder(ladder);
-  std::string_view row = row_named(table.body, variant);
-  if (row.empty()) row = row_named(table.file, variant);  // one of 8 bits
-  std::vector<std::string> functions = functions_of(row);
-  if (const std::string_view other = replaced_by(table, variant); !other.empty())
-    functions = {std::string(other)};
-  if (functions.empty()) functions = functions_by_value(row);
-  if (functions.empty()) return transfer_source(row);
+  if (ladder == kTransferLadder) return transfer_source(variant);
   RungSource source;
-  for (const std::string& function : functions) {
+  std::string_view names = functions_of(ladder, variant);
+  while (!names.empty()) {
+    const std::size_t comma = std::min(names.find(", "), names.size());
+    const std::string_view name = names.substr(0, comma);
+    names.remove_prefix(std::min(comma + 2, names.size()));
+    const std::string function(name.substr(0, name.find('<')));  // of a template
     std::optional<Place> place = place_of(function);
     // What is made for every instruction set (kernels/dispatch.h) is written as NAME_rows.
     if (!place && function.ends_with("_cpu"))

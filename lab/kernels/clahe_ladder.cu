@@ -1,6 +1,7 @@
-// The CUDA rungs of clahe, oldest first; clahe_ladder.cpp tells their story.
-#include "lab/kernels/clahe_ladder.h"
+// The CUDA rungs of clahe, oldest first.
+#include "kernels/clahe/clahe.h"
 #include "lab/kernels/ladder.cuh"
+#include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -145,10 +146,8 @@ OfTile* tiles_of(const RungLaunch& launch) {
   return static_cast<OfTile*>(launch.scratch);
 }
 
-void launch_mix(const ClaheTiles& tiles, const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  mix_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(
-      call.in.plane<Sample>(0), call.out.plane<Sample>(0), tiles, tiles_of(launch));
+CudaStatus launch_mix(const ClaheTiles& tiles, const StageCall<Device>& call, const RungLaunch& launch) {
+  return launch_pixels(mix_kernel, covering(call, launch), call, launch, tiles, tiles_of(launch));
 }
 
 void launch_tiles(const ClaheTiles& tiles, const StageCall<Device>& call, const RungLaunch& launch) {
@@ -172,23 +171,19 @@ CudaStatus clahe_naive(const StageCall<Device>& call, const RungLaunch& launch) 
   count_kernel<<<dim3(blocks, count), block, 0, launch.stream>>>(call.in.plane<Sample>(0), tiles,
                                                                  tiles_of(launch));
   serial_table_kernel<<<count, 1, 0, launch.stream>>>(tiles, tiles_of(launch));
-  launch_mix(tiles, call, launch);
-  return cudaGetLastError();
+  return launch_mix(tiles, call, launch);
 }
 
 CudaStatus clahe_block_a_tile(const StageCall<Device>& call, const RungLaunch& launch) {
   const ClaheTiles tiles(call.in.type, call.parameters);
   launch_tiles(tiles, call, launch);
-  launch_mix(tiles, call, launch);
-  return cudaGetLastError();
+  return launch_mix(tiles, call, launch);
 }
 
 CudaStatus clahe_words(const StageCall<Device>& call, const RungLaunch& launch) {
   const ClaheTiles tiles(call.in.type, call.parameters);
   launch_tiles(tiles, call, launch);
-  mix_words_kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.plane<Sample>(0), call.out.plane<Sample>(0), tiles, tiles_of(launch));
-  return cudaGetLastError();
+  return launch_pixels(mix_words_kernel, striding(launch), call, launch, tiles, tiles_of(launch));
 }
 
 }  // namespace imgpipe

@@ -13,7 +13,7 @@
 // that is, a constructor from a vector of that class's tasks, memory(), write_upload(), launch(), and where
 // the production class has one: in_order(), scan() or strips(). The ladder's table names it by
 //
-//   CodecRung{.name = "naive", .idea = "...", .origin = "...", .cuda = codec_run<NaiveEntropyDecoding>}
+//   codec_rung("naive", "...", "...", IMGPIPE_CUDA_CODEC(NaiveEntropyDecoding))
 //
 // The lab gives it a group of the same image, each with planes and streams of its own, fills what it writes
 // with rubbish, and compares every image with what the host makes of it: in_order() must be true,
@@ -131,30 +131,73 @@ std::unique_ptr<CodecRun> codec_run(std::span<const CodecTask> tasks) {
 class HostCodecRun;  // lab/pipeline/codec_host.h
 struct CodecGroup;   // lab/pipeline/codec_subject.h
 
-// What of nvJPEG a yardstick runs (lab/pipeline/nvjpeg_runs.h).
+// What of nvJPEG a baseline runs (lab/pipeline/nvjpeg_runs.h).
 enum class Nvjpeg { none, hardware, hybrid, encoder };
 
-struct CodecRung {
-  std::string_view name;    // unique in its ladder
-  std::string_view idea;    // one line: what it does, or what it mends in the one before
-  std::string_view origin;  // who published or shipped it
+using HostCodec = std::unique_ptr<HostCodecRun>;
+using MakeHostCodec = HostCodec(const CodecGroup&);
+using MakeCodecRun = std::unique_ptr<CodecRun>(std::span<const CodecTask>);
+
+// What a rung runs: one of these; of a CUDA rung none in a build without CUDA.
+struct CodecFunction {
+  std::string_view functions;  // their names in the sources, separated by ", "
   RungKind kind = RungKind::cuda;
-  CodecPixels pixels = CodecPixels::file;
-  // Near: a library whose pixels are not exact; how many differ, and by how much, is counted and said.
-  Claim claim = Claim::exact;
-  bool production = false;  // what the product runs on its device
-  bool foreign = false;     // another library's, as a yardstick
-
-  // What it runs is one of these; of a CUDA rung none in a build without CUDA.
-  std::unique_ptr<CodecRun> (*cuda)(std::span<const CodecTask>) = nullptr;
-  // Runs behind it: the second half of decoding.
-  std::unique_ptr<CodecRun> (*then)(std::span<const CodecTask>) = nullptr;
-  std::unique_ptr<HostCodecRun> (*host)(const CodecGroup&) = nullptr;
+  MakeCodecRun* cuda = nullptr;
+  MakeCodecRun* then = nullptr;  // runs after it: the second half of decoding
+  MakeHostCodec* host = nullptr;
   Nvjpeg nvjpeg = Nvjpeg::none;
-  bool all_threads = false;  // nvJPEG: a pipeline for each thread of the host, in place of one
+};
 
+struct CodecConditions {
+  CodecPixels pixels = CodecPixels::file;
+  // Near: a library whose pixels are not exact; how many differ, and by how much, is counted and reported.
+  Claim claim = Claim::exact;
+  bool all_threads = false;  // nvJPEG: a pipeline for each thread of the host, in place of one
   // Decoding: timed by the host's clock from the file's bytes in host memory on: staging and upload too.
   bool from_host = false;
 };
+
+struct CodecRung : Variant, CodecFunction, CodecConditions {};
+
+// ---- rows of a ladder's table ------------------------------------------------------------------------
+
+constexpr CodecFunction host_codec(std::string_view name, RungKind kind, MakeHostCodec* host) {
+  return {.functions = name, .kind = kind, .host = host};
+}
+constexpr CodecFunction cuda_codec(std::string_view names, MakeCodecRun* first,
+                                   MakeCodecRun* then = nullptr) {
+  return {.functions = names, .cuda = first, .then = then};
+}
+constexpr CodecFunction nvjpeg_codec(std::string_view name, Nvjpeg which) {
+  return {.functions = name, .nvjpeg = which};
+}
+
+#define IMGPIPE_ONE_THREAD(function) host_codec(#function, RungKind::reference, function)
+#define IMGPIPE_ALL_THREADS(function) host_codec(#function, RungKind::cpu, function)
+#define IMGPIPE_CUDA_CODEC(Group) cuda_codec(#Group "::launch", IMGPIPE_IF_CUDA(codec_run<Group>))
+#define IMGPIPE_CUDA_HALVES(First, Then)                                              \
+  cuda_codec(#First "::launch, " #Then "::launch", IMGPIPE_IF_CUDA(codec_run<First>), \
+             IMGPIPE_IF_CUDA(codec_run<Then>))
+// `Class`: in lab/pipeline/nvjpeg_runs_cuda.cpp.
+#define IMGPIPE_NVJPEG(value, Class) nvjpeg_codec(#Class, Nvjpeg::value)
+
+constexpr CodecRung codec_rung(std::string_view name, std::string_view idea, std::string_view origin,
+                               const CodecFunction& function, const CodecConditions& conditions = {}) {
+  return {{name, idea, origin}, function, conditions};
+}
+// What the product runs on its device.
+constexpr CodecRung product_codec(std::string_view name, std::string_view idea, std::string_view origin,
+                                  const CodecFunction& function, const CodecConditions& conditions = {}) {
+  CodecRung rung = codec_rung(name, idea, origin, function, conditions);
+  rung.production = true;
+  return rung;
+}
+// The baselines: rungs of another library.
+constexpr CodecRung foreign_codec(std::string_view name, std::string_view idea, std::string_view origin,
+                                  const CodecFunction& function, const CodecConditions& conditions = {}) {
+  CodecRung rung = codec_rung(name, idea, origin, function, conditions);
+  rung.foreign = true;
+  return rung;
+}
 
 }  // namespace imgpipe

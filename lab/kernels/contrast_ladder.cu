@@ -1,11 +1,12 @@
-// The CUDA rungs of contrast, oldest first; contrast_ladder.cpp tells their story. All but the last begin
-// with a kernel of one block that finds lo and hi, and are timed with it.
+// The CUDA rungs of contrast, oldest first. All begin with a kernel of one block that finds lo and
+// hi, and are timed with it.
 #include <type_traits>
 
+#include "kernels/contrast/contrast.h"
 #include "kernels/contrast/stretch_block.cuh"
 #include "kernels/contrast/wide_stretch.h"
-#include "lab/kernels/contrast_ladder.h"
 #include "lab/kernels/ladder.cuh"
+#include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -106,33 +107,19 @@ __global__ __launch_bounds__(kMostBlockThreads) void table_kernel(SourceOf<T> in
   }
 }
 
-const StretchFactor* find_range(const StageCall<Device>& call, const RungLaunch& launch,
-                                StretchFactor* found) {
+void find_range(const StageCall<Device>& call, const RungLaunch& launch, StretchFactor* found) {
   range_kernel<<<1, kBins, 0, launch.stream>>>(call.histogram, ContrastParameters(call.parameters), found);
-  return found;
 }
-const WideStretch* find_range(const StageCall<Device>& call, const RungLaunch& launch, WideStretch* found) {
+void find_range(const StageCall<Device>& call, const RungLaunch& launch, WideStretch* found) {
   wide_range_kernel<<<1, kMostBlockThreads, 0, launch.stream>>>(call.histogram, found);
-  return found;
 }
 
 template <class T>
-using Kernel = void (*)(SourceOf<T>, TargetOf<T>, const Stretching<T>*);
-
-template <class T>
-CudaStatus launch_contrast(Kernel<T> kernel, const dim3& grid, unsigned block, const StageCall<Device>& call,
-                           const RungLaunch& launch, std::size_t shared_bytes = 0) {
-  const Stretching<T>* range = find_range(call, launch, static_cast<Stretching<T>*>(launch.scratch));
-  kernel<<<grid, block, shared_bytes, launch.stream>>>(call.in.plane<T>(0), call.out.plane<T>(0), range);
-  return cudaGetLastError();
-}
-
-CudaStatus launch_striding(Kernel<Sample> narrow, Kernel<Sample16> wide, const StageCall<Device>& call,
-                           const RungLaunch& launch) {
-  const unsigned blocks = striding_blocks(launch, kResident);
-  const unsigned block = block_of(launch, kBlock);
-  return is_wide(call) ? launch_contrast(wide, blocks, block, call, launch)
-                       : launch_contrast(narrow, blocks, block, call, launch);
+CudaStatus launch_contrast(void (*kernel)(SourceOf<T>, TargetOf<T>, const Stretching<T>*),
+                           const LaunchGrid& grid, const StageCall<Device>& call, const RungLaunch& launch) {
+  auto* found = static_cast<Stretching<T>*>(launch.scratch);
+  find_range(call, launch, found);
+  return launch_pixels(kernel, grid, call, launch, found);
 }
 
 }  // namespace
@@ -142,36 +129,40 @@ std::size_t contrast_range_bytes(const FrameType&, const RungLaunch&) {
 }
 
 CudaStatus contrast_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  const dim3 grid = column_grid(call.in.type, block);
-  return is_wide(call) ? launch_contrast<Sample16>(naive_kernel, grid, block, call, launch)
-                       : launch_contrast<Sample>(naive_kernel, grid, block, call, launch);
+  return for_samples(call, [&]<class T>(T) {
+    return launch_contrast<T>(naive_kernel<T>, covering_columns(call, launch), call, launch);
+  });
 }
 
 CudaStatus contrast_coalesced(const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  const dim3 grid = covering_grid(call.in.type, 1, block);
-  return is_wide(call) ? launch_contrast<Sample16>(coalesced_kernel, grid, block, call, launch)
-                       : launch_contrast<Sample>(coalesced_kernel, grid, block, call, launch);
+  return for_samples(call, [&]<class T>(T) {
+    return launch_contrast<T>(coalesced_kernel<T>, covering(call, launch), call, launch);
+  });
 }
 
 CudaStatus contrast_words(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding(words_kernel, words_kernel, call, launch);
+  return for_samples(
+      call, [&]<class T>(T) { return launch_contrast<T>(words_kernel<T>, striding(launch), call, launch); });
 }
 
 CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding(branch_free_kernel, branch_free_kernel, call, launch);
+  return for_samples(call, [&]<class T>(T) {
+    return launch_contrast<T>(branch_free_kernel<T>, striding(launch), call, launch);
+  });
 }
 
 CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch) {
-  if (!is_wide(call))
-    return launch_contrast<Sample>(table_kernel, striding_blocks(launch, kResident), block_of(launch, kBlock),
-                                   call, launch, kBins);
+  if (call.in.type.sample == SampleType::u8) {
+    LaunchGrid grid = striding(launch);
+    grid.shared_bytes = kBins;
+    return launch_contrast<Sample>(table_kernel<Sample>, grid, call, launch);
+  }
   const cudaError_t allowed = cudaFuncSetAttribute(
       table_kernel<Sample16>, cudaFuncAttributeMaxDynamicSharedMemorySize, kContrastTableBytes);
   if (allowed != cudaSuccess) return allowed;
-  return launch_contrast<Sample16>(table_kernel, striding_blocks(launch, 1),
-                                   block_of(launch, kMostBlockThreads), call, launch, kContrastTableBytes);
+  LaunchGrid grid = striding(launch, kMostBlockThreads, 1);
+  grid.shared_bytes = kContrastTableBytes;
+  return launch_contrast<Sample16>(table_kernel<Sample16>, grid, call, launch);
 }
 
 }  // namespace imgpipe

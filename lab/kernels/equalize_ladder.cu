@@ -1,12 +1,13 @@
-// The CUDA rungs of equalize, oldest first; equalize_ladder.cpp tells their story. A first kernel, of one
-// block, finds what the second one uses, and is timed with it.
+// The CUDA rungs of equalize, oldest first. A first kernel, of one block, finds what the second one
+// uses, and is timed with it.
 #include <cooperative_groups.h>
 
+#include "kernels/equalize/equalize.h"
 #include "kernels/equalize/table_block.cuh"
 #include "kernels/hist/hist.h"
 #include "kernels/hist/shared_counters.cuh"
-#include "lab/kernels/equalize_ladder.h"
 #include "lab/kernels/ladder.cuh"
+#include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -133,9 +134,7 @@ Found* found_of(const RungLaunch& launch) {
 using Kernel = void (*)(Source, Target, const Sample*);
 
 CudaStatus look_up(Kernel kernel, const StageCall<Device>& call, const RungLaunch& launch) {
-  kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.plane<Sample>(0), call.out.plane<Sample>(0), found_of(launch)->table);
-  return cudaGetLastError();
+  return launch_pixels(kernel, striding(launch), call, launch, found_of(launch)->table);
 }
 
 CudaStatus scan_and_look_up(Kernel kernel, const std::uint64_t* counts, const StageCall<Device>& call,
@@ -152,10 +151,7 @@ std::size_t equalize_scratch_bytes(const FrameType&, const RungLaunch&) {
 
 CudaStatus equalize_division(const StageCall<Device>& call, const RungLaunch& launch) {
   serial_kernel<<<1, 1, 0, launch.stream>>>(call.histogram, found_of(launch), false);
-  const unsigned block = block_of(launch, kBlock);
-  division_kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(
-      call.in.plane<Sample>(0), call.out.plane<Sample>(0), found_of(launch));
-  return cudaGetLastError();
+  return launch_pixels(division_kernel, covering(call, launch), call, launch, found_of(launch));
 }
 
 CudaStatus equalize_serial_table(const StageCall<Device>& call, const RungLaunch& launch) {

@@ -1,6 +1,7 @@
-// The CUDA rungs of gray, oldest first; gray_ladder.cpp tells their story.
-#include "lab/kernels/gray_ladder.h"
+// The CUDA rungs of gray, oldest first.
+#include "kernels/gray/gray.h"
 #include "lab/kernels/ladder.cuh"
+#include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -72,47 +73,34 @@ __global__ __launch_bounds__(kMostBlockThreads) void vectors_kernel(SourceOf<T> 
   }
 }
 
-template <class T>
-using Kernel = void (*)(SourceOf<T>, TargetOf<T>, LumaWeights);
-
-template <class T>
-CudaStatus launch_gray(Kernel<T> kernel, const dim3& grid, unsigned block, const StageCall<Device>& call,
-                       const RungLaunch& launch) {
-  kernel<<<grid, block, 0, launch.stream>>>(call.in.plane<T>(0), call.out.plane<T>(0),
-                                            luma_weights(GrayParameters(call.parameters).luma));
-  return cudaGetLastError();
-}
-
-CudaStatus launch_striding(Kernel<Sample> narrow, Kernel<Sample16> wide, const StageCall<Device>& call,
-                           const RungLaunch& launch) {
-  const unsigned blocks = striding_blocks(launch, kResident);
-  const unsigned block = block_of(launch, kBlock);
-  return is_wide(call) ? launch_gray(wide, blocks, block, call, launch)
-                       : launch_gray(narrow, blocks, block, call, launch);
+LumaWeights weights_of(const StageCall<Device>& call) {
+  return luma_weights(GrayParameters(call.parameters).luma);
 }
 
 }  // namespace
 
 CudaStatus gray_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  const dim3 grid = column_grid(call.in.type, block);
-  return is_wide(call) ? launch_gray<Sample16>(naive_kernel, grid, block, call, launch)
-                       : launch_gray<Sample>(naive_kernel, grid, block, call, launch);
+  return for_samples(call, [&]<class T>(T) {
+    return launch_pixels(naive_kernel<T>, covering_columns(call, launch), call, launch, weights_of(call));
+  });
 }
 
 CudaStatus gray_coalesced(const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  const dim3 grid = covering_grid(call.in.type, 1, block);
-  return is_wide(call) ? launch_gray<Sample16>(coalesced_kernel, grid, block, call, launch)
-                       : launch_gray<Sample>(coalesced_kernel, grid, block, call, launch);
+  return for_samples(call, [&]<class T>(T) {
+    return launch_pixels(coalesced_kernel<T>, covering(call, launch), call, launch, weights_of(call));
+  });
 }
 
 CudaStatus gray_words(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding(words_kernel, words_kernel, call, launch);
+  return for_samples(call, [&]<class T>(T) {
+    return launch_pixels(words_kernel<T>, striding(launch), call, launch, weights_of(call));
+  });
 }
 
 CudaStatus gray_vectors(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding(vectors_kernel, vectors_kernel, call, launch);
+  return for_samples(call, [&]<class T>(T) {
+    return launch_pixels(vectors_kernel<T>, striding(launch), call, launch, weights_of(call));
+  });
 }
 
 }  // namespace imgpipe

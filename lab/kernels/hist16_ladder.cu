@@ -1,8 +1,8 @@
-// The CUDA rungs of hist that are for samples of 16 bits alone, oldest first; hist_ladder.cpp tells their
-// story. All begin with clearing the 65,536 counters, and are timed with it.
+// The CUDA rungs of hist that are for samples of 16 bits alone, oldest first. All begin with clearing the
+// 65,536 counters, and are timed with it.
 #include "kernels/block_cluster.cuh"
-#include "lab/kernels/hist_ladder.h"
 #include "lab/kernels/ladder.cuh"
+#include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -109,35 +109,27 @@ __global__ __launch_bounds__(kMostBlockThreads) void packed_kernel(SourceOf<Samp
   }
 }
 
-cudaError_t allow_shared(void (*kernel)(SourceOf<Sample16>, Counts)) {
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kHalfBinsBytes);
-}
-
-// Clears the counters and launches, with 128 KiB of shared memory.
-CudaStatus launch_shared(void (*kernel)(SourceOf<Sample16>, Counts), const dim3& grid,
+// With half of the counters in a block's shared memory.
+CudaStatus launch_halves(void (*kernel)(SourceOf<Sample16>, Counts), const dim3& blocks,
                          const StageCall<Device>& call, const RungLaunch& launch) {
-  if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
-  if (const cudaError_t allowed = allow_shared(kernel); allowed != cudaSuccess) return allowed;
-  kernel<<<grid, block_of(launch, kMostBlockThreads), kHalfBinsBytes, launch.stream>>>(
-      call.in.plane<Sample16>(0), call.histogram);
-  return cudaGetLastError();
+  const cudaError_t allowed =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kHalfBinsBytes);
+  if (allowed != cudaSuccess) return allowed;
+  return launch_counts(kernel, {blocks, block_of(launch, kMostBlockThreads), kHalfBinsBytes}, call, launch);
 }
 
 }  // namespace
 
 CudaStatus hist16_warp(const StageCall<Device>& call, const RungLaunch& launch) {
-  if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
-  warp_kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.plane<Sample16>(0), call.histogram);
-  return cudaGetLastError();
+  return launch_counts(warp_kernel, striding(launch), call, launch);
 }
 
 CudaStatus hist16_passes(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_shared(passes_kernel, {striding_blocks(launch, 1), 2, 1}, call, launch);
+  return launch_halves(passes_kernel, {striding_blocks(launch, 1), 2, 1}, call, launch);
 }
 
 CudaStatus hist16_packed(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_shared(packed_kernel, striding_blocks(launch, 1), call, launch);
+  return launch_halves(packed_kernel, striding_blocks(launch, 1), call, launch);
 }
 
 CudaStatus hist16_cluster(const StageCall<Device>& call, const RungLaunch& launch) {

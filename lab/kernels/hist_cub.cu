@@ -1,9 +1,9 @@
-// cub::DeviceHistogram as a yardstick. Scratch: the counts, then CUB's own. And how the 32-bit counts of
+// cub::DeviceHistogram as a baseline. Scratch: the counts, then CUB's own. And how the 32-bit counts of
 // libraries become the stage's.
 #include <cub/device/device_histogram.cuh>
 
-#include "lab/kernels/hist_ladder.h"
 #include "lab/kernels/ladder.cuh"
+#include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -52,7 +52,7 @@ std::size_t hist_cub_bytes(const FrameType& shape, const RungLaunch& launch) {
 }
 
 CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {
-  return is_wide(call) ? launch_cub<Sample16>(call, launch) : launch_cub<Sample>(call, launch);
+  return for_samples(call, [&]<class T>(T) { return launch_cub<T>(call, launch); });
 }
 
 CudaStatus hist_collect(const StageCall<Device>& call, const RungLaunch& launch) {

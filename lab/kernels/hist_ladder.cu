@@ -1,7 +1,7 @@
-// The CUDA rungs of hist that count by atomic additions, oldest first; hist_ladder.cpp tells their story. All
-// rungs begin with clearing the 256 counters, and are timed with it.
-#include "lab/kernels/hist_ladder.h"
+// The CUDA rungs of hist that count by atomic additions, oldest first. All begin with clearing the
+// 256 counters, and are timed with it.
 #include "lab/kernels/ladder.cuh"
+#include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -204,70 +204,62 @@ __global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Count
     flush_copies(shared + static_cast<unsigned>(c) * kPlane, kColumns, kColumns, 1, counts.row(c));
 }
 
-template <auto Kernel, class T = Sample>
-CudaStatus launch_striding(const StageCall<Device>& call, const RungLaunch& launch, int preset = kBlock,
-                           int resident = kResident) {
-  const CudaStatus cleared = clear_histogram(call, launch, call.in.type.color_channels);
-  if (cleared != cudaSuccess) return cleared;
-  Kernel<<<striding_blocks(launch, resident), block_of(launch, preset), 0, launch.stream>>>(
-      call.in.plane<T>(0), call.histogram);
-  return cudaGetLastError();
-}
-
-template <class T>
-CudaStatus launch_global(const StageCall<Device>& call, const RungLaunch& launch) {
-  const CudaStatus cleared = clear_histogram(call, launch);
-  if (cleared != cudaSuccess) return cleared;
-  const unsigned block = block_of(launch, kBlock);
-  global_kernel<T><<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<T>(0),
-                                                                                       call.histogram);
-  return cudaGetLastError();
-}
-
 }  // namespace
 
 CudaStatus hist_global(const StageCall<Device>& call, const RungLaunch& launch) {
-  return is_wide(call) ? launch_global<Sample16>(call, launch) : launch_global<Sample>(call, launch);
+  return for_samples(call, [&]<class T>(T) {
+    return launch_counts(global_kernel<T>, covering(call, launch), call, launch);
+  });
 }
 
 CudaStatus hist_global_stride(const StageCall<Device>& call, const RungLaunch& launch) {
-  return is_wide(call) ? launch_striding<global_stride_kernel<Sample16>, Sample16>(call, launch)
-                       : launch_striding<global_stride_kernel<Sample>>(call, launch);
+  return for_samples(call, [&]<class T>(T) {
+    return launch_counts(global_stride_kernel<T>, striding(launch), call, launch);
+  });
 }
+
 CudaStatus hist_global_chunk(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<global_chunk_kernel>(call, launch);
+  return launch_counts(global_chunk_kernel, striding(launch), call, launch);
 }
+
 CudaStatus hist_global_words(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<global_words_kernel>(call, launch);
+  return launch_counts(global_words_kernel, striding(launch), call, launch);
 }
 
 CudaStatus hist_local(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<local_kernel>(call, launch, kBlock, 2);
+  return launch_counts(local_kernel, striding(launch, kBlock, 2), call, launch);
 }
+
 CudaStatus hist_local_reduced(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<local_reduced_kernel>(call, launch, kBlock, 2);
+  return launch_counts(local_reduced_kernel, striding(launch, kBlock, 2), call, launch);
 }
 
 CudaStatus hist_shared(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<shared_kernel>(call, launch);
+  return launch_counts(shared_kernel, striding(launch), call, launch);
 }
+
 CudaStatus hist_shared_words(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<shared_words_kernel<true>>(call, launch);
+  return launch_counts(shared_words_kernel<true>, striding(launch), call, launch);
 }
+
 CudaStatus hist_non_atomic(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<shared_words_kernel<false>>(call, launch);
+  return launch_counts(shared_words_kernel<false>, striding(launch), call, launch);
 }
+
 CudaStatus hist_shared_vectors(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<shared_vectors_kernel>(call, launch);
+  return launch_counts(shared_vectors_kernel, striding(launch), call, launch);
 }
+
 CudaStatus hist_replicated(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<replicated_kernel>(call, launch);
+  return launch_counts(replicated_kernel, striding(launch), call, launch);
 }
+
 CudaStatus hist_columns(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<columns_kernel>(call, launch);
+  return launch_counts(columns_kernel, striding(launch), call, launch);
 }
+
 CudaStatus hist_rgb(const StageCall<Device>& call, const RungLaunch& launch) {
-  return launch_striding<rgb_kernel>(call, launch);
+  return launch_counts(rgb_kernel, striding(launch), call, launch);
 }
 
 }  // namespace imgpipe

@@ -1,6 +1,6 @@
 // The CUDA rungs of hist that need no atomic addition: a block a value, and byte counters of each thread.
-#include "lab/kernels/hist_ladder.h"
 #include "lab/kernels/ladder.cuh"
+#include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -127,12 +127,8 @@ CudaStatus launch_threads(const StageCall<Device>& call, const RungLaunch& launc
 }  // namespace
 
 CudaStatus hist_linear(const StageCall<Device>& call, const RungLaunch& launch) {
-  const CudaStatus cleared = clear_histogram(call, launch);
-  if (cleared != cudaSuccess) return cleared;
   const unsigned blocks = launch.blocks > 0 ? static_cast<unsigned>(launch.blocks) : kBins;
-  linear_kernel<<<blocks, block_of(launch, kMostBlockThreads), 0, launch.stream>>>(call.in.plane<Sample>(0),
-                                                                                   call.histogram);
-  return cudaGetLastError();
+  return launch_counts(linear_kernel, {blocks, block_of(launch, kMostBlockThreads)}, call, launch);
 }
 
 CudaStatus hist_threads_64(const StageCall<Device>& call, const RungLaunch& launch) {

@@ -128,10 +128,17 @@ __device__ __forceinline__ void store_word(T* to, std::uint32_t word, std::int64
 
 // ---- launches ----------------------------------------------------------------------------------------
 
-// For rungs of both types of samples.
-inline bool is_wide(const StageCall<Device>& call) {
-  return call.in.type.sample == SampleType::u16;
+// Calls run(T{}) for the type of the call's samples.
+template <class Run>
+CudaStatus for_samples(const StageCall<Device>& call, const Run& run) {
+  return call.in.type.sample == SampleType::u16 ? run(Sample16{}) : run(Sample{});
 }
+
+struct LaunchGrid {
+  dim3 blocks;
+  unsigned threads = kBlock;  // a block
+  std::size_t shared_bytes = 0;
+};
 
 inline unsigned block_of(const RungLaunch& launch, int preset) {
   return static_cast<unsigned>(launch.block > 0 ? launch.block : preset);
@@ -141,25 +148,51 @@ inline unsigned block_of(const RungLaunch& launch, int preset) {
 inline unsigned striding_blocks(const RungLaunch& launch, int resident) {
   return static_cast<unsigned>(launch.blocks > 0 ? launch.blocks : launch.multiprocessors * resident);
 }
-
-// A grid with a thread for every item: x along the rows, y the rows (beyond kMostGridRows they stride).
-inline dim3 covering_grid(const FrameType& shape, int pixels_a_thread, unsigned block) {
-  const std::int64_t items = (shape.width + pixels_a_thread - 1) / pixels_a_thread;
-  return {static_cast<unsigned>((items + block - 1) / block),
-          static_cast<unsigned>(shape.height < kMostGridRows ? shape.height : kMostGridRows), 1};
+inline LaunchGrid striding(const RungLaunch& launch, int threads = kBlock, int resident = kResident) {
+  return {striding_blocks(launch, resident), block_of(launch, threads)};
 }
 
-// A grid with a thread for every row: x down the rows, y the columns.
-inline dim3 column_grid(const FrameType& shape, unsigned block) {
-  return {static_cast<unsigned>((shape.height + block - 1) / block),
-          static_cast<unsigned>(shape.width < kMostGridRows ? shape.width : kMostGridRows), 1};
+// A grid with a thread for every item of an a x b plane: x along a, y along b (beyond kMostGridRows it
+// strides).
+inline LaunchGrid covering_plane(std::int64_t a, std::int64_t b, const RungLaunch& launch) {
+  const unsigned threads = block_of(launch, kBlock);
+  return {{static_cast<unsigned>((a + threads - 1) / threads),
+           static_cast<unsigned>(b < kMostGridRows ? b : kMostGridRows), 1},
+          threads};
+}
+// A thread for every pixel, x along the rows; or x down the columns.
+inline LaunchGrid covering(const StageCall<Device>& call, const RungLaunch& launch) {
+  return covering_plane(call.in.type.width, call.in.type.height, launch);
+}
+inline LaunchGrid covering_columns(const StageCall<Device>& call, const RungLaunch& launch) {
+  return covering_plane(call.in.type.height, call.in.type.width, launch);
 }
 
-inline CudaStatus clear_histogram(const StageCall<Device>& call, const CudaLaunch& launch, int planes = 1) {
+// Launches kernel(in, out, arguments...).
+template <class T, class... Parameters, class... Arguments>
+CudaStatus launch_pixels(void (*kernel)(SourceOf<T>, TargetOf<T>, Parameters...), const LaunchGrid& grid,
+                         const StageCall<Device>& call, const RungLaunch& launch,
+                         const Arguments&... arguments) {
+  kernel<<<grid.blocks, grid.threads, grid.shared_bytes, launch.stream>>>(call.in.plane<T>(0),
+                                                                          call.out.plane<T>(0), arguments...);
+  return cudaGetLastError();
+}
+
+inline CudaStatus clear_histogram(const StageCall<Device>& call, const CudaLaunch& launch) {
   return cudaMemsetAsync(call.histogram.data, 0,
-                         static_cast<std::size_t>(planes) * static_cast<std::size_t>(call.histogram.stride) *
-                             sizeof(std::uint64_t),
+                         static_cast<std::size_t>(call.in.type.color_channels) *
+                             static_cast<std::size_t>(call.histogram.stride) * sizeof(std::uint64_t),
                          launch.stream);
+}
+
+// Clears the counters and launches kernel(in, counters).
+template <class T>
+CudaStatus launch_counts(void (*kernel)(SourceOf<T>, Histogram<Device>), const LaunchGrid& grid,
+                         const StageCall<Device>& call, const RungLaunch& launch) {
+  if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
+  kernel<<<grid.blocks, grid.threads, grid.shared_bytes, launch.stream>>>(call.in.plane<T>(0),
+                                                                          call.histogram);
+  return cudaGetLastError();
 }
 
 // The pixels that are left of a word or vector of `most`.

@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/median/median.h"
 #include "kernels/stage.h"
-#include "lab/kernels/clahe_ladder.h"
-#include "lab/kernels/contrast_ladder.h"
-#include "lab/kernels/equalize_ladder.h"
-#include "lab/kernels/gray_ladder.h"
-#include "lab/kernels/hist_ladder.h"
-#include "lab/kernels/median_ladder.h"
-#include "lab/kernels/smooth_ladder.h"
+#include "lab/kernels/ladder_rows.h"
 
 namespace imgpipe {
 namespace {

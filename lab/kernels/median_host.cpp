@@ -4,9 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/median/median.h"
 #include "kernels/median/network.h"
 #include "kernels/smooth/window.h"
-#include "lab/kernels/median_ladder.h"
+#include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {

@@ -1,9 +1,10 @@
-// The CUDA rungs of median, oldest first; median_ladder.cpp tells their story.
+// The CUDA rungs of median, oldest first.
 #include <utility>
 
+#include "kernels/median/median.h"
 #include "kernels/median/network.h"
 #include "kernels/shared_tile.cuh"
-#include "lab/kernels/median_ladder.h"
+#include "lab/kernels/rung_functions.h"
 #include "lab/kernels/tiles.cuh"
 
 namespace imgpipe {
@@ -222,11 +223,12 @@ __global__ __launch_bounds__(kTileThreads) void four_kernel(DevicePlanes<const S
 
 using Kernel = void (*)(Source, Target);
 
+Kernel kernel_for(const StageCall<Device>& call, Kernel of_3, Kernel of_5) {
+  return MedianParameters(call.parameters).radius == 1 ? of_3 : of_5;
+}
+
 CudaStatus launch_tiles(Kernel of_3, Kernel of_5, const StageCall<Device>& call, const RungLaunch& launch) {
-  const Kernel kernel = MedianParameters(call.parameters).radius == 1 ? of_3 : of_5;
-  kernel<<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.plane<Sample>(0), call.out.plane<Sample>(0));
-  return cudaGetLastError();
+  return launch_pixels(kernel_for(call, of_3, of_5), striding(launch), call, launch);
 }
 
 CudaStatus launch_fours(TileKernel<Sample> of_3, TileKernel<Sample> of_5, const StageCall<Device>& call,
@@ -237,11 +239,8 @@ CudaStatus launch_fours(TileKernel<Sample> of_3, TileKernel<Sample> of_5, const 
 }  // namespace
 
 CudaStatus median_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  const Kernel kernel = MedianParameters(call.parameters).radius == 1 ? naive_kernel<1> : naive_kernel<2>;
-  kernel<<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<Sample>(0),
-                                                                             call.out.plane<Sample>(0));
-  return cudaGetLastError();
+  return launch_pixels(kernel_for(call, naive_kernel<1>, naive_kernel<2>), covering(call, launch), call,
+                       launch);
 }
 
 CudaStatus median_tile(const StageCall<Device>& call, const RungLaunch& launch) {

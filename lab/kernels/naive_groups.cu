@@ -10,11 +10,6 @@ namespace imgpipe {
 namespace {
 
 constexpr unsigned kNaiveBlock = 128;
-constexpr std::size_t kBoundary = 256;
-
-std::size_t rounded(std::size_t bytes) {
-  return (bytes + kBoundary - 1) / kBoundary * kBoundary;
-}
 
 // ---- entropy decoding ------------------------------------------------------------------------------------
 
@@ -74,10 +69,10 @@ dim3 grid_of(std::int64_t threads, std::size_t images) {
 }  // namespace
 
 // Memory: the images, the segments, then a word an image that says whether it is damaged.
-NaiveEntropyDecoding::NaiveEntropyDecoding(std::vector<EntropyTask> tasks) : tasks_(std::move(tasks)) {
+NaiveEntropyDecoding::NaiveEntropyDecoding(std::vector<EntropyTask> tasks) : NaiveGroup(std::move(tasks)) {
   for (const EntropyTask& task : tasks_) segments_ += task.staged->segments.size();
   memory_.upload_bytes =
-      rounded(tasks_.size() * sizeof(EntropyImage)) + rounded(segments_ * sizeof(SegmentWork));
+      rounded_part(tasks_.size() * sizeof(EntropyImage)) + rounded_part(segments_ * sizeof(SegmentWork));
   memory_.results_offset = memory_.upload_bytes;
   memory_.results_bytes = tasks_.size() * sizeof(std::uint32_t);
   memory_.bytes = memory_.results_offset + memory_.results_bytes;
@@ -85,7 +80,7 @@ NaiveEntropyDecoding::NaiveEntropyDecoding(std::vector<EntropyTask> tasks) : tas
 
 void NaiveEntropyDecoding::write_upload(std::byte* to) const {
   std::memset(to, 0, memory_.upload_bytes);
-  std::byte* work = to + rounded(tasks_.size() * sizeof(EntropyImage));
+  std::byte* work = to + rounded_part(tasks_.size() * sizeof(EntropyImage));
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     const EntropyTask& task = tasks_[i];
     const EntropyImage image{naive_scan(*task.scan), reinterpret_cast<const std::uint8_t*>(task.stream),
@@ -105,7 +100,7 @@ CudaStatus NaiveEntropyDecoding::launch(std::byte* memory, const CudaLaunch& lau
   if (cleared != cudaSuccess) return cleared;
   const auto* images = reinterpret_cast<const EntropyImage*>(memory);
   const auto* work =
-      reinterpret_cast<const SegmentWork*>(memory + rounded(tasks_.size() * sizeof(EntropyImage)));
+      reinterpret_cast<const SegmentWork*>(memory + rounded_part(tasks_.size() * sizeof(EntropyImage)));
   const auto count = static_cast<std::uint32_t>(segments_);
   entropy_kernel<<<(count + kNaiveBlock - 1) / kNaiveBlock, kNaiveBlock, 0, launch.stream>>>(images, work,
                                                                                              count, damaged);
@@ -119,14 +114,15 @@ bool NaiveEntropyDecoding::in_order(std::size_t image, const std::byte* results)
 }
 
 // Memory: the images, then their planes.
-NaiveReconstruction::NaiveReconstruction(std::vector<ReconstructionTask> tasks) : tasks_(std::move(tasks)) {
-  memory_.upload_bytes = rounded(tasks_.size() * sizeof(ReconstructionImage));
+NaiveReconstruction::NaiveReconstruction(std::vector<ReconstructionTask> tasks)
+    : NaiveGroup(std::move(tasks)) {
+  memory_.upload_bytes = rounded_part(tasks_.size() * sizeof(ReconstructionImage));
   memory_.bytes = memory_.upload_bytes;
   for (const ReconstructionTask& task : tasks_) {
     const NaiveScan scan = naive_scan(*task.scan);
     most_blocks_ = std::max(most_blocks_, scan.blocks());
     most_pixels_ = std::max(most_pixels_, scan.width * scan.height);
-    memory_.bytes += rounded(static_cast<std::size_t>(scan.samples));
+    memory_.bytes += rounded_part(static_cast<std::size_t>(scan.samples));
   }
 }
 
@@ -136,7 +132,7 @@ void NaiveReconstruction::write_upload(std::byte* to) const {
     const ReconstructionImage image{naive_scan(*tasks_[i].scan), tasks_[i].coefficients,
                                     static_cast<std::int64_t>(planes), tasks_[i].pixels};
     std::memcpy(to + i * sizeof(image), &image, sizeof(image));
-    planes += rounded(static_cast<std::size_t>(image.scan.samples));
+    planes += rounded_part(static_cast<std::size_t>(image.scan.samples));
   }
 }
 

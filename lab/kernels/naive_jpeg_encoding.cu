@@ -4,19 +4,14 @@
 #include <cuda_runtime.h>
 
 #include "images/codecs/jpeg/forward_scan.h"
-#include "lab/kernels/naive_encoding.h"
+#include "lab/kernels/naive_groups.h"
 
 namespace imgpipe {
 namespace {
 
 constexpr unsigned kThreads = 128;
-constexpr std::size_t kBoundary = 256;
 // Of a block, with stuffing: more than any but noise has.
 constexpr std::size_t kBlockRoom = 128;
-
-std::size_t rounded(std::size_t bytes) {
-  return (bytes + kBoundary - 1) / kBoundary * kBoundary;
-}
 
 struct Picture {
   Plane<const Sample, Device> pixels;
@@ -141,17 +136,17 @@ std::int64_t blocks_of(const JpegEncodingTask& task) {
   return std::int64_t{scan.mcus} * scan.blocks_in_mcu;
 }
 std::size_t value_bytes(std::int64_t blocks) {
-  return rounded(static_cast<std::size_t>(blocks) * kBlockSamples * sizeof(std::int16_t));
+  return rounded_part(static_cast<std::size_t>(blocks) * kBlockSamples * sizeof(std::int16_t));
 }
 std::size_t room_of(std::int64_t blocks) {
-  return rounded(static_cast<std::size_t>(blocks) * kBlockRoom + kBoundary);
+  return rounded_part(static_cast<std::size_t>(blocks) * kBlockRoom + kPartBoundary);
 }
 
 }  // namespace
 
 // Memory: the pictures; of each its values, then its scan; the scans' sizes.
-NaiveJpegEncoding::NaiveJpegEncoding(std::vector<JpegEncodingTask> tasks) : tasks_(std::move(tasks)) {
-  memory_.upload_bytes = rounded(tasks_.size() * sizeof(Picture));
+NaiveJpegEncoding::NaiveJpegEncoding(std::vector<JpegEncodingTask> tasks) : NaiveGroup(std::move(tasks)) {
+  memory_.upload_bytes = rounded_part(tasks_.size() * sizeof(Picture));
   memory_.results_offset = memory_.upload_bytes;
   for (const JpegEncodingTask& task : tasks_) {
     const std::int64_t blocks = blocks_of(task);

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include "lab/kernels/naive_encoding.h"
+#include "lab/kernels/naive_groups.h"
 #include "lab/kernels/png_naive.h"
 
 namespace imgpipe {
@@ -13,11 +13,6 @@ using naive_png::Packed;
 using naive_png::Workspace;
 
 constexpr unsigned kThreads = 32;
-constexpr std::size_t kBoundary = 256;
-
-std::size_t rounded(std::size_t bytes) {
-  return (bytes + kBoundary - 1) / kBoundary * kBoundary;
-}
 
 // Of one thread; offsets in the group's memory.
 struct StripWork {
@@ -44,10 +39,10 @@ std::int64_t strips_of(const PngEncodingTask& task) {
 // How a strip of so many bytes lies in memory.
 struct Layout {
   explicit Layout(std::size_t filtered_bytes)
-      : filtered(rounded(sizeof(Workspace))),
-        seen(filtered + rounded(filtered_bytes)),
-        out(seen + rounded(repeat_cells(filtered_bytes) * sizeof(std::uint64_t))),
-        bytes(out + rounded(stored_bytes(filtered_bytes) + kBoundary)) {}
+      : filtered(rounded_part(sizeof(Workspace))),
+        seen(filtered + rounded_part(filtered_bytes)),
+        out(seen + rounded_part(repeat_cells(filtered_bytes) * sizeof(std::uint64_t))),
+        bytes(out + rounded_part(stored_bytes(filtered_bytes) + kPartBoundary)) {}
   std::size_t filtered, seen, out, bytes;
 };
 
@@ -63,13 +58,13 @@ void for_each_strip(const PngEncodingTask& task, const Use& use) {
 }  // namespace
 
 // Memory: what each thread has to do, the strips, what came of them.
-NaivePngEncoding::NaivePngEncoding(std::vector<PngEncodingTask> tasks) : tasks_(std::move(tasks)) {
+NaivePngEncoding::NaivePngEncoding(std::vector<PngEncodingTask> tasks) : NaiveGroup(std::move(tasks)) {
   std::size_t bytes = 0;
   for (const PngEncodingTask& task : tasks_) {
     strips_ += static_cast<std::size_t>(strips_of(task));
     for_each_strip(task, [&](std::int64_t, std::int64_t, const Layout& layout) { bytes += layout.bytes; });
   }
-  memory_.upload_bytes = rounded(strips_ * sizeof(StripWork));
+  memory_.upload_bytes = rounded_part(strips_ * sizeof(StripWork));
   memory_.results_offset = memory_.upload_bytes + bytes;
   memory_.results_bytes = strips_ * sizeof(Packed);
   memory_.bytes = memory_.results_offset + memory_.results_bytes;

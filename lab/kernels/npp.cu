@@ -1,9 +1,9 @@
 // The yardsticks of NVIDIA Performance Primitives; the lab loads them (lab/pipeline/toolkit_library.h).
-#include "lab/kernels/gray_ladder.h"
-#include "lab/kernels/hist_ladder.h"
+#include "kernels/gray/gray.h"
+#include "kernels/smooth/smooth.h"
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/npp_functions.cuh"
-#include "lab/kernels/smooth_ladder.h"
+#include "lab/kernels/rung_functions.h"
 
 #if IMGPIPE_HAS_NPP
 

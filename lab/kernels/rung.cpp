@@ -14,13 +14,9 @@ Rung same_rung(std::span<const Rung> ladder, std::string_view name) {
   return *rung;
 }
 
-Rung with_reference(Rung rung, void (*reference)(const StageCall<Host>&)) {
-  rung.reference = reference;
-  return rung;
-}
-
-Rung with_cpu(Rung rung, void (*cpu)(const StageCall<Host>&, const Band&)) {
-  rung.cpu = cpu;
+Rung same_rung(std::span<const Rung> ladder, std::string_view name, const RungFunction& function) {
+  Rung rung = same_rung(ladder, name);
+  static_cast<RungFunction&>(rung) = function;
   return rung;
 }
 

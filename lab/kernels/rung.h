@@ -56,14 +56,20 @@ enum class Grid {
   own,        // the rung decides on both
 };
 
-struct Rung {
+// What the lab says of a variant of any ladder: the beginning of its row in the ladder's table.
+struct Variant {
   std::string_view name;    // unique in its ladder
-  std::string_view idea;    // one line: what it does, or what it mends in the one before
+  std::string_view idea;    // one line: what it does, or what it improves on
   std::string_view origin;  // who published or shipped it
+  bool foreign = false;     // another library's, as a baseline
+  bool production = false;  // what the product runs on its device; of stages is_production() says it
+};
 
-  // What it runs is one of these five; of a CUDA rung none in a build without CUDA. First, what a stage of
-  // the product can have: its reference, its version for bands of rows (each share a band; all equally high
-  // but for one), its CUDA version, which has a grid of its own.
+// What a rung runs: one of these five; of a CUDA rung none in a build without CUDA.
+struct RungFunction {
+  std::string_view functions;  // its name in the sources, for imgpipe bench --html
+  // First, what a stage of the product can have: its reference, its version for bands of rows (each share a
+  // band; all equally high but for one), its CUDA version, which has a grid of its own.
   void (*reference)(const StageCall<Host>&) = nullptr;
   void (*cpu)(const StageCall<Host>&, const Band&) = nullptr;
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
@@ -72,7 +78,10 @@ struct Rung {
   void (*share)(const StageCall<Host>&, const Share&) = nullptr;
   // The whole stage, asynchronously.
   CudaStatus (*launch)(const StageCall<Device>&, const RungLaunch&) = nullptr;
+};
 
+// What it needs, and what it is held to.
+struct RungConditions {
   std::size_t (*scratch_bytes)(const FrameType&, const RungLaunch&) = nullptr;  // nullptr: none
   // Brings a library's result from where it left it to where the stage has it; not timed. nullptr: it is
   // there.
@@ -87,20 +96,67 @@ struct Rung {
   bool interleaved = false;  // hist: takes interleaved RGB and makes three histograms
   bool counts_too = false;   // gray: also makes the histogram of what it writes
   bool needs_npp = false;    // calls RungLaunch::npp
-  bool foreign = false;      // another library's, as a yardstick
   const OwnVariant* own = nullptr;  // a user's, whom `launch` calls
+};
 
+struct Rung : Variant, RungFunction, RungConditions {
   [[nodiscard]] constexpr RungKind kind() const {
     if (reference != nullptr) return RungKind::reference;
     return cpu != nullptr || share != nullptr ? RungKind::cpu : RungKind::cuda;
   }
 };
 
+// ---- rows of a ladder's table ------------------------------------------------------------------------
+//
+//   rung("naive", "a thread a pixel", "first attempt of every course", IMGPIPE_CUDA_RUNG(gray_naive),
+//        {.grid = Grid::covering})
+
+constexpr RungFunction named(std::string_view name, void (*reference)(const StageCall<Host>&)) {
+  return {.functions = name, .reference = reference};
+}
+constexpr RungFunction named(std::string_view name, void (*cpu)(const StageCall<Host>&, const Band&)) {
+  return {.functions = name, .cpu = cpu};
+}
+constexpr RungFunction named(std::string_view name,
+                             CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&)) {
+  return {.functions = name, .cuda = cuda};
+}
+constexpr RungFunction named(std::string_view name, void (*share)(const StageCall<Host>&, const Share&)) {
+  return {.functions = name, .share = share};
+}
+constexpr RungFunction named(std::string_view name,
+                             CudaStatus (*launch)(const StageCall<Device>&, const RungLaunch&)) {
+  return {.functions = name, .launch = launch};
+}
+// A function that this build lacks.
+constexpr RungFunction named(std::string_view name, std::nullptr_t) {
+  return {.functions = name};
+}
+
+// Functions that only a build with CUDA has.
+#ifdef IMGPIPE_WITH_CUDA
+#define IMGPIPE_IF_CUDA(function) function
+#else
+#define IMGPIPE_IF_CUDA(function) nullptr
+#endif
+#define IMGPIPE_HOST_RUNG(function) named(#function, function)
+#define IMGPIPE_CUDA_RUNG(function) named(#function, IMGPIPE_IF_CUDA(function))
+
+constexpr Rung rung(std::string_view name, std::string_view idea, std::string_view origin,
+                    const RungFunction& function, const RungConditions& conditions = {}) {
+  return {{name, idea, origin}, function, conditions};
+}
+// The baselines: rungs of another library.
+constexpr Rung foreign_rung(std::string_view name, std::string_view idea, std::string_view origin,
+                            const RungFunction& function, const RungConditions& conditions) {
+  return {{name, idea, origin, true}, function, conditions};
+}
+
 // For ladders of samples of 16 bits: the rung of that name of one of 8 bits, or the same idea with another
 // function. The ladder has it.
 [[nodiscard]] Rung same_rung(std::span<const Rung> ladder, std::string_view name);
-[[nodiscard]] Rung with_reference(Rung rung, void (*reference)(const StageCall<Host>&));
-[[nodiscard]] Rung with_cpu(Rung rung, void (*cpu)(const StageCall<Host>&, const Band&));
+[[nodiscard]] Rung same_rung(std::span<const Rung> ladder, std::string_view name,
+                             const RungFunction& function);
 
 // True when each share counts into a histogram of its own, all zeros before, and the caller adds them up.
 [[nodiscard]] bool counts_apart(const Rung& rung, const Stage& stage);

@@ -1,7 +1,8 @@
-// The CUDA rungs of smooth, oldest first; smooth_ladder.cpp tells their story.
+// The CUDA rungs of smooth, oldest first.
 #include "kernels/smooth/interior.cuh"
+#include "kernels/smooth/smooth.h"
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/smooth_ladder.h"
+#include "lab/kernels/rung_functions.h"
 #include "lab/kernels/tiles.cuh"
 
 namespace imgpipe {
@@ -181,46 +182,30 @@ __global__ __launch_bounds__(kMostBlockThreads) void column_sums_kernel(const st
 }
 
 template <class T>
-CudaStatus launch_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  naive_kernel<T><<<covering_grid(call.in.type, 1, block), block, 0, launch.stream>>>(call.in.plane<T>(0),
-                                                                                      call.out.plane<T>(0));
-  return cudaGetLastError();
-}
-
-template <class T>
-CudaStatus launch_tile(const StageCall<Device>& call, const RungLaunch& launch) {
-  tile_kernel<T><<<striding_blocks(launch, kResident), block_of(launch, kBlock), 0, launch.stream>>>(
-      call.in.plane<T>(0), call.out.plane<T>(0));
-  return cudaGetLastError();
-}
-
-template <class T>
 CudaStatus launch_specialised(const StageCall<Device>& call, const RungLaunch& launch) {
-  const unsigned block = block_of(launch, kBlock);
-  const unsigned blocks = striding_blocks(launch, kResident);
-  const Interior interior = tiled_interior(call.in.type, block / kLabTileColumns);
-  if (interior.pixels() > 0)
-    interior_kernel<T>
-        <<<blocks, block, 0, launch.stream>>>(call.in.plane<T>(0), call.out.plane<T>(0), interior);
-  border_kernel<T><<<blocks, block, 0, launch.stream>>>(call.in.plane<T>(0), call.out.plane<T>(0),
-                                                        call.in.type, interior);
-  return cudaGetLastError();
+  const LaunchGrid grid = striding(launch);
+  const Interior interior = tiled_interior(call.in.type, grid.threads / kLabTileColumns);
+  if (interior.pixels() > 0) {
+    const CudaStatus status = launch_pixels(interior_kernel<T>, grid, call, launch, interior);
+    if (status != cudaSuccess) return status;
+  }
+  return launch_pixels(border_kernel<T>, grid, call, launch, call.in.type, interior);
 }
 
 }  // namespace
 
 CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  return is_wide(call) ? launch_naive<Sample16>(call, launch) : launch_naive<Sample>(call, launch);
+  return for_samples(
+      call, [&]<class T>(T) { return launch_pixels(naive_kernel<T>, covering(call, launch), call, launch); });
 }
 
 CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch) {
-  return is_wide(call) ? launch_tile<Sample16>(call, launch) : launch_tile<Sample>(call, launch);
+  return for_samples(
+      call, [&]<class T>(T) { return launch_pixels(tile_kernel<T>, striding(launch), call, launch); });
 }
 
 CudaStatus smooth_specialised(const StageCall<Device>& call, const RungLaunch& launch) {
-  return is_wide(call) ? launch_specialised<Sample16>(call, launch)
-                       : launch_specialised<Sample>(call, launch);
+  return for_samples(call, [&]<class T>(T) { return launch_specialised<T>(call, launch); });
 }
 
 std::size_t smooth_separable_bytes(const FrameType& shape, const RungLaunch&) {

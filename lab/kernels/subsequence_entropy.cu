@@ -12,11 +12,6 @@ constexpr unsigned kThreads = 128;
 constexpr unsigned kJoinThreads = 256;
 // Few decoders need 3,000 bytes to be in step.
 constexpr int kRounds = 32;
-constexpr std::size_t kBoundary = 256;
-
-std::size_t rounded(std::size_t bytes) {
-  return (bytes + kBoundary - 1) / kBoundary * kBoundary;
-}
 
 struct SubsequenceImage {
   NaiveScan scan;
@@ -40,17 +35,17 @@ struct Arrays {
 };
 
 std::size_t images_bytes(std::size_t images) {
-  return rounded(images * sizeof(SubsequenceImage));
+  return rounded_part(images * sizeof(SubsequenceImage));
 }
 
 struct Offsets {
   Offsets(std::size_t images, std::size_t count) {
     subsequences = images_bytes(images);
-    entries = subsequences + rounded(count * sizeof(NaiveSubsequence));
-    exits = entries + rounded(count * sizeof(SymbolState));
-    more_exits = exits + rounded(count * sizeof(SymbolState));
-    sums = more_exits + rounded(count * sizeof(SymbolState));
-    verdicts = sums + rounded(count * sizeof(BlockSums));
+    entries = subsequences + rounded_part(count * sizeof(NaiveSubsequence));
+    exits = entries + rounded_part(count * sizeof(SymbolState));
+    more_exits = exits + rounded_part(count * sizeof(SymbolState));
+    sums = more_exits + rounded_part(count * sizeof(SymbolState));
+    verdicts = sums + rounded_part(count * sizeof(BlockSums));
     end = verdicts + images * sizeof(Verdict);
   }
   std::size_t subsequences, entries, exits, more_exits, sums, verdicts, end;
@@ -145,7 +140,7 @@ std::size_t subsequences_of(const ScanSegment& segment) {
 }  // namespace
 
 SubsequenceEntropyDecoding::SubsequenceEntropyDecoding(std::vector<EntropyTask> tasks)
-    : tasks_(std::move(tasks)) {
+    : NaiveGroup(std::move(tasks)) {
   for (const EntropyTask& task : tasks_) {
     for (const ScanSegment& segment : task.staged->segments) subsequences_ += subsequences_of(segment);
   }

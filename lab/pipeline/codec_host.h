@@ -8,6 +8,7 @@
 
 #include "images/image.h"
 #include "lab/kernels/codec_rung.h"
+#include "lab/pipeline/codec_subject.h"
 
 namespace imgpipe {
 
@@ -43,24 +44,35 @@ class HostCodecRun {
   HostCodecRun() = default;
 };
 
-using HostCodec = std::unique_ptr<HostCodecRun>;
+// A run that makes each image of the group on its own: thread `i` of `n` makes images i, i + n, i + 2n, ...
+class GroupRun : public HostCodecRun {
+ public:
+  void run(const Share& share) override {
+    for (auto i = static_cast<std::size_t>(share.index); i < images_;
+         i += static_cast<std::size_t>(share.count))
+      make(i);
+  }
 
-// Entropy decoding.
-[[nodiscard]] HostCodec sequential_entropy(const CodecGroup& group);   // bit by bit; one thread
-[[nodiscard]] HostCodec turbo_entropy(const CodecGroup& group);        // libjpeg-turbo; an image a thread
-[[nodiscard]] HostCodec own_entropy(const CodecGroup& group);          // our decoder; an image a thread
-[[nodiscard]] HostCodec speculative_entropy(const CodecGroup& group);  // all threads at one image
-// Reconstruction.
-[[nodiscard]] HostCodec sequential_reconstruction(const CodecGroup& group);  // one thread
-[[nodiscard]] HostCodec simd_reconstruction(const CodecGroup& group);        // bands of MCU rows
-// Whole decoding.
-[[nodiscard]] HostCodec turbo_decoding(const CodecGroup& group);  // an image a thread
-[[nodiscard]] HostCodec own_decoding(const CodecGroup& group);    // an image a thread
-[[nodiscard]] HostCodec band_decoding(const CodecGroup& group);   // all threads at one image
-// Encoding.
-[[nodiscard]] HostCodec sequential_encoding(const CodecGroup& group);  // grey, as all four; one thread
-[[nodiscard]] HostCodec turbo_encoding(const CodecGroup& group);       // an image a thread
-[[nodiscard]] HostCodec sequential_packing(const CodecGroup& group);   // byte by byte; one thread
-[[nodiscard]] HostCodec strip_packing(const CodecGroup& group);        // a strip a thread
+ protected:
+  explicit GroupRun(const CodecGroup& group) : subject_(group.subject), images_(group.images) {}
+  [[nodiscard]] const CodecSubject& subject() const { return *subject_; }
+  [[nodiscard]] std::size_t images() const { return images_; }
+  virtual void make(std::size_t /*image*/) {}
+
+ private:
+  std::shared_ptr<const CodecSubject> subject_;
+  std::size_t images_;
+};
+
+// Entropy decoding: bit by bit on one thread; libjpeg-turbo or our decoder, an image a thread; all threads at
+// one image.
+MakeHostCodec sequential_entropy, turbo_entropy, own_entropy, speculative_entropy;
+// Reconstruction: on one thread; bands of MCU rows.
+MakeHostCodec sequential_reconstruction, simd_reconstruction;
+// Whole decoding: an image a thread; all threads at one image.
+MakeHostCodec turbo_decoding, own_decoding, band_decoding;
+// Encoding, grey: on one thread; an image a thread. Packing, grey: byte by byte on one thread; a strip a
+// thread.
+MakeHostCodec sequential_encoding, turbo_encoding, sequential_packing, strip_packing;
 
 }  // namespace imgpipe

@@ -15,25 +15,23 @@ namespace imgpipe {
 namespace {
 
 // Runs that fill one image each.
-class PixelRun : public HostCodecRun {
+class PixelRun : public GroupRun {
  public:
-  explicit PixelRun(const CodecGroup& group) : subject_(group.subject) {
-    for (std::size_t i = 0; i < group.images; ++i) images_.emplace_back(subject_->pixels.shape());
+  explicit PixelRun(const CodecGroup& group) : GroupRun(group) {
+    for (std::size_t i = 0; i < images(); ++i) made_.emplace_back(subject().pixels.shape());
   }
   CodecAnswer answer(std::size_t image) override {
     CodecAnswer answer;
-    answer.pixels = Image(images_[image].shape());
-    copy_pixels(std::as_const(images_[image]).view(), answer.pixels.view());
+    answer.pixels = Image(made_[image].shape());
+    copy_pixels(std::as_const(made_[image]).view(), answer.pixels.view());
     return answer;
   }
 
  protected:
-  [[nodiscard]] const CodecSubject& subject() const { return *subject_; }
-  [[nodiscard]] std::vector<Image>& images() { return images_; }
+  [[nodiscard]] Image& made(std::size_t image) { return made_[image]; }
 
  private:
-  std::shared_ptr<const CodecSubject> subject_;
-  std::vector<Image> images_;
+  std::vector<Image> made_;
 };
 
 class SequentialReconstruction final : public PixelRun {
@@ -43,16 +41,14 @@ class SequentialReconstruction final : public PixelRun {
         scan_(naive_scan(subject().jpeg.scan)),
         planes_(static_cast<std::size_t>(scan_.samples)) {}
 
-  void run(const Share& share) override {
-    if (share.index > 0) return;
-    for (Image& image : images()) {
-      for (std::int64_t i = 0; i < scan_.blocks(); ++i)
-        reconstruct_block_naively(scan_, subject().coefficients.data(), i, planes_.data());
-      const HostPlane out = image.view();
-      for (std::int64_t y = 0; y < out.height; ++y) {
-        for (std::int64_t x = 0; x < out.width; ++x)
-          make_pixel_naively(scan_, planes_.data(), x, y, out.row(y) + x * out.channels);
-      }
+ protected:
+  void make(std::size_t image) override {
+    for (std::int64_t i = 0; i < scan_.blocks(); ++i)
+      reconstruct_block_naively(scan_, subject().coefficients.data(), i, planes_.data());
+    const HostPlane out = made(image).view();
+    for (std::int64_t y = 0; y < out.height; ++y) {
+      for (std::int64_t x = 0; x < out.width; ++x)
+        make_pixel_naively(scan_, planes_.data(), x, y, out.row(y) + x * out.channels);
     }
   }
 
@@ -81,8 +77,8 @@ class SimdReconstruction final : public PixelRun {
       row = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(layout_.bytes()));
     for (;;) {
       const std::int64_t item = next_++;
-      if (item >= bands * static_cast<std::int64_t>(images().size())) return;
-      make_band(images()[static_cast<std::size_t>(item / bands)].untyped_view(), item % bands * kBandRows,
+      if (item >= bands * static_cast<std::int64_t>(images())) return;
+      make_band(made(static_cast<std::size_t>(item / bands)).untyped_view(), item % bands * kBandRows,
                 samples);
     }
   }
@@ -123,22 +119,26 @@ class SimdReconstruction final : public PixelRun {
   std::atomic<std::int64_t> next_{0};
 };
 
+DecodeOptions decode_options(const CodecSubject& subject, CodecChoice codec) {
+  DecodeOptions options;
+  options.codec = codec;
+  options.orient = false;
+  options.max_pixels = subject.pixels.shape().pixels();
+  return options;
+}
+
 class ImageDecoding final : public PixelRun {
  public:
-  ImageDecoding(const CodecGroup& group, CodecChoice codec) : PixelRun(group), codec_(codec) {}
+  ImageDecoding(const CodecGroup& group, CodecChoice codec)
+      : PixelRun(group), options_(decode_options(subject(), codec)) {}
 
-  void run(const Share& share) override {
-    DecodeOptions options;
-    options.codec = codec_;
-    options.orient = false;
-    options.max_pixels = subject().pixels.shape().pixels();
-    for (auto i = static_cast<std::size_t>(share.index); i < images().size();
-         i += static_cast<std::size_t>(share.count))
-      open_reader(subject().file, options)->read_rows(images()[i].untyped_view());
+ protected:
+  void make(std::size_t image) override {
+    open_reader(subject().file, options_)->read_rows(made(image).untyped_view());
   }
 
  private:
-  CodecChoice codec_;
+  DecodeOptions options_;
 };
 
 // All threads take bands of one image, then of the next.
@@ -147,16 +147,14 @@ class BandDecoding final : public PixelRun {
   explicit BandDecoding(const CodecGroup& group) : PixelRun(group), open_(group.images) {}
 
   void begin() override {
-    DecodeOptions options;
-    options.orient = false;
-    options.max_pixels = subject().pixels.shape().pixels();
+    const DecodeOptions options = decode_options(subject(), CodecChoice::automatic);
     for (Open& one : open_) {
       one.reader = open_reader(subject().file, options);
       one.next_row = 0;
     }
   }
   void run(const Share&) override {
-    for (std::size_t i = 0; i < open_.size(); ++i) read(open_[i], images()[i].untyped_view());
+    for (std::size_t i = 0; i < open_.size(); ++i) read(open_[i], made(i).untyped_view());
   }
 
  private:

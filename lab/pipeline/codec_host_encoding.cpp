@@ -11,48 +11,46 @@
 namespace imgpipe {
 namespace {
 
-class SequentialEncoding final : public HostCodecRun {
+class SequentialEncoding final : public GroupRun {
  public:
-  explicit SequentialEncoding(const CodecGroup& group) : subject_(group.subject), scans_(group.images) {}
+  explicit SequentialEncoding(const CodecGroup& group) : GroupRun(group), scans_(images()) {}
 
-  void run(const Share& share) override {
-    if (share.index > 0) return;
-    for (auto& scan : scans_)
-      scan = encode_scan_reference(subject_->picture(CodecPixels::grey).view(), kLabQuality, false);
-  }
   CodecAnswer answer(std::size_t image) override {
     CodecAnswer answer;
     answer.parts.push_back({.bytes = scans_[image]});
     return answer;
   }
 
+ protected:
+  void make(std::size_t image) override {
+    scans_[image] = encode_scan_reference(subject().picture(CodecPixels::grey).view(), kLabQuality, false);
+  }
+
  private:
-  std::shared_ptr<const CodecSubject> subject_;
   std::vector<std::vector<std::byte>> scans_;
 };
 
-class SequentialPacking final : public HostCodecRun {
+class SequentialPacking final : public GroupRun {
  public:
-  explicit SequentialPacking(const CodecGroup& group) : subject_(group.subject), strips_(group.images) {}
+  explicit SequentialPacking(const CodecGroup& group) : GroupRun(group), strips_(images()) {}
 
-  void run(const Share& share) override {
-    if (share.index > 0) return;
-    for (std::vector<CodecAnswer::Part>& strips : strips_) {
-      strips.clear();
-      const ConstHostPlane image = subject_->picture(CodecPixels::grey).view();
-      for (std::int64_t y = 0; y < image.height; y += subject_->grey_strip_rows)
-        pack(image.rows(y, std::min(subject_->grey_strip_rows, image.height - y)), strips);
-    }
-  }
   CodecAnswer answer(std::size_t image) override {
     CodecAnswer answer;
     answer.parts = strips_[image];
     return answer;
   }
 
+ protected:
+  void make(std::size_t number) override {
+    strips_[number].clear();
+    const ConstHostPlane image = subject().picture(CodecPixels::grey).view();
+    for (std::int64_t y = 0; y < image.height; y += subject().grey_strip_rows)
+      pack(image.rows(y, std::min(subject().grey_strip_rows, image.height - y)), strips_[number]);
+  }
+
  private:
   void pack(const ConstHostPlane& rows, std::vector<CodecAnswer::Part>& strips) {
-    const ConstHostPlane image = subject_->picture(CodecPixels::grey).view();
+    const ConstHostPlane image = subject().picture(CodecPixels::grey).view();
     const auto bytes = static_cast<std::size_t>(rows.height * (rows.row_samples() + 1));
     filtered_.resize(bytes);
     seen_.resize(repeat_cells(bytes));
@@ -67,22 +65,16 @@ class SequentialPacking final : public HostCodecRun {
     part.filtered = packed.filtered != 0;
   }
 
-  std::shared_ptr<const CodecSubject> subject_;
   std::vector<std::vector<CodecAnswer::Part>> strips_;
   std::vector<std::uint8_t> filtered_;
   std::vector<std::uint64_t> seen_;
   std::unique_ptr<naive_png::Workspace> workspace_ = std::make_unique<naive_png::Workspace>();
 };
 
-class TurboEncoding final : public HostCodecRun {
+class TurboEncoding final : public GroupRun {
  public:
-  explicit TurboEncoding(const CodecGroup& group) : subject_(group.subject), files_(group.images) {}
+  explicit TurboEncoding(const CodecGroup& group) : GroupRun(group), files_(images()) {}
 
-  void run(const Share& share) override {
-    for (auto i = static_cast<std::size_t>(share.index); i < files_.size();
-         i += static_cast<std::size_t>(share.count))
-      files_[i] = jpeg_of(subject_->picture(CodecPixels::grey));
-  }
   CodecAnswer answer(std::size_t image) override {
     CodecAnswer answer;
     const std::span<const std::byte> data = coded_data(files_[image]);
@@ -90,27 +82,28 @@ class TurboEncoding final : public HostCodecRun {
     return answer;
   }
 
+ protected:
+  void make(std::size_t image) override { files_[image] = jpeg_of(subject().picture(CodecPixels::grey)); }
+
  private:
-  std::shared_ptr<const CodecSubject> subject_;
   std::vector<std::vector<std::byte>> files_;
 };
 
-class StripPacking final : public HostCodecRun {
+class StripPacking final : public GroupRun {
  public:
   explicit StripPacking(const CodecGroup& group)
-      : subject_(group.subject),
-        strips_(group.images, std::vector<RightStrip>(subject_->grey_strips.size())) {}
+      : GroupRun(group), strips_(images(), std::vector<RightStrip>(subject().grey_strips.size())) {}
 
   void begin() override { next_ = 0; }
   void run(const Share&) override {
-    const ConstHostPlane image = subject_->picture(CodecPixels::grey).view();
-    const std::size_t in_image = subject_->grey_strips.size();
+    const ConstHostPlane image = subject().picture(CodecPixels::grey).view();
+    const std::size_t in_image = subject().grey_strips.size();
     StripPacker packer;
     for (;;) {
       const std::size_t item = next_++;
       if (item >= in_image * strips_.size()) return;
-      const auto first = static_cast<std::int64_t>(item % in_image) * subject_->grey_strip_rows;
-      const std::int64_t rows = std::min(subject_->grey_strip_rows, image.height - first);
+      const auto first = static_cast<std::int64_t>(item % in_image) * subject().grey_strip_rows;
+      const std::int64_t rows = std::min(subject().grey_strip_rows, image.height - first);
       packer.pack(image.rows(first, rows), item % in_image + 1 == in_image,
                   strips_[item / in_image][item % in_image]);
     }
@@ -123,7 +116,6 @@ class StripPacking final : public HostCodecRun {
   }
 
  private:
-  std::shared_ptr<const CodecSubject> subject_;
   std::vector<std::vector<RightStrip>> strips_;
   std::atomic<std::size_t> next_{0};
 };

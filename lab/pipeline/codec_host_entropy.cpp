@@ -19,39 +19,39 @@
 namespace imgpipe {
 namespace {
 
-class SequentialEntropy final : public HostCodecRun {
+class SequentialEntropy final : public GroupRun {
  public:
   explicit SequentialEntropy(const CodecGroup& group)
-      : subject_(group.subject),
-        scan_(naive_scan(subject_->jpeg.scan)),
-        staged_(subject_->jpeg.scan),
-        coefficients_(group.images) {
+      : GroupRun(group),
+        scan_(naive_scan(subject().jpeg.scan)),
+        staged_(subject().jpeg.scan),
+        coefficients_(images()),
+        in_order_(images()) {
     for (auto& one : coefficients_) one.resize(static_cast<std::size_t>(scan_.blocks() * kBlockSamples));
   }
 
-  void run(const Share& share) override {
-    if (share.index > 0) return;
-    in_order_ = true;
-    for (auto& one : coefficients_) {
-      for (std::size_t i = 0; i < staged_.scan().segments.size(); ++i)
-        in_order_ = decode_segment_naively(scan_, staged_.bytes(), staged_.scan().segments[i],
-                                           static_cast<std::int64_t>(i), one.data()) &&
-                    in_order_;
-    }
-  }
   CodecAnswer answer(std::size_t image) override {
     CodecAnswer answer;
-    answer.in_order = in_order_;
+    answer.in_order = in_order_[image] != 0;
     answer.coefficients = coefficients_[image];
     return answer;
   }
 
+ protected:
+  void make(std::size_t image) override {
+    in_order_[image] = 1;
+    for (std::size_t i = 0; i < staged_.scan().segments.size(); ++i) {
+      if (!decode_segment_naively(scan_, staged_.bytes(), staged_.scan().segments[i],
+                                  static_cast<std::int64_t>(i), coefficients_[image].data()))
+        in_order_[image] = 0;
+    }
+  }
+
  private:
-  std::shared_ptr<const CodecSubject> subject_;
   NaiveScan scan_;
   StagedCopy staged_;
   std::vector<std::vector<std::int16_t>> coefficients_;
-  bool in_order_ = true;
+  std::vector<char> in_order_;
 };
 
 // ---- libjpeg-turbo ---------------------------------------------------------------------------------------
@@ -116,26 +116,22 @@ class TurboCoefficients {
   jvirt_barray_ptr* arrays_ = nullptr;
 };
 
-class TurboEntropy final : public HostCodecRun {
+class TurboEntropy final : public GroupRun {
  public:
-  explicit TurboEntropy(const CodecGroup& group)
-      : subject_(group.subject), decoders_(group.images), done_(group.images) {}
+  explicit TurboEntropy(const CodecGroup& group) : GroupRun(group), decoders_(images()), done_(images()) {}
 
-  void run(const Share& share) override {
-    for (auto i = static_cast<std::size_t>(share.index); i < decoders_.size();
-         i += static_cast<std::size_t>(share.count))
-      done_[i] = decoders_[i].read(subject_->file) ? 1 : 0;
-  }
   CodecAnswer answer(std::size_t image) override {
-    const NaiveScan scan = naive_scan(subject_->jpeg.scan);
+    const NaiveScan scan = naive_scan(subject().jpeg.scan);
     CodecAnswer answer;
     answer.coefficients.resize(static_cast<std::size_t>(scan.blocks() * kBlockSamples));
     answer.in_order = done_[image] != 0 && decoders_[image].copy(scan, answer.coefficients.data());
     return answer;
   }
 
+ protected:
+  void make(std::size_t image) override { done_[image] = decoders_[image].read(subject().file) ? 1 : 0; }
+
  private:
-  std::shared_ptr<const CodecSubject> subject_;
   std::vector<TurboCoefficients> decoders_;
   std::vector<char> done_;
 };
@@ -200,28 +196,25 @@ class SharedPieces {
   std::vector<TrueBlocks> blocks_;
 };
 
-class OwnEntropy final : public HostCodecRun {
+class OwnEntropy final : public GroupRun {
  public:
   OwnEntropy(const CodecGroup& group, bool together)
-      : subject_(group.subject), together_(together), images_(group.images) {}
+      : GroupRun(group), together_(together), pieces_(images()) {}
 
   void begin() override {
-    for (auto& image : images_) image = std::make_unique<SharedPieces>(*subject_);
+    for (auto& image : pieces_) image = std::make_unique<SharedPieces>(subject());
   }
-  void run(const Share& share) override {
-    const auto step = together_ ? std::size_t{1} : static_cast<std::size_t>(share.count);
-    for (auto i = together_ ? std::size_t{0} : static_cast<std::size_t>(share.index); i < images_.size();
-         i += step)
-      images_[i]->help();
-  }
+  void run(const Share& share) override { GroupRun::run(together_ ? Share{} : share); }
   CodecAnswer answer(std::size_t image) override {
-    return answer_of(*subject_, images_[image]->blocks(), images_[image]->is_complete());
+    return answer_of(subject(), pieces_[image]->blocks(), pieces_[image]->is_complete());
   }
 
+ protected:
+  void make(std::size_t image) override { pieces_[image]->help(); }
+
  private:
-  std::shared_ptr<const CodecSubject> subject_;
   bool together_;
-  std::vector<std::unique_ptr<SharedPieces>> images_;
+  std::vector<std::unique_ptr<SharedPieces>> pieces_;
 };
 
 }  // namespace

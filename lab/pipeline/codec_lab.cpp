@@ -1,11 +1,7 @@
 #include "lab/pipeline/codec_lab.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdlib>
-#include <exception>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -144,28 +140,23 @@ std::string codec_difference(const CodecRung& rung, CodecWork work, const CodecS
                           answer, said);
 }
 
-LabResult CodecLab::run(const CodecRung& rung, CodecWork work, const LabOptions& options) {
-  LabResult result;
-  result.detail = unmet_need(rung, work, *group_.subject);
-  if (result.detail.empty()) result.detail = begin(rung, work);
-  if (!result.detail.empty()) {
-    end();
-    return result;
-  }
-  result.grid = grid_text();
+Verification CodecLab::check(const CodecRung& rung, CodecWork work) {
   run_once();
-  std::string said;
-  for (std::size_t image = 0; image < group_.images && result.detail.empty(); ++image) {
-    result.detail = codec_difference(rung, work, *group_.subject, answer(image), said);
-    if (!result.detail.empty() && group_.images > 1)
-      result.detail += " (image " + std::to_string(image) + ")";
+  Verification verification;
+  for (std::size_t image = 0; image < group_.images; ++image) {
+    verification.wrong = codec_difference(rung, work, *group_.subject, answer(image), verification.right);
+    if (verification.wrong.empty()) continue;
+    if (group_.images > 1) verification.wrong += " (image " + std::to_string(image) + ")";
+    break;
   }
-  result.status = result.detail.empty() ? LabStatus::right : LabStatus::wrong;
-  if (result.status == LabStatus::right) {
-    result.detail = said;
-    result.times_us = time_us(options);
-    std::ranges::sort(result.times_us);
-  }
+  return verification;
+}
+
+LabResult CodecLab::run(const CodecRung& rung, CodecWork work, const LabOptions& options) {
+  std::string why = unmet_need(rung, work, *group_.subject);
+  if (why.empty()) why = begin(rung, work);
+  LabResult result = why.empty() ? measured(grid_text(), check(rung, work), [&] { return time_us(options); })
+                                 : not_run(std::move(why));
   end();
   return result;
 }
@@ -173,8 +164,6 @@ LabResult CodecLab::run(const CodecRung& rung, CodecWork work, const LabOptions&
 // ---- the host --------------------------------------------------------------------------------------------
 
 namespace {
-
-constexpr double kCodecBudgetUs = 500'000;  // of a rung's timed runs
 
 class HostCodecLab final : public CodecLab {
  public:
@@ -189,37 +178,13 @@ class HostCodecLab final : public CodecLab {
   void run_once() override {
     run_->begin();
     if (threads_ == 1) return run_->run({0, 1});
-    std::mutex mutex;
-    std::exception_ptr error;
-    crew_.run([&](int index) {
-      try {
-        run_->run({index, threads_});
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        error = std::current_exception();
-      }
-    });
-    if (error) std::rethrow_exception(error);
+    crew_.run([&](int index) { run_->run({index, threads_}); });
   }
   CodecAnswer answer(std::size_t image) override { return run_->answer(image); }
   std::vector<double> time_us(const LabOptions& options) override {
-    using Clock = std::chrono::steady_clock;
-    const auto timed = [&] {
-      const Clock::time_point start = Clock::now();
-      run_once();
-      return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-    };
-    if (options.is_stopped()) return {};
-    const double warm_up = timed();
-    const int runs = options.repeat > 0 ? options.repeat : runs_within(kCodecBudgetUs, warm_up, 3, 100);
-    std::vector<double> times;
-    times.reserve(static_cast<std::size_t>(runs));
-    for (int i = 0; i < runs && !options.is_stopped(); ++i) times.push_back(timed());
-    return times;
+    return times_by_clock(options, {}, [&] { run_once(); });
   }
-  [[nodiscard]] std::string grid_text() const override {
-    return counted(static_cast<std::size_t>(threads_), "thread");
-  }
+  [[nodiscard]] std::string grid_text() const override { return threads_text(threads_); }
   void end() override { run_.reset(); }
 
  private:

@@ -64,6 +64,9 @@ class CodecLab {
   virtual void end() = 0;
 
  private:
+  // One run, of which every image is held against the right one.
+  [[nodiscard]] Verification check(const CodecRung& rung, CodecWork work);
+
   CodecGroup group_;
 };
 

@@ -9,9 +9,12 @@
 #include "lab/kernels/codec_rung.h"
 #include "lab/pipeline/codec_subject.h"
 #include "lab/pipeline/staged_copy.h"
+#include "lab/pipeline/timed_device.h"
 #include "pipeline/cuda/cuda_api.h"
 
 namespace imgpipe {
+
+inline constexpr std::size_t kCodecAlignment = 256;  // of whatever a group has in device memory
 
 // A group's place in device memory, ready to be launched.
 struct CodecSet {
@@ -34,7 +37,7 @@ struct CodecSet {
 class CodecSets {
  public:
   // All outlive it. Throws Error(input) for a scan that cannot be staged.
-  CodecSets(const CodecGroup& group, const CodecRung& rung, CodecWork work, const Stream& stream);
+  CodecSets(const CodecGroup& group, const CodecRung& rung, CodecWork work, const TimedDevice& device);
 
   // Throws Error(memory).
   void add();
@@ -59,13 +62,11 @@ class CodecSets {
   void place();
   [[nodiscard]] CodecTask task_at(std::byte* base) const;
   void fill(const CodecSet& set) const;
-  void copy_up(const void* to, const void* from, std::size_t bytes) const;
-  void wait() const { IMGPIPE_CUDA(cudaStreamSynchronize(stream_.get())); }
 
   const CodecGroup& group_;
   const CodecRung& rung_;
   CodecWork work_;
-  const Stream& stream_;
+  const TimedDevice& device_;
   std::optional<StagedCopy> staged_;
   // What an image has, one behind the other; what the rung does not need takes nothing. The staged bytes come
   // first.

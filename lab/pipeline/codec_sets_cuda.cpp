@@ -9,15 +9,15 @@ namespace {
 
 constexpr int kRubbish = 0xA5;
 
-std::size_t rounded_set_bytes(std::size_t bytes) {
-  constexpr std::size_t kBoundary = 256;
-  return (bytes + kBoundary - 1) / kBoundary * kBoundary;
+std::size_t rounded(std::size_t bytes) {
+  return aligned_bytes(bytes, kCodecAlignment);
 }
 
 }  // namespace
 
-CodecSets::CodecSets(const CodecGroup& group, const CodecRung& rung, CodecWork work, const Stream& stream)
-    : group_(group), rung_(rung), work_(work), stream_(stream) {
+CodecSets::CodecSets(const CodecGroup& group, const CodecRung& rung, CodecWork work,
+                     const TimedDevice& device)
+    : group_(group), rung_(rung), work_(work), device_(device) {
   if (rung.nvjpeg == Nvjpeg::none && (work == CodecWork::entropy || work == CodecWork::decoding))
     staged_.emplace(subject().jpeg.scan);
   place();
@@ -47,16 +47,15 @@ void CodecSets::add() {
 
 void CodecSets::place() {
   places_ = {};
-  places_.coefficients = takes_stream() ? rounded_set_bytes(staged_->bytes_with_margin()) : 0;
+  places_.coefficients = takes_stream() ? rounded(staged_->bytes_with_margin()) : 0;
   places_.plane = places_.coefficients;
-  if (has_coefficients())
-    places_.plane += rounded_set_bytes(subject().coefficients.size() * sizeof(std::int16_t) + 1);
+  if (has_coefficients()) places_.plane += rounded(subject().coefficients.size() * sizeof(std::int16_t) + 1);
   places_.counts = places_.plane;
   if (work_ != CodecWork::entropy)
-    places_.counts += rounded_set_bytes(static_cast<std::size_t>(device_bytes(picture().shape())));
+    places_.counts += rounded(static_cast<std::size_t>(device_bytes(picture().shape())));
   places_.all = places_.counts;
   if (gives_pixels() && rung_.pixels == CodecPixels::grey)
-    places_.all += rounded_set_bytes(subject().counts.size() * sizeof(std::uint64_t));
+    places_.all += rounded(subject().counts.size() * sizeof(std::uint64_t));
 }
 
 CodecTask CodecSets::task_at(std::byte* base) const {
@@ -93,35 +92,32 @@ CodecTask CodecSets::task_at(std::byte* base) const {
 
 void CodecSets::fill(const CodecSet& set) const {
   for (const CodecTask& task : set.tasks) {
-    if (takes_stream()) copy_up(task.entropy.stream, staged_->bytes(), staged_->bytes_with_margin());
+    if (takes_stream())
+      device_.copy_up(const_cast<std::byte*>(task.entropy.stream), staged_->bytes(),
+                      staged_->bytes_with_margin());
     if (work_ == CodecWork::reconstruction)
-      copy_up(task.reconstruction.coefficients, subject().coefficients.data(),
-              subject().coefficients.size() * sizeof(std::int16_t));
+      device_.copy_up(const_cast<std::int16_t*>(task.reconstruction.coefficients),
+                      subject().coefficients.data(), subject().coefficients.size() * sizeof(std::int16_t));
     if (!gives_pixels() && work_ != CodecWork::entropy) {
       const Plane<const Sample, Device>& to = task.jpeg.pixels;
       copy_to_device(
           Plane<Sample, Device>{const_cast<Sample*>(to.data), to.width, to.height, to.stride, to.channels},
-          picture().view(), stream_);
+          picture().view(), device_.stream());
     }
   }
   for (const CodecSet::Part* part : {&set.first, &set.second}) {
     if (!part->run) continue;
     std::vector<std::byte> upload(part->run->memory().upload_bytes);
     part->run->write_upload(upload.data());
-    copy_up(part->data(), upload.data(), upload.size());
-    wait();
+    device_.copy_up(part->data(), upload.data(), upload.size());
+    device_.wait();
   }
-  wait();
-}
-
-void CodecSets::copy_up(const void* to, const void* from, std::size_t bytes) const {
-  if (bytes > 0)
-    IMGPIPE_CUDA(cudaMemcpyAsync(const_cast<void*>(to), from, bytes, cudaMemcpyHostToDevice, stream_.get()));
+  device_.wait();
 }
 
 void CodecSets::spoil(const CodecSet& set) const {
   const auto clear = [&](void* what, std::size_t bytes) {
-    if (bytes > 0) IMGPIPE_CUDA(cudaMemsetAsync(what, kRubbish, bytes, stream_.get()));
+    if (bytes > 0) IMGPIPE_CUDA(cudaMemsetAsync(what, kRubbish, bytes, device_.stream().get()));
   };
   for (const CodecTask& task : set.tasks) {
     if (takes_stream()) clear(task.entropy.coefficients, places_.plane - places_.coefficients);
@@ -134,7 +130,7 @@ void CodecSets::spoil(const CodecSet& set) const {
     const GroupMemory& memory = part->run->memory();
     clear(part->data() + memory.upload_bytes, memory.bytes - memory.upload_bytes);
   }
-  wait();
+  device_.wait();
 }
 
 }  // namespace imgpipe

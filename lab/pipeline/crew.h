@@ -2,8 +2,11 @@
 #pragma once
 
 #include <barrier>
+#include <exception>
 #include <functional>
+#include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "pipeline/host/thread_start.h"
@@ -25,12 +28,14 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   [[nodiscard]] int count() const { return count_; }
-  // Calls work(0) to work(count - 1), each on a thread of its own; returns when all are done.
+  // Calls work(0) to work(count - 1), each on its own thread; returns when all are done. Throws what one of
+  // them has thrown.
   void run(const std::function<void(int)>& work) {
     work_ = &work;
     barrier_.arrive_and_wait();
-    work(0);
+    do_share(0);
     barrier_.arrive_and_wait();
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
  private:
@@ -39,17 +44,27 @@ class Crew {
     barrier_.arrive_and_wait();
     for (std::thread& other : others_) other.join();
   }
+  void do_share(int index) {
+    try {
+      (*work_)(index);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      error_ = std::current_exception();
+    }
+  }
   void stand_by(int index) {
     for (;;) {
       barrier_.arrive_and_wait();
       if (work_ == nullptr) return;
-      (*work_)(index);
+      do_share(index);
       barrier_.arrive_and_wait();
     }
   }
 
   std::barrier<> barrier_;
   const std::function<void(int)>* work_ = nullptr;
+  std::mutex mutex_;  // of error_
+  std::exception_ptr error_;
   std::vector<std::thread> others_;
   int count_;
 };

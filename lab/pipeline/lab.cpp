@@ -1,7 +1,6 @@
 #include "lab/pipeline/lab.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -139,18 +138,6 @@ LabAnswer spoiled_answer(const LabSubject& subject) {
   return answer;
 }
 
-double LabResult::quantile_us(double share) const {
-  if (times_us.empty()) return 0;
-  const double place = share * static_cast<double>(times_us.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, times_us.size() - 1);
-  return std::lerp(times_us[below], times_us[above], place - static_cast<double>(below));
-}
-
-double LabResult::spread() const {
-  return median_us() > 0 ? (quantile_us(0.75) - quantile_us(0.25)) / median_us() : 0;
-}
-
 std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int bins) {
   std::vector<std::uint64_t> out(counts.size(), 0);
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -158,10 +145,6 @@ std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int 
     out[i / kBins * kBins + bin] += counts[i];
   }
   return out;
-}
-
-int runs_within(double budget_us, double run_us, int least, int most) {
-  return static_cast<int>(std::clamp(budget_us / std::max(run_us, 0.001), double(least), double(most)));
 }
 
 std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
@@ -206,27 +189,17 @@ std::string LabDevice::unmet_need(const Rung& rung, const LabOptions& options, c
 }
 
 LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
-  LabResult result;
-  result.detail = unmet_need(rung, options, subject().in.shape());
-  if (!result.detail.empty()) return result;
-  result.grid = grid_text(rung, options);
+  if (std::string why = unmet_need(rung, options, subject().in.shape()); !why.empty())
+    return not_run(std::move(why));
   LabAnswer found = spoiled_answer(subject());
   answer(rung, options, found);
-  const std::string difference =
-      lab_difference(rung, subject(), std::as_const(found.out).untyped_view(), found.counts);
-  const bool wrong = !difference.empty();
-  result.detail = wrong ? difference : verdict(rung, subject());
-  if (wrong && rung.own != nullptr)
-    result.detail +=
-        "; " + first_difference(subject(), std::as_const(found.out).untyped_view(), found.counts);
-  if (wrong && rung.claim != Claim::wrong) {
-    result.status = LabStatus::wrong;
-    return result;
-  }
-  result.status = wrong ? LabStatus::wrong_as_said : LabStatus::right;
-  result.times_us = time_us(rung, options);
-  std::ranges::sort(result.times_us);
-  return result;
+  const ConstHostView out = std::as_const(found.out).untyped_view();
+  Verification verification{.wrong = lab_difference(rung, subject(), out, found.counts),
+                            .right = verdict(rung, subject()),
+                            .may_be_wrong = rung.claim == Claim::wrong};
+  if (!verification.wrong.empty() && rung.own != nullptr)
+    verification.wrong += "; " + first_difference(subject(), out, found.counts);
+  return measured(grid_text(rung, options), verification, [&] { return time_us(rung, options); });
 }
 
 }  // namespace imgpipe

@@ -8,13 +8,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "images/image.h"
 #include "lab/kernels/ladders.h"
+#include "lab/pipeline/measuring.h"
 
 namespace imgpipe {
 
@@ -46,36 +46,6 @@ struct LabAnswer {
 };
 // Before a rung has run: no pixel is right; the counts are those that the stage reads, or rubbish.
 [[nodiscard]] LabAnswer spoiled_answer(const LabSubject& subject);
-
-struct LabOptions {
-  int repeat = 0;  // timed runs; 0: as many as fit into a time, at least 3, or 1 where one takes seconds
-  int block = 0;   // threads a block, and blocks, where the rung leaves them free; 0: its own
-  int blocks = 0;
-  // Asked between timed runs; when it returns true, a rung keeps the times it has and takes no more.
-  std::function<bool()> stop{};
-
-  [[nodiscard]] bool is_stopped() const { return stop && stop(); }
-};
-
-enum class LabStatus {
-  right,
-  wrong_as_said,  // Claim::wrong, and it is
-  wrong,          // not timed
-  not_run         // it needs something that is not there
-};
-
-struct LabResult {
-  LabStatus status = LabStatus::not_run;
-  std::string detail;            // "exact", what differs, or why it was not run
-  std::vector<double> times_us;  // of every timed run, ascending
-  std::string grid;              // "2 threads", "256 x 1056", "own"
-
-  [[nodiscard]] bool timed() const { return !times_us.empty(); }
-  [[nodiscard]] double quantile_us(double share) const;  // linear between neighbours
-  [[nodiscard]] double median_us() const { return quantile_us(0.5); }
-  // The width of the middle half of the times, as a part of the median.
-  [[nodiscard]] double spread() const;
-};
 
 // Something that runs rungs. One thread uses it.
 class LabDevice {
@@ -116,9 +86,6 @@ class LabDevice {
 
 // The counts of 64 bins, say, from those of 256: bin b gets those of kBins / bins values; the rest are 0.
 [[nodiscard]] std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int bins);
-
-// How many timed runs fit a budget when one takes so long.
-[[nodiscard]] int runs_within(double budget_us, double run_us, int least, int most);
 
 // Why a rung cannot take these options, or an image of this shape, on any device; "" when it can.
 [[nodiscard]] std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in);

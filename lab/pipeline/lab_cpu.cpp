@@ -1,6 +1,5 @@
 // Rungs of the processor: a crew of threads that stands ready, each with its share.
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "kernels/stage.h"
@@ -11,26 +10,17 @@
 namespace imgpipe {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double us_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
 // Copies of the input and room for outputs, taken in turn: together larger than most last-level caches, so
 // that a run does not find its pixels where the run before left them.
 constexpr std::int64_t kRotatingBytes = std::int64_t{192} << 20;
 constexpr std::int64_t kMostSets = 64;
-constexpr double kCpuBudgetUs = 500'000;  // of a rung's timed runs
-constexpr double kLongUs = 2'000'000;     // from here on one run says enough
 
 class CpuLab final : public LabDevice {
  public:
   explicit CpuLab(int threads) : crew_(threads) {}
 
   [[nodiscard]] std::string name() const override {
-    return host_info().processor + ", " + std::to_string(crew_.count()) +
-           (crew_.count() == 1 ? " thread" : " threads");
+    return host_info().processor + ", " + threads_text(crew_.count());
   }
   [[nodiscard]] double copy_bandwidth() override {
     if (copy_bandwidth_ <= 0) copy_bandwidth_ = measure_host_copy_bandwidth(crew_.count(), kRotatingBytes);
@@ -113,25 +103,14 @@ class CpuLab final : public LabDevice {
   std::vector<double> time_us(const Rung& rung, const LabOptions& options) override {
     std::vector<std::uint64_t> counts = subject().counts;
     std::size_t next = 0;
-    const auto timed = [&] {
+    return times_by_clock(options, {.long_us = 2'000'000}, [&] {
       Set& set = sets_[next++ % sets_.size()];
-      const Clock::time_point start = Clock::now();
       run_once(rung, std::as_const(set.in).untyped_view(), set.out.untyped_view(), counts);
-      return us_since(start);
-    };
-    if (options.is_stopped()) return {};
-    const double warm_up = timed();
-    const int runs = options.repeat > 0 ? options.repeat
-                                        : runs_within(kCpuBudgetUs, warm_up, warm_up < kLongUs ? 3 : 1, 100);
-    std::vector<double> times;
-    times.reserve(static_cast<std::size_t>(runs));
-    for (int i = 0; i < runs && !options.is_stopped(); ++i) times.push_back(timed());
-    return times;
+    });
   }
 
   [[nodiscard]] std::string grid_text(const Rung& rung, const LabOptions&) const override {
-    const int threads = rung.kind() == RungKind::reference ? 1 : crew_.count();
-    return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+    return threads_text(rung.kind() == RungKind::reference ? 1 : crew_.count());
   }
 
   Crew crew_;

@@ -3,68 +3,56 @@
 #include <array>
 
 namespace imgpipe {
+namespace {
+
+#define IMGPIPE_TRANSFER(kind) Transfer::kind, #kind
+
+constexpr TransferRung transfer(std::string_view name, std::string_view idea, std::string_view origin,
+                                Transfer kind, std::string_view label) {
+  return {{name, idea, origin}, kind, label};
+}
+// What the CUDA engine or a batch does.
+constexpr TransferRung product_transfer(std::string_view name, std::string_view idea, std::string_view origin,
+                                        Transfer kind, std::string_view label) {
+  TransferRung rung = transfer(name, idea, origin, kind, label);
+  rung.production = true;
+  return rung;
+}
+
+}  // namespace
 
 std::span<const TransferRung> transfer_ladder() {
-  static constexpr std::array kLadder{
-      TransferRung{.name = "up-pageable",
-                   .idea = "from ordinary memory: the driver copies it through a pinned buffer of its own",
-                   .origin = "first attempt of every course",
-                   .kind = Transfer::up_pageable},
-      TransferRung{
-          .name = "up-ring",
-          .idea = "the same by our own ring of three pinned chunks, one filled while another goes up",
-          .origin = "imgpipe, while it decodes",
-          .kind = Transfer::up_ring,
-          .production = true},
-      TransferRung{.name = "up-pinned",
-                   .idea = "from page-locked memory: the device reads it by itself",
-                   .origin = "Harris 2012, optimizing data transfers",
-                   .kind = Transfer::up_pinned},
-      TransferRung{.name = "up-pinned-2d",
-                   .idea = "the same into padded rows, which kernels read in aligned vectors",
-                   .origin = "cudaMemcpy2DAsync",
-                   .kind = Transfer::up_pinned_2d,
-                   .production = true},
-      TransferRung{.name = "down-pageable",
-                   .idea = "into ordinary memory",
-                   .origin = "first attempt of every course",
-                   .kind = Transfer::down_pageable},
-      TransferRung{.name = "down-pinned",
-                   .idea = "into page-locked memory",
-                   .origin = "Harris 2012, optimizing data transfers",
-                   .kind = Transfer::down_pinned},
-      TransferRung{.name = "down-pinned-2d",
-                   .idea = "the same from padded rows",
-                   .origin = "cudaMemcpy2DAsync",
-                   .kind = Transfer::down_pinned_2d,
-                   .production = true},
-      TransferRung{.name = "round-serial",
-                   .idea = "up, gray, down, one after the other",
-                   .origin = "textbook",
-                   .kind = Transfer::round_serial},
-      TransferRung{.name = "round-chunked",
-                   .idea = "in bands on four streams: up, gray and down of neighbours overlap",
-                   .origin = "Harris 2012, overlapping data transfers",
-                   .kind = Transfer::round_chunked},
-      TransferRung{.name = "alloc-device",
-                   .idea = "cudaMalloc and cudaFree of the image",
-                   .origin = "CUDA runtime",
-                   .kind = Transfer::make_device},
-      TransferRung{.name = "alloc-device-pool",
-                   .idea = "cudaMallocFromPoolAsync and cudaFreeAsync, from a pool that keeps what it got",
-                   .origin = "CUDA 11.2, stream-ordered allocator",
-                   .kind = Transfer::make_device_pool},
-      TransferRung{.name = "alloc-pinned",
-                   .idea = "cudaHostAlloc and cudaFreeHost",
-                   .origin = "CUDA runtime",
-                   .kind = Transfer::make_pinned},
-      TransferRung{.name = "alloc-registered",
-                   .idea = "ordinary memory in huge pages, then cudaHostRegister",
-                   .origin = "imgpipe",
-                   .kind = Transfer::make_registered,
-                   .production = true},
+  static constexpr std::array kRungs{
+      transfer("up-pageable", "from ordinary memory: the driver copies it through a pinned buffer of its own",
+               "first attempt of every course", IMGPIPE_TRANSFER(up_pageable)),
+      product_transfer("up-ring",
+                       "the same by our own ring of three pinned chunks, one filled while another goes up",
+                       "imgpipe, while it decodes", IMGPIPE_TRANSFER(up_ring)),
+      transfer("up-pinned", "from page-locked memory: the device reads it by itself",
+               "Harris 2012, optimizing data transfers", IMGPIPE_TRANSFER(up_pinned)),
+      product_transfer("up-pinned-2d", "the same into padded rows, which kernels read in aligned vectors",
+                       "cudaMemcpy2DAsync", IMGPIPE_TRANSFER(up_pinned_2d)),
+      transfer("down-pageable", "into ordinary memory", "first attempt of every course",
+               IMGPIPE_TRANSFER(down_pageable)),
+      transfer("down-pinned", "into page-locked memory", "Harris 2012, optimizing data transfers",
+               IMGPIPE_TRANSFER(down_pinned)),
+      product_transfer("down-pinned-2d", "the same from padded rows", "cudaMemcpy2DAsync",
+                       IMGPIPE_TRANSFER(down_pinned_2d)),
+      transfer("round-serial", "up, gray, down, one after the other", "textbook",
+               IMGPIPE_TRANSFER(round_serial)),
+      transfer("round-chunked", "in bands on four streams: up, gray and down of neighbours overlap",
+               "Harris 2012, overlapping data transfers", IMGPIPE_TRANSFER(round_chunked)),
+      transfer("alloc-device", "cudaMalloc and cudaFree of the image", "CUDA runtime",
+               IMGPIPE_TRANSFER(make_device)),
+      transfer("alloc-device-pool",
+               "cudaMallocFromPoolAsync and cudaFreeAsync, from a pool that keeps what it got",
+               "CUDA 11.2, stream-ordered allocator", IMGPIPE_TRANSFER(make_device_pool)),
+      transfer("alloc-pinned", "cudaHostAlloc and cudaFreeHost", "CUDA runtime",
+               IMGPIPE_TRANSFER(make_pinned)),
+      product_transfer("alloc-registered", "ordinary memory in huge pages, then cudaHostRegister", "imgpipe",
+                       IMGPIPE_TRANSFER(make_registered)),
   };
-  return kLadder;
+  return kRungs;
 }
 
 std::int64_t transfer_bytes(Transfer kind, std::int64_t pixels) {

@@ -28,10 +28,9 @@ enum class Transfer {
   make_registered,
 };
 
-struct TransferRung {
-  std::string_view name, idea, origin;
+struct TransferRung : Variant {
   Transfer kind;
-  bool production = false;  // what the CUDA engine or a batch does
+  std::string_view label;  // of its case in lab_transfer_cuda.cpp
 };
 
 [[nodiscard]] std::span<const TransferRung> transfer_ladder();

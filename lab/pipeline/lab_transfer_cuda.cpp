@@ -19,7 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kTransferBudgetUs = 300'000;  // of a rung's timed runs
 constexpr std::size_t kStreams = 4;
 constexpr std::int64_t kBandBytes = std::int64_t{8} << 20;  // of RGB, in round-chunked
 
@@ -67,20 +66,9 @@ class CudaTransferLab final : public TransferLab {
   }
 
   LabResult run(const TransferRung& rung, const LabOptions& options) override {
-    LabResult result;
-    result.grid = "-";
-    result.detail = checked(rung.kind);
-    if (!result.detail.empty()) {
-      result.status = LabStatus::wrong;
-      return result;
-    }
-    result.status = LabStatus::right;
-    result.detail = "exact";
-    const double warm_up = timed(rung.kind);
-    const int runs = options.repeat > 0 ? options.repeat : runs_within(kTransferBudgetUs, warm_up, 5, 100);
-    for (int i = 0; i < runs; ++i) result.times_us.push_back(timed(rung.kind));
-    std::ranges::sort(result.times_us);
-    return result;
+    constexpr RunRule kRule{.budget_us = 300'000, .least = 5};
+    return measured("-", {.wrong = checked(rung.kind)},
+                    [&] { return times_of(options, kRule, [&] { return timed(rung.kind); }); });
   }
 
  private:

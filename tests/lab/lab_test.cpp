@@ -2,6 +2,7 @@
 #include "lab/pipeline/lab.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "kernels/stage.h"
 #include "lab/bench/bench.h"
 #include "lab/kernels/ladders.h"
+#include "lab/pipeline/crew.h"
 #include "lab/pipeline/lab_transfer.h"
 #include "lab/pipeline/toolkit_library.h"
 #include "tests/support/cuda_backend.h"
@@ -143,6 +145,17 @@ TEST_P(CpuLabTest, EveryRungOfTheProcessorIsRightAndTimed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, CpuLabTest, testing::Values(1, 2, 5));
+
+TEST(Lab, ACrewRethrowsTheErrorOfAThread) {
+  Crew crew(3);
+  const auto fail_on_last = [&](int index) {
+    if (index + 1 == crew.count()) throw Error(ErrorKind::input, "failed");
+  };
+  EXPECT_THROW(crew.run(fail_on_last), Error);
+  std::atomic<int> shares = 0;
+  crew.run([&](int) { ++shares; });
+  EXPECT_EQ(shares, crew.count()) << "it works on after an error";
+}
 
 TEST(Lab, WhatARungNeedsIsSaid) {
   const Shape shape{8773, 5352, 1};

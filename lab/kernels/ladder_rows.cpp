@@ -1,0 +1,301 @@
+// The ladders of samples of 8 bits: a row for each rung, oldest first.
+#include "lab/kernels/ladder_rows.h"
+
+#include <array>
+
+#include "kernels/clahe/clahe.h"
+#include "kernels/contrast/contrast.h"
+#include "kernels/equalize/equalize.h"
+#include "kernels/gray/gray.h"
+#include "kernels/hist/hist.h"
+#include "kernels/median/median.h"
+#include "kernels/smooth/smooth.h"
+#include "lab/kernels/rung_functions.h"
+
+namespace imgpipe {
+
+// gray: memory bounds it, 3 bytes in and 1 out for every pixel, whatever is computed between.
+std::span<const Rung> gray_ladder() {
+  static constexpr std::array kRungs{
+      rung("sequential", "one thread, one pixel after the other: what every other rung is compared with",
+           "ITU-R BT.601-7", IMGPIPE_HOST_RUNG(gray_reference)),
+      rung("cpu", "SIMD on bands of rows, one for each thread: what --device cpu runs", "imgpipe; Highway",
+           IMGPIPE_HOST_RUNG(gray_cpu)),
+      rung("naive",
+           "a thread a pixel, byte by byte, neighbouring threads down a column: a warp touches 32 rows",
+           "first attempt of every course", IMGPIPE_CUDA_RUNG(gray_naive), {.grid = Grid::covering}),
+      rung("coalesced",
+           "neighbouring threads on neighbouring pixels: a warp's loads fall into few cache lines",
+           "CUDA C++ Best Practices Guide, coalesced access", IMGPIPE_CUDA_RUNG(gray_coalesced),
+           {.grid = Grid::covering}),
+      rung("words", "4 pixels a thread in 3 loads of 4 bytes: a quarter of the memory instructions",
+           "Luitjens 2013, vectorized memory access", IMGPIPE_CUDA_RUNG(gray_words)),
+      rung("vectors", "16 pixels a thread in 3 loads of 16 bytes, the widest there are", "Luitjens 2013",
+           IMGPIPE_CUDA_RUNG(gray_vectors)),
+      rung("fused",
+           "gray and hist in one pass (what --fuse runs): the second reading of the grey plane is saved",
+           "imgpipe", IMGPIPE_CUDA_RUNG(gray_hist_cuda), {.grid = Grid::own, .counts_too = true}),
+      foreign_rung("npp", "nppiColorToGray_8u_C3C1R with the same weights as floats",
+                   "NVIDIA Performance Primitives", IMGPIPE_CUDA_RUNG(gray_npp),
+                   {.claim = Claim::near, .grid = Grid::own, .wide = false, .needs_npp = true}),
+      rung("production", "a warp 512 pixels of a row, two dot products of bytes a pixel, no block stays",
+           "imgpipe", IMGPIPE_CUDA_RUNG(gray_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+// hist: reading is cheap (a byte a pixel); counting is not: a count is a load, an addition and a store, and
+// pixels of one value need the same counter at the same time. Every rung is an answer to that.
+std::span<const Rung> hist_ladder() {
+  static constexpr std::array kRungs{
+      rung("sequential", "one thread, one pixel after the other",
+           "Gonzalez and Woods, Digital Image Processing, 3.3", IMGPIPE_HOST_RUNG(hist_reference)),
+      rung("cpu-private",
+           "threads, each with a full histogram of its own for a band of rows; merged at the end",
+           "reduction by privatisation; libvips start, scan, merge", IMGPIPE_HOST_RUNG(hist_private<Sample>)),
+      rung("cpu-bins",
+           "threads, each a range of bins over the whole input: nothing to merge, everything read by all",
+           "owner-computes partition of the bins", IMGPIPE_HOST_RUNG(hist_bin_range<Sample>)),
+      rung("cpu",
+           "as cpu-private, 16 tables in turn a thread, so that equal neighbours do not wait: --device cpu",
+           "imgpipe; several tables as in Collet's FiniteStateEntropy", IMGPIPE_HOST_RUNG(hist_cpu)),
+      rung("global", "atomic additions in global memory, a thread a pixel", "first attempt of every course",
+           IMGPIPE_CUDA_RUNG(hist_global), {.grid = Grid::covering}),
+      rung("global-stride", "the same, the grid strides over the image: threads are made once",
+           "Harris 2013, grid-stride loops", IMGPIPE_CUDA_RUNG(hist_global_stride)),
+      rung("global-chunk",
+           "the same, a contiguous run of pixels a thread: as on a CPU, and nothing coalesces",
+           "CPU code carried over", IMGPIPE_CUDA_RUNG(hist_global_chunk)),
+      rung("global-chunk-words", "the same, 4 pixels a load", "Luitjens 2013, vectorized memory access",
+           IMGPIPE_CUDA_RUNG(hist_global_words)),
+      rung("shared",
+           "block partition: a histogram a block in shared memory, added to the global one at the end",
+           "Podlozhnyuk 2007; Milakov 2015, shared atomics", IMGPIPE_CUDA_RUNG(hist_shared)),
+      rung("shared-words", "the same, 4 pixels a load", "Luitjens 2013",
+           IMGPIPE_CUDA_RUNG(hist_shared_words)),
+      rung("shared-vectors", "the same, 16 pixels a thread and load", "Luitjens 2013",
+           IMGPIPE_CUDA_RUNG(hist_shared_vectors)),
+      rung("local",
+           "256 counters a thread in local memory: no contention, and a kilobyte to move for every thread",
+           "privatisation taken to the thread", IMGPIPE_CUDA_RUNG(hist_local)),
+      rung("local-reduced",
+           "the same, the threads' counters added up in shared memory before the global ones",
+           "block-level reduction", IMGPIPE_CUDA_RUNG(hist_local_reduced)),
+      rung("linear",
+           "a block a value, which reads the whole image and counts in registers: no atomics at all",
+           "one colour per block", IMGPIPE_CUDA_RUNG(hist_linear), {.grid = Grid::one_a_bin}),
+      rung("threads-64",
+           "byte counters of each thread in shared memory, no atomics, 64 bins; a second kernel merges",
+           "Podlozhnyuk 2007, histogram64 of the CUDA samples", IMGPIPE_CUDA_RUNG(hist_threads_64),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(hist_threads_64_bytes), .most_threads = 512, .bins = 64}),
+      rung("threads-256",
+           "the same with all 256 bins: four times the room a thread, so a quarter of the threads",
+           "Nugteren et al. 2011; Shams and Kennedy 2007", IMGPIPE_CUDA_RUNG(hist_threads_256),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(hist_threads_256_bytes), .most_threads = 128}),
+      rung("columns",
+           "four counters of a value side by side, taken in turn by neighbouring lanes: a quarter collides",
+           "Gomez-Luna et al. 2013, interleaved copies", IMGPIPE_CUDA_RUNG(hist_columns)),
+      rung("replicated",
+           "eight histograms a block, one for every 4 lanes, padded so that equal values meet other banks",
+           "Gomez-Luna et al. 2013, R-per-block", IMGPIPE_CUDA_RUNG(hist_replicated)),
+      rung("non-atomic", "shared-words without atomics: what they cost; its counts are wrong",
+           "deliberate data race", IMGPIPE_CUDA_RUNG(hist_non_atomic), {.claim = Claim::wrong}),
+      rung("rgb", "interleaved RGB, three histograms of four columns in one pass",
+           "3 x 256 bins, as OpenCV's and CUB's multi-channel histograms", IMGPIPE_CUDA_RUNG(hist_rgb),
+           {.interleaved = true}),
+      foreign_rung("cub", "cub::DeviceHistogram::HistogramEven on the padded plane", "NVIDIA CUB",
+                   IMGPIPE_CUDA_RUNG(hist_cub),
+                   {.scratch_bytes = IMGPIPE_IF_CUDA(hist_cub_bytes),
+                    .collect = IMGPIPE_IF_CUDA(hist_collect),
+                    .grid = Grid::own}),
+      foreign_rung("npp", "nppiHistogramEven_8u_C1R", "NVIDIA Performance Primitives",
+                   IMGPIPE_CUDA_RUNG(hist_npp),
+                   {.scratch_bytes = IMGPIPE_IF_CUDA(hist_npp_bytes),
+                    .collect = IMGPIPE_IF_CUDA(hist_collect),
+                    .grid = Grid::own,
+                    .wide = false,
+                    .needs_npp = true}),
+      rung("production",
+           "32 columns, one a lane: a warp never meets itself, whatever the image; loads run ahead of "
+           "counting, from the last row up; a counter's place is one dot product",
+           "imgpipe", IMGPIPE_CUDA_RUNG(hist_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+// contrast: memory bounds it too, a byte in and a byte out.
+std::span<const Rung> contrast_ladder() {
+  constexpr RungConditions kScratch{.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes)};
+  static constexpr std::array kRungs{
+      rung("sequential", "one thread, one pixel after the other, a division each",
+           "Gonzalez and Woods, Digital Image Processing, 3.2.4", IMGPIPE_HOST_RUNG(contrast_reference)),
+      rung("cpu", "SIMD on bands of rows, one for each thread: what --device cpu runs", "imgpipe; Highway",
+           IMGPIPE_HOST_RUNG(contrast_cpu)),
+      rung("naive", "a thread a pixel down a column, branches at lo and hi, a division",
+           "first attempt of every course", IMGPIPE_CUDA_RUNG(contrast_naive),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes), .grid = Grid::covering}),
+      rung("coalesced", "neighbouring threads on neighbouring pixels",
+           "CUDA C++ Best Practices Guide, coalesced access", IMGPIPE_CUDA_RUNG(contrast_coalesced),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes), .grid = Grid::covering}),
+      rung("words", "4 pixels a thread, one load and one store of 4 bytes",
+           "Luitjens 2013, vectorized memory access", IMGPIPE_CUDA_RUNG(contrast_words), kScratch),
+      rung("branch-free", "min and max in place of branches, a multiplication in place of the division",
+           "Granlund and Montgomery 1994, division by invariant integers",
+           IMGPIPE_CUDA_RUNG(contrast_branch_free), kScratch),
+      rung("table",
+           "each block makes a table of all 256 answers in shared memory: no arithmetic, a look-up a pixel",
+           "look-up table, as cv::LUT", IMGPIPE_CUDA_RUNG(contrast_table), kScratch),
+      rung(
+          "production",
+          "16 pixels a load and two loads on their way; every block finds lo and hi itself: no kernel before",
+          "imgpipe", IMGPIPE_CUDA_RUNG(contrast_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+// smooth: a byte in and a byte out bound it; 25 loads a pixel are the obstacle.
+std::span<const Rung> smooth_ladder() {
+  static constexpr std::array kRungs{
+      rung("sequential", "one thread, 25 taps for each pixel, each coordinate checked",
+           "Gonzalez and Woods, Digital Image Processing, 3.5", IMGPIPE_HOST_RUNG(smooth_reference)),
+      rung("cpu", "SIMD, sums along rows and then down columns, on bands of rows: what --device cpu runs",
+           "imgpipe; Highway", IMGPIPE_HOST_RUNG(smooth_cpu)),
+      rung("naive", "a thread a pixel, 25 loads from global memory behind bounds checks",
+           "first attempt of every course", IMGPIPE_CUDA_RUNG(smooth_naive), {.grid = Grid::covering}),
+      rung("tile",
+           "a tile and its margin in shared memory: a pixel is fetched once a block, checks everywhere",
+           "Podlozhnyuk 2007, image convolution with CUDA", IMGPIPE_CUDA_RUNG(smooth_tile)),
+      rung("specialised", "tiles inside the image without a check, the border by a kernel of its own",
+           "van Werkhoven et al. 2011, adaptive tiling and border handling",
+           IMGPIPE_CUDA_RUNG(smooth_specialised)),
+      rung("separable",
+           "running sums along rows, then down columns: 4 additions a pixel, but the sums go through memory",
+           "McDonnell 1981, box filtering", IMGPIPE_CUDA_RUNG(smooth_separable),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(smooth_separable_bytes)}),
+      foreign_rung("npp", "nppiFilterBoxBorder_8u_C1R, 5x5, its own rounding and border",
+                   "NVIDIA Performance Primitives", IMGPIPE_CUDA_RUNG(smooth_npp),
+                   {.claim = Claim::near, .grid = Grid::own, .wide = false, .needs_npp = true}),
+      rung("production",
+           "a thread 8 columns, sums of five rows in registers by byte dot products; border in the same "
+           "launch",
+           "imgpipe", IMGPIPE_CUDA_RUNG(smooth_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+// equalize: a byte in and a byte out bound it; the question is which thread makes the table of 256 answers,
+// and where the table lies.
+std::span<const Rung> equalize_ladder() {
+  constexpr RungConditions kScratch{.scratch_bytes = IMGPIPE_IF_CUDA(equalize_scratch_bytes)};
+  static constexpr std::array kRungs{
+      rung("sequential", "one thread; a table of 256 answers, then a look-up for each pixel",
+           "Gonzalez and Woods, Digital Image Processing, 3.3.1", IMGPIPE_HOST_RUNG(equalize_reference)),
+      rung("cpu-division", "threads, the formula for each pixel: a division, a product, a rounding",
+           "first attempt of every course", IMGPIPE_HOST_RUNG(divide_pixels)),
+      rung("cpu-table", "threads, each with a table of its own, pixel by pixel",
+           "look-up table, as cv::equalizeHist", IMGPIPE_HOST_RUNG(look_up_pixels)),
+      rung("cpu", "the table made once; 64 look-ups at a time where vectors are that long: --device cpu",
+           "imgpipe; Highway", IMGPIPE_HOST_RUNG(equalize_cpu)),
+      rung("division", "one thread sums the counts up, then a thread a pixel with a division each",
+           "first attempt of every course", IMGPIPE_CUDA_RUNG(equalize_division),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(equalize_scratch_bytes), .grid = Grid::covering}),
+      rung("serial-table",
+           "one thread makes a table in global memory, then 4 pixels a thread look up: one thread on a GPU "
+           "is slow",
+           "look-up table, as cv::LUT", IMGPIPE_CUDA_RUNG(equalize_serial_table), kScratch),
+      rung("scan-table", "the same, the table by a block's prefix sum",
+           "Hillis and Steele 1986; Harris, Sengupta and Owens 2007", IMGPIPE_CUDA_RUNG(equalize_scan_table),
+           kScratch),
+      rung("constant", "the same, the table in constant memory, which gives a warp one address at a time",
+           "CUDA C++ Best Practices Guide, constant memory", IMGPIPE_CUDA_RUNG(equalize_constant), kScratch),
+      rung("shared", "the same, the table copied into every block's shared memory",
+           "CUDA C++ Best Practices Guide, shared memory", IMGPIPE_CUDA_RUNG(equalize_shared), kScratch),
+      rung("vectors", "the same, 16 pixels a thread and load", "Luitjens 2013, vectorized memory access",
+           IMGPIPE_CUDA_RUNG(equalize_vectors), kScratch),
+      rung("counted", "hist, table and look-up, three kernels: what the whole costs where nobody has counted",
+           "NVIDIA, equalisation by three kernels as in NPP and OpenCV", IMGPIPE_CUDA_RUNG(equalize_counted),
+           kScratch),
+      rung("cooperative", "the same in one launch, all blocks waiting for the counts in the middle",
+           "CUDA C++ Programming Guide, grid synchronization", IMGPIPE_CUDA_RUNG(equalize_cooperative),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(equalize_scratch_bytes), .grid = Grid::own}),
+      rung("production",
+           "every block makes the table for itself while its first pixels are on their way: no kernel before",
+           "imgpipe", IMGPIPE_CUDA_RUNG(equalize_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+// clahe: a byte in twice and a byte out bound it; then there are as many histograms as tiles, and four
+// look-ups and three mixtures a pixel.
+std::span<const Rung> clahe_ladder() {
+  static constexpr std::array kRungs{
+      rung("sequential", "one thread: the tables tile after tile, then four look-ups a pixel",
+           "Zuiderveld 1994, Graphics Gems IV", IMGPIPE_HOST_RUNG(clahe_reference)),
+      rung("cpu-apart",
+           "threads, each with all tables made by itself: nothing to wait for, all counted by all",
+           "first attempt with threads", IMGPIPE_HOST_RUNG(all_tables_each)),
+      rung("cpu-pixels", "the tiles shared out among the threads, then the rows, pixel by pixel",
+           "cv::CLAHE's two parallel loops", IMGPIPE_HOST_RUNG(mix_pixels)),
+      rung("cpu", "the same in SIMD: --device cpu", "imgpipe; Highway", IMGPIPE_HOST_RUNG(clahe_cpu)),
+      rung("naive", "counted by atomic additions in global memory, a table by one thread, a thread a pixel",
+           "first attempt of every course", IMGPIPE_CUDA_RUNG(clahe_naive),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(clahe_scratch_bytes), .grid = Grid::covering}),
+      rung("block-a-tile",
+           "a block counts a tile in shared memory and makes its table by a prefix sum: no more blocks than "
+           "tiles",
+           "cv::cuda::CLAHE", IMGPIPE_CUDA_RUNG(clahe_block_a_tile),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(clahe_scratch_bytes), .grid = Grid::covering}),
+      rung("words", "the same, 4 pixels a thread: a row's mixture is found once for them",
+           "Luitjens 2013, vectorized memory access", IMGPIPE_CUDA_RUNG(clahe_words),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(clahe_scratch_bytes)}),
+      rung("production",
+           "many blocks a tile; the results of the four tiles around a cell in one word of shared memory",
+           "imgpipe", IMGPIPE_CUDA_RUNG(clahe_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+// median: a byte in and a byte out bound it; the obstacle is the choice of the middle one of 9 or 25 samples,
+// and how much of that choice neighbouring pixels can share.
+std::span<const Rung> median_ladder() {
+  static constexpr std::array kRungs{
+      rung("sequential", "one thread, std::nth_element for each pixel, each coordinate checked",
+           "Tukey 1977; Hoare 1961, Find", IMGPIPE_HOST_RUNG(median_reference)),
+      rung("cpu-insertion", "threads; the window is sorted by insertion and the middle one taken",
+           "Knuth, The Art of Computer Programming 3, 5.2.1", IMGPIPE_HOST_RUNG(median_insertion)),
+      rung("cpu-select", "the same, sorted no further than to the middle (std::nth_element)",
+           "Hoare 1961, Find; Musser 1997, introselect", IMGPIPE_HOST_RUNG(median_select)),
+      rung("cpu-sliding",
+           "a histogram slides along the row: a column in, a column out, and the median moves a little",
+           "Huang, Yang and Tang 1979", IMGPIPE_HOST_RUNG(median_sliding)),
+      rung("cpu-constant",
+           "histograms of columns slide down, their sum slides along: as much work for every radius",
+           "Perreault and Hebert 2007", IMGPIPE_HOST_RUNG(median_constant_time)),
+      rung("cpu-network",
+           "a fixed list of exchanges by minimum and maximum: no branch that noise could mislead",
+           "Paeth 1990; Devillard 1998", IMGPIPE_HOST_RUNG(median_exchanges)),
+      rung("cpu", "the exchanges in SIMD, each column sorted once for all its windows: --device cpu",
+           "imgpipe; Highway; Kolte et al. 1999", IMGPIPE_HOST_RUNG(median_cpu)),
+      rung("naive", "a thread a pixel, its window from global memory, sorted by insertion in local memory",
+           "first attempt of every course", IMGPIPE_CUDA_RUNG(median_naive), {.grid = Grid::covering}),
+      rung("tile", "the same from a tile in shared memory: loading was not what took the time",
+           "Podlozhnyuk 2007, image convolution with CUDA", IMGPIPE_CUDA_RUNG(median_tile)),
+      rung("forgetful",
+           "in registers: of a few more than half of the samples the least and the greatest are no median, "
+           "so both are forgotten and the next is taken in",
+           "Paeth 1990; McGuire 2008, ShaderX6", IMGPIPE_CUDA_RUNG(median_forgetful)),
+      rung("network", "in registers: columns sorted, then the list of exchanges that finds their middle one",
+           "Kolte, Smith and Su 1999; Devillard 1998", IMGPIPE_CUDA_RUNG(median_network)),
+      rung("columns", "four pixels a thread, whose windows share sorted columns; loads and stores of 4 bytes",
+           "Adams 2021, separable sorting networks", IMGPIPE_CUDA_RUNG(median_columns), {.grid = Grid::own}),
+      rung("bytes",
+           "four pixels a word, minima and maxima of bytes: few registers, but no instruction for them",
+           "CUDA Math API, SIMD intrinsics (__vminu4)", IMGPIPE_CUDA_RUNG(median_bytes), {.grid = Grid::own}),
+      rung("production",
+           "two rows' pixels a word, minima and maxima of halves, which compute capability 9.0 has",
+           "imgpipe", IMGPIPE_CUDA_RUNG(median_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,107 @@
+// The ladders of samples of 16 bits: a row for each rung, oldest first.
+#include <array>
+
+#include "kernels/contrast/contrast.h"
+#include "kernels/gray/gray.h"
+#include "kernels/hist/hist.h"
+#include "kernels/smooth/smooth.h"
+#include "lab/kernels/ladder_rows.h"
+#include "lab/kernels/rung_functions.h"
+
+namespace imgpipe {
+
+// gray: the same with twice the bytes a pixel.
+std::span<const Rung> gray16_ladder() {
+  const std::span<const Rung> narrow = gray_ladder();
+  static const std::array kRungs{
+      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(gray16_reference)),
+      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(gray16_cpu)),
+      same_rung(narrow, "naive"),
+      same_rung(narrow, "coalesced"),
+      rung("words", "2 pixels a thread in 3 loads of 4 bytes: half of the memory instructions",
+           "Luitjens 2013, vectorized memory access", IMGPIPE_CUDA_RUNG(gray_words)),
+      rung("vectors", "8 pixels a thread in 3 loads of 16 bytes, the widest there are", "Luitjens 2013",
+           IMGPIPE_CUDA_RUNG(gray_vectors)),
+      rung("production", "a warp 256 pixels of a row, no block stays; the luma is the upper half of a sum",
+           "imgpipe", IMGPIPE_CUDA_RUNG(gray16_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+// hist: 65,536 counters of 32 bits are 256 KiB, more than a multiprocessor's shared memory. Where they lie is
+// the question.
+std::span<const Rung> hist16_ladder() {
+  const std::span<const Rung> narrow = hist_ladder();
+  static const std::array kRungs{
+      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(hist16_reference)),
+      same_rung(narrow, "cpu-private", IMGPIPE_HOST_RUNG(hist_private<Sample16>)),
+      same_rung(narrow, "cpu-bins", IMGPIPE_HOST_RUNG(hist_bin_range<Sample16>)),
+      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(hist16_cpu)),
+      same_rung(narrow, "global"),
+      same_rung(narrow, "global-stride"),
+      rung("warp", "the same, lanes of a warp with one value find each other, and one of them adds for all",
+           "Adinets 2014, warp-aggregated atomics", IMGPIPE_CUDA_RUNG(hist16_warp)),
+      rung("passes",
+           "half of the counters in shared memory, so two blocks read every pixel, one for each half",
+           "Brown and Snoeyink 2012, multiple passes over the bins", IMGPIPE_CUDA_RUNG(hist16_passes),
+           {.shared_bytes = kHalfBinsBytes}),
+      rung("cluster",
+           "the halves in the two blocks of a cluster: read once, and half of the additions go to the other "
+           "block's shared memory",
+           "CUDA C++ Programming Guide, distributed shared memory, histogram example",
+           IMGPIPE_CUDA_RUNG(hist16_cluster), {.shared_bytes = kHalfBinsBytes, .capability = 90}),
+      rung("packed",
+           "all counters in one block, two of 16 bits a word, emptied before 65,536 pixels can be in",
+           "Podlozhnyuk 2007's byte counters, twice as wide", IMGPIPE_CUDA_RUNG(hist16_packed),
+           {.shared_bytes = kHalfBinsBytes}),
+      same_rung(narrow, "cub"),
+      rung("production",
+           "counters two to a word that notice when they pass 16 bits, so they are emptied once; a warp "
+           "counts the values that it meets often apart; two blocks add up before device memory",
+           "imgpipe", IMGPIPE_CUDA_RUNG(hist16_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+// contrast: the same with 65,536 values, which are a large table.
+std::span<const Rung> contrast16_ladder() {
+  const std::span<const Rung> narrow = contrast_ladder();
+  constexpr RungConditions kScratch{.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes)};
+  static const std::array kRungs{
+      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(contrast16_reference)),
+      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(contrast16_cpu)),
+      same_rung(narrow, "naive"),
+      same_rung(narrow, "coalesced"),
+      rung("words", "2 pixels a thread, one load and one store of 4 bytes",
+           "Luitjens 2013, vectorized memory access", IMGPIPE_CUDA_RUNG(contrast_words), kScratch),
+      rung("branch-free", "no branches, and a product of 32 and 50 bits in place of the division",
+           "Granlund and Montgomery 1994, division by invariant integers",
+           IMGPIPE_CUDA_RUNG(contrast_branch_free), kScratch),
+      rung("table",
+           "each block makes a table of all 65,536 answers in shared memory: more to make than a small image "
+           "has pixels",
+           "look-up table, as cv::LUT", IMGPIPE_CUDA_RUNG(contrast_table),
+           {.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes), .shared_bytes = kContrastTableBytes}),
+      rung("production",
+           "the product, 16 bytes a load and two loads on their way; a cluster of blocks finds lo and hi",
+           "imgpipe", IMGPIPE_CUDA_RUNG(contrast16_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+// smooth: the same with samples of two bytes, whose sums take words of their own.
+std::span<const Rung> smooth16_ladder() {
+  const std::span<const Rung> narrow = smooth_ladder();
+  static const std::array kRungs{
+      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(smooth16_reference)),
+      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(smooth16_cpu)),
+      same_rung(narrow, "naive"),
+      same_rung(narrow, "tile"),
+      same_rung(narrow, "specialised"),
+      rung("production", "a thread 4 columns, sums of five rows in registers by dot products of two samples",
+           "imgpipe", IMGPIPE_CUDA_RUNG(smooth16_cuda), {.grid = Grid::own}),
+  };
+  return kRungs;
+}
+
+}  // namespace imgpipe
