@@ -17,10 +17,11 @@ read -r wall user system <"$clone/times"
 sentence=$(awk -v wall="$wall" -v cpu="$(awk "BEGIN { print $user + $system }")" -v cores="$(nproc)" \
   -v gcc="$(g++ -dumpfullversion)" -v date="$(date +%F)" -v all="$(du -sm "$clone/imgpipe" | cut -f1)" \
   -v build="$(du -sm "$clone/imgpipe/build" | cut -f1)" 'BEGIN {
-    printf "`./run demo` without CUDA takes %.1f minutes of processor time (%.1f on %d processors, no cache, GCC %s,\n",
-           cpu / 60, wall / 60, cores, gcc
+    printf "`./run demo` without CUDA takes %.1f minutes of processor time ", cpu / 60
+    printf "(%.1f on %d processors, no cache, GCC %s,\n", wall / 60, cores, gcc
     printf "%s) and %d MB of disk, of which %d are the build.", date, all, build }')
 printf '%s\n' "$sentence"
 if [ "${1:-}" = --write ]; then
-  sentence=$sentence perl -0pi -e 's/`\.\/run demo` without CUDA takes .*? are the build\./$ENV{sentence}/s or die' README.md
+  export sentence
+  perl -0pi -e 's/`\.\/run demo` without CUDA takes .*? are the build\./$ENV{sentence}/s or die' README.md
 fi
