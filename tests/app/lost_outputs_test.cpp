@@ -127,8 +127,9 @@ TEST_F(LostOutputs, AFolderThatIsMovedAwayOrRemoved) {
     fs::remove_all(out());
     const RunResult result = run([&] {
       if (!fs::exists(out() + "/105.png")) return false;
-      fs::rename(out(), file("old"));  // at once: a removal could end after the run has looked
-      if (remove) fs::remove_all(file("old"));
+      fs::rename(out(),
+                 file(remove ? "removed" : "old"));  // at once: a removal takes time, and the run may end
+      if (remove) fs::remove_all(file("removed"));
       return true;
     });
     EXPECT_EQ(result.exit_code, 4) << result.err;

@@ -249,7 +249,7 @@ std::vector<std::uint32_t> weights_of(std::int64_t sigma) {
 
 TEST(Filters, GaussWeights) {
   EXPECT_EQ(weights_of(300'000), (std::vector<std::uint32_t>{65034, 251}));
-  for (std::int64_t sigma = kSigmaParameter.least; sigma <= kSigmaParameter.most; sigma += 37'123) {
+  for (std::int64_t sigma = kLeastSigma; sigma <= kMostSigma; sigma += 37'123) {
     const std::vector<std::uint32_t> weights = weights_of(sigma);
     std::int64_t sum = -std::int64_t{weights[0]};
     double bells = -1;
