@@ -39,7 +39,8 @@ import tempfile
 TIME_LIMIT_S = 120
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
 TIME = r"\d[\d,]*(?:\.\d+)? (?:ns|us|µs|ms|s|min|h)\b"
-PLACEHOLDERS = {"{TIME}": TIME, "{N}": NUMBER, "{BYTES}": r"\d[\d,]*(?:\.\d+)? (?:[kKMGT]i?B|bytes?|B)\b", "{ANY}": ".*"}
+BYTES = r"\d[\d,]*(?:\.\d+)? (?:[kKMGT]i?B|bytes?|B)\b"
+PLACEHOLDERS = {"{TIME}": TIME, "{N}": NUMBER, "{BYTES}": BYTES, "{ANY}": ".*"}
 KEPT_VARIABLES = re.compile(r"PATH|LD_LIBRARY_PATH|TMPDIR|\w+SAN_OPTIONS")
 TOOLS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "transcripts", "tools")
 
