@@ -1,5 +1,5 @@
 // Batches as their users meet them: trees with everything in them, reports, and runs that are interrupted.
-#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <sstream>
@@ -10,14 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <signal.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "images/text.h"
 #include "tests/support/batch_cli.h"
-#include "tests/support/decoding.h"
+#include "tests/support/places.h"
 
 namespace imgpipe::test::batch_runs_test {
 namespace {
@@ -26,28 +23,6 @@ using Json = nlohmann::json;
 using BatchRuns = BatchCli;
 
 // ---- what a tree may hold ---------------------------------------------------------------------------
-
-TEST_F(BatchRuns, LoopsAndSpecialFiles) {
-  fs::create_directory_symlink("..", in() + "/sub/up");
-  fs::create_directory_symlink(in(), in() + "/self");
-  fs::create_symlink("a.png", in() + "/linked.png");
-  fs::create_symlink("nowhere", in() + "/dangling.png");
-  ::mkfifo(file("in/fifo.png").c_str(), 0600);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  ASSERT_LT(file("in/socket.png").size(), sizeof address.sun_path);
-  std::ranges::copy(file("in/socket.png"), address.sun_path);
-  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  fs::create_symlink("/dev/zero", in() + "/device.png");
-  const RunResult run = run_imgpipe({in(), out(), "--recursive"});
-  ::close(socket);
-  EXPECT_EQ(run.exit_code, 1);
-  EXPECT_EQ(lines(run.err), 4U) << run.err;
-  for (const char* bad : {"fifo.png: ", "socket.png: ", "device.png: ", "dangling.png: "})
-    EXPECT_NE(run.err.find(bad), std::string::npos) << run.err;
-  EXPECT_EQ(written(), (Names{"a.png", "b.jpg", "c.GIF.ppm", "linked.png", "sub/d.png", "sub/deep/e.bmp"}));
-}
 
 TEST_F(BatchRuns, UnreadableFilesAndFolders) {
   if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
@@ -147,46 +122,7 @@ TEST_F(BatchRuns, ReportsAndTrace) {
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
-TEST_F(BatchRuns, AReportThatCannotBeWrittenIsSaidBeforeWorkStarts) {
-  for (const char* option : {"--report=/dev/full/r.ndjson", "--trace=/nowhere/t.json"}) {
-    const RunResult run = run_imgpipe({in(), out(), option});
-    EXPECT_EQ(run.exit_code, 4) << run.err;
-    EXPECT_EQ(lines(run.err), 1U);
-    EXPECT_FALSE(fs::exists(out()));
-  }
-}
-
-TEST_F(BatchRuns, JobsAndThreadsDoNotChangeABite) {
-  ASSERT_EQ(run_imgpipe({in(), file("one"), "--recursive", "-q", "--jobs", "1", "--threads", "1"}).exit_code,
-            0);
-  const auto expected = contents(file("one"));
-  for (const char* jobs : {"2", "3", "16"}) {
-    for (const char* device : {"cpu", "reference"}) {
-      fs::remove_all(out());
-      EXPECT_EQ(run_imgpipe({in(), out(), "--recursive", "-q", "--jobs", jobs, "--device", device}).exit_code,
-                0);
-      EXPECT_EQ(contents(out()), expected) << jobs << device;
-    }
-  }
-}
-
-// ---- again, and interrupted -------------------------------------------------------------------------
-
-TEST_F(BatchRuns, SkipExistingGoesOnWhereARunEnded) {
-  ASSERT_EQ(run_imgpipe({in(), out(), "-q"}).exit_code, 0);
-  fs::remove(out() + "/b.jpg");
-  save_text(out() + "/a.png", "kept");
-  save_text(out() + "/.b.jpg.imgpipe-0a1b2c3d", "left by a run that was killed");
-  save_text(out() + "/.other.jpg.imgpipe-0a1b2c3d", "another's");
-  save_text(out() + "/.b.jpg.imgpipe-short", "no temporary file");
-  const RunResult run = run_imgpipe({in(), out(), "--skip-existing"});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("3 images: 1 done, 2 skipped, 0 failed"), std::string::npos) << run.out;
-  EXPECT_EQ(load_text(out() + "/a.png"), "kept");
-  EXPECT_EQ(written(),
-            (Names{".b.jpg.imgpipe-short", ".other.jpg.imgpipe-0a1b2c3d", "a.png", "b.jpg", "c.GIF.ppm"}));
-  EXPECT_EQ(run_imgpipe({in(), out(), "--skip-existing", "-q"}).exit_code, 0) << "all skipped is done";
-}
+// ---- interrupted -------------------------------------------------------------------------
 
 TEST_F(BatchRuns, AFullDiskEndsTheBatch) {
   fs::create_directories(out());
@@ -254,83 +190,33 @@ TEST_F(BatchRuns, KilledAndBegunAgainNothingIsLost) {
   EXPECT_GT(killed, 0);
 }
 
-// As a shell pattern gives it that matches one file.
-TEST_F(BatchRuns, OneImageIntoADirectoryTakesTheOptionsOfBatches) {
-  const std::string input = in() + "/a.png";
-  ASSERT_EQ(run_imgpipe({input, file("o.png"), "-q"}).exit_code, 0);
-  for (const char* option : {"--recursive", "--jobs=2", "--include=*.png", "--exclude=*.jpg",
-                             "--skip-existing", "--shard=1/1", "--memory=1G", "--fail-fast"}) {
-    const RunResult run = run_imgpipe({input, out() + "/", "-q", option, "--report", file("r.ndjson")});
-    ASSERT_EQ(run.exit_code, 0) << option << run.err;
-    const Names names = written();
-    ASSERT_EQ(names.size(), 1U) << option;
-    EXPECT_EQ(load(out() + "/" + names.front()), load(file("o.png"))) << option;
-    fs::remove_all(out());
-  }
-  const RunResult plan = run_imgpipe({input, out() + "/", "-n"});
-  EXPECT_EQ(plan.exit_code, 0) << plan.err;
-  EXPECT_EQ(plan.out.find(input + " -> " + out() + "/a.png\n1 to do"), 0U) << plan.out;
-  EXPECT_FALSE(fs::exists(out()));
-  expect_refused(run_imgpipe({input, out() + "/", "--exclude", "*.png"}), "no images found");
+TEST_F(BatchRuns, AFileThatAppearsDuringABatch) {
+  // Large enough that its stages outlast the sleep; the other output is made while it is on its way.
+  ASSERT_EQ(run_imgpipe({"synth", file("in/0.png"), "--pattern", "noise", "--size", "6000x4000"}).exit_code,
+            0);
+  const std::string command = "cd '" + folder_.path().string() + "' && ('" + kProgram +
+                              "' in out -q --jobs 1 2>err & while [ ! -e out ]; do sleep 0.01; done; "
+                              "cp in/b.jpg out/b.jpg; wait $!)";
+  EXPECT_NE(std::system(command.c_str()), 0);
+  EXPECT_EQ(load_text(file("out/b.jpg")), load_text(file("in/b.jpg")));
+  EXPECT_NE(load_text(file("err")).find("out/b.jpg: is there already"), std::string::npos)
+      << load_text(file("err"));
+  EXPECT_TRUE(fs::exists(file("out/a.png"))) << "the others are done";
 }
 
-TEST_F(BatchRuns, OneImageIntoADirectoryIsReportedAsAnImage) {
-  const std::string input = in() + "/a.png";
-  const std::vector<std::string> arguments{
-      input,          out() + "/", "--skip-existing", "-j",           "2",         "--memory", "1G",
-      "--failed-out", file("f"),   "--report",        file("r.json"), "--compare", "--device", "cpu"};
-  RunResult run = run_imgpipe(arguments);
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  const Json report = Json::parse(load_text(file("r.json")));
-  EXPECT_EQ(report["schema"], "imgpipe/image/1");
-  EXPECT_EQ(report["comparison"], "identical");
-  EXPECT_EQ(load_text(file("f")), "");
-  fs::remove(file("r.json"));
-  run = run_imgpipe(arguments);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("a.png: is there already"), std::string::npos) << run.out;
-  EXPECT_FALSE(fs::exists(file("r.json"))) << "of an image that was left there is nothing to report";
-
-  save_text(file("bad.png"), "no image");
-  run = run_imgpipe({file("bad.png"), out() + "/", "--failed-out", file("f"), "--report", file("r.json")});
-  EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("bad.png: "), std::string::npos) << run.err;
-  EXPECT_EQ(load_text(file("f")), file("bad.png") + "\n");
-}
-
-TEST_F(BatchRuns, OneFileTakesWhatHasAMeaningForIt) {
-  const std::string input = in() + "/a.png", output = file("o.jpg");
-  RunResult run = run_imgpipe({input, output, "-n"});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.out.find(input + " -> " + output + "\n1 to do, 0 skipped"), 0U) << run.out;
-  EXPECT_FALSE(fs::exists(output));
-  run = run_imgpipe({input, output, "--skip-existing", "-j", "2", "--fail-fast", "--memory", "1G", "-q"});
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  const auto before = load(output);
-  run = run_imgpipe({input, output, "--skip-existing", "--stages", "invert"});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.out, output + ": is there already\n");
-  EXPECT_EQ(load(output), before);
-  save_text(output, "");
-  ASSERT_EQ(run_imgpipe({input, output, "--skip-existing", "-q"}).exit_code, 0);
-  EXPECT_EQ(load(output), before) << "an empty file is not an output";
-}
-
-TEST_F(BatchRuns, StagesNoneConverts) {
-  ASSERT_EQ(run_imgpipe({in(), out(), "-q", "--stages", "none", "--format", "tiff"}).exit_code, 0);
-  for (const char* device : {"cpu", "reference"}) {
-    const RunResult run = run_imgpipe(
-        {in() + "/a.png", file("o.tif"), "--stages", "none", "--device", device, "--report", file("r.json")});
-    ASSERT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_EQ(load(file("o.tif")), load(out() + "/a.tif")) << device;
-    EXPECT_EQ(Json::parse(load_text(file("r.json")))["options"]["steps"], Json::array());
-  }
-  const Image converted = decode(load(file("o.tif"))), source = decode(load(in() + "/a.png"));
-  EXPECT_EQ(converted.shape(), source.shape());
-  EXPECT_EQ(samples(converted), samples(source));
-  expect_refused(run_imgpipe({in() + "/a.png", file("x.png"), "--stages", ""}), "none alone converts");
-  expect_refused(run_imgpipe({in() + "/a.png", file("x.png"), "--stages", "gray,none"}), "none stands alone");
-  EXPECT_EQ(run_imgpipe({in() + "/a.png", file("y.png"), "--stages", " gray, smooth ", "-q"}).exit_code, 0);
+TEST_F(BatchRuns, ASignalEndsStatsAndNothingIsWritten) {
+  save_text(file("in/0.png"), "no image");
+  for (int i = 0; i < 40; ++i) write("in/i" + std::to_string(i) + ".png", 9, 4000);
+  // The line about 0.png says that the work has begun.
+  const int code = run_bash(
+      "$I stats in --jobs 1 --threads 1 --json s.json --stages smooth,smooth,smooth,smooth,smooth,smooth "
+      ">out 2>err & "
+      "until [ -s err ]; do sleep 0.01; done; kill -TERM $!; wait $!",
+      folder_.path().string());
+  EXPECT_EQ(code, 143);
+  EXPECT_NE(load_text(file("out")).find("stopped early: signal 15"), std::string::npos)
+      << load_text(file("err"));
+  EXPECT_FALSE(fs::exists(file("s.json")));
 }
 
 }  // namespace

@@ -207,51 +207,6 @@ Bytes jpeg_with_profile() {
   return with(encoded(Format::jpeg), 2, {head, bytes_of(std::string_view("ICC_PROFILE\0\1\1", 14)), profile});
 }
 
-// A grey ramp of 12 bits, as a microscope may give it.
-Bytes deep_pgm() {
-  Bytes file = bytes_of("P5\n64 4\n4095\n");
-  for (std::uint32_t i = 0; i < 256; ++i) file = std::move(file) + number(i * 16, 2);
-  return file;
-}
-
-TEST(InputNotices, SamplesThatBecomeEightBitsAreTold) {
-  const TemporaryFolder folder;
-  const std::string input = folder.file("deep.pgm");
-  save(input, deep_pgm());
-  const std::string warning =
-      "warning: " + input + ": its 12-bit samples become 8 bits after the last stage: tga holds no more\n";
-  for (const char* quiet : {"-q", "--no-color"}) {
-    const RunResult run =
-        run_imgpipe({input, folder.file("o.tga"), quiet, "--report", folder.file("r.json"), "--overwrite"});
-    EXPECT_EQ(run.exit_code, 0);
-    EXPECT_EQ(run.err, "imgpipe: " + warning);
-    const bool table = std::string(quiet) != "-q";
-    EXPECT_EQ(run.out.find("64x4 grey 12-bit pgm ->") != std::string::npos, table) << run.out;
-  }
-  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["input"]["bits_per_sample"], 12);
-}
-
-TEST(InputNotices, ABatchCountsThem) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path() / "in");
-  for (const char* name : {"in/a.pgm", "in/b.pgm", "in/c.pgm"}) save(folder.path() / name, deep_pgm());
-  save(folder.path() / "in/d.png", encoded(Format::png));
-  const RunResult run = run_imgpipe({folder.file("in"), folder.file("out"), "--jobs", "1", "--format", "tga",
-                                     "--report", folder.file("r.json"), "--report", folder.file("r.ndjson")});
-  EXPECT_EQ(run.exit_code, 0);
-  EXPECT_EQ(run.err,
-            "imgpipe: warning: " + folder.file("in/a.pgm") +
-                ": its 12-bit samples become 8 bits after the last stage: tga holds no more; further "
-                "images like it are counted\n");
-  EXPECT_NE(run.out.find("3 images had more than 8 bits a sample, which became 8, such as a.pgm (12 bits)\n"),
-            std::string::npos)
-      << run.out;
-  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["reduced_to_8_bits"], 3);
-  const std::string lines = load_text(folder.file("r.ndjson"));
-  EXPECT_NE(lines.find("\"bits_per_sample\":12"), std::string::npos) << lines;
-  EXPECT_NE(lines.find("\"bits_per_sample\":8"), std::string::npos) << lines;
-}
-
 TEST(InputNotices, AProfileThatIsNotKeptIsTold) {
   const TemporaryFolder folder;
   const std::string input = folder.file("photo.jpg");
@@ -307,31 +262,6 @@ TEST(InputNotices, FurtherImagesAreWarnedOf) {
   const RunResult batch = run_imgpipe({folder.file("in"), folder.file("out"), "-q", "--device", "cpu"});
   EXPECT_EQ(batch.exit_code, 0);
   EXPECT_EQ(batch.err, line);
-}
-
-TEST(InputNotices, PnmIsAnEnding) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "in");
-  save(folder.path() / "in/a.pnm", encoded(Format::ppm));
-  EXPECT_EQ(run_imgpipe({folder.file("in"), folder.file("out"), "-q", "--device", "cpu"}).exit_code, 0);
-  EXPECT_TRUE(load_text(folder.path() / "out/a.pnm").starts_with("P5"));
-  const std::string color = folder.file("color.pnm");
-  EXPECT_EQ(
-      run_imgpipe({folder.file("in/a.pnm"), color, "-q", "--stages", "smooth", "--device", "cpu"}).exit_code,
-      0);
-  EXPECT_TRUE(load_text(color).starts_with("P6"));
-}
-
-TEST(InputNotices, TwoImagesInOneStream) {
-  const TemporaryFolder folder;
-  const Bytes image = encoded(Format::ppm);
-  const std::string one(reinterpret_cast<const char*>(image.data()), image.size());
-  RunOptions options;
-  options.input = one + one;
-  const RunResult run = run_imgpipe({"-", folder.file("o.png"), "-q", "--device", "cpu"}, options);
-  EXPECT_EQ(run.exit_code, 0);
-  EXPECT_EQ(run.err, "imgpipe: warning: stdin: " + std::to_string(one.size()) +
-                         " bytes follow the image (another image?)\n");
 }
 
 }  // namespace

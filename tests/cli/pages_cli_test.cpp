@@ -63,19 +63,6 @@ class PagesCli : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(PagesCli, AStackBecomesAStackOfItsPages) {
-  save_stack("in.tif", four());
-  for (const char* device : {"cpu", "reference"}) {
-    const RunResult result = run({file("in.tif"), file("out.tif"), "--pages", "all", "--device", device});
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(result.err, "");
-    const FileBytes out = load(file("out.tif"));
-    ASSERT_EQ(pages_by_libtiff(out), 4);
-    for (int i = 0; i < 4; ++i)
-      EXPECT_EQ(samples_by_libtiff(out, i), by_itself(four()[static_cast<std::size_t>(i)], {})) << i;
-  }
-}
-
 // As cloud-optimised GeoTIFFs have them: a mask after each page.
 TEST_F(PagesCli, MasksAreSkippedWithOneLine) {
   std::vector<TiffPageOf> pages = four();
@@ -124,103 +111,6 @@ TEST_F(PagesCli, EachPageIsAnImageOfItsOwn) {
     EXPECT_EQ(samples_by_libtiff(out, i), by_itself(pages[static_cast<std::size_t>(i)], stages)) << i;
 }
 
-TEST_F(PagesCli, OtherFormatsGetAFileAPage) {
-  save_stack("in.tif", four());
-  const RunResult result = run({file("in.tif"), file("out.png"), "--pages", "2-", "--stages", "invert"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(folder_.names(), (Names{"in.tif", "out_0002.png", "out_0003.png", "out_0004.png"}));
-  for (int i = 1; i < 4; ++i) {
-    Values wanted = four()[static_cast<std::size_t>(i)].samples;
-    for (int& value : wanted) value = 255 - value;
-    EXPECT_EQ(samples(decode(load(file("out_000" + std::to_string(i + 1) + ".png")))), wanted);
-  }
-}
-
-TEST_F(PagesCli, OnePageByItsNumberIsOneImage) {
-  save_stack("in.tif", four());
-  for (const char* name : {"out.png", "out.tif"}) {
-    const RunResult result = run({file("in.tif"), file(name), "--pages", "3", "--stages", "hist",
-                                  "--histogram", file("h.json"), "--overwrite"});
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(samples(decode(load(file(name)))), four()[2].samples);
-  }
-  EXPECT_EQ(pages_by_libtiff(load(file("out.tif"))), 1);
-  EXPECT_EQ(run({file("in.tif"), file("s.tif"), "--pages", "2-3", "--stages", "hist"}).exit_code, 0);
-  EXPECT_EQ(pages_by_libtiff(load(file("s.tif"))), 2);
-  EXPECT_EQ(samples_by_libtiff(load(file("s.tif")), 1), four()[2].samples);
-}
-
-TEST_F(PagesCli, OneRangeForTheSeries) {
-  save_stack("in.tif", four());
-  const RunResult result = run({file("in.tif"), file("out.tif"), "--pages", "all", "--stages",
-                                "contrast:range=series", "--report", file("r.json")});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const Json report = Json::parse(load_text(file("r.json")));
-  ASSERT_EQ(report["pages"]["series"].size(), 1U);
-  EXPECT_EQ(report["pages"]["series"][0]["lo"], 0);
-  EXPECT_EQ(report["pages"]["series"][0]["hi"], 200);
-  const FileBytes out = load(file("out.tif"));
-  for (int i = 0; i < 4; ++i) {
-    Values wanted = four()[static_cast<std::size_t>(i)].samples;
-    for (int& v : wanted) v = v <= 0 ? 0 : v >= 200 ? 255 : (v * 510 + 200) / 400;
-    EXPECT_EQ(samples_by_libtiff(out, i), wanted) << i;
-  }
-  // Steps before it are counted with; a range of pages is its own series; and its clip counts.
-  ASSERT_EQ(run({file("in.tif"), file("b.tif"), "--pages", "1-2", "--stages", "invert,contrast:range=series"})
-                .exit_code,
-            0);
-  const Values inverted = samples_by_libtiff(load(file("b.tif")), 0);
-  for (std::size_t i = 0; i < inverted.size(); ++i) {
-    const int v = 255 - four()[0].samples[i], range = 245 - 55;
-    EXPECT_EQ(inverted[i], v <= 55 ? 0 : v >= 245 ? 255 : ((v - 55) * 510 + range) / (2 * range));
-  }
-}
-
-// A series is counted in a pass of its own, so that there may be no counts when the pages run.
-TEST_F(PagesCli, AHistogramOfASeriesNeedsHist) {
-  save_stack("in.tif", four());
-  for (const char* pages : {"all", "2"}) {
-    const std::vector<std::string> arguments{file("in.tif"), file("out.tif"), "--pages", pages,
-                                             "--histogram",  file("h.json"),  "--stages"};
-    const auto with = [&](const char* stages) {
-      std::vector<std::string> all = arguments;
-      all.emplace_back(stages);
-      return run(all);
-    };
-    const RunResult result = with("contrast:range=series");
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_NE(
-        result.err.find("--histogram needs hist among the stages: range=series counts in a pass of its"),
-        std::string::npos)
-        << result.err;
-    EXPECT_EQ(folder_.names(), (Names{"in.tif"}));
-    const RunResult counted = with("hist,contrast:range=series");
-    EXPECT_EQ(counted.exit_code, 0) << counted.err;
-    std::filesystem::remove(file("out.tif"));
-    std::filesystem::remove(file("h.json"));
-  }
-}
-
-// What fails behind a page that is the whole output takes nothing away, as with an image.
-TEST_F(PagesCli, OnePageStaysWhereItsTraceCannotBeWritten) {
-  save_stack("in.tif", four());
-  std::filesystem::create_symlink("/dev/full", file("t.json"));
-  const RunResult result = run({file("in.tif"), file("out.png"), "--pages", "2", "--stages",
-                                "contrast:range=series", "--trace", file("t.json")});
-  EXPECT_EQ(result.exit_code, 4) << result.err;
-  EXPECT_EQ(folder_.names(), (Names{"in.tif", "out.png", "t.json"}));
-}
-
-TEST_F(PagesCli, PagesOfSeveralSizesAreSaidToBe) {
-  save_stack("in.tif", {page(40, 30, 10, 60), page(7, 9, 0, 99)});
-  const RunResult result =
-      run_imgpipe({file("in.tif"), file("out.tif"), "--pages", "all", "--device", "cpu"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const std::size_t first = result.out.find("and others");
-  ASSERT_NE(first, result.out.npos) << result.out;
-  EXPECT_NE(result.out.find("and others", first + 1), result.out.npos) << "of the output too: " << result.out;
-}
-
 // A note of each page is said once, whatever the names of their outputs.
 TEST_F(PagesCli, WhatIsToBeSaidOfEveryPageIsSaidOnce) {
   std::vector<TiffPageOf> pages = {page(9, 7, 0, 99, 8, 4), page(9, 7, 0, 99, 8, 4)};
@@ -232,39 +122,6 @@ TEST_F(PagesCli, WhatIsToBeSaidOfEveryPageIsSaidOnce) {
   const std::size_t first = result.err.find("holds no alpha");
   ASSERT_NE(first, result.err.npos) << result.err;
   EXPECT_EQ(result.err.find("holds no alpha", first + 1), result.err.npos) << result.err;
-}
-
-TEST_F(PagesCli, OnePageOfADamagedListIsSaidToBe) {
-  MadeTiff loop(3, 3);
-  loop.next = 8 + 9;
-  save(file("loop.tif"), loop.build());
-  const RunResult result = run({file("loop.tif"), file("out.png"), "--pages", "1", "--lenient"});
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_NE(result.err.find("damaged from page 2 on"), result.err.npos) << result.err;
-}
-
-TEST_F(PagesCli, SeriesNeedPages) {
-  save_stack("in.tif", four());
-  const RunResult result = run({file("in.tif"), file("out.tif"), "--stages", "contrast:range=series"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("--pages all"), std::string::npos) << result.err;
-}
-
-TEST_F(PagesCli, WhatIsNotThereIsSaidBeforeAnythingIsWritten) {
-  save_stack("in.tif", four());
-  save(file("in.jpg"), load(file("in.tif")));
-  const RunResult first = run({file("in.tif"), file("out.png"), "--pages", "3-7"});
-  EXPECT_EQ(first.exit_code, 1);
-  EXPECT_EQ(first.err, "imgpipe: " + file("in.tif") + ": has 4 pages, and --pages asks for page 7\n");
-  EXPECT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "5"}).exit_code, 1);
-  EXPECT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "5-"}).exit_code, 1);
-  ASSERT_EQ(run({file("in.tif"), file("a.jpg"), "--pages", "1"}).exit_code, 0);
-  const RunResult of_jpeg = run({file("a.jpg"), file("out.png"), "--pages", "2"});
-  EXPECT_EQ(of_jpeg.exit_code, 1);
-  EXPECT_EQ(of_jpeg.err, "imgpipe: " + file("a.jpg") + ": has only one page, and --pages asks for page 2\n");
-  for (const char* text : {"0", "", "x", "2-1", "-3", "1,2", "all-", "1-2-3", "99999999999999999999"})
-    EXPECT_EQ(run({file("in.tif"), file("out.tif"), "--pages", text}).exit_code, 2) << text;
-  EXPECT_EQ(folder_.names(), (Names{"a.jpg", "in.jpg", "in.tif"}));
 }
 
 // The third page's pixels are cut off: both ways of writing leave nothing, and the page is named.
@@ -289,25 +146,6 @@ TEST_F(PagesCli, APageThatFailsLeavesNothing) {
   const std::string before = load_text(file("out.tif"));
   EXPECT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "all"}).exit_code, 1);
   EXPECT_EQ(load_text(file("out.tif")), before);
-}
-
-TEST_F(PagesCli, ADamagedChainIsOneLine) {
-  const FileBytes bytes = make_tiff_stack(four());
-  save(file("cut.tif"), cut(bytes, bytes.size() * 3 / 4));
-  MadeTiff loop(3, 3);
-  loop.next = 8 + 9;
-  save(file("loop.tif"), loop.build());
-  for (const char* name : {"cut.tif", "loop.tif"}) {
-    for (const char* pages : {"all", "1", "1-"}) {
-      const RunResult result = run({file(name), file("out.tif"), "--pages", pages});
-      EXPECT_EQ(result.exit_code, 1) << name;
-      EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    }
-  }
-  EXPECT_EQ(folder_.names(), (Names{"cut.tif", "loop.tif"}));
-  const RunResult forgiven = run({file("loop.tif"), file("out.tif"), "--pages", "all", "--lenient"});
-  EXPECT_EQ(forgiven.exit_code, 0) << forgiven.err;
-  EXPECT_NE(forgiven.err.find("damaged from page 2 on"), std::string::npos) << forgiven.err;
 }
 
 TEST_F(PagesCli, ImageJsStacksAreReadAndTheirDescriptionIsKeptWhereItIsTrue) {
@@ -356,39 +194,6 @@ TEST_F(PagesCli, AThousandPagesAndTheirReport) {
   for (const Json& counts : histogram["before"]["counts"])
     for (const Json& count : counts) sum += count.get<std::uint64_t>();
   EXPECT_EQ(sum, 6000U) << "summed over the pages";
-}
-
-TEST_F(PagesCli, StandardStreamsTakeStacks) {
-  save_stack("in.tif", four());
-  RunOptions options;
-  options.input = load_text(file("in.tif"));
-  const RunResult result =
-      run({"-", "-", "--format", "tiff", "--pages", "all", "--stages", "contrast:range=series"}, options);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  FileBytes out(result.out.size());
-  std::transform(result.out.begin(), result.out.end(), out.begin(),
-                 [](char c) { return static_cast<std::byte>(c); });
-  EXPECT_EQ(pages_by_libtiff(out), 4);
-  // Other formats go one after another where that can be told apart.
-  const RunResult pngs = run({file("in.tif"), "-", "--format", "png", "--pages", "all"});
-  ASSERT_EQ(pngs.exit_code, 0) << pngs.err;
-  ASSERT_EQ(run({file("in.tif"), file("p.png"), "--pages", "all"}).exit_code, 0);
-  std::string files;
-  for (int i = 1; i <= 4; ++i) files += load_text(file("p_000" + std::to_string(i) + ".png"));
-  EXPECT_EQ(pngs.out, files);
-  EXPECT_EQ(run({file("in.tif"), "-", "--format", "tga", "--pages", "all"}).exit_code, 2);
-}
-
-TEST_F(PagesCli, ReplacesNothingThatIsNotItsOwn) {
-  save_stack("in.tif", four());
-  save_text(file("out_0003.png"), "somebody else's");
-  const RunResult result = run({file("in.tif"), file("out.png"), "--pages", "all"});
-  EXPECT_EQ(result.exit_code, 2) << result.err;
-  EXPECT_NE(result.err.find("out_0003.png: is there already"), std::string::npos) << result.err;
-  EXPECT_EQ(folder_.names(), (Names{"in.tif", "out_0003.png"}));
-  EXPECT_EQ(run({file("in.tif"), file("out.png"), "--pages", "all", "--overwrite"}).exit_code, 0);
-  EXPECT_EQ(run({file("in.tif"), file("out.png"), "--pages", "all"}).exit_code, 0);
-  EXPECT_EQ(run({file("in.tif"), file("in.tif"), "--pages", "all", "--overwrite"}).exit_code, 2);
 }
 
 // 150 pages of 2 MB: far more than the program may hold. Their pixels are a hole in the file.

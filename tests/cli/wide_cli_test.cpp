@@ -264,38 +264,6 @@ TEST_F(Wide, AFolderOfBoth) {
   EXPECT_EQ(json_in("j.json")["reduced_to_8_bits"], 2);
 }
 
-// ---- histograms ---------------------------------------------------------------------------------------
-
-TEST_F(Wide, HistogramFiles) {
-  save_image("in.png", levels_of(300, 1), Format::png);
-  const auto counts = [&](const char* stages, const char* name) {
-    const RunResult result = run({"in.png", "out.png", "--stages", stages, "--device", "cpu", "-q",
-                                  "--overwrite", "--histogram", name});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return load_text(file(name));
-  };
-  const std::string csv = counts("contrast", "h.csv");
-  EXPECT_EQ(std::ranges::count(csv, '\n'), 65537);
-  EXPECT_TRUE(csv.starts_with("bin,before_grey,after_grey\n0,0,1\n1,0,0\n")) << csv.substr(0, 60);
-  EXPECT_NE(csv.find("\n299,0,0\n300,1,0\n"), std::string::npos);
-  EXPECT_NE(csv.find("\n65535,0,1\n"), std::string::npos);
-  const std::string mixed = counts("contrast:to=8", "m.csv");
-  EXPECT_NE(mixed.find("\n256,0,\n"), std::string::npos);
-  EXPECT_EQ(mixed.find("\n255,0,\n"), std::string::npos);
-  const Json json = Json::parse(counts("contrast:to=8", "h.json"));
-  EXPECT_EQ(json["before"]["bins"], 65536);
-  EXPECT_EQ(json["before"]["counts"]["grey"].size(), 65536U);
-  EXPECT_EQ(json["before"]["counts"]["grey"][300], 1);
-  EXPECT_EQ(json["after"]["bins"], 256);
-  EXPECT_EQ(json["after"]["counts"]["grey"].size(), 256U);
-  EXPECT_EQ(json["contrast"][0]["lo"], 300);
-  EXPECT_EQ(json["contrast"][0]["hi"], 1824);
-  const std::string svg = counts("contrast", "h.svg");
-  EXPECT_NE(svg.find("a column is 256 values"), std::string::npos);
-  EXPECT_NE(svg.find(">65535<"), std::string::npos);
-  EXPECT_LT(svg.size(), 40'000U);
-}
-
 // ---- devices ------------------------------------------------------------------------------------------
 
 // By the table: as soon as every step has a function on CUDA devices this refusal is gone.

@@ -165,5 +165,25 @@ TEST(Synth, RefusesWhatIsNoPattern) {
   EXPECT_THROW((void)make("noise", {4, 4, 5}), Error);
 }
 
+TEST(SynthAlpha, RisesFromTopToBottomAndLeavesTheColours) {
+  for (const Shape size : {Shape{1, 1, 0}, Shape{7, 1, 0}, Shape{1, 5, 0}, Shape{13, 300, 0}}) {
+    for (const PatternInfo& info : pattern_table()) {
+      for (const int colors : {1, 3}) {
+        const Pattern pattern{&info, info.most};
+        const Image plain = synthesize(pattern, {size.width, size.height, colors}, 9);
+        const Image image = synthesize(pattern, {size.width, size.height, colors + 1}, 9);
+        for (std::int64_t y = 0; y < size.height; ++y) {
+          const auto alpha = size.height == 1 ? 0 : y * 255 / (size.height - 1);
+          for (std::int64_t x = 0; x < size.width; ++x) {
+            for (int c = 0; c < colors; ++c)
+              ASSERT_EQ(image.view().row(y)[x * (colors + 1) + c], plain.view().row(y)[x * colors + c]);
+            ASSERT_EQ(image.view().row(y)[x * (colors + 1) + colors], alpha) << x << "," << y;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace imgpipe::test::synth_test

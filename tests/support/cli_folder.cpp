@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <vector>
 
 #include "images/synth.h"
 #include "images/text.h"
@@ -15,9 +14,6 @@ void Cli::SetUp() {
   Image rgba({24, 18, 4});
   for (std::int64_t i = 0; i < rgba.shape().samples(); ++i) rgba.view().data[i] = static_cast<Sample>(i * 7);
   write("alpha.png", rgba, Format::png);
-  std::vector<std::byte> bytes = load(file("color.png"));
-  bytes.resize(bytes.size() / 2);
-  save(file("broken.png"), bytes);
 }
 
 Image Cli::make(int channels) {

@@ -13,7 +13,7 @@
 
 namespace imgpipe::test {
 
-// A small colour image, a grey one, one with alpha and one that is damaged.
+// A small colour image, a grey one and one with alpha.
 class Cli : public testing::Test {
  protected:
   void SetUp() override;
