@@ -1,6 +1,7 @@
 // The parameters of every stage: their names, values and presets, as --stages has them, in alphabetical
 // order. Words stand in the order of the enumeration that the stage's header declares. Kernels do not include
-// this: a new text or bound compiles none of them anew.
+// this file, so a change of a text, a preset or a bound written here does not recompile them. Bounds that
+// kernels use are in the stages' headers.
 #pragma once
 
 #include <array>

@@ -131,7 +131,7 @@ std::unique_ptr<CodecRun> codec_run(std::span<const CodecTask> tasks) {
 class HostCodecRun;  // lab/pipeline/codec_host.h
 struct CodecGroup;   // lab/pipeline/codec_subject.h
 
-// What of nvJPEG a baseline runs (lab/pipeline/nvjpeg_runs.h).
+// The nvJPEG decoder or encoder that a baseline runs (lab/pipeline/nvjpeg_runs.h).
 enum class Nvjpeg { none, hardware, hybrid, encoder };
 
 using HostCodec = std::unique_ptr<HostCodecRun>;

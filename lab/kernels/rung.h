@@ -56,13 +56,14 @@ enum class Grid {
   own,        // the rung decides on both
 };
 
-// What the lab says of a variant of any ladder: the beginning of its row in the ladder's table.
+// The fields that the rows of every ladder share.
 struct Variant {
   std::string_view name;    // unique in its ladder
   std::string_view idea;    // one line: what it does, or what it improves on
   std::string_view origin;  // who published or shipped it
   bool foreign = false;     // another library's, as a baseline
-  bool production = false;  // what the product runs on its device; of stages is_production() says it
+  bool production =
+      false;  // codecs and transfers: what the product runs; for a stage's rungs is_production()
 };
 
 // What a rung runs: one of these five; of a CUDA rung none in a build without CUDA.

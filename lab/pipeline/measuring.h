@@ -12,7 +12,8 @@ struct LabOptions {
   int repeat = 0;  // timed runs; 0: as many as fit into a time, at least 3, or 1 where one takes seconds
   int block = 0;   // threads a block, and blocks, where the rung leaves them free; 0: its own
   int blocks = 0;
-  // Asked between timed runs; when it returns true, a rung keeps the times it has and takes no more.
+  // Asked between timed runs, on a CUDA device between batches of queued runs; when it returns true, a rung
+  // keeps the times it has and takes no more.
   std::function<bool()> stop{};
 
   [[nodiscard]] bool is_stopped() const { return stop && stop(); }
@@ -48,10 +49,10 @@ struct Verification {
 // The result of a variant that ran: a wrong one is not timed.
 [[nodiscard]] LabResult measured(std::string grid, const Verification& verification,
                                  const std::function<std::vector<double>()>& time_us);
-// The result of one that did not.
+// The result of a variant that did not run.
 [[nodiscard]] LabResult not_run(std::string why);
 
-// How many timed runs fit a budget when one takes so long.
+// Returns how many runs of run_us fit budget_us, clamped to least..most.
 [[nodiscard]] int runs_within(double budget_us, double run_us, int least, int most);
 
 // How many runs are timed where the options leave it open.
@@ -61,7 +62,7 @@ struct RunRule {
   int warm_ups = 1;    // the last one decides
   double long_us = 0;  // from here on one run is enough; 0: it never is
 };
-// What timed_run() returns, one value for each run, until the options stop them.
+// Calls timed_run() repeatedly and returns its values; stops early when options.stop returns true.
 [[nodiscard]] std::vector<double> times_of(const LabOptions& options, const RunRule& rule,
                                            const std::function<double()>& timed_run);
 // The same by the host's clock.

@@ -38,7 +38,7 @@ class TimedDevice {
   [[nodiscard]] const CudaDevice& info() const { return info_; }
   [[nodiscard]] const Stream& stream() const { return stream_; }
   [[nodiscard]] CudaLaunch launch() const { return {stream_.get(), info_.multiprocessors}; }
-  // Of all buffers that are used in turn: twice the cache lies between two uses of one.
+  // Total size of the rotating buffers: a buffer has left the cache before it is used again.
   [[nodiscard]] std::size_t rotating_bytes() const { return rotating_bytes_; }
 
   void wait() const { IMGPIPE_CUDA(cudaStreamSynchronize(stream_.get())); }

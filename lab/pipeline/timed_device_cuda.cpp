@@ -68,7 +68,7 @@ std::vector<double> TimedDevice::times_of_queued(const LabOptions& options, cons
   const int runs =
       options.repeat > 0 ? options.repeat : runs_within(kQueuedBudgetUs, run_us, rule.least, rule.most);
   std::vector<double> times;
-  for (int done = 0; done < runs; done += rule.batch) {
+  for (int done = 0; done < runs && (done == 0 || !options.is_stopped()); done += rule.batch) {
     const int batch = std::min(rule.batch, runs - done);
     queue(batch, std::min(queued_ns, rule.most_queued_ns) * batch + 20'000, queue_run);
     take_times(batch, times);

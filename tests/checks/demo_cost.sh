@@ -9,11 +9,15 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 clone=$(mktemp -d)
 trap 'rm -rf "$clone"' EXIT
-git clone -q . "$clone/imgpipe"
-(cd "$clone/imgpipe" && cmake --preset release -DIMGPIPE_CUDA=OFF >"$clone/log")  # kept when run configures again
+git clone -q --depth 1 "file://$PWD" "$clone/imgpipe"
+demo() {
+  cd "$clone/imgpipe"
+  clean=(env -i PATH=/usr/bin:/bin HOME="$clone" CCACHE_DISABLE=1)
+  "${clean[@]}" cmake --preset release -DIMGPIPE_CUDA=OFF  # kept when run configures again
+  "${clean[@]}" ./run demo
+}
 TIMEFORMAT='%R %U %S'
-{ time env -i PATH=/usr/bin:/bin HOME="$clone" "$clone/imgpipe/run" demo >"$clone/log" 2>&1; } 2>"$clone/times" ||
-  { cat "$clone/log" >&2; exit 1; }
+{ time (set -e; demo) >"$clone/log" 2>&1; } 2>"$clone/times" || { cat "$clone/log" >&2; exit 1; }
 read -r wall user system <"$clone/times"
 sentence=$(awk -v wall="$wall" -v cpu="$(awk "BEGIN { print $user + $system }")" -v cores="$(nproc)" \
   -v gcc="$(g++ -dumpfullversion)" -v date="$(date +%F)" -v all="$(du -sm "$clone/imgpipe" | cut -f1)" \

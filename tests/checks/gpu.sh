@@ -46,8 +46,8 @@ if wants sanitize; then
     done
     sanitize 150 $tool kernels_tests Clahe.ATinyImageOnCuda
     # The codecs' kernels, with awkward, damaged and mixed inputs.
-    sanitize 150 $tool cuda_tests '*CodedFiles*:*OneFile*:*OneColour*'
-    sanitize 150 $tool cuda_tests '*OneColour*:*EverySmallSize/of_420*'
+    sanitize 150 $tool cuda_tests '*CodedFiles*:*OneFile*:CudaJpegEntropy.OneColour'
+    sanitize 150 $tool cuda_tests 'ReconstructionGroups.CountsOfOneColour:*EverySmallSize/of_420*'
     sanitize 150 $tool cuda_tests '*NobodyWrote*:*NoRoom*'
     sanitize 150 $tool cuda_tests '*RunsOfEvery*:*RandomGroups*'
     sanitize 200 $tool lab_tests "$rungs$skip"

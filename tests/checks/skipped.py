@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sums up by program and reason what ctest skipped.
+"""Summarises skipped tests by program and reason.
 
     skipped.py JUNIT.xml...     as `ctest --output-junit` writes them, one per build, in the build's directory
     skipped.py --check          tries itself on made-up ones
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-NAMED = 3  # the tests of so many are named, more are only counted
+NAMED = 3  # groups of up to this many tests are listed by name; larger ones are only counted
 
 
 def reason_of(output):

@@ -3,7 +3,7 @@
 # them, many of a directory at once: headers are most of what is read.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cmake --preset release -B build/tidy -DIMGPIPE_TESTS=OFF -DIMGPIPE_UNITY=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+cmake --preset release -B build/tidy -DIMGPIPE_TESTS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
   >/dev/null
 # stb's headers expand inside stb_codec.cpp: what is found there is not ours to mend. What includes CUDA's headers is
 # left out: clang does not know the toolkit's newest. Loops in Highway are read for one instruction set: they are the

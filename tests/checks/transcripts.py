@@ -22,8 +22,9 @@ Placeholders in expected lines:
     {N}        a number                         {ANY}      any text in a line
     {LINES}    alone on a line: any lines, or none
 
---accept keeps output that matches. In new lines it substitutes {DIR}, {VERSION} and {TIME}. Bytes that are not
-printable are written {xNN}; "{NO NEWLINE}" stands where the last line has no newline. No device is visible, stdin is
+--accept keeps expected lines that still match and replaces the others. In new lines it substitutes {DIR}, {VERSION} and {TIME}. Bytes that are not
+printable are written {xNN}; as is the brace of a placeholder's name;
+"{NO NEWLINE}" stands where the last line has no newline. No device is visible, stdin is
 empty, stdout is not a terminal. The programs in tests/transcripts/tools/ are in PATH.
 """
 import concurrent.futures
@@ -49,7 +50,7 @@ class Mistake(Exception):
     """A transcript that cannot be read."""
 
 
-class Place:
+class Sandbox:
     """Where a transcript runs: the directory of the test, the programs, the environment."""
 
     def __init__(self, program, root):
@@ -108,6 +109,7 @@ def shown(data):
     text = data.decode("utf-8", "surrogateescape")
     text = "".join(c if c.isprintable() or c in "\n\t" else "".join(f"{{x{byte:02X}}}" for byte in
                    c.encode("utf-8", "surrogateescape")) for c in text)
+    text = re.sub(r"\{(?=(DIR|VERSION|TIME|BYTES|N|ANY|LINES|NO NEWLINE)\})", "{x7B}", text)
     return text if not text or text.endswith("\n") else text + "{NO NEWLINE}\n"
 
 
@@ -117,9 +119,9 @@ def parse(text):
     for number, line in enumerate(text.splitlines(), 1):
         mark, rest = line[:1], line[2:]
         if mark in "$>|!?#" and mark and line[1:2] not in ("", " "):
-            raise Mistake(f"line {number}: a mark is followed by a space")
+            raise Mistake(f"line {number}: expected a space after the mark")
         if mark in (">", "|", "!", "?") and (not parts or parts[-1][0] != "command"):
-            raise Mistake(f"line {number}: no command is before it")
+            raise Mistake(f"line {number}: no command precedes this line")
         if mark == "$":
             parts.append(["command", [rest], [], [], 0])
         elif mark == "?":
@@ -134,10 +136,10 @@ def parse(text):
 
 
 def played(program, text):
-    """A transcript as it is after its commands ran: equal to the text if everything was as expected."""
+    """Returns the transcript with the actual output: equal to the text if every expectation holds."""
     lines = []
     with tempfile.TemporaryDirectory(prefix="transcript-") as root:
-        place, setup = Place(program, root), os.path.join(root, "setup")
+        place, setup = Sandbox(program, root), os.path.join(root, "setup")
         for kind, *part in parse(text):
             if kind == "heading":
                 if not os.path.exists(setup):
@@ -215,13 +217,15 @@ $ rm a; touch b
 $ ls
 | a
 | d
+$ echo {N}
+| {x7B}N}
 $ false
 ? 1
 """
     bad = [("| a\n", "| wrong\n"), ("$ false\n? 1\n", "$ false\n"), ("$ false\n? 1", "$ false\n? 2"),
            ("| a\n", ""), ("| d\n", "| d\n| e\n"), ("{TIME}", "{N}"), ("| {DIR}", "| {DIR}/x"),
            ("imgpipe {VERSION}\n", "imgpipe 1.2.4\n"), ("{NO NEWLINE}", ""), ("| d\n", "! d\n"),
-           ("| {N}\n", "| 8\n"), ("IndexError", "KeyError"), ("{BYTES}", "{TIME}")]
+           ("| {N}\n", "| 8\n"), ("IndexError", "KeyError"), ("{BYTES}", "{TIME}"), ("{x7B}N}", "{N}")]
     os.environ["IMGPIPE_X"] = "is not passed on"
     with tempfile.TemporaryDirectory() as directory:
         program, path = os.path.join(directory, "program"), os.path.join(directory, "t.txt")

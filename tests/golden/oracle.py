@@ -11,7 +11,7 @@ file, and against its reference over many more. A stage without a row, or with a
 case, fails the tests.
 
 Golden files: images.json has the input images with their counts, STAGE.json the cases of a stage and their results,
-chains.json the results of lists of steps. An image is a line, and so is a result: image, steps, width, height, bits,
+chains.json the results of lists of steps. One image per line, one result per line: image, steps, width, height, bits,
 planes. Larger images are patterns; their results are digests: width, height, channels, bits, steps, then width, height
 and bits of the result and a digest per plane.
 

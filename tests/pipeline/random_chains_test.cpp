@@ -65,7 +65,8 @@ const Stage* any_stage(Random& random) {
 
 // ---- random values ----------------------------------------------------------------------------------
 
-// Most are at most about as large as the images; of the others every magnitude is as likely as any other.
+// Most integers are about as large as the images or smaller. Decimals and all other integers are drawn
+// log-uniformly over the allowed range.
 std::int64_t random_number(Random& random, const Parameter& row) {
   static constexpr std::array<std::int64_t, 3> kLimits{2, 9, 70};
   if (row.kind == Parameter::Kind::integer && below(random, 8) != 0) {
@@ -322,8 +323,6 @@ TEST_P(RandomChains, CpuEqualsReference) {
       std::ranges::count_if(pairs, [&](const Pair& pair) { return !why_never(pair, channels).empty(); });
   run_all(pairs);
   if (HasFatalFailure()) return;
-  // A chain runs at most two of them.
-  EXPECT_GE(counts_.run, (std::ssize(pairs) - never) / 2);
   std::cout << counts_.run << " chains of " << std::ssize(pairs) - never << " pairs; " << never
             << " pairs never run; drawn and not run: " << counts_.rejected << " rejected by the planner, "
             << counts_.too_large << " too large, " << counts_.incomplete << " with a step left out\n";

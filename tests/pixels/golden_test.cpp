@@ -45,7 +45,7 @@ Outcome run(const GoldenImage& image, const std::string& stages) {
   return run(image_of({image.width, image.height, image.channels, image.sample}, image.samples), stages);
 }
 
-// As GoldenDigests says.
+// Makes the pattern that GoldenDigests documents.
 Image pattern_image(const Shape& shape) {
   std::vector<int> samples;
   const std::int64_t factor = shape.sample == SampleType::u16 ? 40503 : 1;

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// The golden files by name: "images", "chains", and a file per stage.
+// The golden files by name: "images", "chains", and one file per stage.
 const std::map<std::string, Json>& golden_files() {
   static const std::map<std::string, Json> files = [] {
     std::map<std::string, Json> all;

@@ -10,7 +10,7 @@
 
 namespace imgpipe::test {
 
-// Collects rows as a format does that is written by strips, or row by row (strip_rows 0). The file is the
+// Collects rows in memory: in strips of strip_rows, or row by row if strip_rows is 0. The file is the
 // samples, row after row.
 class MemoryWriter final : public Writer {
  public:
