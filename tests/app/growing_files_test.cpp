@@ -1,12 +1,10 @@
 // Files that grow while the work goes on: written by several processes at a time, killed, and full.
 #include <map>
 #include <sstream>
-#include <thread>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -16,7 +14,6 @@
 #include "app/files/growing_file.h"
 #include "images/error.h"
 #include "tests/support/batch_cli.h"
-#include "tests/support/places.h"
 
 namespace imgpipe::test::growing_files_test {
 namespace {
@@ -263,28 +260,6 @@ TEST_F(GrowingFiles, ShardsShareOneListOfTheFailed) {
     again.insert(at, "--files-from failed ");
   EXPECT_EQ(run_bash(again + "wait", folder_.path().string()), 0);
   EXPECT_EQ(load_text(file("failed")), "bad10.png\nbad11.png\n") << load_text(file("wrong"));
-}
-
-TEST_F(GrowingFiles, ASignalAtAnyMomentLeavesATraceThatIsRead) {
-  int early = 0;
-  for (int i = 0; i < 60; ++i) {
-    fs::remove(file("t.json"));
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      const std::string trace = file("t.json"), input = in(), output = out();
-      ::execl(kProgram, "imgpipe", input.c_str(), output.c_str(), "-q", "--trace", trace.c_str(), nullptr);
-      ::_exit(127);
-    }
-    while (!fs::exists(file("t.json")) && ::waitpid(child, nullptr, WNOHANG) == 0) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::microseconds(i * 100));
-    ::kill(child, i % 3 == 0 ? SIGINT : i % 3 == 1 ? SIGTERM : SIGKILL);
-    ::waitpid(child, nullptr, 0);
-    const Json trace = Json::parse(load_text(file("t.json")), nullptr, false);
-    EXPECT_TRUE(trace.is_object()) << i << ": " << load_text(file("t.json")).substr(0, 300);
-    if (trace["traceEvents"].size() < 3) ++early;
-  }
-  EXPECT_GT(early, 0);
 }
 
 }  // namespace

@@ -22,10 +22,10 @@ Placeholders in expected lines:
     {N}        a number                         {ANY}      any text in a line
     {LINES}    alone on a line: any lines, or none
 
---accept keeps expected lines that still match and replaces the others. In new lines it substitutes {DIR}, {VERSION} and {TIME}. Bytes that are not
-printable are written {xNN}; as is the brace of a placeholder's name;
-"{NO NEWLINE}" stands where the last line has no newline. No device is visible, stdin is
-empty, stdout is not a terminal. The programs in tests/transcripts/tools/ are in PATH.
+--accept keeps expected lines that still match and replaces the others. In new lines it substitutes {DIR}, {VERSION} and
+{TIME}. Bytes that are not printable are written {xNN}, as is the brace of a placeholder's name; "{NO NEWLINE}" stands
+where the last line has no newline. No device is visible, stdin is empty, stdout is not a terminal. The programs in
+tests/transcripts/tools/ are in PATH.
 """
 import concurrent.futures
 import difflib

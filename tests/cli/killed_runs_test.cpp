@@ -1,10 +1,17 @@
 // What killed runs leave: temporary files that the next run removes, and the pages that were finished.
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/support/batch_cli.h"
+#include "tests/support/places.h"
 #include "tests/support/tiff_file.h"
 
 namespace imgpipe::test::killed_runs_test {
@@ -125,6 +132,30 @@ TEST_F(KilledRuns, AStackThatIsNotCompleteIsNotWritten) {
         << said;
     EXPECT_EQ(said.find("\"event\":\"summary\"") != std::string::npos, std::string(format) == "json") << said;
   }
+}
+
+TEST_F(KilledRuns, ASignalAtAnyMomentLeavesATraceThatIsRead) {
+  fs::create_directory(in());
+  for (int i = 0; i < 60; ++i) write("in/" + std::to_string(i) + ".png", 1, 20);
+  int early = 0;
+  for (int i = 0; i < 60; ++i) {
+    fs::remove(file("t.json"));
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const std::string trace = file("t.json"), input = in(), output = out();
+      ::execl(kProgram, "imgpipe", input.c_str(), output.c_str(), "-q", "--trace", trace.c_str(), nullptr);
+      ::_exit(127);
+    }
+    while (!fs::exists(file("t.json")) && ::waitpid(child, nullptr, WNOHANG) == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(i * 100));
+    ::kill(child, i % 3 == 0 ? SIGINT : i % 3 == 1 ? SIGTERM : SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const nlohmann::json trace = nlohmann::json::parse(load_text(file("t.json")), nullptr, false);
+    EXPECT_TRUE(trace.is_object()) << i << ": " << load_text(file("t.json")).substr(0, 300);
+    if (trace["traceEvents"].size() < 3) ++early;
+  }
+  EXPECT_GT(early, 0);
 }
 
 }  // namespace

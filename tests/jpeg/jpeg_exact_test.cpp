@@ -36,6 +36,7 @@ std::vector<Reading> all_readings(std::uint64_t seed) {
 }
 // The same for large pictures, in bands as the engines ask for.
 std::vector<Reading> large_readings() {
+  if (kSanitized) return {{37}, {64, 2, 4}, {.rows = 40, .threads = 3, .common = 1, .piece_bytes = 3000}};
   return {{},         {37},    {64, 1, 4}, {.rows = 50, .threads = 1, .common = 2, .backwards = true},
           {64, 2, 4}, {33, 3}, {16, 8, 2}, {.rows = 40, .threads = 3, .common = 1, .piece_bytes = 3000}};
 }
@@ -284,7 +285,8 @@ TEST_P(LargeJpegs, AreEqualWhenDamaged) {
     if (place % 3 == 0) file.resize(at);
     if (place % 3 == 1) file[at] ^= std::byte{0x10};
     if (place % 3 == 2) file[at] = std::byte{0xFF}, file[at + 1] = std::byte{0xD9};
-    expect_equal(file, {readings[place % 2], readings[2 + place % 6]}, "place " + std::to_string(place));
+    expect_equal(file, {readings[place % 2], readings[2 + place % (readings.size() - 2)]},
+                 "place " + std::to_string(place));
   }
 }
 
@@ -300,7 +302,11 @@ TEST(JpegCorpus, EveryFile) {
   for (const auto& path : files_below(*corpus())) {
     const Bytes file = load(path);
     if (format_by_content(file) != Format::jpeg) continue;
-    expect_equal(file, {{}, {13}, {64, 1, 4}, {64, 3, 4}, {16, 8}}, path.string());
+    if (kSanitized) {
+      expect_equal(file, {{64, 3, 4}}, path.string());
+    } else {
+      expect_equal(file, {{}, {13}, {64, 1, 4}, {64, 3, 4}, {16, 8}}, path.string());
+    }
     ++decoders[automatic(file).last_decoder];
     ++files;
   }

@@ -176,7 +176,7 @@ TEST(CountingWriter, StandsWhereAnEncoderWould) {
   for (const SampleType sample : {kNarrow, kWide}) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (const int threads : {1, 3}) {
-        const Shape shape{701, 503, channels, sample};
+        const Shape shape{101, 503, channels, sample};
         const Pixels pixels(shape, 17);
         auto counts = std::make_shared<SampleCounts>();
         Job job;

@@ -15,7 +15,7 @@
 namespace imgpipe::test {
 namespace {
 
-constexpr std::size_t kGuard = 512;
+constexpr std::size_t kDeviceGuard = 512;
 constexpr int kCanary = 0x5A;
 
 void upload(void* to, const void* from, std::size_t bytes) {
@@ -26,18 +26,18 @@ void upload(void* to, const void* from, std::size_t bytes) {
 class Guarded {
  public:
   explicit Guarded(std::size_t bytes) : bytes_(bytes) {
-    buffer_.reserve(bytes + 2 * kGuard);
-    IMGPIPE_CUDA(cudaMemset(buffer_.data(), kCanary, bytes + 2 * kGuard));
+    buffer_.reserve(bytes + 2 * kDeviceGuard);
+    IMGPIPE_CUDA(cudaMemset(buffer_.data(), kCanary, bytes + 2 * kDeviceGuard));
   }
-  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(buffer_.data()) + kGuard; }
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(buffer_.data()) + kDeviceGuard; }
   [[nodiscard]] std::vector<std::byte> download() const {
-    std::vector<std::byte> all(bytes_ + 2 * kGuard);
+    std::vector<std::byte> all(bytes_ + 2 * kDeviceGuard);
     IMGPIPE_CUDA(cudaMemcpy(all.data(), buffer_.data(), all.size(), cudaMemcpyDeviceToHost));
     const auto is_canary = [](std::byte byte) { return byte == std::byte{kCanary}; };
-    if (!std::all_of(all.begin(), all.begin() + kGuard, is_canary) ||
-        !std::all_of(all.end() - kGuard, all.end(), is_canary))
+    if (!std::all_of(all.begin(), all.begin() + kDeviceGuard, is_canary) ||
+        !std::all_of(all.end() - kDeviceGuard, all.end(), is_canary))
       throw std::runtime_error("canary hit");
-    return {all.begin() + kGuard, all.end() - kGuard};
+    return {all.begin() + kDeviceGuard, all.end() - kDeviceGuard};
   }
 
  private:

@@ -24,7 +24,8 @@ std::uint32_t numbers_a_value(int type) {
   return type == 5 || type == 10 ? 2 : 1;
 }
 
-void put(std::vector<std::byte>& out, std::size_t at, std::uint32_t value, std::size_t bytes, bool big) {
+void put_number(std::vector<std::byte>& out, std::size_t at, std::uint32_t value, std::size_t bytes,
+                bool big) {
   if (out.size() < at + bytes) out.resize(at + bytes);
   for (std::size_t i = 0; i < bytes; ++i)
     out[at + i] = static_cast<std::byte>(value >> (8 * (big ? bytes - 1 - i : i)));
@@ -33,22 +34,22 @@ void put(std::vector<std::byte>& out, std::size_t at, std::uint32_t value, std::
 // Returns where it begins. `next`: of the first directory, the thumbnail's.
 std::size_t put_directory(std::vector<std::byte>& out, const ExifFields& fields, bool big) {
   const std::size_t begin = (out.size() + 1) / 2 * 2;
-  put(out, begin, static_cast<std::uint32_t>(fields.size()), 2, big);
+  put_number(out, begin, static_cast<std::uint32_t>(fields.size()), 2, big);
   std::size_t at = begin + 2;
-  put(out, at + fields.size() * 12, 0, 4, big);
+  put_number(out, at + fields.size() * 12, 0, 4, big);
   for (const auto& [tag, field] : fields) {
     const std::size_t unit = unit_bytes(field.type), bytes = unit * field.values.size();
     const auto count = static_cast<std::uint32_t>(field.values.size()) / numbers_a_value(field.type);
-    put(out, at, static_cast<std::uint32_t>(tag), 2, big);
-    put(out, at + 2, static_cast<std::uint32_t>(field.type), 2, big);
-    put(out, at + 4, field.count > 0 ? field.count : count, 4, big);
+    put_number(out, at, static_cast<std::uint32_t>(tag), 2, big);
+    put_number(out, at + 2, static_cast<std::uint32_t>(field.type), 2, big);
+    put_number(out, at + 4, field.count > 0 ? field.count : count, 4, big);
     std::size_t place = at + 8;
     if (bytes > 4) {
       place = (out.size() + 1) / 2 * 2;
-      put(out, at + 8, static_cast<std::uint32_t>(place), 4, big);
+      put_number(out, at + 8, static_cast<std::uint32_t>(place), 4, big);
     }
     for (const std::uint32_t value : field.values) {
-      put(out, place, value, unit, big);
+      put_number(out, place, value, unit, big);
       place += unit;
     }
     at += 12;
@@ -134,9 +135,9 @@ class ExifReading {
 
 std::vector<std::byte> ExifParts::build() const {
   std::vector<std::byte> out;
-  put(out, 0, big_endian ? 0x4D4D : 0x4949, 2, true);
-  put(out, 2, 42, 2, big_endian);
-  put(out, 4, 0, 4, big_endian);
+  put_number(out, 0, big_endian ? 0x4D4D : 0x4949, 2, true);
+  put_number(out, 2, 42, 2, big_endian);
+  put_number(out, 4, 0, 4, big_endian);
   ExifFields first = image, second = exif;
   if (!interoperability.empty())
     second[0xA005] = {4, {static_cast<std::uint32_t>(put_directory(out, interoperability, big_endian))}};
@@ -144,10 +145,10 @@ std::vector<std::byte> ExifParts::build() const {
     first[0x8769] = {4, {static_cast<std::uint32_t>(put_directory(out, second, big_endian))}};
   if (!gps.empty()) first[0x8825] = {4, {static_cast<std::uint32_t>(put_directory(out, gps, big_endian))}};
   const std::size_t begin = put_directory(out, first, big_endian);
-  put(out, 4, static_cast<std::uint32_t>(begin), 4, big_endian);
+  put_number(out, 4, static_cast<std::uint32_t>(begin), 4, big_endian);
   if (!thumbnail.empty()) {
     const std::size_t place = put_directory(out, thumbnail, big_endian);
-    put(out, begin + 2 + first.size() * 12, static_cast<std::uint32_t>(place), 4, big_endian);
+    put_number(out, begin + 2 + first.size() * 12, static_cast<std::uint32_t>(place), 4, big_endian);
   }
   return out;
 }

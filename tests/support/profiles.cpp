@@ -8,24 +8,24 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-void put(Bytes& out, std::uint32_t value, int bytes = 4) {
+void put_big_endian(Bytes& out, std::uint32_t value, int bytes = 4) {
   for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
     out.push_back(static_cast<std::byte>(value >> shift));
 }
 
-void put(Bytes& out, std::string_view text) {
+void put_big_endian(Bytes& out, std::string_view text) {
   for (const char c : text) out.push_back(static_cast<std::byte>(c));
 }
 
 void put_fixed(Bytes& out, double value) {
-  put(out, static_cast<std::uint32_t>(static_cast<std::int32_t>(std::lround(value * 65536))));
+  put_big_endian(out, static_cast<std::uint32_t>(static_cast<std::int32_t>(std::lround(value * 65536))));
 }
 
 // A tag's type and the four bytes that are zero.
 Bytes typed(std::string_view type) {
   Bytes out;
-  put(out, type);
-  put(out, 0);
+  put_big_endian(out, type);
+  put_big_endian(out, 0);
   return out;
 }
 
@@ -36,21 +36,21 @@ Bytes make_profile(std::string_view space, const std::vector<ProfileTag>& tags) 
   const std::size_t table_end = 128 + 4 + 12 * tags.size();
   std::size_t size = table_end;
   for (const ProfileTag& tag : tags) size += tag.second.size();
-  put(out, static_cast<std::uint32_t>(size));
-  put(out, 0);
-  put(out, 0x02400000);
-  put(out, "mntr");
-  put(out, space);
-  put(out, "XYZ ");
+  put_big_endian(out, static_cast<std::uint32_t>(size));
+  put_big_endian(out, 0);
+  put_big_endian(out, 0x02400000);
+  put_big_endian(out, "mntr");
+  put_big_endian(out, space);
+  put_big_endian(out, "XYZ ");
   out.resize(36);
-  put(out, "acsp");
+  put_big_endian(out, "acsp");
   out.resize(128);
-  put(out, static_cast<std::uint32_t>(tags.size()));
+  put_big_endian(out, static_cast<std::uint32_t>(tags.size()));
   std::size_t at = table_end;
   for (const auto& [name, data] : tags) {
-    put(out, name);
-    put(out, static_cast<std::uint32_t>(at));
-    put(out, static_cast<std::uint32_t>(data.size()));
+    put_big_endian(out, name);
+    put_big_endian(out, static_cast<std::uint32_t>(at));
+    put_big_endian(out, static_cast<std::uint32_t>(data.size()));
     at += data.size();
   }
   for (const ProfileTag& tag : tags) out.insert(out.end(), tag.second.begin(), tag.second.end());
@@ -59,26 +59,26 @@ Bytes make_profile(std::string_view space, const std::vector<ProfileTag>& tags) 
 
 Bytes text_description(std::string_view text) {
   Bytes out = typed("desc");
-  put(out, static_cast<std::uint32_t>(text.size() + 1));
-  put(out, text);
+  put_big_endian(out, static_cast<std::uint32_t>(text.size() + 1));
+  put_big_endian(out, text);
   out.resize(out.size() + 1 + 4 + 4 + 2 + 1 + 67);  // the zero; no Unicode, no Macintosh name
   return out;
 }
 
 Bytes localized_names(const std::vector<std::pair<std::string, std::u16string>>& names) {
   Bytes out = typed("mluc");
-  put(out, static_cast<std::uint32_t>(names.size()));
-  put(out, 12);
+  put_big_endian(out, static_cast<std::uint32_t>(names.size()));
+  put_big_endian(out, 12);
   std::size_t at = 16 + 12 * names.size();
   for (const auto& [language, name] : names) {
-    put(out, language);
-    put(out, "US");
-    put(out, static_cast<std::uint32_t>(2 * name.size()));
-    put(out, static_cast<std::uint32_t>(at));
+    put_big_endian(out, language);
+    put_big_endian(out, "US");
+    put_big_endian(out, static_cast<std::uint32_t>(2 * name.size()));
+    put_big_endian(out, static_cast<std::uint32_t>(at));
     at += 2 * name.size();
   }
   for (const auto& [language, name] : names) {
-    for (const char16_t c : name) put(out, c, 2);
+    for (const char16_t c : name) put_big_endian(out, c, 2);
   }
   return out;
 }
@@ -91,15 +91,15 @@ Bytes xyz(const std::array<double, 3>& value) {
 
 Bytes curve(const std::vector<unsigned>& entries) {
   Bytes out = typed("curv");
-  put(out, static_cast<std::uint32_t>(entries.size()));
-  for (const unsigned entry : entries) put(out, entry, 2);
+  put_big_endian(out, static_cast<std::uint32_t>(entries.size()));
+  for (const unsigned entry : entries) put_big_endian(out, entry, 2);
   return out;
 }
 
 Bytes parametric_curve(unsigned function, const std::vector<double>& parameters) {
   Bytes out = typed("para");
-  put(out, function, 2);
-  put(out, 0, 2);
+  put_big_endian(out, function, 2);
+  put_big_endian(out, 0, 2);
   for (const double parameter : parameters) put_fixed(out, parameter);
   return out;
 }
