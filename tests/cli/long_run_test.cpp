@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kImages = 20'000;
+constexpr std::size_t kImages = 10'000;
 
 std::int64_t resident_bytes(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/statm");

@@ -278,7 +278,7 @@ TEST_P(Differential, AwkwardShapes) {
 TEST_P(Differential, Contents) {
   IMGPIPE_NEED_BACKENDS();
   for (const std::string& content : contents()) {
-    for (const Size& size : few_sizes()) {
+    for (const Size& size : {Size{1, 1}, Size{5, 5}, Size{64, 17}, Size{97, 89}}) {
       for (const StageCase& test : cases_of(stage())) {
         check_all(test, size, {content, 5, 0, 12});
         if (HasFatalFailure()) return;
