@@ -16,10 +16,12 @@ demo() {
   "${clean[@]}" cmake --preset release -DIMGPIPE_CUDA=OFF  # kept when run configures again
   "${clean[@]}" ./run demo
 }
-TIMEFORMAT='%R %U %S'
-{ time (set -e; demo) >"$clone/log" 2>&1; } 2>"$clone/times" || { cat "$clone/log" >&2; exit 1; }
-read -r wall user system <"$clone/times"
-sentence=$(awk -v wall="$wall" -v cpu="$(awk "BEGIN { print $user + $system }")" -v cores="$(nproc)" \
+begun=$EPOCHREALTIME
+(set -e; demo) >"$clone/log" 2>&1 || { cat "$clone/log" >&2; exit 1; }
+wall=$(awk "BEGIN { print $EPOCHREALTIME - $begun }")
+times >"$clone/times"  # of the children, in its second line
+cpu=$(awk -F '[ms ]+' 'NR == 2 { print $1 * 60 + $2 + $3 * 60 + $4 }' "$clone/times")
+sentence=$(awk -v wall="$wall" -v cpu="$cpu" -v cores="$(nproc)" \
   -v gcc="$(g++ -dumpfullversion)" -v date="$(date +%F)" -v all="$(du -sm "$clone/imgpipe" | cut -f1)" \
   -v build="$(du -sm "$clone/imgpipe/build" | cut -f1)" 'BEGIN {
     printf "`./run demo` without CUDA takes %.1f minutes of processor time ", cpu / 60
