@@ -1,4 +1,5 @@
-// What killed runs leave: temporary files that the next run removes, and the pages that were finished.
+// What killed runs leave: temporary files that the next run removes, finished pages, and traces that can be
+// read.
 #include <chrono>
 #include <string>
 #include <thread>

@@ -1,5 +1,4 @@
-// Real files, through IMGPIPE_CORPUS: what must decode decodes, what must not is refused in bounded time and
-// memory.
+// Real files, through IMGPIPE_CORPUS: what must decode decodes, what must not is refused.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -115,7 +115,7 @@ std::vector<Backend> make_backends() {
                      return std::string();
                    }});
   }
-  for (const std::string& target : tested_targets()) add_cpu("cpu_" + target, target, false);
+  for (const std::string& target : simd_targets()) add_cpu("cpu_" + target, target, false);
   add_cpu("cpu_bands", simd_targets().front(), true);
   return all;
 }

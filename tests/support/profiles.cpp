@@ -13,7 +13,7 @@ void put_big_endian(Bytes& out, std::uint32_t value, int bytes = 4) {
     out.push_back(static_cast<std::byte>(value >> shift));
 }
 
-void put_big_endian(Bytes& out, std::string_view text) {
+void put_ascii(Bytes& out, std::string_view text) {
   for (const char c : text) out.push_back(static_cast<std::byte>(c));
 }
 
@@ -24,7 +24,7 @@ void put_fixed(Bytes& out, double value) {
 // A tag's type and the four bytes that are zero.
 Bytes typed(std::string_view type) {
   Bytes out;
-  put_big_endian(out, type);
+  put_ascii(out, type);
   put_big_endian(out, 0);
   return out;
 }
@@ -39,16 +39,16 @@ Bytes make_profile(std::string_view space, const std::vector<ProfileTag>& tags) 
   put_big_endian(out, static_cast<std::uint32_t>(size));
   put_big_endian(out, 0);
   put_big_endian(out, 0x02400000);
-  put_big_endian(out, "mntr");
-  put_big_endian(out, space);
-  put_big_endian(out, "XYZ ");
+  put_ascii(out, "mntr");
+  put_ascii(out, space);
+  put_ascii(out, "XYZ ");
   out.resize(36);
-  put_big_endian(out, "acsp");
+  put_ascii(out, "acsp");
   out.resize(128);
   put_big_endian(out, static_cast<std::uint32_t>(tags.size()));
   std::size_t at = table_end;
   for (const auto& [name, data] : tags) {
-    put_big_endian(out, name);
+    put_ascii(out, name);
     put_big_endian(out, static_cast<std::uint32_t>(at));
     put_big_endian(out, static_cast<std::uint32_t>(data.size()));
     at += data.size();
@@ -60,7 +60,7 @@ Bytes make_profile(std::string_view space, const std::vector<ProfileTag>& tags) 
 Bytes text_description(std::string_view text) {
   Bytes out = typed("desc");
   put_big_endian(out, static_cast<std::uint32_t>(text.size() + 1));
-  put_big_endian(out, text);
+  put_ascii(out, text);
   out.resize(out.size() + 1 + 4 + 4 + 2 + 1 + 67);  // the zero; no Unicode, no Macintosh name
   return out;
 }
@@ -71,8 +71,8 @@ Bytes localized_names(const std::vector<std::pair<std::string, std::u16string>>&
   put_big_endian(out, 12);
   std::size_t at = 16 + 12 * names.size();
   for (const auto& [language, name] : names) {
-    put_big_endian(out, language);
-    put_big_endian(out, "US");
+    put_ascii(out, language);
+    put_ascii(out, "US");
     put_big_endian(out, static_cast<std::uint32_t>(2 * name.size()));
     put_big_endian(out, static_cast<std::uint32_t>(at));
     at += 2 * name.size();

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "images/simd.h"
 #include "pipeline/stage_list.h"
 #include "tests/support/golden.h"
-#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test {
 namespace {
@@ -57,12 +55,6 @@ Frame<const std::byte, Host> color_of(Frame<const std::byte, Host> frame) {
 }
 
 }  // namespace
-
-std::vector<std::string> tested_targets() {
-  const std::vector<std::string> all = simd_targets();
-  if (!kSanitized || all.size() < 2) return all;
-  return {all.front(), all.back()};
-}
 
 std::vector<StageCase> cases_of(const Stage& stage) {
   if (is_fused(stage)) {

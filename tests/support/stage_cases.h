@@ -20,10 +20,6 @@ struct StageCase {
   Parameters second;      // and its second part's
 };
 
-// The instruction sets to test; in a sanitized build (by hand) only the best and plain C++, because all take
-// an hour.
-[[nodiscard]] std::vector<std::string> tested_targets();
-
 // Those of its row; of a fused stage its parts' side by side. Stages that the plan puts in take no
 // parameters: one. Empty where a stage has no row.
 [[nodiscard]] std::vector<StageCase> cases_of(const Stage& stage);
