@@ -30,10 +30,10 @@
 #include "images/files/page_list.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
-#include "pipeline/batch/batch_entry.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/device.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/batch_entry.h"
+#include "pipeline/jobs/image_job.h"
 
 namespace imgpipe {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/options/options.h"
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
 
 namespace imgpipe {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/options/options.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
 
 namespace imgpipe {
 

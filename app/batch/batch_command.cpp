@@ -36,9 +36,9 @@
 #include "images/files/file.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/page_batch.h"
 #include "pipeline/error_of.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/page_batch.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/options/options.h"
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 
 namespace imgpipe {
 

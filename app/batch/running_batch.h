@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 
 namespace imgpipe {
 

@@ -15,7 +15,7 @@
 #include "images/codecs/codec.h"
 #include "images/files/output_sync.h"
 #include "images/synth.h"
-#include "pipeline/pages/page_selection.h"
+#include "pipeline/jobs/page_selection.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {

@@ -28,7 +28,7 @@
 #include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/device.h"
-#include "pipeline/pages/page_run.h"
+#include "pipeline/jobs/input_job.h"
 
 namespace imgpipe {
 namespace {

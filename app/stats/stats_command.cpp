@@ -30,8 +30,8 @@
 #include "images/files/output_file.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/page_batch.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/page_batch.h"
 
 namespace imgpipe {
 namespace {

@@ -14,7 +14,7 @@
 #include "app/options/command_line.h"
 #include "app/options/options.h"
 #include "images/error.h"
-#include "pipeline/batch/batch_entry.h"
+#include "pipeline/jobs/batch_entry.h"
 #include "tests/support/banded_reader.h"
 #include "tests/support/files.h"
 #include "tests/support/images.h"

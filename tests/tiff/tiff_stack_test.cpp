@@ -10,7 +10,7 @@
 #include "images/codecs/metadata/metadata.h"
 #include "images/codecs/pages.h"
 #include "images/codecs/tiff/tiff_codec.h"
-#include "pipeline/pages/page_run.h"
+#include "pipeline/jobs/input_job.h"
 #include "tests/support/files.h"
 #include "tests/support/tiff_file.h"
 

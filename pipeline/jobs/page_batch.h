@@ -1,5 +1,5 @@
 // A batch whose inputs go through with their pages (--pages): each worker has an engine of its own and takes
-// one input after the other, page by page (pipeline/pages/page_run.h). Of every input no more than a page is
+// one input after the other, page by page (pipeline/jobs/input_job.h). Of every input no more than a page is
 // held, so that a batch needs the memory of one page a worker. There are no lanes: on a CUDA device a
 // worker's engine has it to itself.
 #pragma once
@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "images/files/temporary_file.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/output_folders.h"
 #include "pipeline/device.h"
-#include "pipeline/pages/page_run.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/input_job.h"
+#include "pipeline/jobs/output_folders.h"
 
 namespace imgpipe {
 

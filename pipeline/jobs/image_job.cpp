@@ -1,4 +1,4 @@
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "pipeline/pages/page_run.h"
+#include "pipeline/jobs/input_job.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/lane_help.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/image_job.h"
+#include "pipeline/jobs/lane_help.h"
 
 namespace imgpipe {
 

@@ -28,11 +28,11 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
-#include "pipeline/batch/cost_model.h"
-#include "pipeline/batch/lane.h"
+#include "pipeline/cost_model.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/thread_start.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
+#include "pipeline/lane.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
 

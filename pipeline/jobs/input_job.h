@@ -25,8 +25,8 @@
 
 #include "images/files/page_list.h"
 #include "pipeline/engine.h"
-#include "pipeline/image_job.h"
-#include "pipeline/pages/page_selection.h"
+#include "pipeline/jobs/image_job.h"
+#include "pipeline/jobs/page_selection.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {

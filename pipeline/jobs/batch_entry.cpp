@@ -1,4 +1,4 @@
-#include "pipeline/batch/batch_entry.h"
+#include "pipeline/jobs/batch_entry.h"
 
 #include <algorithm>
 #include <array>

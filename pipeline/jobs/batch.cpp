@@ -1,4 +1,4 @@
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,14 +12,14 @@
 #include "images/memory/available_memory.h"
 #include "images/memory/block_pool.h"
 #include "images/text.h"
-#include "pipeline/batch/batch_lanes.h"
-#include "pipeline/batch/batch_queue.h"
-#include "pipeline/batch/batch_threads.h"
-#include "pipeline/batch/output_folders.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/error_of.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/host/scarce_memory.h"
+#include "pipeline/jobs/batch_lanes.h"
+#include "pipeline/jobs/batch_queue.h"
+#include "pipeline/jobs/batch_threads.h"
+#include "pipeline/jobs/output_folders.h"
 
 namespace imgpipe {
 

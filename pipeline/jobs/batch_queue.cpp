@@ -1,4 +1,4 @@
-#include "pipeline/batch/batch_queue.h"
+#include "pipeline/jobs/batch_queue.h"
 
 #include <algorithm>
 #include <utility>

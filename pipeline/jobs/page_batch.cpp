@@ -1,4 +1,4 @@
-#include "pipeline/batch/page_batch.h"
+#include "pipeline/jobs/page_batch.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,10 +6,10 @@
 
 #include "images/files/temporary_file.h"
 #include "images/text.h"
-#include "pipeline/batch/batch_entry.h"
-#include "pipeline/batch/batch_threads.h"
 #include "pipeline/error_of.h"
 #include "pipeline/host/scarce_memory.h"
+#include "pipeline/jobs/batch_entry.h"
+#include "pipeline/jobs/batch_threads.h"
 
 namespace imgpipe {
 namespace {
