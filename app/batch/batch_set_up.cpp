@@ -165,6 +165,7 @@ BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
   settings.fail_fast = options.batch.fail_fast;
   settings.keep_spans = !options.trace_file.empty();
   if (options.pages) {
+    settings.pages = PageRequest{*options.pages, options.series_steps};
     choose_for_pages(settings, options, set_up.devices);
   } else {
     choose(settings, options.device, set_up.devices);

@@ -306,4 +306,9 @@ std::vector<ImageNote> ImageJob::notes() const {
   return notes;
 }
 
+Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes) {
+  return {ErrorKind::memory, image.files().input_name + ": needs up to " + std::to_string(bytes) +
+                                 " bytes, --memory leaves " + std::to_string(budget_bytes) + " for images"};
+}
+
 }  // namespace imgpipe

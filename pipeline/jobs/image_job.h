@@ -211,4 +211,7 @@ class ImageJob {
   bool in_bands_ = false;
 };
 
+// The error of an image that needs more than `budget_bytes` alone.
+[[nodiscard]] Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes);
+
 }  // namespace imgpipe
