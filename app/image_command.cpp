@@ -40,7 +40,7 @@ namespace {
 
 // As messages have it.
 std::string page_name(const ProcessOptions& options) {
-  const std::string name = input_name(options.input);
+  const std::string name = input_name(options.input.path);
   return options.pages ? name + ", page " + std::to_string(options.pages->first) : name;
 }
 
@@ -48,8 +48,8 @@ class ImageRun {
  public:
   ImageRun(const ProcessOptions& options, const EngineFactory& factory)
       : options_(options),
-        format_(output_format(options.output, options.format)),
-        stdout_is_taken_(goes_to_stdout(options.output) || reports_to_stdout(options)),
+        format_(output_format(options.output.path, options.output.format)),
+        stdout_is_taken_(goes_to_stdout(options.output.path) || reports_to_stdout(options)),
         choice_(options, factory),
         settings_(image_settings(options)),
         image_(image_files(options, page_name(options)), settings_, Timeline(start_)) {
@@ -65,22 +65,22 @@ class ImageRun {
   int run() {
     Outcome outcome = process();
     const double wall_ms = static_cast<double>(image_.timeline().now_ns()) / 1e6;
-    if (!options_.keep_stages_folder.empty()) write_stages(options_, outcome, image_.mark());
+    if (!options_.reports.stages_folder.empty()) write_stages(options_, outcome, image_.mark());
     const std::vector<ContrastRange> ranges = contrast_ranges(outcome);
-    if (!options_.histogram_file.empty()) {
-      const std::string name = input_name(std::filesystem::path(options_.input).filename().string());
+    if (!options_.reports.histogram_file.empty()) {
+      const std::string name = input_name(std::filesystem::path(options_.input.path).filename().string());
       write_histogram(options_, histogram_pair(name, outcome, ranges));
     }
     Comparison comparison;
-    if (options_.compare) comparison = compare_with_reference(options_, image_, outcome);
-    const bool wants_report = !options_.talk.quiet || !options_.report_files.empty();
+    if (options_.reports.compare) comparison = compare_with_reference(options_, image_, outcome);
+    const bool wants_report = !options_.logging.quiet || !options_.reports.files.empty();
     ImageReport report =
         make_image_report({.timeline = &image_.timeline(),
                            .plan = &outcome.plan,
                            .wall_ms = wall_ms,
                            .copy_bandwidth = wants_report ? engine_->copy_bandwidth() : 0,
-                           .reference = options_.compare ? &comparison.reference.timeline : nullptr,
-                           .differences = options_.compare ? &comparison.differences : nullptr,
+                           .reference = options_.reports.compare ? &comparison.reference.timeline : nullptr,
+                           .differences = options_.reports.compare ? &comparison.differences : nullptr,
                            .decoded = comparison.decoded,
                            .library_decode_ms = comparison.library_decode_ms});
     report.ranges = ranges;
@@ -91,7 +91,7 @@ class ImageRun {
     give_report(report);
     if (report.identical) return kExitDone;
     const std::string wrong =
-        input_name(options_.input) + ": " + report.implementation + " differs from the reference";
+        input_name(options_.input.path) + ": " + report.implementation + " differs from the reference";
     log_error(wrong, subject_of(wrong, options_));
     return kExitDifference;
   }
@@ -112,16 +112,17 @@ class ImageRun {
     check_results_of(image_.plan());
     image_.make_output();
     // A small file is in place too soon to be left behind, and reading its directory would cost more.
-    if (image_.memory_question().handed_on) log_removed(StaleOutputs().remove(options_.output));
+    if (image_.memory_question().handed_on) log_removed(StaleOutputs().remove(options_.output.path));
     check_memory_limit();
     facts_.output = image_.output_shape();
     facts_.depth_loss = image_.depth_loss();
-    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder, options_.sync.get());
+    if (!options_.output.new_folder.empty())
+      make_result_folder(options_.output.new_folder, options_.output.sync.get());
     Job wishes;
-    wishes.repeat = options_.repeat;
-    wishes.keep_source = options_.compare;
-    wishes.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
-    wishes.keep_pixels = !options_.histogram_file.empty();
+    wishes.repeat = options_.reports.repeat;
+    wishes.keep_source = options_.reports.compare;
+    wishes.keep_outputs = options_.reports.compare || !options_.reports.stages_folder.empty();
+    wishes.keep_pixels = !options_.reports.histogram_file.empty();
     keep_for_page(options_, wishes);
     Outcome outcome = image_.run(*engine_, std::move(wishes));
     for (const ImageNote& note : image_.notes()) {
@@ -136,7 +137,7 @@ class ImageRun {
 
   // By --memory.
   void check_memory_limit() {
-    const std::int64_t limit = options_.batch.memory_bytes;
+    const std::int64_t limit = options_.execution.memory_bytes;
     if (limit == 0) return;
     const auto need = [&] {
       return engine_->memory_need(image_.memory_question()).bytes + image_.held_input_bytes();
@@ -155,29 +156,30 @@ class ImageRun {
   }
 
   void read_file() {
-    PendingInput input(options_.input, options_.decode, InputKind::any);
+    PendingInput input(options_.input.path, options_.decode, InputKind::any);
     image_.read(input);
   }
 
   // The one that --pages names.
   void read_page() {
-    const PageList list = naming(input_name(options_.input),
-                                 [&] { return PageList(options_.input, options_.decode, InputKind::any); });
+    const PageList list = naming(input_name(options_.input.path), [&] {
+      return PageList(options_.input.path, options_.decode, InputKind::any);
+    });
     if (const std::string damage = list.warning(); !damage.empty()) {
-      warn(input_name(options_.input) + ": " + damage);
+      warn(input_name(options_.input.path) + ": " + damage);
     }
     if (ImageStream* const stream = list.stream()) return read_image(*stream);
     const PageRange range =
-        naming(input_name(options_.input), [&] { return chosen_pages(*options_.pages, list.size()); });
+        naming(input_name(options_.input.path), [&] { return chosen_pages(*options_.pages, list.size()); });
     if (list.size() > 1) image_.set_page({});
-    image_.set_input_content(naming(input_name(options_.input), [&] { return list.content_hash(); }));
+    image_.set_input_content(naming(input_name(options_.input.path), [&] { return list.content_hash(); }));
     image_.read(naming(image_.files().input_name, [&] { return list.page(range.first - 1); }));
   }
 
   // The same of a stream.
   void read_image(ImageStream& stream) {
     const std::int64_t wanted = options_.pages->first;
-    const std::string name = input_name(options_.input);
+    const std::string name = input_name(options_.input.path);
     std::vector<std::byte> image;
     while (stream.images() < wanted) {
       if (naming(name, [&] { return stream.at_end(); }))
@@ -192,30 +194,31 @@ class ImageRun {
   // What of the results depends on the plan.
   void check_results_of(const Plan& plan) {
     check_histogram(options_, plan);
-    for (const StageFile& file : stage_files(options_.keep_stages_folder, plan)) {
+    for (const StageFile& file : stage_files(options_.reports.stages_folder, plan)) {
       in_use_.add("--keep-stages", file.path);
-      check_replaceable(file.path, why_no_image(file.path, options_.replace, image_.mark(), options_.input));
+      check_replaceable(file.path,
+                        why_no_image(file.path, options_.output.replace, image_.mark(), options_.input.path));
       if (std::filesystem::exists(file.path)) check_result_writable(file.path);
     }
   }
 
   void give_report(const ImageReport& report) {
-    for (const std::string& file : options_.report_files) {
+    for (const std::string& file : options_.reports.files) {
       const std::string text = is_json_report(file)      ? image_report_json(report, facts_)
                                : file.ends_with(".html") ? image_report_html(report, facts_, page_)
                                                          : image_report_csv(report);
       naming(output_name(file),
-             [&] { write_file(file, std::as_bytes(std::span(text)), options_.sync.get()); });
+             [&] { write_file(file, std::as_bytes(std::span(text)), options_.output.sync.get()); });
     }
-    if (!options_.trace_file.empty()) {
-      TraceFile trace(options_.trace_file, options_.sync.get());
-      trace.add(report.spans, options_.input);
+    if (!options_.reports.trace_file.empty()) {
+      TraceFile trace(options_.reports.trace_file, options_.output.sync.get());
+      trace.add(report.spans, options_.input.path);
       trace.close();
     }
-    options_.sync->sync_names();
-    if (options_.talk.quiet) return;
+    options_.output.sync->sync_names();
+    if (options_.logging.quiet) return;
     const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
-    const std::string table = image_report_table(report, facts_, wants_color(fd, options_.talk.no_color));
+    const std::string table = image_report_table(report, facts_, wants_color(fd, options_.logging.no_color));
     print_table(table, stdout_is_taken_);
   }
 
@@ -233,7 +236,7 @@ class ImageRun {
 };
 
 int run_one(const ProcessOptions& options, const EngineFactory& factory) {
-  if (options.pages && (!options.pages->alone || !options.series_steps.empty()))
+  if (options.pages && (!options.pages->alone || !options.stages.series_steps.empty()))
     return run_pages(options, factory);
   return ImageRun(options, factory).run();
 }
@@ -241,13 +244,14 @@ int run_one(const ProcessOptions& options, const EngineFactory& factory) {
 int update_one(ProcessOptions options, const EngineFactory& factory) {
   const ImageUpdate update(options);
   if (update.is_done()) {
-    if (!options.talk.quiet)
-      print_table(output_name(options.output) + ": is up to date\n", reports_to_stdout(options));
+    if (!options.logging.quiet)
+      print_table(output_name(options.output.path) + ": is up to date\n", reports_to_stdout(options));
     return kExitDone;
   }
   if (update.state() != UpdateState::up_to_date)
-    log_detail(output_name(options.output) + ": to be made: " + std::string(update_reason(update.state())));
-  options.output_is_stamped = update.is_stamped();
+    log_detail(output_name(options.output.path) +
+               ": to be made: " + std::string(update_reason(update.state())));
+  options.output.is_stamped = update.is_stamped();
   const int code = run_one(options, factory);
   if (code == kExitDone) update.stamp();
   return code;
@@ -257,23 +261,23 @@ int update_one(ProcessOptions options, const EngineFactory& factory) {
 
 int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   check_options_of_one_file(options);
-  const Format format = output_format(options.output, options.format);
-  const bool is_left = options.batch.skip_existing && has_output(options, format);
-  if (options.batch.dry_run) {
+  const Format format = output_format(options.output.path, options.output.format);
+  const bool is_left = options.output.skip_existing && has_output(options, format);
+  if (options.dry_run) {
     FilesInUse in_use;
     if (!is_left) check_paths(options, format, in_use);
     print_text((is_left ? "0 to do, 1 skipped"
-                        : input_name(options.input) + " -> " + output_name(options.output) +
+                        : input_name(options.input.path) + " -> " + output_name(options.output.path) +
                               "\n1 to do, 0 skipped") +
-               ", stages " + options.stage_list + "\n");
+               ", stages " + options.stages.list + "\n");
     return kExitDone;
   }
   if (is_left) {
-    if (!options.talk.quiet)
-      print_table(output_name(options.output) + ": is there already\n", reports_to_stdout(options));
+    if (!options.logging.quiet)
+      print_table(output_name(options.output.path) + ": is there already\n", reports_to_stdout(options));
     return kExitDone;
   }
-  return options.update ? update_one(options, factory) : run_one(options, factory);
+  return options.output.update ? update_one(options, factory) : run_one(options, factory);
 }
 
 }  // namespace imgpipe

@@ -37,14 +37,14 @@ class PagesRun {
  public:
   PagesRun(const ProcessOptions& options, const EngineFactory& factory)
       : options_(options),
-        format_(output_format(options.output, options.format)),
-        stdout_is_taken_(goes_to_stdout(options.output) || reports_to_stdout(options)),
+        format_(output_format(options.output.path, options.output.format)),
+        stdout_is_taken_(goes_to_stdout(options.output.path) || reports_to_stdout(options)),
         choice_(options, factory),
         settings_(image_settings(options)),
-        pages_(image_files(options, input_name(options.input)), settings_,
-               {*options.pages, options.series_steps}, InputKind::any, start_),
-        progress_(Progress::way_here(!options.talk.quiet)) {
-    if (!options.keep_stages_folder.empty())
+        pages_(image_files(options, input_name(options.input.path)), settings_,
+               {*options.pages, options.stages.series_steps}, InputKind::any, start_),
+        progress_(Progress::way_here(!options.logging.quiet)) {
+    if (!options.reports.stages_folder.empty())
       throw Error(ErrorKind::usage, options.pages->alone
                                         ? "--keep-stages does not go with range=series: leave out one of them"
                                         : "--keep-stages is for one image: choose a page with --pages N");
@@ -53,21 +53,23 @@ class PagesRun {
           ErrorKind::usage,
           "--report FILE.html is for one image: choose a page with --pages N, or report as .json or .csv");
     check_paths(options, format_, in_use_);
-    pages_.set_most_bytes(options.batch.memory_bytes);
+    pages_.set_most_bytes(options.execution.memory_bytes);
     choice_.begin();
     facts_.options = &options;
     facts_.output_format = format_;
   }
 
   int run() {
-    log_removed(stale_.remove(options_.output));  // before this run has a temporary file of its own
+    log_removed(stale_.remove(options_.output.path));  // before this run has a temporary file of its own
     pages_.open([this](const Plan& plan, const ImageHeader& header) { judge(plan, header); });
     if (const std::string damage = pages_.warning(); !damage.empty()) warn(damage);
     engine_ = &choice_.engine(pages_.most_pixels(), not_on_cuda_);
     facts_.input = pages_.first_header();
     take_facts();
-    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder, options_.sync.get());
-    if (!options_.trace_file.empty()) trace_.emplace(options_.trace_file, options_.sync.get());
+    if (!options_.output.new_folder.empty())
+      make_result_folder(options_.output.new_folder, options_.output.sync.get());
+    if (!options_.reports.trace_file.empty())
+      trace_.emplace(options_.reports.trace_file, options_.output.sync.get());
     signal_line_.emplace();
     tell_signal();
     measure();
@@ -81,14 +83,14 @@ class PagesRun {
     work_on();
     take_facts();
     if (const std::int64_t bytes = pages_.passed_over_bytes(); bytes > 0)
-      warn(input_name(options_.input) +
+      warn(input_name(options_.input.path) +
            ": skipped bytes after JPEGs with Exif, which are not images: " + std::to_string(bytes));
     if (trace_) trace_->close();
     if (histogram_) write_histogram(options_, *histogram_);
     report();
     if (sums_.identical) return kExitDone;
     const std::string wrong =
-        input_name(options_.input) + ": " + sums_.implementation + " differs from the reference";
+        input_name(options_.input.path) + ": " + sums_.implementation + " differs from the reference";
     log_error(wrong, subject_of(wrong, options_));
     return kExitDifference;
   }
@@ -120,7 +122,7 @@ class PagesRun {
 
   // A first pass over all pages, where the range is that of the series.
   void measure() {
-    if (options_.series_steps.empty()) return;
+    if (options_.stages.series_steps.empty()) return;
     const Timeline timeline(start_);
     const std::int64_t begin = timeline.now_ns();
     begin_pass();
@@ -130,7 +132,7 @@ class PagesRun {
     });
     progress_.clear();
     sums_.rows.push_back({.name = "range", .time_ms = static_cast<double>(timeline.now_ns() - begin) / 1e6});
-    for (const std::size_t step : options_.series_steps) {
+    for (const std::size_t step : options_.stages.series_steps) {
       series_.push_back(pages_.stages()[step]);
       sums_.notes.push_back("contrast: lo " + std::to_string(series_.back().parameters[0]) + ", hi " +
                             std::to_string(series_.back().parameters[1]) + ", of the series");
@@ -141,7 +143,7 @@ class PagesRun {
   void begin_pass() {
     const auto [first, last] = pages_.range();
     const bool is_endless = last == std::numeric_limits<std::int64_t>::max();  // a stream
-    const std::size_t passes = options_.series_steps.size() + 1;
+    const std::size_t passes = options_.stages.series_steps.size() + 1;
     ++pass_number_;
     pass_start_ = Timeline::Clock::now();
     pass_ = {.total = is_endless ? 0 : static_cast<std::size_t>(last - first + 1), .unit = "pages"};
@@ -166,7 +168,7 @@ class PagesRun {
 
   // What a signal writes as the last line: it ends the run at once, and finished pages stay.
   void tell_signal() {
-    if (options_.talk.quiet) return;
+    if (options_.logging.quiet) return;
     const auto [first, last] = pages_.range();
     const bool is_endless = last == std::numeric_limits<std::int64_t>::max();
     const RunCounts counts{.total = is_endless ? 0 : static_cast<std::size_t>(last - first + 1),
@@ -183,10 +185,10 @@ class PagesRun {
 
   [[nodiscard]] Job wishes() const {
     Job job;
-    job.repeat = options_.repeat;
-    job.keep_source = options_.compare;
-    job.keep_outputs = options_.compare;
-    job.keep_pixels = !options_.histogram_file.empty();
+    job.repeat = options_.reports.repeat;
+    job.keep_source = options_.reports.compare;
+    job.keep_outputs = options_.reports.compare;
+    job.keep_pixels = !options_.reports.histogram_file.empty();
     return job;
   }
 
@@ -223,15 +225,15 @@ class PagesRun {
       facts_.depth_loss = page.job.depth_loss();
     }
     facts_.pages->same_output = facts_.pages->same_output && entry.written == facts_.output;
-    if (!options_.histogram_file.empty()) add_histogram(page, entry);
+    if (!options_.reports.histogram_file.empty()) add_histogram(page, entry);
     Comparison comparison;
-    if (options_.compare) comparison = compare_with_reference(options_, page.job, page.outcome);
+    if (options_.reports.compare) comparison = compare_with_reference(options_, page.job, page.outcome);
     const ImageReport report =
         make_image_report({.timeline = &page.job.timeline(),
                            .plan = &page.outcome.plan,
                            .wall_ms = wall_ms,
-                           .reference = options_.compare ? &comparison.reference.timeline : nullptr,
-                           .differences = options_.compare ? &comparison.differences : nullptr,
+                           .reference = options_.reports.compare ? &comparison.reference.timeline : nullptr,
+                           .differences = options_.reports.compare ? &comparison.differences : nullptr,
                            .decoded = comparison.decoded,
                            .library_decode_ms = comparison.library_decode_ms});
     entry.identical = report.identical;
@@ -253,7 +255,7 @@ class PagesRun {
   void add_histogram(const PageDone& page, const PageEntry& entry) {
     const PageFacts& facts = *facts_.pages;
     const std::string name =
-        input_name(std::filesystem::path(options_.input).filename().string()) +
+        input_name(std::filesystem::path(options_.input.path).filename().string()) +
         (pages_.is_stream() ? ", images from " + std::to_string(facts.first)
                             : ", pages " + std::to_string(facts.first) + "-" + std::to_string(facts.last));
     HistogramPair pair = histogram_pair(name, page.outcome, entry.ranges);
@@ -266,22 +268,23 @@ class PagesRun {
   }
 
   void report() {
-    const bool wants_report = !options_.talk.quiet || !options_.report_files.empty();
+    const bool wants_report = !options_.logging.quiet || !options_.reports.files.empty();
     finish_pages(sums_, wall_ms_, wants_report ? engine_->copy_bandwidth() : 0);
     sums_.implementation = engine_->implementation();
     sums_.device_why = choice_.why();
     sums_.processor = engine_->device_name();
     for (std::string& line : range_lines(entries_)) sums_.notes.push_back(std::move(line));
-    for (const std::string& file : options_.report_files) {
+    for (const std::string& file : options_.reports.files) {
       const std::string text = is_json_report(file) ? pages_report_json(sums_, facts_, entries_, series_)
                                                     : image_report_csv(sums_);
       naming(output_name(file),
-             [&] { write_file(file, std::as_bytes(std::span(text)), options_.sync.get()); });
+             [&] { write_file(file, std::as_bytes(std::span(text)), options_.output.sync.get()); });
     }
-    options_.sync->sync_names();
-    if (options_.talk.quiet) return;
+    options_.output.sync->sync_names();
+    if (options_.logging.quiet) return;
     const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
-    print_table(image_report_table(sums_, facts_, wants_color(fd, options_.talk.no_color)), stdout_is_taken_);
+    print_table(image_report_table(sums_, facts_, wants_color(fd, options_.logging.no_color)),
+                stdout_is_taken_);
   }
 
   Timeline::Clock::time_point start_ = Timeline::Clock::now();

@@ -13,13 +13,13 @@
 #include "app/batch/nothing_found.h"
 #include "app/batch/progress.h"
 #include "app/batch/running_batch.h"
-#include "app/batch/shard.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
 #include "app/log.h"
 #include "app/print.h"
 #include "app/result_files.h"
+#include "app/shard/shard.h"
 #include "app/signals.h"
 #include "app/stats/stats_counter.h"
 #include "app/stats/stats_options.h"
@@ -45,12 +45,12 @@ constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way
 void check_result(const StatsOptions& options, const std::vector<BatchFile>& files) {
   FilesInUse in_use;
   for (const BatchFile& file : files) in_use.add_input("an input", file.input);
-  in_use.add_input("the list of --files-from", options.process.batch.files_from);
+  in_use.add_input("the list of --files-from", options.process.input.files_from);
   for (const auto& [option, path] :
        {std::pair{"--json", &options.json_file}, {"--per-image", &options.per_image_file}}) {
     if (path->empty()) continue;
     in_use.add(option, *path);
-    check_replaceable(*path, why_no_text(*path, options.process.replace));
+    check_replaceable(*path, why_no_text(*path, options.process.output.replace));
     check_result_writable(*path);
   }
 }
@@ -66,13 +66,13 @@ class StatsRun {
         process_(options.process),
         found_(find_batch_files(process_)),
         counter_(found_.files.size(), !options.per_image_file.empty(), options.percents),
-        progress_(Progress::way_here(!process_.talk.quiet)) {
+        progress_(Progress::way_here(!process_.logging.quiet)) {
     totals_.images = found_.files.size();
     totals_.problems = found_.problems;
-    totals_.stages = process_.stage_list;
+    totals_.stages = process_.stages.list;
     if (process_.pages) totals_.pages = 0;
     totals_.percents = options.percents;
-    if (process_.batch.shard) totals_.shard = shard_text(*process_.batch.shard);
+    if (process_.shard) totals_.shard = shard_text(*process_.shard);
   }
 
   int run() {
@@ -81,7 +81,7 @@ class StatsRun {
     for (const std::string& pattern : found_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : found_.problems) log_error(problem.text(), problem.subject());
     if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
-    if (process_.batch.dry_run) return print_plan();
+    if (process_.dry_run) return print_plan();
     check_result(options_, found_.files);
     StaleOutputs stale;
     for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {
@@ -97,7 +97,7 @@ class StatsRun {
     std::string text;
     for (const BatchFile& file : found_.files) text += printable(file.input) + "\n";
     text += std::to_string(found_.files.size()) + " to count";
-    if (process_.batch.shard) text += ", " + std::to_string(found_.other_shards) + " for other shards";
+    if (process_.shard) text += ", " + std::to_string(found_.other_shards) + " for other shards";
     print_text(text + "\n");
     return found_.problems.empty() ? kExitDone : kExitInput;
   }
@@ -124,7 +124,7 @@ class StatsRun {
     } else if (fatal_) {
       totals_.stopped = fatal_->what();
       log_error(fatal_->what());
-    } else if (process_.batch.fail_fast && !totals_.failures.empty()) {
+    } else if (process_.execution.fail_fast && !totals_.failures.empty()) {
       totals_.stopped = "an image failed (--fail-fast)";
     }
     if (!batch_->finished()) abandon();
@@ -228,7 +228,7 @@ class StatsRun {
     if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
       log_warning("not all images were counted: no results are written");
     log_summary(stats_head(totals_), counts());
-    if (process_.talk.quiet) return;
+    if (process_.logging.quiet) return;
     print_table(stats_table(totals_), options_.json_file == kStandardStream);
   }
 
@@ -256,7 +256,7 @@ class StatsRun {
 }  // namespace
 
 int run_stats(const StatsOptions& options) {
-  if (options.process.batch.shard) log_always(shard_text(*options.process.batch.shard));
+  if (options.process.shard) log_always(shard_text(*options.process.shard));
   return StatsRun(options).run();
 }
 
