@@ -27,14 +27,14 @@
 namespace imgpipe {
 namespace {
 
-const TalkOptions* talk_of(const Command& command) {
-  if (const auto* process = std::get_if<ProcessOptions>(&command)) return &process->talk;
-  if (const auto* synth = std::get_if<SynthOptions>(&command)) return &synth->talk;
-  if (const auto* stats = std::get_if<StatsOptions>(&command)) return &stats->process.talk;
-  if (const auto* info = std::get_if<InfoOptions>(&command)) return &info->process.talk;
-  if (const auto* sums = std::get_if<SumsOptions>(&command)) return &sums->talk;
-  if (const auto* devices = std::get_if<DevicesOptions>(&command)) return &devices->talk;
-  if (const auto* preset = std::get_if<PresetToWrite>(&command)) return &preset->talk;
+const LoggingOptions* talk_of(const Command& command) {
+  if (const auto* process = std::get_if<ProcessOptions>(&command)) return &process->logging;
+  if (const auto* synth = std::get_if<SynthOptions>(&command)) return &synth->logging;
+  if (const auto* stats = std::get_if<StatsOptions>(&command)) return &stats->process.logging;
+  if (const auto* info = std::get_if<InfoOptions>(&command)) return &info->process.logging;
+  if (const auto* sums = std::get_if<SumsOptions>(&command)) return &sums->logging;
+  if (const auto* devices = std::get_if<DevicesOptions>(&command)) return &devices->logging;
+  if (const auto* preset = std::get_if<PresetToWrite>(&command)) return &preset->logging;
   return nullptr;
 }
 
@@ -42,7 +42,7 @@ const TalkOptions* talk_of(const Command& command) {
 LogSubject subject_of(const std::optional<Command>& command, const Error& error) {
   if (!command) return {};
   if (const auto* process = std::get_if<ProcessOptions>(&*command); process != nullptr && !is_batch(*process))
-    return subject_of(error, input_name(process->input), output_name(process->output));
+    return subject_of(error, input_name(process->input.path), output_name(process->output.path));
   if (const auto* synth = std::get_if<SynthOptions>(&*command))
     return subject_of(error, "", output_name(synth->output));
   return {};
@@ -98,13 +98,13 @@ Format output_format(const std::string& output, const std::optional<Format>& opt
 }
 
 int run_command(const std::vector<std::string>& arguments, const EngineFactory& factory) {
-  begin_log(find_talk(arguments));
+  begin_log(find_logging(arguments));
   std::optional<Command> command;
   return run_guarded(
       [&] {
         command.emplace(parse_command(arguments));
         use_simd_of_environment();
-        if (const TalkOptions* talk = talk_of(*command)) begin_log(*talk);
+        if (const LoggingOptions* talk = talk_of(*command)) begin_log(*talk);
         if (auto* process = std::get_if<ProcessOptions>(&*command); process != nullptr && !is_batch(*process))
           *process = with_output_file(std::move(*process));
         return dispatch(*command, factory);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "pipeline/device.h"
 #include "pipeline/engine_choice.h"
 

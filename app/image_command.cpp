@@ -19,13 +19,14 @@ namespace {
 int update_one(ProcessOptions options, const EngineFactory& factory) {
   const ImageUpdate update(options);
   if (update.is_done()) {
-    if (!options.talk.quiet)
-      print_table(output_name(options.output) + ": is up to date\n", reports_to_stdout(options));
+    if (!options.logging.quiet)
+      print_table(output_name(options.output.path) + ": is up to date\n", reports_to_stdout(options));
     return kExitDone;
   }
   if (update.state() != UpdateState::up_to_date)
-    log_detail(output_name(options.output) + ": to be made: " + std::string(update_reason(update.state())));
-  options.output_is_stamped = update.is_stamped();
+    log_detail(output_name(options.output.path) +
+               ": to be made: " + std::string(update_reason(update.state())));
+  options.output.is_stamped = update.is_stamped();
   const int code = run_input(options, factory);
   if (code == kExitDone) update.stamp();
   return code;
@@ -35,23 +36,23 @@ int update_one(ProcessOptions options, const EngineFactory& factory) {
 
 int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   check_options_of_one_file(options);
-  const Format format = output_format(options.output, options.format);
-  const bool is_left = options.batch.skip_existing && has_output(options, format);
-  if (options.batch.dry_run) {
+  const Format format = output_format(options.output.path, options.output.format);
+  const bool is_left = options.output.skip_existing && has_output(options, format);
+  if (options.dry_run) {
     FilesInUse in_use;
     if (!is_left) check_paths(options, format, in_use);
     print_text((is_left ? "0 to do, 1 skipped"
-                        : input_name(options.input) + " -> " + output_name(options.output) +
+                        : input_name(options.input.path) + " -> " + output_name(options.output.path) +
                               "\n1 to do, 0 skipped") +
-               ", stages " + options.stage_list + "\n");
+               ", stages " + options.stages.list + "\n");
     return kExitDone;
   }
   if (is_left) {
-    if (!options.talk.quiet)
-      print_table(output_name(options.output) + ": is there already\n", reports_to_stdout(options));
+    if (!options.logging.quiet)
+      print_table(output_name(options.output.path) + ": is there already\n", reports_to_stdout(options));
     return kExitDone;
   }
-  return options.update ? update_one(options, factory) : run_input(options, factory);
+  return options.output.update ? update_one(options, factory) : run_input(options, factory);
 }
 
 }  // namespace imgpipe

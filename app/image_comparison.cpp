@@ -17,7 +17,7 @@ Comparison compare_stages(const ProcessOptions& options, const Outcome& outcome)
   Job job;
   job.reader = make_memory_reader(outcome.source.untyped_view());
   job.plan = outcome.plan;
-  job.repeat = reference_passes(options.repeat);
+  job.repeat = reference_passes(options.reports.repeat);
   job.keep_outputs = true;
   Comparison comparison{engine->run(std::move(job)), {}, {}};
   if (comparison.reference.error) std::rethrow_exception(comparison.reference.error);

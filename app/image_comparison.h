@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"
 #include "pipeline/jobs/image_job.h"

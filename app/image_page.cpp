@@ -54,14 +54,14 @@ ReportPage::Side side_of(const Make& make) {
 }  // namespace
 
 bool wants_page(const ProcessOptions& options) {
-  return std::ranges::any_of(options.report_files,
+  return std::ranges::any_of(options.reports.files,
                              [](const std::string& file) { return file.ends_with(".html"); });
 }
 
 void keep_for_page(const ProcessOptions& options, Job& job) {
   if (!wants_page(options)) return;
-  job.keep_source = job.keep_source || !is_plain_file(options.input);
-  job.keep_pixels = job.keep_pixels || !becomes_plain_file(options.output);
+  job.keep_source = job.keep_source || !is_plain_file(options.input.path);
+  job.keep_pixels = job.keep_pixels || !becomes_plain_file(options.output.path);
 }
 
 ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcome,
@@ -73,16 +73,16 @@ ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcom
   page.peak_memory_bytes = peak_memory_bytes();
   page.input = side_of([&] {
     return outcome.source.empty()
-               ? picture_of_file(options.input, options.pages ? options.pages->first : 1, options.decode)
+               ? picture_of_file(options.input.path, options.pages ? options.pages->first : 1, options.decode)
                : picture_of(*make_memory_reader(outcome.source.untyped_view()));
   });
-  const bool read_again = becomes_plain_file(options.output);
+  const bool read_again = becomes_plain_file(options.output.path);
   page.output = side_of([&] {
-    return read_again ? picture_of_file(options.output, 1, {.max_pixels = kMostOutputPixels})
+    return read_again ? picture_of_file(options.output.path, 1, {.max_pixels = kMostOutputPixels})
                       : picture_of(*make_memory_reader(outcome.pixels));
   });
   if (page.output.picture && before_step(outcome.plan) < outcome.plan.steps.size()) {
-    const std::string name = input_name(fs::path(options.input).filename().string());
+    const std::string name = input_name(fs::path(options.input.path).filename().string());
     page.histogram = histogram_before(name, outcome, ranges);
     page.histogram->after_label = read_again ? "the output, read again" : "the finished image";
     page.histogram->after = page.output.picture->counts;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "app/report/image_report_html.h"
 #include "pipeline/engine.h"
 

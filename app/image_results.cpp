@@ -86,17 +86,17 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
 }
 
 void write_stages(const ProcessOptions& options, const Outcome& outcome, const Mark& mark) {
-  EncodeOptions encode = options.encode;
+  EncodeOptions encode = options.output.encode;
   encode.mark = mark;
-  make_result_folder(options.keep_stages_folder, options.sync.get());
+  make_result_folder(options.reports.stages_folder, options.output.sync.get());
   HostThreads threads(thread_count(options));
-  for (const StageFile& file : stage_files(options.keep_stages_folder, outcome.plan)) {
+  for (const StageFile& file : stage_files(options.reports.stages_folder, outcome.plan)) {
     naming(printable(file.path), [&] {
       const Image image = interleaved(outcome.outputs[file.step]);
       const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), encode);
       Timeline unreported;
       write_file(file.path, encode_image(image.untyped_view(), *writer, threads, unreported).parts,
-                 options.sync.get());
+                 options.output.sync.get());
     });
   }
 }
@@ -111,9 +111,9 @@ std::size_t before_step(const Plan& plan) {
 }
 
 void check_histogram(const ProcessOptions& options, const Plan& plan) {
-  if (options.histogram_file.empty() || before_step(plan) < plan.steps.size()) return;
-  const bool of_series = !options.series_steps.empty();
-  const bool of_file = options.stage_list.find(":range=") != std::string::npos;
+  if (options.reports.histogram_file.empty() || before_step(plan) < plan.steps.size()) return;
+  const bool of_series = !options.stages.series_steps.empty();
+  const bool of_file = options.stages.list.find(":range=") != std::string::npos;
   const char* const why = of_series ? " among the stages: range=series counts in a pass of its own"
                           : of_file ? " among the stages: contrast with range=FILE counts nothing"
                                     : " or contrast among the stages";
@@ -144,9 +144,10 @@ HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
 }
 
 void write_histogram(const ProcessOptions& options, const HistogramPair& pair) {
-  const std::string text = histogram_text(pair, options.histogram_file);
-  naming(printable(options.histogram_file),
-         [&] { write_file(options.histogram_file, std::as_bytes(std::span(text)), options.sync.get()); });
+  const std::string text = histogram_text(pair, options.reports.histogram_file);
+  naming(printable(options.reports.histogram_file), [&] {
+    write_file(options.reports.histogram_file, std::as_bytes(std::span(text)), options.output.sync.get());
+  });
 }
 
 }  // namespace imgpipe

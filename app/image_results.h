@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
 #include "pipeline/engine.h"

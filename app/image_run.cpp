@@ -35,11 +35,11 @@ namespace {
 
 std::optional<PageRequest> page_request(const ProcessOptions& options) {
   if (!options.pages) return std::nullopt;
-  return PageRequest{*options.pages, options.series_steps};
+  return PageRequest{*options.pages, options.stages.series_steps};
 }
 
 void refuse_what_is_for_one_image(const ProcessOptions& options) {
-  if (!options.keep_stages_folder.empty())
+  if (!options.reports.stages_folder.empty())
     throw Error(ErrorKind::usage, options.pages->alone
                                       ? "--keep-stages does not go with range=series: leave out one of them"
                                       : "--keep-stages is for one image: choose a page with --pages N");
@@ -53,20 +53,21 @@ class InputRun {
  public:
   InputRun(const ProcessOptions& options, const EngineFactory& factory)
       : options_(options),
-        format_(output_format(options.output, options.format)),
-        stdout_is_taken_(goes_to_stdout(options.output) || reports_to_stdout(options)),
-        is_single_(!options.pages || (options.pages->alone && options.series_steps.empty())),
+        format_(output_format(options.output.path, options.output.format)),
+        stdout_is_taken_(goes_to_stdout(options.output.path) || reports_to_stdout(options)),
+        is_single_(!options.pages || (options.pages->alone && options.stages.series_steps.empty())),
         choice_(options, factory),
         settings_(image_settings(options)) {
-    input_.emplace(image_files(options, input_name(options.input)), settings_, page_request(options),
+    input_.emplace(image_files(options, input_name(options.input.path)), settings_, page_request(options),
                    InputKind::any, prepare());
-    input_->set_most_bytes(options.batch.memory_bytes);
+    input_->set_most_bytes(options.execution.memory_bytes);
     facts_.options = &options;
     facts_.output_format = format_;
   }
 
   int run() {
-    if (!is_single_) log_removed(stale_.remove(options_.output));  // before this run has a temporary file
+    if (!is_single_)
+      log_removed(stale_.remove(options_.output.path));  // before this run has a temporary file
     input_->open([this](const Plan& plan, const ImageHeader& header) { check(plan, header); },
                  [this](const std::string& damage) { warn(damage); });
     is_single_ ? choose_for_image() : choose_for_pages();
@@ -81,7 +82,7 @@ class InputRun {
     report();
     if (report_.identical) return kExitDone;
     const std::string wrong =
-        input_name(options_.input) + ": " + report_.implementation + " differs from the reference";
+        input_name(options_.input.path) + ": " + report_.implementation + " differs from the reference";
     log_error(wrong, subject_of(wrong, options_));
     return kExitDifference;
   }
@@ -108,10 +109,10 @@ class InputRun {
     facts_.input_bytes = input_->input_bytes();
     say_plan(plan);
     check_histogram(options_, plan);
-    for (const StageFile& file : stage_files(options_.keep_stages_folder, plan)) {
+    for (const StageFile& file : stage_files(options_.reports.stages_folder, plan)) {
       in_use_.add("--keep-stages", file.path);
-      check_replaceable(file.path,
-                        why_no_image(file.path, options_.replace, input_->single().mark(), options_.input));
+      check_replaceable(file.path, why_no_image(file.path, options_.output.replace, input_->single().mark(),
+                                                options_.input.path));
       if (std::filesystem::exists(file.path)) check_result_writable(file.path);
     }
   }
@@ -137,14 +138,16 @@ class InputRun {
     facts_.input = input_->first_header();
     take_page_facts();
     make_new_folder();
-    if (!options_.trace_file.empty()) trace_.emplace(options_.trace_file, options_.sync.get());
-    progress_.emplace(*input_, options_.talk.quiet, options_.series_steps.size() + 1, start_);
+    if (!options_.reports.trace_file.empty())
+      trace_.emplace(options_.reports.trace_file, options_.output.sync.get());
+    progress_.emplace(*input_, options_.logging.quiet, options_.stages.series_steps.size() + 1, start_);
     measure();
     progress_->begin_pass();
   }
 
   void make_new_folder() const {
-    if (!options_.new_folder.empty()) make_result_folder(options_.new_folder, options_.sync.get());
+    if (!options_.output.new_folder.empty())
+      make_result_folder(options_.output.new_folder, options_.output.sync.get());
   }
 
   void take_page_facts() {
@@ -158,7 +161,7 @@ class InputRun {
 
   // A first pass over all pages, where the range is that of the series.
   void measure() {
-    if (options_.series_steps.empty()) return;
+    if (options_.stages.series_steps.empty()) return;
     const Timeline timeline(start_);
     const std::int64_t begin = timeline.now_ns();
     progress_->begin_pass();
@@ -166,7 +169,7 @@ class InputRun {
     progress_->clear();
     report_.rows.push_back(
         {.name = "range", .time_ms = static_cast<double>(timeline.now_ns() - begin) / 1e6});
-    for (const std::size_t step : options_.series_steps) {
+    for (const std::size_t step : options_.stages.series_steps) {
       series_.push_back(input_->stages()[step]);
       report_.notes.push_back("contrast: lo " + std::to_string(series_.back().parameters[0]) + ", hi " +
                               std::to_string(series_.back().parameters[1]) + ", of the series");
@@ -177,13 +180,13 @@ class InputRun {
 
   Job begin(const ImageJob& image) {
     Job job;
-    job.repeat = options_.repeat;
-    job.keep_source = options_.compare;
-    job.keep_outputs = options_.compare || !options_.keep_stages_folder.empty();
-    job.keep_pixels = !options_.histogram_file.empty();
+    job.repeat = options_.reports.repeat;
+    job.keep_source = options_.reports.compare;
+    job.keep_outputs = options_.reports.compare || !options_.reports.stages_folder.empty();
+    job.keep_pixels = !options_.reports.histogram_file.empty();
     if (!is_single_) return job;
     // A small file is in place too soon to be left behind, and reading its directory would cost more.
-    if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output));
+    if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output.path));
     make_new_folder();
     keep_for_page(options_, job);
     return job;
@@ -228,17 +231,17 @@ class InputRun {
       facts_.output_bytes = entry.output_bytes;
       facts_.depth_loss = item.job.depth_loss();
     }
-    if (!options_.keep_stages_folder.empty()) write_stages(options_, item.outcome, item.job.mark());
-    if (!options_.histogram_file.empty()) add_histogram(item, entry);
+    if (!options_.reports.stages_folder.empty()) write_stages(options_, item.outcome, item.job.mark());
+    if (!options_.reports.histogram_file.empty()) add_histogram(item, entry);
     Comparison comparison;
-    if (options_.compare) comparison = compare_with_reference(options_, item.job, item.outcome);
+    if (options_.reports.compare) comparison = compare_with_reference(options_, item.job, item.outcome);
     ImageReport report =
         make_image_report({.timeline = &item.job.timeline(),
                            .plan = &item.outcome.plan,
                            .wall_ms = wall_ms,
                            .copy_bandwidth = is_single_ ? copy_bandwidth() : 0,
-                           .reference = options_.compare ? &comparison.reference.timeline : nullptr,
-                           .differences = options_.compare ? &comparison.differences : nullptr,
+                           .reference = options_.reports.compare ? &comparison.reference.timeline : nullptr,
+                           .differences = options_.reports.compare ? &comparison.differences : nullptr,
                            .decoded = comparison.decoded,
                            .library_decode_ms = comparison.library_decode_ms});
     entry.identical = report.identical;
@@ -272,7 +275,7 @@ class InputRun {
   }
 
   void add_histogram(const ItemDone& item, const PageEntry& entry) {
-    std::string name = input_name(std::filesystem::path(options_.input).filename().string());
+    std::string name = input_name(std::filesystem::path(options_.input.path).filename().string());
     if (!is_single_) {
       const PageFacts& facts = *facts_.pages;
       name += input_->is_stream()
@@ -294,7 +297,7 @@ class InputRun {
     work_on();
     take_page_facts();
     if (const std::int64_t bytes = input_->passed_over_bytes(); bytes > 0)
-      warn(input_name(options_.input) +
+      warn(input_name(options_.input.path) +
            ": skipped bytes after JPEGs with Exif, which are not images: " + std::to_string(bytes));
     if (trace_) trace_->close();
     finish_pages(report_, wall_ms_, copy_bandwidth());
@@ -302,7 +305,7 @@ class InputRun {
   }
 
   double copy_bandwidth() {
-    const bool is_reported = !options_.talk.quiet || !options_.report_files.empty();
+    const bool is_reported = !options_.logging.quiet || !options_.reports.files.empty();
     return is_reported ? engine_->copy_bandwidth() : 0;
   }
 
@@ -310,20 +313,20 @@ class InputRun {
     report_.implementation = engine_->implementation();
     report_.device_why = choice_.why();
     report_.processor = engine_->device_name();
-    for (const std::string& file : options_.report_files) {
+    for (const std::string& file : options_.reports.files) {
       const std::string text = report_text(file);
       naming(output_name(file),
-             [&] { write_file(file, std::as_bytes(std::span(text)), options_.sync.get()); });
+             [&] { write_file(file, std::as_bytes(std::span(text)), options_.output.sync.get()); });
     }
-    if (is_single_ && !options_.trace_file.empty()) {
-      TraceFile trace(options_.trace_file, options_.sync.get());
-      trace.add(report_.spans, options_.input);
+    if (is_single_ && !options_.reports.trace_file.empty()) {
+      TraceFile trace(options_.reports.trace_file, options_.output.sync.get());
+      trace.add(report_.spans, options_.input.path);
       trace.close();
     }
-    options_.sync->sync_names();
-    if (options_.talk.quiet) return;
+    options_.output.sync->sync_names();
+    if (options_.logging.quiet) return;
     const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
-    print_table(image_report_table(report_, facts_, wants_color(fd, options_.talk.no_color)),
+    print_table(image_report_table(report_, facts_, wants_color(fd, options_.logging.no_color)),
                 stdout_is_taken_);
   }
 

@@ -16,17 +16,17 @@ namespace imgpipe {
 namespace {
 
 void check_output_replaceable(const ProcessOptions& options) {
-  const Mark mark = mark_for(options.encode, image_files(options, ""));
+  const Mark mark = mark_for(options.output.encode, image_files(options, ""));
   const Replacement replacement =
-      replacement_of(options.output, replace_output(options), mark, options.input);
-  check_replaceable(options.output, replacement.why_not);
+      replacement_of(options.output.path, replace_output(options), mark, options.input.path);
+  check_replaceable(options.output.path, replacement.why_not);
   // A shell may have made both names of one pattern, and which source a plain mark had is not known.
-  const std::filesystem::path input(options.input), output(options.output);
-  if (replacement.replaced == Mark::result && options.output_is_listed &&
-      input.parent_path() == output.parent_path() && mark_in(options.input).kind == Mark::Kind::result)
-    check_replaceable(options.output, "is a result, as " + printable(options.input) +
-                                          " is, and of which input is not known; name it with -o, or "
-                                          "--overwrite replaces it");
+  const std::filesystem::path input(options.input.path), output(options.output.path);
+  if (replacement.replaced == Mark::result && options.output.is_listed &&
+      input.parent_path() == output.parent_path() && mark_in(options.input.path).kind == Mark::Kind::result)
+    check_replaceable(options.output.path, "is a result, as " + printable(options.input.path) +
+                                               " is, and of which input is not known; name it with -o, or "
+                                               "--overwrite replaces it");
   log_replaced(were_made_alike(replacement.replaced, mark) ? 0 : 1);
 }
 
@@ -41,16 +41,16 @@ void log_replaced(std::size_t results) {
 
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use) {
   if (!format_info(format).writable) {
-    throw Error(ErrorKind::usage, output_name(options.output) + ": cannot write " +
+    throw Error(ErrorKind::usage, output_name(options.output.path) + ": cannot write " +
                                       std::string(format_info(format).name) +
                                       " files; name another ending or --format png");
   }
-  check_stream(options.output);
-  in_use.add_input("the input", options.input);
-  in_use.add("OUTPUT", options.output);
+  check_stream(options.output.path);
+  in_use.add_input("the input", options.input.path);
+  in_use.add("OUTPUT", options.output.path);
   for (const auto& [option, path] : result_files(options)) in_use.add(option, path);
-  in_use.add("--keep-stages", options.keep_stages_folder);
-  if (options.update) in_use.add("--update", stamp_file(options, false));
+  in_use.add("--keep-stages", options.reports.stages_folder);
+  if (options.output.update) in_use.add("--update", stamp_file(options, false));
   // Pages with files of their own get names that are judged when their number is known.
   if (!has_page_files(options, format)) check_output_replaceable(options);
   check_results_replaceable(options);
@@ -58,7 +58,7 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
 }
 
 LogSubject subject_of(const std::string& reason, const ProcessOptions& options) {
-  return subject_of(reason, input_name(options.input), output_name(options.output));
+  return subject_of(reason, input_name(options.input.path), output_name(options.output.path));
 }
 
 void say_plan(const Plan& plan) {
@@ -69,22 +69,24 @@ void say_plan(const Plan& plan) {
 }
 
 EngineChoice::EngineChoice(const ProcessOptions& options, const EngineFactory& factory)
-    : options_(options), factory_(factory), choice_(choose_device(options.device)) {}
+    : options_(options), factory_(factory), choice_(choose_device(options.execution.device)) {}
 
 void EngineChoice::begin() {
   if (choice_.cuda_devices.size() > 1)
     throw Error(ErrorKind::usage,
-                "--device: one image goes to one device, not to " + printable(options_.device));
+                "--device: one image goes to one device, not to " + printable(options_.execution.device));
   if (choice_.kind != DeviceKind::automatic) start();
 }
 
 Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda) {
   if (!engine_) {
-    choice_ = !not_on_cuda.empty() ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
-                                   : choose_for_image(pixels, thread_count(options_), 1 + options_.repeat);
+    choice_ = !not_on_cuda.empty()
+                  ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
+                  : choose_for_image(pixels, thread_count(options_), 1 + options_.reports.repeat);
     start();
   } else if (choice_.kind == DeviceKind::cuda && !not_on_cuda.empty()) {
-    throw Error(ErrorKind::usage, input_name(options_.input) + ": " + not_on_cuda + "; see --device cpu");
+    throw Error(ErrorKind::usage,
+                input_name(options_.input.path) + ": " + not_on_cuda + "; see --device cpu");
   }
   if (!choice_.why.empty()) log_detail(choice_.why);
   return *engine_;

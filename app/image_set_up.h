@@ -8,7 +8,7 @@
 
 #include "app/command.h"
 #include "app/log_subject.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "app/result_files.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"

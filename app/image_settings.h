@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "pipeline/jobs/image_job.h"
 
 namespace imgpipe {

@@ -43,10 +43,10 @@ void check_folder_to_be(const std::string& path) {
 
 std::vector<ResultFile> result_files(const ProcessOptions& options) {
   std::vector<ResultFile> results;
-  for (const std::string& path : options.report_files) results.push_back({"--report", path});
-  for (const auto& [option, path] : {std::pair{"--trace", &options.trace_file},
-                                     {"--histogram", &options.histogram_file},
-                                     {"--failed-out", &options.batch.failed_file}}) {
+  for (const std::string& path : options.reports.files) results.push_back({"--report", path});
+  for (const auto& [option, path] : {std::pair{"--trace", &options.reports.trace_file},
+                                     {"--histogram", &options.reports.histogram_file},
+                                     {"--failed-out", &options.reports.failed_file}}) {
     if (!path->empty()) results.push_back({option, *path});
   }
   if (options.preset) results.push_back({kWritePreset, options.preset->file});
@@ -89,11 +89,11 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
     in_use.add_input("an input", file.input);
     in_use.add_image(file.output);
   }
-  const std::string& list = options.batch.files_from;
-  if (identity(list, STDIN_FILENO) != identity(options.batch.failed_file, STDOUT_FILENO))
+  const std::string& list = options.input.files_from;
+  if (identity(list, STDIN_FILENO) != identity(options.reports.failed_file, STDOUT_FILENO))
     in_use.add_input("the list of --files-from", list);
   for (const auto& [option, path] : results) in_use.add(option, path);
-  if (options.update) in_use.add("--update", stamp_file(options, true));
+  if (options.output.update) in_use.add("--update", stamp_file(options, true));
 }
 
 bool result_in_folder(const std::string& folder, const std::string& path) {
@@ -117,27 +117,28 @@ void check_results_replaceable(const ProcessOptions& options, const std::vector<
     if (option == kWritePreset) continue;  // it was judged then
     // What shards share is added to: --no-clobber has nothing against that.
     const bool is_list = option == "--failed-out";
-    const bool grows = options.batch.shard && (is_list || path.ends_with(".ndjson"));
-    const Replace replace = grows && options.replace == Replace::none ? Replace::own : options.replace;
+    const bool grows = options.shard && (is_list || path.ends_with(".ndjson"));
+    const Replace replace =
+        grows && options.output.replace == Replace::none ? Replace::own : options.output.replace;
     if (!is_list) {
       check_replaceable(path, why_no_text(path, replace));
-    } else if (!same_file(path, options.batch.files_from)) {
+    } else if (!same_file(path, options.input.files_from)) {
       check_replaceable(path, why_no_list(path, replace, is_name));
     }
   }
 }
 
 void check_results_writable(const ProcessOptions& options) {
-  if (options.new_folder.empty()) {
-    check_result_writable(options.output);
+  if (options.output.new_folder.empty()) {
+    check_result_writable(options.output.path);
   } else {
-    check_folder_to_be(options.new_folder);
+    check_folder_to_be(options.output.new_folder);
   }
   for (const ResultFile& result : result_files(options)) {
-    if (options.new_folder.empty() || !result_in_folder(options.new_folder, result.path))
+    if (options.output.new_folder.empty() || !result_in_folder(options.output.new_folder, result.path))
       check_result_writable(result.path);
   }
-  if (!options.keep_stages_folder.empty()) check_folder_to_be(options.keep_stages_folder);
+  if (!options.reports.stages_folder.empty()) check_folder_to_be(options.reports.stages_folder);
 }
 
 }  // namespace imgpipe

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/batch/batch_files.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "images/files/file_identity.h"
 
 namespace imgpipe {

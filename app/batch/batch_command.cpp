@@ -19,16 +19,16 @@
 #include "app/batch/one_image.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/progress.h"
-#include "app/batch/shard.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/image_set_up.h"
 #include "app/log.h"
-#include "app/options/options_digest.h"
 #include "app/print.h"
+#include "app/process_options/options_digest.h"
 #include "app/report/image_report.h"
 #include "app/report/report_names.h"
 #include "app/result_files.h"
+#include "app/shard/shard.h"
 #include "app/signals.h"
 #include "app/update/batch_update.h"
 #include "images/error.h"
@@ -48,28 +48,27 @@ constexpr std::chrono::milliseconds kNoResultLeft{50};  // when none has come fo
 
 void refuse_what_is_not_for_batches(const ProcessOptions& options) {
   if (is_reported_as_image(options)) return;
-  const std::pair<bool, const char*> rows[] = {{options.compare, "--compare"},
-                                               {options.repeat > 0, "--repeat"},
+  const std::pair<bool, const char*> rows[] = {{options.reports.compare, "--compare"},
+                                               {options.reports.repeat > 0, "--repeat"},
                                                {options.device_memory_bytes > 0, "--device-memory"},
-                                               {!options.histogram_file.empty(), "--histogram"},
-                                               {!options.keep_stages_folder.empty(), "--keep-stages"}};
+                                               {!options.reports.histogram_file.empty(), "--histogram"},
+                                               {!options.reports.stages_folder.empty(), "--keep-stages"}};
   for (const auto& [given, name] : rows) {
     if (given) throw Error(ErrorKind::usage, std::string(name) + " is for one image, and this is a batch");
   }
-  const BatchOptions& batch = options.batch;
-  if (batch.shard && batch.shard->balance != Balance::hash && !batch.failed_file.empty() &&
-      same_file(batch.failed_file, batch.files_from))
+  if (options.shard && options.shard->balance != Balance::hash && !options.reports.failed_file.empty() &&
+      same_file(options.reports.failed_file, options.input.files_from))
     throw Error(ErrorKind::usage,
                 "--balance count and bytes need one list for all shards, and --failed-out " +
-                    printable(batch.failed_file) + " would change it; name another file");
-  if (options.output == kStandardStream)
+                    printable(options.reports.failed_file) + " would change it; name another file");
+  if (options.output.path == kStandardStream)
     throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
-  for (const std::string& file : options.report_files) {
+  for (const std::string& file : options.reports.files) {
     if (file.ends_with(".html"))
       throw Error(ErrorKind::usage,
                   "--report: " + printable(file) +
                       ": a page is of one image; a batch is reported as .json, .ndjson or .csv");
-    if (file.ends_with(".csv") && batch.shard)
+    if (file.ends_with(".csv") && options.shard)
       throw Error(ErrorKind::usage, "--report: " + printable(file) + ": shards report as .ndjson or .json");
   }
 }
@@ -79,7 +78,7 @@ class BatchRun {
   explicit BatchRun(const ProcessOptions& options)
       : options_(options),
         files_(find_batch_files(options)),
-        progress_(Progress::way_here(!options.talk.quiet)),
+        progress_(Progress::way_here(!options.logging.quiet)),
         reports_(options) {
     check_results(options, files_);
     check_results_replaceable(options, files_.files, files_.names_of_all_shards);
@@ -88,34 +87,35 @@ class BatchRun {
     totals_.passed_over = files_.passed_over;
     totals_.other_shards = files_.other_shards;
     totals_.shard_list = files_.shard_list;
-    if (options.batch.shard) totals_.shard = shard_text(*options.batch.shard);
+    if (options.shard) totals_.shard = shard_text(*options.shard);
     if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
-    if (files_.list_is_empty) totals_.note = printable(options.batch.files_from) + ": the list names nothing";
-    const bool goes_on = options.batch.skip_existing || options.update;
+    if (files_.list_is_empty) totals_.note = printable(options.input.files_from) + ": the list names nothing";
+    const bool goes_on = options.output.skip_existing || options.output.update;
     totals_.go_on = goes_on ? "the same command" : "the same command with --skip-existing";
-    totals_.options_digest = options_digest(options, options.format);
+    totals_.options_digest = options_digest(options, options.output.format);
     // An image that is reported as one judges by itself whether it is up to date, its report too.
-    if (options.batch.skip_existing || (options.update && !is_reported_as_image(options)))
+    if (options.output.skip_existing || (options.output.update && !is_reported_as_image(options)))
       take_out_finished();
-    if (options.update) totals_.skipped_as = "up to date";
+    if (options.output.update) totals_.skipped_as = "up to date";
     has_ended_.resize(files_.files.size());
     is_done_.resize(files_.files.size());
   }
 
   int run(const EngineFactory& factory) {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
-    if (nothing && !files_.list_is_empty && !options_.batch.dry_run)
+    if (nothing && !files_.list_is_empty && !options_.dry_run)
       throw Error(ErrorKind::usage, nothing_found_text(options_, files_));
     for (const std::string& pattern : files_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : files_.problems) log_error(problem.text(), problem.subject());
     log_replaced(files_.otherwise_made);
     if (files_.results > 0) log_notice(left_out_text(options_, files_.results));
     if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
-    if (options_.batch.dry_run) return print_plan();
+    if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
     reports_.open(!files_.files.empty(), totals_);
-    if (options_.update && !files_.files.empty()) stamps_ = std::make_unique<BatchStamps>(options_);
-    reports_.add_skipped(skipped_, options_.update ? "it is up to date" : "its output is there already");
+    if (options_.output.update && !files_.files.empty()) stamps_ = std::make_unique<BatchStamps>(options_);
+    reports_.add_skipped(skipped_,
+                         options_.output.update ? "it is up to date" : "its output is there already");
     reports_.add_problems(files_.problems);
     if (!files_.files.empty()) work();
     tell_lost_outputs();
@@ -127,13 +127,13 @@ class BatchRun {
  private:
   // One image whose own report is requested: nothing is reported of one that needs nothing done.
   int run_as_image(const EngineFactory& factory) {
-    if (!skipped_.empty() && !options_.talk.quiet)
+    if (!skipped_.empty() && !options_.logging.quiet)
       print_table(printable(skipped_.front().output) + ": is there already\n", reports_to_stdout(options_));
     if (files_.files.empty()) return kExitDone;
     const BatchFile& file = files_.files.front();
     ProcessOptions one = with_output_file(options_);
-    one.batch.given.clear();
-    one.batch.skip_existing = false;
+    one.batch_options.clear();
+    one.output.skip_existing = false;
     int code = kExitDone;
     if (const std::optional<Error> error = error_of([&] { code = run_image(one, factory); })) {
       log_error(error->what(), subject_of(error->what(), file));
@@ -148,7 +148,8 @@ class BatchRun {
   void take_out_finished() {
     std::vector<BatchFile> left;
     for (BatchFile& file : files_.files) {
-      const bool finished = options_.update ? file.update == UpdateState::up_to_date : file.output_exists;
+      const bool finished =
+          options_.output.update ? file.update == UpdateState::up_to_date : file.output_exists;
       (finished ? skipped_ : left).push_back(std::move(file));
     }
     files_.files = std::move(left);
@@ -160,12 +161,12 @@ class BatchRun {
     std::string text;
     for (const BatchFile& file : files_.files) {
       text += printable(file.input) + " -> " + printable(output_text(options_, file));
-      if (options_.update) text += ": " + std::string(update_reason(file.update));
+      if (options_.output.update) text += ": " + std::string(update_reason(file.update));
       text += "\n";
     }
     text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) + " " +
-            totals_.skipped_as + ", stages " + options_.stage_list;
-    if (options_.batch.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
+            totals_.skipped_as + ", stages " + options_.stages.list;
+    if (options_.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
     text += "\n";
     if (!totals_.shard.empty()) text += totals_.shard + "\n";
     if (files_.passed_over.files() > 0) text += "passed over: " + files_.passed_over.text() + "\n";
@@ -192,7 +193,7 @@ class BatchRun {
     batch_ = std::make_unique<Batch>(items(), std::move(set_up.settings));
     say_workers();
     const BatchEnd end =
-        follow(*batch_, options_.batch.fail_fast, signals,
+        follow(*batch_, options_.execution.fail_fast, signals,
                {.ended = [this](const BatchResult& result) { take(result); }, .pause = [this] { pause(); }});
     progress_.clear();
     say_notes();
@@ -269,7 +270,7 @@ class BatchRun {
 
   // Before any report that relies on them is complete.
   void sync_outputs() {
-    const std::optional<Error> error = error_of([&] { options_.sync->sync_names(); });
+    const std::optional<Error> error = error_of([&] { options_.output.sync->sync_names(); });
     if (!error) return;
     if (!fatal_) fatal_ = error;
     totals_.stopped = error->what();
@@ -323,11 +324,11 @@ class BatchRun {
       if (stamps_) stamps_->close();
     });
     const std::optional<Error> of_reports = error_of([&] { reports_.close(totals_, not_done()); });
-    const std::optional<Error> of_names = error_of([&] { options_.sync->sync_names(); });
+    const std::optional<Error> of_names = error_of([&] { options_.output.sync->sync_names(); });
     const std::optional<Error>& error = of_reports ? of_reports : of_stamps ? of_stamps : of_names;
     log_summary(batch_head(totals_), totals_.counts(totals_.wall_s));
     // A report on stdout stands there alone.
-    if (!options_.talk.quiet) print_table(batch_table(totals_, options_), reports_to_stdout(options_));
+    if (!options_.logging.quiet) print_table(batch_table(totals_, options_), reports_to_stdout(options_));
     if (error) throw Error(*error);
   }
 
@@ -366,7 +367,7 @@ class BatchRun {
 
 int run_batch(const ProcessOptions& options, const EngineFactory& factory) {
   refuse_what_is_not_for_batches(options);
-  if (options.batch.shard) log_always(shard_text(*options.batch.shard));
+  if (options.shard) log_always(shard_text(*options.shard));
   return BatchRun(options).run(factory);
 }
 

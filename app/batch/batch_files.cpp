@@ -19,8 +19,8 @@
 #include "app/batch/page_outputs.h"
 #include "app/batch/shard_balance.h"
 #include "app/image_settings.h"
-#include "app/options/options_digest.h"
 #include "app/places.h"
+#include "app/process_options/options_digest.h"
 #include "app/result_files.h"
 #include "app/update/batch_update.h"
 #include "images/error.h"
@@ -59,25 +59,25 @@ class Finder {
  public:
   explicit Finder(const ProcessOptions& options)
       : options_(options),
-        batch_(options.batch),
-        selection_(batch_.include, batch_.exclude),
-        one_folder_(batch_.more_inputs.empty() && is_folder(options.input)),
-        name_(options.name ? *options.name : NameTemplate::preset(batch_.recursive)) {
-    if (options.output.empty()) return;
-    if (const auto info = status_of(options.output)) {
+        selection_(options.input.include, options.input.exclude),
+        one_folder_(options.input.more_paths.empty() && is_folder(options.input.path)),
+        name_(options.output.name ? *options.output.name : NameTemplate::preset(options.input.recursive)) {
+    if (options.output.path.empty()) return;
+    if (const auto info = status_of(options.output.path)) {
       if (!S_ISDIR(info->st_mode)) throw Error(ErrorKind::usage, not_a_directory());
       output_id_ = FileId{info->st_dev, info->st_ino};
-    } else if (!batch_.more_inputs.empty() && !options.name && !options.output.ends_with('/')) {
+    } else if (!options_.input.more_paths.empty() && !options.output.name &&
+               !options.output.path.ends_with('/')) {
       // Else a word too many, behind INPUT OUTPUT, would become a folder.
       throw Error(ErrorKind::usage, not_a_directory() + "; end OUTPUT with / to create one");
     }
   }
 
   BatchFiles find() {
-    if (batch_.files_from.empty()) {
+    if (options_.input.files_from.empty()) {
       add_inputs();
     } else {
-      add_list(read_name_list(batch_.files_from));
+      add_list(read_name_list(options_.input.files_from));
     }
     std::ranges::sort(found_.files, {},
                       [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); });
@@ -88,7 +88,7 @@ class Finder {
                                    }),
                        found_.files.end());
     found_.passed_over = selection_.passed_over();
-    if (options_.output.empty()) {
+    if (options_.output.path.empty()) {
       take_out_repeated();
     } else {
       name_outputs();
@@ -96,14 +96,14 @@ class Finder {
       if (found_.results > 0) name_outputs();  // {n} counts what is left
       check_outputs();  // of all shards: none may write what another one reads or writes
     }
-    if (batch_.shard) {
+    if (options_.shard) {
       check_results(options_, found_);
-      if (!batch_.failed_file.empty()) {
+      if (!options_.reports.failed_file.empty()) {
         for (const BatchFile& file : found_.files) found_.names_of_all_shards.insert(file.name);
       }
-      keep_shard(found_, *batch_.shard);
+      keep_shard(found_, *options_.shard);
     }
-    if (options_.update) judge_updates(options_, found_);
+    if (options_.output.update) judge_updates(options_, found_);
     found_.otherwise_made = check_replaceable_outputs(options_, found_);
     return std::move(found_);
   }
@@ -111,17 +111,16 @@ class Finder {
  private:
   // OUTPUT.
   [[nodiscard]] std::string not_a_directory() const {
-    const std::size_t inputs = 1 + batch_.more_inputs.size();
-    return printable(options_.output) + ": not a directory, but " +
+    const std::size_t inputs = 1 + options_.input.more_paths.size();
+    return printable(options_.output.path) + ": not a directory, but " +
            (inputs > 1 ? "there are " + std::to_string(inputs) + " inputs" : "this is a batch");
   }
 
   void add_inputs() {
-    add_input(options_.input);
-    for (const std::string& input : batch_.more_inputs) add_input(input);
+    add_input(options_.input.path);
+    for (const std::string& input : options_.input.more_paths) add_input(input);
     // A preset's --exclude is for many directories.
-    const bool exclude_is_given = std::ranges::find(batch_.given, "--exclude") != batch_.given.end();
-    for (const std::string& pattern : selection_.unmatched(exclude_is_given))
+    for (const std::string& pattern : selection_.unmatched(!options_.input.exclude_is_of_preset))
       found_.unmatched.push_back(pattern + " matched nothing");
   }
 
@@ -148,7 +147,7 @@ class Finder {
     bool folders_only = true;
     for (const std::string& path : like.paths) {
       if (is_folder(path)) {
-        if (batch_.recursive) walk({path, "", tree_of_input(path)});
+        if (options_.input.recursive) walk({path, "", tree_of_input(path)});
         continue;
       }
       folders_only = false;
@@ -157,7 +156,7 @@ class Finder {
     }
     if (like.paths.empty()) {
       found_.unmatched.push_back("'" + printable(pattern) + "' matched nothing");
-    } else if (folders_only && !batch_.recursive) {
+    } else if (folders_only && !options_.input.recursive) {
       found_.unmatched.push_back("'" + printable(pattern) + "' matched folders only (see --recursive)");
     }
   }
@@ -166,7 +165,7 @@ class Finder {
   void add_file(const std::string& path, const std::string& name, const std::string& tree,
                 const std::string& source) {
     BatchFile file;
-    if (!options_.output.empty()) file.made_of.name = name_hash(source);
+    if (!options_.output.path.empty()) file.made_of.name = name_hash(source);
     file.input = path;
     file.name = name;
     file.tree = tree;
@@ -174,13 +173,13 @@ class Finder {
   }
 
   void add_list(const std::vector<std::string>& names) {
-    if (!options_.input.empty() && !one_folder_ && batch_.more_inputs.empty() &&
-        (status_of(options_.input) || !is_pattern(options_.input)))
+    if (!options_.input.path.empty() && !one_folder_ && options_.input.more_paths.empty() &&
+        (status_of(options_.input.path) || !is_pattern(options_.input.path)))
       throw Error(ErrorKind::usage,
-                  "--files-from: INPUT " + printable(options_.input) + " is not a directory");
+                  "--files-from: INPUT " + printable(options_.input.path) + " is not a directory");
     found_.list_is_empty = names.empty();
     if (names.empty()) return;
-    if (!options_.input.empty() && !one_folder_) {
+    if (!options_.input.path.empty() && !one_folder_) {
       add_inputs();
       keep_listed(names);
       return;
@@ -188,7 +187,7 @@ class Finder {
     for (const std::string& name : names) {
       if (!selection_.takes(plain_name(name), false)) continue;
       if (one_folder_) {
-        add_file((fs::path(options_.input) / name).string(), name,
+        add_file((fs::path(options_.input.path) / name).string(), name,
                  name_.has("dir") ? tree_of_name(name) : name, plain_name(name));
       } else {
         add_file(name, name, tree_of_input(name), fs::path(name).filename().string());
@@ -223,8 +222,8 @@ class Finder {
                       },
                   .enters =
                       [&](const Spot& below, const FileId& id) {
-                        return batch_.recursive && id != output_id_ && selection_.takes_folder(below.below) &&
-                               visited_.insert(id).second;
+                        return options_.input.recursive && id != output_id_ &&
+                               selection_.takes_folder(below.below) && visited_.insert(id).second;
                       },
                   .cannot_read =
                       [&](const Spot& below, const std::error_code& error) {
@@ -237,8 +236,8 @@ class Finder {
   void name_outputs() {
     std::int64_t number = 0;
     for (BatchFile& file : found_.files) {
-      const PlacedOutput output = name_.place(options_.output, {file.input, file.tree, ++number},
-                                              options_.format, page_in_name(options_));
+      const PlacedOutput output = name_.place(options_.output.path, {file.input, file.tree, ++number},
+                                              options_.output.format, page_in_name(options_));
       check_length(output.path);
       file.output = output.path;
       file.format = output.format;
@@ -264,15 +263,16 @@ class Finder {
 
   // What keeps two files apart that would be written as one.
   [[nodiscard]] std::string hint(const BatchFile& a, const BatchFile& b) const {
-    if (options_.name) return " (see --name: {dir}, {stem}, {input_ext} and {n} tell inputs apart)";
-    const std::string text = batch_.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
+    if (options_.output.name) return " (see --name: {dir}, {stem}, {input_ext} and {n} tell inputs apart)";
+    const std::string text =
+        options_.input.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
     const NameTemplate name(text);
     const auto place = [&](const BatchFile& file) {
-      return name.place("", {file.input, file.tree}, options_.format, page_in_name(options_)).path;
+      return name.place("", {file.input, file.tree}, options_.output.format, page_in_name(options_)).path;
     };
     if (place(a) != place(b)) return "; add --name '" + text + "'";
     const bool one_folder = fs::path(a.name).parent_path() == fs::path(b.name).parent_path();
-    return one_folder ? " (--exclude one of them)" : batch_.recursive ? "" : " (see --recursive)";
+    return one_folder ? " (--exclude one of them)" : options_.input.recursive ? "" : " (see --recursive)";
   }
 
   [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
@@ -290,14 +290,15 @@ class Finder {
       if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
         refuse_both(*other->second, file);
       if (has_page_files(options_, file.format)) {
-        file.output_exists = batch_.skip_existing && has_all_pages(options_, file);
+        file.output_exists = options_.output.skip_existing && has_all_pages(options_, file);
         continue;  // no file of the name itself is written
       }
       const auto [info, place] = places.look_at(file.output);
       // A power failure or a full disk may leave an empty file.
       const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
-      file.output_exists = info && !(is_empty && batch_.skip_existing);
-      const bool is_replaced = !file.output_exists || (S_ISREG(info->st_mode) && !batch_.skip_existing);
+      file.output_exists = info && !(is_empty && options_.output.skip_existing);
+      const bool is_replaced =
+          !file.output_exists || (S_ISREG(info->st_mode) && !options_.output.skip_existing);
       if (is_replaced && place)
         if (const auto [other, fresh] = replacers.emplace(*place, &file); !fresh)
           refuse_both(*other->second, file);
@@ -313,7 +314,7 @@ class Finder {
     for (const BatchFile& file : found_.files) {
       // An output that is a folder on the way to another.
       for (fs::path above = fs::path(file.output).parent_path();
-           above.string().size() > options_.output.size(); above = above.parent_path()) {
+           above.string().size() > options_.output.path.size(); above = above.parent_path()) {
         if (const auto writer = writers.find(above.string()); writer != writers.end())
           throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a folder");
       }
@@ -338,7 +339,6 @@ class Finder {
   }
 
   const ProcessOptions& options_;
-  const BatchOptions& batch_;
   Selection selection_;
   const bool one_folder_;  // is INPUT, so that names are below it
   const NameTemplate& name_;

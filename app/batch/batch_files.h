@@ -10,7 +10,7 @@
 
 #include "app/batch/glob_paths.h"
 #include "app/batch/selection.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "app/update/up_to_date.h"
 #include "images/codecs/codec.h"
 

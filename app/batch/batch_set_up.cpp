@@ -29,19 +29,18 @@ constexpr std::int64_t kImageBytes = sizeof(BatchFailure) + sizeof(double);
 constexpr std::int64_t kNameBytes = 192;
 
 std::int64_t kept_bytes(const ProcessOptions& options, std::size_t images) {
-  const BatchOptions& batch = options.batch;
+  const std::string& failed_file = options.reports.failed_file;
   const bool names =
-      !batch.failed_file.empty() && (batch.shard || same_file(batch.failed_file, batch.files_from));
+      !failed_file.empty() && (options.shard || same_file(failed_file, options.input.files_from));
   return static_cast<std::int64_t>(images) * (kImageBytes + (names ? kNameBytes : 0));
 }
 
 // The memory that images may have: what was given less what the program itself takes, or half of what there
 // is.
 std::int64_t memory_for_images(const ProcessOptions& options, std::size_t images, int jobs) {
-  const BatchOptions& batch = options.batch;
   const std::int64_t later = kLaterBytes + jobs * kJobBytes + kept_bytes(options, images);
-  if (batch.memory_bytes > 0)
-    return std::max(batch.memory_bytes - resident_bytes() - later, batch.memory_bytes / 4);
+  const std::int64_t limit = options.execution.memory_bytes;
+  if (limit > 0) return std::max(limit - resident_bytes() - later, limit / 4);
   const std::int64_t available = available_memory_bytes();
   return std::max(available - later, available / 4) / 2;
 }
@@ -132,8 +131,8 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
 // Each worker has an engine, and on CUDA devices a device, to itself.
 void choose_for_pages(BatchSettings& settings, const ProcessOptions& options,
                       std::vector<std::string>& names) {
-  const DeviceChoice choice = choose_device(options.device);
-  const int asked_jobs = options.batch.jobs;
+  const DeviceChoice choice = choose_device(options.execution.device);
+  const int asked_jobs = options.execution.jobs;
   if (choice.kind != DeviceKind::cuda) {
     if (choice.kind == DeviceKind::automatic)
       settings.device_note = "auto took cpu (pages go through the cpu unless --device cuda is given)";
@@ -159,16 +158,16 @@ BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
   BatchSettings& settings = set_up.settings;
   static_cast<ImageSettings&>(settings) = image_settings(options);
   settings.threads = thread_count(options);
-  settings.jobs = options.batch.jobs > 0 ? options.batch.jobs : settings.threads;
-  settings.memory_is_limit = options.batch.memory_bytes > 0;
+  settings.jobs = options.execution.jobs > 0 ? options.execution.jobs : settings.threads;
+  settings.memory_is_limit = options.execution.memory_bytes > 0;
   settings.memory_bytes = memory_for_images(options, images, settings.jobs);
-  settings.fail_fast = options.batch.fail_fast;
-  settings.keep_spans = !options.trace_file.empty();
+  settings.fail_fast = options.execution.fail_fast;
+  settings.keep_spans = !options.reports.trace_file.empty();
   if (options.pages) {
-    settings.pages = PageRequest{*options.pages, options.series_steps};
+    settings.pages = PageRequest{*options.pages, options.stages.series_steps};
     choose_for_pages(settings, options, set_up.devices);
   } else {
-    choose(settings, options.device, set_up.devices);
+    choose(settings, options.execution.device, set_up.devices);
   }
   return set_up;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "pipeline/jobs/batch.h"
 
 namespace imgpipe {

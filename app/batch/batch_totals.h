@@ -12,7 +12,7 @@
 
 #include "app/batch/batch_files.h"
 #include "app/log_subject.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "pipeline/jobs/batch.h"
 
 namespace imgpipe {

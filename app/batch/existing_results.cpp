@@ -78,7 +78,7 @@ std::size_t take_out_results(const ProcessOptions& options, std::vector<BatchFil
 }
 
 std::string left_out_text(const ProcessOptions& options, std::size_t results) {
-  const std::string pattern = options.name ? options.name->pattern() : "";
+  const std::string pattern = options.output.name ? options.output.name->pattern() : "";
   const std::string hint =
       pattern.empty() ? "" : "; --exclude '" + printable(pattern) + "' leaves out every name like theirs";
   return (results == 1 ? "1 input is a result" : std::to_string(results) + " inputs are results") +
@@ -86,16 +86,16 @@ std::string left_out_text(const ProcessOptions& options, std::size_t results) {
 }
 
 std::size_t check_replaceable_outputs(const ProcessOptions& options, const BatchFiles& found) {
-  if (options.batch.skip_existing) return 0;
+  if (options.output.skip_existing) return 0;
   std::string reason;
   std::size_t more = 0, otherwise_made = 0;
   const std::string* first = nullptr;
   for (const BatchFile& file : found.files) {
-    const bool is_left = options.update && file.update == UpdateState::up_to_date;
+    const bool is_left = options.output.update && file.update == UpdateState::up_to_date;
     if (!file.output_exists || is_left || found.stamped_outputs.contains(file.output)) continue;
-    Mark mark = options.encode.mark;
+    Mark mark = options.output.encode.mark;
     mark.made_of = file.made_of;
-    const Replacement replacement = replacement_of(file.output, options.replace, mark, file.input);
+    const Replacement replacement = replacement_of(file.output, options.output.replace, mark, file.input);
     if (!were_made_alike(replacement.replaced, mark)) ++otherwise_made;
     if (replacement.why_not.empty()) continue;
     if (first == nullptr) {

@@ -1,7 +1,7 @@
 // Whether a run is a batch, and what a run that is not does with its OUTPUT and with options of batches.
 #pragma once
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 
 namespace imgpipe {
 

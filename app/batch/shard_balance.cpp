@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "app/batch/name_list.h"
-#include "app/batch/shard.h"
+#include "app/shard/shard.h"
 #include "images/files/file.h"
 
 namespace imgpipe {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/batch/batch_files.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 
 namespace imgpipe {
 

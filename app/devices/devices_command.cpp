@@ -204,7 +204,7 @@ int run_devices(const DevicesOptions& options) {
   const Auto judged = judge(host, cuda, options.calibrate);
   if (options.json) {
     print_text(devices_json(host, cuda, judged));
-  } else if (!options.talk.quiet) {
+  } else if (!options.logging.quiet) {
     print_table(devices_table(host, cuda, judged), false);
   }
   return kExitDone;

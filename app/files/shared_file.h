@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/files/file_lock.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "images/files/file_descriptor.h"
 
 namespace imgpipe {

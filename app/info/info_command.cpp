@@ -29,7 +29,7 @@ class InfoRun {
  public:
   explicit InfoRun(const InfoOptions& options) : options_(options) {
     const ProcessOptions& process = options.process;
-    if (!process.input.empty() || !process.batch.files_from.empty()) found_ = find_batch_files(process);
+    if (!process.input.path.empty() || !process.input.files_from.empty()) found_ = find_batch_files(process);
     decode_ = process.decode;
     decode_.max_pixels = kMostPixels;
   }
@@ -60,16 +60,16 @@ class InfoRun {
     if (path.empty()) return;
     FilesInUse in_use;
     for (const BatchFile& file : found_.files) in_use.add_input("an input", file.input);
-    in_use.add_input("the list of --files-from", options_.process.batch.files_from);
+    in_use.add_input("the list of --files-from", options_.process.input.files_from);
     in_use.add("--json", path);
-    check_replaceable(path, why_no_text(path, options_.process.replace));
+    check_replaceable(path, why_no_text(path, options_.process.output.replace));
     check_result_writable(path);
   }
 
   // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
   [[nodiscard]] InputKind kind_of(const std::string& path) const {
-    const std::vector<std::string>& others = options_.process.batch.more_inputs;
-    const bool named = path == options_.process.input || std::ranges::find(others, path) != others.end();
+    const std::vector<std::string>& others = options_.process.input.more_paths;
+    const bool named = path == options_.process.input.path || std::ranges::find(others, path) != others.end();
     return named ? InputKind::any : InputKind::regular_only;
   }
 
@@ -94,7 +94,7 @@ class InfoRun {
       const std::string text = info_json(results_);
       naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
-    if (options_.process.talk.quiet) return;
+    if (options_.process.logging.quiet) return;
     print_table(info_table(results_), file == kStandardStream);
   }
 

@@ -22,10 +22,10 @@ void take_inputs(const Parser& parser, InfoOptions& options) {
   std::vector<std::string> paths = given_inputs(parser, "FILEs");
   const std::size_t streams = std::erase(paths, kStandardStream);
   if (streams > 1) usage("stdin (-) can be read once");
-  if (streams > 0 && options.process.batch.files_from == kStandardStream)
+  if (streams > 0 && options.process.input.files_from == kStandardStream)
     usage("stdin holds the names (--files-from -); it cannot be an image too");
   options.reads_stdin = streams > 0;
-  set_inputs(std::move(paths), options.process);
+  set_inputs(std::move(paths), options.process.input);
 }
 
 }  // namespace
@@ -48,13 +48,13 @@ Command parse_info(const std::vector<std::string>& arguments) {
   if (!parser.parse(arguments, answer)) return answer;
   InfoOptions options;
   ProcessOptions& process = options.process;
-  process.batch = batch_of(parser);
+  process.input = inputs_of(parser);
   take_inputs(parser, options);
-  process.device = "cpu";
+  process.execution.device = "cpu";
   process.decode = decode_of(parser);
   process.decode.most_bits = 16;
-  process.replace = replace_of(parser);
-  process.talk = talk_of(parser);
+  process.output.replace = replace_of(parser);
+  process.logging = logging_of(parser);
   options.json_file = json_file_of(parser);
   return options;
 }

@@ -8,6 +8,7 @@
 #include "app/bench/bench_call.h"
 #include "app/info/info_options.h"
 #include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "app/stats/stats_options.h"
 #include "app/sums/sums_options.h"
 

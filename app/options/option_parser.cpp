@@ -161,11 +161,11 @@ Replace replace_of(const Parser& parser) {
   return parser.has("no-clobber") ? Replace::none : Replace::own;
 }
 
-TalkOptions talk_of(const Parser& parser) {
-  TalkOptions talk{parser.has("quiet"), parser.has("verbose"), parser.has("no-color"),
-                   parse_choice("log-format", parser.text("log-format"), kLogFormats)};
-  if (talk.quiet && talk.verbose) usage("-q and -v contradict each other");
-  return talk;
+LoggingOptions logging_of(const Parser& parser) {
+  LoggingOptions logging{parser.has("quiet"), parser.has("verbose"), parser.has("no-color"),
+                         parse_choice("log-format", parser.text("log-format"), kLogFormats)};
+  if (logging.quiet && logging.verbose) usage("-q and -v contradict each other");
+  return logging;
 }
 
 }  // namespace imgpipe

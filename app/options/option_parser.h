@@ -6,15 +6,19 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "app/options/execution_options.h"
 #include "app/options/help_text.h"
+#include "app/options/input_options.h"
 #include "app/options/option_table.h"
 #include "app/options/options.h"
+#include "app/shard/shard.h"
 #include "images/names.h"
 
 namespace imgpipe {
@@ -105,15 +109,17 @@ class Parser {
 };
 
 // What of a batch and of its input the command has options for; of the others it is as if none were given.
-[[nodiscard]] BatchOptions batch_of(const Parser& parser);
+[[nodiscard]] InputOptions inputs_of(const Parser& parser);
+[[nodiscard]] ExecutionOptions execution_of(const Parser& parser);
+[[nodiscard]] std::optional<Shard> shard_of(const Parser& parser);
 [[nodiscard]] DecodeOptions decode_of(const Parser& parser);
 // --json: a .json file, or "-" for stdout; empty: not given.
 [[nodiscard]] std::string json_file_of(const Parser& parser);
 // What stands without an option, for a command that takes files and folders and has no OUTPUT. `what`: their
 // name in its help.
 [[nodiscard]] std::vector<std::string> given_inputs(const Parser& parser, const std::string& what);
-void set_inputs(std::vector<std::string> paths, ProcessOptions& options);
-[[nodiscard]] TalkOptions talk_of(const Parser& parser);
+void set_inputs(std::vector<std::string> paths, InputOptions& input);
+[[nodiscard]] LoggingOptions logging_of(const Parser& parser);
 [[nodiscard]] Replace replace_of(const Parser& parser);
 
 }  // namespace imgpipe

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/files/name_template.h"
 #include "app/options/option_values.h"
 #include "app/options/range_file.h"
+#include "app/shard/shard.h"
 #include "images/codecs/codec.h"
 #include "images/names.h"
 #include "images/synth.h"

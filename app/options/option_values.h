@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/options/options.h"
+#include "app/options/logging_options.h"
 #include "images/codecs/codec.h"
 
 namespace imgpipe {
@@ -30,8 +30,6 @@ inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::no
 inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
 inline constexpr Choices<bool, 2> kSync{{{"yes", true}, {"no", false}}};
 inline constexpr Choices<LogFormat, 2> kLogFormats{{{"text", LogFormat::text}, {"json", LogFormat::json}}};
-inline constexpr Choices<Balance, 3> kBalances{
-    {{"hash", Balance::hash}, {"count", Balance::count}, {"bytes", Balance::bytes}}};
 
 // Of --bands, next to numbers.
 inline constexpr std::string_view kColorBands = "color";

@@ -8,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "app/batch/shard.h"
 #include "app/options/command_line.h"
 #include "app/options/command_table.h"
 #include "app/options/given_names.h"
@@ -18,6 +17,8 @@
 #include "app/options/presets.h"
 #include "app/options/range_file.h"
 #include "app/options/sizes.h"
+#include "app/process_options/process_options.h"
+#include "app/shard/shard.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/names.h"
@@ -65,10 +66,10 @@ void take_paths(const Parser& parser, ProcessOptions& options) {
   if (paths.size() > 1 && find_command(paths.front()) != nullptr &&
       !std::filesystem::exists(paths.front(), ignored))
     usage("'" + paths.front() + "' is a command, which comes before its options: imgpipe " + paths.front());
-  options.output = paths.back();
-  options.output_is_listed = !by_option;
+  options.output.path = paths.back();
+  options.output.is_listed = !by_option;
   paths.pop_back();
-  set_inputs(std::move(paths), options);
+  set_inputs(std::move(paths), options.input);
 }
 
 // INPUT and OUTPUT, and options that there are: false when `answer` is all that was asked for. Of what the
@@ -86,14 +87,14 @@ bool read_paths(Parser& parser, const GivenOptions& run, PrintText& answer, Proc
 // --name, behind the options that it depends on.
 void take_name(const Parser& parser, ProcessOptions& options) {
   if (!parser.has("name")) return;
-  options.name.emplace(parser.text("name"));
-  options.name->check_format(options.format);
+  options.output.name.emplace(parser.text("name"));
+  options.output.name->check_format(options.output.format);
   // An ending says it as --format does: reports and the digest have it from there.
-  if (!options.format) options.format = format_by_ending(parser.text("name"));
-  const bool has_page = options.name->has(kPageField);
+  if (!options.output.format) options.output.format = format_by_ending(parser.text("name"));
+  const bool has_page = options.output.name->has(kPageField);
   if (has_page && !options.pages) usage("--name: {page} is the number of a page: add --pages all");
   if (options.pages) options.pages->named = has_page && !options.pages->alone;
-  if (options.name->has("n") && !options.batch.failed_file.empty())
+  if (options.output.name->has("n") && !options.reports.failed_file.empty())
     usage(
         "--name: {n} would count the names of --failed-out anew, and name other files; do what has failed "
         "again by --skip-existing, or leave out one of them");
@@ -105,13 +106,13 @@ std::optional<PresetToWrite> preset_of(const Parser& parser, const GivenOptions&
   PresetToWrite preset{.file = parser.text("write-preset"),
                        .text = "",
                        .left_out = run.left_out(),
-                       .replace = options.replace,
-                       .talk = options.talk};
-  if (options.batch.dry_run) usage("--dry-run writes nothing: leave it out, or --write-preset");
+                       .replace = options.output.replace,
+                       .logging = options.logging};
+  if (options.dry_run) usage("--dry-run writes nothing: leave it out, or --write-preset");
   if (preset.file != kStandardStream) {
     preset.file = file_with_ending("write-preset", preset.file, {".toml"});
-  } else if (options.output == kStandardStream ||
-             std::ranges::find(options.report_files, kStandardStream) != options.report_files.end()) {
+  } else if (options.output.path == kStandardStream ||
+             std::ranges::find(options.reports.files, kStandardStream) != options.reports.files.end()) {
     usage("--write-preset -: something else is for stdout already");
   }
   preset.text = run.as_preset(preset.file);
@@ -119,12 +120,12 @@ std::optional<PresetToWrite> preset_of(const Parser& parser, const GivenOptions&
 }
 
 void check_update(const ProcessOptions& options) {
-  if (!options.update) return;
-  if (options.batch.skip_existing)
+  if (!options.output.update) return;
+  if (options.output.skip_existing)
     usage(
         "--update and --skip-existing exclude each other: one makes anew what is not up to date, the other "
         "leaves it");
-  if (options.replace == Replace::none)
+  if (options.output.replace == Replace::none)
     usage(
         "--update and --no-clobber exclude each other: one replaces what is not up to date, the other "
         "nothing");
@@ -134,57 +135,70 @@ void check_update(const ProcessOptions& options) {
 void check_stdin(const Parser& parser, const ProcessOptions& options) {
   const std::vector<std::string> presets = parser.texts("preset");
   const auto of_presets = std::ranges::count(presets, kStandardStream);
-  const bool is_input = options.input == kStandardStream || options.batch.files_from == kStandardStream;
+  const bool is_input = options.input.path == kStandardStream || options.input.files_from == kStandardStream;
   if (of_presets > 1 || (of_presets == 1 && is_input)) usage("--preset -: something else reads stdin, too");
 }
 
 ProcessOptions with_values(const Parser& parser, const GivenOptions& run, ProcessOptions options) {
-  std::vector<std::string> more_inputs = std::move(options.batch.more_inputs);
-  options.batch = batch_of(parser);
-  options.batch.more_inputs = std::move(more_inputs);
-  check_stdin(parser, options);
+  InputOptions input = inputs_of(parser);
+  input.path = std::move(options.input.path);
+  input.more_paths = std::move(options.input.more_paths);
+  input.exclude_is_of_preset = run.is_of_preset("exclude");
+  options.input = std::move(input);
+  options.execution = execution_of(parser);
+  options.output.skip_existing = parser.has("skip-existing");
+  options.dry_run = parser.has("dry-run");
+  options.reports.failed_file = parser.text_or_empty("failed-out");
+  if (parser.has("failed-out") && options.reports.failed_file.empty()) usage("--failed-out: an empty name");
+  options.shard = shard_of(parser);
   // A preset may be for batches as well as for single images.
-  std::erase_if(options.batch.given,
-                [&](const std::string& given) { return run.is_of_preset(given.substr(2)); });
-  options.stage_list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
+  for (const OptionRow& row : batch_rows()) {
+    const std::string name = option_name(row);
+    if (parser.has(name) && !run.is_of_preset(name)) options.batch_options.push_back("--" + name);
+  }
+  check_stdin(parser, options);
+  options.stages.list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
   for (const ParameterOption& option : parameter_options())
-    options.stage_options.push_back({option.name, parser.text(option.name)});
-  const StagePresets presets(options.stage_options);
-  const RangedList ranged = with_ranges(options.stage_list, presets);
-  options.stages = parse_stages(ranged.list, presets);
-  options.series_steps = ranged.of_series;
+    options.stages.parameter_options.push_back({option.name, parser.text(option.name)});
+  const StagePresets presets(options.stages.parameter_options);
+  const RangedList ranged = with_ranges(options.stages.list, presets);
+  options.stages.steps = parse_stages(ranged.list, presets);
+  options.stages.series_steps = ranged.of_series;
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
-  if (!options.series_steps.empty() && !options.pages)
+  if (!options.stages.series_steps.empty() && !options.pages)
     usage("--stages: contrast: range=series is for several pages: add --pages all, or --pages A-B");
-  options.device = parser.text("device");
-  (void)choose_device(options.device);  // a mistake is told before any work, and where nothing is to be done
-  options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
+  options.execution.device = parser.text("device");
+  (void)choose_device(
+      options.execution.device);  // a mistake is told before any work, and where nothing is to be done
+  options.execution.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   if (parser.has("device-memory"))
     options.device_memory_bytes = parse_memory(parser.text("device-memory"), "device-memory", 1);
-  options.compare = parser.has("compare");
+  options.reports.compare = parser.has("compare");
   options.fuse = parser.has("fuse");
-  options.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
+  options.reports.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
   for (const std::string& path : parser.texts("report"))
-    options.report_files.push_back(
+    options.reports.files.push_back(
         path == kStandardStream ? path
                                 : file_with_ending("report", path, {".json", ".csv", ".ndjson", ".html"}));
-  if (parser.has("trace")) options.trace_file = file_with_ending("trace", parser.text("trace"), {".json"});
+  if (parser.has("trace"))
+    options.reports.trace_file = file_with_ending("trace", parser.text("trace"), {".json"});
   if (parser.has("histogram")) {
-    options.histogram_file =
+    options.reports.histogram_file =
         file_with_ending("histogram", parser.text("histogram"), {".csv", ".json", ".svg"});
   }
-  options.keep_stages_folder = parser.text_or_empty("keep-stages");
-  if (parser.has("keep-stages") && options.keep_stages_folder.empty()) usage("--keep-stages: an empty name");
+  options.reports.stages_folder = parser.text_or_empty("keep-stages");
+  if (parser.has("keep-stages") && options.reports.stages_folder.empty())
+    usage("--keep-stages: an empty name");
   options.decode = decode_of(parser);
-  options.format = format_of(parser);
-  options.encode = encode_of(parser);
-  options.encode.codec = options.decode.codec;
-  options.keep_metadata = parse_choice("metadata", parser.text("metadata"), kMetadata);
-  options.replace = replace_of(parser);
-  options.sync = std::make_shared<OutputSync>(parse_choice("sync", parser.text("sync"), kSync));
-  options.talk = talk_of(parser);
+  options.output.format = format_of(parser);
+  options.output.encode = encode_of(parser);
+  options.output.encode.codec = options.decode.codec;
+  options.output.keep_metadata = parse_choice("metadata", parser.text("metadata"), kMetadata);
+  options.output.replace = replace_of(parser);
+  options.output.sync = std::make_shared<OutputSync>(parse_choice("sync", parser.text("sync"), kSync));
+  options.logging = logging_of(parser);
   take_name(parser, options);
-  options.update = parser.has("update");
+  options.output.update = parser.has("update");
   check_update(options);
   options.preset = preset_of(parser, run, options);
   return options;
@@ -228,7 +242,7 @@ Command parse_synth(const std::vector<std::string>& arguments) {
   options.encode = encode_of(parser);
   options.encode.mark = Mark::synthetic;
   options.replace = replace_of(parser);
-  options.talk = talk_of(parser);
+  options.logging = logging_of(parser);
   return options;
 }
 
@@ -236,7 +250,7 @@ Command parse_devices(const std::vector<std::string>& arguments) {
   Parser parser(*find_command("devices"));
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
-  return DevicesOptions{parser.has("json"), parser.has("calibrate"), talk_of(parser)};
+  return DevicesOptions{parser.has("json"), parser.has("calibrate"), logging_of(parser)};
 }
 
 std::string json_file_of(const Parser& parser) {
@@ -252,41 +266,43 @@ std::vector<std::string> given_inputs(const Parser& parser, const std::string& w
   return paths;
 }
 
-void set_inputs(std::vector<std::string> paths, ProcessOptions& options) {
+void set_inputs(std::vector<std::string> paths, InputOptions& input) {
   if (paths.empty()) return;
-  options.input = std::move(paths.front());
+  input.path = std::move(paths.front());
   paths.erase(paths.begin());
-  options.batch.more_inputs = std::move(paths);
+  input.more_paths = std::move(paths);
 }
 
-BatchOptions batch_of(const Parser& parser) {
-  BatchOptions batch;
-  batch.files_from = parser.text_or_empty("files-from");
-  if (parser.has("files-from") && batch.files_from.empty()) usage("--files-from: an empty name");
-  batch.recursive = parser.has("recursive");
-  batch.include = parser.texts("include");
-  batch.exclude = parser.texts("exclude");
-  if (parser.knows("jobs")) batch.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
-  if (parser.has("memory")) batch.memory_bytes = parse_memory(parser.text("memory"));
-  batch.skip_existing = parser.has("skip-existing");
-  batch.fail_fast = parser.has("fail-fast");
-  batch.dry_run = parser.has("dry-run");
-  batch.failed_file = parser.text_or_empty("failed-out");
-  if (parser.has("failed-out") && batch.failed_file.empty()) usage("--failed-out: an empty name");
+InputOptions inputs_of(const Parser& parser) {
+  InputOptions input;
+  input.files_from = parser.text_or_empty("files-from");
+  if (parser.has("files-from") && input.files_from.empty()) usage("--files-from: an empty name");
+  input.recursive = parser.has("recursive");
+  input.include = parser.texts("include");
+  input.exclude = parser.texts("exclude");
+  return input;
+}
+
+ExecutionOptions execution_of(const Parser& parser) {
+  ExecutionOptions execution;
+  execution.jobs = static_cast<int>(parser.integer("jobs", 0, kMostThreads));
+  if (parser.has("memory")) execution.memory_bytes = parse_memory(parser.text("memory"));
+  execution.fail_fast = parser.has("fail-fast");
+  return execution;
+}
+
+std::optional<Shard> shard_of(const Parser& parser) {
+  std::optional<Shard> shard;
   if (parser.has("shard"))
-    batch.shard = parse_shard(parser.text("shard"), [](const char* name) {
+    shard = parse_shard(parser.text("shard"), [](const char* name) {
       const char* value = std::getenv(name);
       return value == nullptr ? std::string() : std::string(value);
     });
   if (parser.has("balance")) {
-    if (!batch.shard) usage("--balance is for the parts of --shard");
-    batch.shard->balance = parse_balance(parser.text("balance"));
+    if (!shard) usage("--balance is for the parts of --shard");
+    shard->balance = parse_choice("balance", parser.text("balance"), kBalances);
   }
-  for (const OptionRow& row : batch_rows()) {
-    const std::string name = option_name(row);
-    if (parser.has(name)) batch.given.push_back("--" + name);
-  }
-  return batch;
+  return shard;
 }
 
 namespace {
@@ -320,10 +336,6 @@ DecodeOptions decode_of(const Parser& parser) {
   decode.orient = !parser.has("no-orient");
   if (parser.knows("codec")) decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
   return decode;
-}
-
-std::string_view codec_name(CodecChoice codec) {
-  return std::ranges::find(kCodecs, codec, &std::pair<std::string_view, CodecChoice>::second)->first;
 }
 
 Shape parse_size(const std::string& text) {

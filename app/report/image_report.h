@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "images/codecs/codec.h"
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"

@@ -12,13 +12,13 @@
 #include "app/batch/follow_batch.h"
 #include "app/batch/nothing_found.h"
 #include "app/batch/progress.h"
-#include "app/batch/shard.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
 #include "app/log.h"
 #include "app/print.h"
 #include "app/result_files.h"
+#include "app/shard/shard.h"
 #include "app/signals.h"
 #include "app/stats/stats_counter.h"
 #include "app/stats/stats_options.h"
@@ -40,12 +40,12 @@ using Clock = std::chrono::steady_clock;
 void check_result(const StatsOptions& options, const std::vector<BatchFile>& files) {
   FilesInUse in_use;
   for (const BatchFile& file : files) in_use.add_input("an input", file.input);
-  in_use.add_input("the list of --files-from", options.process.batch.files_from);
+  in_use.add_input("the list of --files-from", options.process.input.files_from);
   for (const auto& [option, path] :
        {std::pair{"--json", &options.json_file}, {"--per-image", &options.per_image_file}}) {
     if (path->empty()) continue;
     in_use.add(option, *path);
-    check_replaceable(*path, why_no_text(*path, options.process.replace));
+    check_replaceable(*path, why_no_text(*path, options.process.output.replace));
     check_result_writable(*path);
   }
 }
@@ -61,13 +61,13 @@ class StatsRun {
         process_(options.process),
         found_(find_batch_files(process_)),
         counter_(found_.files.size(), !options.per_image_file.empty(), options.percents),
-        progress_(Progress::way_here(!process_.talk.quiet)) {
+        progress_(Progress::way_here(!process_.logging.quiet)) {
     totals_.images = found_.files.size();
     totals_.problems = found_.problems;
-    totals_.stages = process_.stage_list;
+    totals_.stages = process_.stages.list;
     if (process_.pages) totals_.pages = 0;
     totals_.percents = options.percents;
-    if (process_.batch.shard) totals_.shard = shard_text(*process_.batch.shard);
+    if (process_.shard) totals_.shard = shard_text(*process_.shard);
   }
 
   int run() {
@@ -76,7 +76,7 @@ class StatsRun {
     for (const std::string& pattern : found_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : found_.problems) log_error(problem.text(), problem.subject());
     if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
-    if (process_.batch.dry_run) return print_plan();
+    if (process_.dry_run) return print_plan();
     check_result(options_, found_.files);
     StaleOutputs stale;
     for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {
@@ -92,7 +92,7 @@ class StatsRun {
     std::string text;
     for (const BatchFile& file : found_.files) text += printable(file.input) + "\n";
     text += std::to_string(found_.files.size()) + " to count";
-    if (process_.batch.shard) text += ", " + std::to_string(found_.other_shards) + " for other shards";
+    if (process_.shard) text += ", " + std::to_string(found_.other_shards) + " for other shards";
     print_text(text + "\n");
     return found_.problems.empty() ? kExitDone : kExitInput;
   }
@@ -109,7 +109,7 @@ class StatsRun {
       };
     }
     Batch batch(items(), std::move(settings));
-    const BatchEnd end = follow(batch, process_.batch.fail_fast, signals,
+    const BatchEnd end = follow(batch, process_.execution.fail_fast, signals,
                                 {.ended = [this](const BatchResult& result) { take(result); },
                                  .pause = [this] { progress_.show(counts()); }});
     progress_.clear();
@@ -201,7 +201,7 @@ class StatsRun {
     if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
       log_warning("not all images were counted: no results are written");
     log_summary(stats_head(totals_), counts());
-    if (process_.talk.quiet) return;
+    if (process_.logging.quiet) return;
     print_table(stats_table(totals_), options_.json_file == kStandardStream);
   }
 
@@ -228,7 +228,7 @@ class StatsRun {
 }  // namespace
 
 int run_stats(const StatsOptions& options) {
-  if (options.process.batch.shard) log_always(shard_text(*options.process.batch.shard));
+  if (options.process.shard) log_always(shard_text(*options.process.shard));
   return StatsRun(options).run();
 }
 

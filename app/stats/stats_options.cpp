@@ -12,6 +12,7 @@
 #include "app/options/option_parser.h"
 #include "app/options/option_values.h"
 #include "app/options/range_file.h"
+#include "app/shard/shard.h"
 #include "images/files/file.h"
 #include "images/text.h"
 #include "pipeline/host/host_threads.h"
@@ -67,11 +68,11 @@ std::vector<Percent> parse_percents(std::string_view list) {
   return percents;
 }
 
-void take_inputs(const Parser& parser, ProcessOptions& options) {
+void take_inputs(const Parser& parser, InputOptions& input) {
   std::vector<std::string> paths = given_inputs(parser, "INPUTs");
   if (std::ranges::find(paths, kStandardStream) != paths.end())
     usage("stats counts files and folders, not stdin; --files-from - takes their names from there");
-  set_inputs(std::move(paths), options);
+  set_inputs(std::move(paths), input);
 }
 
 }  // namespace
@@ -117,21 +118,24 @@ Command parse_stats(const std::vector<std::string>& arguments) {
   if (!parser.parse(arguments, answer)) return answer;
   StatsOptions options;
   ProcessOptions& process = options.process;
-  process.batch = batch_of(parser);
-  take_inputs(parser, process);
-  process.stage_list = parser.text_or_empty("stages");
+  process.input = inputs_of(parser);
+  process.execution = execution_of(parser);
+  process.dry_run = parser.has("dry-run");
+  process.shard = shard_of(parser);
+  take_inputs(parser, process.input);
+  process.stages.list = parser.text_or_empty("stages");
   if (parser.has("stages")) {
-    const RangedList ranged = with_ranges(process.stage_list, {});
+    const RangedList ranged = with_ranges(process.stages.list, {});
     if (!ranged.of_series.empty()) usage("--stages: contrast: range=series is not for stats");
-    process.stages = parse_stages(ranged.list);
+    process.stages.steps = parse_stages(ranged.list);
   }
   if (parser.has("pages")) process.pages = parse_pages(parser.text("pages"));
-  process.device = "cpu";
-  process.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
+  process.execution.device = "cpu";
+  process.execution.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
   process.decode = decode_of(parser);
   process.decode.most_bits = 16;
-  process.replace = replace_of(parser);
-  process.talk = talk_of(parser);
+  process.output.replace = replace_of(parser);
+  process.logging = logging_of(parser);
   options.percents = parse_percents(parser.text("percentiles"));
   options.json_file = json_file_of(parser);
   if (parser.has("per-image"))

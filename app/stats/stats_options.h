@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/options/option_table.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "pipeline/statistics/image_statistics.h"
 
 namespace imgpipe {

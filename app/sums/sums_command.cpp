@@ -165,7 +165,7 @@ int run_sums(const SumsOptions& options) {
     naming(output_name(options.json_file),
            [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
   }
-  if (!options.talk.quiet && read > 0) print_table(sums_table(sums, read), to_stdout);
+  if (!options.logging.quiet && read > 0) print_table(sums_table(sums, read), to_stdout);
   const bool complete = sums.failed() == 0 && sums.not_done() == 0 && sums.without_a_line() == 0;
   return read == options.files.size() && complete ? kExitDone : kExitInput;
 }

@@ -30,7 +30,7 @@ Command parse_sums(const std::vector<std::string>& arguments) {
   if (std::ranges::count(options.files, kStandardStream) > 1) usage("stdin (-) can be read once");
   options.json_file = json_file_of(parser);
   options.replace = replace_of(parser);
-  options.talk = talk_of(parser);
+  options.logging = logging_of(parser);
   return options;
 }
 

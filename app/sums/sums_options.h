@@ -13,7 +13,7 @@ struct SumsOptions {
   std::vector<std::string> files;  // .ndjson reports, in the order in which they count; "-": stdin
   std::string json_file;           // "-": stdout; empty: none
   Replace replace = Replace::own;
-  TalkOptions talk;
+  LoggingOptions logging;
 };
 
 // Its rows.

@@ -29,15 +29,15 @@ std::vector<std::string> outputs_of(const ProcessOptions& options, const BatchFi
 }
 
 std::string folder_of(const ProcessOptions& options, bool is_batch) {
-  if (is_batch) return options.output;
+  if (is_batch) return options.output.path;
   // A name with {page} in it has its braces doubled, and perhaps a folder for each page.
-  if (options.pages && options.pages->named) return folder_of_pages(options.output);
-  return fs::path(options.output).parent_path().string();
+  if (options.pages && options.pages->named) return folder_of_pages(options.output.path);
+  return fs::path(options.output.path).parent_path().string();
 }
 
 // A report on stdout is wanted anew each time, and so are times and comparisons.
 bool has_all_results(const ProcessOptions& options) {
-  if (options.compare || options.repeat > 0) return false;
+  if (options.reports.compare || options.reports.repeat > 0) return false;
   const auto is_there = [](const std::string& path) {
     std::error_code unknown;
     return path != kStandardStream && fs::exists(path, unknown);
@@ -47,7 +47,7 @@ bool has_all_results(const ProcessOptions& options) {
     return result.option == kWritePreset || is_there(result.path);  // that one is written without a run
   };
   return std::ranges::all_of(results, is_made) &&
-         (options.keep_stages_folder.empty() || is_there(options.keep_stages_folder));
+         (options.reports.stages_folder.empty() || is_there(options.reports.stages_folder));
 }
 
 }  // namespace
@@ -57,13 +57,13 @@ std::string stamp_file(const ProcessOptions& options, bool is_batch) {
 }
 
 void judge_updates(const ProcessOptions& options, BatchFiles& found) {
-  check_stamp_file(stamp_file(options, true), options.replace);
+  check_stamp_file(stamp_file(options, true), options.output.replace);
   OptionsDigests digests(options);
   const auto item = [&](std::size_t i) {
     const BatchFile& file = found.files[i];
     return UpdateItem{file.input, outputs_of(options, file), digests.of(file.format)};
   };
-  UpdateVerdicts verdicts = judge_updates(options.output, found.files.size(), item);
+  UpdateVerdicts verdicts = judge_updates(options.output.path, found.files.size(), item);
   for (std::size_t i = 0; i < found.files.size(); ++i) {
     found.files[i].update = verdicts.items[i].state;
     found.files[i].input_state = verdicts.items[i].input_state;
@@ -74,9 +74,9 @@ void judge_updates(const ProcessOptions& options, BatchFiles& found) {
 BatchStamps::BatchStamps(const ProcessOptions& options)
     : options_(options),
       digests_(options),
-      names_(options.output),
-      file_(open_stamps(stamp_file(options, true), options.sync.get())) {
-  compact_stamps(stamp_file(options, true), options.batch.shard.has_value());
+      names_(options.output.path),
+      file_(open_stamps(stamp_file(options, true), options.output.sync.get())) {
+  compact_stamps(stamp_file(options, true), options.shard.has_value());
 }
 
 void BatchStamps::add(const BatchFile& file) {
@@ -86,29 +86,29 @@ void BatchStamps::add(const BatchFile& file) {
 }
 
 ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
-  file_.input = options.input;
-  file_.output = options.output;
-  file_.format = output_format(options.output, options.format);
+  file_.input = options.input.path;
+  file_.output = options.output.path;
+  file_.format = output_format(options.output.path, options.output.format);
   std::error_code unknown;
   const auto is_odd = [&](const std::string& path) {
     return path == kStandardStream || descriptor_of(path) ||
            (fs::exists(path, unknown) && !fs::is_regular_file(path, unknown));
   };
-  if (is_odd(options.input))
-    throw Error(ErrorKind::usage, "--update: " + input_name(options.input) + ": is no regular file");
-  if (is_odd(options.output))
-    throw Error(ErrorKind::usage, "--update: " + output_name(options.output) + ": is no regular file");
-  check_stamp_file(stamp_file(options, false), options.replace);
+  if (is_odd(options.input.path))
+    throw Error(ErrorKind::usage, "--update: " + input_name(options.input.path) + ": is no regular file");
+  if (is_odd(options.output.path))
+    throw Error(ErrorKind::usage, "--update: " + output_name(options.output.path) + ": is no regular file");
+  check_stamp_file(stamp_file(options, false), options.output.replace);
   digest_ = options_digest(options, file_.format);
   const UpdateVerdicts verdicts =
       judge_updates(folder_of(options, false), 1, [&](std::size_t) { return item(); });
   state_ = verdicts.items.front().state;
   file_.input_state = verdicts.items.front().input_state;
-  const Mark mark = mark_for(options.encode, image_files(options, ""));
+  const Mark mark = mark_for(options.output.encode, image_files(options, ""));
   // What one of several pages may replace, every one may: somebody else's file among them is refused.
   const auto may_be_replaced = [&](const std::string& output) {
     return verdicts.stamped_outputs.contains(output) ||
-           why_no_image(output, options.replace, mark, options.input).empty();
+           why_no_image(output, options.output.replace, mark, options.input.path).empty();
   };
   is_stamped_ = !verdicts.stamped_outputs.empty() && std::ranges::all_of(item().outputs, may_be_replaced);
 }
@@ -124,11 +124,11 @@ bool ImageUpdate::is_done() const {
 void ImageUpdate::stamp() const {
   if (!file_.input_state) return;
   StampNames names(folder_of(options_, false));
-  GrowingFile file = open_stamps(stamp_file(options_, false), options_.sync.get());
+  GrowingFile file = open_stamps(stamp_file(options_, false), options_.output.sync.get());
   compact_stamps(stamp_file(options_, false), false);
   file.add(stamp_lines(names, item(), *file_.input_state));
   file.close();
-  options_.sync->sync_names();
+  options_.output.sync->sync_names();
 }
 
 }  // namespace imgpipe

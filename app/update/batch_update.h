@@ -7,8 +7,8 @@
 
 #include "app/batch/batch_files.h"
 #include "app/files/growing_file.h"
-#include "app/options/options.h"
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
+#include "app/process_options/process_options.h"
 #include "app/update/up_to_date.h"
 
 namespace imgpipe {

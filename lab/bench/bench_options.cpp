@@ -141,7 +141,7 @@ std::variant<BenchOptions, PrintText> parse_bench_options(const std::vector<std:
   if (parser.has("plot")) options.plot_file = file_with_ending("plot", parser.text("plot"), {".svg"});
   if (parser.has("html")) options.html_file = file_with_ending("html", parser.text("html"), {".html"});
   options.replace = replace_of(parser);
-  options.talk = talk_of(parser);
+  options.logging = logging_of(parser);
   check_own_options(parser, options);
   // Names of --with are known when it is compiled.
   if (options.own_files.empty()) check_variants(options, {});

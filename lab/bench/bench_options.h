@@ -35,7 +35,7 @@ struct BenchOptions {
   std::string html_file;
   Replace replace = Replace::own;
   std::int64_t max_pixels = 0;  // of a file
-  TalkOptions talk;
+  LoggingOptions logging;
 };
 
 // Those after "bench", or what --help and --version print. Throws Error(usage) that says what to change.

@@ -30,7 +30,7 @@ void take_version(std::vector<std::string>& arguments) {
 }  // namespace
 
 int run_bench_program(std::vector<std::string> arguments) {
-  begin_log(find_talk(arguments));
+  begin_log(find_logging(arguments));
   return run_guarded([&]() -> int {
     take_version(arguments);
     const std::variant<BenchOptions, PrintText> command = parse_bench_options(arguments);
@@ -40,7 +40,7 @@ int run_bench_program(std::vector<std::string> arguments) {
     }
     use_simd_of_environment();
     const auto& options = std::get<BenchOptions>(command);
-    begin_log(options.talk);
+    begin_log(options.logging);
     return run_bench(options);
   });
 }

@@ -12,7 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/options/command_line.h"
-#include "app/options/options.h"
+#include "app/options/option_values.h"
+#include "app/process_options/process_options.h"
 #include "images/error.h"
 #include "pipeline/jobs/batch_entry.h"
 #include "tests/support/banded_reader.h"
@@ -82,7 +83,7 @@ CodecChoice codec_of(const std::string& name) {
 
 TEST(CodecOption, NamesGoBothWays) {
   for (const CodecChoice codec : {CodecChoice::automatic, CodecChoice::turbo, CodecChoice::stb})
-    EXPECT_EQ(codec_of(std::string(codec_name(codec))), codec) << codec_name(codec);
+    EXPECT_EQ(codec_of(std::string(choice_name(codec, kCodecs))), codec) << choice_name(codec, kCodecs);
   EXPECT_EQ(codec_of("turbo"), CodecChoice::turbo);
   for (const char* name : {"", "Turbo", "turbo ", "automatic"}) {
     try {

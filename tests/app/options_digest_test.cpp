@@ -1,5 +1,5 @@
 // The digest of a run's options: the same for what makes the same bytes, another for what does not.
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 
 #include <algorithm>
 #include <map>

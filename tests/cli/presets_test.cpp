@@ -59,22 +59,22 @@ TEST_F(Presets, HoldWhatTheCommandLineTakes) {
                                   "include = [\"*.tif\", \"*.png\"]\n"
                                   "exclude = \"x*\"\n"
                                   "metadata = 'strip'\n")});
-  EXPECT_EQ(options.stage_list, "gray,resize:1200,smooth:gauss");
-  EXPECT_EQ(options.encode.quality, 85);
-  EXPECT_EQ(options.batch.memory_bytes, std::int64_t{3} << 29);
+  EXPECT_EQ(options.stages.list, "gray,resize:1200,smooth:gauss");
+  EXPECT_EQ(options.output.encode.quality, 85);
+  EXPECT_EQ(options.execution.memory_bytes, std::int64_t{3} << 29);
   EXPECT_TRUE(options.decode.lenient && options.decode.orient);
-  EXPECT_EQ(options.batch.include, (Arguments{"*.tif", "*.png"}));
-  EXPECT_EQ(options.batch.exclude, Arguments{"x*"});
-  EXPECT_FALSE(options.keep_metadata);
-  EXPECT_EQ(options.batch.given, Arguments{}) << "a preset is for single images too";
-  const auto clip = std::ranges::find(options.stage_options, "clip", &OptionValue::option);
+  EXPECT_EQ(options.input.include, (Arguments{"*.tif", "*.png"}));
+  EXPECT_EQ(options.input.exclude, Arguments{"x*"});
+  EXPECT_FALSE(options.output.keep_metadata);
+  EXPECT_EQ(options.batch_options, Arguments{}) << "a preset is for single images too";
+  const auto clip = std::ranges::find(options.stages.parameter_options, "clip", &OptionValue::option);
   EXPECT_EQ(clip->text, "0.5");
 }
 
 TEST_F(Presets, OneTextOrAListOfSteps) {
-  EXPECT_EQ(process({"--preset", preset("stages = \"gray,smooth:gauss\"\n")}).stage_list,
+  EXPECT_EQ(process({"--preset", preset("stages = \"gray,smooth:gauss\"\n")}).stages.list,
             "gray,smooth:gauss");
-  EXPECT_EQ(process({"--preset", preset("stages = [\"grey\", \"smooth:gauss,invert\"]\n")}).stage_list,
+  EXPECT_EQ(process({"--preset", preset("stages = [\"grey\", \"smooth:gauss,invert\"]\n")}).stages.list,
             "grey,smooth:gauss,invert");
 }
 
@@ -87,14 +87,14 @@ TEST_F(Presets, TheCommandLineWins) {
                         "-q",       "--no-clobber", "--include", "*.c"};
     arguments.insert(more.empty() ? arguments.end() : arguments.begin(), {"--preset", file});
     const ProcessOptions options = process(arguments);
-    EXPECT_EQ(options.stage_list, "gray");
-    EXPECT_EQ(options.encode.quality, 20);
-    EXPECT_FALSE(options.decode.lenient || options.talk.verbose);
-    EXPECT_TRUE(options.talk.quiet);
-    EXPECT_EQ(options.replace, Replace::none);
-    EXPECT_EQ(options.batch.include, Arguments{"*.c"});
+    EXPECT_EQ(options.stages.list, "gray");
+    EXPECT_EQ(options.output.encode.quality, 20);
+    EXPECT_FALSE(options.decode.lenient || options.logging.verbose);
+    EXPECT_TRUE(options.logging.quiet);
+    EXPECT_EQ(options.output.replace, Replace::none);
+    EXPECT_EQ(options.input.include, Arguments{"*.c"});
   }
-  EXPECT_TRUE(process({"--preset", file, "--quiet=false"}).talk.verbose);
+  EXPECT_TRUE(process({"--preset", file, "--quiet=false"}).logging.verbose);
 }
 
 TEST_F(Presets, ALaterOneWins) {
@@ -102,11 +102,11 @@ TEST_F(Presets, ALaterOneWins) {
       preset("quality = 10\npng-level = 2\nquiet = true\ninclude = [\"*.a\"]\n", "1.toml");
   const std::string two = preset("quality = 20\nverbose = true\nlenient = true\ninclude = []\n", "2.toml");
   const ProcessOptions options = process({"--preset", one, "--preset", two});
-  EXPECT_EQ(options.encode.quality, 20);
-  EXPECT_EQ(options.encode.png_level, 2);
-  EXPECT_TRUE(options.talk.verbose && !options.talk.quiet && options.decode.lenient);
-  EXPECT_EQ(options.batch.include, Arguments{});
-  EXPECT_EQ(process({"--preset", two, "--preset", one}).encode.quality, 10);
+  EXPECT_EQ(options.output.encode.quality, 20);
+  EXPECT_EQ(options.output.encode.png_level, 2);
+  EXPECT_TRUE(options.logging.verbose && !options.logging.quiet && options.decode.lenient);
+  EXPECT_EQ(options.input.include, Arguments{});
+  EXPECT_EQ(process({"--preset", two, "--preset", one}).output.encode.quality, 10);
 }
 
 TEST_F(Presets, AMistakeIsNamedWithItsLine) {
@@ -262,7 +262,7 @@ TEST_F(Presets, FilesOfStepsAreBesideThePreset) {
             std::string::npos);
   EXPECT_NE(read.as_preset("-").find("range=" + canonical + "/r.json"), std::string::npos);
   const std::string series = preset("stages = \"contrast:range=series\"\npages = \"all\"\n", "sets/s.toml");
-  EXPECT_EQ(process({"--preset", series}).series_steps.size(), 1U);
+  EXPECT_EQ(process({"--preset", series}).stages.series_steps.size(), 1U);
   std::filesystem::create_directories(folder_.path() / "a,b");
   EXPECT_NE(refusal({"--preset", preset("\nstages = \"contrast:range=r.json\"\n", "a,b/p.toml")})
                 .find("p.toml:2: range=r.json would be"),

@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/batch/shard.h"
+#include "app/shard/shard.h"
 #include "images/error.h"
 #include "tests/support/batch_cli.h"
 

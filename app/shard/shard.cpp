@@ -1,12 +1,11 @@
-#include "app/batch/shard.h"
+#include "app/shard/shard.h"
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
 
-#include "app/options/option_parser.h"
-#include "app/options/option_values.h"
+#include "app/shard/launcher.h"
 #include "images/error.h"
 #include "images/text.h"
 
@@ -38,10 +37,6 @@ Shard parse_shard(const std::string& text, const Environment& environment) {
   if (!counted || !index || *index < 1 || *index > *count)
     refuse(text, "is not of the form 3/8 (part 3 of 8, from 1), auto or auto/8");
   return {*index, *count, {}};
-}
-
-Balance parse_balance(const std::string& text) {
-  return parse_choice("balance", text, kBalances);
 }
 
 std::string_view balance_name(Balance balance) {

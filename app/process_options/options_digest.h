@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "images/codecs/codec.h"
 
 namespace imgpipe {

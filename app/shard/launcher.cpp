@@ -1,4 +1,4 @@
-#include "app/batch/launcher.h"
+#include "app/shard/launcher.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 
 #include <algorithm>
 #include <array>
@@ -26,9 +26,10 @@ std::string step_text(const StageRequest& request) {
 
 std::string steps_text(const ProcessOptions& options) {
   std::string text;
-  for (std::size_t i = 0; i < options.stages.size(); ++i) {
-    const bool of_series = std::ranges::find(options.series_steps, i) != options.series_steps.end();
-    text += (i == 0 ? "" : ",") + step_text(options.stages[i]) + (of_series ? ":range=series" : "");
+  for (std::size_t i = 0; i < options.stages.steps.size(); ++i) {
+    const bool of_series =
+        std::ranges::find(options.stages.series_steps, i) != options.stages.series_steps.end();
+    text += (i == 0 ? "" : ",") + step_text(options.stages.steps[i]) + (of_series ? ":range=series" : "");
   }
   return text;
 }
@@ -48,7 +49,7 @@ std::string bands_text(const DecodeOptions& decode) {
 }
 
 std::string shaping_options(const ProcessOptions& options, const std::optional<Format>& format) {
-  const EncodeOptions& encode = options.encode;
+  const EncodeOptions& encode = options.output.encode;
   const auto writes = [&](Format one) { return !format || *format == one; };
   const bool lossy_webp = writes(Format::webp) && encode.webp == WebpCoding::lossy;
   const bool deflates =
@@ -63,7 +64,7 @@ std::string shaping_options(const ProcessOptions& options, const std::optional<F
                       {"bands", bands_text(options.decode)},
                       {"lenient", options.decode.lenient ? "true" : "false"},
                       {"orient", options.decode.orient ? "true" : "false"},
-                      {"codec", std::string(codec_name(options.decode.codec))},
+                      {"codec", std::string(choice_name(options.decode.codec, kCodecs))},
                       {"format", format ? std::string(format_info(*format).name) : "own"},
                       {"quality", std::to_string(encode.quality), writes(Format::jpeg) || lossy_webp},
                       {"png-level", std::to_string(encode.png_level), deflates},
@@ -72,7 +73,7 @@ std::string shaping_options(const ProcessOptions& options, const std::optional<F
                       {"tiff-compression", std::string(choice_name(encode.tiff_packing, kTiffPackings)),
                        writes(Format::tiff)},
                       {"tiff-tile", std::to_string(encode.tiff_tile), writes(Format::tiff)},
-                      {"metadata", std::string(choice_name(options.keep_metadata, kMetadata))}};
+                      {"metadata", std::string(choice_name(options.output.keep_metadata, kMetadata))}};
   std::string text;
   for (const auto& [key, value, shapes] : rows) {
     if (shapes) text += std::string(key) + "=" + value + "\n";

@@ -1,17 +1,9 @@
 // Which of how many a process is, by what those that launched it left in its environment.
 #pragma once
 
-#include <functional>
-#include <string>
-
-#include "app/options/options.h"
+#include "app/shard/shard.h"
 
 namespace imgpipe {
-
-inline constexpr int kMostShards = 1'000'000;
-
-// The value of an environment variable, empty when it is not set.
-using Environment = std::function<std::string(const char* name)>;
 
 // The part of a job that is this process's. It may be a rank, a task of an array, or a rank within a task.
 //
