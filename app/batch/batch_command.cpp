@@ -113,7 +113,8 @@ class BatchRun {
     if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
     reports_.open(!files_.files.empty(), totals_);
-    if (options_.output.update && !files_.files.empty()) stamps_ = std::make_unique<BatchStamps>(options_);
+    if (options_.output.update && !files_.files.empty())
+      stamps_ = std::make_unique<UpdateStamps>(options_, true);
     reports_.add_skipped(skipped_,
                          options_.output.update ? "it is up to date" : "its output is there already");
     reports_.add_problems(files_.problems);
@@ -356,7 +357,7 @@ class BatchRun {
   BatchTotals totals_;
   Progress progress_;
   BatchReportFiles reports_;
-  std::unique_ptr<BatchStamps> stamps_;  // with --update
+  std::unique_ptr<UpdateStamps> stamps_;  // with --update
   Clock::time_point start_;
   std::unique_ptr<Batch> batch_;
   std::optional<Error> fatal_;

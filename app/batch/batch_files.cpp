@@ -15,11 +15,11 @@
 
 #include "app/batch/existing_results.h"
 #include "app/batch/folder_walk.h"
+#include "app/batch/locations.h"
 #include "app/batch/name_list.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/shard_balance.h"
 #include "app/image_settings.h"
-#include "app/places.h"
 #include "app/process_options/options_digest.h"
 #include "app/result_files.h"
 #include "app/update/batch_update.h"
@@ -103,7 +103,7 @@ class Finder {
       }
       keep_shard(found_, *options_.shard);
     }
-    if (options_.output.update) judge_updates(options_, found_);
+    if (options_.output.update) judge_updates(options_, found_, true);
     found_.otherwise_made = check_replaceable_outputs(options_, found_);
     return std::move(found_);
   }
@@ -283,7 +283,7 @@ class Finder {
 
   void check_outputs() {
     std::unordered_map<std::string, const BatchFile*> writers;
-    Places places;
+    Locations locations;
     std::map<FileIdentity, const BatchFile*> replacers;
     std::map<FileId, const BatchFile*> existing;
     for (BatchFile& file : found_.files) {
@@ -293,14 +293,14 @@ class Finder {
         file.output_exists = options_.output.skip_existing && has_all_pages(options_, file);
         continue;  // no file of the name itself is written
       }
-      const auto [info, place] = places.look_at(file.output);
+      const auto [info, location] = locations.of_output(file.output);
       // A power failure or a full disk may leave an empty file.
       const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
       file.output_exists = info && !(is_empty && options_.output.skip_existing);
       const bool is_replaced =
           !file.output_exists || (S_ISREG(info->st_mode) && !options_.output.skip_existing);
-      if (is_replaced && place)
-        if (const auto [other, fresh] = replacers.emplace(*place, &file); !fresh)
+      if (is_replaced && location)
+        if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
           refuse_both(*other->second, file);
       if (!info) continue;
       if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch waits for no reader

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "app/batch/locations.h"
 #include "app/batch/page_outputs.h"
 #include "app/files/replaceable.h"
 #include "images/codecs/mark.h"
@@ -17,25 +18,6 @@ namespace imgpipe {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Where files lie: a directory, each of which is looked at once, and a name in it.
-class Locations {
- public:
-  const std::optional<FileIdentity>& directory(const std::string& path) {
-    const std::string parent = fs::path(path).parent_path().string();
-    const auto [found, fresh] = directories_.try_emplace(parent);
-    if (fresh) found->second = file_identity(parent.empty() ? "." : parent);
-    return found->second;
-  }
-  std::optional<FileIdentity> of(const std::string& path) {
-    std::optional<FileIdentity> location = directory(path);
-    if (location) location->below = (fs::path(location->below) / fs::path(path).filename()).string();
-    return location;
-  }
-
- private:
-  std::unordered_map<std::string, std::optional<FileIdentity>> directories_;
-};
 
 // Whether both share a directory somewhere.
 bool may_overlap(const std::vector<BatchFile>& files, Locations& locations) {
