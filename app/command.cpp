@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "app/batch/one_image.h"
+#include "app/image/one_input.h"
 #include "app/exit_code.h"
 #include "app/files/name_template.h"
 #include "app/files/replaceable.h"

@@ -28,7 +28,7 @@ using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&,
 // The commands; each throws Error or returns an exit code.
 [[nodiscard]] int run_image(const ProcessOptions& options, const EngineFactory& factory);
 // A batch: directories, patterns, lists (app/batch/batch_files.h); `factory` for one that is reported as an
-// image (app/batch/one_image.h).
+// image (app/image/one_input.h).
 [[nodiscard]] int run_batch(const ProcessOptions& options, const EngineFactory& factory);
 [[nodiscard]] int run_synth(const SynthOptions& options);
 [[nodiscard]] int run_devices(const DevicesOptions& options);

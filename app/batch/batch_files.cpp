@@ -19,7 +19,7 @@
 #include "app/batch/name_list.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/shard_balance.h"
-#include "app/image_settings.h"
+#include "app/image/image_set_up.h"
 #include "app/process_options/options_digest.h"
 #include "app/result_files.h"
 #include "app/update/batch_update.h"

@@ -7,7 +7,7 @@
 
 #include "app/batch/batch_totals.h"
 #include "app/devices/calibration.h"
-#include "app/image_settings.h"
+#include "app/image/image_set_up.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/memory/available_memory.h"

@@ -8,7 +8,7 @@
 #include "app/batch/page_outputs.h"
 #include "app/command.h"
 #include "app/files/replaceable.h"
-#include "app/image_settings.h"
+#include "app/image/image_set_up.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "app/update/stamp_file.h"

@@ -1,19 +1,26 @@
-#include "app/image_results.h"
+#include "app/image/image_results.h"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <utility>
 
-#include "app/image_settings.h"
+#include "app/image/image_set_up.h"
+#include "app/report/image_report.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/file_identity.h"
+#include "images/files/input_file.h"
 #include "images/files/output_file.h"
+#include "images/files/page_list.h"
 #include "images/text.h"
 #include "kernels/stage.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/owned_frame.h"
+#include "pipeline/timeline.h"
 
 namespace imgpipe {
 namespace {
@@ -49,6 +56,62 @@ std::string counted_image(const Plan& plan, std::size_t index) {
     if (makes_picture(plan.steps[index])) return "the image after " + plan.steps[index].label;
   }
   return "the image as it was read";
+}
+
+Comparison compare_stages(const ProcessOptions& options, const Outcome& outcome) {
+  const std::unique_ptr<Engine> engine = make_reference_engine();
+  Job job;
+  job.reader = make_memory_reader(outcome.source.untyped_view());
+  job.plan = outcome.plan;
+  job.repeat = reference_passes(options.reports.repeat);
+  job.keep_outputs = true;
+  Comparison comparison{engine->run(std::move(job)), {}, {}};
+  if (comparison.reference.error) std::rethrow_exception(comparison.reference.error);
+  comparison.differences = compare_outcomes(outcome, comparison.reference);
+  return comparison;
+}
+
+void compare_decoded(const ImageJob& image, const Outcome& outcome, Comparison& comparison) {
+  Timeline timeline;
+  const Image decoded = image.decode_by_library(timeline);
+  if (decoded.empty()) return;
+  comparison.decoded = compare_frames(frame_of_image(std::as_const(outcome.source).untyped_view()),
+                                      frame_of_image(decoded.untyped_view()));
+  comparison.library_decode_ms = static_cast<double>(timeline.union_ns()) / 1e6;
+}
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kMostOutputPixels = std::int64_t{1} << 34;
+
+// What can be read once more from its path.
+bool is_plain_file(const std::string& path) {
+  std::error_code error;
+  return path != kStandardStream && !descriptor_of(path) && fs::is_regular_file(path, error);
+}
+
+// OUTPUT need not be there yet.
+bool becomes_plain_file(const std::string& path) {
+  std::error_code error;
+  return path != kStandardStream && !descriptor_of(path) &&
+         (!fs::exists(path, error) || fs::is_regular_file(path, error));
+}
+
+Picture picture_of_file(const std::string& path, std::int64_t page, DecodeOptions decode) {
+  decode.most_bits = 16;
+  const InputFile file = PageList(path, decode, InputKind::regular_only).page(page - 1);
+  return picture_of(*open_reader(file, decode));
+}
+
+template <class Make>
+ReportPage::Side side_of(const Make& make) {
+  ReportPage::Side side;
+  try {
+    side.picture = make();
+  } catch (const Error& error) {
+    side.why_none = error.what();
+  }
+  return side;
 }
 
 }  // namespace
@@ -148,6 +211,50 @@ void write_histogram(const ProcessOptions& options, const HistogramPair& pair) {
   naming(printable(options.reports.histogram_file), [&] {
     write_file(options.reports.histogram_file, std::as_bytes(std::span(text)), options.output.sync.get());
   });
+}
+
+Comparison compare_with_reference(const ProcessOptions& options, const ImageJob& image,
+                                  const Outcome& outcome) {
+  Comparison comparison = naming(image.files().input_name, [&] { return compare_stages(options, outcome); });
+  compare_decoded(image, outcome, comparison);
+  return comparison;
+}
+
+bool wants_page(const ProcessOptions& options) {
+  return std::ranges::any_of(options.reports.files,
+                             [](const std::string& file) { return file.ends_with(".html"); });
+}
+
+void keep_for_page(const ProcessOptions& options, Job& job) {
+  if (!wants_page(options)) return;
+  job.keep_source = job.keep_source || !is_plain_file(options.input.path);
+  job.keep_pixels = job.keep_pixels || !becomes_plain_file(options.output.path);
+}
+
+ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcome,
+                            const std::vector<ContrastRange>& ranges, std::vector<std::string> warnings) {
+  ReportPage page;
+  page.place = run_place();
+  page.command = command_text();
+  page.warnings = std::move(warnings);
+  page.peak_memory_bytes = peak_memory_bytes();
+  page.input = side_of([&] {
+    return outcome.source.empty()
+               ? picture_of_file(options.input.path, options.pages ? options.pages->first : 1, options.decode)
+               : picture_of(*make_memory_reader(outcome.source.untyped_view()));
+  });
+  const bool read_again = becomes_plain_file(options.output.path);
+  page.output = side_of([&] {
+    return read_again ? picture_of_file(options.output.path, 1, {.max_pixels = kMostOutputPixels})
+                      : picture_of(*make_memory_reader(outcome.pixels));
+  });
+  if (page.output.picture && before_step(outcome.plan) < outcome.plan.steps.size()) {
+    const std::string name = input_name(fs::path(options.input.path).filename().string());
+    page.histogram = histogram_before(name, outcome, ranges);
+    page.histogram->after_label = read_again ? "the output, read again" : "the finished image";
+    page.histogram->after = page.output.picture->counts;
+  }
+  return page;
 }
 
 }  // namespace imgpipe

@@ -1,14 +1,19 @@
-// What is made of a finished image beside its file: stages' images, histograms, ranges.
+// What is made of a finished image besides its file: stages' images, histograms, ranges, the comparison with
+// the reference, and what the page of a run shows.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/process_options/process_options.h"
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
+#include "app/report/image_report_html.h"
+#include "pipeline/compare.h"
 #include "pipeline/engine.h"
+#include "pipeline/jobs/image_job.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
@@ -39,5 +44,29 @@ void check_histogram(const ProcessOptions& options, const Plan& plan);
 [[nodiscard]] Counts count_image(const ConstHostView& pixels);
 // By --histogram.
 void write_histogram(const ProcessOptions& options, const HistogramPair& pair);
+
+struct Comparison {
+  Outcome reference;
+  std::vector<Difference> differences{};
+  std::optional<Difference> decoded{};  // against the format's library
+  double library_decode_ms = 0;
+};
+
+// The sequential reference over the same decoded image, of a job with Job::keep_source and Job::keep_outputs.
+// Its times are medians of at most 3 passes. Where another decoder than the format's library may have made
+// the decoded image, that is compared too.
+[[nodiscard]] Comparison compare_with_reference(const ProcessOptions& options, const ImageJob& image,
+                                                const Outcome& outcome);
+
+// Whether a page was asked for.
+[[nodiscard]] bool wants_page(const ProcessOptions& options);
+// What a job must give back for it: files are read again, what came or went through a pipe is kept.
+void keep_for_page(const ProcessOptions& options, Job& job);
+
+// Behind everything that is timed. The pictures are made of the files, row by row; where one cannot be read
+// again, the page says why.
+[[nodiscard]] ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcome,
+                                          const std::vector<ContrastRange>& ranges,
+                                          std::vector<std::string> warnings);
 
 }  // namespace imgpipe
