@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "app/image/one_input.h"
 #include "app/exit_code.h"
 #include "app/files/name_template.h"
 #include "app/files/replaceable.h"
+#include "app/image/one_input.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/options/command_line.h"

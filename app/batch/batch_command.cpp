@@ -12,15 +12,13 @@
 #include "app/batch/batch_report_files.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
-#include "app/batch/existing_results.h"
 #include "app/batch/follow_batch.h"
 #include "app/batch/lost_outputs.h"
-#include "app/batch/nothing_found.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/progress.h"
+#include "app/batch/search_report.h"
 #include "app/command.h"
 #include "app/exit_code.h"
-#include "app/image/image_set_up.h"
 #include "app/image/one_input.h"
 #include "app/log.h"
 #include "app/print.h"
@@ -105,11 +103,7 @@ class BatchRun {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.dry_run)
       throw Error(ErrorKind::usage, nothing_found_text(options_, files_));
-    for (const std::string& pattern : files_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : files_.problems) log_error(problem.text(), problem.subject());
-    log_replaced(files_.otherwise_made);
-    if (files_.results > 0) log_notice(left_out_text(options_, files_.results));
-    if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
+    log_search(options_, files_);
     if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
     reports_.open(!files_.files.empty(), totals_);

@@ -25,6 +25,8 @@
 namespace imgpipe {
 namespace {
 
+namespace fs = std::filesystem;
+
 // Layout changes are no pictures of their own.
 bool makes_picture(const Step& step) {
   return step.stage->writes_pixels && (step.stage->selectable || !step.parts.empty());
@@ -80,8 +82,6 @@ void compare_decoded(const ImageJob& image, const Outcome& outcome, Comparison& 
   comparison.library_decode_ms = static_cast<double>(timeline.union_ns()) / 1e6;
 }
 
-namespace fs = std::filesystem;
-
 constexpr std::int64_t kMostOutputPixels = std::int64_t{1} << 34;
 
 // What can be read once more from its path.
@@ -114,6 +114,33 @@ ReportPage::Side side_of(const Make& make) {
   return side;
 }
 
+// The step whose counts --histogram calls "before": the one the first contrast used, else the first; as many
+// as there are steps where none counts.
+std::size_t before_step(const Plan& plan) {
+  std::size_t found = plan.steps.size();
+  for (std::size_t i = plan.steps.size(); i-- > 0;) {
+    if (plan.steps[i].stage->counts) found = i;
+  }
+  const auto reads = std::ranges::find_if(plan.steps, &is_contrast);
+  return reads == plan.steps.end() ? found : *reads->counted_by;
+}
+
+// Without what is after, of any job.
+HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
+                               const std::vector<ContrastRange>& ranges) {
+  const std::size_t before = before_step(outcome.plan);
+  const auto reads = std::ranges::find_if(
+      outcome.plan.steps, [&](const Step& step) { return is_contrast(step) && step.counted_by == before; });
+  HistogramPair pair;
+  pair.title = name + ", " + shape_text(outcome.plan.input);
+  pair.before_label = counted_image(outcome.plan, before);
+  pair.before = {outcome.histograms[before], outcome.plan.steps[before].in.sample};
+  for (const ContrastRange& range : ranges) {
+    if (reads != outcome.plan.steps.end() && range.label == reads->label) pair.ranges.push_back(range);
+  }
+  return pair;
+}
+
 }  // namespace
 
 Counts count_image(const ConstHostView& pixels) {
@@ -143,7 +170,7 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
     // What some file systems do not take.
     std::ranges::replace_if(
         name, [](char c) { return c == '#' || c == ':'; }, '-');
-    files.push_back({i, (std::filesystem::path(folder) / name).string()});
+    files.push_back({i, (fs::path(folder) / name).string()});
   }
   return files;
 }
@@ -164,15 +191,6 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome, const M
   }
 }
 
-std::size_t before_step(const Plan& plan) {
-  std::size_t found = plan.steps.size();
-  for (std::size_t i = plan.steps.size(); i-- > 0;) {
-    if (plan.steps[i].stage->counts) found = i;
-  }
-  const auto reads = std::ranges::find_if(plan.steps, &is_contrast);
-  return reads == plan.steps.end() ? found : *reads->counted_by;
-}
-
 void check_histogram(const ProcessOptions& options, const Plan& plan) {
   if (options.reports.histogram_file.empty() || before_step(plan) < plan.steps.size()) return;
   const bool of_series = !options.stages.series_steps.empty();
@@ -181,21 +199,6 @@ void check_histogram(const ProcessOptions& options, const Plan& plan) {
                           : of_file ? " among the stages: contrast with range=FILE counts nothing"
                                     : " or contrast among the stages";
   throw Error(ErrorKind::usage, std::string("--histogram needs hist") + why);
-}
-
-HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
-                               const std::vector<ContrastRange>& ranges) {
-  const std::size_t before = before_step(outcome.plan);
-  const auto reads = std::ranges::find_if(
-      outcome.plan.steps, [&](const Step& step) { return is_contrast(step) && step.counted_by == before; });
-  HistogramPair pair;
-  pair.title = name + ", " + shape_text(outcome.plan.input);
-  pair.before_label = counted_image(outcome.plan, before);
-  pair.before = {outcome.histograms[before], outcome.plan.steps[before].in.sample};
-  for (const ContrastRange& range : ranges) {
-    if (reads != outcome.plan.steps.end() && range.label == reads->label) pair.ranges.push_back(range);
-  }
-  return pair;
 }
 
 HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,

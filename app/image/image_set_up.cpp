@@ -22,13 +22,20 @@
 namespace imgpipe {
 namespace {
 
+namespace fs = std::filesystem;
+
+// What an output may replace.
+Replace replace_output(const ProcessOptions& options) {
+  return options.output.is_stamped ? Replace::all : options.output.replace;
+}
+
 void check_output_replaceable(const ProcessOptions& options) {
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
   const Replacement replacement =
       replacement_of(options.output.path, replace_output(options), mark, options.input.path);
   check_replaceable(options.output.path, replacement.why_not);
   // A shell may have made both names of one pattern, and which source a plain mark had is not known.
-  const std::filesystem::path input(options.input.path), output(options.output.path);
+  const fs::path input(options.input.path), output(options.output.path);
   if (replacement.replaced == Mark::result && options.output.is_listed &&
       input.parent_path() == output.parent_path() && mark_in(options.input.path).kind == Mark::Kind::result)
     check_replaceable(options.output.path, "is a result, as " + printable(options.input.path) +
@@ -38,12 +45,6 @@ void check_output_replaceable(const ProcessOptions& options) {
 }
 
 }  // namespace
-
-namespace fs = std::filesystem;
-
-Replace replace_output(const ProcessOptions& options) {
-  return options.output.is_stamped ? Replace::all : options.output.replace;
-}
 
 std::uint64_t name_hash(const std::string& name) {
   return first_64_bits(sha256(name));

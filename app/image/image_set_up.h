@@ -17,9 +17,6 @@
 
 namespace imgpipe {
 
-// What an output may replace.
-[[nodiscard]] Replace replace_output(const ProcessOptions& options);
-
 // The hash of an input's name relative to INPUT, for Provenance.
 [[nodiscard]] std::uint64_t name_hash(const std::string& name);
 

@@ -66,6 +66,29 @@ bool stands_for_many(const ProcessOptions& options) {
                                     " is one file; end OUTPUT with / to create a directory");
 }
 
+// Options of batches that mean nothing for one file.
+void check_options_of_one_file(const ProcessOptions& options) {
+  for (const std::string& option : options.batch_options) {
+    if (std::ranges::find(kNeedDirectory, option) != std::end(kNeedDirectory))
+      need_directory(options, option);
+  }
+  const auto lines = std::ranges::find_if(options.reports.files, is_report_of_lines);
+  if (lines != options.reports.files.end()) need_directory(options, "--report " + printable(*lines));
+}
+
+// With --skip-existing: every output file is there, and none is empty.
+bool has_output(const ProcessOptions& options, Format format) {
+  if (has_page_files(options, format)) {
+    BatchFile file;
+    file.input = options.input.path;
+    file.output = options.output.path;
+    file.format = format;
+    return has_all_pages(options, file);
+  }
+  std::error_code error;
+  return fs::is_regular_file(options.output.path, error) && fs::file_size(options.output.path, error) > 0;
+}
+
 int update_one(ProcessOptions options, const EngineFactory& factory) {
   const ImageUpdate update(options);
   if (update.is_done()) {
@@ -130,27 +153,6 @@ ProcessOptions with_output_file(ProcessOptions options) {
   }
   if (named_pages || !is_directory(folder)) options.output.new_folder = folder;
   return options;
-}
-
-void check_options_of_one_file(const ProcessOptions& options) {
-  for (const std::string& option : options.batch_options) {
-    if (std::ranges::find(kNeedDirectory, option) != std::end(kNeedDirectory))
-      need_directory(options, option);
-  }
-  const auto lines = std::ranges::find_if(options.reports.files, is_report_of_lines);
-  if (lines != options.reports.files.end()) need_directory(options, "--report " + printable(*lines));
-}
-
-bool has_output(const ProcessOptions& options, Format format) {
-  if (has_page_files(options, format)) {
-    BatchFile file;
-    file.input = options.input.path;
-    file.output = options.output.path;
-    file.format = format;
-    return has_all_pages(options, file);
-  }
-  std::error_code error;
-  return fs::is_regular_file(options.output.path, error) && fs::file_size(options.output.path, error) > 0;
 }
 
 int run_image(const ProcessOptions& options, const EngineFactory& factory) {

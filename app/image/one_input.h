@@ -1,4 +1,4 @@
-// Whether a run is a batch, and what a run that is not does with its OUTPUT and with options of batches.
+// Whether a run is a batch, and the OUTPUT of one that is not. run_image() (app/command.h) runs it.
 #pragma once
 
 #include "app/process_options/process_options.h"
@@ -18,11 +18,5 @@ namespace imgpipe {
 // becomes the file in it. Throws Error(usage) for stdin, which has no name, unless --name makes one, and
 // where the directory is a file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
-
-// Of a run that is not a batch. Throws Error(usage) for options of batches that mean nothing for one file.
-void check_options_of_one_file(const ProcessOptions& options);
-
-// With --skip-existing: every output file is there, and none is empty.
-[[nodiscard]] bool has_output(const ProcessOptions& options, Format format);
 
 }  // namespace imgpipe

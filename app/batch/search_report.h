@@ -1,4 +1,4 @@
-// What is said where there is nothing to look at.
+// What is reported of a search for images.
 #pragma once
 
 #include <string>
@@ -9,5 +9,7 @@ namespace imgpipe {
 
 // "in: no images found; passed over: 3 others (see --include)", and what would find more.
 [[nodiscard]] std::string nothing_found_text(const ProcessOptions& options, const BatchFiles& found);
+// Lines about everything that was found and is not processed, and about results that are replaced.
+void log_search(const ProcessOptions& options, const BatchFiles& found);
 
 }  // namespace imgpipe
