@@ -7,7 +7,7 @@
 #include "app/process_options/process_options.h"
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
 
 namespace imgpipe {
 

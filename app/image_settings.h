@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/process_options/process_options.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
 
 namespace imgpipe {
 

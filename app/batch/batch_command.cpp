@@ -1,9 +1,8 @@
 // Many images: find them, run the batch, say how it goes and what came of it.
 #include <algorithm>
-#include <filesystem>
+#include <chrono>
 #include <map>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 
 #include <unistd.h>
@@ -14,12 +13,12 @@
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
 #include "app/batch/existing_results.h"
+#include "app/batch/follow_batch.h"
 #include "app/batch/lost_outputs.h"
 #include "app/batch/nothing_found.h"
 #include "app/batch/one_image.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/progress.h"
-#include "app/batch/running_batch.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/image_set_up.h"
@@ -36,21 +35,18 @@
 #include "images/files/file.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/page_batch.h"
 #include "pipeline/error_of.h"
+#include "pipeline/jobs/batch.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
-constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
+constexpr std::chrono::milliseconds kNoResultLeft{50};  // when none has come for so long
 
-void refuse_what_is_for_one_image(const ProcessOptions& options) {
+void refuse_what_is_not_for_batches(const ProcessOptions& options) {
   if (is_reported_as_image(options)) return;
   const std::pair<bool, const char*> rows[] = {{options.reports.compare, "--compare"},
                                                {options.reports.repeat > 0, "--repeat"},
@@ -181,7 +177,7 @@ class BatchRun {
   }
 
   void work() {
-    remove_what_was_left();
+    remove_stale_files();
     start_ = Clock::now();
     const SignalsNoted signals;
     BatchSetUp set_up = set_up_batch(options_, files_.files.size());
@@ -195,31 +191,23 @@ class BatchRun {
     totals_.jobs = static_cast<int>(
         std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
     totals_.memory_bytes = set_up.settings.memory_bytes;
-    if (options_.pages) {
-      batch_ = std::make_unique<RunningBatchOf<PageBatch>>(
-          items(), std::move(set_up.settings), PageWish{*options_.pages, options_.stages.series_steps});
-    } else {
-      batch_ = std::make_unique<RunningBatchOf<Batch>>(items(), std::move(set_up.settings));
-    }
+    batch_ = std::make_unique<Batch>(items(), std::move(set_up.settings));
     say_workers();
-    follow(signals);
-    for (const std::string& note : batch_->take_notes()) say_warning(note);
+    const BatchEnd end =
+        follow(*batch_, options_.execution.fail_fast, signals,
+               {.ended = [this](const BatchResult& result) { take(result); }, .pause = [this] { pause(); }});
+    progress_.clear();
+    say_notes();
     totals_.wall_s = std::chrono::duration<double>(Clock::now() - start_).count();
     totals_.peak_admitted_bytes = batch_->peak_admitted_bytes();
     for (const std::string& device : batch_->devices()) totals_.devices.push_back(device);
     totals_.device_why = batch_->lane_note();
     if (!totals_.device_why.empty()) log_detail(totals_.device_why);
-    signal_ = signals.received();
-    if (signal_ != 0) totals_.stopped = "signal " + std::to_string(signal_);
-    fatal_ = batch_->fatal();
-    if (fatal_) {
-      const bool of_output = fatal_->kind() == ErrorKind::output;  // an image's, and said with it
-      totals_.stopped = of_output ? "an output cannot be written" : fatal_->what();
-      if (!of_output) log_error(fatal_->what());
-    }
-    if (options_.execution.fail_fast && !totals_.failures.empty() && totals_.stopped.empty())
-      totals_.stopped = "an image failed (--fail-fast)";
-    if (!batch_->finished()) abandon();
+    signal_ = end.signal;
+    fatal_ = end.fatal;
+    totals_.stopped = end.stopped;
+    if (is_unreported(fatal_)) log_error(fatal_->what());
+    if (!end.is_complete) abandon();
     batch_.reset();
   }
 
@@ -230,23 +218,15 @@ class BatchRun {
                   std::to_string(asked) + " images at a time");
   }
 
-  // Takes results until there are no more, or until a signal's time of grace is over.
-  void follow(const SignalsNoted& signals) {
-    std::optional<Clock::time_point> deadline;
-    while (!batch_->finished()) {
-      if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
-      reports_.flush();
-      if (stamps_) stamps_->flush();
-      for (const std::string& note : batch_->take_notes()) say_warning(note);
-      progress_.show(totals_.counts(std::chrono::duration<double>(Clock::now() - start_).count()));
-      if (signals.received() == 0) continue;
-      if (!deadline) {
-        deadline = Clock::now() + kGraceTime;
-        batch_->stop();
-      }
-      if (Clock::now() > *deadline) break;
-    }
-    progress_.clear();
+  void pause() {
+    reports_.flush();
+    if (stamps_) stamps_->flush();
+    say_notes();
+    progress_.show(totals_.counts(std::chrono::duration<double>(Clock::now() - start_).count()));
+  }
+
+  void say_notes() {
+    for (const std::string& note : batch_->take_notes()) say_warning(note);
   }
 
   void take(const BatchResult& result) {
@@ -308,7 +288,7 @@ class BatchRun {
   [[noreturn]] void abandon() {
     end_all_writing();
     // What was in its place before. What fails from now on has lost its file just here.
-    while (std::optional<BatchResult> result = batch_->next(kLook)) {
+    while (const std::optional<BatchResult> result = batch_->next(kNoResultLeft)) {
       if (!result->failed) take(*result);
     }
     sync_outputs();
@@ -321,15 +301,10 @@ class BatchRun {
     ::_exit(kExitSignalBase + signal_);
   }
 
-  // What killed runs have left of these very files.
-  void remove_what_was_left() const {
-    std::map<std::string, std::unordered_set<std::string>> names;
-    for (const BatchFile& file : files_.files) {
-      const fs::path output(file.output);
-      names[output.parent_path().string()].insert(output.filename().string());
-    }
+  void remove_stale_files() const {
+    StaleOutputs stale;
     std::size_t removed = 0;
-    for (const auto& [folder, of_folder] : names) removed += remove_stale_temporary_files(folder, of_folder);
+    for (const BatchFile& file : files_.files) removed += stale.remove(file.output);
     log_removed(removed);
   }
 
@@ -384,7 +359,7 @@ class BatchRun {
   BatchReportFiles reports_;
   std::unique_ptr<BatchStamps> stamps_;  // with --update
   Clock::time_point start_;
-  std::unique_ptr<RunningBatch> batch_;
+  std::unique_ptr<Batch> batch_;
   std::optional<Error> fatal_;
   int signal_ = 0;
 };
@@ -392,7 +367,7 @@ class BatchRun {
 }  // namespace
 
 int run_batch(const ProcessOptions& options, const EngineFactory& factory) {
-  refuse_what_is_for_one_image(options);
+  refuse_what_is_not_for_batches(options);
   if (options.shard) log_always(shard_text(*options.shard));
   return BatchRun(options).run(factory);
 }

@@ -26,7 +26,7 @@
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"
-#include "pipeline/pages/name_pieces.h"
+#include "pipeline/jobs/name_pieces.h"
 
 namespace imgpipe {
 namespace {

@@ -16,7 +16,7 @@
 
 namespace imgpipe {
 
-// Whether each page of an input gets a file of its own, with a number (pipeline/pages/page_selection.h).
+// Whether each page of an input gets a file of its own, with a number (pipeline/jobs/page_selection.h).
 [[nodiscard]] bool has_page_files(const ProcessOptions& options, Format format);
 
 // An INPUT as a path below OUTPUT: its own path, or its last name where that leads elsewhere.
@@ -28,7 +28,7 @@ struct BatchFile {
   std::string input;   // path
   std::string name;    // as --files-from takes it with the same INPUTs, for the same output
   std::string tree;    // below OUTPUT, but for the ending
-  std::string output;  // path; with {page} in it where that is in --name (pipeline/pages/name_pieces.h)
+  std::string output;  // path; with {page} in it where that is in --name (pipeline/jobs/name_pieces.h)
   Format format = Format::png;
   Provenance made_of{};        // of the output; its content is not known here
   bool output_exists = false;  // where each page has a file: all of them

@@ -164,6 +164,7 @@ BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
   settings.fail_fast = options.execution.fail_fast;
   settings.keep_spans = !options.reports.trace_file.empty();
   if (options.pages) {
+    settings.pages = PageRequest{*options.pages, options.stages.series_steps};
     choose_for_pages(settings, options, set_up.devices);
   } else {
     choose(settings, options.execution.device, set_up.devices);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/process_options/process_options.h"
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 
 namespace imgpipe {
 

@@ -13,7 +13,7 @@
 #include "app/batch/batch_files.h"
 #include "app/log_subject.h"
 #include "app/process_options/process_options.h"
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 
 namespace imgpipe {
 

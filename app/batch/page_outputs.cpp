@@ -15,8 +15,8 @@
 #include "images/files/page_list.h"
 #include "images/text.h"
 #include "pipeline/error_of.h"
-#include "pipeline/pages/name_pieces.h"
-#include "pipeline/pages/page_selection.h"
+#include "pipeline/jobs/name_pieces.h"
+#include "pipeline/jobs/page_selection.h"
 
 namespace imgpipe {
 namespace {

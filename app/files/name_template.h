@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "images/codecs/codec.h"
-#include "pipeline/pages/name_pieces.h"
+#include "pipeline/jobs/name_pieces.h"
 
 namespace imgpipe {
 
@@ -42,7 +42,7 @@ class NameTemplate {
 
   // Where an input goes in a folder. The format is that of the ending, else `format`, else the input's own
   // where that can be written, else PNG. `page`: what {page} stands for; none: {page} stays, all other braces
-  // being doubled (pipeline/pages/name_pieces.h). Throws Error(usage) where the name comes to nothing, leads
+  // being doubled (pipeline/jobs/name_pieces.h). Throws Error(usage) where the name comes to nothing, leads
   // out of the folder, ends as another format does, or needs a name that stdin has not.
   [[nodiscard]] PlacedOutput place(const std::string& folder, const NamedInput& input,
                                    const std::optional<Format>& format,

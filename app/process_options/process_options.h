@@ -16,7 +16,7 @@
 #include "app/shard/shard.h"
 #include "images/codecs/codec.h"
 #include "images/files/output_sync.h"
-#include "pipeline/pages/page_selection.h"
+#include "pipeline/jobs/page_selection.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {

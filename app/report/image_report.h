@@ -12,7 +12,7 @@
 #include "images/codecs/codec.h"
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
 #include "pipeline/statistics/contrast_ranges.h"
 #include "pipeline/time_rows.h"
 

@@ -1,7 +1,6 @@
 // imgpipe stats: find the images, count them as a batch whose rows go to no file, say what came of it.
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,9 +9,9 @@
 
 #include "app/batch/batch_files.h"
 #include "app/batch/batch_set_up.h"
+#include "app/batch/follow_batch.h"
 #include "app/batch/nothing_found.h"
 #include "app/batch/progress.h"
-#include "app/batch/running_batch.h"
 #include "app/command.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
@@ -30,16 +29,12 @@
 #include "images/files/output_file.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/page_batch.h"
+#include "pipeline/jobs/batch.h"
 
 namespace imgpipe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
-constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
 
 // The results are found wrong before any work.
 void check_result(const StatsOptions& options, const std::vector<BatchFile>& files) {
@@ -107,28 +102,22 @@ class StatsRun {
     BatchSettings settings = set_up_batch(process_, found_.files.size()).settings;
     take_memory(settings);
     if (process_.pages) {
-      batch_ = std::make_unique<RunningBatchOf<PageBatch>>(
-          items(), std::move(settings), PageWish{*process_.pages, {}},
-          [this](std::size_t input) { return counter_.use_pages(input); });
+      settings.use_pages = [this](std::size_t input) { return counter_.use_pages(input); };
     } else {
       settings.use_rows = [this](const ImageFiles& files, const Shape& shape) {
         return counter_.use_image(files, shape);
       };
-      batch_ = std::make_unique<RunningBatchOf<Batch>>(items(), std::move(settings));
     }
-    follow(signals);
-    signal_ = signals.received();
-    fatal_ = batch_->fatal();
-    if (signal_ != 0) {
-      totals_.stopped = "signal " + std::to_string(signal_);
-    } else if (fatal_) {
-      totals_.stopped = fatal_->what();
-      log_error(fatal_->what());
-    } else if (process_.execution.fail_fast && !totals_.failures.empty()) {
-      totals_.stopped = "an image failed (--fail-fast)";
-    }
-    if (!batch_->finished()) abandon();
-    batch_.reset();
+    Batch batch(items(), std::move(settings));
+    const BatchEnd end = follow(batch, process_.execution.fail_fast, signals,
+                                {.ended = [this](const BatchResult& result) { take(result); },
+                                 .pause = [this] { progress_.show(counts()); }});
+    progress_.clear();
+    signal_ = end.signal;
+    fatal_ = end.fatal;
+    totals_.stopped = end.stopped;
+    if (fatal_) log_error(fatal_->what());
+    if (!end.is_complete) abandon();
     totals_.groups = counter_.groups();
     std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // in the order of the files
   }
@@ -145,22 +134,6 @@ class StatsRun {
     }
     if (process_.pages) kept += settings.jobs * StatsCounter::kPagesBytes;
     settings.memory_bytes -= std::min(kept, settings.memory_bytes / 2);
-  }
-
-  // Takes results until there are no more, or until a signal's time of grace is over.
-  void follow(const SignalsNoted& signals) {
-    std::optional<Clock::time_point> deadline;
-    while (!batch_->finished()) {
-      if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
-      progress_.show(counts());
-      if (signals.received() == 0) continue;
-      if (!deadline) {
-        deadline = Clock::now() + kGraceTime;
-        batch_->stop();
-      }
-      if (Clock::now() > *deadline) break;
-    }
-    progress_.clear();
   }
 
   void take(const BatchResult& result) {
@@ -248,7 +221,6 @@ class StatsRun {
   std::int64_t pixels_ = 0;
   Progress progress_;
   Clock::time_point start_ = Clock::now();
-  std::unique_ptr<RunningBatch> batch_;
   std::optional<Error> fatal_;
   int signal_ = 0;
 };

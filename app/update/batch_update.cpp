@@ -16,7 +16,7 @@
 #include "images/files/file.h"
 #include "images/files/file_identity.h"
 #include "images/text.h"
-#include "pipeline/pages/name_pieces.h"
+#include "pipeline/jobs/name_pieces.h"
 
 namespace imgpipe {
 namespace {

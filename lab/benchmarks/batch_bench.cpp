@@ -24,8 +24,8 @@
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
-#include "pipeline/batch/batch.h"
 #include "pipeline/device.h"
+#include "pipeline/jobs/batch.h"
 
 namespace {
 

@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "images/error.h"
-#include "pipeline/batch/lane.h"
 #include "pipeline/cuda/banded_run.h"
 #include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/host/chained_run.h"
+#include "pipeline/lane.h"
 
 namespace imgpipe {
 namespace {

@@ -15,7 +15,7 @@
 #include "app/options/option_values.h"
 #include "app/process_options/process_options.h"
 #include "images/error.h"
-#include "pipeline/batch/batch_entry.h"
+#include "pipeline/jobs/batch_entry.h"
 #include "tests/support/banded_reader.h"
 #include "tests/support/files.h"
 #include "tests/support/images.h"

@@ -1,5 +1,5 @@
 // The batch's lanes, alone and with workers, one image at a time and in groups: no fault loses an image.
-#include "pipeline/batch/batch_lanes.h"
+#include "pipeline/jobs/batch_lanes.h"
 
 #include <chrono>
 #include <string>
@@ -11,8 +11,8 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
-#include "pipeline/batch/batch_queue.h"
 #include "pipeline/decode_row.h"
+#include "pipeline/jobs/batch_queue.h"
 #include "tests/support/batch_folder.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"

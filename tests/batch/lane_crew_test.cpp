@@ -1,5 +1,5 @@
 // When a further device of a batch is started: the crew by itself, and under a batch.
-#include "pipeline/batch/lane_crew.h"
+#include "pipeline/jobs/lane_crew.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,5 @@
 // How many workers may do what lanes were meant to do.
-#include "pipeline/batch/lane_help.h"
+#include "pipeline/jobs/lane_help.h"
 
 #include <memory>
 #include <vector>

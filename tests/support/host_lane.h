@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "images/error.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/lane.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/lane.h"
 #include "tests/support/host_band_device.h"
 
 namespace imgpipe::test {

@@ -15,7 +15,7 @@ struct PageSelection {
   std::int64_t first = 1;
   std::optional<std::int64_t> last;  // none: to the end
   bool alone = false;                // one page, by its number: the output is one image
-  bool named = false;  // each has a file whose name has {page} in it (pipeline/pages/name_pieces.h)
+  bool named = false;  // each has a file whose name has {page} in it (pipeline/jobs/name_pieces.h)
 
   friend bool operator==(const PageSelection&, const PageSelection&) = default;
 };

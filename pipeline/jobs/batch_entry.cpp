@@ -1,4 +1,4 @@
-#include "pipeline/batch/batch_entry.h"
+#include "pipeline/jobs/batch_entry.h"
 
 #include <algorithm>
 #include <array>
@@ -71,9 +71,12 @@ std::int64_t outside_pool_bytes(const BatchEntry& entry) {
   return bytes;
 }
 
-Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes) {
-  return {ErrorKind::memory, image.files().input_name + ": needs up to " + std::to_string(bytes) +
-                                 " bytes, --memory leaves " + std::to_string(budget_bytes) + " for images"};
+std::vector<ImageNote> warnings_of(const ImageJob& image) {
+  std::vector<ImageNote> notes = image.notes();
+  std::erase_if(notes, [](const ImageNote& note) {
+    return note.about == ImageNote::About::depth || is_notice(note.about);
+  });
+  return notes;
 }
 
 void add_up_times(BatchEntry& entry) {

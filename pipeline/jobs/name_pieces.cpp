@@ -1,4 +1,4 @@
-#include "pipeline/pages/name_pieces.h"
+#include "pipeline/jobs/name_pieces.h"
 
 #include <algorithm>
 #include <filesystem>

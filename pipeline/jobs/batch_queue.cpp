@@ -1,4 +1,4 @@
-#include "pipeline/batch/batch_queue.h"
+#include "pipeline/jobs/batch_queue.h"
 
 #include <algorithm>
 #include <utility>
@@ -112,6 +112,7 @@ void BatchQueue::end(EntryPointer entry) noexcept {
   {
     const std::lock_guard lock(mutex_);
     release(counted);
+    peak_admitted_bytes_ = std::max(peak_admitted_bytes_, ended.front().needed_bytes);
     results_.splice(results_.end(), ended);
   }
   notify();

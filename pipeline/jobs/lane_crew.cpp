@@ -1,4 +1,4 @@
-#include "pipeline/batch/lane_crew.h"
+#include "pipeline/jobs/lane_crew.h"
 
 #include <algorithm>
 #include <iterator>

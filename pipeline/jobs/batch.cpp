@@ -1,4 +1,4 @@
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,14 +12,15 @@
 #include "images/memory/available_memory.h"
 #include "images/memory/block_pool.h"
 #include "images/text.h"
-#include "pipeline/batch/batch_lanes.h"
-#include "pipeline/batch/batch_queue.h"
-#include "pipeline/batch/batch_threads.h"
-#include "pipeline/batch/output_folders.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/error_of.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/host/scarce_memory.h"
+#include "pipeline/jobs/batch_lanes.h"
+#include "pipeline/jobs/batch_pages.h"
+#include "pipeline/jobs/batch_queue.h"
+#include "pipeline/jobs/batch_threads.h"
+#include "pipeline/jobs/output_folders.h"
 
 namespace imgpipe {
 
@@ -29,7 +30,8 @@ class Batch::Work {
   Work(BatchItems items, BatchSettings settings)
       : items_(std::move(items)),
         settings_(std::move(settings)),
-        measure_(settings_.make_engine(1)),
+        measure_(settings_.pages ? nullptr : settings_.make_engine(1)),
+        pages_(settings_, workers_for(settings_, items_.size()), origin_),
         queue_(items_.size(), settings_),
         taking_turns_(workers_for(settings_, items_.size())),
         lanes_(settings_, queue_, workers_for(settings_, items_.size()),
@@ -39,12 +41,15 @@ class Batch::Work {
       folders_.make(std::filesystem::path(output).parent_path(), settings_.sync);
     };
     (void)no_memory();  // made while there is some
-    settle_malloc();
-    block_pool().keep_within(settings_.memory_bytes);
+    if (!settings_.pages) {
+      settle_malloc();
+      block_pool().keep_within(settings_.memory_bytes);
+    }
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) {
       Worker worker{i + 1, {}};
+      if (settings_.pages && !has_engine(worker)) return;
       while (take_turn(worker, std::nullopt)) {
       }
     });
@@ -60,7 +65,7 @@ class Batch::Work {
 
   ~Work() {
     end_threads();
-    block_pool().keep_within(BlockPool::kUsualBytes);
+    if (!settings_.pages) block_pool().keep_within(BlockPool::kUsualBytes);
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
@@ -80,6 +85,9 @@ class Batch::Work {
   }
 
   [[nodiscard]] int workers() const { return std::max(1, static_cast<int>(workers_.size())); }
+  [[nodiscard]] std::string note() const {
+    return settings_.device_note.empty() ? lanes_.note() : settings_.device_note;
+  }
   [[nodiscard]] BatchQueue& queue() { return queue_; }
   [[nodiscard]] BatchLanes& lanes() { return lanes_; }
   [[nodiscard]] std::optional<Error> fatal() const {
@@ -111,9 +119,21 @@ class Batch::Work {
     return turn.act != BatchQueue::Act::end;
   }
 
+  // Without an engine for pages the batch ends: every input needs it.
+  bool has_engine(Worker& worker) noexcept {
+    const std::optional<Error> error = error_of([&] { (void)engine_for_pages(worker); });
+    if (error) give_up(*error);
+    return !error;
+  }
+  Engine& engine_for_pages(Worker& worker) {
+    return engine_for(worker, std::max(1, settings_.threads / workers_for(settings_, items_.size())),
+                      settings_);
+  }
+
   void do_turn(Worker& worker, BatchQueue::Turn& turn) {
     EntryPointer& entry = turn.entry;
     guarded(entry, [&] {
+      if (settings_.pages) return run_pages(worker, entry);
       if (turn.act == BatchQueue::Act::open) begin(*entry);
       entry->job->timeline().set_track("worker " + std::to_string(worker.number));
       if (turn.act == BatchQueue::Act::open) {
@@ -158,6 +178,14 @@ class Batch::Work {
                                  .number = entry.result.item,
                                  .made_of = item.made_of},
                       settings_, std::move(timeline));
+  }
+
+  void run_pages(Worker& worker, EntryPointer& entry) {
+    BatchResult& result = entry->result;
+    result.start_ns = Timeline(origin_).now_ns();
+    pages_.run(items_[result.item], "worker " + std::to_string(worker.number), engine_for_pages(worker),
+               result);
+    finish(entry);
   }
 
   // Reads the file and its header, and leaves the image to wait for its memory.
@@ -283,13 +311,9 @@ class Batch::Work {
     lanes_.end();
   }
 
-  // The totals count images with deep samples, and with profiles and metadata that are not kept.
   static void keep_warnings(BatchEntry& entry) {
     entry.result.warnings.clear();
-    for (ImageNote& note : entry.job->notes()) {
-      if (note.about != ImageNote::About::depth && !is_notice(note.about))
-        entry.result.warnings.push_back(std::move(note.text));
-    }
+    for (ImageNote& note : warnings_of(*entry.job)) entry.result.warnings.push_back(std::move(note.text));
   }
 
   void fail_input(EntryPointer entry, const Error& error) noexcept {
@@ -312,18 +336,24 @@ class Batch::Work {
   }
 
   void finish(EntryPointer& entry) noexcept {
-    add_up_times(*entry);
     BatchResult& result = entry->result;
+    if (settings_.pages) {
+      result.end_ns = Timeline(origin_).now_ns();
+    } else {
+      add_up_times(*entry);
+    }
     // What these find no memory for is left out.
     std::optional<Error> left_out = error_of([&] {
       if (entry->help != nullptr) lanes_.did_their_work(work_of_a_lane(result));
     });
-    if (!result.failed && !entry->to_lane && !entry->in_bands()) lanes_.done_by_host(result);
+    if (!result.failed && !settings_.pages && !entry->to_lane && !entry->in_bands())
+      lanes_.done_by_host(result);
     left_out = error_of([&] {
       if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();
     });
-    if (result.failed == ErrorKind::output)
-      give_up(*error_of([&] { throw Error(ErrorKind::output, result.reason); }));
+    // The output side, and with pages a worker's device, are of no more use.
+    if (result.failed == ErrorKind::output || (settings_.pages && result.failed == ErrorKind::device))
+      give_up(*error_of([&] { throw Error(*result.failed, result.reason); }));
     if (result.failed && settings_.fail_fast) queue_.stop();
     queue_.end(std::move(entry));
   }
@@ -348,6 +378,7 @@ class Batch::Work {
   const BatchItems items_;
   BatchSettings settings_;
   const std::unique_ptr<Engine> measure_;  // says what images need; does none
+  BatchPages pages_;
   BatchQueue queue_;
   OutputFolders folders_;
   mutable std::mutex mutex_;  // of fatal_
@@ -373,7 +404,7 @@ void Batch::stop() {
   work_->queue().stop();
 }
 std::string Batch::lane_note() const {
-  return work_->lanes().note();
+  return work_->note();
 }
 std::vector<std::string> Batch::take_notes() {
   return work_->lanes().take_notes();

@@ -6,6 +6,8 @@
 //   read, decode  --queue-->  slot: upload, stages, download  --queue-->  encode, write
 //   read, decode, stages, encode, write: band by band, where an image goes to no lane
 //
+// Inputs with pages (BatchSettings::pages) stay with one worker (pipeline/jobs/batch_pages.h).
+//
 // An image that does not fit into a device goes through it in bands, on a worker; or, where workers help and
 // that is estimated to be slower, as if there were no lane.
 //
@@ -28,11 +30,12 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
-#include "pipeline/batch/cost_model.h"
-#include "pipeline/batch/lane.h"
+#include "pipeline/cost_model.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/thread_start.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
+#include "pipeline/jobs/input_job.h"
+#include "pipeline/lane.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
 
@@ -85,6 +88,17 @@ struct LaneOffer {
   ThreadStarter start_thread = [](std::function<void()> body) { return std::thread(std::move(body)); };
 };
 
+// What takes the rows of an input's pages where no files are made of them. It lives until the input has
+// ended.
+struct PagesUse {
+  std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;  // as in ImageSettings
+  std::function<void(const ItemDone&)> page_done;  // after each page, in their order
+  std::function<void()> accept;                    // once, when all are in order
+};
+// Asked for each input, by its number and from any thread. At most one for each worker lives at a time. What
+// its functions throw fails the input.
+using UsePages = std::function<PagesUse(std::size_t item)>;
+
 struct BatchSettings : ImageSettings {
   int jobs = 1;     // images that workers are at, at a time
   int threads = 1;  // that workers share while there are fewer images than threads
@@ -94,7 +108,10 @@ struct BatchSettings : ImageSettings {
   bool memory_is_limit = false;
   // Makes the engine of images that go to no lane, one for each worker.
   std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
-  // With --pages: why the workers have these engines, where that is not what was asked for.
+  // Set: inputs go through with their pages. There are no lanes then.
+  std::optional<PageRequest> pages;
+  UsePages use_pages;  // with pages, in place of use_rows; not set: files are made of them
+  // With pages: why the workers have these engines, where that is not what was asked for.
   std::string device_note;
   // Finds the devices, on a thread of its own, because looking for them can take longer than an image. Where
   // it is not set there are none. What it throws is as if a lane had not started.
@@ -138,6 +155,7 @@ struct BatchResult {
   std::string lost_profile, lost_metadata;         // as ImageJob has them
   std::int64_t input_bytes = 0, output_bytes = 0;  // of the files
   std::int64_t pages = 0;                          // with --pages: how many were done; else 0
+  std::int64_t needed_bytes = 0;                   // with --pages: by the page that needed most
   std::int64_t pixels = 0;                         // of them all
   std::string last_output;                         // of the last, where each has a file of its own
   std::vector<std::string> warnings;               // with the path
@@ -179,7 +197,7 @@ class Batch {
   // fewer where the system gives no more threads. Without one it is the thread that calls next(), which then
   // may take as long as an image.
   [[nodiscard]] int workers() const;
-  // The most bytes that admitted images needed at one time.
+  // The most bytes that admitted images needed at one time; with pages, that one page needed.
   [[nodiscard]] std::int64_t peak_admitted_bytes() const;
 
  private:

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 
 namespace imgpipe {
 

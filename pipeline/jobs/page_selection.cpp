@@ -1,4 +1,4 @@
-#include "pipeline/pages/page_selection.h"
+#include "pipeline/jobs/page_selection.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 
 #include "images/error.h"
 #include "images/text.h"
-#include "pipeline/pages/name_pieces.h"
+#include "pipeline/jobs/name_pieces.h"
 
 namespace imgpipe {
 namespace {

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "images/error.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/batch_entry.h"
-#include "pipeline/batch/batch_queue.h"
-#include "pipeline/batch/lane_crew.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/batch_entry.h"
+#include "pipeline/jobs/batch_queue.h"
+#include "pipeline/jobs/lane_crew.h"
 
 namespace imgpipe {
 

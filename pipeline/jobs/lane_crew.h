@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "images/error.h"
-#include "pipeline/batch/batch_entry.h"
-#include "pipeline/batch/lane.h"
 #include "pipeline/host/thread_start.h"
+#include "pipeline/jobs/batch_entry.h"
+#include "pipeline/lane.h"
 
 namespace imgpipe {
 

@@ -1,4 +1,4 @@
-#include "pipeline/batch/batch_threads.h"
+#include "pipeline/jobs/batch_threads.h"
 
 #include <algorithm>
 

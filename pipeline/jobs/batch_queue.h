@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/batch_entry.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/batch_entry.h"
 
 namespace imgpipe {
 

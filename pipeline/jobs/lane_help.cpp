@@ -1,4 +1,4 @@
-#include "pipeline/batch/lane_help.h"
+#include "pipeline/jobs/lane_help.h"
 
 #include <algorithm>
 

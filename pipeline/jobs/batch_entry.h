@@ -5,10 +5,11 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <vector>
 
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/lane_help.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/image_job.h"
+#include "pipeline/jobs/lane_help.h"
 
 namespace imgpipe {
 
@@ -43,8 +44,9 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 // How much of that the libraries allocate which use malloc.
 [[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry);
 
-// The error of an image that needs more than `budget_bytes` by itself.
-[[nodiscard]] Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes);
+// The notes that a batch reports as warnings: its summary counts images with deep samples, and with profiles
+// and metadata that are not kept.
+[[nodiscard]] std::vector<ImageNote> warnings_of(const ImageJob& image);
 
 // What the timeline says of an image that has ended: BatchResult::end_ns, busy, lane_busy and on_lane.
 void add_up_times(BatchEntry& entry);

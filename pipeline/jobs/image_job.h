@@ -17,9 +17,9 @@
 #include "images/codecs/pages.h"
 #include "images/files/input_file.h"
 #include "images/files/output_file.h"
-#include "pipeline/batch/lane.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
+#include "pipeline/lane.h"
 #include "pipeline/memory_need.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
@@ -210,5 +210,8 @@ class ImageJob {
   bool output_begun_ = false;
   bool in_bands_ = false;
 };
+
+// The error of an image that needs more than `budget_bytes` alone.
+[[nodiscard]] Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes);
 
 }  // namespace imgpipe

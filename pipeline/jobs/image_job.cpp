@@ -1,4 +1,4 @@
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -304,6 +304,11 @@ std::vector<ImageNote> ImageJob::notes() const {
     notes.push_back({alpha, files_.output_name + ": " + std::string(format_info(files_.format).name) +
                                 " holds no alpha; it is dropped"});
   return notes;
+}
+
+Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes) {
+  return {ErrorKind::memory, image.files().input_name + ": needs up to " + std::to_string(bytes) +
+                                 " bytes, --memory leaves " + std::to_string(budget_bytes) + " for images"};
 }
 
 }  // namespace imgpipe

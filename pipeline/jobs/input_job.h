@@ -1,17 +1,19 @@
-// The pages of one input, one after the other, through one engine.
+// The items of one input, one after the other, through one engine, in the calling thread: the file as a
+// whole, one of its pages, several, or the images of a stream (images/files/image_stream.h).
 //
-//   open      the list of pages, every header judged, names of outputs: nothing is written yet
+//   open      a single item: read, its header, its plan. Of several: the list of pages, every header checked,
+//             names of outputs. Nothing is written yet
 //   measure   with contrast:range=series: every page as it comes to that step is counted, and the step
 //             becomes a levels step of all pages' range. Pages are read again for each such step
-//   run       page by page: read, decode, stages, encode, write
+//   run       item by item: read, decode, stages, encode, write
 //   finish    a stack's file is put in place
 //
-// At no time is more held than one page with what its stages need. Where a page fails, none is written: a
+// At no time is more held than one item with what its stages need. Where a page fails, none is written: a
 // stack's file was never in place, and files of pages that this run has written are removed.
 //
-// Of a stream of images (images/files/image_stream.h) open() sees the first that is wanted, and run() takes
-// one after the other, so that their headers and names are judged one by one; there is nothing to measure.
-// What was written of it stays, because it cannot be had again.
+// Of a stream open() sees the first image that is requested, and run() takes one after the other, so that
+// their headers and names are checked one by one; there is nothing to measure. The images written before a
+// failure stay, because the stream cannot be read again.
 #pragma once
 
 #include <cstdint>
@@ -25,21 +27,20 @@
 
 #include "images/files/page_list.h"
 #include "pipeline/engine.h"
-#include "pipeline/image_job.h"
-#include "pipeline/pages/page_selection.h"
+#include "pipeline/jobs/image_job.h"
+#include "pipeline/jobs/page_selection.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {
 
-struct PageWish {
+struct PageRequest {
   PageSelection selection;
   std::vector<std::size_t> series_steps;  // of ImageSettings::stages, each a contrast
 };
 
-// A page that has gone through.
-struct PageDone {
+// An item that is written. Its name is that of the job's input: "in.tif, page 3".
+struct ItemDone {
   std::int64_t number = 1;
-  std::string name;  // "in.tif, page 3", printable
   ImageJob& job;
   Outcome& outcome;
 };
@@ -54,39 +55,44 @@ class PageNotes {
   std::set<std::pair<ImageNote::About, std::string>> said_;
 };
 
-class PageRun {
+class InputJob {
  public:
-  // The names of `files` are those of the whole input and output. `settings` stays where it is.
-  PageRun(ImageFiles files, const ImageSettings& settings, PageWish wish, InputKind kind,
-          Timeline::Clock::time_point start);
-  PageRun(const PageRun&) = delete;
-  PageRun& operator=(const PageRun&) = delete;
+  // The names of `files` are those of the whole input and output. `settings` stays where it is. Without
+  // `request` the item is the whole file. Each item has a copy of `timeline`.
+  InputJob(ImageFiles files, const ImageSettings& settings, std::optional<PageRequest> request,
+           InputKind kind, Timeline timeline);
+  InputJob(const InputJob&) = delete;
+  InputJob& operator=(const InputJob&) = delete;
 
-  // Asked for each page, with its header and plan, before anything is written; of a stream before that page
-  // is. Pages like the one before are not asked for again.
-  using Judge = std::function<void(const Plan&, const ImageHeader&)>;
+  // One item, which open() opens: a whole file, or one page by its number outside a batch.
+  [[nodiscard]] bool is_single() const;
+  // Called for each of several items, with its plan and header, before anything is written; of a stream
+  // before that image is. Not called again for an item like the one before.
+  using Check = std::function<void(const Plan&, const ImageHeader&)>;
+  // Called with what the list of pages let pass, and the input's name.
+  using Warn = std::function<void(const std::string&)>;
   // Throws Error(input), Error(usage), Error(memory), with the name of what it is about.
-  void open(const Judge& judge);
+  void open(const Check& check, const Warn& warn);
+  // After open(): the single item, with its plan.
+  [[nodiscard]] ImageJob& single() { return *single_; }
   // Calls `counted` after each page of each step. Throws as Engine's outcomes do.
   void measure(Engine& engine, const std::function<void(const ImageHeader&)>& counted = {});
+  // Called for each item.
   struct Hooks {
-    std::function<Job()> wishes = [] {
-      Job job;
-      job.keep_pixels = false;
-      return job;
-    };
-    std::function<void(PageDone&)> done = [](PageDone&) {};
+    // Just before it runs, when its output is known: what else the engine is to keep.
+    std::function<Job(ImageJob&)> begin = without_pixels;
+    // Before the last byte of its output is written.
+    std::function<void(ImageJob&)> ran = [](ImageJob&) {};
+    std::function<void(ItemDone&)> done = [](ItemDone&) {};
   };
   void run(Engine& engine, const Hooks& hooks);
   void finish();
 
-  // The most that a page may need; 0: what there is.
+  // The most that an item may need; 0: what there is.
   void set_most_bytes(std::int64_t bytes) { most_bytes_ = bytes; }
-  // Of the spans of host work.
-  void set_track(const std::string& track) { track_ = track; }
 
-  [[nodiscard]] bool is_stream() const { return list_->stream() != nullptr; }
-  // Of a stream what was no image and was let pass (images/files/image_stream.h).
+  [[nodiscard]] bool is_stream() const { return list_ && list_->stream() != nullptr; }
+  // Of a stream what was not an image and was let pass (images/files/image_stream.h).
   [[nodiscard]] std::int64_t passed_over_bytes() const {
     return is_stream() ? list_->stream()->passed_over_bytes() : 0;
   }
@@ -100,48 +106,56 @@ class PageRun {
   [[nodiscard]] bool makes_files() const;
   [[nodiscard]] bool makes_big_stack() const { return stack_ && stack_->next.big; }  // BigTIFF
   [[nodiscard]] const ImageHeader& first_header() const { return first_header_; }
-  [[nodiscard]] std::int64_t most_pixels() const { return most_pixels_; }              // of a page
+  [[nodiscard]] std::int64_t most_pixels() const { return most_pixels_; }              // of an item
   [[nodiscard]] std::int64_t most_needed_bytes() const { return most_needed_bytes_; }  // by a page so far
-  [[nodiscard]] std::int64_t input_bytes() const { return list_->size_bytes(); }
+  // Of the single item; else of the input.
+  [[nodiscard]] std::int64_t input_bytes() const {
+    return single_ ? single_->input_bytes() : list_->size_bytes();
+  }
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }
-  // What was let pass of the list; empty: nothing.
-  [[nodiscard]] std::string warning() const;
-  // The steps as they run, behind measure().
+  // The steps as they run, after measure().
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return settings_.stages; }
-  // Where page `number` goes.
+  // The file of page `number`.
   [[nodiscard]] std::string output_of(std::int64_t number) const;
 
  private:
+  [[nodiscard]] static Job without_pixels(ImageJob&);
   [[nodiscard]] std::string name_of(std::int64_t number) const;
+  void make_list();
+  void open_single(const Warn& warn);
+  [[nodiscard]] InputFile take_page(ImageJob& job, const Warn& warn);
   void open_stream();
+  void skip_to(std::int64_t wanted);
   [[nodiscard]] InputFile take_image();
   [[nodiscard]] bool is_last(std::int64_t number);
   void refuse_end() const;
-  void judge_pages();
-  void judge_page(const ImageHeader& header, const Plan& plan);
+  void check_pages();
+  void check_page(const ImageHeader& header, const Plan& plan);
   [[nodiscard]] Plan plan_of(const ImageHeader& header) const;
   [[nodiscard]] std::int64_t most_bytes_in_stack(const InputFile& page, const Shape& output) const;
-  void judge_outputs();
+  void check_outputs();
   void measure_step(Engine& engine, std::size_t step, const std::function<void(const ImageHeader&)>& counted);
   void begin(ImageJob& job, std::int64_t number, const Engine& engine);
+  void run_single(Engine& engine, const Hooks& hooks);
   void run_stream(Engine& engine, const Hooks& hooks);
   void do_page(Engine& engine, std::int64_t number, const Hooks& hooks);
+  void run_item(Engine& engine, ImageJob& job, std::int64_t number, const Hooks& hooks);
   void remove_written() noexcept;
 
   ImageFiles files_;
   ImageSettings settings_;
-  PageWish wish_;
+  std::optional<PageRequest> request_;
   InputKind kind_;
-  Timeline::Clock::time_point start_;
+  Timeline timeline_;
   std::int64_t most_bytes_ = 0, most_needed_bytes_ = 0;
-  std::string track_;
-  std::unique_ptr<PageList> list_;
-  Judge judge_;
+  std::optional<ImageJob> single_;
+  std::unique_ptr<PageList> list_;  // without a request: none
+  Check check_;
   std::vector<StageRequest>
-      judged_stages_;               // the steps as they will run, but for a range that is not known yet
-  std::optional<Shape> judged_;     // the page before
+      checked_stages_;              // the steps as they will run, but for a range that is not known yet
+  std::optional<Shape> checked_;    // the page before
   std::optional<InputFile> image_;  // of a stream, the one that run() begins with
-  std::int64_t image_at_ = 0;       // of a stream, where the image begins that is worked on
+  std::int64_t image_at_ = 0;       // of a stream, where the current image begins
   bool to_stream_ = false;          // pages go one after another to a descriptor
   PageRange range_;
   ImageHeader first_header_;

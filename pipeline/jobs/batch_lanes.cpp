@@ -1,4 +1,4 @@
-#include "pipeline/batch/batch_lanes.h"
+#include "pipeline/jobs/batch_lanes.h"
 
 #include <algorithm>
 #include <utility>
