@@ -82,7 +82,7 @@ Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda
   if (!engine_) {
     choice_ = !not_on_cuda.empty()
                   ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
-                  : choose_for_image(pixels, thread_count(options_), 1 + options_.reports.repeat);
+                  : choose_for_image(pixels, thread_count(options_.execution), 1 + options_.reports.repeat);
     start();
   } else if (choice_.kind == DeviceKind::cuda && !not_on_cuda.empty()) {
     throw Error(ErrorKind::usage,
@@ -94,7 +94,7 @@ Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda
 
 void EngineChoice::start() {
   choice_.memory_bytes = options_.device_memory_bytes;
-  engine_ = factory_(choice_, thread_count(options_));
+  engine_ = factory_(choice_, thread_count(options_.execution));
 }
 
 }  // namespace imgpipe

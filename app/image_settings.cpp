@@ -60,8 +60,8 @@ ImageFiles image_files(const ProcessOptions& options, std::string name) {
   return files;
 }
 
-int thread_count(const ProcessOptions& options) {
-  return options.execution.threads > 0 ? options.execution.threads : host_info().threads;
+int thread_count(const ExecutionOptions& execution) {
+  return execution.threads > 0 ? execution.threads : host_info().threads;
 }
 
 }  // namespace imgpipe

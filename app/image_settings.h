@@ -22,6 +22,6 @@ namespace imgpipe {
 [[nodiscard]] ImageFiles image_files(const ProcessOptions& options, std::string name);
 
 // --threads, or as many as there are.
-[[nodiscard]] int thread_count(const ProcessOptions& options);
+[[nodiscard]] int thread_count(const ExecutionOptions& execution);
 
 }  // namespace imgpipe

@@ -105,7 +105,7 @@ class BatchRun {
   int run(const EngineFactory& factory) {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.dry_run)
-      throw Error(ErrorKind::usage, nothing_found_text(options_, files_));
+      throw Error(ErrorKind::usage, nothing_found_text(options_.input, files_));
     for (const std::string& pattern : files_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : files_.problems) log_error(problem.text(), problem.subject());
     log_replaced(files_.otherwise_made);

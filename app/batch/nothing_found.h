@@ -8,6 +8,6 @@
 namespace imgpipe {
 
 // "in: no images found; passed over: 3 others (see --include)", and what would find more.
-[[nodiscard]] std::string nothing_found_text(const ProcessOptions& options, const BatchFiles& found);
+[[nodiscard]] std::string nothing_found_text(const InputOptions& input, const BatchFiles& found);
 
 }  // namespace imgpipe

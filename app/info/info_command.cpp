@@ -28,15 +28,15 @@ namespace {
 class InfoRun {
  public:
   explicit InfoRun(const InfoOptions& options) : options_(options) {
-    const ProcessOptions& process = options.process;
-    if (!process.input.path.empty() || !process.input.files_from.empty()) found_ = find_batch_files(process);
-    decode_ = process.decode;
+    const InputOptions& input = options.input;
+    if (!input.path.empty() || !input.files_from.empty()) found_ = find_inputs(input);
+    decode_ = options.decode;
     decode_.max_pixels = kMostPixels;
   }
 
   int run() {
     if (found_.files.empty() && found_.problems.empty() && !options_.reads_stdin)
-      throw Error(ErrorKind::usage, nothing_found_text(options_.process, found_));
+      throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
     check_result();
     for (const std::string& pattern : found_.unmatched) log_warning(pattern);
     for (const PathProblem& problem : found_.problems) {
@@ -60,16 +60,16 @@ class InfoRun {
     if (path.empty()) return;
     FilesInUse in_use;
     for (const BatchFile& file : found_.files) in_use.add_input("an input", file.input);
-    in_use.add_input("the list of --files-from", options_.process.input.files_from);
+    in_use.add_input("the list of --files-from", options_.input.files_from);
     in_use.add("--json", path);
-    check_replaceable(path, why_no_text(path, options_.process.output.replace));
+    check_replaceable(path, why_no_text(path, options_.replace));
     check_result_writable(path);
   }
 
   // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
   [[nodiscard]] InputKind kind_of(const std::string& path) const {
-    const std::vector<std::string>& others = options_.process.input.more_paths;
-    const bool named = path == options_.process.input.path || std::ranges::find(others, path) != others.end();
+    const std::vector<std::string>& others = options_.input.more_paths;
+    const bool named = path == options_.input.path || std::ranges::find(others, path) != others.end();
     return named ? InputKind::any : InputKind::regular_only;
   }
 
@@ -94,7 +94,7 @@ class InfoRun {
       const std::string text = info_json(results_);
       naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
-    if (options_.process.logging.quiet) return;
+    if (options_.logging.quiet) return;
     print_table(info_table(results_), file == kStandardStream);
   }
 

@@ -22,10 +22,10 @@ void take_inputs(const Parser& parser, InfoOptions& options) {
   std::vector<std::string> paths = given_inputs(parser, "FILEs");
   const std::size_t streams = std::erase(paths, kStandardStream);
   if (streams > 1) usage("stdin (-) can be read once");
-  if (streams > 0 && options.process.input.files_from == kStandardStream)
+  if (streams > 0 && options.input.files_from == kStandardStream)
     usage("stdin holds the names (--files-from -); it cannot be an image too");
   options.reads_stdin = streams > 0;
-  set_inputs(std::move(paths), options.process.input);
+  set_inputs(std::move(paths), options.input);
 }
 
 }  // namespace
@@ -47,14 +47,12 @@ Command parse_info(const std::vector<std::string>& arguments) {
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   InfoOptions options;
-  ProcessOptions& process = options.process;
-  process.input = inputs_of(parser);
+  options.input = inputs_of(parser);
   take_inputs(parser, options);
-  process.execution.device = "cpu";
-  process.decode = decode_of(parser);
-  process.decode.most_bits = 16;
-  process.output.replace = replace_of(parser);
-  process.logging = logging_of(parser);
+  options.decode = decode_of(parser);
+  options.decode.most_bits = 16;
+  options.replace = replace_of(parser);
+  options.logging = logging_of(parser);
   options.json_file = json_file_of(parser);
   return options;
 }

@@ -10,9 +10,12 @@
 namespace imgpipe {
 
 struct InfoOptions {
-  ProcessOptions process;  // without OUTPUT: inputs, patterns, decoding, talk, what is replaced
+  InputOptions input;
   bool reads_stdin = false;
+  DecodeOptions decode;
   std::string json_file;  // "-": stdout; empty: none
+  Replace replace = Replace::own;
+  LoggingOptions logging;
 };
 
 // Its rows.

@@ -117,25 +117,23 @@ Command parse_stats(const std::vector<std::string>& arguments) {
   PrintText answer;
   if (!parser.parse(arguments, answer)) return answer;
   StatsOptions options;
-  ProcessOptions& process = options.process;
-  process.input = inputs_of(parser);
-  process.execution = execution_of(parser);
-  process.dry_run = parser.has("dry-run");
-  process.shard = shard_of(parser);
-  take_inputs(parser, process.input);
-  process.stages.list = parser.text_or_empty("stages");
+  options.input = inputs_of(parser);
+  options.execution = execution_of(parser);
+  options.dry_run = parser.has("dry-run");
+  options.shard = shard_of(parser);
+  take_inputs(parser, options.input);
+  options.stage_list = parser.text_or_empty("stages");
   if (parser.has("stages")) {
-    const RangedList ranged = with_ranges(process.stages.list, {});
+    const RangedList ranged = with_ranges(options.stage_list, {});
     if (!ranged.of_series.empty()) usage("--stages: contrast: range=series is not for stats");
-    process.stages.steps = parse_stages(ranged.list);
+    options.stages = parse_stages(ranged.list);
   }
-  if (parser.has("pages")) process.pages = parse_pages(parser.text("pages"));
-  process.execution.device = "cpu";
-  process.execution.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
-  process.decode = decode_of(parser);
-  process.decode.most_bits = 16;
-  process.output.replace = replace_of(parser);
-  process.logging = logging_of(parser);
+  if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
+  options.execution.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
+  options.decode = decode_of(parser);
+  options.decode.most_bits = 16;
+  options.replace = replace_of(parser);
+  options.logging = logging_of(parser);
   options.percents = parse_percents(parser.text("percentiles"));
   options.json_file = json_file_of(parser);
   if (parser.has("per-image"))

@@ -11,10 +11,19 @@
 namespace imgpipe {
 
 struct StatsOptions {
-  ProcessOptions process;  // without OUTPUT: inputs, batch, decoding, stages, threads, talk, what is replaced
+  InputOptions input;
+  std::optional<PageSelection> pages;
+  DecodeOptions decode;
+  std::vector<StageRequest> stages;
+  std::string stage_list;  // as given
+  ExecutionOptions execution;
+  std::optional<Shard> shard;
+  bool dry_run = false;
   std::vector<Percent> percents;  // rising, each once
   std::string json_file;          // "-": stdout; empty: none
   std::string per_image_file;
+  Replace replace = Replace::own;
+  LoggingOptions logging;
 };
 
 // Its rows.
