@@ -1,8 +1,9 @@
 // imgpipe INPUT OUTPUT of one input: whether there is anything to do, and what is remembered of it.
+#include "app/image_command.h"
+
 #include <string>
 
 #include "app/batch/one_image.h"
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/image_run.h"
 #include "app/image_set_up.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "app/command.h"
+#include "app/engine_factory.h"
 #include "app/log_subject.h"
 #include "app/process_options/process_options.h"
 #include "app/result_files.h"

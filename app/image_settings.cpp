@@ -5,7 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include "app/command.h"
 #include "app/files/replaceable.h"
 #include "app/process_options/options_digest.h"
 #include "app/standard_streams.h"

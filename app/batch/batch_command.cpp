@@ -1,4 +1,6 @@
 // Many images: find them, run the batch, say how it goes and what came of it.
+#include "app/batch/batch_command.h"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -19,8 +21,8 @@
 #include "app/batch/one_image.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/progress.h"
-#include "app/command.h"
 #include "app/exit_code.h"
+#include "app/image_command.h"
 #include "app/image_set_up.h"
 #include "app/log.h"
 #include "app/print.h"

@@ -7,7 +7,6 @@
 
 #include "app/batch/batch_files.h"
 #include "app/batch/nothing_found.h"
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
 #include "app/info/info_options.h"

@@ -1,11 +1,12 @@
-// The options of imgpipe info.
+// imgpipe info: its options, and its row among the commands.
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "app/options/option_table.h"
-#include "app/process_options/process_options.h"
+#include "app/files/replaceable.h"
+#include "app/options/command_row.h"
+#include "app/options/input_options.h"
+#include "images/codecs/codec.h"
 
 namespace imgpipe {
 
@@ -18,7 +19,10 @@ struct InfoOptions {
   LoggingOptions logging;
 };
 
-// Its rows.
-[[nodiscard]] std::vector<OptionRow> info_rows();
+class Parser;
+[[nodiscard]] InfoOptions read_info(const Parser& parser);
+// Throws Error or returns an exit code.
+[[nodiscard]] int run_info(const InfoOptions& options);
+[[nodiscard]] CommandRow info_command();
 
 }  // namespace imgpipe

@@ -12,7 +12,6 @@
 #include "app/batch/follow_batch.h"
 #include "app/batch/nothing_found.h"
 #include "app/batch/progress.h"
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
 #include "app/log.h"
