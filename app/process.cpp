@@ -10,7 +10,6 @@
 
 #include "app/exit_code.h"
 #include "app/log.h"
-#include "app/options/option_values.h"
 #include "app/signals.h"
 #include "app/standard_streams.h"
 #include "images/names.h"

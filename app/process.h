@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/log_subject.h"
-#include "app/process_options/process_options.h"
+#include "app/options/logging_options.h"
 #include "images/error.h"
 
 namespace imgpipe {

@@ -96,15 +96,15 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
   if (options.output.update) in_use.add("--update", stamp_file(options, true));
 }
 
-void check_result_files(const ProcessOptions& options, const BatchFiles& files,
+void check_result_files(const std::string& files_from, Replace replace, const BatchFiles& files,
                         const std::vector<ResultFile>& results) {
   FilesInUse in_use;
   for (const BatchFile& file : files.files) in_use.add_input("an input", file.input);
-  in_use.add_input("the list of --files-from", options.input.files_from);
+  in_use.add_input("the list of --files-from", files_from);
   for (const auto& [option, path] : results) {
     if (path.empty()) continue;
     in_use.add(option, path);
-    check_replaceable(path, why_no_text(path, options.output.replace));
+    check_replaceable(path, why_no_text(path, replace));
     check_result_writable(path);
   }
 }

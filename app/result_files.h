@@ -49,8 +49,8 @@ class FilesInUse {
 void check_results(const ProcessOptions& options, const BatchFiles& files);
 
 // The same for a command that reads images and writes `results` alone, which are texts. Throws too where one
-// may not be replaced or written. An empty path is none.
-void check_result_files(const ProcessOptions& options, const BatchFiles& files,
+// may not be replaced or written. An empty path is none, and so is an empty list `files_from`.
+void check_result_files(const std::string& files_from, Replace replace, const BatchFiles& files,
                         const std::vector<ResultFile>& results);
 
 // True when a result lies right in a folder, which need not be there yet.

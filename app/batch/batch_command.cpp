@@ -1,4 +1,6 @@
 // Many images: find them, run the batch, say how it goes and what came of it.
+#include "app/batch/batch_command.h"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -12,12 +14,12 @@
 #include "app/batch/batch_report_files.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
+#include "app/batch/existing_results.h"
 #include "app/batch/follow_batch.h"
 #include "app/batch/lost_outputs.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/progress.h"
 #include "app/batch/search_report.h"
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/image/one_input.h"
 #include "app/log.h"
@@ -102,8 +104,8 @@ class BatchRun {
   int run(const EngineFactory& factory) {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.dry_run)
-      throw Error(ErrorKind::usage, nothing_found_text(options_, files_));
-    log_search(options_, files_);
+      throw Error(ErrorKind::usage, nothing_found_text(options_.input, files_));
+    log_search(files_, files_.results > 0 ? left_out_text(options_, files_.results) : "");
     if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
     reports_.open(!files_.files.empty(), totals_);

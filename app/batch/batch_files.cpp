@@ -57,27 +57,23 @@ std::string tree_of_name(const std::string& name) {
 
 class Finder {
  public:
-  explicit Finder(const ProcessOptions& options)
-      : options_(options),
-        selection_(options.input.include, options.input.exclude),
-        one_folder_(options.input.more_paths.empty() && is_folder(options.input.path)),
-        name_(options.output.name ? *options.output.name : NameTemplate::preset(options.input.recursive)) {
-    if (options.output.path.empty()) return;
-    if (const auto info = status_of(options.output.path)) {
-      if (!S_ISDIR(info->st_mode)) throw Error(ErrorKind::usage, not_a_directory());
-      output_id_ = FileId{info->st_dev, info->st_ino};
-    } else if (!options_.input.more_paths.empty() && !options.output.name &&
-               !options.output.path.ends_with('/')) {
-      // Else a word too many, behind INPUT OUTPUT, would become a folder.
-      throw Error(ErrorKind::usage, not_a_directory() + "; end OUTPUT with / to create one");
-    }
+  // `run`: gives each input its output; nullptr: only the inputs are found.
+  Finder(const InputOptions& input, const std::optional<Shard>& shard, const ProcessOptions* run)
+      : input_(input),
+        shard_(shard),
+        run_(run),
+        selection_(input.include, input.exclude),
+        one_folder_(input.more_paths.empty() && is_folder(input.path)),
+        name_(run != nullptr && run->output.name ? *run->output.name
+                                                 : NameTemplate::preset(input.recursive)) {
+    if (run != nullptr) check_directory(run->output);
   }
 
   BatchFiles find() {
-    if (options_.input.files_from.empty()) {
+    if (input_.files_from.empty()) {
       add_inputs();
     } else {
-      add_list(read_name_list(options_.input.files_from));
+      add_list(read_name_list(input_.files_from));
     }
     std::ranges::sort(found_.files, {},
                       [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); });
@@ -88,39 +84,50 @@ class Finder {
                                    }),
                        found_.files.end());
     found_.passed_over = selection_.passed_over();
-    if (options_.output.path.empty()) {
+    if (run_ == nullptr) {
       take_out_repeated();
     } else {
       name_outputs();
-      found_.results = take_out_results(options_, found_.files);
+      found_.results = take_out_results(*run_, found_.files);
       if (found_.results > 0) name_outputs();  // {n} counts what is left
       check_outputs();  // of all shards: none may write what another one reads or writes
     }
-    if (options_.shard) {
-      check_results(options_, found_);
-      if (!options_.reports.failed_file.empty()) {
+    if (shard_ && run_ != nullptr) {
+      check_results(*run_, found_);
+      if (!run_->reports.failed_file.empty()) {
         for (const BatchFile& file : found_.files) found_.names_of_all_shards.insert(file.name);
       }
-      keep_shard(found_, *options_.shard);
     }
-    if (options_.output.update) judge_updates(options_, found_, true);
-    found_.otherwise_made = check_replaceable_outputs(options_, found_);
+    if (shard_) keep_shard(found_, *shard_);
+    if (run_ == nullptr) return std::move(found_);
+    if (run_->output.update) judge_updates(*run_, found_, true);
+    found_.otherwise_made = check_replaceable_outputs(*run_, found_);
     return std::move(found_);
   }
 
  private:
+  void check_directory(const OutputOptions& output) {
+    if (const auto info = status_of(output.path)) {
+      if (!S_ISDIR(info->st_mode)) throw Error(ErrorKind::usage, not_a_directory());
+      output_id_ = FileId{info->st_dev, info->st_ino};
+    } else if (!input_.more_paths.empty() && !output.name && !output.path.ends_with('/')) {
+      // Else a word too many, behind INPUT OUTPUT, would become a folder.
+      throw Error(ErrorKind::usage, not_a_directory() + "; end OUTPUT with / to create one");
+    }
+  }
+
   // OUTPUT.
   [[nodiscard]] std::string not_a_directory() const {
-    const std::size_t inputs = 1 + options_.input.more_paths.size();
-    return printable(options_.output.path) + ": not a directory, but " +
+    const std::size_t inputs = 1 + input_.more_paths.size();
+    return printable(run_->output.path) + ": not a directory, but " +
            (inputs > 1 ? "there are " + std::to_string(inputs) + " inputs" : "this is a batch");
   }
 
   void add_inputs() {
-    add_input(options_.input.path);
-    for (const std::string& input : options_.input.more_paths) add_input(input);
+    add_input(input_.path);
+    for (const std::string& input : input_.more_paths) add_input(input);
     // A preset's --exclude is for many directories.
-    for (const std::string& pattern : selection_.unmatched(!options_.input.exclude_is_of_preset))
+    for (const std::string& pattern : selection_.unmatched(!input_.exclude_is_of_preset))
       found_.unmatched.push_back(pattern + " matched nothing");
   }
 
@@ -147,7 +154,7 @@ class Finder {
     bool folders_only = true;
     for (const std::string& path : like.paths) {
       if (is_folder(path)) {
-        if (options_.input.recursive) walk({path, "", tree_of_input(path)});
+        if (input_.recursive) walk({path, "", tree_of_input(path)});
         continue;
       }
       folders_only = false;
@@ -156,7 +163,7 @@ class Finder {
     }
     if (like.paths.empty()) {
       found_.unmatched.push_back("'" + printable(pattern) + "' matched nothing");
-    } else if (folders_only && !options_.input.recursive) {
+    } else if (folders_only && !input_.recursive) {
       found_.unmatched.push_back("'" + printable(pattern) + "' matched folders only (see --recursive)");
     }
   }
@@ -165,7 +172,7 @@ class Finder {
   void add_file(const std::string& path, const std::string& name, const std::string& tree,
                 const std::string& source) {
     BatchFile file;
-    if (!options_.output.path.empty()) file.made_of.name = name_hash(source);
+    if (run_ != nullptr) file.made_of.name = name_hash(source);
     file.input = path;
     file.name = name;
     file.tree = tree;
@@ -173,13 +180,12 @@ class Finder {
   }
 
   void add_list(const std::vector<std::string>& names) {
-    if (!options_.input.path.empty() && !one_folder_ && options_.input.more_paths.empty() &&
-        (status_of(options_.input.path) || !is_pattern(options_.input.path)))
-      throw Error(ErrorKind::usage,
-                  "--files-from: INPUT " + printable(options_.input.path) + " is not a directory");
+    if (!input_.path.empty() && !one_folder_ && input_.more_paths.empty() &&
+        (status_of(input_.path) || !is_pattern(input_.path)))
+      throw Error(ErrorKind::usage, "--files-from: INPUT " + printable(input_.path) + " is not a directory");
     found_.list_is_empty = names.empty();
     if (names.empty()) return;
-    if (!options_.input.path.empty() && !one_folder_) {
+    if (!input_.path.empty() && !one_folder_) {
       add_inputs();
       keep_listed(names);
       return;
@@ -187,8 +193,8 @@ class Finder {
     for (const std::string& name : names) {
       if (!selection_.takes(plain_name(name), false)) continue;
       if (one_folder_) {
-        add_file((fs::path(options_.input.path) / name).string(), name,
-                 name_.has("dir") ? tree_of_name(name) : name, plain_name(name));
+        add_file((fs::path(input_.path) / name).string(), name, name_.has("dir") ? tree_of_name(name) : name,
+                 plain_name(name));
       } else {
         add_file(name, name, tree_of_input(name), fs::path(name).filename().string());
       }
@@ -222,8 +228,8 @@ class Finder {
                       },
                   .enters =
                       [&](const Spot& below, const FileId& id) {
-                        return options_.input.recursive && id != output_id_ &&
-                               selection_.takes_folder(below.below) && visited_.insert(id).second;
+                        return input_.recursive && id != output_id_ && selection_.takes_folder(below.below) &&
+                               visited_.insert(id).second;
                       },
                   .cannot_read =
                       [&](const Spot& below, const std::error_code& error) {
@@ -236,13 +242,13 @@ class Finder {
   void name_outputs() {
     std::int64_t number = 0;
     for (BatchFile& file : found_.files) {
-      const PlacedOutput output = name_.place(options_.output.path, {file.input, file.tree, ++number},
-                                              options_.output.format, page_in_name(options_));
+      const PlacedOutput output = name_.place(run_->output.path, {file.input, file.tree, ++number},
+                                              run_->output.format, page_in_name(*run_));
       check_length(output.path);
       file.output = output.path;
       file.format = output.format;
       const auto [hash, fresh] = option_hashes_.try_emplace(file.format);
-      if (fresh) hash->second = options_hash(options_, file.format);
+      if (fresh) hash->second = options_hash(*run_, file.format);
       file.made_of.options = hash->second;
     }
   }
@@ -263,16 +269,15 @@ class Finder {
 
   // What keeps two files apart that would be written as one.
   [[nodiscard]] std::string hint(const BatchFile& a, const BatchFile& b) const {
-    if (options_.output.name) return " (see --name: {dir}, {stem}, {input_ext} and {n} tell inputs apart)";
-    const std::string text =
-        options_.input.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
+    if (run_->output.name) return " (see --name: {dir}, {stem}, {input_ext} and {n} tell inputs apart)";
+    const std::string text = input_.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
     const NameTemplate name(text);
     const auto place = [&](const BatchFile& file) {
-      return name.place("", {file.input, file.tree}, options_.output.format, page_in_name(options_)).path;
+      return name.place("", {file.input, file.tree}, run_->output.format, page_in_name(*run_)).path;
     };
     if (place(a) != place(b)) return "; add --name '" + text + "'";
     const bool one_folder = fs::path(a.name).parent_path() == fs::path(b.name).parent_path();
-    return one_folder ? " (--exclude one of them)" : options_.input.recursive ? "" : " (see --recursive)";
+    return one_folder ? " (--exclude one of them)" : input_.recursive ? "" : " (see --recursive)";
   }
 
   [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
@@ -289,16 +294,15 @@ class Finder {
     for (BatchFile& file : found_.files) {
       if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
         refuse_both(*other->second, file);
-      if (has_page_files(options_, file.format)) {
-        file.output_exists = options_.output.skip_existing && has_all_pages(options_, file);
+      if (has_page_files(*run_, file.format)) {
+        file.output_exists = run_->output.skip_existing && has_all_pages(*run_, file);
         continue;  // no file of the name itself is written
       }
       const auto [info, location] = locations.of_output(file.output);
       // A power failure or a full disk may leave an empty file.
       const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
-      file.output_exists = info && !(is_empty && options_.output.skip_existing);
-      const bool is_replaced =
-          !file.output_exists || (S_ISREG(info->st_mode) && !options_.output.skip_existing);
+      file.output_exists = info && !(is_empty && run_->output.skip_existing);
+      const bool is_replaced = !file.output_exists || (S_ISREG(info->st_mode) && !run_->output.skip_existing);
       if (is_replaced && location)
         if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
           refuse_both(*other->second, file);
@@ -310,11 +314,11 @@ class Finder {
                                           " would be written there");
       existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
     }
-    check_page_outputs(options_, found_.files);
+    check_page_outputs(*run_, found_.files);
     for (const BatchFile& file : found_.files) {
       // An output that is a folder on the way to another.
       for (fs::path above = fs::path(file.output).parent_path();
-           above.string().size() > options_.output.path.size(); above = above.parent_path()) {
+           above.string().size() > run_->output.path.size(); above = above.parent_path()) {
         if (const auto writer = writers.find(above.string()); writer != writers.end())
           throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a folder");
       }
@@ -338,7 +342,9 @@ class Finder {
                     printable(writer.input) + "; name another folder, or --exclude " + printable(other));
   }
 
-  const ProcessOptions& options_;
+  const InputOptions& input_;
+  const std::optional<Shard>& shard_;
+  const ProcessOptions* const run_;
   Selection selection_;
   const bool one_folder_;  // is INPUT, so that names are below it
   const NameTemplate& name_;
@@ -370,7 +376,11 @@ std::optional<std::int64_t> page_in_name(const ProcessOptions& options) {
 }
 
 BatchFiles find_batch_files(const ProcessOptions& options) {
-  return Finder(options).find();
+  return Finder(options.input, options.shard, &options).find();
+}
+
+BatchFiles find_inputs(const InputOptions& input, const std::optional<Shard>& shard) {
+  return Finder(input, shard, nullptr).find();
 }
 
 }  // namespace imgpipe

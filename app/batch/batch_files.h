@@ -63,11 +63,12 @@ struct BatchFiles {
 //   - A list's names are below INPUT where that is one folder, and paths where there is none. Where there are
 //     several INPUTs or a pattern the list chooses among their files, by path: --failed-out writes such
 //     names.
-//   - Without OUTPUT there are no outputs, and only the inputs are found, a path that is there twice once.
 //   - Whether a name is a readable regular file is found out when its turn comes, but for folders.
 // Results of this batch among the inputs are left out.
 // Throws Error(usage) when two inputs would write one output, also through links, an output is an input or a
 // folder, or a name in a list leads out of the tree; Error(input) when INPUT or the list cannot be read.
 [[nodiscard]] BatchFiles find_batch_files(const ProcessOptions& options);
+// Only the inputs, or those of a shard, a path that is there twice once. Throws as find_batch_files() does.
+[[nodiscard]] BatchFiles find_inputs(const InputOptions& input, const std::optional<Shard>& shard = {});
 
 }  // namespace imgpipe

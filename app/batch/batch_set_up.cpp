@@ -28,18 +28,10 @@ constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kImageBytes = sizeof(BatchFailure) + sizeof(double);
 constexpr std::int64_t kNameBytes = 192;
 
-std::int64_t kept_bytes(const ProcessOptions& options, std::size_t images) {
-  const std::string& failed_file = options.reports.failed_file;
-  const bool names =
-      !failed_file.empty() && (options.shard || same_file(failed_file, options.input.files_from));
-  return static_cast<std::int64_t>(images) * (kImageBytes + (names ? kNameBytes : 0));
-}
-
 // The memory that images may have: what was given less what the program itself takes, or half of what there
 // is.
-std::int64_t memory_for_images(const ProcessOptions& options, std::size_t images, int jobs) {
-  const std::int64_t later = kLaterBytes + jobs * kJobBytes + kept_bytes(options, images);
-  const std::int64_t limit = options.execution.memory_bytes;
+std::int64_t memory_for_images(std::int64_t limit, int jobs, std::int64_t kept_bytes) {
+  const std::int64_t later = kLaterBytes + jobs * kJobBytes + kept_bytes;
   if (limit > 0) return std::max(limit - resident_bytes() - later, limit / 4);
   const std::int64_t available = available_memory_bytes();
   return std::max(available - later, available / 4) / 2;
@@ -129,10 +121,10 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
 }
 
 // Each worker has an engine, and on CUDA devices a device, to itself.
-void choose_for_pages(BatchSettings& settings, const ProcessOptions& options,
+void choose_for_pages(BatchSettings& settings, const ExecutionOptions& execution,
                       std::vector<std::string>& names) {
-  const DeviceChoice choice = choose_device(options.execution.device);
-  const int asked_jobs = options.execution.jobs;
+  const DeviceChoice choice = choose_device(execution.device);
+  const int asked_jobs = execution.jobs;
   if (choice.kind != DeviceKind::cuda) {
     if (choice.kind == DeviceKind::automatic)
       settings.device_note = "auto took cpu (pages go through the cpu unless --device cuda is given)";
@@ -153,22 +145,36 @@ void choose_for_pages(BatchSettings& settings, const ProcessOptions& options,
 
 }  // namespace
 
-BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
+BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
+                        std::optional<PageRequest> pages, std::size_t images, bool keeps_names) {
   BatchSetUp set_up;
   BatchSettings& settings = set_up.settings;
-  static_cast<ImageSettings&>(settings) = image_settings(options);
-  settings.threads = thread_count(options);
-  settings.jobs = options.execution.jobs > 0 ? options.execution.jobs : settings.threads;
-  settings.memory_is_limit = options.execution.memory_bytes > 0;
-  settings.memory_bytes = memory_for_images(options, images, settings.jobs);
-  settings.fail_fast = options.execution.fail_fast;
-  settings.keep_spans = !options.reports.trace_file.empty();
-  if (options.pages) {
-    settings.pages = PageRequest{*options.pages, options.stages.series_steps};
-    choose_for_pages(settings, options, set_up.devices);
+  static_cast<ImageSettings&>(settings) = std::move(image);
+  settings.threads = thread_count(execution);
+  settings.jobs = execution.jobs > 0 ? execution.jobs : settings.threads;
+  settings.memory_is_limit = execution.memory_bytes > 0;
+  settings.memory_bytes =
+      memory_for_images(execution.memory_bytes, settings.jobs,
+                        static_cast<std::int64_t>(images) * (kImageBytes + (keeps_names ? kNameBytes : 0)));
+  settings.fail_fast = execution.fail_fast;
+  settings.pages = std::move(pages);
+  if (settings.pages) {
+    choose_for_pages(settings, execution, set_up.devices);
   } else {
-    choose(settings, options.execution.device, set_up.devices);
+    choose(settings, execution.device, set_up.devices);
   }
+  return set_up;
+}
+
+BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
+  const std::string& failed_file = options.reports.failed_file;
+  const bool keeps_names =
+      !failed_file.empty() && (options.shard || same_file(failed_file, options.input.files_from));
+  std::optional<PageRequest> pages;
+  if (options.pages) pages = PageRequest{*options.pages, options.stages.series_steps};
+  BatchSetUp set_up =
+      set_up_batch(options.execution, image_settings(options), std::move(pages), images, keeps_names);
+  set_up.settings.keep_spans = !options.reports.trace_file.empty();
   return set_up;
 }
 

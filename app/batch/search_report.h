@@ -8,8 +8,9 @@
 namespace imgpipe {
 
 // "in: no images found; passed over: 3 others (see --include)", and what would find more.
-[[nodiscard]] std::string nothing_found_text(const ProcessOptions& options, const BatchFiles& found);
+[[nodiscard]] std::string nothing_found_text(const InputOptions& input, const BatchFiles& found);
 // Lines about everything that was found and is not processed, and about results that are replaced.
-void log_search(const ProcessOptions& options, const BatchFiles& found);
+// `left_out`: a line about results among the inputs; empty: there are none.
+void log_search(const BatchFiles& found, const std::string& left_out = "");
 
 }  // namespace imgpipe

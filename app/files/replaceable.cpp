@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/batch/name_list.h"
-#include "app/options/preset_file.h"
 #include "images/codecs/mark.h"
 #include "images/error.h"
 #include "images/files/file.h"

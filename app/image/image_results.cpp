@@ -179,7 +179,7 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome, const M
   EncodeOptions encode = options.output.encode;
   encode.mark = mark;
   make_result_folder(options.reports.stages_folder, options.output.sync.get());
-  HostThreads threads(thread_count(options));
+  HostThreads threads(thread_count(options.execution));
   for (const StageFile& file : stage_files(options.reports.stages_folder, outcome.plan)) {
     naming(printable(file.path), [&] {
       const Image image = interleaved(outcome.outputs[file.step]);

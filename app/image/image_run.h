@@ -1,7 +1,8 @@
 // One input, in the calling thread: an image, or its pages.
 #pragma once
 
-#include "app/command.h"
+#include "app/engine_factory.h"
+#include "app/process_options/process_options.h"
 
 namespace imgpipe {
 

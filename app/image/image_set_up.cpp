@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/batch/batch_files.h"
-#include "app/command.h"
 #include "app/devices/calibration.h"
 #include "app/files/replaceable.h"
 #include "app/log.h"
@@ -85,8 +84,8 @@ ImageFiles image_files(const ProcessOptions& options, std::string name) {
   return files;
 }
 
-int thread_count(const ProcessOptions& options) {
-  return options.execution.threads > 0 ? options.execution.threads : host_info().threads;
+int thread_count(const ExecutionOptions& execution) {
+  return execution.threads > 0 ? execution.threads : host_info().threads;
 }
 
 void log_replaced(std::size_t results) {
@@ -139,7 +138,7 @@ Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda
   if (!engine_) {
     choice_ = !not_on_cuda.empty()
                   ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
-                  : choose_for_image(pixels, thread_count(options_), 1 + options_.reports.repeat);
+                  : choose_for_image(pixels, thread_count(options_.execution), 1 + options_.reports.repeat);
     start();
   } else if (choice_.kind == DeviceKind::cuda && !not_on_cuda.empty()) {
     throw Error(ErrorKind::usage,
@@ -151,7 +150,7 @@ Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda
 
 void EngineChoice::start() {
   choice_.memory_bytes = options_.device_memory_bytes;
-  engine_ = factory_(choice_, thread_count(options_));
+  engine_ = factory_(choice_, thread_count(options_.execution));
 }
 
 }  // namespace imgpipe

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "app/command.h"
+#include "app/engine_factory.h"
 #include "app/log_subject.h"
 #include "app/process_options/process_options.h"
 #include "app/result_files.h"
@@ -27,7 +27,7 @@ namespace imgpipe {
 [[nodiscard]] ImageFiles image_files(const ProcessOptions& options, std::string name);
 
 // --threads, or as many as there are.
-[[nodiscard]] int thread_count(const ProcessOptions& options);
+[[nodiscard]] int thread_count(const ExecutionOptions& execution);
 
 // Input, output and results against each other, and whether the output and results may be written at all.
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use);

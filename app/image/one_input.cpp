@@ -10,7 +10,6 @@
 #include "app/batch/batch_files.h"
 #include "app/batch/glob.h"
 #include "app/batch/page_outputs.h"
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/image/image_run.h"
 #include "app/image/image_set_up.h"

@@ -1,6 +1,7 @@
-// Whether a run is a batch, and the OUTPUT of one that is not. run_image() (app/command.h) runs it.
+// Whether a run is a batch, and one that is not.
 #pragma once
 
+#include "app/engine_factory.h"
 #include "app/process_options/process_options.h"
 
 namespace imgpipe {
@@ -18,5 +19,8 @@ namespace imgpipe {
 // becomes the file in it. Throws Error(usage) for stdin, which has no name, unless --name makes one, and
 // where the directory is a file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
+
+// Of a run that is not a batch. Throws Error or returns an exit code.
+[[nodiscard]] int run_image(const ProcessOptions& options, const EngineFactory& factory);
 
 }  // namespace imgpipe

@@ -7,7 +7,6 @@
 
 #include "app/batch/batch_files.h"
 #include "app/batch/search_report.h"
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/info/info_options.h"
 #include "app/info/info_report.h"
@@ -27,17 +26,17 @@ namespace {
 class InfoRun {
  public:
   explicit InfoRun(const InfoOptions& options) : options_(options) {
-    const ProcessOptions& process = options.process;
-    if (!process.input.path.empty() || !process.input.files_from.empty()) found_ = find_batch_files(process);
-    decode_ = process.decode;
+    const InputOptions& input = options.input;
+    if (!input.path.empty() || !input.files_from.empty()) found_ = find_inputs(input);
+    decode_ = options.decode;
     decode_.max_pixels = kMostPixels;
   }
 
   int run() {
     if (found_.files.empty() && found_.problems.empty() && !options_.reads_stdin)
-      throw Error(ErrorKind::usage, nothing_found_text(options_.process, found_));
-    check_result_files(options_.process, found_, {{"--json", options_.json_file}});
-    log_search(options_.process, found_);
+      throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
+    check_result_files(options_.input.files_from, options_.replace, found_, {{"--json", options_.json_file}});
+    log_search(found_);
     for (const PathProblem& problem : found_.problems)
       results_.failures.push_back({printable(problem.path), ErrorKind::input, problem.reason});
     if (options_.reads_stdin) look_at(kStandardStream, InputKind::any);
@@ -52,8 +51,8 @@ class InfoRun {
 
   // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
   [[nodiscard]] InputKind kind_of(const std::string& path) const {
-    const std::vector<std::string>& others = options_.process.input.more_paths;
-    const bool named = path == options_.process.input.path || std::ranges::find(others, path) != others.end();
+    const std::vector<std::string>& others = options_.input.more_paths;
+    const bool named = path == options_.input.path || std::ranges::find(others, path) != others.end();
     return named ? InputKind::any : InputKind::regular_only;
   }
 
@@ -78,7 +77,7 @@ class InfoRun {
       const std::string text = info_json(results_);
       naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
-    if (options_.process.logging.quiet) return;
+    if (options_.logging.quiet) return;
     print_table(info_table(results_), file == kStandardStream);
   }
 

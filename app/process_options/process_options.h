@@ -9,17 +9,22 @@
 #include <vector>
 
 #include "app/files/name_template.h"
-#include "app/files/replaceable.h"
+#include "app/options/decoding_options.h"
+#include "app/options/encoding_options.h"
 #include "app/options/execution_options.h"
 #include "app/options/input_options.h"
 #include "app/options/logging_options.h"
 #include "app/shard/shard.h"
-#include "images/codecs/codec.h"
 #include "images/files/output_sync.h"
 #include "pipeline/jobs/page_selection.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {
+
+class Parser;
+
+inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
+inline constexpr Choices<bool, 2> kSync{{{"yes", true}, {"no", false}}};
 
 // --stages, and the options that preset parameters of stages.
 struct StageOptions {
@@ -81,5 +86,15 @@ struct ProcessOptions {
   std::optional<PresetToWrite> preset;
   LoggingOptions logging;
 };
+
+// INPUT... OUTPUT, or INPUT... and --output; with --files-from there may be no INPUT.
+struct ProcessPaths {
+  std::vector<std::string> inputs;
+  std::string output;
+  bool output_is_listed = false;
+};
+[[nodiscard]] ProcessPaths read_paths(const Parser& parser);
+// All of them. Throws Error that says what to change.
+[[nodiscard]] ProcessOptions read_process_options(const Parser& parser);
 
 }  // namespace imgpipe

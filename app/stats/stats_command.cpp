@@ -12,7 +12,6 @@
 #include "app/batch/follow_batch.h"
 #include "app/batch/progress.h"
 #include "app/batch/search_report.h"
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/log.h"
 #include "app/print.h"
@@ -43,24 +42,23 @@ class StatsRun {
  public:
   explicit StatsRun(const StatsOptions& options)
       : options_(options),
-        process_(options.process),
-        found_(find_batch_files(process_)),
+        found_(find_inputs(options.input, options.shard)),
         counter_(found_.files.size(), !options.per_image_file.empty(), options.percents),
-        progress_(Progress::way_here(!process_.logging.quiet)) {
+        progress_(Progress::way_here(!options_.logging.quiet)) {
     totals_.images = found_.files.size();
     totals_.problems = found_.problems;
-    totals_.stages = process_.stages.list;
-    if (process_.pages) totals_.pages = 0;
+    totals_.stages = options_.stage_list;
+    if (options_.pages) totals_.pages = 0;
     totals_.percents = options.percents;
-    if (process_.shard) totals_.shard = shard_text(*process_.shard);
+    if (options_.shard) totals_.shard = shard_text(*options_.shard);
   }
 
   int run() {
     if (totals_.images == 0 && found_.other_shards == 0 && found_.problems.empty())
-      throw Error(ErrorKind::usage, nothing_found_text(process_, found_));
-    log_search(process_, found_);
-    if (process_.dry_run) return print_plan();
-    check_result_files(process_, found_,
+      throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
+    log_search(found_);
+    if (options_.dry_run) return print_plan();
+    check_result_files(options_.input.files_from, options_.replace, found_,
                        {{"--json", options_.json_file}, {"--per-image", options_.per_image_file}});
     StaleOutputs stale;
     for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {
@@ -76,16 +74,16 @@ class StatsRun {
     std::string text;
     for (const BatchFile& file : found_.files) text += printable(file.input) + "\n";
     text += std::to_string(found_.files.size()) + " to count";
-    if (process_.shard) text += ", " + std::to_string(found_.other_shards) + " for other shards";
+    if (options_.shard) text += ", " + std::to_string(found_.other_shards) + " for other shards";
     print_text(text + "\n");
     return found_.problems.empty() ? kExitDone : kExitInput;
   }
 
   void work() {
     const SignalsNoted signals;
-    BatchSettings settings = set_up_batch(process_, found_.files.size()).settings;
+    BatchSettings settings = set_up();
     take_memory(settings);
-    if (process_.pages) {
+    if (options_.pages) {
       settings.use_pages = [this](std::size_t input) { return counter_.use_pages(input); };
     } else {
       settings.use_rows = [this](const ImageFiles& files, const Shape& shape) {
@@ -93,7 +91,7 @@ class StatsRun {
       };
     }
     Batch batch(items(), std::move(settings));
-    const BatchEnd end = follow(batch, process_.execution.fail_fast, signals,
+    const BatchEnd end = follow(batch, options_.execution.fail_fast, signals,
                                 {.ended = [this](const BatchResult& result) { take(result); },
                                  .pause = [this] { progress_.show(counts()); }});
     progress_.clear();
@@ -106,17 +104,27 @@ class StatsRun {
     std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // in the order of the files
   }
 
+  [[nodiscard]] BatchSettings set_up() const {
+    ImageSettings image;
+    image.stages = options_.stages;
+    image.keep_metadata = true;
+    image.decode = options_.decode;
+    std::optional<PageRequest> pages;
+    if (options_.pages) pages = PageRequest{*options_.pages, {}};
+    return set_up_batch(options_.execution, std::move(image), std::move(pages), found_.files.size()).settings;
+  }
+
   // With --memory images have what is left.
   void take_memory(BatchSettings& settings) {
     std::int64_t kept = 0;
     if (!options_.per_image_file.empty()) {
       const auto files = static_cast<std::int64_t>(found_.files.size());
-      const bool grows = process_.pages.has_value();  // nobody knows how many pages there are
+      const bool grows = options_.pages.has_value();  // nobody knows how many pages there are
       const std::int64_t rows = settings.memory_bytes / 4;
       if (grows && settings.memory_is_limit) counter_.set_most_row_bytes(rows);
       kept += grows ? rows : files * counter_.row_bytes();
     }
-    if (process_.pages) kept += settings.jobs * StatsCounter::kPagesBytes;
+    if (options_.pages) kept += settings.jobs * StatsCounter::kPagesBytes;
     settings.memory_bytes -= std::min(kept, settings.memory_bytes / 2);
   }
 
@@ -185,7 +193,7 @@ class StatsRun {
     if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
       log_warning("not all images were counted: no results are written");
     log_summary(stats_head(totals_), counts());
-    if (process_.logging.quiet) return;
+    if (options_.logging.quiet) return;
     print_table(stats_table(totals_), options_.json_file == kStandardStream);
   }
 
@@ -196,7 +204,6 @@ class StatsRun {
   }
 
   const StatsOptions& options_;
-  const ProcessOptions& process_;
   BatchFiles found_;
   StatsTotals totals_;
   StatsCounter counter_;
@@ -212,7 +219,7 @@ class StatsRun {
 }  // namespace
 
 int run_stats(const StatsOptions& options) {
-  if (options.process.shard) log_always(shard_text(*options.process.shard));
+  if (options.shard) log_always(shard_text(*options.shard));
   return StatsRun(options).run();
 }
 

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
 #include "app/log.h"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/batch/page_outputs.h"
-#include "app/command.h"
 #include "app/files/replaceable.h"
 #include "app/image/image_set_up.h"
 #include "app/result_files.h"

@@ -6,14 +6,10 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/options/command_line.h"
-#include "app/options/option_values.h"
-#include "app/process_options/process_options.h"
 #include "images/error.h"
 #include "pipeline/jobs/batch_entry.h"
 #include "tests/support/banded_reader.h"
@@ -21,6 +17,7 @@
 #include "tests/support/images.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/process.h"
+#include "tests/support/read_options.h"
 
 namespace imgpipe::test::decode_row_test {
 namespace {
@@ -78,7 +75,7 @@ TEST(DecodeRow, ABatchCountsEveryDecoderAsDecoding) {
 }
 
 CodecChoice codec_of(const std::string& name) {
-  return std::get<ProcessOptions>(parse_command({"a.jpg", "b.png", "--codec", name})).decode.codec;
+  return process_options({"a.jpg", "b.png", "--codec", name}).decode.codec;
 }
 
 TEST(CodecOption, NamesGoBothWays) {

@@ -2,15 +2,16 @@
 // by names that there are not.
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "app/options/command_line.h"
-#include "app/options/command_table.h"
+#include "app/command_table.h"
+#include "app/process_options/process_rows.h"
+#include "app/synth_command.h"
 #include "images/error.h"
 #include "kernels/stage.h"
+#include "tests/support/read_options.h"
 
 namespace imgpipe::test::options_test {
 namespace {
@@ -18,13 +19,13 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 ProcessOptions process(const Arguments& arguments) {
-  return std::get<ProcessOptions>(parse_command(arguments));
+  return process_options(arguments);
 }
 
 // The message of a refusal; empty: there was none.
 std::string refusal(const Arguments& arguments) {
   try {
-    (void)parse_command(arguments);
+    (void)read_command_line(arguments);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
@@ -91,10 +92,8 @@ TEST(Options, OutputMayBeAnOption) {
   const ProcessOptions list = process({"--files-from", "list", "-o", "out/"});
   EXPECT_EQ(list.input.path, "");
   EXPECT_EQ(list.output.path, "out/");
-  EXPECT_EQ(
-      std::get<SynthOptions>(parse_command({"synth", "-o", "x.png", "--pattern", "noise", "--size", "4x4"}))
-          .output,
-      "x.png");
+  EXPECT_EQ(read_options("synth", {"-o", "x.png", "--pattern", "noise", "--size", "4x4"}, read_synth).output,
+            "x.png");
   EXPECT_EQ(refusal({"-o", "out.png"}), "INPUT is missing; see imgpipe --help");
   EXPECT_EQ(refusal({"in.png"}), "OUTPUT is missing; see imgpipe --help");
   EXPECT_EQ(refusal({"in.png", "-o", ""}), "an empty name among INPUT and OUTPUT");
@@ -118,10 +117,10 @@ TEST(Options, SpellingsAreAlike) {
   ASSERT_EQ(grey.stages.steps.size(), 3U);
   EXPECT_EQ(grey.stages.steps[0].stage->name, "gray");
   EXPECT_EQ(grey.stages.steps[2].stage->name, "equalize");
-  const Command synth = parse_command({"synth", "x.png", "--pattern", "colours:5", "--size", "4x4"});
-  EXPECT_EQ(std::get<SynthOptions>(synth).pattern.info->name, "colors");
-  EXPECT_EQ(std::get<PrintText>(parse_command({"help", "grey"})).text,
-            std::get<PrintText>(parse_command({"help", "gray"})).text);
+  const SynthOptions synth =
+      read_options("synth", {"x.png", "--pattern", "colours:5", "--size", "4x4"}, read_synth);
+  EXPECT_EQ(synth.pattern.info->name, "colors");
+  EXPECT_EQ(printed_by({"help", "grey"}), printed_by({"help", "gray"}));
   EXPECT_EQ(process({"in", "--report", "--no-colour.json", "out"}).reports.files,
             Arguments{"--no-colour.json"})
       << "a value stays as it is";
@@ -188,12 +187,12 @@ TEST(Options, WhatWasMeantIsSaid) {
 
 TEST(Options, EveryWordOfEveryTableIsTaken) {
   for (const CommandRow& command : command_table()) {
-    EXPECT_EQ(find_command(command.name), &command);
+    EXPECT_EQ(find_command(command_table(), command.name), &command);
     for (const OptionRow& row : command.rows()) {
       EXPECT_GE(spelled_flags(row).size(), option_letter(row) == 0 ? 1U : 2U);
       EXPECT_GE(option_name(row).size(), 2U);
     }
-    EXPECT_TRUE(std::holds_alternative<PrintText>(command.parse({"--help"}))) << command.name;
+    EXPECT_TRUE(Parser(command, {"--help"}).parse()) << command.name;
   }
   for (const OptionRow& row : process_rows()) {
     const std::string name = option_name(row);

@@ -41,8 +41,8 @@ forbid '#include <cxxopts' 'cxxopts is for app/options/option_parser.cpp (and it
   $(sources | grep -vE '^app/(options/option_parser|version)\.cpp$')
 forbid '#include <toml' 'toml++ is for app/options/preset_file.cpp' \
   $(sources | grep -v '^app/options/preset_file.cpp$')
-forbid '#include <sha256' 'libmd is for app/options/options_digest.cpp' \
-  $(sources | grep -v '^app/options/options_digest.cpp$')
+forbid '#include <sha256' 'libmd is for app/process_options/options_digest.cpp' \
+  $(sources | grep -v '^app/process_options/options_digest.cpp$')
 forbid '#include <spdlog/[^v]' 'spdlog is for app/log.cpp' $(sources | grep -v '^app/log.cpp$')
 forbid '#include <stb/' 'stb is for images/codecs/stb/stb_codec.cpp' \
   $(sources | grep -v '^images/codecs/stb/stb_codec.cpp$')

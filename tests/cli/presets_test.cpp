@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "app/options/command_line.h"
-#include "app/options/command_table.h"
+#include "app/process_options/process_rows.h"
 #include "images/error.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
+#include "tests/support/read_options.h"
 
 namespace imgpipe::test::presets_test {
 namespace {
@@ -28,17 +27,11 @@ class Presets : public testing::Test {
   }
   static ProcessOptions process(Arguments arguments) {
     arguments.insert(arguments.begin(), {"in.png", "out.png"});
-    return std::get<ProcessOptions>(parse_command(arguments));
+    return process_options(arguments);
   }
   static std::string refusal(Arguments arguments) {
     arguments.insert(arguments.begin(), {"in.png", "out.png"});
-    try {
-      (void)parse_command(arguments);
-    } catch (const Error& error) {
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-      return error.what();
-    }
-    return "";
+    return refusal_of(arguments);
   }
 
   const std::vector<OptionRow> rows_ = process_rows();
@@ -149,8 +142,8 @@ TEST_F(Presets, AMistakeIsNamedWithItsLine) {
 }
 
 TEST_F(Presets, HelpNeedsNone) {
-  const Command command = parse_command({"--preset", folder_.file("none.toml"), "--help"});
-  EXPECT_NE(std::get<PrintText>(command).text.find("--write-preset"), std::string::npos);
+  EXPECT_NE(printed_by({"--preset", folder_.file("none.toml"), "--help"}).find("--write-preset"),
+            std::string::npos);
 }
 
 // ---- writing -----------------------------------------------------------------------------------------
@@ -167,7 +160,7 @@ Arguments samples_of(const OptionRow& row) {
 
 bool is_taken(const Arguments& arguments) {
   try {
-    (void)parse_command(arguments);
+    (void)read_command_line(arguments);
     return true;
   } catch (const Error&) {
     return false;
@@ -196,7 +189,7 @@ TEST_F(Presets, WhatIsWrittenIsTheSameRun) {
   const std::string file = folder_.file("w.toml");
   const auto expect_same = [&](const Arguments& given) {
     save_text(file, GivenOptions(given, rows_, "imgpipe").as_preset(file));
-    EXPECT_EQ(GivenOptions({"--preset", file}, rows_, "imgpipe").arguments(),
+    EXPECT_EQ(argument_texts(GivenOptions({"--preset", file}, rows_, "imgpipe").all()),
               joined(given, {"--preset", file}))
         << load_text(file);
   };
@@ -242,7 +235,8 @@ TEST_F(Presets, OddTextsSurvive) {
                           "--device",  text};
     save_text(file, GivenOptions(given, rows_, "imgpipe").as_preset(file));
     Arguments expected{"--stages", given[3], "--device", text, "--include", text, "--preset", file};
-    EXPECT_EQ(GivenOptions({"--preset", file}, rows_, "imgpipe").arguments(), expected) << load_text(file);
+    EXPECT_EQ(argument_texts(GivenOptions({"--preset", file}, rows_, "imgpipe").all()), expected)
+        << load_text(file);
   }
   EXPECT_THROW((void)GivenOptions({"--include", "\xFF.png"}, rows_, "imgpipe").as_preset(file), Error);
 }
@@ -252,7 +246,7 @@ TEST_F(Presets, FilesOfStepsAreBesideThePreset) {
   const std::string sets = folder_.file("sets");
   const std::string written = preset("stages = [\"contrast:range=r.json\"]\n", "sets/p.toml");
   const GivenOptions read({"--preset", written}, rows_, "imgpipe");
-  EXPECT_EQ(read.arguments().at(1), "contrast:range=" + sets + "/r.json");
+  EXPECT_EQ(argument_texts(read.all()).at(1), "contrast:range=" + sets + "/r.json");
   // In the folder of the preset it is named from there, elsewhere by its whole path.
   EXPECT_NE(read.as_preset(sets + "/q.toml").find("\"contrast:range=r.json\""), std::string::npos);
   const std::string canonical = std::filesystem::canonical(sets).string();

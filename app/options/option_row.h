@@ -1,6 +1,7 @@
-// The options of the commands, one row each: what is parsed, and what --help says.
+// Options, one row each: what is parsed, and what --help says.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +35,7 @@ struct OptionRow {
 // Its letter; 0: there is none.
 [[nodiscard]] char option_letter(const OptionRow& row);
 
-// Whether a preset may hold an option of the main job (app/options/presets.h): all but those that say
+// Whether a preset may hold an option of the main command (app/options/presets.h): all but those that say
 // something of one run only, what it reads, what it writes, and how it is asked for.
 [[nodiscard]] bool in_presets(const OptionRow& row);
 // Whether every one of them counts that is given, and not the last alone.
@@ -45,39 +46,10 @@ struct ExcludingOptions {
 };
 [[nodiscard]] std::span<const ExcludingOptions> excluding_options();
 
-// An option that presets a parameter of a stage (Parameter::option).
-struct ParameterOption {
-  std::string name;    // "clip"
-  std::string value;   // for --help
-  std::string preset;  // as the option takes it: "0,0"
-  std::string help;
-  std::vector<std::string> values;  // of a choice
-};
-// The stages and their parameters, for --help.
-[[nodiscard]] HelpTable stage_help();
-// All of them, in the order of the stage table.
-[[nodiscard]] const std::vector<ParameterOption>& parameter_options();
-
-[[nodiscard]] std::vector<OptionRow> process_rows();  // with those of a batch
-[[nodiscard]] std::vector<OptionRow> batch_rows();
-[[nodiscard]] std::vector<OptionRow> synth_rows();
-[[nodiscard]] std::vector<OptionRow> devices_rows();
-
-// What several commands have.
-[[nodiscard]] std::vector<OptionRow> talk_rows();
-[[nodiscard]] std::vector<OptionRow> replace_rows();
-// Rows of the main job that mean the same elsewhere, by their names.
-[[nodiscard]] std::vector<OptionRow> shared_rows(std::span<const std::string_view> names);
-// Puts `more` behind `rows`, as rows of that group; without one, of their own.
+// Those of `rows` that have one of these names, in their order.
+[[nodiscard]] std::vector<OptionRow> rows_named(std::vector<OptionRow> rows,
+                                                std::initializer_list<std::string_view> names);
+// Appends `more` to `rows`, as rows of that group; without one, of their own.
 void add_rows(std::vector<OptionRow>& rows, std::vector<OptionRow> more, const char* group = nullptr);
-
-// Every pattern there is, as --help says it; as completions begin it.
-[[nodiscard]] std::string pattern_help();
-[[nodiscard]] std::vector<std::string> pattern_values();
-// What begins a --device.
-[[nodiscard]] std::vector<std::string> device_values();
-
-// What --format takes.
-[[nodiscard]] std::vector<std::string_view> writable_formats();
 
 }  // namespace imgpipe
