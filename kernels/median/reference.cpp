@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "kernels/median/median.h"
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 
 namespace imgpipe {
 namespace {

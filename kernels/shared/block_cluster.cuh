@@ -6,8 +6,8 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
-#include "kernels/cluster_support.cuh"
 #include "kernels/cuda_launch.h"
+#include "kernels/shared/cluster_support.cuh"
 
 namespace imgpipe {
 

@@ -1,8 +1,8 @@
 // Sums over the threads of a block that have a bin each.
 #pragma once
 
-#include "kernels/device_rows.cuh"
 #include "kernels/pixel.h"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 

@@ -2,9 +2,9 @@
 // adjacent bins: so many loads are on their way together that the whole takes little longer than one.
 #pragma once
 
-#include "kernels/block_cluster.cuh"
-#include "kernels/cuda16_ways.h"
-#include "kernels/device_rows.cuh"
+#include "kernels/cuda_launch.h"
+#include "kernels/shared/block_cluster.cuh"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 

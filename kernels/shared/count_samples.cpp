@@ -4,9 +4,11 @@
 // compares 12 bits. One thread of a Xeon (Sapphire Rapids), 47 MP photo pattern | constant, 2026-11-20: 4
 // tables 25.9 | 30.8 ms, 8 tables 19.8 | 27.6, 16 tables 16.4 | 16.8, 8 tables 1024 bytes apart 22.6; 16
 // tables and a prefetch, because hardware stops at the end of a page, 14.2. There is nothing in it for SIMD.
+#include "kernels/shared/count_samples.h"
+
 #include <cstring>
 
-#include "kernels/hist/hist.h"
+#include "kernels/pixel.h"
 
 namespace imgpipe {
 namespace {

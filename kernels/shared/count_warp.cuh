@@ -4,7 +4,7 @@
 // values, which it remembers, without atomics: every lane in a column of its own in shared memory.
 #pragma once
 
-#include "kernels/hist/packed_counters.cuh"
+#include "kernels/shared/packed_counters.cuh"
 
 namespace imgpipe {
 

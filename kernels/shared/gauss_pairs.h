@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "kernels/gauss/gauss.h"
+#include "kernels/shared/gauss_weights.h"
 
 namespace imgpipe {
 

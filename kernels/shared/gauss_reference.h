@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "kernels/gauss/gauss.h"
+#include "kernels/shared/gauss_weights.h"
 
 namespace imgpipe {
 

@@ -18,8 +18,8 @@
 
 #include <hwy/highway.h>
 
-#include "kernels/gauss/pairs.h"
-#include "kernels/vectors-inl.h"
+#include "kernels/shared/gauss_pairs.h"
+#include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "kernels/gauss/gauss.h"
-#include "kernels/shared_tile.cuh"
+#include "kernels/shared/gauss_weights.h"
+#include "kernels/shared/shared_tile.cuh"
 
 namespace imgpipe {
 

@@ -1,7 +1,8 @@
+#include "kernels/shared/gauss_weights.h"
+
 #include <cmath>
 
-#include "kernels/gauss/gauss.h"
-#include "kernels/long_double.h"
+#include "kernels/shared/long_double.h"
 
 namespace imgpipe {
 namespace {
@@ -48,18 +49,6 @@ void gauss_weights(std::int64_t sigma, std::uint32_t* to) {
     outside += 2 * to[i];
   }
   to[0] = (1U << kGaussBits) - outside;
-}
-
-std::int64_t gauss_prepared_bytes(const FrameType&, const Parameters& parameters) {
-  return gauss_weights_bytes(GaussParameters(parameters).sigma);
-}
-
-void gauss_prepare(const FrameType&, const Parameters& parameters, std::byte* to) {
-  gauss_weights(GaussParameters(parameters).sigma, reinterpret_cast<std::uint32_t*>(to));
-}
-
-RowRange gauss_needs(const FrameType& in, const Parameters& parameters, RowRange out) {
-  return rows_within(in.height, gauss_radius(GaussParameters(parameters).sigma), out);
 }
 
 }  // namespace imgpipe

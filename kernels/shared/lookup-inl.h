@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "kernels/pixel.h"
-#include "kernels/pointwise-inl.h"
+#include "kernels/shared/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

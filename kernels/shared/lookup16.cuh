@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "kernels/mixed_banks.cuh"
-#include "kernels/pointwise.cuh"
+#include "kernels/shared/mixed_banks.cuh"
+#include "kernels/shared/pointwise.cuh"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

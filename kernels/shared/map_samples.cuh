@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "kernels/device_rows.cuh"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/device_rows.cuh"
-#include "kernels/moved_planes.h"
+#include "kernels/shared/device_rows.cuh"
+#include "kernels/shared/moved_planes.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

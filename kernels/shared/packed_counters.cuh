@@ -4,8 +4,8 @@
 // of its own, which read the whole plane.
 #pragma once
 
-#include "kernels/device_rows.cuh"
-#include "kernels/mixed_banks.cuh"
+#include "kernels/shared/device_rows.cuh"
+#include "kernels/shared/mixed_banks.cuh"
 
 namespace imgpipe {
 

@@ -12,7 +12,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include "kernels/vectors-inl.h"
+#include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
@@ -72,7 +72,7 @@ HWY_INLINE void map_color_planes(const StageCall<Host>& call, const Band& band, 
     map_plane<T, T>(call, band, i, function);
 }
 
-// Plane i of a band, its samples as those of the other type (kernels/depth/convert.h).
+// Plane i of a band, its samples as those of the other type (kernels/shared/convert.h).
 template <class From, class To>
 HWY_INLINE void convert_plane(const StageCall<Host>& call, const Band& band, std::size_t i) {
   if constexpr (sizeof(To) > sizeof(From)) {  // 257 v = v + 256 v

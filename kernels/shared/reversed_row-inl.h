@@ -13,7 +13,7 @@
 
 #include <hwy/highway.h>
 
-#include "kernels/vectors-inl.h"
+#include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

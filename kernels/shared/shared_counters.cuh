@@ -6,8 +6,8 @@
 // costs what noise costs. Warps of a block share the columns, hence the atomics. 32 KiB a block.
 #pragma once
 
-#include "kernels/device_rows.cuh"
 #include "kernels/pixel.h"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 

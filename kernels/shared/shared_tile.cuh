@@ -7,8 +7,8 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/device_rows.cuh"
-#include "kernels/smooth/window.h"
+#include "kernels/shared/device_rows.cuh"
+#include "kernels/shared/window.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

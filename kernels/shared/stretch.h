@@ -1,11 +1,12 @@
-// The stretch of one pixel (docs/pixels.md), for host and device.
+// The stretch of one pixel (docs/pixels.md), for host and device, and contrast's parameters.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/depth/convert.h"
+#include "kernels/parameter_values.h"
 #include "kernels/pixel.h"
+#include "kernels/shared/convert.h"
 
 namespace imgpipe {
 
@@ -27,6 +28,23 @@ IMGPIPE_HOST_DEVICE constexpr To stretched(int v, int lo, int hi) {
   if (v >= hi) return kLargest<To>;
   return static_cast<To>((Wide{v - lo} * 2 * kLargest<To> + (hi - lo)) / (2 * Wide{hi - lo}));
 }
+
+// One lo and hi over all colour planes together, or one for each.
+enum class Stretch : std::uint8_t { joint, each };
+// The output's samples.
+enum class StretchTo : std::uint8_t { same, u8, u16 };
+
+inline constexpr std::int64_t kMostClip = 100 * kOnePercent - 1;
+struct ContrastParameters {
+  explicit constexpr ContrastParameters(const Parameters& values)
+      : clip_low(values[0]),
+        clip_high(values[1]),
+        stretch(values.as<Stretch>(2)),
+        to(values.as<StretchTo>(3)) {}
+  MicroPercent clip_low, clip_high;
+  Stretch stretch;
+  StretchTo to;
+};
 
 static_assert(clip_count(1000, kOnePercent / 2) == 5);
 static_assert(clip_count(199, kOnePercent / 2) == 0);

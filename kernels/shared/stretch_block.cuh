@@ -1,10 +1,11 @@
 // lo, hi and the factor of the stretch, made by a block from the histogram in device memory.
 #pragma once
 
-#include "kernels/block_sums.cuh"
-#include "kernels/contrast/contrast.h"
-#include "kernels/contrast/float_stretch.h"
-#include "kernels/device_rows.cuh"
+#include "kernels/shared/block_sums.cuh"
+#include "kernels/shared/device_rows.cuh"
+#include "kernels/shared/float_stretch.h"
+#include "kernels/shared/stretch.h"
+#include "kernels/stage_call.h"
 
 namespace imgpipe {
 

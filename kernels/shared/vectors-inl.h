@@ -14,7 +14,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include "kernels/dispatch.h"
+#include "kernels/shared/dispatch.h"
 #include "kernels/stage_call.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,9 +1,12 @@
-// The weights, the mean and the border of a 5x5 window (docs/pixels.md), for host and device.
+// Windows around a pixel: the rows that one needs, its border, and the weights and the mean of 5x5
+// (docs/pixels.md), for host and device.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
+#include "kernels/frame.h"
 #include "kernels/pixel.h"
 
 namespace imgpipe {
@@ -40,6 +43,11 @@ IMGPIPE_HOST_DEVICE constexpr std::int64_t reflected(std::int64_t i, std::int64_
   i %= period;
   if (i < 0) i += period;
   return i < size ? i : period - i;
+}
+
+// Rows within `radius` of those of the output, as far as an image of so many has them.
+constexpr RowRange rows_within(std::int64_t height, int radius, const RowRange& out) {
+  return {std::max<std::int64_t>(0, out.first - radius), std::min(height, out.end + radius)};
 }
 
 static_assert(weighted_mean(12, 25) == 0 && weighted_mean(13, 25) == 1);

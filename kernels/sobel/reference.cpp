@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 #include "kernels/sobel/sobel.h"
 
 namespace imgpipe {

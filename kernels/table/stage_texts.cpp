@@ -1,4 +1,4 @@
-#include "kernels/stage_texts.h"
+#include "kernels/table/stage_texts.h"
 
 #include <algorithm>
 #include <array>

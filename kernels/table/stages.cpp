@@ -22,7 +22,7 @@
 #include "kernels/smooth/smooth.h"
 #include "kernels/sobel/sobel.h"
 #include "kernels/stage.h"
-#include "kernels/stage_parameters.h"
+#include "kernels/table/stage_parameters.h"
 #include "kernels/threshold/threshold.h"
 
 namespace imgpipe {

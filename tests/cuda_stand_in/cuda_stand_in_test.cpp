@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "images/error.h"
-#include "kernels/cluster_support.cuh"
+#include "kernels/shared/cluster_support.cuh"
 #include "lab/bench/bench.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/pinned_memory.h"
