@@ -12,7 +12,7 @@
 #include "images/files/file_identity.h"
 #include "images/files/input_file.h"
 #include "images/files/output_file.h"
-#include "images/files/page_list.h"
+#include "images/formats/page_list.h"
 
 namespace imgpipe {
 namespace {

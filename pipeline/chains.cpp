@@ -1,4 +1,4 @@
-#include "pipeline/host/chains.h"
+#include "pipeline/chains.h"
 
 #include <algorithm>
 

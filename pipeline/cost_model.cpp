@@ -1,4 +1,4 @@
-#include "pipeline/batch/cost_model.h"
+#include "pipeline/cost_model.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "pipeline/batch/lane.h"
+#include "pipeline/devices/lane.h"
 
 namespace imgpipe {
 

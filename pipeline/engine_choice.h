@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/batch/cost_model.h"
+#include "pipeline/cost_model.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 

@@ -15,9 +15,9 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/pages.h"
-#include "images/files/input_file.h"
 #include "images/files/output_file.h"
-#include "pipeline/batch/lane.h"
+#include "images/formats/pending_input.h"
+#include "pipeline/devices/lane.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/memory_need.h"

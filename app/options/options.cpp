@@ -23,8 +23,8 @@
 #include "images/names.h"
 #include "images/text.h"
 #include "pipeline/device.h"
-#include "pipeline/host/host_threads.h"
 #include "pipeline/plan.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 namespace {

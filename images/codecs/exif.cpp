@@ -1,4 +1,4 @@
-#include "images/codecs/jpeg/exif.h"
+#include "images/codecs/exif.h"
 
 #include <cstdint>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "images/codecs/codec_table.h"
+#include "images/formats/codec_table.h"
 
 #include <algorithm>
 #include <array>

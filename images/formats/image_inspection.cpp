@@ -1,10 +1,9 @@
-#include "images/codecs/image_inspection.h"
+#include "images/formats/image_inspection.h"
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
-#include "images/codecs/codec_table.h"
 #include "images/codecs/icc.h"
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/staged_scan.h"
@@ -15,6 +14,8 @@
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/file_front.h"
+#include "images/formats/codec_table.h"
+#include "images/formats/kept_metadata.h"
 #include "images/text.h"
 
 namespace imgpipe {

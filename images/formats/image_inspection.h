@@ -10,7 +10,7 @@
 #include "images/codecs/codec.h"
 #include "images/codecs/file_details.h"
 #include "images/codecs/metadata/metadata.h"
-#include "images/files/input_file.h"
+#include "images/formats/pending_input.h"
 
 namespace imgpipe {
 

@@ -1,4 +1,4 @@
-#include "images/files/image_stream.h"
+#include "images/formats/image_stream.h"
 
 #include <algorithm>
 #include <array>

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "images/codecs/codec.h"
-#include "images/codecs/codec_table.h"
 #include "images/files/file.h"
+#include "images/formats/codec_table.h"
 
 namespace imgpipe {
 

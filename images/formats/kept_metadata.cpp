@@ -1,4 +1,4 @@
-#include "images/codecs/metadata/metadata.h"
+#include "images/formats/kept_metadata.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "images/codecs/codec_table.h"
 #include "images/codecs/icc.h"
 #include "images/codecs/mark.h"
 #include "images/codecs/metadata/description.h"
@@ -17,19 +16,11 @@
 #include "images/codecs/metadata/xmp.h"
 #include "images/codecs/tiff/tiff_metadata.h"
 #include "images/error.h"
+#include "images/formats/codec_table.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
-
-// round(value * up / down), if it is from 1 to `most`.
-std::optional<std::uint32_t> scaled(std::uint32_t value, std::uint32_t of, std::uint64_t up,
-                                    std::uint64_t down, std::uint32_t most) {
-  const std::uint64_t divisor = of * down;
-  const std::uint64_t whole = (value * up + divisor / 2) / divisor;
-  if (whole < 1 || whole > most) return std::nullopt;
-  return static_cast<std::uint32_t>(whole);
-}
 
 // Everything goes past this, in the order in which it is told.
 class Keeping {
@@ -340,35 +331,6 @@ class Keeping {
 
 }  // namespace
 
-bool Resolution::empty() const {
-  return unit == Unit::none && std::uint64_t{x} * y_of == std::uint64_t{y} * x_of;
-}
-
-std::optional<Resolution::Whole> Resolution::per_inch(std::uint32_t most) const {
-  if (unit == Unit::none) return std::nullopt;
-  const std::uint64_t up = unit == Unit::inch ? 1 : 254, down = unit == Unit::inch ? 1 : 100;
-  const auto across = scaled(x, x_of, up, down, most), along = scaled(y, y_of, up, down, most);
-  return across && along ? std::optional(Whole{*across, *along}) : std::nullopt;
-}
-
-std::optional<Resolution::Whole> Resolution::per_metre(std::uint32_t most) const {
-  if (unit == Unit::none) return std::nullopt;
-  const std::uint64_t up = unit == Unit::inch ? 10'000 : 100, down = unit == Unit::inch ? 254 : 1;
-  const auto across = scaled(x, x_of, up, down, most), along = scaled(y, y_of, up, down, most);
-  return across && along ? std::optional(Whole{*across, *along}) : std::nullopt;
-}
-
-std::int64_t Metadata::bytes() const {
-  std::size_t bytes = icc.size() + exif.size() + xmp.size();
-  for (const TiffMetadataField& field : fields) bytes += field.data.size();
-  bytes += iptc.size();
-  constexpr std::size_t kHead = 32;  // of a chunk or segment
-  for (const MetadataText& text : texts)
-    bytes += kHead + text.keyword.size() + text.text.size() + text.language.size() +
-             text.translated_keyword.size();
-  return static_cast<std::int64_t>(bytes);
-}
-
 std::optional<Resolution> resolution_of(const FoundMetadata& found) {
   const std::optional<Resolution>& own = found.resolution;
   std::optional<Resolution> exif;
@@ -385,10 +347,6 @@ KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& u
   const Codec* const input = codec_by_content(file);
   if (input == nullptr || input->find_metadata == nullptr) return {};
   return Keeping(*input, use, file).run();
-}
-
-void fail_damaged(const std::string& reason) {
-  throw Error(ErrorKind::input, "damaged: " + reason);
 }
 
 std::string lost_metadata_text(const std::vector<std::string>& lost) {

@@ -1,9 +1,9 @@
 // How much of a file is worth reading, by its first bytes.
 #include <algorithm>
 
-#include "images/codecs/codec_table.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
+#include "images/formats/codec_table.h"
 
 namespace imgpipe {
 

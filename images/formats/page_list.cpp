@@ -1,10 +1,10 @@
-#include "images/files/page_list.h"
+#include "images/formats/page_list.h"
 
 #include <utility>
 #include <vector>
 
-#include "images/codecs/codec_table.h"
 #include "images/files/file.h"
+#include "images/formats/codec_table.h"
 #include "images/memory/available_memory.h"
 
 namespace imgpipe {

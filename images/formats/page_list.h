@@ -8,8 +8,8 @@
 #include <string>
 
 #include "images/codecs/pages.h"
-#include "images/files/image_stream.h"
-#include "images/files/input_file.h"
+#include "images/formats/image_stream.h"
+#include "images/formats/pending_input.h"
 
 namespace imgpipe {
 

@@ -28,12 +28,12 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
-#include "pipeline/batch/cost_model.h"
-#include "pipeline/batch/lane.h"
+#include "pipeline/cost_model.h"
+#include "pipeline/devices/lane.h"
 #include "pipeline/engine.h"
-#include "pipeline/host/thread_start.h"
 #include "pipeline/image_job.h"
 #include "pipeline/plan.h"
+#include "pipeline/threads/thread_start.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {

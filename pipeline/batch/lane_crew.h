@@ -18,8 +18,8 @@
 
 #include "images/error.h"
 #include "pipeline/batch/batch_entry.h"
-#include "pipeline/batch/lane.h"
-#include "pipeline/host/thread_start.h"
+#include "pipeline/devices/lane.h"
+#include "pipeline/threads/thread_start.h"
 
 namespace imgpipe {
 

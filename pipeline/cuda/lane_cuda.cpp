@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "images/error.h"
-#include "pipeline/batch/lane.h"
 #include "pipeline/cuda/banded_run.h"
 #include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
+#include "pipeline/devices/lane.h"
 #include "pipeline/host/chained_run.h"
 
 namespace imgpipe {

@@ -1,7 +1,7 @@
 // In place of the other files of this folder in a build without the CUDA toolkit.
 #include "images/error.h"
-#include "pipeline/batch/lane.h"
 #include "pipeline/device.h"
+#include "pipeline/devices/lane.h"
 #include "pipeline/engine.h"
 
 namespace imgpipe {

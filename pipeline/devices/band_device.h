@@ -1,5 +1,5 @@
 // A device that does the works of a chain on bands of rows, several of them at the same time: what goes up,
-// what is worked on and what comes down overlap (pipeline/host/device_bands.h has the rows).
+// what is worked on and what comes down overlap (pipeline/devices/device_bands.h has the rows).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "images/plane.h"
-#include "pipeline/host/device_bands.h"
+#include "pipeline/devices/device_bands.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {

@@ -1,4 +1,4 @@
-#include "pipeline/host/device_bands.h"
+#include "pipeline/devices/device_bands.h"
 
 #include <algorithm>
 #include <string>

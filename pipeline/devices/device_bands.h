@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "kernels/stage_call.h"
-#include "pipeline/host/chains.h"
+#include "pipeline/chains.h"
 
 namespace imgpipe {
 

@@ -9,7 +9,7 @@
 // At no time is more held than one page with what its stages need. Where a page fails, none is written: a
 // stack's file was never in place, and files of pages that this run has written are removed.
 //
-// Of a stream of images (images/files/image_stream.h) open() sees the first that is wanted, and run() takes
+// Of a stream of images (images/formats/image_stream.h) open() sees the first that is wanted, and run() takes
 // one after the other, so that their headers and names are judged one by one; there is nothing to measure.
 // What was written of it stays, because it cannot be had again.
 #pragma once
@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "images/files/page_list.h"
+#include "images/formats/page_list.h"
 #include "pipeline/engine.h"
 #include "pipeline/image_job.h"
 #include "pipeline/pages/page_selection.h"
@@ -86,7 +86,7 @@ class PageRun {
   void set_track(const std::string& track) { track_ = track; }
 
   [[nodiscard]] bool is_stream() const { return list_->stream() != nullptr; }
-  // Of a stream what was no image and was let pass (images/files/image_stream.h).
+  // Of a stream what was no image and was let pass (images/formats/image_stream.h).
   [[nodiscard]] std::int64_t passed_over_bytes() const {
     return is_stream() ? list_->stream()->passed_over_bytes() : 0;
   }

@@ -1,8 +1,8 @@
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 #include <algorithm>
 
-#include "pipeline/host/thread_start.h"
+#include "pipeline/threads/thread_start.h"
 
 namespace imgpipe {
 

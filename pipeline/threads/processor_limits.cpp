@@ -1,4 +1,4 @@
-#include "pipeline/host/processor_limits.h"
+#include "pipeline/threads/processor_limits.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "pipeline/host/thread_start.h"
+#include "pipeline/threads/thread_start.h"
 
 #include <exception>
 
