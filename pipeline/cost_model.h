@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "pipeline/devices/lane.h"
+#include "pipeline/lane.h"
 
 namespace imgpipe {
 

@@ -18,7 +18,7 @@
 
 #include "images/error.h"
 #include "pipeline/batch/batch_entry.h"
-#include "pipeline/devices/lane.h"
+#include "pipeline/lane.h"
 #include "pipeline/threads/thread_start.h"
 
 namespace imgpipe {

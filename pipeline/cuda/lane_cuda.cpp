@@ -19,8 +19,8 @@
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
-#include "pipeline/devices/lane.h"
 #include "pipeline/host/chained_run.h"
+#include "pipeline/lane.h"
 
 namespace imgpipe {
 namespace {

@@ -15,7 +15,7 @@
 #include "pipeline/batch/batch.h"
 #include "pipeline/coded_image.h"
 #include "pipeline/device.h"
-#include "pipeline/devices/lane.h"
+#include "pipeline/lane.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"

@@ -11,7 +11,7 @@
 
 #include "images/error.h"
 #include "pipeline/batch/batch.h"
-#include "pipeline/devices/lane.h"
+#include "pipeline/lane.h"
 #include "tests/support/host_band_device.h"
 
 namespace imgpipe::test {
