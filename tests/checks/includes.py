@@ -137,7 +137,7 @@ def reachable(edges):
 
 def shortest_cycle(edges):
     best = None
-    for first in {start for start, _ in edges}:
+    for first in sorted({start for start, _ in edges}):
         before, waiting = {}, collections.deque([first])
         while waiting and first not in before:
             module = waiting.popleft()
