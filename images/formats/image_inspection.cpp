@@ -21,9 +21,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::int64_t kSmallBytes = std::int64_t{1} << 20;
-constexpr std::size_t kBeginningBytes = std::size_t{1} << 16;
-
 bool is_read_where_it_lies(const Codec& codec, const InputFile& file, const DecodeOptions& options) {
   return !file.is_whole() && codec.is_streamable != nullptr && codec.is_streamable(file.bytes(), options);
 }
@@ -108,8 +105,8 @@ void count_pages(const Codec& codec, const InputFile& file, DecodeOptions option
 }  // namespace
 
 InputFile open_for_inspection(const std::string& path, const DecodeOptions& options, InputKind kind) {
-  if (path != kStandardStream && file_size_bytes(path) > kSmallBytes) {
-    std::optional<InputFile> file = open_where_it_lies(path, kBeginningBytes);
+  if (path != kStandardStream && file_size_bytes(path) > kSmallFileBytes) {
+    std::optional<InputFile> file = open_where_it_lies(path, kFileBeginningBytes);
     // What is too long for its header, or no image, is told by the same words as ever.
     if (file && codec_by_content(file->bytes()) != nullptr &&
         file->size_bytes() <= longest_file(file->bytes(), options))
@@ -120,7 +117,7 @@ InputFile open_for_inspection(const std::string& path, const DecodeOptions& opti
 
 ImageInspection inspect_image(InputFile input, DecodeOptions options) {
   FileFront front(std::move(input));
-  front.load(0, kBeginningBytes);
+  front.load(0, kFileBeginningBytes);
   const Codec* const codec = codec_by_content(front.bytes());
   if (front.bytes().empty()) throw Error(ErrorKind::input, "the file is empty");
   if (codec == nullptr) throw Error(ErrorKind::input, unknown_content_reason(front.bytes()));

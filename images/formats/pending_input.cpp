@@ -9,9 +9,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::int64_t kSmallBytes = std::int64_t{1} << 20;
-constexpr std::size_t kBeginningBytes = std::size_t{1} << 16;
-
 const Codec* streaming_codec(std::span<const std::byte> beginning) {
   const Codec* codec = codec_by_content(beginning);
   return codec != nullptr && codec->is_streamable != nullptr ? codec : nullptr;
@@ -21,12 +18,13 @@ const Codec* streaming_codec(std::span<const std::byte> beginning) {
 std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
   constexpr std::size_t kSignatureBytes = 32;  // more than any format needs to be told
   // What is no regular file is not opened: a FIFO would lose its writer.
-  if (options.codec == CodecChoice::stb || options.selects_bands() || file_size_bytes(path) <= kSmallBytes)
+  if (options.codec == CodecChoice::stb || options.selects_bands() ||
+      file_size_bytes(path) <= kSmallFileBytes)
     return std::nullopt;
   const std::optional<InputFile> signature = open_where_it_lies(path, kSignatureBytes);
   if (!signature || streaming_codec(signature->bytes()) == nullptr) return std::nullopt;
-  std::optional<InputFile> file = open_where_it_lies(path, kBeginningBytes);
-  if (!file || file->bytes().size() < kBeginningBytes) return std::nullopt;
+  std::optional<InputFile> file = open_where_it_lies(path, kFileBeginningBytes);
+  if (!file || file->bytes().size() < kFileBeginningBytes) return std::nullopt;
   const Codec* codec = streaming_codec(file->bytes());
   if (codec == nullptr || !codec->is_streamable(file->bytes(), options) ||
       file->size_bytes() > longest_file(file->bytes(), options))

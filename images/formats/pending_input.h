@@ -1,6 +1,7 @@
 // Opens the file of an image: as much of it is read as its format's reader takes at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,10 @@
 #include "images/files/input_file.h"
 
 namespace imgpipe {
+
+// Of a longer file first its beginning is read, so many bytes.
+inline constexpr std::int64_t kSmallFileBytes = std::int64_t{1} << 20;
+inline constexpr std::size_t kFileBeginningBytes = std::size_t{1} << 16;
 
 // What may be an input.
 enum class InputKind {

@@ -39,8 +39,7 @@ class Batch::Work {
       folders_.make(std::filesystem::path(output).parent_path(), settings_.sync);
     };
     (void)no_memory();  // made while there is some
-    settle_malloc();
-    block_pool().keep_within(settings_.memory_bytes);
+    pool_limit_.emplace(settings_.memory_bytes);
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) {
@@ -58,10 +57,7 @@ class Batch::Work {
     }
   }
 
-  ~Work() {
-    end_threads();
-    block_pool().keep_within(BlockPool::kUsualBytes);
-  }
+  ~Work() { end_threads(); }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
@@ -347,6 +343,7 @@ class Batch::Work {
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
   const BatchItems items_;
   BatchSettings settings_;
+  std::optional<BlockPoolLimit> pool_limit_;
   const std::unique_ptr<Engine> measure_;  // says what images need; does none
   BatchQueue queue_;
   OutputFolders folders_;

@@ -82,7 +82,7 @@ struct LaneOffer {
   LinearCost lane_cost;
   std::string note;  // for the user: what was found, and why that
   // Makes the lanes' threads. A lane whose threads are not to be had is broken.
-  ThreadStarter start_thread = [](std::function<void()> body) { return std::thread(std::move(body)); };
+  ThreadStarter start_thread = imgpipe::start_thread;
 };
 
 struct BatchSettings : ImageSettings {
