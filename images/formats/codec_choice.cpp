@@ -124,6 +124,20 @@ std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions
   return by_stb ? stb_opening_bytes(bytes, codec->format, options) : 0;
 }
 
+std::int64_t longest_file(std::span<const std::byte> beginning, const DecodeOptions& options) {
+  const Codec* codec = codec_by_content(beginning);
+  if (codec == nullptr) throw Error(ErrorKind::input, unknown_content_reason(beginning));
+  const FileClaim claim = codec->claim(beginning);
+  std::int64_t pixels = 0;
+  if (claim.width > 0 && claim.height > 0) {
+    check_header({claim.width, claim.height, 1}, options);
+    pixels = claim.width * claim.height;
+  }
+  const std::int64_t most = max_file_bytes(options);
+  if (claim.other_bytes >= most) return most;
+  return std::min(most, pixels * claim.bytes_a_pixel + claim.other_bytes + kMostMetadataBytes);
+}
+
 Shape storable_shape(Format format, Shape shape) {
   const Codec& codec = codec_of(format);
   const std::string name(codec.name);
