@@ -1,4 +1,4 @@
-// gauss in SIMD: rows-inl.h.
+// gauss in SIMD: shared/gauss_rows-inl.h.
 #include "kernels/gauss/gauss.h"
 
 #undef HWY_TARGET_INCLUDE
