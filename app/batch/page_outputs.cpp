@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "images/error.h"
-#include "images/files/page_list.h"
+#include "images/formats/page_list.h"
 #include "images/text.h"
 #include "pipeline/error_of.h"
 #include "pipeline/jobs/name_pieces.h"

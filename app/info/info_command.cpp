@@ -14,10 +14,10 @@
 #include "app/print.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
-#include "images/codecs/image_inspection.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"
+#include "images/formats/image_inspection.h"
 #include "images/text.h"
 
 namespace imgpipe {

@@ -4,7 +4,7 @@
 
 #include "app/options/option_parser.h"
 #include "app/options/sizes.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 

@@ -41,10 +41,7 @@ class Batch::Work {
       folders_.make(std::filesystem::path(output).parent_path(), settings_.sync);
     };
     (void)no_memory();  // made while there is some
-    if (!settings_.pages) {
-      settle_malloc();
-      block_pool().keep_within(settings_.memory_bytes);
-    }
+    if (!settings_.pages) pool_limit_.emplace(settings_.memory_bytes);
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) {
@@ -62,10 +59,7 @@ class Batch::Work {
     }
   }
 
-  ~Work() {
-    end_threads();
-    if (!settings_.pages) block_pool().keep_within(BlockPool::kUsualBytes);
-  }
+  ~Work() { end_threads(); }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
@@ -351,7 +345,8 @@ class Batch::Work {
   const BatchItems items_;
   BatchSettings settings_;
   const int most_workers_;
-  const std::unique_ptr<Engine> measure_;  // says what images need; does none
+  std::optional<BlockPoolLimit> pool_limit_;  // without pages
+  const std::unique_ptr<Engine> measure_;     // says what images need; does none
   BatchPages pages_;
   BatchQueue queue_;
   OutputFolders folders_;

@@ -32,11 +32,11 @@
 #include "images/error.h"
 #include "pipeline/cost_model.h"
 #include "pipeline/engine.h"
-#include "pipeline/host/thread_start.h"
 #include "pipeline/jobs/image_job.h"
 #include "pipeline/jobs/input_job.h"
 #include "pipeline/lane.h"
 #include "pipeline/plan.h"
+#include "pipeline/threads/thread_start.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {
@@ -85,7 +85,7 @@ struct LaneCapacity {
   LinearCost lane_cost;
   std::string note;  // for the user: what was found, and why that
   // Makes the lanes' threads. A lane whose threads are not to be had is broken.
-  ThreadStarter start_thread = [](std::function<void()> body) { return std::thread(std::move(body)); };
+  ThreadStarter start_thread = imgpipe::start_thread;
 };
 
 // What takes the rows of an input's pages where no files are made of them. It lives until the input has

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "images/codecs/codec_table.h"
-#include "images/codecs/metadata/metadata.h"
 #include "images/error.h"
+#include "images/formats/codec_table.h"
+#include "images/formats/kept_metadata.h"
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
 #include "pipeline/decode_row.h"

@@ -15,8 +15,8 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/pages.h"
-#include "images/files/input_file.h"
 #include "images/files/output_file.h"
+#include "images/formats/pending_input.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/lane.h"

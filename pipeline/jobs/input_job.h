@@ -1,5 +1,5 @@
 // The items of one input, one after the other, through one engine, in the calling thread: the file as a
-// whole, one of its pages, several, or the images of a stream (images/files/image_stream.h).
+// whole, one of its pages, several, or the images of a stream (images/formats/image_stream.h).
 //
 //   open      a single item: read, its header, its plan. Of several: the list of pages, every header checked,
 //             names of outputs. Nothing is written yet
@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "images/files/page_list.h"
+#include "images/formats/page_list.h"
 #include "pipeline/engine.h"
 #include "pipeline/jobs/image_job.h"
 #include "pipeline/jobs/page_selection.h"
@@ -92,7 +92,7 @@ class InputJob {
   void set_most_bytes(std::int64_t bytes) { most_bytes_ = bytes; }
 
   [[nodiscard]] bool is_stream() const { return list_ && list_->stream() != nullptr; }
-  // Of a stream what was not an image and was let pass (images/files/image_stream.h).
+  // Of a stream what was not an image and was let pass (images/formats/image_stream.h).
   [[nodiscard]] std::int64_t passed_over_bytes() const {
     return is_stream() ? list_->stream()->passed_over_bytes() : 0;
   }
