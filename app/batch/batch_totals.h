@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/batch/batch_files.h"
+#include "app/jobs/batch_files.h"
 #include "app/log_subject.h"
 #include "app/process_options/process_options.h"
 #include "pipeline/jobs/batch.h"

@@ -7,18 +7,15 @@
 #include <string>
 
 #include "app/engine_factory.h"
+#include "app/jobs/result_files.h"
 #include "app/log_subject.h"
 #include "app/process_options/process_options.h"
-#include "app/result_files.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/jobs/image_job.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
-
-// The hash of an input's name relative to INPUT, for Provenance.
-[[nodiscard]] std::uint64_t name_hash(const std::string& name);
 
 // Outputs are put in place only where that still replaces what it may (app/files/replaceable.h).
 [[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);
@@ -31,8 +28,6 @@ namespace imgpipe {
 
 // Input, output and results against each other, and whether the output and results may be written at all.
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use);
-// One line about results that a run replaces though they were made with other options; nothing for none.
-void log_replaced(std::size_t results);
 // Of a message about the one input.
 [[nodiscard]] LogSubject subject_of(const std::string& reason, const ProcessOptions& options);
 // What the plan does, for --verbose.

@@ -6,7 +6,7 @@
 
 namespace imgpipe {
 
-// True when INPUT stands for many images: a directory, a pattern (app/batch/glob.h; in a name that is not a
+// True when INPUT stands for many images: a directory, a pattern (app/jobs/glob.h; in a name that is not a
 // file), several inputs, or a list. True too for one image into a directory where an option of batches is on
 // the command line, as a shell pattern that matches a single file gives it.
 [[nodiscard]] bool is_batch(const ProcessOptions& options);

@@ -5,14 +5,14 @@
 
 #include <unistd.h>
 
-#include "app/batch/batch_files.h"
-#include "app/batch/search_report.h"
 #include "app/exit_code.h"
 #include "app/info/info_options.h"
 #include "app/info/info_report.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/search_report.h"
 #include "app/log.h"
 #include "app/print.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"

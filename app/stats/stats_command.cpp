@@ -7,15 +7,15 @@
 
 #include <unistd.h>
 
-#include "app/batch/batch_files.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/follow_batch.h"
-#include "app/batch/progress.h"
-#include "app/batch/search_report.h"
 #include "app/exit_code.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/search_report.h"
 #include "app/log.h"
 #include "app/print.h"
-#include "app/result_files.h"
+#include "app/progress.h"
 #include "app/shard/shard.h"
 #include "app/signals.h"
 #include "app/stats/stats_counter.h"

@@ -1,4 +1,4 @@
-#include "app/batch/glob.h"
+#include "app/jobs/glob.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "app/batch/progress.h"
+#include "app/progress.h"
 
 #include <algorithm>
 #include <array>

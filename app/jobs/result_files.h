@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "app/batch/batch_files.h"
+#include "app/jobs/batch_files.h"
 #include "app/process_options/process_options.h"
 #include "images/files/file_identity.h"
 
@@ -28,7 +28,7 @@ class FilesInUse {
  public:
   // `what` the user knows it as: "the input". `path` is "-" for stdin; an empty one is none.
   void add_input(const std::string& what, const std::string& path);
-  // An image that a batch writes. How it gets on with the others is known already (app/batch/batch_files.h).
+  // An image that a batch writes. How it gets on with the others is known already (app/jobs/batch_files.h).
   void add_image(const std::string& path);
   // `option` is what the user wrote it behind: "OUTPUT", "--report". `path` is "-" for stdout; an empty one
   // is none. Throws Error(usage) when the file is in use.

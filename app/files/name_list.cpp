@@ -1,4 +1,4 @@
-#include "app/batch/name_list.h"
+#include "app/files/name_list.h"
 
 #include <algorithm>
 #include <cstdint>

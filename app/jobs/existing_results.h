@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/batch/batch_files.h"
+#include "app/jobs/batch_files.h"
 
 namespace imgpipe {
 

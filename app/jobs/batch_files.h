@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "app/batch/glob_paths.h"
-#include "app/batch/selection.h"
+#include "app/jobs/glob_paths.h"
+#include "app/jobs/selection.h"
 #include "app/process_options/process_options.h"
 #include "app/update/up_to_date.h"
 #include "images/codecs/codec.h"
@@ -45,9 +45,9 @@ struct BatchFiles {
   std::vector<std::string> unmatched;  // patterns that matched nothing, as lines for the user
   std::size_t other_shards = 0;        // files that are other parts' work
   std::unordered_set<std::string> names_of_all_shards;  // with --failed-out
-  std::string shard_list;      // of all parts' files, see keep_shard() (app/batch/shard_balance.h)
+  std::string shard_list;      // of all parts' files, see keep_shard() (app/jobs/shard_balance.h)
   bool list_is_empty = false;  // --files-from names nothing
-  std::size_t results = 0;  // among the inputs, left out: take_out_results() (app/batch/existing_results.h)
+  std::size_t results = 0;     // among the inputs, left out: take_out_results() (app/jobs/existing_results.h)
   std::size_t otherwise_made = 0;  // existing outputs that are replaced and were made with other options
   std::unordered_set<std::string> stamped_outputs;  // with --update: see UpdateVerdicts
 };

@@ -1,4 +1,4 @@
-#include "app/batch/shard_balance.h"
+#include "app/jobs/shard_balance.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "app/batch/name_list.h"
+#include "app/files/name_list.h"
 #include "app/shard/shard.h"
 #include "images/files/file.h"
 

@@ -1,4 +1,4 @@
-#include "app/batch/glob_paths.h"
+#include "app/jobs/glob_paths.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "app/batch/folder_walk.h"
-#include "app/batch/glob.h"
+#include "app/jobs/folder_walk.h"
+#include "app/jobs/glob.h"
 #include "images/text.h"
 
 namespace imgpipe {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/batch/glob.h"
+#include "app/jobs/glob.h"
 
 namespace imgpipe {
 

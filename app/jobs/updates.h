@@ -1,12 +1,12 @@
-// --update of a batch, and of one image.
+// --update: which outputs are up to date, and stamps of those that are made.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "app/batch/batch_files.h"
 #include "app/files/growing_file.h"
+#include "app/jobs/batch_files.h"
 #include "app/process_options/options_digest.h"
 #include "app/process_options/process_options.h"
 #include "app/update/up_to_date.h"
@@ -15,6 +15,9 @@ namespace imgpipe {
 
 // The file of stamps: in the folder OUTPUT of a batch, in that of OUTPUT where it is one image.
 [[nodiscard]] std::string stamp_file(const ProcessOptions& options, bool is_batch);
+
+// The files that are made of an input: several where each page has one.
+[[nodiscard]] std::vector<std::string> outputs_of(const ProcessOptions& options, const BatchFile& file);
 
 // Judges files (BatchFile::update). Throws Error(usage) where another file is in the place of
 // the stamps, and as read_stamps() does.
@@ -35,26 +38,6 @@ class UpdateStamps {
   OptionsDigests digests_;
   StampNames names_;
   GrowingFile file_;
-};
-
-// One image, or its pages.
-class ImageUpdate {
- public:
-  // Throws Error(usage) where stdin, stdout or what is no regular file has no place for it.
-  explicit ImageUpdate(const ProcessOptions& options);
-
-  // Nothing is to be done: the output is up to date, and no result beside it is wanted that is not there.
-  [[nodiscard]] bool is_done() const;
-  [[nodiscard]] UpdateState state() const { return file_.update; }
-  // The output may be replaced, whatever it holds.
-  [[nodiscard]] bool is_stamped() const { return is_stamped_; }
-  // After the run.
-  void stamp() const;
-
- private:
-  const ProcessOptions& options_;
-  BatchFile file_;
-  bool is_stamped_ = false;
 };
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-#include "app/batch/existing_results.h"
+#include "app/jobs/existing_results.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,9 +7,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "app/batch/locations.h"
-#include "app/batch/page_outputs.h"
 #include "app/files/replaceable.h"
+#include "app/jobs/locations.h"
+#include "app/jobs/page_outputs.h"
 #include "images/codecs/mark.h"
 #include "images/files/file_identity.h"
 #include "images/text.h"

@@ -1,6 +1,5 @@
-#include "app/batch/search_report.h"
+#include "app/jobs/search_report.h"
 
-#include "app/image/image_set_up.h"
 #include "app/log.h"
 #include "images/text.h"
 
@@ -17,6 +16,13 @@ std::string nothing_found_text(const InputOptions& input, const BatchFiles& foun
   for (const std::string& pattern : found.unmatched) text += "; " + pattern;
   if (!input.recursive) text += "; folders below are looked into with --recursive";
   return text;
+}
+
+void log_replaced(std::size_t results) {
+  if (results == 0) return;
+  log_notice(results == 1
+                 ? "replaces 1 result that was made with other options"
+                 : "replaces " + std::to_string(results) + " results that were made with other options");
 }
 
 void log_search(const BatchFiles& found, const std::string& left_out) {

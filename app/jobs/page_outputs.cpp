@@ -1,4 +1,4 @@
-#include "app/batch/page_outputs.h"
+#include "app/jobs/page_outputs.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/batch/batch_files.h"
+#include "app/jobs/batch_files.h"
 #include "app/process_options/process_options.h"
 
 namespace imgpipe {

@@ -1,4 +1,4 @@
-#include "app/batch/lost_outputs.h"
+#include "app/files/lost_outputs.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "app/batch/selection.h"
+#include "app/jobs/selection.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "app/result_files.h"
+#include "app/jobs/result_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 #include <unistd.h>
 
+#include "app/jobs/updates.h"
 #include "app/standard_streams.h"
-#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"

@@ -1,4 +1,4 @@
-#include "app/batch/batch_files.h"
+#include "app/jobs/batch_files.h"
 
 #include <algorithm>
 #include <climits>
@@ -13,16 +13,15 @@
 
 #include <sys/stat.h>
 
-#include "app/batch/existing_results.h"
-#include "app/batch/folder_walk.h"
-#include "app/batch/locations.h"
-#include "app/batch/name_list.h"
-#include "app/batch/page_outputs.h"
-#include "app/batch/shard_balance.h"
-#include "app/image/image_set_up.h"
+#include "app/files/name_list.h"
+#include "app/jobs/existing_results.h"
+#include "app/jobs/folder_walk.h"
+#include "app/jobs/locations.h"
+#include "app/jobs/page_outputs.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/shard_balance.h"
+#include "app/jobs/updates.h"
 #include "app/process_options/options_digest.h"
-#include "app/result_files.h"
-#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"

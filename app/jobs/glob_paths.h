@@ -27,7 +27,7 @@ struct PathsFound {
 // True for a text that holds wildcards: * ? [...] or {a,b}.
 [[nodiscard]] bool is_pattern(const std::string& text);
 
-// The files and folders that a pattern names (app/batch/glob.h has the dialect), relative as it is. Hidden
+// The files and folders that a pattern names (app/jobs/glob.h has the dialect), relative as it is. Hidden
 // names are taken only where the pattern's name begins with a dot. ** does not follow linked folders, so that
 // it ends. Throws Error(usage) for a pattern that is too long.
 using FolderTest = std::function<bool(const std::string& folder)>;
