@@ -73,7 +73,7 @@ class BatchTotals {
   std::string device_why;
   std::string stopped;         // why it ended early; empty otherwise
   std::string go_on;           // how to go on then
-  std::string options_digest;  // app/options/options_digest.h
+  std::string options_digest;  // app/process_options/options_digest.h
   std::string note;            // what else is to be said; empty otherwise
 
   [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
