@@ -1,4 +1,4 @@
-// What is reported of a search for images.
+// Messages about a search for images.
 #pragma once
 
 #include <cstddef>
