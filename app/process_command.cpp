@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "app/batch/batch_command.h"
-#include "app/batch/one_image.h"
 #include "app/files/replaceable.h"
-#include "app/image_command.h"
+#include "app/image/one_input.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/options/option_parser.h"

@@ -96,6 +96,19 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
   if (options.output.update) in_use.add("--update", stamp_file(options, true));
 }
 
+void check_result_files(const InputOptions& input, Replace replace, const BatchFiles& files,
+                        const std::vector<ResultFile>& results) {
+  FilesInUse in_use;
+  for (const BatchFile& file : files.files) in_use.add_input("an input", file.input);
+  in_use.add_input("the list of --files-from", input.files_from);
+  for (const auto& [option, path] : results) {
+    if (path.empty()) continue;
+    in_use.add(option, path);
+    check_replaceable(path, why_no_text(path, replace));
+    check_result_writable(path);
+  }
+}
+
 bool result_in_folder(const std::string& folder, const std::string& path) {
   const std::string parent = fs::path(path).parent_path().string();
   const std::optional<FileIdentity> own = file_identity(parent.empty() ? "." : parent);

@@ -48,6 +48,11 @@ class FilesInUse {
 // links followed.
 void check_results(const ProcessOptions& options, const BatchFiles& files);
 
+// The same for a command that reads images and writes `results` alone, which are texts. Throws too where one
+// may not be replaced or written. An empty path is none.
+void check_result_files(const InputOptions& input, Replace replace, const BatchFiles& files,
+                        const std::vector<ResultFile>& results);
+
 // True when a result lies right in a folder, which need not be there yet.
 [[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);
 

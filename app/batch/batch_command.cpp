@@ -14,16 +14,13 @@
 #include "app/batch/batch_report_files.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
-#include "app/batch/existing_results.h"
 #include "app/batch/follow_batch.h"
 #include "app/batch/lost_outputs.h"
-#include "app/batch/nothing_found.h"
-#include "app/batch/one_image.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/progress.h"
+#include "app/batch/search_report.h"
 #include "app/exit_code.h"
-#include "app/image_command.h"
-#include "app/image_set_up.h"
+#include "app/image/one_input.h"
 #include "app/log.h"
 #include "app/print.h"
 #include "app/process_options/options_digest.h"
@@ -58,12 +55,11 @@ void refuse_what_is_not_for_batches(const ProcessOptions& options) {
   for (const auto& [given, name] : rows) {
     if (given) throw Error(ErrorKind::usage, std::string(name) + " is for one image, and this is a batch");
   }
-  const std::string& failed_file = options.reports.failed_file;
-  if (options.shard && options.shard->balance != Balance::hash && !failed_file.empty() &&
-      same_file(failed_file, options.input.files_from))
+  if (options.shard && options.shard->balance != Balance::hash && !options.reports.failed_file.empty() &&
+      same_file(options.reports.failed_file, options.input.files_from))
     throw Error(ErrorKind::usage,
                 "--balance count and bytes need one list for all shards, and --failed-out " +
-                    printable(failed_file) + " would change it; name another file");
+                    printable(options.reports.failed_file) + " would change it; name another file");
   if (options.output.path == kStandardStream)
     throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
   for (const std::string& file : options.reports.files) {
@@ -108,15 +104,12 @@ class BatchRun {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.dry_run)
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, files_));
-    for (const std::string& pattern : files_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : files_.problems) log_error(problem.text(), problem.subject());
-    log_replaced(files_.otherwise_made);
-    if (files_.results > 0) log_notice(left_out_text(options_, files_.results));
-    if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
+    log_search(files_, options_.output.name);
     if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
     reports_.open(!files_.files.empty(), totals_);
-    if (options_.output.update && !files_.files.empty()) stamps_ = std::make_unique<BatchStamps>(options_);
+    if (options_.output.update && !files_.files.empty())
+      stamps_ = std::make_unique<UpdateStamps>(options_, true);
     reports_.add_skipped(skipped_,
                          options_.output.update ? "it is up to date" : "its output is there already");
     reports_.add_problems(files_.problems);
@@ -359,7 +352,7 @@ class BatchRun {
   BatchTotals totals_;
   Progress progress_;
   BatchReportFiles reports_;
-  std::unique_ptr<BatchStamps> stamps_;  // with --update
+  std::unique_ptr<UpdateStamps> stamps_;  // with --update
   Clock::time_point start_;
   std::unique_ptr<Batch> batch_;
   std::optional<Error> fatal_;

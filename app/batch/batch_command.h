@@ -7,7 +7,7 @@
 namespace imgpipe {
 
 // Throws Error or returns an exit code. `factory`: of a batch that is reported as an image
-// (app/batch/one_image.h).
+// (app/image/one_input.h).
 [[nodiscard]] int run_batch(const ProcessOptions& options, const EngineFactory& factory);
 
 }  // namespace imgpipe

@@ -15,11 +15,11 @@
 
 #include "app/batch/existing_results.h"
 #include "app/batch/folder_walk.h"
+#include "app/batch/locations.h"
 #include "app/batch/name_list.h"
 #include "app/batch/page_outputs.h"
 #include "app/batch/shard_balance.h"
-#include "app/image_settings.h"
-#include "app/places.h"
+#include "app/image/image_set_up.h"
 #include "app/process_options/options_digest.h"
 #include "app/result_files.h"
 #include "app/update/batch_update.h"
@@ -100,7 +100,7 @@ class Finder {
     }
     if (shard_) keep_shard(found_, *shard_);
     if (run_ == nullptr) return std::move(found_);
-    if (run_->output.update) judge_updates(*run_, found_);
+    if (run_->output.update) judge_updates(*run_, found_, true);
     found_.otherwise_made = check_replaceable_outputs(*run_, found_);
     return std::move(found_);
   }
@@ -288,7 +288,7 @@ class Finder {
 
   void check_outputs() {
     std::unordered_map<std::string, const BatchFile*> writers;
-    Places places;
+    Locations locations;
     std::map<FileIdentity, const BatchFile*> replacers;
     std::map<FileId, const BatchFile*> existing;
     for (BatchFile& file : found_.files) {
@@ -298,13 +298,13 @@ class Finder {
         file.output_exists = run_->output.skip_existing && has_all_pages(*run_, file);
         continue;  // no file of the name itself is written
       }
-      const auto [info, place] = places.look_at(file.output);
+      const auto [info, location] = locations.of_output(file.output);
       // A power failure or a full disk may leave an empty file.
       const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
       file.output_exists = info && !(is_empty && run_->output.skip_existing);
       const bool is_replaced = !file.output_exists || (S_ISREG(info->st_mode) && !run_->output.skip_existing);
-      if (is_replaced && place)
-        if (const auto [other, fresh] = replacers.emplace(*place, &file); !fresh)
+      if (is_replaced && location)
+        if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
           refuse_both(*other->second, file);
       if (!info) continue;
       if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch waits for no reader

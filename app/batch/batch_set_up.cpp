@@ -7,7 +7,7 @@
 
 #include "app/batch/batch_totals.h"
 #include "app/devices/calibration.h"
-#include "app/image_settings.h"
+#include "app/image/image_set_up.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/memory/available_memory.h"
@@ -59,8 +59,8 @@ std::vector<int> every_cuda_device() {
   return devices;
 }
 
-LaneOffer offer_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resource>& memory) {
-  LaneOffer offer;
+LaneCapacity capacity_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resource>& memory) {
+  LaneCapacity offer;
   const CudaDevices found = list_cuda_devices();
   const std::optional<CudaDevice> first = usable_device(found);
   if (!first) {
@@ -94,7 +94,7 @@ void choose_by_cost(BatchSettings& settings, std::vector<std::string>& devices) 
   settings.host_helps = true;
   make_memory_for_lanes(settings);
   settings.find_lanes = [jobs = settings.jobs, memory = settings.lane_memory] {
-    return offer_by_cost(jobs, memory);
+    return capacity_by_cost(jobs, memory);
   };
 }
 
@@ -113,7 +113,7 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
   make_memory_for_lanes(settings);
   settings.lanes_have_codecs = true;
   settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
-    LaneOffer offer;
+    LaneCapacity offer;
     offer.lane_patience = kPatienceForADevice;
     offer.lanes = make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsOfADevice, memory);
     return offer;

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "app/batch/locations.h"
 #include "app/batch/page_outputs.h"
 #include "app/files/replaceable.h"
 #include "images/codecs/mark.h"
@@ -17,25 +18,6 @@ namespace imgpipe {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Where files lie: a directory, each of which is looked at once, and a name in it.
-class Locations {
- public:
-  const std::optional<FileIdentity>& directory(const std::string& path) {
-    const std::string parent = fs::path(path).parent_path().string();
-    const auto [found, fresh] = directories_.try_emplace(parent);
-    if (fresh) found->second = file_identity(parent.empty() ? "." : parent);
-    return found->second;
-  }
-  std::optional<FileIdentity> of(const std::string& path) {
-    std::optional<FileIdentity> location = directory(path);
-    if (location) location->below = (fs::path(location->below) / fs::path(path).filename()).string();
-    return location;
-  }
-
- private:
-  std::unordered_map<std::string, std::optional<FileIdentity>> directories_;
-};
 
 // Whether both share a directory somewhere.
 bool may_overlap(const std::vector<BatchFile>& files, Locations& locations) {
@@ -77,8 +59,8 @@ std::size_t take_out_results(const ProcessOptions& options, std::vector<BatchFil
   });
 }
 
-std::string left_out_text(const ProcessOptions& options, std::size_t results) {
-  const std::string pattern = options.output.name ? options.output.name->pattern() : "";
+std::string left_out_text(const std::optional<NameTemplate>& name, std::size_t results) {
+  const std::string pattern = name ? name->pattern() : "";
   const std::string hint =
       pattern.empty() ? "" : "; --exclude '" + printable(pattern) + "' leaves out every name like theirs";
   return (results == 1 ? "1 input is a result" : std::to_string(results) + " inputs are results") +

@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "app/batch/batch_files.h"
-#include "app/batch/nothing_found.h"
+#include "app/batch/search_report.h"
 #include "app/exit_code.h"
-#include "app/files/replaceable.h"
 #include "app/info/info_options.h"
 #include "app/info/info_report.h"
 #include "app/log.h"
@@ -36,13 +35,10 @@ class InfoRun {
   int run() {
     if (found_.files.empty() && found_.problems.empty() && !options_.reads_stdin)
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
-    check_result();
-    for (const std::string& pattern : found_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : found_.problems) {
-      log_error(problem.text(), problem.subject());
+    check_result_files(options_.input, options_.replace, found_, {{"--json", options_.json_file}});
+    log_search(found_);
+    for (const PathProblem& problem : found_.problems)
       results_.failures.push_back({printable(problem.path), ErrorKind::input, problem.reason});
-    }
-    if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
     if (options_.reads_stdin) look_at(kStandardStream, InputKind::any);
     for (const BatchFile& file : found_.files) look_at(file.input, kind_of(file.input));
     report();
@@ -52,18 +48,6 @@ class InfoRun {
  private:
   // As much as --max-pixels can allow: what a file is can be told of one that would be refused.
   static constexpr std::int64_t kMostPixels = std::int64_t{1} << 34;
-
-  // The file is found wrong before any work.
-  void check_result() const {
-    const std::string& path = options_.json_file;
-    if (path.empty()) return;
-    FilesInUse in_use;
-    for (const BatchFile& file : found_.files) in_use.add_input("an input", file.input);
-    in_use.add_input("the list of --files-from", options_.input.files_from);
-    in_use.add("--json", path);
-    check_replaceable(path, why_no_text(path, options_.replace));
-    check_result_writable(path);
-  }
 
   // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
   [[nodiscard]] InputKind kind_of(const std::string& path) const {

@@ -10,10 +10,9 @@
 #include "app/batch/batch_files.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/follow_batch.h"
-#include "app/batch/nothing_found.h"
 #include "app/batch/progress.h"
+#include "app/batch/search_report.h"
 #include "app/exit_code.h"
-#include "app/files/replaceable.h"
 #include "app/log.h"
 #include "app/print.h"
 #include "app/result_files.h"
@@ -34,20 +33,6 @@ namespace imgpipe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// The results are found wrong before any work.
-void check_result(const StatsOptions& options, const std::vector<BatchFile>& files) {
-  FilesInUse in_use;
-  for (const BatchFile& file : files) in_use.add_input("an input", file.input);
-  in_use.add_input("the list of --files-from", options.input.files_from);
-  for (const auto& [option, path] :
-       {std::pair{"--json", &options.json_file}, {"--per-image", &options.per_image_file}}) {
-    if (path->empty()) continue;
-    in_use.add(option, *path);
-    check_replaceable(*path, why_no_text(*path, options.replace));
-    check_result_writable(*path);
-  }
-}
 
 void write_result(const std::string& path, const std::string& text) {
   naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
@@ -71,11 +56,10 @@ class StatsRun {
   int run() {
     if (totals_.images == 0 && found_.other_shards == 0 && found_.problems.empty())
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
-    for (const std::string& pattern : found_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : found_.problems) log_error(problem.text(), problem.subject());
-    if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
+    log_search(found_);
     if (options_.dry_run) return print_plan();
-    check_result(options_, found_.files);
+    check_result_files(options_.input, options_.replace, found_,
+                       {{"--json", options_.json_file}, {"--per-image", options_.per_image_file}});
     StaleOutputs stale;
     for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {
       if (!path->empty()) log_removed(stale.remove(*path));

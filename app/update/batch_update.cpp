@@ -7,7 +7,7 @@
 
 #include "app/batch/page_outputs.h"
 #include "app/files/replaceable.h"
-#include "app/image_settings.h"
+#include "app/image/image_set_up.h"
 #include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "app/update/stamp_file.h"
@@ -55,14 +55,14 @@ std::string stamp_file(const ProcessOptions& options, bool is_batch) {
   return stamp_file_in(folder_of(options, is_batch));
 }
 
-void judge_updates(const ProcessOptions& options, BatchFiles& found) {
-  check_stamp_file(stamp_file(options, true), options.output.replace);
+void judge_updates(const ProcessOptions& options, BatchFiles& found, bool is_batch) {
+  check_stamp_file(stamp_file(options, is_batch), options.output.replace);
   OptionsDigests digests(options);
   const auto item = [&](std::size_t i) {
     const BatchFile& file = found.files[i];
     return UpdateItem{file.input, outputs_of(options, file), digests.of(file.format)};
   };
-  UpdateVerdicts verdicts = judge_updates(options.output.path, found.files.size(), item);
+  UpdateVerdicts verdicts = judge_updates(folder_of(options, is_batch), found.files.size(), item);
   for (std::size_t i = 0; i < found.files.size(); ++i) {
     found.files[i].update = verdicts.items[i].state;
     found.files[i].input_state = verdicts.items[i].input_state;
@@ -70,24 +70,21 @@ void judge_updates(const ProcessOptions& options, BatchFiles& found) {
   found.stamped_outputs = std::move(verdicts.stamped_outputs);
 }
 
-BatchStamps::BatchStamps(const ProcessOptions& options)
+UpdateStamps::UpdateStamps(const ProcessOptions& options, bool is_batch)
     : options_(options),
       digests_(options),
-      names_(options.output.path),
-      file_(open_stamps(stamp_file(options, true), options.output.sync.get())) {
-  compact_stamps(stamp_file(options, true), options.shard.has_value());
+      names_(folder_of(options, is_batch)),
+      file_(open_stamps(stamp_file(options, is_batch), options.output.sync.get())) {
+  compact_stamps(stamp_file(options, is_batch), options.shard.has_value());
 }
 
-void BatchStamps::add(const BatchFile& file) {
+void UpdateStamps::add(const BatchFile& file) {
   if (!file.input_state) return;
   file_.add(stamp_lines(names_, {file.input, outputs_of(options_, file), digests_.of(file.format)},
                         *file.input_state));
 }
 
 ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
-  file_.input = options.input.path;
-  file_.output = options.output.path;
-  file_.format = output_format(options.output.path, options.output.format);
   std::error_code unknown;
   const auto is_odd = [&](const std::string& path) {
     return path == kStandardStream || descriptor_of(path) ||
@@ -97,36 +94,32 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
     throw Error(ErrorKind::usage, "--update: " + input_name(options.input.path) + ": is no regular file");
   if (is_odd(options.output.path))
     throw Error(ErrorKind::usage, "--update: " + output_name(options.output.path) + ": is no regular file");
-  check_stamp_file(stamp_file(options, false), options.output.replace);
-  digest_ = options_digest(options, file_.format);
-  const UpdateVerdicts verdicts =
-      judge_updates(folder_of(options, false), 1, [&](std::size_t) { return item(); });
-  state_ = verdicts.items.front().state;
-  file_.input_state = verdicts.items.front().input_state;
+  BatchFiles found;
+  file_.input = options.input.path;
+  file_.output = options.output.path;
+  file_.format = output_format(options.output.path, options.output.format);
+  found.files.push_back(file_);
+  judge_updates(options, found, false);
+  file_ = found.files.front();
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
-  // What one of several pages may replace, every one may: somebody else's file among them is refused.
+  // What one of several pages may replace, every one may: a file of another origin among them is refused.
   const auto may_be_replaced = [&](const std::string& output) {
-    return verdicts.stamped_outputs.contains(output) ||
+    return found.stamped_outputs.contains(output) ||
            why_no_image(output, options.output.replace, mark, options.input.path).empty();
   };
-  is_stamped_ = !verdicts.stamped_outputs.empty() && std::ranges::all_of(item().outputs, may_be_replaced);
-}
-
-UpdateItem ImageUpdate::item() const {
-  return {file_.input, outputs_of(options_, file_), digest_};
+  is_stamped_ =
+      !found.stamped_outputs.empty() && std::ranges::all_of(outputs_of(options, file_), may_be_replaced);
 }
 
 bool ImageUpdate::is_done() const {
-  return state_ == UpdateState::up_to_date && has_all_results(options_);
+  return state() == UpdateState::up_to_date && has_all_results(options_);
 }
 
 void ImageUpdate::stamp() const {
   if (!file_.input_state) return;
-  StampNames names(folder_of(options_, false));
-  GrowingFile file = open_stamps(stamp_file(options_, false), options_.output.sync.get());
-  compact_stamps(stamp_file(options_, false), false);
-  file.add(stamp_lines(names, item(), *file_.input_state));
-  file.close();
+  UpdateStamps stamps(options_, false);
+  stamps.add(file_);
+  stamps.close();
   options_.output.sync->sync_names();
 }
 

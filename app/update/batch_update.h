@@ -16,15 +16,15 @@ namespace imgpipe {
 // The file of stamps: in the folder OUTPUT of a batch, in that of OUTPUT where it is one image.
 [[nodiscard]] std::string stamp_file(const ProcessOptions& options, bool is_batch);
 
-// Judges the files of a batch (BatchFile::update). Throws Error(usage) where another file is in the place of
+// Judges files (BatchFile::update). Throws Error(usage) where another file is in the place of
 // the stamps, and as read_stamps() does.
-void judge_updates(const ProcessOptions& options, BatchFiles& found);
+void judge_updates(const ProcessOptions& options, BatchFiles& found, bool is_batch);
 
-// Notes what a batch makes. Throws Error(output).
-class BatchStamps {
+// Notes what is made. Throws Error(output).
+class UpdateStamps {
  public:
-  // OUTPUT is there. `options` stay where they are.
-  explicit BatchStamps(const ProcessOptions& options);
+  // The directory of the stamps is there. `options` stay where they are.
+  UpdateStamps(const ProcessOptions& options, bool is_batch);
   // What was just made.
   void add(const BatchFile& file);
   void flush() { file_.flush(); }
@@ -45,19 +45,15 @@ class ImageUpdate {
 
   // Nothing is to be done: the output is up to date, and no result beside it is wanted that is not there.
   [[nodiscard]] bool is_done() const;
-  [[nodiscard]] UpdateState state() const { return state_; }
+  [[nodiscard]] UpdateState state() const { return file_.update; }
   // The output may be replaced, whatever it holds.
   [[nodiscard]] bool is_stamped() const { return is_stamped_; }
-  // Behind the run.
+  // After the run.
   void stamp() const;
 
  private:
-  [[nodiscard]] UpdateItem item() const;
-
   const ProcessOptions& options_;
   BatchFile file_;
-  std::string digest_;
-  UpdateState state_ = UpdateState::no_output;
   bool is_stamped_ = false;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -16,10 +15,10 @@
 #include "pipeline/error_of.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/host/scarce_memory.h"
-#include "pipeline/jobs/batch_lanes.h"
 #include "pipeline/jobs/batch_pages.h"
 #include "pipeline/jobs/batch_queue.h"
 #include "pipeline/jobs/batch_threads.h"
+#include "pipeline/jobs/lane_scheduler.h"
 #include "pipeline/jobs/output_folders.h"
 
 namespace imgpipe {
@@ -30,11 +29,12 @@ class Batch::Work {
   Work(BatchItems items, BatchSettings settings)
       : items_(std::move(items)),
         settings_(std::move(settings)),
+        most_workers_(workers_for(settings_, items_.size())),
         measure_(settings_.pages ? nullptr : settings_.make_engine(1)),
-        pages_(settings_, workers_for(settings_, items_.size()), origin_),
+        pages_(settings_, most_workers_, origin_),
         queue_(items_.size(), settings_),
-        taking_turns_(workers_for(settings_, items_.size())),
-        lanes_(settings_, queue_, workers_for(settings_, items_.size()),
+        active_workers_(most_workers_),
+        lanes_(settings_, queue_, most_workers_,
                {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
                 [this](const Error& error) { give_up(error); }}) {
     settings_.before_first_byte = [this](const std::string& output) {
@@ -48,13 +48,12 @@ class Batch::Work {
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) {
-      Worker worker{i + 1, {}};
+      Worker worker(i + 1, settings_);
       if (settings_.pages && !has_engine(worker)) return;
-      while (take_turn(worker, std::nullopt)) {
+      while (work_once(worker, std::nullopt)) {
       }
     });
-    const int missing = workers_for(settings_, items_.size()) - workers();
-    if ((taking_turns_ -= missing) <= 0) give_up(no_memory());
+    if ((active_workers_ -= most_workers_ - workers()) <= 0) give_up(no_memory());
     try {
       if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
     } catch (...) {
@@ -75,7 +74,7 @@ class Batch::Work {
     using std::chrono::milliseconds;
     std::optional<BatchResult> result = queue_.next_result(workers_.empty() ? milliseconds(0) : patience);
     if (!result && workers_.empty()) {
-      (void)take_turn(callers_, patience);
+      (void)work_once(callers_, patience);
       result = queue_.next_result(milliseconds(0));
     }
     // Its worker had no memory for the words.
@@ -89,63 +88,54 @@ class Batch::Work {
     return settings_.device_note.empty() ? lanes_.note() : settings_.device_note;
   }
   [[nodiscard]] BatchQueue& queue() { return queue_; }
-  [[nodiscard]] BatchLanes& lanes() { return lanes_; }
+  [[nodiscard]] LaneScheduler& lanes() { return lanes_; }
   [[nodiscard]] std::optional<Error> fatal() const {
     const std::lock_guard lock(mutex_);
     return fatal_;
   }
 
  private:
-  struct Worker {
-    std::size_t number;
-    std::map<int, std::unique_ptr<Engine>> engines;  // by threads
-  };
-
-  // ---- workers ---------------------------------------------------------------------------------------
-
   // False when there is nothing more to do.
-  bool take_turn(Worker& worker, std::optional<std::chrono::milliseconds> patience) noexcept {
-    BatchQueue::Turn turn;
+  bool work_once(Worker& worker, std::optional<std::chrono::milliseconds> patience) noexcept {
+    BatchQueue::WorkItem work;
     const std::optional<Error> error =
-        error_of([&] { turn = with_patience([&] { return queue_.next(patience); }); });
+        error_of([&] { work = with_patience([&] { return queue_.next(patience); }); });
     if (error) {
       // malloc gives each thread memory from a part of its own: another may find some. The last one begins
       // nothing any more, and stays for what comes back from the lanes.
-      if (--taking_turns_ > 0) return false;
+      if (--active_workers_ > 0) return false;
       give_up(*error);
       return true;
     }
-    if (turn.entry) do_turn(worker, turn);
-    return turn.act != BatchQueue::Act::end;
+    if (work.entry) do_work(worker, work);
+    return work.action != BatchQueue::Action::end;
   }
 
   // Without an engine for pages the batch ends: every input needs it.
   bool has_engine(Worker& worker) noexcept {
-    const std::optional<Error> error = error_of([&] { (void)engine_for_pages(worker); });
+    const std::optional<Error> error = error_of([&] { (void)worker.engine(pages_.threads()); });
     if (error) give_up(*error);
     return !error;
   }
-  Engine& engine_for_pages(Worker& worker) {
-    return engine_for(worker, std::max(1, settings_.threads / workers_for(settings_, items_.size())),
-                      settings_);
-  }
 
-  void do_turn(Worker& worker, BatchQueue::Turn& turn) {
-    EntryPointer& entry = turn.entry;
+  void do_work(Worker& worker, BatchQueue::WorkItem& work) {
+    EntryPointer& entry = work.entry;
     guarded(entry, [&] {
       if (settings_.pages) return run_pages(worker, entry);
-      if (turn.act == BatchQueue::Act::open) begin(*entry);
-      entry->job->timeline().set_track("worker " + std::to_string(worker.number));
-      if (turn.act == BatchQueue::Act::open) {
+      if (work.action == BatchQueue::Action::open) begin(*entry);
+      entry->job->timeline().set_track(worker.track());
+      if (work.action == BatchQueue::Action::open) {
         open(entry);
-      } else if (turn.act == BatchQueue::Act::encode) {
-        encode(entry, turn.threads);
+      } else if (work.action == BatchQueue::Action::encode) {
+        encode(entry, work.threads);
       } else if (entry->to_lane) {
         decode(entry);
       } else if (entry->in_bands()) {
-        if (lanes_.run_in_bands(entry, turn.threads)) write_result(entry);
+        if (!lanes_.run_in_bands(entry, work.threads)) return;
+        keep_warnings(*entry);
+        write(entry);
       } else {
-        run_on_host(entry, engine_for(worker, turn.threads, settings_));
+        run_on_host(entry, worker.engine(work.threads));
       }
     });
   }
@@ -183,12 +173,11 @@ class Batch::Work {
   void run_pages(Worker& worker, EntryPointer& entry) {
     BatchResult& result = entry->result;
     result.start_ns = Timeline(origin_).now_ns();
-    pages_.run(items_[result.item], "worker " + std::to_string(worker.number), engine_for_pages(worker),
-               result);
+    pages_.run(items_[result.item], worker.track(), worker.engine(pages_.threads()), result);
     finish(entry);
   }
 
-  // Reads the file and its header, and leaves the image to wait for its memory.
+  // Until the image waits for its memory.
   void open(EntryPointer& entry) {
     if (!read(entry)) return;
     ImageJob& image = *entry->job;
@@ -206,7 +195,7 @@ class Batch::Work {
     entry->result.lost_profile = image.lost_profile();
     entry->result.lost_metadata = image.lost_metadata();
     keep_warnings(*entry);
-    naming(image.files().input_name, [&] { lanes_.take(*entry); });
+    naming(image.files().input_name, [&] { lanes_.choose_route(*entry); });
     entry->need = need_of(*entry, *measure_);
     if (is_beyond_limit(entry->need.bytes) && image.use_less_memory()) {
       entry->lane_decodes = false;  // the library does now
@@ -243,27 +232,11 @@ class Batch::Work {
     if (is_beyond_limit(bytes)) throw over_budget(image, bytes, settings_.memory_bytes);
   }
 
-  static Engine& engine_for(Worker& worker, int threads, const BatchSettings& settings) {
-    std::unique_ptr<Engine>& engine = worker.engines[threads];
-    if (engine) return *engine;
-    // As the batch comes to its end an image has more and more of them; those of before would stand idle.
-    std::erase_if(worker.engines,
-                  [&](const auto& other) { return other.first > 1 && other.first != threads; });
-    engine = settings.make_engine(threads);
-    return *engine;
-  }
-
-  // The whole way of an image without a lane.
   void run_on_host(EntryPointer& entry, Engine& engine) {
     entry->result.device = engine.implementation();
     Job wishes;
     wishes.keep_pixels = false;
     (void)entry->job->run(engine, std::move(wishes));
-    write_result(entry);
-  }
-
-  // Of a job that has run.
-  void write_result(EntryPointer& entry) {
     keep_warnings(*entry);
     write(entry);
   }
@@ -276,7 +249,7 @@ class Batch::Work {
       return;
     }
     keep_warnings(*entry);
-    lanes_.hand_over(std::move(entry));
+    lanes_.push(std::move(entry));
   }
 
   // What a worker did in place of a lane.
@@ -344,7 +317,7 @@ class Batch::Work {
     }
     // What these find no memory for is left out.
     std::optional<Error> left_out = error_of([&] {
-      if (entry->help != nullptr) lanes_.did_their_work(work_of_a_lane(result));
+      if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
     });
     if (!result.failed && !settings_.pages && !entry->to_lane && !entry->in_bands())
       lanes_.done_by_host(result);
@@ -377,17 +350,18 @@ class Batch::Work {
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
   const BatchItems items_;
   BatchSettings settings_;
+  const int most_workers_;
   const std::unique_ptr<Engine> measure_;  // says what images need; does none
   BatchPages pages_;
   BatchQueue queue_;
   OutputFolders folders_;
   mutable std::mutex mutex_;  // of fatal_
   std::optional<Error> fatal_;
-  std::atomic<int> taking_turns_;  // workers that still find memory for an image
-  BatchLanes lanes_;
+  std::atomic<int> active_workers_;  // workers that still find memory for an image
+  LaneScheduler lanes_;
   std::vector<std::thread> finder_;  // one, or none
   std::vector<std::thread> workers_;
-  Worker callers_{1, {}};  // where there is no thread for another
+  Worker callers_{1, settings_};  // where there is no thread for another
 };
 
 Batch::Batch(BatchItems items, BatchSettings settings)

@@ -71,7 +71,7 @@ class BatchItems {
 };
 
 // The devices of a batch. Images go to whichever is free.
-struct LaneOffer {
+struct LaneCapacity {
   std::vector<std::unique_ptr<Lane>> lanes;
   // Where the workers help: images of fewer pixels are theirs.
   std::int64_t lane_pixels = 0;
@@ -115,7 +115,7 @@ struct BatchSettings : ImageSettings {
   std::string device_note;
   // Finds the devices, on a thread of its own, because looking for them can take longer than an image. Where
   // it is not set there are none. What it throws is as if a lane had not started.
-  std::function<LaneOffer()> find_lanes;
+  std::function<LaneCapacity()> find_lanes;
   // The lanes decode and encode, as far as is known before they are found.
   bool lanes_have_codecs = false;
   // Where images that go to a lane are decoded to; nullptr: ordinary memory.
@@ -185,7 +185,7 @@ class Batch {
   // Begins no more images; those on their way go on.
   void stop();
 
-  // LaneOffer::note, once it is known; empty before.
+  // LaneCapacity::note, once it is known; empty before.
   [[nodiscard]] std::string lane_note() const;
   // Lines for the user about devices that could not be used, each once.
   [[nodiscard]] std::vector<std::string> take_notes();

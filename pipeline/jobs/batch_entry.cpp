@@ -55,6 +55,11 @@ MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
   return need;
 }
 
+std::int64_t lane_pixels(const BatchEntry& entry) {
+  const auto weighed = [](const Shape& shape) { return shape.pixels() * sample_bytes(shape.sample); };
+  return std::max(weighed(entry.result.header.shape), weighed(entry.result.output));
+}
+
 std::int64_t most_image_bytes(const BatchEntry& entry) {
   return std::max(entry.result.header.shape.bytes(), entry.result.output.bytes());
 }

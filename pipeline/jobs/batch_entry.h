@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/host_assist.h"
 #include "pipeline/jobs/image_job.h"
-#include "pipeline/jobs/lane_help.h"
 
 namespace imgpipe {
 
 struct BatchEntry {
   std::optional<ImageJob> job;  // from the moment that a worker opens it
   bool to_lane = false;
-  bool lane_decodes = false;             // and it goes there as its file has it
-  std::unique_ptr<LaneHelp::Turn> help;  // set: a worker does what a lane was meant to do
-  MemoryNeed need;                       // with its file
-  std::int64_t outside_bytes = 0;        // of them, what may come from malloc
+  bool lane_decodes = false;                           // and it goes there as its file has it
+  std::unique_ptr<HostAssist::Assistance> assistance;  // set: a worker does what a lane was meant to do
+  MemoryNeed need;                                     // with its file
+  std::int64_t outside_bytes = 0;                      // of them, what may come from malloc
   // Of the batch's memory: its file until it is admitted, all that it needs from then on.
   struct Counted {
     std::int64_t file_bytes = 0, admitted_bytes = 0, outside_bytes = 0;
@@ -36,6 +36,9 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 
 // What an opened image needs, with its file. `host` is the engine of images that go to no lane.
 [[nodiscard]] MemoryNeed need_of(const BatchEntry& entry, const Engine& host);
+
+// The pixels of an opened image on a device, at least; those of 16 bits count twice.
+[[nodiscard]] std::int64_t lane_pixels(const BatchEntry& entry);
 
 // Of an opened image: the decoded one's or the finished one's, whichever has more. A device holds at least
 // that.

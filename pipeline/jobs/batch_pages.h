@@ -4,7 +4,7 @@
 // itself.
 #pragma once
 
-#include <functional>
+#include <algorithm>
 #include <mutex>
 #include <string>
 
@@ -20,6 +20,8 @@ class BatchPages {
   BatchPages(const BatchSettings& settings, int workers, Timeline::Clock::time_point origin)
       : settings_(settings), workers_(workers), origin_(origin) {}
 
+  // Of each worker's engine.
+  [[nodiscard]] int threads() const { return std::max(1, settings_.threads / workers_); }
   // All of an input's pages; `result` is the input's, as far as it came. Throws Error with the input's name.
   // Thread-safe.
   void run(const BatchItem& item, const std::string& track, Engine& engine, BatchResult& result);

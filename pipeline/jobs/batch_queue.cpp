@@ -14,13 +14,13 @@ BatchQueue::BatchQueue(std::size_t items, const BatchSettings& settings)
       memory_bytes_(settings.memory_bytes),
       memory_is_limit_(settings.memory_is_limit) {}
 
-BatchQueue::Turn BatchQueue::next(std::optional<std::chrono::milliseconds> patience) {
+BatchQueue::WorkItem BatchQueue::next(std::optional<std::chrono::milliseconds> patience) {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (!to_encode_.empty()) {
       EntryPointer entry = take(to_encode_);
       const int threads = grant_threads(*entry);
-      return {Act::encode, std::move(entry), threads};
+      return {Action::encode, std::move(entry), threads};
     }
     if (!parked_.empty()) {
       if (may_admit(*parked_.front())) {
@@ -28,7 +28,7 @@ BatchQueue::Turn BatchQueue::next(std::optional<std::chrono::milliseconds> patie
         admit(*entry);
         const int threads = entry->to_lane ? 1 : grant_threads(*entry);
         work_ready_.notify_all();  // the next one may fit too, another be read
-        return {Act::process, std::move(entry), threads};
+        return {Action::process, std::move(entry), threads};
       }
     } else if (may_open()) {
       EntryPointer entry = std::make_unique<BatchEntry>();
@@ -39,7 +39,7 @@ BatchQueue::Turn BatchQueue::next(std::optional<std::chrono::milliseconds> patie
         again_.pop_front();
       }
       ++in_flight_;
-      return {Act::open, std::move(entry), 1};
+      return {Action::open, std::move(entry), 1};
     }
     if (idle()) return {};
     const bool held = held_;  // also where all have begun: further lanes would end it sooner
@@ -47,7 +47,7 @@ BatchQueue::Turn BatchQueue::next(std::optional<std::chrono::milliseconds> patie
     if (!patience) {
       work_ready_.wait(lock);
     } else if (work_ready_.wait_for(lock, *patience) == std::cv_status::timeout) {
-      return {Act::wait, nullptr, 1};
+      return {Action::wait, nullptr, 1};
     }
     if (held) held_time_ += std::chrono::steady_clock::now() - start;
   }

@@ -21,15 +21,15 @@ class BatchQueue {
  public:
   BatchQueue(std::size_t items, const BatchSettings& settings);
 
-  enum class Act { open, process, encode, wait, end };
-  struct Turn {
-    Act act = Act::end;
+  enum class Action { open, process, encode, wait, end };
+  struct WorkItem {
+    Action action = Action::end;
     EntryPointer entry;  // open: with its item's number and nothing else
     int threads = 1;     // process, encode: that the worker may use
   };
   // Waits for something to do. What is finished by a lane comes first, then what its memory is there for,
   // then what has not begun. `end`: there is nothing more. `wait`: there was nothing within `patience`.
-  [[nodiscard]] Turn next(std::optional<std::chrono::milliseconds> patience = std::nullopt);
+  [[nodiscard]] WorkItem next(std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
   // Before a file is read, and again where opening it takes more: so many bytes in all, `outside` of them not
   // the pool's. False where that would be too much beside what is read and waits already: the image is then

@@ -6,6 +6,15 @@
 
 namespace imgpipe {
 
+Engine& Worker::engine(int threads) {
+  std::unique_ptr<Engine>& engine = engines_[threads];
+  if (engine) return *engine;
+  // As the batch comes to its end an image has more and more of them; those of before would stand idle.
+  std::erase_if(engines_, [&](const auto& other) { return other.first > 1 && other.first != threads; });
+  engine = settings_.make_engine(threads);
+  return *engine;
+}
+
 int workers_for(const BatchSettings& settings, std::size_t items) {
   return static_cast<int>(std::clamp<std::size_t>(items, 1, static_cast<std::size_t>(settings.jobs)));
 }

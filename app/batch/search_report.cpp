@@ -1,5 +1,8 @@
-#include "app/batch/nothing_found.h"
+#include "app/batch/search_report.h"
 
+#include "app/batch/existing_results.h"
+#include "app/image/image_set_up.h"
+#include "app/log.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -15,6 +18,14 @@ std::string nothing_found_text(const InputOptions& input, const BatchFiles& foun
   for (const std::string& pattern : found.unmatched) text += "; " + pattern;
   if (!input.recursive) text += "; folders below are looked into with --recursive";
   return text;
+}
+
+void log_search(const BatchFiles& found, const std::optional<NameTemplate>& name) {
+  for (const std::string& pattern : found.unmatched) log_warning(pattern);
+  for (const PathProblem& problem : found.problems) log_error(problem.text(), problem.subject());
+  log_replaced(found.otherwise_made);
+  if (found.results > 0) log_notice(left_out_text(name, found.results));
+  if (found.passed_over.files() > 0) log_detail("passed over: " + found.passed_over.text_with_examples());
 }
 
 }  // namespace imgpipe

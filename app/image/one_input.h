@@ -1,6 +1,7 @@
-// Whether a run is a batch, and what a run that is not does with its OUTPUT and with options of batches.
+// Whether a run is a batch, and the OUTPUT of one that is not. run_image() runs it.
 #pragma once
 
+#include "app/engine_factory.h"
 #include "app/process_options/process_options.h"
 
 namespace imgpipe {
@@ -19,10 +20,7 @@ namespace imgpipe {
 // where the directory is a file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
 
-// Of a run that is not a batch. Throws Error(usage) for options of batches that mean nothing for one file.
-void check_options_of_one_file(const ProcessOptions& options);
-
-// With --skip-existing: every output file is there, and none is empty.
-[[nodiscard]] bool has_output(const ProcessOptions& options, Format format);
+// Throws Error or returns an exit code.
+[[nodiscard]] int run_image(const ProcessOptions& options, const EngineFactory& factory);
 
 }  // namespace imgpipe

@@ -1,5 +1,5 @@
-// When a further device of a batch is started: the crew by itself, and under a batch.
-#include "pipeline/jobs/lane_crew.h"
+// When a further device of a batch is started: the scheduler alone, and under a batch.
+#include "pipeline/jobs/lane_scheduler.h"
 
 #include <atomic>
 #include <chrono>
@@ -15,11 +15,12 @@
 #include <gtest/gtest.h>
 
 #include "images/synth.h"
+#include "pipeline/jobs/batch_queue.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"
 #include "tests/support/sanitizers.h"
 
-namespace imgpipe::test::lane_crew_test {
+namespace imgpipe::test::lane_scheduler_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -31,24 +32,6 @@ std::vector<std::unique_ptr<Lane>> lanes(const std::vector<LaneFaults>& faults) 
   return lanes;
 }
 
-// What a crew said.
-struct Heard {
-  std::atomic<int> broken{0}, last{0};
-
-  LaneEvents events() {
-    return {[](EntryPointer, const std::string&) {},
-            [](EntryPointer, const Error&) {},
-            [](EntryPointer) {},
-            [](EntryPointer) {},
-            [](EntryPointer, bool) {},
-            [this](const std::string&, const Error&, bool is_last) {
-              ++broken;
-              if (is_last) ++last;
-            },
-            [] {}};
-  }
-};
-
 // Gives threads, but not the ones from number `first` to `last`; the first is 1. A lane takes two.
 ThreadStarter starter(int first = 0, int last = 0) {
   return [first, last, asked = std::make_shared<std::atomic<int>>(0)](std::function<void()> body) {
@@ -59,113 +42,144 @@ ThreadStarter starter(int first = 0, int last = 0) {
   };
 }
 
-// Waits until a crew has said so of so many lanes; false after ten seconds.
-bool says_broken(const Heard& heard, int count) {
-  for (int i = 0; i < 1000 && heard.broken < count; ++i) std::this_thread::sleep_for(10ms);
-  return heard.broken == count;
+// A scheduler without a batch, of an image that is never begun, and what it reported.
+class Scheduled {
+ public:
+  Scheduled(const std::vector<LaneFaults>& faults, std::chrono::milliseconds patience,
+            const ThreadStarter& start_thread = starter()) {
+    settings_.find_lanes = [offer = offering(lanes(faults)), patience, start_thread] {
+      LaneCapacity capacity = offer();
+      capacity.lane_patience = patience;
+      capacity.start_thread = start_thread;
+      return capacity;
+    };
+    queue_.emplace(1, settings_);
+    scheduler_.emplace(settings_, *queue_, 1,
+                       LaneScheduler::Events{.failed = [](EntryPointer, const Error&) {},
+                                             .over = [this](const Error&) { ++last_; }});
+    scheduler_->find();
+  }
+
+  LaneScheduler* operator->() { return &*scheduler_; }
+  BatchQueue& queue() { return *queue_; }
+  int last() const { return last_; }
+  // Lanes that were reported as broken, the last among them.
+  int broken() {
+    noted_ += static_cast<int>(scheduler_->take_notes().size());
+    return noted_ + last_;
+  }
+  // Waits until so many were; false after ten seconds.
+  bool reports_broken(int count) {
+    for (int i = 0; i < 1000 && broken() < count; ++i) std::this_thread::sleep_for(10ms);
+    return broken() == count;
+  }
+  // Waits until so many lanes work, and have looked at the time that was lost; false after ten seconds.
+  bool reaches(std::size_t count) {
+    for (int i = 0; i < 1000 && scheduler_->devices().size() < count; ++i) std::this_thread::sleep_for(10ms);
+    std::this_thread::sleep_for(200ms);
+    return scheduler_->devices().size() == count;
+  }
+
+ private:
+  BatchSettings settings_;
+  std::atomic<int> last_{0};
+  int noted_ = 0;
+  std::optional<BatchQueue> queue_;
+  std::optional<LaneScheduler> scheduler_;
+};
+
+TEST(LaneScheduler, WithoutPatienceAllLanesStart) {
+  Scheduled lanes({{}, {}, {}}, 0ms);
+  EXPECT_TRUE(lanes.reaches(3));
+  EXPECT_EQ(lanes->started(), 3U);
 }
 
-// Waits until so many lanes work; false after ten seconds.
-bool reaches(const LaneCrew& crew, std::size_t count) {
-  for (int i = 0; i < 1000 && crew.devices().size() < count; ++i) std::this_thread::sleep_for(10ms);
-  return crew.devices().size() == count;
+TEST(LaneScheduler, AFurtherLaneStartsWhenEnoughTimeIsLost) {
+  Scheduled lanes({{.start_ms = 50}, {.start_ms = 50}, {}}, 100ms);
+  lanes->lost(1000ms);  // while the first is starting: counts for nothing
+  EXPECT_EQ(lanes->started(), 1U);
+  ASSERT_TRUE(lanes.reaches(1));
+  lanes->lost(99ms);
+  EXPECT_EQ(lanes->started(), 1U);
+  lanes->lost(100ms);
+  EXPECT_EQ(lanes->started(), 2U);
+  lanes->lost(1000ms);  // while the second is starting
+  EXPECT_EQ(lanes->started(), 2U);
+  ASSERT_TRUE(lanes.reaches(2));
+  lanes->lost(99ms);
+  EXPECT_EQ(lanes->started(), 2U);
+  lanes->lost(100ms);
+  EXPECT_TRUE(lanes.reaches(3));
+  lanes->lost(9000ms);  // there are no more
+  EXPECT_EQ(lanes->started(), 3U);
 }
 
-TEST(LaneCrew, WithoutPatienceAllLanesStart) {
-  Heard heard;
-  LaneCrew crew(lanes({{}, {}, {}}), 0ns, heard.events(), starter());
-  EXPECT_EQ(crew.slots(), 0U);
-  crew.start();
-  EXPECT_TRUE(reaches(crew, 3));
-  EXPECT_EQ(crew.slots(), 9U);
+TEST(LaneScheduler, WhereNoneWorksTheNextOneStarts) {
+  Scheduled lanes({{.start = true}, {.start = true}, {}}, 1h);
+  EXPECT_TRUE(lanes.reaches(1));
+  EXPECT_EQ(lanes->devices().front(), "lane:2 (test)");
+  EXPECT_TRUE(lanes.reports_broken(2));  // a lane's successor may be there before it is reported
+  EXPECT_EQ(lanes.last(), 0);
 }
 
-TEST(LaneCrew, AFurtherLaneStartsWhenEnoughTimeIsLost) {
-  Heard heard;
-  LaneCrew crew(lanes({{}, {.start_ms = 50}, {}}), 100ms, heard.events(), starter());
-  crew.start();
-  ASSERT_TRUE(reaches(crew, 1));
-  EXPECT_EQ(crew.slots(), 3U);
-  crew.lost(70ms);  // before the first lane was ready: counts for nothing
-  crew.lost(169ms);
-  EXPECT_EQ(crew.slots(), 3U);
-  crew.lost(170ms);
-  EXPECT_EQ(crew.slots(), 6U);
-  crew.lost(1000ms);  // while the second is starting
-  EXPECT_EQ(crew.slots(), 6U);
-  ASSERT_TRUE(reaches(crew, 2));
-  crew.lost(1000ms);
-  crew.lost(1099ms);
-  EXPECT_EQ(crew.slots(), 6U);
-  crew.lost(1100ms);
-  EXPECT_TRUE(reaches(crew, 3));
-  crew.lost(1100ms);
-  crew.lost(9000ms);  // there are no more
-  EXPECT_EQ(crew.slots(), 9U);
+TEST(LaneScheduler, TheLastIsReportedOnce) {
+  Scheduled lanes({{.start = true}, {.start = true}}, 1h);
+  EXPECT_TRUE(lanes.reports_broken(2));
+  EXPECT_EQ(lanes.last(), 1);
 }
 
-TEST(LaneCrew, WhereNoneWorksTheNextOneStarts) {
-  Heard heard;
-  LaneCrew crew(lanes({{.start = true}, {.start = true}, {}}), 1h, heard.events(), starter());
-  crew.start();
-  EXPECT_TRUE(reaches(crew, 1));
-  EXPECT_EQ(crew.devices().front(), "lane:2 (test)");
-  EXPECT_TRUE(says_broken(heard, 2));  // a lane's successor may be there before it is said
-  EXPECT_EQ(heard.last, 0);
-}
-
-TEST(LaneCrew, TheLastIsSaidOnce) {
-  Heard heard;
-  LaneCrew crew(lanes({{.start = true}, {.start = true}}), 1h, heard.events(), starter());
-  crew.start();
-  EXPECT_TRUE(says_broken(heard, 2));
-  EXPECT_EQ(heard.last, 1);
-}
-
-TEST(LaneCrew, ALaneWithoutThreadsGivesWayToTheNext) {
+TEST(LaneScheduler, ALaneWithoutThreadsGivesWayToTheNext) {
   for (const int missing : {1, 2}) {  // the first of its threads, or the second
-    Heard heard;
-    LaneCrew crew(lanes({{}, {}}), 1h, heard.events(), starter(missing, missing));
-    crew.start();
-    EXPECT_TRUE(reaches(crew, 1));
-    EXPECT_EQ(crew.devices().front(), "lane:1 (test)");
-    EXPECT_EQ(heard.broken, 1);
-    EXPECT_EQ(heard.last, 0);
+    Scheduled lanes({{}, {}}, 1h, starter(missing, missing));
+    EXPECT_TRUE(lanes.reaches(1));
+    EXPECT_EQ(lanes->devices().front(), "lane:1 (test)");
+    EXPECT_EQ(lanes.broken(), 1);
+    EXPECT_EQ(lanes.last(), 0);
   }
 }
 
-TEST(LaneCrew, WithoutAnyThreadsTheLastIsSaidOnce) {
-  for (const auto patience : {0ns, std::chrono::nanoseconds(1h)}) {
-    Heard heard;
-    LaneCrew crew(lanes({{}, {}, {}}), patience, heard.events(), starter(1, 100));
-    crew.start();
-    EXPECT_EQ(heard.broken, 3);
-    EXPECT_EQ(heard.last, 1);
-    EXPECT_EQ(crew.slots(), 0U);
-    EntryPointer image = std::make_unique<BatchEntry>();
-    EXPECT_FALSE(crew.push(image));
-    EXPECT_TRUE(image);
+TEST(LaneScheduler, WithoutAnyThreadsTheLastIsReportedOnce) {
+  for (const auto patience : {std::chrono::milliseconds(0ms), std::chrono::milliseconds(1h)}) {
+    Scheduled lanes({{}, {}, {}}, patience, starter(1, 100));
+    EXPECT_EQ(lanes.broken(), 3);
+    EXPECT_EQ(lanes.last(), 1);
+    EXPECT_EQ(lanes->started(), 0U);
+    lanes->push(lanes.queue().next().entry);  // begins again
+    EXPECT_TRUE(lanes.queue().next().entry);
   }
 }
 
-TEST(LaneCrew, AFurtherLaneWithoutThreadsLeavesTheOthersAtWork) {
-  Heard heard;
-  LaneCrew crew(lanes({{}, {}}), 100ms, heard.events(), starter(4, 4));
-  crew.start();
-  ASSERT_TRUE(reaches(crew, 1));
-  crew.lost(0ms);
-  crew.lost(100ms);
-  EXPECT_EQ(heard.broken, 1);
-  EXPECT_EQ(heard.last, 0);
-  EXPECT_EQ(crew.devices(), std::vector<std::string>{"lane:0 (test)"});
+// What is ready before the lanes are found waits for them.
+TEST(LaneScheduler, AnImageMayComeBeforeTheLanes) {
+  for (const bool found : {false, true}) {
+    BatchSettings settings;
+    settings.find_lanes = found ? offering(lanes({{.start = true}})) : []() -> LaneCapacity { return {}; };
+    BatchQueue queue(1, settings);
+    LaneScheduler scheduler(settings, queue, 1,
+                            {.failed = [](EntryPointer, const Error&) {}, .over = [](const Error&) {}});
+    EntryPointer image = queue.next().entry;
+    image->job.emplace(ImageFiles(), settings, Timeline());
+    scheduler.push(std::move(image));
+    EXPECT_EQ(queue.next(0ms).action, BatchQueue::Action::wait);
+    scheduler.find();
+    EXPECT_TRUE(queue.next(10s).entry) << "no lane works: it begins again";
+  }
 }
 
-TEST(LaneCrew, ASuccessorWithoutThreadsIsTheLast) {
-  Heard heard;
-  LaneCrew crew(lanes({{.start = true}, {}}), 1h, heard.events(), starter(3, 3));
-  crew.start();
-  EXPECT_TRUE(says_broken(heard, 2));
-  EXPECT_EQ(heard.last, 1);
+TEST(LaneScheduler, AFurtherLaneWithoutThreadsLeavesTheOthersAtWork) {
+  Scheduled lanes({{}, {}}, 100ms, starter(4, 4));
+  ASSERT_TRUE(lanes.reaches(1));
+  lanes->lost(0ms);
+  lanes->lost(100ms);
+  EXPECT_EQ(lanes.broken(), 1);
+  EXPECT_EQ(lanes.last(), 0);
+  EXPECT_EQ(lanes->devices(), std::vector<std::string>{"lane:0 (test)"});
+}
+
+TEST(LaneScheduler, ASuccessorWithoutThreadsIsTheLast) {
+  Scheduled lanes({{.start = true}, {}}, 1h, starter(3, 3));
+  EXPECT_TRUE(lanes.reports_broken(2));
+  EXPECT_EQ(lanes.last(), 1);
 }
 
 // A batch of equal images, on lanes that are as slow as they are told to be.
@@ -207,7 +221,7 @@ class FurtherLanes : public testing::Test {
     settings.jobs = 4;
     settings.host_helps = host_helps;
     settings.find_lanes = [offer = offering(lanes(faults), 0, lane_start_pixels), patience, start_thread] {
-      LaneOffer made = offer();
+      LaneCapacity made = offer();
       made.lane_patience = patience;
       made.start_thread = start_thread;
       return made;
@@ -314,4 +328,4 @@ TEST_F(FurtherLanes, WithoutAnyThreadWorkersThatHelpDoAll) {
 }
 
 }  // namespace
-}  // namespace imgpipe::test::lane_crew_test
+}  // namespace imgpipe::test::lane_scheduler_test

@@ -1,19 +1,32 @@
-#include "app/image_set_up.h"
+#include "app/image/image_set_up.h"
 
 #include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include "app/batch/batch_files.h"
 #include "app/devices/calibration.h"
 #include "app/files/replaceable.h"
-#include "app/image_settings.h"
 #include "app/log.h"
+#include "app/process_options/options_digest.h"
 #include "app/standard_streams.h"
 #include "app/update/batch_update.h"
 #include "images/error.h"
+#include "images/files/file_identity.h"
+#include "images/files/output_file.h"
 #include "images/text.h"
+#include "pipeline/device.h"
 
 namespace imgpipe {
 namespace {
+
+namespace fs = std::filesystem;
+
+// What an output may replace.
+Replace replace_output(const ProcessOptions& options) {
+  return options.output.is_stamped ? Replace::all : options.output.replace;
+}
 
 void check_output_replaceable(const ProcessOptions& options) {
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
@@ -21,7 +34,7 @@ void check_output_replaceable(const ProcessOptions& options) {
       replacement_of(options.output.path, replace_output(options), mark, options.input.path);
   check_replaceable(options.output.path, replacement.why_not);
   // A shell may have made both names of one pattern, and which source a plain mark had is not known.
-  const std::filesystem::path input(options.input.path), output(options.output.path);
+  const fs::path input(options.input.path), output(options.output.path);
   if (replacement.replaced == Mark::result && options.output.is_listed &&
       input.parent_path() == output.parent_path() && mark_in(options.input.path).kind == Mark::Kind::result)
     check_replaceable(options.output.path, "is a result, as " + printable(options.input.path) +
@@ -31,6 +44,49 @@ void check_output_replaceable(const ProcessOptions& options) {
 }
 
 }  // namespace
+
+std::uint64_t name_hash(const std::string& name) {
+  return first_64_bits(sha256(name));
+}
+
+ImageSettings image_settings(const ProcessOptions& options) {
+  ImageSettings settings;
+  settings.stages = options.stages.steps;
+  settings.fuse = options.fuse;
+  settings.keep_metadata = options.output.keep_metadata;
+  settings.decode = options.decode;
+  settings.decode.most_bits = 16;
+  settings.encode = options.output.encode;
+  // In one place each, which --name gives: a batch makes its folders itself.
+  settings.sync = options.output.sync.get();
+  if (options.output.name)
+    settings.before_first_byte = [sync = settings.sync](const std::string& output) {
+      const fs::path folder = fs::path(output).parent_path();
+      if (!folder.empty()) make_folder(folder.string(), sync);
+    };
+  settings.before_write = [replace = replace_output(options)](const std::string& output, const Mark& mark) {
+    check_still_replaceable(output, replace, mark);
+  };
+  return settings;
+}
+
+ImageFiles image_files(const ProcessOptions& options, std::string name) {
+  ImageFiles files{.input = options.input.path,
+                   .output = options.output.path,
+                   .input_name = std::move(name),
+                   .output_name = output_name(options.output.path),
+                   .format = output_format(options.output.path, options.output.format)};
+  // A stream has no name.
+  std::error_code unknown;
+  if (fs::is_regular_file(options.input.path, unknown) && !descriptor_of(options.input.path))
+    files.made_of = {.name = name_hash(fs::path(options.input.path).filename().string()),
+                     .options = options_hash(options, files.format)};
+  return files;
+}
+
+int thread_count(const ExecutionOptions& execution) {
+  return execution.threads > 0 ? execution.threads : host_info().threads;
+}
 
 void log_replaced(std::size_t results) {
   if (results == 0) return;

@@ -1,4 +1,4 @@
-#include "app/image_run.h"
+#include "app/image/image_run.h"
 
 #include <chrono>
 #include <filesystem>
@@ -11,11 +11,8 @@
 #include <unistd.h>
 
 #include "app/exit_code.h"
-#include "app/image_comparison.h"
-#include "app/image_page.h"
-#include "app/image_results.h"
-#include "app/image_set_up.h"
-#include "app/image_settings.h"
+#include "app/image/image_results.h"
+#include "app/image/image_set_up.h"
 #include "app/log.h"
 #include "app/pages/pages_progress.h"
 #include "app/pages/pages_report.h"

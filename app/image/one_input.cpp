@@ -1,4 +1,4 @@
-#include "app/batch/one_image.h"
+#include "app/image/one_input.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,7 +10,15 @@
 #include "app/batch/batch_files.h"
 #include "app/batch/glob.h"
 #include "app/batch/page_outputs.h"
+#include "app/exit_code.h"
+#include "app/image/image_run.h"
+#include "app/image/image_set_up.h"
+#include "app/log.h"
+#include "app/print.h"
+#include "app/report/report_names.h"
+#include "app/result_files.h"
 #include "app/standard_streams.h"
+#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"
@@ -55,6 +63,45 @@ bool stands_for_many(const ProcessOptions& options) {
   throw Error(ErrorKind::usage, option + " needs a directory as OUTPUT, and " +
                                     output_name(options.output.path) +
                                     " is one file; end OUTPUT with / to create a directory");
+}
+
+// Options of batches that mean nothing for one file.
+void check_options_of_one_file(const ProcessOptions& options) {
+  for (const std::string& option : options.batch_options) {
+    if (std::ranges::find(kNeedDirectory, option) != std::end(kNeedDirectory))
+      need_directory(options, option);
+  }
+  const auto lines = std::ranges::find_if(options.reports.files, is_report_of_lines);
+  if (lines != options.reports.files.end()) need_directory(options, "--report " + printable(*lines));
+}
+
+// With --skip-existing: every output file is there, and none is empty.
+bool has_output(const ProcessOptions& options, Format format) {
+  if (has_page_files(options, format)) {
+    BatchFile file;
+    file.input = options.input.path;
+    file.output = options.output.path;
+    file.format = format;
+    return has_all_pages(options, file);
+  }
+  std::error_code error;
+  return fs::is_regular_file(options.output.path, error) && fs::file_size(options.output.path, error) > 0;
+}
+
+int update_one(ProcessOptions options, const EngineFactory& factory) {
+  const ImageUpdate update(options);
+  if (update.is_done()) {
+    if (!options.logging.quiet)
+      print_table(output_name(options.output.path) + ": is up to date\n", reports_to_stdout(options));
+    return kExitDone;
+  }
+  if (update.state() != UpdateState::up_to_date)
+    log_detail(output_name(options.output.path) +
+               ": to be made: " + std::string(update_reason(update.state())));
+  options.output.is_stamped = update.is_stamped();
+  const int code = run_input(options, factory);
+  if (code == kExitDone) update.stamp();
+  return code;
 }
 
 }  // namespace
@@ -107,25 +154,25 @@ ProcessOptions with_output_file(ProcessOptions options) {
   return options;
 }
 
-void check_options_of_one_file(const ProcessOptions& options) {
-  for (const std::string& option : options.batch_options) {
-    if (std::ranges::find(kNeedDirectory, option) != std::end(kNeedDirectory))
-      need_directory(options, option);
+int run_image(const ProcessOptions& options, const EngineFactory& factory) {
+  check_options_of_one_file(options);
+  const Format format = output_format(options.output.path, options.output.format);
+  const bool is_left = options.output.skip_existing && has_output(options, format);
+  if (options.dry_run) {
+    FilesInUse in_use;
+    if (!is_left) check_paths(options, format, in_use);
+    print_text((is_left ? "0 to do, 1 skipped"
+                        : input_name(options.input.path) + " -> " + output_name(options.output.path) +
+                              "\n1 to do, 0 skipped") +
+               ", stages " + options.stages.list + "\n");
+    return kExitDone;
   }
-  const auto lines = std::ranges::find_if(options.reports.files, is_report_of_lines);
-  if (lines != options.reports.files.end()) need_directory(options, "--report " + printable(*lines));
-}
-
-bool has_output(const ProcessOptions& options, Format format) {
-  if (has_page_files(options, format)) {
-    BatchFile file;
-    file.input = options.input.path;
-    file.output = options.output.path;
-    file.format = format;
-    return has_all_pages(options, file);
+  if (is_left) {
+    if (!options.logging.quiet)
+      print_table(output_name(options.output.path) + ": is there already\n", reports_to_stdout(options));
+    return kExitDone;
   }
-  std::error_code error;
-  return fs::is_regular_file(options.output.path, error) && fs::file_size(options.output.path, error) > 0;
+  return options.output.update ? update_one(options, factory) : run_input(options, factory);
 }
 
 }  // namespace imgpipe

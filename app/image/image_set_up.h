@@ -1,4 +1,4 @@
-// Before one input's way, be it an image or all its pages: what cannot be meant, and the engine.
+// What the command line means for images, and what is checked and chosen before the first of them.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,22 @@
 #include "app/result_files.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "pipeline/jobs/image_job.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
+
+// The hash of an input's name relative to INPUT, for Provenance.
+[[nodiscard]] std::uint64_t name_hash(const std::string& name);
+
+// Outputs are put in place only where that still replaces what it may (app/files/replaceable.h).
+[[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);
+
+// The input and the output of a run that is no batch; `name` is the input's in messages.
+[[nodiscard]] ImageFiles image_files(const ProcessOptions& options, std::string name);
+
+// --threads, or as many as there are.
+[[nodiscard]] int thread_count(const ExecutionOptions& execution);
 
 // Input, output and results against each other, and whether the output and results may be written at all.
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use);
