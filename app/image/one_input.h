@@ -1,8 +1,8 @@
 // Whether a run is a batch, and the OUTPUT of one that is not. run_image() runs it.
 #pragma once
 
-#include "app/engine_factory.h"
 #include "app/process_options/process_options.h"
+#include "pipeline/engine_choice.h"
 
 namespace imgpipe {
 
