@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "app/engine_factory.h"
 #include "app/jobs/result_files.h"
 #include "app/log_subject.h"
 #include "app/process_options/process_options.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "pipeline/engine_choice.h"
 #include "pipeline/jobs/image_job.h"
 #include "pipeline/plan.h"
 
