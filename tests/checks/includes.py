@@ -235,8 +235,9 @@ def self_test():
     wrong("lab/kernels/rung.h", include("lab/pipeline/lab.h"), ["lab/kernels/ may include"])
     wrong("lab/pipeline/lab.h", include("app/main.h"), ["lab/pipeline/ may include"])
     back = include("images/codecs/png/inflate.h")
-    wrong("images/files/input.h", back, ["images/files/input.h:1: #include", "images/codecs/png/png_reader.cpp:1: #include",
-                                         "cycle: images/codecs/png -> images/files -> images/codecs/png"])
+    wrong("images/files/input.h", back,
+          ["images/files/input.h:1: #include", "images/codecs/png/png_reader.cpp:1: #include",
+           "cycle: images/codecs/png -> images/files -> images/codecs/png"])
     wrong("pipeline/engine.h", include("pipeline/runner.h"), ["pipeline/engine.h:2", "pipeline/runner.cpp:1"])
     pair = ("images/files", "images/codecs/png")
     wrong("images/files/input.h", back, ["1 times: KNOWN still has 2"], {pair: 2})
