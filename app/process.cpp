@@ -12,7 +12,6 @@
 
 #include "app/exit_code.h"
 #include "app/log.h"
-#include "app/options/option_values.h"
 #include "app/signals.h"
 #include "app/standard_streams.h"
 #include "images/names.h"
@@ -47,26 +46,27 @@ void set_up_process() {
   install_last_resort();
 }
 
-TalkOptions find_talk(const std::vector<std::string>& arguments) {
+LoggingOptions find_logging(const std::vector<std::string>& arguments) {
   const std::string option = "--log-format";
-  TalkOptions talk;
+  LoggingOptions logging;
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     std::string_view value;
     if (arguments[i] == option && i + 1 < arguments.size()) value = arguments[i + 1];
     if (arguments[i].starts_with(option + "="))
       value = std::string_view(arguments[i]).substr(option.size() + 1);
-    for (const auto& [name, format] : kLogFormats) talk.log_format = value == name ? format : talk.log_format;
-    talk.no_color = talk.no_color || usual_spelling(arguments[i]) == "--no-color";
+    for (const auto& [name, format] : kLogFormats)
+      logging.log_format = value == name ? format : logging.log_format;
+    logging.no_color = logging.no_color || usual_spelling(arguments[i]) == "--no-color";
   }
-  return talk;
+  return logging;
 }
 
-void begin_log(const TalkOptions& talk) {
-  set_up_log({.verbosity = talk.verbose ? Verbosity::verbose
-                           : talk.quiet ? Verbosity::quiet
-                                        : Verbosity::normal,
-              .color = wants_color(STDERR_FILENO, talk.no_color),
-              .format = talk.log_format});
+void begin_log(const LoggingOptions& logging) {
+  set_up_log({.verbosity = logging.verbose ? Verbosity::verbose
+                           : logging.quiet ? Verbosity::quiet
+                                           : Verbosity::normal,
+              .color = wants_color(STDERR_FILENO, logging.no_color),
+              .format = logging.log_format});
 }
 
 void use_simd_of_environment() {

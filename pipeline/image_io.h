@@ -1,5 +1,5 @@
 // Image files whole, in one call each: for programs that hold their images in memory. What streams, judges or
-// batches files is pipeline/image_job.h.
+// batches files is pipeline/jobs/image_job.h.
 #pragma once
 
 #include <string>

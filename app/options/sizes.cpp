@@ -5,8 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "app/options/option_parser.h"
-#include "app/options/options.h"
+#include "app/options/option_values.h"
 #include "images/text.h"
 
 namespace imgpipe {

@@ -24,7 +24,7 @@ set(imgpipe_public_headers
   images/plane.h images/simd.h images/synth.h
   kernels/frame.h kernels/stage.h
   pipeline/compare.h pipeline/device.h pipeline/engine.h pipeline/engine_choice.h pipeline/image_io.h
-  pipeline/image_job.h pipeline/plan.h pipeline/runner.h pipeline/stage_list.h pipeline/timeline.h)
+  pipeline/jobs/image_job.h pipeline/plan.h pipeline/runner.h pipeline/stage_list.h pipeline/timeline.h)
 set(imgpipe_unread_headers ${imgpipe_public_headers})
 while(imgpipe_unread_headers)
   list(POP_FRONT imgpipe_unread_headers header)

@@ -37,9 +37,9 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
       {"Device", device}};
   if (report.copy_bandwidth_gb_s > 0)
     rows.emplace_back("Copy bandwidth", number(report.copy_bandwidth_gb_s, 1) + " GB/s, read and written");
-  rows.emplace_back("Input", input_name(options.input) + ": " + contents_text(facts, false) + ", " +
+  rows.emplace_back("Input", input_name(options.input.path) + ": " + contents_text(facts, false) + ", " +
                                  bytes_text(facts.input_bytes));
-  rows.emplace_back("Output", output_name(options.output) + ": " + contents_text(facts, true) + ", " +
+  rows.emplace_back("Output", output_name(options.output.path) + ": " + contents_text(facts, true) + ", " +
                                   bytes_text(facts.output_bytes));
   if (more.peak_memory_bytes > 0)
     rows.emplace_back("Memory", bytes_text(more.peak_memory_bytes) + " of the host's at most");
@@ -194,15 +194,16 @@ void add_histogram(HtmlPage& page, const HistogramPair& pair) {
 }  // namespace
 
 std::string image_report_html(const ImageReport& report, const RunFacts& facts, const ReportPage& more) {
-  HtmlPage page("imgpipe: " + shortened(input_name(facts.options->input), 80));
+  HtmlPage page("imgpipe: " + shortened(input_name(facts.options->input.path), 80));
   page.heading(2, "What ran");
   add_facts(page, report, facts, more);
   page.heading(2, "Pictures");
   page.add(element("div", picture_figure("Input", more.input) + picture_figure("Output", more.output),
                    " class=\"pictures\""));
   page.heading(2, "Times");
-  if (facts.options->repeat > 0)
-    page.paragraph("Of the times " + repeat_text(facts.options->repeat, report.compared) + ".", "note");
+  if (facts.options->reports.repeat > 0)
+    page.paragraph("Of the times " + repeat_text(facts.options->reports.repeat, report.compared) + ".",
+                   "note");
   add_times(page, report);
   page.table(row_table(report), "Each step, and in all");
   add_rates(page, report);

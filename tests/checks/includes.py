@@ -30,22 +30,9 @@ ALLOWED = {
 
 # Pairs of modules whose includes close cycles, and how many they are: only ever fewer.
 KNOWN = {
-    ("app/batch", "app/image_set_up"): 1,
-    ("app/batch", "app/update"): 4,
-    ("app/command", "app/batch"): 1,
-    ("app/files", "app/batch"): 1,
-    ("app/files", "app/options"): 2,
-    ("app/options", "app/batch"): 1,
-    ("app/options", "app/bench"): 2,
-    ("app/options", "app/info"): 2,
     ("app/options", "app/log"): 1,
-    ("app/options", "app/manual"): 1,
-    ("app/options", "app/stats"): 2,
-    ("app/options", "app/sums"): 2,
     ("app/report", "app/html"): 6,
     ("app/report", "app/run_place"): 1,
-    ("app/result_files", "app/batch"): 1,
-    ("app/result_files", "app/update"): 1,
 }
 
 KERNELS = r"^(lab/)?kernels/"
@@ -58,7 +45,8 @@ FORBIDDEN = [
     (r"#include <cxxopts", "", r"^app/(options/option_parser|version)\.cpp$",
      "cxxopts is for app/options/option_parser.cpp (and its version)"),
     (r"#include <toml", "", r"^app/options/preset_file\.cpp$", "toml++ is for app/options/preset_file.cpp"),
-    (r"#include <sha256", "", r"^app/options/options_digest\.cpp$", "libmd is for app/options/options_digest.cpp"),
+    (r"#include <sha256", "", r"^app/process_options/options_digest\.cpp$",
+     "libmd is for app/process_options/options_digest.cpp"),
     (r"#include <spdlog/[^v]", "", r"^app/log\.cpp$", "spdlog is for app/log.cpp"),
     (r"#include <stb/", "", r"^images/codecs/stb/stb_codec\.cpp$", "stb is for images/codecs/stb/stb_codec.cpp"),
     (r"#include <(cuda|nvtx)", "", r"\.cuh?$|^pipeline/cuda/|^lab/(benchmarks/|pipeline/.*_cuda)|^tests/",
