@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "app/html/image_report_html.h"
 #include "app/process_options/process_options.h"
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
-#include "app/report/image_report_html.h"
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"
 #include "pipeline/jobs/image_job.h"

@@ -30,9 +30,8 @@ ALLOWED = {
 
 # Pairs of modules whose includes close cycles, and how many they are: only ever fewer.
 KNOWN = {
-    ("app/options", "app/log"): 1,
-    ("app/report", "app/html"): 6,
-    ("app/report", "app/run_place"): 1,
+    ("app/html", "app/image"): 1,  # count_image() of app/image/image_results.h
+    ("app/log_line", "app/report"): 1,  # text_or_null()
 }
 
 KERNELS = r"^(lab/)?kernels/"
@@ -203,7 +202,7 @@ def self_test():
         return "".join(f'#include "{path}"\n' for path in paths)
 
     right = {"images/image.h": "", "images/files/file.h": include("images/image.h"),
-             "images/codecs/png/png.cpp": include("images/files/file.h", "images/codecs/codec.h"),
+             "images/codecs/png/png_reader.cpp": include("images/files/file.h", "images/codecs/codec.h"),
              "images/codecs/codec.h": include("images/image.h"), "kernels/stage.h": include("images/image.h"),
              "pipeline/engine.h": include("kernels/stage.h"), "pipeline/host/bands.h": include("pipeline/engine.h"),
              "pipeline/runner.cpp": include("pipeline/host/bands.h"), "lab/kernels/rung.cu": include("kernels/stage.h"),
@@ -222,9 +221,10 @@ def self_test():
     wrong("app/main.cpp", include("lab/bench/bench.h"), ["app/ may include pipeline, kernels, images"])
     wrong("lab/kernels/rung.h", include("lab/pipeline/lab.h"), ["lab/kernels/ may include"])
     wrong("lab/pipeline/lab.h", include("app/main.h"), ["lab/pipeline/ may include"])
-    back = include("images/codecs/png/png.h")
-    wrong("images/files/input.h", back, ["images/files/input.h:1: #include", "images/codecs/png/png.cpp:1: #include",
-                                         "cycle: images/codecs/png -> images/files -> images/codecs/png"])
+    back = include("images/codecs/png/inflate.h")
+    wrong("images/files/input.h", back,
+          ["images/files/input.h:1: #include", "images/codecs/png/png_reader.cpp:1: #include",
+           "cycle: images/codecs/png -> images/files -> images/codecs/png"])
     wrong("pipeline/engine.h", include("pipeline/runner.h"), ["pipeline/engine.h:2", "pipeline/runner.cpp:1"])
     pair = ("images/files", "images/codecs/png")
     wrong("images/files/input.h", back, ["1 times: KNOWN still has 2"], {pair: 2})

@@ -50,7 +50,7 @@ def exit_of_child(work):
 
 
 STATE = """
-import ctypes, os, numpy
+import ctypes, os, threading, numpy
 def state():
     environment = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
     variables = []
@@ -59,6 +59,7 @@ def state():
     with open("/proc/self/status") as status, open("/proc/self/limits") as limits:
         lines = [line for line in status if line.startswith(("SigBlk", "SigIgn", "SigCgt", "Umask"))]
         return variables, lines, limits.read(), os.getcwd()
+threading.Thread(target=int).start()  # with its first thread the C library handles signal 33
 before = state()
 import imgpipe
 imgpipe.run(numpy.zeros((300, 300, 3), numpy.uint8), device="cpu", threads=3)

@@ -1,4 +1,4 @@
-#include "app/report/image_report_html.h"
+#include "app/html/image_report_html.h"
 
 #include <algorithm>
 #include <utility>
