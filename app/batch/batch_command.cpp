@@ -18,7 +18,6 @@
 #include "app/files/lost_outputs.h"
 #include "app/image/one_input.h"
 #include "app/jobs/batch_files.h"
-#include "app/jobs/existing_results.h"
 #include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
 #include "app/jobs/search_report.h"
@@ -105,7 +104,7 @@ class BatchRun {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.dry_run)
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, files_));
-    log_search(files_, files_.results > 0 ? left_out_text(options_, files_.results) : "");
+    log_search(files_, options_.output.name);
     if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
     reports_.open(!files_.files.empty(), totals_);
