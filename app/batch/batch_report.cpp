@@ -2,12 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/batch/shard.h"
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 #include "app/report/byte_sizes.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
+#include "app/shard/shard.h"
 #include "app/standard_streams.h"
 #include "app/version.h"
 #include "images/names.h"
@@ -52,8 +52,8 @@ std::string bottleneck(const BatchTotals& totals) {
 // Where failures can be found, but for stderr: each was told there as it came.
 std::string failed_text(const ProcessOptions& options) {
   std::vector<std::string> files;
-  if (!options.batch.failed_file.empty()) files.push_back(printable(options.batch.failed_file));
-  for (const std::string& file : options.report_files) files.push_back(output_name(file));
+  if (!options.reports.failed_file.empty()) files.push_back(printable(options.reports.failed_file));
+  for (const std::string& file : options.reports.files) files.push_back(output_name(file));
   if (files.empty())
     return "failed: each is told on stderr; --failed-out FILE and --report FILE.ndjson keep them\n";
   const std::vector<std::string_view> names(files.begin(), files.end());
@@ -62,18 +62,18 @@ std::string failed_text(const ProcessOptions& options) {
 
 Json options_of_batch(const ProcessOptions& options) {
   Json json = options_json(options);
-  json["jobs"] = options.batch.jobs;
-  json["recursive"] = options.batch.recursive;
+  json["jobs"] = options.execution.jobs;
+  json["recursive"] = options.input.recursive;
   json["include"] = Json::array();
-  for (const std::string& pattern : options.batch.include) json["include"].push_back(printable(pattern));
+  for (const std::string& pattern : options.input.include) json["include"].push_back(printable(pattern));
   json["exclude"] = Json::array();
-  for (const std::string& pattern : options.batch.exclude) json["exclude"].push_back(printable(pattern));
-  json["skip_existing"] = options.batch.skip_existing;
-  json["update"] = options.update;
-  json["fail_fast"] = options.batch.fail_fast;
-  json["shard"] = options.batch.shard ? Json(std::to_string(options.batch.shard->index) + "/" +
-                                             std::to_string(options.batch.shard->count))
-                                      : Json(nullptr);
+  for (const std::string& pattern : options.input.exclude) json["exclude"].push_back(printable(pattern));
+  json["skip_existing"] = options.output.skip_existing;
+  json["update"] = options.output.update;
+  json["fail_fast"] = options.execution.fail_fast;
+  json["shard"] =
+      options.shard ? Json(std::to_string(options.shard->index) + "/" + std::to_string(options.shard->count))
+                    : Json(nullptr);
   return json;
 }
 
@@ -180,14 +180,14 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
   json["imgpipe"] = build_json();
   std::string device;
   for (const std::string& one : totals.devices) device += (device.empty() ? "" : "; ") + one;
-  add_run_head(json, kBatchSchema, {.threads = options.threads, .device = device});
-  json["input"] = printable(options.input);
+  add_run_head(json, kBatchSchema, {.threads = options.execution.threads, .device = device});
+  json["input"] = printable(options.input.path);
   json["more_inputs"] = Json::array();
-  for (const std::string& input : options.batch.more_inputs) json["more_inputs"].push_back(printable(input));
-  json["output"] = printable(options.output);
+  for (const std::string& input : options.input.more_paths) json["more_inputs"].push_back(printable(input));
+  json["output"] = printable(options.output.path);
   json["options"] = options_of_batch(options);
-  json["options_digest"] = options_digest(options, options.format);
-  json["shard"] = options.batch.shard ? shard_json(*options.batch.shard, totals) : Json(nullptr);
+  json["options_digest"] = options_digest(options, options.output.format);
+  json["shard"] = options.shard ? shard_json(*options.shard, totals) : Json(nullptr);
   json["images"] = totals.images;
   json["done"] = totals.done;
   json["skipped"] = totals.skipped;

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/batch/batch_totals.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "images/error.h"
 
 namespace imgpipe {

@@ -247,13 +247,13 @@ NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun&
                            const ProcessOptions& options)
     : csv_(path.ends_with(".csv")),
       digests_(options),
-      empty_(std::make_shared<const Json>(empty_line(run, options.threads))),
+      empty_(std::make_shared<const Json>(empty_line(run, options.execution.threads))),
       file_(path,
             go_on ? GrowingFile::Keeps([this](std::string_view beginning) {
               return kept_ = begins_a_report(beginning, *empty_, csv_);
             })
                   : GrowingFile::Keeps(),
-            options.sync.get()) {
+            options.output.sync.get()) {
   if (go_on) finished_ = finished_inputs(path, *empty_, csv_);
   if (csv_ && !kept_) file_.add(csv_head(*empty_));
 }

@@ -1,12 +1,14 @@
+#include "app/devices/devices_command.h"
+
 #include <array>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "app/command.h"
 #include "app/devices/calibration.h"
 #include "app/exit_code.h"
 #include "app/log.h"
+#include "app/options/option_parser.h"
 #include "app/print.h"
 #include "app/report/json_head.h"
 #include "app/report/text_columns.h"
@@ -26,6 +28,12 @@ std::string gib(std::int64_t bytes) {
 std::string counted(int count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
+
+struct DevicesOptions {
+  bool json = false;
+  bool calibrate = false;
+  LoggingOptions logging;
+};
 
 constexpr std::array<std::int64_t, 4> kSizes{1'000'000, 8'000'000, 48'000'000, kDefaultMaxPixels};
 
@@ -195,8 +203,6 @@ void say_limits(const HostInfo& host) {
                gib(bound.limit_bytes) + " available");
 }
 
-}  // namespace
-
 int run_devices(const DevicesOptions& options) {
   const HostInfo host = host_info();
   const CudaDevices cuda = list_cuda_devices();
@@ -204,10 +210,34 @@ int run_devices(const DevicesOptions& options) {
   const Auto judged = judge(host, cuda, options.calibrate);
   if (options.json) {
     print_text(devices_json(host, cuda, judged));
-  } else if (!options.talk.quiet) {
+  } else if (!options.logging.quiet) {
     print_table(devices_table(host, cuda, judged), false);
   }
   return kExitDone;
+}
+
+std::vector<OptionRow> devices_rows() {
+  std::vector<OptionRow> rows{
+      {"Output", "json", nullptr, nullptr, "As JSON"},
+      {"Output", "calibrate", nullptr, nullptr,
+       "Measure anew from which size on auto takes the GPU, and keep it in the user's cache folder"}};
+  add_rows(rows, logging_rows());
+  return rows;
+}
+
+}  // namespace
+
+CommandRow devices_command() {
+  return {.name = "devices",
+          .summary = "what this machine offers",
+          .description = "Lists what this machine offers and what --device auto would pick.",
+          .usage = {{"imgpipe devices [--json]", ""}},
+          .rows = devices_rows,
+          .exits = {kExitDone, kExitUsage, kExitDevice, kExitOutput, kExitSignalBase},
+          .read = [](const Parser& parser) {
+            return ready(DevicesOptions{parser.has("json"), parser.has("calibrate"), read_logging(parser)},
+                         run_devices);
+          }};
 }
 
 }  // namespace imgpipe

@@ -5,21 +5,19 @@
 
 #include <unistd.h>
 
-#include "app/batch/batch_files.h"
-#include "app/batch/nothing_found.h"
-#include "app/command.h"
 #include "app/exit_code.h"
-#include "app/files/replaceable.h"
 #include "app/info/info_options.h"
 #include "app/info/info_report.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/search_report.h"
 #include "app/log.h"
 #include "app/print.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
-#include "images/codecs/image_inspection.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"
+#include "images/formats/image_inspection.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -28,22 +26,19 @@ namespace {
 class InfoRun {
  public:
   explicit InfoRun(const InfoOptions& options) : options_(options) {
-    const ProcessOptions& process = options.process;
-    if (!process.input.empty() || !process.batch.files_from.empty()) found_ = find_batch_files(process);
-    decode_ = process.decode;
+    const InputOptions& input = options.input;
+    if (!input.path.empty() || !input.files_from.empty()) found_ = find_inputs(input);
+    decode_ = options.decode;
     decode_.max_pixels = kMostPixels;
   }
 
   int run() {
     if (found_.files.empty() && found_.problems.empty() && !options_.reads_stdin)
-      throw Error(ErrorKind::usage, nothing_found_text(options_.process, found_));
-    check_result();
-    for (const std::string& pattern : found_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : found_.problems) {
-      log_error(problem.text(), problem.subject());
+      throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
+    check_result_files(options_.input.files_from, options_.replace, found_, {{"--json", options_.json_file}});
+    log_search(found_);
+    for (const PathProblem& problem : found_.problems)
       results_.failures.push_back({printable(problem.path), ErrorKind::input, problem.reason});
-    }
-    if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
     if (options_.reads_stdin) look_at(kStandardStream, InputKind::any);
     for (const BatchFile& file : found_.files) look_at(file.input, kind_of(file.input));
     report();
@@ -54,22 +49,10 @@ class InfoRun {
   // As much as --max-pixels can allow: what a file is can be told of one that would be refused.
   static constexpr std::int64_t kMostPixels = std::int64_t{1} << 34;
 
-  // The file is found wrong before any work.
-  void check_result() const {
-    const std::string& path = options_.json_file;
-    if (path.empty()) return;
-    FilesInUse in_use;
-    for (const BatchFile& file : found_.files) in_use.add_input("an input", file.input);
-    in_use.add_input("the list of --files-from", options_.process.batch.files_from);
-    in_use.add("--json", path);
-    check_replaceable(path, why_no_text(path, options_.process.replace));
-    check_result_writable(path);
-  }
-
   // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
   [[nodiscard]] InputKind kind_of(const std::string& path) const {
-    const std::vector<std::string>& others = options_.process.batch.more_inputs;
-    const bool named = path == options_.process.input || std::ranges::find(others, path) != others.end();
+    const std::vector<std::string>& others = options_.input.more_paths;
+    const bool named = path == options_.input.path || std::ranges::find(others, path) != others.end();
     return named ? InputKind::any : InputKind::regular_only;
   }
 
@@ -94,7 +77,7 @@ class InfoRun {
       const std::string text = info_json(results_);
       naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
-    if (options_.process.talk.quiet) return;
+    if (options_.logging.quiet) return;
     print_table(info_table(results_), file == kStandardStream);
   }
 

@@ -1,62 +1,61 @@
 #include "app/info/info_options.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "app/options/command_line.h"
-#include "app/options/command_table.h"
+#include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "images/files/file.h"
 
 namespace imgpipe {
 namespace {
 
-// Rows of the main command that mean the same here.
-constexpr std::array<std::string_view, 5> kSharedRows{"include", "exclude", "files-from", "lenient",
-                                                      "no-orient"};
-
-// "-" may stand among the others, once.
-void take_inputs(const Parser& parser, InfoOptions& options) {
-  std::vector<std::string> paths = given_inputs(parser, "FILEs");
-  const std::size_t streams = std::erase(paths, kStandardStream);
-  if (streams > 1) usage("stdin (-) can be read once");
-  if (streams > 0 && options.process.batch.files_from == kStandardStream)
-    usage("stdin holds the names (--files-from -); it cannot be an image too");
-  options.reads_stdin = streams > 0;
-  set_inputs(std::move(paths), options.process);
-}
-
-}  // namespace
-
 std::vector<OptionRow> info_rows() {
   std::vector<OptionRow> rows{
       {"Results", "json", "FILE", nullptr, "Write all of it as JSON; -: to stdout, and the table to stderr"}};
   add_rows(rows, replace_rows(), "Results");
   rows.push_back({"Which images", "r,recursive", nullptr, nullptr, "Folders below FILE too"});
-  add_rows(rows, shared_rows(kSharedRows), "Which images");
-  add_rows(rows, talk_rows());
+  add_rows(rows, rows_named(decoding_rows(), {"lenient", "no-orient"}), "Which images");
+  add_rows(rows, rows_named(batch_rows(), {"include", "exclude", "files-from"}), "Which images");
+  add_rows(rows, logging_rows());
   return rows;
 }
 
-Command parse_info(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command("info"));
-  parser.allow_more();
-  parser.need_fewer_with("files-from");
-  PrintText answer;
-  if (!parser.parse(arguments, answer)) return answer;
+}  // namespace
+
+InfoOptions read_info(const Parser& parser) {
   InfoOptions options;
-  ProcessOptions& process = options.process;
-  process.batch = batch_of(parser);
-  take_inputs(parser, options);
-  process.device = "cpu";
-  process.decode = decode_of(parser);
-  process.decode.most_bits = 16;
-  process.replace = replace_of(parser);
-  process.talk = talk_of(parser);
-  options.json_file = json_file_of(parser);
+  options.input = read_input(parser);
+  std::vector<std::string> paths = parser.positional();
+  // "-" may stand among the others, once.
+  const auto streams = std::erase(paths, kStandardStream);
+  set_paths(options.input, std::move(paths), "the FILEs");
+  if (streams > 1) usage("stdin (-) can be read once");
+  if (streams > 0 && options.input.files_from == kStandardStream)
+    usage("stdin holds the names (--files-from -); it cannot be an image too");
+  options.reads_stdin = streams > 0;
+  options.decode = read_decoding(parser);
+  options.decode.most_bits = 16;
+  options.replace = read_replace(parser);
+  options.logging = read_logging(parser);
+  options.json_file = read_json_file(parser);
   return options;
+}
+
+CommandRow info_command() {
+  return {.name = "info",
+          .summary = "what image files are, by their headers",
+          .description =
+              "Says what image files are, by their headers alone: format, size, channels, compression, "
+              "metadata, pages, and what would decode them.",
+          .usage = {{"imgpipe info FILE... [options]", "files, folders and patterns; \"-\" is stdin"},
+                    {"imgpipe info --files-from FILE [options]", "a list of names"}},
+          .positional = {"input"},
+          .takes_more = true,
+          .or_option = "files-from",
+          .rows = info_rows,
+          .read = [](const Parser& parser) { return ready(read_info(parser), run_info); }};
 }
 
 }  // namespace imgpipe

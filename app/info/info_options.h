@@ -1,21 +1,28 @@
-// The options of imgpipe info.
+// imgpipe info: its options, and its row among the commands.
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "app/options/option_table.h"
-#include "app/options/options.h"
+#include "app/files/replaceable.h"
+#include "app/options/batch_options.h"
+#include "app/options/command_row.h"
+#include "images/codecs/codec.h"
 
 namespace imgpipe {
 
 struct InfoOptions {
-  ProcessOptions process;  // without OUTPUT: inputs, patterns, decoding, talk, what is replaced
+  InputOptions input;
   bool reads_stdin = false;
+  DecodeOptions decode;
   std::string json_file;  // "-": stdout; empty: none
+  Replace replace = Replace::own;
+  LoggingOptions logging;
 };
 
-// Its rows.
-[[nodiscard]] std::vector<OptionRow> info_rows();
+class Parser;
+[[nodiscard]] InfoOptions read_info(const Parser& parser);
+// Throws Error or returns an exit code.
+[[nodiscard]] int run_info(const InfoOptions& options);
+[[nodiscard]] CommandRow info_command();
 
 }  // namespace imgpipe

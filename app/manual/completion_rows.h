@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/options/command_table.h"
-#include "app/options/option_table.h"
+#include "app/options/command_row.h"
+#include "app/options/option_row.h"
 
 namespace imgpipe {
 
@@ -33,7 +33,7 @@ struct TopicWords {
   std::string behind;
   std::vector<std::string> words;
 };
-[[nodiscard]] std::vector<TopicWords> topics_of(const CommandRow& command);
+[[nodiscard]] std::vector<TopicWords> topics_of(const CommandRow& command, Commands commands);
 
 // The lines of a shell's stages function.
 struct StageLines {

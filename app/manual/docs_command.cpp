@@ -5,7 +5,6 @@
 #include "app/manual/completions.h"
 #include "app/manual/man_page.h"
 #include "app/manual/manual_options.h"
-#include "app/options/command_table.h"
 #include "app/options/option_parser.h"
 #include "images/names.h"
 #include "images/text.h"
@@ -18,9 +17,9 @@ std::string man_file(const CommandRow& command) {
 }
 
 // "FILE ARGUMENTS...", a line each: imgpipe ARGUMENTS makes FILE.
-std::string package_files() {
+std::string package_files(const Parser& parser) {
   std::string text;
-  for (const CommandRow& command : command_table())
+  for (const CommandRow& command : parser.commands())
     text += man_file(command) + " docs man" + (command.name.empty() ? "" : " ") + std::string(command.name) +
             "\n";
   return text +
@@ -31,49 +30,65 @@ std::string package_files() {
 
 std::string man_page_of(const Parser& parser) {
   const std::string name = parser.more().empty() ? "" : parser.more().front();
-  const CommandRow* command = find_command(name);
-  if (command == nullptr) usage("docs man: " + none_of(name, command_names()));
-  return man_page(*command);
+  const CommandRow* command = find_command(parser.commands(), name);
+  if (command == nullptr) usage("docs man: " + none_of(name, command_names(parser.commands())));
+  return man_page(*command, parser.commands());
 }
 
 struct Kind {
   std::string_view name;
   std::string (*text)(const Parser&);
 };
-constexpr std::array<Kind, 5> kKinds{{{"man", man_page_of},
-                                      {"bash", [](const Parser&) { return bash_completion(); }},
-                                      {"zsh", [](const Parser&) { return zsh_completion(); }},
-                                      {"fish", [](const Parser&) { return fish_completion(); }},
-                                      {"files", [](const Parser&) { return package_files(); }}}};
+constexpr std::array<Kind, 5> kKinds{
+    {{"man", man_page_of},
+     {"bash", [](const Parser& parser) { return bash_completion(parser.commands()); }},
+     {"zsh", [](const Parser& parser) { return zsh_completion(parser.commands()); }},
+     {"fish", [](const Parser& parser) { return fish_completion(parser.commands()); }},
+     {"files", package_files}}};
 
-}  // namespace
-
-std::vector<std::string> docs_topics(std::string_view before) {
+// man, bash, zsh, fish, files; after "man" the commands, after others nothing.
+std::vector<std::string> docs_topics(std::string_view before, Commands commands) {
   std::vector<std::string> names;
   if (before.empty()) {
     for (const Kind& kind : kKinds) names.emplace_back(kind.name);
   } else if (before == kKinds.front().name) {
-    for (const std::string_view command : command_names()) names.emplace_back(command);
+    for (const std::string_view command : command_names(commands)) names.emplace_back(command);
   }
   return names;
 }
 
-Command parse_docs(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command("docs"));
-  parser.allow_more();
-  parser.allow_fewer();
-  PrintText answer;
-  if (!parser.parse(arguments, answer)) return answer;
-  const std::vector<std::string> topics = docs_topics("");
-  const std::vector<std::string_view> kinds(topics.begin(), topics.end());
+ReadyCommand read_docs(const Parser& parser) {
+  std::vector<std::string_view> kinds;
+  for (const Kind& kind : kKinds) kinds.push_back(kind.name);
   if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
   if (parser.more().size() > (name == "man" ? 1U : 0U))
     usage("one argument too many: '" + printable(parser.more().back()) + "'");
   for (const Kind& kind : kKinds) {
-    if (kind.name == name) return PrintText{kind.text(parser)};
+    if (kind.name == name) return ready(kind.text(parser));
   }
   usage("docs: " + none_of(name, kinds));
+}
+
+}  // namespace
+
+CommandRow docs_command() {
+  return {.name = "docs",
+          .summary = "man pages, and completions for shells",
+          .description =
+              "Prints the man page of a command, or what makes a shell complete imgpipe's options, "
+              "stages and names.",
+          .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
+                    {"imgpipe docs bash|zsh|fish", "completions for a shell"},
+                    {"imgpipe docs files", "what a package holds of both, and how each is made"}},
+          .call = "imgpipe docs man|bash|zsh|fish",
+          .positional = {"kind"},
+          .takes_more = true,
+          .needs_all = false,
+          .rows = manual_rows,
+          .topics = docs_topics,
+          .exits = {kExitDone, kExitUsage, kExitOutput},
+          .read = read_docs};
 }
 
 }  // namespace imgpipe

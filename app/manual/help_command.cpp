@@ -5,7 +5,6 @@
 #include "app/exit_code.h"
 #include "app/manual/manual_options.h"
 #include "app/manual/stage_help.h"
-#include "app/options/command_table.h"
 #include "app/options/help_text.h"
 #include "app/options/option_parser.h"
 #include "images/codecs/codec.h"
@@ -16,12 +15,7 @@
 namespace imgpipe {
 
 std::vector<OptionRow> manual_rows() {
-  std::vector<OptionRow> rows;
-  for (OptionRow& row : talk_rows()) {
-    const std::string name = option_name(row);
-    if (name == "version" || name == "help") rows.push_back(std::move(row));
-  }
-  return rows;
+  return rows_named(logging_rows(), {"version", "help"});
 }
 
 namespace {
@@ -62,11 +56,10 @@ struct TextRow {
 constexpr TextRow kTexts[] = {
     {"stages", stages_text}, {"formats", formats_text}, {"exit-codes", exit_codes_text}};
 
-}  // namespace
-
-std::vector<std::string> help_topics() {
+// Commands, stages and lists.
+std::vector<std::string> topics_of_help(Commands commands) {
   std::vector<std::string> topics;
-  for (const std::string_view name : command_names()) topics.emplace_back(name);
+  for (const std::string_view name : command_names(commands)) topics.emplace_back(name);
   for (const Stage& stage : stage_table()) {
     if (stage.selectable) topics.emplace_back(stage.name);
   }
@@ -74,22 +67,40 @@ std::vector<std::string> help_topics() {
   return topics;
 }
 
-Command parse_help(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command("help"));
-  parser.allow_fewer();
-  PrintText answer;
-  if (!parser.parse(arguments, answer)) return answer;
+ReadyCommand read_help(const Parser& parser) {
   const std::string topic = parser.has("topic") ? usual_spelling(parser.text("topic")) : "";
   for (const TextRow& row : kTexts) {
-    if (topic == row.topic) return PrintText{row.text(help_width())};
+    if (topic == row.topic) return ready(row.text(help_width()));
   }
-  if (const CommandRow* command = find_command(topic)) return command->parse({"--help"});
+  if (const CommandRow* command = find_command(parser.commands(), topic))
+    return read_command(*command, {"--help"}, parser.commands());
   const Stage* stage = find_stage(topic);
-  if (stage != nullptr && stage->selectable) return PrintText{stage_help_text(*stage, help_width())};
-  const std::vector<std::string> topics = help_topics();
+  if (stage != nullptr && stage->selectable) return ready(stage_help_text(*stage, help_width()));
+  const std::vector<std::string> topics = topics_of_help(parser.commands());
   const std::vector<std::string_view> names(topics.begin(), topics.end());
   usage(unknown_name("there is no command and no stage '" + printable(parser.text("topic")) + "'", topic,
                      names, "there is help of " + joined(names)));
+}
+
+}  // namespace
+
+CommandRow help_command() {
+  return {
+      .name = "help",
+      .summary = "help of a command or of a stage; stages, formats, exit-codes: lists",
+      .description =
+          "Says what a command takes, or what a stage does with which parameters; lists stages, "
+          "formats and exit codes.",
+      .usage = {{"imgpipe help [COMMAND|STAGE]", ""}, {"imgpipe help stages|formats|exit-codes", "a list"}},
+      .positional = {"topic"},
+      .needs_all = false,
+      .rows = manual_rows,
+      .topics =
+          [](std::string_view before, Commands commands) {
+            return before.empty() ? topics_of_help(commands) : std::vector<std::string>();
+          },
+      .exits = {kExitDone, kExitUsage, kExitOutput},
+      .read = read_help};
 }
 
 }  // namespace imgpipe

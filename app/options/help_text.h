@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/option_table.h"
+#include "app/options/option_row.h"
 
 namespace imgpipe {
 

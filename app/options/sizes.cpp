@@ -5,8 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "app/options/option_parser.h"
-#include "app/options/options.h"
+#include "app/options/option_values.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -92,6 +91,13 @@ std::int64_t parse_pixels(std::string_view text, const std::string& option, std:
   if (!pixels) usage(said(option, text) + "no number of pixels, such as 100000000, 100M, 47MP or 1.5GP");
   if (*pixels < 1 || *pixels > most) usage(said(option, text) + "not from 1 to " + std::to_string(most));
   return *pixels;
+}
+
+Shape parse_size(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) usage("--size: '" + printable(text) + "' is not of the form 640x480");
+  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMostSide),
+          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMostSide), 3};
 }
 
 }  // namespace imgpipe

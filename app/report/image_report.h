@@ -8,11 +8,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "images/codecs/codec.h"
 #include "pipeline/compare.h"
 #include "pipeline/engine.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/image_job.h"
 #include "pipeline/statistics/contrast_ranges.h"
 #include "pipeline/time_rows.h"
 

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/options/option_values.h"
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/json_values.h"
@@ -54,30 +54,32 @@ Json request_json(const StageRequest& request) {
 
 Json options_json(const ProcessOptions& options) {
   Json json;
-  json["stages"] = options.stage_list;
+  json["stages"] = options.stages.list;
   json["pages"] = options.pages ? Json(pages_text(*options.pages)) : Json(nullptr);
-  for (const OptionValue& option : options.stage_options) json[option.option] = printable(option.text);
+  for (const OptionValue& option : options.stages.parameter_options)
+    json[option.option] = printable(option.text);
   json["steps"] = Json::array();
-  for (const StageRequest& request : options.stages) json["steps"].push_back(request_json(request));
-  for (const std::size_t step : options.series_steps) json["steps"][step]["parameters"]["range"] = "series";
-  json["device"] = options.device;
-  json["threads"] = options.threads;
-  json["compare"] = options.compare;
+  for (const StageRequest& request : options.stages.steps) json["steps"].push_back(request_json(request));
+  for (const std::size_t step : options.stages.series_steps)
+    json["steps"][step]["parameters"]["range"] = "series";
+  json["device"] = options.execution.device;
+  json["threads"] = options.execution.threads;
+  json["compare"] = options.reports.compare;
   json["fuse"] = options.fuse;
-  json["repeat"] = options.repeat;
+  json["repeat"] = options.reports.repeat;
   json["bands"] = text_or_null(bands_text(options.decode));
   json["lenient"] = options.decode.lenient;
   json["orient"] = options.decode.orient;
-  json["codec"] = codec_name(options.decode.codec);
+  json["codec"] = choice_name(options.decode.codec, kCodecs);
   json["max_pixels"] = options.decode.max_pixels;
-  json["quality"] = options.encode.quality;
-  json["png_level"] = options.encode.png_level;
-  json["webp"] = choice_name(options.encode.webp, kWebpCodings);
-  json["webp_level"] = options.encode.webp_level;
-  json["tiff_compression"] = choice_name(options.encode.tiff_packing, kTiffPackings);
-  json["tiff_tile"] = options.encode.tiff_tile;
-  json["metadata"] = choice_name(options.keep_metadata, kMetadata);
-  json["format"] = options.format ? Json(format_info(*options.format).name) : Json(nullptr);
+  json["quality"] = options.output.encode.quality;
+  json["png_level"] = options.output.encode.png_level;
+  json["webp"] = choice_name(options.output.encode.webp, kWebpCodings);
+  json["webp_level"] = options.output.encode.webp_level;
+  json["tiff_compression"] = choice_name(options.output.encode.tiff_packing, kTiffPackings);
+  json["tiff_tile"] = options.output.encode.tiff_tile;
+  json["metadata"] = choice_name(options.output.keep_metadata, kMetadata);
+  json["format"] = options.output.format ? Json(format_info(*options.output.format).name) : Json(nullptr);
   return json;
 }
 
@@ -90,17 +92,19 @@ Json build_json() {
 std::string image_report_json(const ImageReport& report, const RunFacts& facts) {
   Json json;
   json["imgpipe"] = build_json();
-  add_run_head(json, kImageSchema, {.threads = facts.options->threads});
+  add_run_head(json, kImageSchema, {.threads = facts.options->execution.threads});
   json["device"] = {
       {"implementation", report.implementation}, {"name", report.processor}, {"why", report.device_why}};
   json["device"]["copy_bandwidth_gb_per_s"] =
       report.copy_bandwidth_gb_s > 0 ? Json(report.copy_bandwidth_gb_s) : Json(nullptr);
-  json["input"] = image_json(facts.options->input, facts.input.format, facts.input.shape, facts.input_bytes);
+  json["input"] =
+      image_json(facts.options->input.path, facts.input.format, facts.input.shape, facts.input_bytes);
   json["input"]["bits_per_sample"] = facts.input.bits_per_sample;
   json["input"]["sample_bits"] = bits_of(facts.input.shape);
   json["input"]["profile"] = facts.input.profile.empty() ? Json(nullptr) : Json(facts.input.profile);
   json["input"]["exif_orientation"] = static_cast<int>(facts.input.orientation);
-  json["output"] = image_json(facts.options->output, facts.output_format, facts.output, facts.output_bytes);
+  json["output"] =
+      image_json(facts.options->output.path, facts.output_format, facts.output, facts.output_bytes);
   json["output"]["bits_per_sample"] = bits_of(facts.output);
   json["reduced_to_8_bits"] =
       facts.depth_loss == DepthLoss::none

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
+#include "app/jobs/result_files.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/print.h"
@@ -19,7 +19,6 @@
 #include "app/report/json_head.h"
 #include "app/report/json_values.h"
 #include "app/report/text_columns.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "app/sums/batch_sums.h"
 #include "app/sums/sums_options.h"
@@ -165,7 +164,7 @@ int run_sums(const SumsOptions& options) {
     naming(output_name(options.json_file),
            [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
   }
-  if (!options.talk.quiet && read > 0) print_table(sums_table(sums, read), to_stdout);
+  if (!options.logging.quiet && read > 0) print_table(sums_table(sums, read), to_stdout);
   const bool complete = sums.failed() == 0 && sums.not_done() == 0 && sums.without_a_line() == 0;
   return read == options.files.size() && complete ? kExitDone : kExitInput;
 }
