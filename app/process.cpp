@@ -6,6 +6,8 @@
 #include <string_view>
 #include <system_error>
 
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/exit_code.h"
@@ -17,8 +19,26 @@
 #include "images/text.h"
 
 namespace imgpipe {
+namespace {
+
+// malloc, left with what is small and with what C libraries take, gives large blocks back to the system at
+// once and does not begin to keep them, as it does of itself after the first. What is set here stays.
+void settle_malloc() {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
+  // Under `ulimit -v` or -d the address space counts that malloc reserves for each thread.
+  for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (::getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
+  }
+#endif
+}
+
+}  // namespace
 
 void set_up_process() {
+  settle_malloc();
   // All CUDA kernels load with the context, on its thread, not each with its first launch.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   open_standard_streams();

@@ -12,7 +12,8 @@
 
 namespace imgpipe {
 
-// The first thing that main does: standard streams, signals, CUDA's environment.
+// The first thing that main does: malloc, standard streams, signals, CUDA's environment. Nothing else in the
+// program changes its process; the library changes none.
 void set_up_process();
 
 // The log's options as they stand on a command line that has not been parsed, so that errors in the command

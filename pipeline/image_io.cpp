@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "images/error.h"
-#include "images/files/input_file.h"
 #include "images/files/output_file.h"
+#include "images/formats/pending_input.h"
 #include "images/memory/available_memory.h"
 #include "images/text.h"
 #include "pipeline/device.h"

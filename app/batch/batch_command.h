@@ -1,4 +1,4 @@
-// A batch: directories, patterns, lists (app/batch/batch_files.h).
+// A batch: directories, patterns, lists (app/jobs/batch_files.h).
 #pragma once
 
 #include "app/process_options/process_options.h"

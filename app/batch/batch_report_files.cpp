@@ -7,10 +7,10 @@
 #include <system_error>
 
 #include "app/batch/batch_report.h"
-#include "app/batch/name_list.h"
+#include "app/files/name_list.h"
 #include "app/files/shared_file.h"
+#include "app/jobs/result_files.h"
 #include "app/report/report_names.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"

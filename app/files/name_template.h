@@ -34,7 +34,7 @@ class NameTemplate {
   [[nodiscard]] static const NameTemplate& preset(bool in_tree);
 
   [[nodiscard]] bool has(std::string_view field) const;
-  // A pattern (app/batch/glob.h) of its names, for people; empty where it would match every name, or where
+  // A pattern (app/jobs/glob.h) of its names, for people; empty where it would match every name, or where
   // text in it has a character that patterns use.
   [[nodiscard]] std::string pattern() const;
   // Throws Error(usage) where --format contradicts the ending, or neither says which format it is to be.

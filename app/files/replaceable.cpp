@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/batch/name_list.h"
+#include "app/files/name_list.h"
 #include "images/codecs/mark.h"
 #include "images/error.h"
 #include "images/files/file.h"

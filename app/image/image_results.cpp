@@ -15,7 +15,7 @@
 #include "images/files/file_identity.h"
 #include "images/files/input_file.h"
 #include "images/files/output_file.h"
-#include "images/files/page_list.h"
+#include "images/formats/page_list.h"
 #include "images/text.h"
 #include "kernels/stage.h"
 #include "pipeline/host/bands.h"

@@ -5,13 +5,14 @@
 #include <system_error>
 #include <utility>
 
-#include "app/batch/batch_files.h"
 #include "app/devices/calibration.h"
 #include "app/files/replaceable.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/search_report.h"
+#include "app/jobs/updates.h"
 #include "app/log.h"
 #include "app/process_options/options_digest.h"
 #include "app/standard_streams.h"
-#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/file_identity.h"
 #include "images/files/output_file.h"
@@ -44,10 +45,6 @@ void check_output_replaceable(const ProcessOptions& options) {
 }
 
 }  // namespace
-
-std::uint64_t name_hash(const std::string& name) {
-  return first_64_bits(sha256(name));
-}
 
 ImageSettings image_settings(const ProcessOptions& options) {
   ImageSettings settings;
@@ -88,13 +85,6 @@ int thread_count(const ExecutionOptions& execution) {
   return execution.threads > 0 ? execution.threads : host_info().threads;
 }
 
-void log_replaced(std::size_t results) {
-  if (results == 0) return;
-  log_notice(results == 1
-                 ? "replaces 1 result that was made with other options"
-                 : "replaces " + std::to_string(results) + " results that were made with other options");
-}
-
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use) {
   if (!format_info(format).writable) {
     throw Error(ErrorKind::usage, output_name(options.output.path) + ": cannot write " +
@@ -117,7 +107,7 @@ LogSubject subject_of(const std::string& reason, const ProcessOptions& options) 
   return subject_of(reason, input_name(options.input.path), output_name(options.output.path));
 }
 
-void say_plan(const Plan& plan) {
+void log_plan(const Plan& plan) {
   std::string steps;
   for (const Step& step : plan.steps) steps += " " + step.label;
   log_detail("steps:" + (steps.empty() ? " none" : steps) + " (* put in by the plan)");

@@ -7,18 +7,18 @@
 #include <system_error>
 #include <utility>
 
-#include "app/batch/batch_files.h"
-#include "app/batch/glob.h"
-#include "app/batch/page_outputs.h"
 #include "app/exit_code.h"
 #include "app/image/image_run.h"
 #include "app/image/image_set_up.h"
+#include "app/image/image_update.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/glob.h"
+#include "app/jobs/page_outputs.h"
+#include "app/jobs/result_files.h"
 #include "app/log.h"
 #include "app/print.h"
 #include "app/report/report_names.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
-#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"
@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What one file as OUTPUT cannot have: more than one input, or a place among several.
+// Options that contradict one file as OUTPUT, because they concern several inputs.
 constexpr std::string_view kNeedDirectory[] = {"--recursive", "--include", "--exclude",
                                                "--shard",     "--balance", "--failed-out"};
 

@@ -1,4 +1,4 @@
-// Whether a run is a batch, and the OUTPUT of one that is not. run_image() runs it.
+// Whether a run is a batch, and one that is not.
 #pragma once
 
 #include "app/process_options/process_options.h"
@@ -6,7 +6,7 @@
 
 namespace imgpipe {
 
-// True when INPUT stands for many images: a directory, a pattern (app/batch/glob.h; in a name that is not a
+// True when INPUT stands for many images: a directory, a pattern (app/jobs/glob.h; in a name that is not a
 // file), several inputs, or a list. True too for one image into a directory where an option of batches is on
 // the command line, as a shell pattern that matches a single file gives it.
 [[nodiscard]] bool is_batch(const ProcessOptions& options);
@@ -20,7 +20,7 @@ namespace imgpipe {
 // where the directory is a file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
 
-// Throws Error or returns an exit code.
+// Of a run that is not a batch. Throws Error or returns an exit code.
 [[nodiscard]] int run_image(const ProcessOptions& options, const EngineFactory& factory);
 
 }  // namespace imgpipe

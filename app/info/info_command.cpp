@@ -5,19 +5,19 @@
 
 #include <unistd.h>
 
-#include "app/batch/batch_files.h"
-#include "app/batch/search_report.h"
 #include "app/exit_code.h"
 #include "app/info/info_options.h"
 #include "app/info/info_report.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/search_report.h"
 #include "app/log.h"
 #include "app/print.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
-#include "images/codecs/image_inspection.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"
+#include "images/formats/image_inspection.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -35,7 +35,7 @@ class InfoRun {
   int run() {
     if (found_.files.empty() && found_.problems.empty() && !options_.reads_stdin)
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
-    check_result_files(options_.input, options_.replace, found_, {{"--json", options_.json_file}});
+    check_result_files(options_.input.files_from, options_.replace, found_, {{"--json", options_.json_file}});
     log_search(found_);
     for (const PathProblem& problem : found_.problems)
       results_.failures.push_back({printable(problem.path), ErrorKind::input, problem.reason});

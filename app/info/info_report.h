@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "images/codecs/image_inspection.h"
 #include "images/error.h"
+#include "images/formats/image_inspection.h"
 
 namespace imgpipe {
 

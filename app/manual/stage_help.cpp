@@ -5,7 +5,7 @@
 #include "app/options/option_values.h"
 #include "app/options/range_file.h"
 #include "kernels/stage.h"
-#include "kernels/stage_texts.h"
+#include "kernels/table/stage_texts.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {

@@ -6,7 +6,7 @@
 
 #include "app/options/option_parser.h"
 #include "app/options/sizes.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 

@@ -18,7 +18,7 @@ struct InputOptions {
   std::vector<std::string> more_paths;  // further INPUTs
   std::string files_from;               // a list of inputs; "-": stdin
   bool recursive = false;
-  std::vector<std::string> include, exclude;  // patterns (app/batch/glob.h)
+  std::vector<std::string> include, exclude;  // patterns (app/jobs/glob.h)
   bool exclude_is_of_preset = false;  // patterns for many directories, some of which match nothing here
 };
 

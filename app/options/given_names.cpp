@@ -9,7 +9,7 @@
 #include "images/names.h"
 #include "images/text.h"
 #include "kernels/stage.h"
-#include "kernels/stage_texts.h"
+#include "kernels/table/stage_texts.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "app/batch/progress.h"
+#include "app/progress.h"
 #include "app/signals.h"
 #include "pipeline/jobs/input_job.h"
 #include "pipeline/timeline.h"

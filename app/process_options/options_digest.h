@@ -29,6 +29,11 @@ namespace imgpipe {
 // The first 64 bits of a digest as sha256() gives it.
 [[nodiscard]] std::uint64_t first_64_bits(const std::string& digest);
 
+// The hash of an input's name relative to INPUT, for Provenance.
+[[nodiscard]] inline std::uint64_t name_hash(const std::string& name) {
+  return first_64_bits(sha256(name));
+}
+
 // The digest of a run, or of its outputs of one format: SHA-256 of shaping_options().
 [[nodiscard]] std::string options_digest(const ProcessOptions& options, const std::optional<Format>& format);
 

@@ -10,8 +10,8 @@
 #include "app/options/sizes.h"
 #include "images/files/file.h"
 #include "pipeline/device.h"
-#include "pipeline/host/host_threads.h"
 #include "pipeline/plan.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 namespace {

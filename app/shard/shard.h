@@ -20,7 +20,7 @@ struct LauncherIndex {
   std::int64_t first = 0, last = 0;
 };
 
-// What parts are to be about as large by: names' hashes, numbers of files, bytes (app/batch/shard_balance.h).
+// What parts are to be about as large by: names' hashes, numbers of files, bytes (app/jobs/shard_balance.h).
 enum class Balance { hash, count, bytes };
 inline constexpr std::array<std::pair<std::string_view, Balance>, 3> kBalances{
     {{"hash", Balance::hash}, {"count", Balance::count}, {"bytes", Balance::bytes}}};

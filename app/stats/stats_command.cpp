@@ -7,15 +7,15 @@
 
 #include <unistd.h>
 
-#include "app/batch/batch_files.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/follow_batch.h"
-#include "app/batch/progress.h"
-#include "app/batch/search_report.h"
 #include "app/exit_code.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/search_report.h"
 #include "app/log.h"
 #include "app/print.h"
-#include "app/result_files.h"
+#include "app/progress.h"
 #include "app/shard/shard.h"
 #include "app/signals.h"
 #include "app/stats/stats_counter.h"
@@ -58,7 +58,7 @@ class StatsRun {
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
     log_search(found_);
     if (options_.dry_run) return print_plan();
-    check_result_files(options_.input, options_.replace, found_,
+    check_result_files(options_.input.files_from, options_.replace, found_,
                        {{"--json", options_.json_file}, {"--per-image", options_.per_image_file}});
     StaleOutputs stale;
     for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {

@@ -11,7 +11,7 @@
 #include "app/options/sizes.h"
 #include "images/files/file.h"
 #include "images/text.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 namespace {

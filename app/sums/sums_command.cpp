@@ -11,6 +11,7 @@
 
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
+#include "app/jobs/result_files.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/print.h"
@@ -18,7 +19,6 @@
 #include "app/report/json_head.h"
 #include "app/report/json_values.h"
 #include "app/report/text_columns.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "app/sums/batch_sums.h"
 #include "app/sums/sums_options.h"

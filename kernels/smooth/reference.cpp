@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "kernels/smooth/smooth.h"
 
 namespace imgpipe {
@@ -48,7 +46,7 @@ void smooth(const StageCall<Host>& call) {
 }  // namespace
 
 RowRange smooth_needs(const FrameType& in, const Parameters&, RowRange out) {
-  return {std::max<std::int64_t>(0, out.first - kRadius), std::min(in.height, out.end + kRadius)};
+  return rows_within(in.height, kRadius, out);
 }
 
 void smooth_reference(const StageCall<Host>& call) {

@@ -14,7 +14,7 @@
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"
 #include "pipeline/device.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 namespace {

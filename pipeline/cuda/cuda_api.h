@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 
 #include "pipeline/device.h"
+#include "pipeline/threads/thread_start.h"
 
 namespace imgpipe {
 
@@ -34,17 +35,21 @@ void fail_cuda_call(std::int64_t countdown, cudaError_t status);
     ::imgpipe::check(imgpipe_status, #call);                                  \
   } while (false)
 
-// Makes the device current again, in the end, that was the calling thread's in the beginning.
+// Makes the device current again, in the end, that was the calling thread's in the beginning. Our own threads
+// need no device back.
 class DeviceRestorer {
  public:
   DeviceRestorer() noexcept {
-    if (cudaGetDevice(&before_) != cudaSuccess) before_ = kUnknown;
+    if (is_own_thread() || cudaGetDevice(&before_) == cudaSuccess) return;
+    before_ = kUnknown;
+    (void)cudaGetLastError();
   }
   ~DeviceRestorer() {
+    if (before_ == kUnknown) return;
     int now = kUnknown;
     (void)cudaGetDevice(&now);
     // Never without need: it makes a context on a device that has none.
-    if (before_ != kUnknown && now != before_) (void)cudaSetDevice(before_);
+    if (now != before_) (void)cudaSetDevice(before_);
   }
   DeviceRestorer(const DeviceRestorer&) = delete;
   DeviceRestorer& operator=(const DeviceRestorer&) = delete;
@@ -52,6 +57,15 @@ class DeviceRestorer {
  private:
   static constexpr int kUnknown = -1;
   int before_ = kUnknown;
+};
+
+// Makes a device current for as long as it lives.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) { IMGPIPE_CUDA(cudaSetDevice(device)); }
+
+ private:
+  const DeviceRestorer restorer_;
 };
 
 class Stream {

@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
+#include "pipeline/chains.h"
 #include "pipeline/engine.h"
-#include "pipeline/host/chains.h"
-#include "pipeline/host/host_threads.h"
 #include "pipeline/host/whole_buffers.h"
+#include "pipeline/threads/host_threads.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {

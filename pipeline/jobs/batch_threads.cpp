@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pipeline/host/thread_start.h"
+#include "pipeline/threads/thread_start.h"
 
 namespace imgpipe {
 

@@ -6,11 +6,11 @@
 #include <system_error>
 #include <utility>
 
-#include "images/codecs/codec_table.h"
-#include "images/codecs/metadata/metadata.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/file_identity.h"
+#include "images/formats/codec_table.h"
+#include "images/formats/kept_metadata.h"
 #include "images/text.h"
 #include "pipeline/decode_row.h"
 

@@ -6,9 +6,9 @@
 #include "app/batch/batch_report.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
-#include "app/batch/progress.h"
 #include "app/files/growing_file.h"
 #include "app/process_options/process_options.h"
+#include "app/progress.h"
 #include "images/error.h"
 #include "tests/support/files.h"
 

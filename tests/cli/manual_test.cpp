@@ -20,7 +20,7 @@
 #include "app/manual/stage_help.h"
 #include "app/options/range_file.h"
 #include "kernels/stage.h"
-#include "kernels/stage_texts.h"
+#include "kernels/table/stage_texts.h"
 #include "pipeline/stage_list.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"

@@ -1,5 +1,5 @@
 // --balance: parts that are even, whole, and the same in every process.
-#include "app/batch/shard_balance.h"
+#include "app/jobs/shard_balance.h"
 
 #include <algorithm>
 #include <cmath>

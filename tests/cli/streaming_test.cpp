@@ -8,7 +8,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
-#include "images/files/input_file.h"
+#include "images/formats/pending_input.h"
 #include "images/synth.h"
 #include "pipeline/jobs/batch.h"
 #include "tests/support/files.h"

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 #include "kernels/stage.h"
 #include "lab/kernels/ladders.h"
 #include "pipeline/device.h"
