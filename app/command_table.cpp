@@ -16,10 +16,10 @@ std::vector<CommandRow> make_commands() {
   std::vector<CommandRow> commands{process_command(), bench_command(), synth_command(),
                                    stats_command(),   info_command(),  report_command(),
                                    devices_command(), help_command(),  docs_command()};
-  std::vector<UsageRow>& main_usage = commands.front().usage;
+  std::vector<HelpLine>& main_usage = commands.front().usage;
   for (const CommandRow& command : commands) {
     if (command.name.empty()) continue;
-    main_usage.push_back({command.call.empty() ? command.usage.front().call : command.call, command.summary});
+    main_usage.push_back({command.call.empty() ? command.usage.front().name : command.call, command.summary});
   }
   return commands;
 }

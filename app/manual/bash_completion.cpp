@@ -122,9 +122,10 @@ std::string flags_function(Commands commands) {
 std::string bash_topics_function(Commands commands) {
   std::string text = "_imgpipe_topics() {\n  case \"$1\" in\n";
   for (const CommandRow& command : commands) {
-    for (const TopicWords& topics : topics_of(command, commands))
+    if (command.topics == nullptr) continue;
+    for (const TopicWords& topics : command.topics(commands))
       text += "    \"" + topics.behind + "\") choices=\"" + words_of(topics.words) + "\" ;;\n";
-    if (command.topics != nullptr) text += "    \"" + std::string(command.name) + " \"*) ;;\n";
+    text += "    \"" + std::string(command.name) + " \"*) ;;\n";
   }
   return text + "    *) return 1 ;;\n  esac\n}\n\n";
 }

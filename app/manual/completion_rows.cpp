@@ -33,16 +33,6 @@ std::string short_help(const OptionRow& row) {
   return brief.empty() ? first_clause(row.help) : std::string(brief);
 }
 
-std::vector<TopicWords> topics_of(const CommandRow& command, Commands commands) {
-  if (command.topics == nullptr) return {};
-  std::vector<TopicWords> all{{std::string(command.name), command.topics("", commands)}};
-  for (const std::string& topic : command.topics("", commands)) {
-    const std::vector<std::string> words = command.topics(topic, commands);
-    if (!words.empty()) all.push_back({std::string(command.name) + " " + topic, words});
-  }
-  return all;
-}
-
 StageLines stage_lines(CaseLine line) {
   StageLines lines;
   for (const StageWords& words : stage_words()) {

@@ -28,13 +28,6 @@ template <class Texts>
   return all;
 }
 
-// What may stand behind a command that takes no files: "docs" and "docs man", with words each.
-struct TopicWords {
-  std::string behind;
-  std::vector<std::string> words;
-};
-[[nodiscard]] std::vector<TopicWords> topics_of(const CommandRow& command, Commands commands);
-
 // The lines of a shell's stages function.
 struct StageLines {
   std::string names;       // of the stages, on one line

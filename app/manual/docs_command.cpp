@@ -46,20 +46,14 @@ constexpr std::array<Kind, 5> kKinds{
      {"fish", [](const Parser& parser) { return fish_completion(parser.commands()); }},
      {"files", package_files}}};
 
-// man, bash, zsh, fish, files; after "man" the commands, after others nothing.
-std::vector<std::string> docs_topics(std::string_view before, Commands commands) {
-  std::vector<std::string> names;
-  if (before.empty()) {
-    for (const Kind& kind : kKinds) names.emplace_back(kind.name);
-  } else if (before == kKinds.front().name) {
-    for (const std::string_view command : command_names(commands)) names.emplace_back(command);
-  }
+std::vector<std::string_view> kind_names() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
   return names;
 }
 
 ReadyCommand read_docs(const Parser& parser) {
-  std::vector<std::string_view> kinds;
-  for (const Kind& kind : kKinds) kinds.push_back(kind.name);
+  const std::vector<std::string_view> kinds = kind_names();
   if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
   if (parser.more().size() > (name == "man" ? 1U : 0U))
@@ -86,7 +80,11 @@ CommandRow docs_command() {
           .takes_more = true,
           .needs_all = false,
           .rows = manual_rows,
-          .topics = docs_topics,
+          .topics =
+              [](Commands commands) {
+                return std::vector<TopicWords>{{"docs", strings(kind_names())},
+                                               {"docs man", strings(command_names(commands))}};
+              },
           .exits = {kExitDone, kExitUsage, kExitOutput},
           .read = read_docs};
 }

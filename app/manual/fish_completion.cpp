@@ -61,8 +61,9 @@ std::string options(Commands commands) {
         text += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
       text += fish_taken(row) + " -d '" + short_help(row) + "'\n";
     }
-    if (command.topics != nullptr) text += begin + " -f\n";
-    for (const TopicWords& topics : topics_of(command, commands))
+    if (command.topics == nullptr) continue;
+    text += begin + " -f\n";
+    for (const TopicWords& topics : command.topics(commands))
       text += "complete -c imgpipe -n '__imgpipe_behind " + topics.behind + "' -f -a '" +
               words_of(topics.words) + "'\n";
   }

@@ -23,10 +23,10 @@ namespace {
 std::string stages_text(int width) {
   std::vector<HelpLine> lines;
   for (const Stage& stage : stage_table()) {
-    if (stage.selectable) lines.push_back({"  " + std::string(stage.name), std::string(stage.summary)});
+    if (stage.selectable) lines.push_back({std::string(stage.name), std::string(stage.summary)});
   }
   return wrapped("Stages, for --stages; imgpipe help STAGE has the parameters", width) +
-         help_lines(lines, width);
+         help_lines(indented(std::move(lines)), width);
 }
 
 std::string formats_text(int width) {
@@ -36,17 +36,18 @@ std::string formats_text(int width) {
     std::string text = (format.readable ? "read" : "not read") +
                        (format.writable ? ", written" + bits : std::string(", not written")) + ":";
     for (const std::string_view ending : format.endings) text += " ." + std::string(ending);
-    lines.push_back({"  " + std::string(format.name), text});
+    lines.push_back({std::string(format.name), text});
   }
-  return wrapped("Image formats, with the endings of their files", width) + help_lines(lines, width);
+  return wrapped("Image formats, with the endings of their files", width) +
+         help_lines(indented(std::move(lines)), width);
 }
 
 std::string exit_codes_text(int width) {
   std::vector<HelpLine> lines;
   lines.reserve(std::size(kExitMeanings));
   for (const ExitMeaning& exit : kExitMeanings)
-    lines.push_back({"  " + std::string(exit.name), std::string(exit.meaning)});
-  return wrapped("Exit codes", width) + help_lines(lines, width);
+    lines.push_back({std::string(exit.name), std::string(exit.meaning)});
+  return wrapped("Exit codes", width) + help_lines(indented(std::move(lines)), width);
 }
 
 struct TextRow {
@@ -96,8 +97,8 @@ CommandRow help_command() {
       .needs_all = false,
       .rows = manual_rows,
       .topics =
-          [](std::string_view before, Commands commands) {
-            return before.empty() ? topics_of_help(commands) : std::vector<std::string>();
+          [](Commands commands) {
+            return std::vector<TopicWords>{{"help", topics_of_help(commands)}};
           },
       .exits = {kExitDone, kExitUsage, kExitOutput},
       .read = read_help};

@@ -76,15 +76,15 @@ std::string call(const CommandRow& command, std::string_view text) {
 
 std::string synopsis(const CommandRow& command) {
   std::string text = ".SH SYNOPSIS\n";
-  for (const UsageRow& row : command.usage)
-    text += (&row == &command.usage.front() ? "" : ".br\n") + call(command, row.call) + "\n";
+  for (const HelpLine& row : command.usage)
+    text += (&row == &command.usage.front() ? "" : ".br\n") + call(command, row.name) + "\n";
   return text;
 }
 
 std::string description(const CommandRow& command) {
   std::string text = ".SH DESCRIPTION\n" + roff(command.description) + "\n";
-  for (const UsageRow& row : command.usage) {
-    if (!row.summary.empty()) text += item(call(command, row.call), row.summary);
+  for (const HelpLine& row : command.usage) {
+    if (!row.text.empty()) text += item(call(command, row.name), row.text);
   }
   return text;
 }

@@ -81,7 +81,8 @@ std::string arguments_function(Commands commands) {
 std::string zsh_topics_function(Commands commands) {
   std::string text = "_imgpipe_topics() {\n  case \"${words[1,CURRENT-1]}\" in\n";
   for (const CommandRow& command : commands) {
-    for (const TopicWords& topics : topics_of(command, commands))
+    if (command.topics == nullptr) continue;
+    for (const TopicWords& topics : command.topics(commands))
       text += "    ('" + topics.behind + "') compadd -- " + words_of(topics.words) + " ;;\n";
   }
   return text + "  esac\n}\n\n";

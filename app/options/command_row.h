@@ -35,11 +35,17 @@ template <class Options>
 // Prints a text to stdout.
 [[nodiscard]] ReadyCommand ready(std::string text);
 
+// Words that can follow others: "docs" and "docs man", with words each.
+struct TopicWords {
+  std::string behind;
+  std::vector<std::string> words;
+};
+
 struct CommandRow {
   std::string_view name;  // the word after imgpipe; empty: the main command, which needs none
   std::string summary;    // in lists of commands
   std::string description;
-  std::vector<UsageRow> usage;
+  std::vector<HelpLine> usage;
   std::string call{};                     // all of them as one, in the main command's usage; empty: the first
   std::vector<std::string> positional{};  // arguments that are not options: "input", "output"
   bool takes_more = false;                // further arguments after them
@@ -47,9 +53,8 @@ struct CommandRow {
   const char* or_option = nullptr;  // the option that may stand in for the last of them
   std::vector<OptionRow> (*rows)() = nullptr;
   HelpTable (*help_table)() = nullptr;
-  // For completions: the words that can follow a word of this command, or the command itself (""), where they
-  // are not files.
-  std::vector<std::string> (*topics)(std::string_view before, Commands commands) = nullptr;
+  // For completions of a command that takes no files: what can follow it, and its words.
+  std::vector<TopicWords> (*topics)(Commands commands) = nullptr;
   std::vector<ExitCode> exits{kExitDone, kExitInput, kExitUsage, kExitOutput, kExitSignalBase};
   ReadyCommand (*read)(const Parser& parser) = nullptr;  // throws Error(usage) that says what to change
 };

@@ -9,15 +9,16 @@
 
 namespace imgpipe {
 
-struct UsageRow {
-  std::string call;     // "imgpipe INPUT OUTPUT [options]"
-  std::string summary;  // may be empty
+// A name and its text in help: "imgpipe INPUT OUTPUT [options]" and what it does.
+struct HelpLine {
+  std::string name;  // spaces in front of it stay
+  std::string text;  // may be empty
 };
 
-// What is told between the calls and the options.
+// Printed between the usage and the options.
 struct HelpTable {
   std::string title;           // empty: there is none
-  std::vector<UsageRow> rows;  // a call that begins with spaces belongs to the one before
+  std::vector<HelpLine> rows;  // a name that begins with spaces belongs to the one before
 };
 
 struct OptionRow {

@@ -8,12 +8,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "images/plane.h"
 
 namespace imgpipe {
+
+// A number of at most six decimals, times a unit of at most 1024^4, rounded down; the largest integer for
+// more than one holds. std::nullopt for what is no number.
+[[nodiscard]] std::optional<std::int64_t> parse_decimal(std::string_view number, std::int64_t unit);
 
 // Bytes, from `least_megabytes` MiB to 1024 TiB, for that option. Throws Error(usage) that says what is
 // taken.

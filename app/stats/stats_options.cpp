@@ -1,7 +1,6 @@
 #include "app/stats/stats_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "app/options/range_file.h"
+#include "app/options/sizes.h"
 #include "images/files/file.h"
 #include "images/text.h"
 #include "pipeline/threads/host_threads.h"
@@ -18,36 +18,15 @@ namespace {
 
 constexpr const char* kPercents = "0.1,1,5,25,50,75,95,99,99.9";
 constexpr std::size_t kMostPercents = 100;
-constexpr std::size_t kDigestDecimals = 6;
-
-std::optional<std::int64_t> digits(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || text.front() == '-' || error != std::errc{} || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
-
-// A decimal percentage, exactly.
-std::optional<Percent> percent_of(std::string_view text) {
-  const std::size_t point = text.find('.');
-  std::string fraction(point == std::string_view::npos ? "0" : text.substr(point + 1));
-  if (fraction.empty() || fraction.size() > kDigestDecimals) return std::nullopt;
-  fraction.resize(kDigestDecimals, '0');
-  const auto whole = digits(text.substr(0, point));
-  const auto part = digits(fraction);
-  if (!whole || !part || *whole > 100) return std::nullopt;
-  const Percent percent = *whole * kWholePercent + *part;
-  return percent <= kAll ? std::optional(percent) : std::nullopt;
-}
 
 std::vector<Percent> parse_percents(std::string_view list) {
   std::vector<Percent> percents;
   while (true) {
     const std::size_t comma = list.find(',');
     const std::string_view text = list.substr(0, comma);
-    const std::optional<Percent> percent = percent_of(text);
-    if (!percent) usage("--percentiles: '" + printable(text) + "' is not 0 to 100 with at most 6 decimals");
+    const std::optional<Percent> percent = parse_decimal(text, kWholePercent);
+    if (!percent || *percent > kAll)
+      usage("--percentiles: '" + printable(text) + "' is not 0 to 100 with at most 6 decimals");
     percents.push_back(*percent);
     if (comma == std::string_view::npos) break;
     list.remove_prefix(comma + 1);
