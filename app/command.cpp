@@ -11,7 +11,6 @@
 #include "app/options/given_names.h"
 #include "app/options/option_parser.h"
 #include "app/process.h"
-#include "app/process_options/process_options.h"
 #include "images/error.h"
 #include "images/names.h"
 #include "images/text.h"
@@ -42,12 +41,14 @@ void check_as_main_command(const std::vector<std::string>& arguments) {
   try {
     parser.emplace(command, arguments, command_table());
     if (parser->parse()) return;
-    static_cast<void>(read_paths(*parser));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
     return;
   }
-  static_cast<void>(command.read(*parser));
+  const std::vector<std::string> paths = parser->positional();
+  const bool has_empty_name = std::ranges::find(paths, "") != paths.end() ||
+                              (parser->has_option("output") && parser->text("output").empty());
+  if (!has_empty_name) static_cast<void>(command.read(*parser));
 }
 
 [[noreturn]] void refuse_command(const std::vector<std::string>& arguments) {

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "app/engine_factory.h"
 #include "app/options/command_row.h"
 #include "pipeline/engine_choice.h"
 

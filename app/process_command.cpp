@@ -12,7 +12,6 @@
 #include "app/options/option_parser.h"
 #include "app/process.h"
 #include "app/process_options/process_options.h"
-#include "app/process_options/process_rows.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"

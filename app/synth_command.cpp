@@ -7,9 +7,9 @@
 #include "app/exit_code.h"
 #include "app/log.h"
 #include "app/log_subject.h"
-#include "app/options/encoding_options.h"
+#include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
-#include "app/options/pattern_options.h"
+#include "app/options/sizes.h"
 #include "app/process.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
@@ -109,7 +109,6 @@ CommandRow synth_command() {
           .usage = {{"imgpipe synth OUTPUT --pattern P --size WxH [options]", ""}},
           .positional = {"output"},
           .rows = synth_rows,
-          .exits = exits_of_files(),
           .read = [](const Parser& parser) { return ready(read_synth(parser), run_synth); }};
 }
 

@@ -1,4 +1,4 @@
-// Many images: find them, run the batch, say how it goes and what came of it.
+// Many images: finds them, runs the batch, reports progress and results.
 #include "app/batch/batch_command.h"
 
 #include <algorithm>
@@ -18,7 +18,6 @@
 #include "app/files/lost_outputs.h"
 #include "app/image/one_input.h"
 #include "app/jobs/batch_files.h"
-#include "app/jobs/existing_results.h"
 #include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
 #include "app/jobs/search_report.h"
@@ -93,7 +92,7 @@ class BatchRun {
     const bool goes_on = options.output.skip_existing || options.output.update;
     totals_.go_on = goes_on ? "the same command" : "the same command with --skip-existing";
     totals_.options_digest = options_digest(options, options.output.format);
-    // An image that is reported as one judges by itself whether it is up to date, its report too.
+    // An image with its own report checks whether it is up to date together with that report.
     if (options.output.skip_existing || (options.output.update && !is_reported_as_image(options)))
       take_out_finished();
     if (options.output.update) totals_.skipped_as = "up to date";
@@ -105,7 +104,7 @@ class BatchRun {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.dry_run)
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, files_));
-    log_search(files_, files_.results > 0 ? left_out_text(options_, files_.results) : "");
+    log_search(files_, options_.output.name);
     if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
     reports_.open(!files_.files.empty(), totals_);
@@ -115,7 +114,7 @@ class BatchRun {
                          options_.output.update ? "it is up to date" : "its output is there already");
     reports_.add_problems(files_.problems);
     if (!files_.files.empty()) work();
-    tell_lost_outputs();
+    report_lost_outputs();
     sync_outputs();
     report();
     return exit_code();
@@ -141,7 +140,7 @@ class BatchRun {
     return code;
   }
 
-  // What needs nothing done.
+  // Files that need no work.
   void take_out_finished() {
     std::vector<BatchFile> left;
     for (BatchFile& file : files_.files) {
@@ -188,12 +187,12 @@ class BatchRun {
         std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
     totals_.memory_bytes = set_up.settings.memory_bytes;
     batch_ = std::make_unique<Batch>(items(), std::move(set_up.settings));
-    say_workers();
+    report_workers();
     const BatchEnd end =
         follow(*batch_, options_.execution.fail_fast, signals,
                {.ended = [this](const BatchResult& result) { take(result); }, .pause = [this] { pause(); }});
     progress_.clear();
-    say_notes();
+    log_notes();
     totals_.wall_s = std::chrono::duration<double>(Clock::now() - start_).count();
     totals_.peak_admitted_bytes = batch_->peak_admitted_bytes();
     for (const std::string& device : batch_->devices()) totals_.devices.push_back(device);
@@ -207,22 +206,22 @@ class BatchRun {
     batch_.reset();
   }
 
-  void say_workers() {
+  void report_workers() {
     const int asked = std::exchange(totals_.jobs, batch_->workers());
     if (totals_.jobs < asked)
-      say_warning("the system gives no more threads: " + std::to_string(totals_.jobs) + " of " +
-                  std::to_string(asked) + " images at a time");
+      warn("the system gives no more threads: " + std::to_string(totals_.jobs) + " of " +
+           std::to_string(asked) + " images at a time");
   }
 
   void pause() {
     reports_.flush();
     if (stamps_) stamps_->flush();
-    say_notes();
+    log_notes();
     progress_.show(totals_.counts(std::chrono::duration<double>(Clock::now() - start_).count()));
   }
 
-  void say_notes() {
-    for (const std::string& note : batch_->take_notes()) say_warning(note);
+  void log_notes() {
+    for (const std::string& note : batch_->take_notes()) warn(note);
   }
 
   void take(const BatchResult& result) {
@@ -232,12 +231,12 @@ class BatchRun {
     is_done_[result.item] = !result.failed;
     totals_.add(result, file);
     if (stamps_ && !result.failed) stamps_->add(file);
-    for (const std::string& warning : result.warnings) say_warning(warning, &file);
+    for (const std::string& warning : result.warnings) warn(warning, &file);
     if (!result.failed && totals_.reduced.images == 1 && result.depth_loss != DepthLoss::none)
-      say_warning(printable(file.input) + ": " +
-                      depth_warning(result.depth_loss, result.header.bits_per_sample, file.format) +
-                      "; further images like it are counted",
-                  &file);
+      warn(printable(file.input) + ": " +
+               depth_warning(result.depth_loss, result.header.bits_per_sample, file.format) +
+               "; further images like it are counted",
+           &file);
     if (result.failed) {
       progress_.clear();
       log_error(result.reason, subject_of(result.reason, file));
@@ -245,8 +244,8 @@ class BatchRun {
     reports_.add(file, result);
   }
 
-  // Somebody may take away what is written while the batch goes on; nothing that is gone counts as done.
-  void tell_lost_outputs() {
+  // Other processes may remove outputs while the batch runs; an image without its output is not done.
+  void report_lost_outputs() {
     std::vector<const BatchFile*> done;
     std::vector<std::string> outputs;
     for (std::size_t i = 0; i < files_.files.size(); ++i) {
@@ -274,16 +273,16 @@ class BatchRun {
     log_error(error->what());
   }
 
-  void say_warning(const std::string& text, const BatchFile* file = nullptr) {
+  void warn(const std::string& text, const BatchFile* file = nullptr) {
     progress_.clear();
     log_warning(text, file == nullptr ? LogSubject() : subject_of(text, *file));
   }
 
-  // What is still on its way after the time of grace is dropped: its threads cannot be ended one by one.
-  // Reports come when no further output can come to its place, so that they tell of all that are there.
+  // Images in progress after the time of grace are dropped: their threads cannot be ended one by one. Reports
+  // follow when no further output can be put in place, so that they cover all outputs.
   [[noreturn]] void abandon() {
     end_all_writing();
-    // What was in its place before. What fails from now on has lost its file just here.
+    // Images whose outputs were in place already. Those that fail from now on lost their files just here.
     while (const std::optional<BatchResult> result = batch_->next(kNoResultLeft)) {
       if (!result->failed) take(*result);
     }
@@ -315,7 +314,7 @@ class BatchRun {
     finish_reports();
   }
 
-  // What is open already, and stdout.
+  // The reports that are open, and stdout.
   void finish_reports() {
     const std::optional<Error> of_stamps = error_of([&] {
       if (stamps_) stamps_->close();
@@ -324,7 +323,7 @@ class BatchRun {
     const std::optional<Error> of_names = error_of([&] { options_.output.sync->sync_names(); });
     const std::optional<Error>& error = of_reports ? of_reports : of_stamps ? of_stamps : of_names;
     log_summary(batch_head(totals_), totals_.counts(totals_.wall_s));
-    // A report on stdout stands there alone.
+    // A report on stdout is the only text there.
     if (!options_.logging.quiet) print_table(batch_table(totals_, options_), reports_to_stdout(options_));
     if (error) throw Error(*error);
   }

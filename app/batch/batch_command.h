@@ -1,8 +1,8 @@
 // A batch: directories, patterns, lists (app/jobs/batch_files.h).
 #pragma once
 
-#include "app/engine_factory.h"
 #include "app/process_options/process_options.h"
+#include "pipeline/engine_choice.h"
 
 namespace imgpipe {
 

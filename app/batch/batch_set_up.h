@@ -1,4 +1,4 @@
-// What the command line means for a batch: memory, threads, devices.
+// The settings of a batch by the command line: memory, threads, devices.
 #pragma once
 
 #include <cstddef>

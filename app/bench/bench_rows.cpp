@@ -2,10 +2,10 @@
 
 #include <span>
 
-#include "app/options/encoding_options.h"
-#include "app/options/execution_options.h"
+#include "app/options/batch_options.h"
+#include "app/options/coding_options.h"
 #include "app/options/logging_options.h"
-#include "app/options/pattern_options.h"
+#include "app/options/sizes.h"
 
 namespace imgpipe {
 namespace {

@@ -1,5 +1,5 @@
-// What is made of a finished image besides its file: stages' images, histograms, ranges, the comparison with
-// the reference, and what the page of a run shows.
+// Results of a finished image besides its file: images of stages, histograms, ranges, the comparison with the
+// reference, and the page of a run.
 #pragma once
 
 #include <cstddef>
@@ -52,13 +52,13 @@ struct Comparison {
 [[nodiscard]] Comparison compare_with_reference(const ProcessOptions& options, const ImageJob& image,
                                                 const Outcome& outcome);
 
-// Whether a page was asked for.
+// Whether a page was requested.
 [[nodiscard]] bool wants_page(const ProcessOptions& options);
-// What a job must give back for it: files are read again, what came or went through a pipe is kept.
+// Sets what a job must keep for it: files are read again, pixels from or to a pipe are kept.
 void keep_for_page(const ProcessOptions& options, Job& job);
 
-// Behind everything that is timed. The pictures are made of the files, row by row; where one cannot be read
-// again, the page says why.
+// Call after everything that is timed. The images shown are read from the files, row by row; where one cannot
+// be read again, the page says why.
 [[nodiscard]] ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcome,
                                           const std::vector<ContrastRange>& ranges,
                                           std::vector<std::string> warnings);

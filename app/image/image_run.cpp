@@ -71,7 +71,7 @@ class InputRun {
     input_->run(*engine_, {.begin = [this](ImageJob& image) { return begin(image); },
                            .ran =
                                [this](ImageJob& image) {
-                                 if (is_single_) say_notes(image);
+                                 if (is_single_) log_notes(image);
                                },
                            .done = [this](ItemDone& item) { take(item); }});
     if (!is_single_) finish_pages_of_input();
@@ -85,7 +85,7 @@ class InputRun {
   }
 
  private:
-  // What can be refused before the input is read; the timeline of the items.
+  // Rejects what can be rejected before the input is read. Returns the timeline of the items.
   Timeline prepare() {
     Timeline timeline(start_);
     if (!is_single_) refuse_what_is_for_one_image(options_);
@@ -104,7 +104,7 @@ class InputRun {
     engine_ = &choice_.engine(input_->most_pixels(), lacking == nullptr ? "" : why_not_on_cuda(*lacking));
     facts_.input = input_->first_header();
     facts_.input_bytes = input_->input_bytes();
-    say_plan(plan);
+    log_plan(plan);
     check_histogram(options_, plan);
     for (const StageFile& file : stage_files(options_.reports.stages_folder, plan)) {
       in_use_.add("--keep-stages", file.path);
@@ -122,7 +122,7 @@ class InputRun {
     if (engine_ != nullptr && !not_on_cuda_.empty()) engine_ = &choice_.engine(0, not_on_cuda_);
     check_histogram(options_, plan);
     if (!facts_.pages) {
-      say_plan(plan);
+      log_plan(plan);
       facts_.pages.emplace();
     } else if (header.shape != first_shape_) {
       facts_.pages->same_input = false;
@@ -182,7 +182,7 @@ class InputRun {
     job.keep_outputs = options_.reports.compare || !options_.reports.stages_folder.empty();
     job.keep_pixels = !options_.reports.histogram_file.empty();
     if (!is_single_) return job;
-    // A small file is in place too soon to be left behind, and reading its directory would cost more.
+    // A small file is put in place too soon to be left over, and reading its directory would cost more.
     if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output.path));
     make_new_folder();
     keep_for_page(options_, job);
@@ -199,7 +199,7 @@ class InputRun {
   }
 
   // Of several items each note once.
-  void say_notes(const ImageJob& image) {
+  void log_notes(const ImageJob& image) {
     for (const ImageNote& note : image.notes()) {
       if (!is_single_) {
         if (!said_.is_new(note)) continue;
@@ -211,7 +211,7 @@ class InputRun {
     if (is_single_) warn_of_devices();
   }
 
-  // What follows an item's last byte is not the work's time.
+  // Time after an item's last byte does not count as the work's.
   void take(ItemDone& item) {
     const double wall_ms = work_on();
     if (!is_single_) page_is_written(item);
@@ -260,7 +260,7 @@ class InputRun {
   void page_is_written(const ItemDone& item) {
     progress_->page_is_written();
     if (input_->makes_files()) log_removed(stale_.remove(input_->output_of(item.number)));
-    say_notes(item.job);
+    log_notes(item.job);
   }
 
   // The time since the last item's results were taken, which is the work's.

@@ -1,8 +1,8 @@
 // One input, in the calling thread: an image, or its pages.
 #pragma once
 
-#include "app/engine_factory.h"
 #include "app/process_options/process_options.h"
+#include "pipeline/engine_choice.h"
 
 namespace imgpipe {
 

@@ -107,7 +107,7 @@ LogSubject subject_of(const std::string& reason, const ProcessOptions& options) 
   return subject_of(reason, input_name(options.input.path), output_name(options.output.path));
 }
 
-void say_plan(const Plan& plan) {
+void log_plan(const Plan& plan) {
   std::string steps;
   for (const Step& step : plan.steps) steps += " " + step.label;
   log_detail("steps:" + (steps.empty() ? " none" : steps) + " (* put in by the plan)");

@@ -10,7 +10,7 @@
 #include "app/image/image_set_up.h"
 #include "app/jobs/result_files.h"
 #include "app/jobs/updates.h"
-#include "app/options/encoding_options.h"
+#include "app/options/coding_options.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file_identity.h"

@@ -10,10 +10,10 @@ namespace imgpipe {
 // One image, or its pages.
 class ImageUpdate {
  public:
-  // Throws Error(usage) where stdin, stdout or what is no regular file has no place for it.
+  // Throws Error(usage) for stdin, stdout and other files that are not regular.
   explicit ImageUpdate(const ProcessOptions& options);
 
-  // Nothing is to be done: the output is up to date, and no result beside it is wanted that is not there.
+  // No work is needed: the output is up to date, and all other requested results exist.
   [[nodiscard]] bool is_done() const;
   [[nodiscard]] UpdateState state() const { return file_.update; }
   // The output may be replaced, whatever it holds.

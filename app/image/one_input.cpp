@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What one file as OUTPUT cannot have: more than one input, or a place among several.
+// Options that contradict one file as OUTPUT, because they concern several inputs.
 constexpr std::string_view kNeedDirectory[] = {"--recursive", "--include", "--exclude",
                                                "--shard",     "--balance", "--failed-out"};
 

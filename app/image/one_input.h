@@ -1,8 +1,8 @@
 // Whether a run is a batch, and one that is not.
 #pragma once
 
-#include "app/engine_factory.h"
 #include "app/process_options/process_options.h"
+#include "pipeline/engine_choice.h"
 
 namespace imgpipe {
 

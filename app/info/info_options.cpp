@@ -4,8 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/options/decoding_options.h"
-#include "app/options/encoding_options.h"
+#include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "images/files/file.h"
 
@@ -18,7 +17,7 @@ std::vector<OptionRow> info_rows() {
   add_rows(rows, replace_rows(), "Results");
   rows.push_back({"Which images", "r,recursive", nullptr, nullptr, "Folders below FILE too"});
   add_rows(rows, rows_named(decoding_rows(), {"lenient", "no-orient"}), "Which images");
-  add_rows(rows, rows_named(input_rows(), {"include", "exclude", "files-from"}), "Which images");
+  add_rows(rows, rows_named(batch_rows(), {"include", "exclude", "files-from"}), "Which images");
   add_rows(rows, logging_rows());
   return rows;
 }
@@ -56,7 +55,6 @@ CommandRow info_command() {
           .takes_more = true,
           .or_option = "files-from",
           .rows = info_rows,
-          .exits = exits_of_files(),
           .read = [](const Parser& parser) { return ready(read_info(parser), run_info); }};
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "app/files/replaceable.h"
+#include "app/options/batch_options.h"
 #include "app/options/command_row.h"
-#include "app/options/input_options.h"
 #include "images/codecs/codec.h"
 
 namespace imgpipe {

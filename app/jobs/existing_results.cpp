@@ -59,8 +59,8 @@ std::size_t take_out_results(const ProcessOptions& options, std::vector<BatchFil
   });
 }
 
-std::string left_out_text(const ProcessOptions& options, std::size_t results) {
-  const std::string pattern = options.output.name ? options.output.name->pattern() : "";
+std::string left_out_text(const std::optional<NameTemplate>& name, std::size_t results) {
+  const std::string pattern = name ? name->pattern() : "";
   const std::string hint =
       pattern.empty() ? "" : "; --exclude '" + printable(pattern) + "' leaves out every name like theirs";
   return (results == 1 ? "1 input is a result" : std::to_string(results) + " inputs are results") +

@@ -15,7 +15,7 @@ namespace imgpipe {
 [[nodiscard]] std::size_t take_out_results(const ProcessOptions& options, std::vector<BatchFile>& files);
 
 // For the user: that `results` inputs were left out, and how to leave them out by name.
-[[nodiscard]] std::string left_out_text(const ProcessOptions& options, std::size_t results);
+[[nodiscard]] std::string left_out_text(const std::optional<NameTemplate>& name, std::size_t results);
 
 // Throws Error(usage) where outputs may not be replaced: it names the first and counts the others. Returns
 // how many of those that the batch replaces were made with other options. Reads the head of every existing

@@ -30,7 +30,7 @@ class FilesInUse {
   void add_input(const std::string& what, const std::string& path);
   // An image that a batch writes. How it gets on with the others is known already (app/jobs/batch_files.h).
   void add_image(const std::string& path);
-  // `option` is what the user wrote it behind: "OUTPUT", "--report". `path` is "-" for stdout; an empty one
+  // `option` names it for the user: "OUTPUT", "--report". `path` is "-" for stdout; an empty one
   // is none. Throws Error(usage) when the file is in use.
   void add(const std::string& option, const std::string& path);
 
@@ -53,7 +53,7 @@ void check_results(const ProcessOptions& options, const BatchFiles& files);
 void check_result_files(const std::string& files_from, Replace replace, const BatchFiles& files,
                         const std::vector<ResultFile>& results);
 
-// True when a result lies right in a folder, which need not be there yet.
+// True when a result is directly in a directory, which need not exist yet.
 [[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);
 
 // Throws Error(usage) for a result that would replace a file that it may not (app/files/replaceable.h).

@@ -1,5 +1,6 @@
 #include "app/jobs/search_report.h"
 
+#include "app/jobs/existing_results.h"
 #include "app/log.h"
 #include "images/text.h"
 
@@ -25,11 +26,11 @@ void log_replaced(std::size_t results) {
                  : "replaces " + std::to_string(results) + " results that were made with other options");
 }
 
-void log_search(const BatchFiles& found, const std::string& left_out) {
+void log_search(const BatchFiles& found, const std::optional<NameTemplate>& name) {
   for (const std::string& pattern : found.unmatched) log_warning(pattern);
   for (const PathProblem& problem : found.problems) log_error(problem.text(), problem.subject());
   log_replaced(found.otherwise_made);
-  if (!left_out.empty()) log_notice(left_out);
+  if (found.results > 0) log_notice(left_out_text(name, found.results));
   if (found.passed_over.files() > 0) log_detail("passed over: " + found.passed_over.text_with_examples());
 }
 

@@ -13,7 +13,7 @@
 
 namespace imgpipe {
 
-// The file of stamps: in the folder OUTPUT of a batch, in that of OUTPUT where it is one image.
+// The file of stamps: in the directory OUTPUT of a batch, or in the directory of a single OUTPUT.
 [[nodiscard]] std::string stamp_file(const ProcessOptions& options, bool is_batch);
 
 // The files that are made of an input: several where each page has one.
@@ -23,12 +23,12 @@ namespace imgpipe {
 // the stamps, and as read_stamps() does.
 void judge_updates(const ProcessOptions& options, BatchFiles& found, bool is_batch);
 
-// Notes what is made. Throws Error(output).
+// Records outputs that were written. Throws Error(output).
 class UpdateStamps {
  public:
   // The directory of the stamps is there. `options` stay where they are.
   UpdateStamps(const ProcessOptions& options, bool is_batch);
-  // What was just made.
+  // The outputs of `file`, which were just written.
   void add(const BatchFile& file);
   void flush() { file_.flush(); }
   void close() { file_.close(); }

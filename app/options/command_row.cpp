@@ -38,10 +38,6 @@ std::vector<ExitCode> all_exits() {
   return exits;
 }
 
-std::vector<ExitCode> exits_of_files() {
-  return {kExitDone, kExitInput, kExitUsage, kExitOutput, kExitSignalBase};
-}
-
 ReadyCommand read_command(const CommandRow& command, const std::vector<std::string>& arguments,
                           Commands commands) {
   Parser parser(command, arguments, commands);

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "app/engine_factory.h"
 #include "app/exit_code.h"
 #include "app/options/logging_options.h"
 #include "app/options/option_row.h"
+#include "pipeline/engine_choice.h"
 
 namespace imgpipe {
 
@@ -50,7 +50,7 @@ struct CommandRow {
   // For completions: the words that can follow a word of this command, or the command itself (""), where they
   // are not files.
   std::vector<std::string> (*topics)(std::string_view before, Commands commands) = nullptr;
-  std::vector<ExitCode> exits{};
+  std::vector<ExitCode> exits{kExitDone, kExitInput, kExitUsage, kExitOutput, kExitSignalBase};
   ReadyCommand (*read)(const Parser& parser) = nullptr;  // throws Error(usage) that says what to change
 };
 
@@ -61,10 +61,8 @@ struct CommandRow {
 // All but the main command's.
 [[nodiscard]] std::vector<std::string_view> command_names(Commands commands);
 
-// The exit codes of a command that may end in any way, and of one that reads and writes files and needs no
-// device.
+// The exit codes of a command that may end in any way.
 [[nodiscard]] std::vector<ExitCode> all_exits();
-[[nodiscard]] std::vector<ExitCode> exits_of_files();
 
 // Reads the arguments after a command's name. Throws Error(usage) that says what to change.
 [[nodiscard]] ReadyCommand read_command(const CommandRow& command, const std::vector<std::string>& arguments,

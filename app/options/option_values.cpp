@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "images/error.h"
+#include "images/synth.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -36,6 +37,28 @@ std::string file_with_ending(const std::string& option, const std::string& path,
     names += (names.empty() ? "" : is_last ? " or " : ", ") + std::string(ending);
   }
   usage("--" + option + ": '" + printable(path) + "' must end in " + names);
+}
+
+std::string pattern_help() {
+  std::string patterns = "Pattern:";
+  for (const PatternInfo& info : pattern_table()) {
+    patterns += " " + std::string(info.name) +
+                (info.argument.empty() ? "" : ":" + std::string(info.argument)) + " (" +
+                std::string(info.summary) + "),";
+  }
+  patterns.back() = '.';
+  return patterns;
+}
+
+std::vector<std::string> pattern_values() {
+  std::vector<std::string> values;
+  for (const PatternInfo& info : pattern_table())
+    values.push_back(std::string(info.name) + (info.argument.empty() ? "" : ":"));
+  return values;
+}
+
+std::vector<std::string> device_values() {
+  return {"auto", "cuda", "cuda:", "cpu", "reference"};
 }
 
 }  // namespace imgpipe

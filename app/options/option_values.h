@@ -41,6 +41,12 @@ template <class Value, std::size_t N>
   usage_of_choice(option, text, names);
 }
 
+// What begins a --device.
+[[nodiscard]] std::vector<std::string> device_values();
+// What begins a --pattern, and all patterns as --help describes them.
+[[nodiscard]] std::vector<std::string> pattern_values();
+[[nodiscard]] std::string pattern_help();
+
 // The word that stands for a value.
 template <class Value, std::size_t N>
 [[nodiscard]] std::string_view choice_name(Value value, const Choices<Value, N>& choices) {

@@ -93,4 +93,11 @@ std::int64_t parse_pixels(std::string_view text, const std::string& option, std:
   return *pixels;
 }
 
+Shape parse_size(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) usage("--size: '" + printable(text) + "' is not of the form 640x480");
+  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMostSide),
+          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMostSide), 3};
+}
+
 }  // namespace imgpipe

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "images/plane.h"
+
 namespace imgpipe {
 
 // Bytes, from `least_megabytes` MiB to 1024 TiB, for that option. Throws Error(usage) that says what is
@@ -19,5 +21,8 @@ namespace imgpipe {
                                         std::int64_t least_megabytes = 64);
 // Pixels, from 1 to `most`, for that option. Throws as parse_memory() does.
 [[nodiscard]] std::int64_t parse_pixels(std::string_view text, const std::string& option, std::int64_t most);
+
+// "640x480": both at least 1, at most 2^31-1. Throws Error(usage).
+[[nodiscard]] Shape parse_size(const std::string& text);
 
 }  // namespace imgpipe

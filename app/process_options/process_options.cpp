@@ -8,7 +8,6 @@
 #include "app/options/option_parser.h"
 #include "app/options/range_file.h"
 #include "app/options/sizes.h"
-#include "app/process_options/process_rows.h"
 #include "images/files/file.h"
 #include "pipeline/device.h"
 #include "pipeline/plan.h"
@@ -107,32 +106,32 @@ std::vector<std::string> given_batch_options(const Parser& parser) {
   return names;
 }
 
-}  // namespace
-
-ProcessPaths read_paths(const Parser& parser) {
-  if (parser.given().only_writes_preset()) return {};
-  const bool by_option = parser.has_option("output");
+// INPUT... OUTPUT, or INPUT... and --output; with --files-from there may be no INPUT.
+std::vector<std::string> read_paths(const Parser& parser) {
   std::vector<std::string> paths = parser.positional();
-  if (by_option) paths.push_back(parser.text("output"));
+  if (parser.has_option("output")) paths.push_back(parser.text("output"));
   if (paths.empty()) usage("OUTPUT is missing; see imgpipe --help");
   if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among INPUT and OUTPUT");
   std::error_code ignored;
   if (paths.size() > 1 && find_command(parser.commands(), paths.front()) != nullptr &&
       !std::filesystem::exists(paths.front(), ignored))
     usage("'" + paths.front() + "' is a command, which comes before its options: imgpipe " + paths.front());
-  ProcessPaths read{.inputs = {}, .output = std::move(paths.back()), .output_is_listed = !by_option};
-  paths.pop_back();
-  read.inputs = std::move(paths);
-  return read;
+  return paths;
 }
+
+}  // namespace
 
 ProcessOptions read_process_options(const Parser& parser) {
   ProcessOptions options;
-  ProcessPaths paths = read_paths(parser);
-  options.output.path = std::move(paths.output);
-  options.output.is_listed = paths.output_is_listed;
+  std::vector<std::string> paths;
+  if (!parser.given().only_writes_preset()) {
+    paths = read_paths(parser);
+    options.output.path = std::move(paths.back());
+    options.output.is_listed = !parser.has_option("output");
+    paths.pop_back();
+  }
   options.input = read_input(parser);
-  set_paths(options.input, std::move(paths.inputs), "INPUT and OUTPUT");
+  set_paths(options.input, std::move(paths), "INPUT and OUTPUT");
   options.execution = read_execution(parser);
   options.output.skip_existing = parser.has("skip-existing");
   options.dry_run = parser.has("dry-run");

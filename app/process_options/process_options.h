@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "app/files/name_template.h"
-#include "app/options/decoding_options.h"
-#include "app/options/encoding_options.h"
-#include "app/options/execution_options.h"
-#include "app/options/input_options.h"
+#include "app/options/batch_options.h"
+#include "app/options/coding_options.h"
 #include "app/options/logging_options.h"
 #include "app/shard/shard.h"
 #include "images/files/output_sync.h"
@@ -87,14 +85,22 @@ struct ProcessOptions {
   LoggingOptions logging;
 };
 
-// INPUT... OUTPUT, or INPUT... and --output; with --files-from there may be no INPUT.
-struct ProcessPaths {
-  std::vector<std::string> inputs;
-  std::string output;
-  bool output_is_listed = false;
-};
-[[nodiscard]] ProcessPaths read_paths(const Parser& parser);
-// All of them. Throws Error that says what to change.
+// Throws Error that says what to change.
 [[nodiscard]] ProcessOptions read_process_options(const Parser& parser);
+
+// An option that presets a parameter of a stage (Parameter::option).
+struct ParameterOption {
+  std::string name;    // "clip"
+  std::string value;   // for --help
+  std::string preset;  // as the option takes it: "0,0"
+  std::string help;
+  std::vector<std::string> values;  // of a choice
+};
+// The stages and their parameters, for --help.
+[[nodiscard]] HelpTable stage_help();
+// All of them, in the order of the stage table.
+[[nodiscard]] const std::vector<ParameterOption>& parameter_options();
+
+[[nodiscard]] std::vector<OptionRow> process_rows();
 
 }  // namespace imgpipe

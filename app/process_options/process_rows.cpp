@@ -1,12 +1,8 @@
-#include "app/process_options/process_rows.h"
-
 #include <utility>
 
 #include "app/files/name_template.h"
-#include "app/options/decoding_options.h"
-#include "app/options/encoding_options.h"
-#include "app/options/execution_options.h"
-#include "app/options/input_options.h"
+#include "app/options/batch_options.h"
+#include "app/options/coding_options.h"
 #include "app/options/logging_options.h"
 #include "app/options/range_file.h"
 #include "app/process_options/process_options.h"
@@ -117,12 +113,6 @@ HelpTable stage_help() {
 const std::vector<ParameterOption>& parameter_options() {
   static const std::vector<ParameterOption> options = make_parameter_options();
   return options;
-}
-
-std::vector<OptionRow> batch_rows() {
-  std::vector<OptionRow> rows = input_rows();
-  add_rows(rows, execution_rows());
-  return rows;
 }
 
 std::vector<OptionRow> process_rows() {

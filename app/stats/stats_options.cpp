@@ -6,8 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "app/options/decoding_options.h"
-#include "app/options/encoding_options.h"
+#include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "app/options/range_file.h"
 #include "images/files/file.h"
@@ -79,8 +78,9 @@ std::vector<OptionRow> stats_rows() {
                   "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
                   "first"});
   add_rows(rows, decoding_rows(), "Which images");
-  add_rows(rows, rows_named(input_rows(), {"include", "exclude", "files-from"}), "Which images");
-  add_rows(rows, rows_named(execution_rows(), {"jobs", "memory", "fail-fast", "shard", "dry-run"}),
+  add_rows(rows,
+           rows_named(batch_rows(), {"include", "exclude", "files-from", "jobs", "memory", "fail-fast",
+                                     "shard", "dry-run"}),
            "Which images");
   rows.push_back({"Which images", "balance", "HOW", nullptr,
                   "What makes the parts of --shard even: hash (default), count or bytes",
@@ -140,7 +140,6 @@ CommandRow stats_command() {
           .takes_more = true,
           .or_option = "files-from",
           .rows = stats_rows,
-          .exits = exits_of_files(),
           .read = [](const Parser& parser) { return ready(read_stats(parser), run_stats); }};
 }
 

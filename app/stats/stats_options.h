@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "app/files/replaceable.h"
+#include "app/options/batch_options.h"
 #include "app/options/command_row.h"
-#include "app/options/execution_options.h"
-#include "app/options/input_options.h"
 #include "images/codecs/codec.h"
 #include "pipeline/jobs/page_selection.h"
 #include "pipeline/stage_list.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/options/encoding_options.h"
+#include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "images/files/file.h"
 
@@ -41,7 +41,6 @@ CommandRow report_command() {
       .positional = {"file"},
       .takes_more = true,
       .rows = sums_rows,
-      .exits = exits_of_files(),
       .read = [](const Parser& parser) { return ready(read_sums(parser), run_sums); }};
 }
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "app/options/encoding_options.h"
+#include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
-#include "app/options/pattern_options.h"
 #include "app/options/sizes.h"
 #include "images/error.h"
 #include "images/names.h"

@@ -23,7 +23,7 @@
 
 namespace imgpipe {
 
-// Does what the queue says.
+// Does the work that the queue hands out.
 class Batch::Work {
  public:
   Work(BatchItems items, BatchSettings settings)
@@ -200,7 +200,7 @@ class Batch::Work {
     queue_.park(std::move(entry));
   }
 
-  // False where there is no room for the file now: the image has gone then, and begins again.
+  // False where there is no memory for the file now: the image has been returned and begins again.
   bool read(EntryPointer& entry) {
     ImageJob& image = *entry->job;
     PendingInput input(image.files().input, settings_.decode, InputKind::regular_only);
@@ -246,7 +246,7 @@ class Batch::Work {
     lanes_.push(std::move(entry));
   }
 
-  // What a worker did in place of a lane.
+  // The work of a worker in place of a lane.
   static std::int64_t work_of_a_lane(const BatchResult& result) {
     std::int64_t ns = 0;
     for (const Part part : {Part::decode, Part::kernels, Part::encode})
@@ -292,7 +292,7 @@ class Batch::Work {
   template <class Text>
   void fail(EntryPointer entry, ErrorKind kind, const Text& text) noexcept {
     if (!entry) return;
-    if (entry->job) entry->job->let_go();
+    if (entry->job) entry->job->release();
     entry->result.failed = kind;
     entry->result.output_bytes = 0;  // what was written of it is gone
     if (error_of([&] { with_patience([&] { entry->result.reason = text(); }); })) {
@@ -309,7 +309,7 @@ class Batch::Work {
     } else {
       add_up_times(*entry);
     }
-    // What these find no memory for is left out.
+    // Each is left out where there is no memory for it.
     std::optional<Error> left_out = error_of([&] {
       if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
     });
@@ -356,7 +356,7 @@ class Batch::Work {
   LaneScheduler lanes_;
   std::vector<std::thread> finder_;  // one, or none
   std::vector<std::thread> workers_;
-  Worker callers_{1, settings_};  // where there is no thread for another
+  Worker callers_{1, settings_};  // the caller's, where there is no thread for another
 };
 
 Batch::Batch(BatchItems items, BatchSettings settings)

@@ -1,4 +1,4 @@
-// An image of a batch, with the one who works on it.
+// An image of a batch in progress. One thread or queue owns it at a time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace imgpipe {
 
 struct BatchEntry {
-  std::optional<ImageJob> job;  // from the moment that a worker opens it
+  std::optional<ImageJob> job;  // once a worker opens it; none with pages
   bool to_lane = false;
   bool lane_decodes = false;                           // and it goes there as its file has it
   std::unique_ptr<HostAssist::Assistance> assistance;  // set: a worker does what a lane was meant to do
@@ -26,32 +26,31 @@ struct BatchEntry {
   } counted;
   BatchResult result;
   [[nodiscard]] bool in_bands() const { return result.route == ImageRoute::device_in_bands; }
-  // Where the result goes when it is one of those that have ended: there may be no memory left then.
+  // Memory for the result at the end, when there may be none left.
   std::list<BatchResult> ended = std::list<BatchResult>(1);
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
 
-// What a span's time counts as; nullopt: nothing that is counted.
+// The part that a span's time belongs to; nullopt: none.
 [[nodiscard]] std::optional<Part> part_of(const Span& span);
 
-// What an opened image needs, with its file. `host` is the engine of images that go to no lane.
+// The memory that an opened image needs, with its file. `host` is the engine of images without a lane.
 [[nodiscard]] MemoryNeed need_of(const BatchEntry& entry, const Engine& host);
 
 // The pixels of an opened image on a device, at least; those of 16 bits count twice.
 [[nodiscard]] std::int64_t lane_pixels(const BatchEntry& entry);
 
-// Of an opened image: the decoded one's or the finished one's, whichever has more. A device holds at least
-// that.
+// The bytes of an opened image, decoded or finished, whichever are more. A device holds at least these.
 [[nodiscard]] std::int64_t most_image_bytes(const BatchEntry& entry);
 
-// How much of that the libraries allocate which use malloc.
+// The part of the need that libraries allocate by malloc.
 [[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry);
 
 // The notes that a batch reports as warnings: its summary counts images with deep samples, and with profiles
 // and metadata that are not kept.
 [[nodiscard]] std::vector<ImageNote> warnings_of(const ImageJob& image);
 
-// What the timeline says of an image that has ended: BatchResult::end_ns, busy, lane_busy and on_lane.
+// Derives BatchResult::end_ns, busy, lane_busy and on_lane of an ended image from its timeline.
 void add_up_times(BatchEntry& entry);
 
 }  // namespace imgpipe

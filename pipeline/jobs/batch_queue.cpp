@@ -191,8 +191,8 @@ std::size_t BatchQueue::left_locked() const {
   return items_ - next_item_ + again_.size() + in_flight_;
 }
 
-// Of what waits. One that fits only alone goes when nothing else is held: what was read behind it is given
-// back then, and begins again later; what is being read still has to come here first.
+// For an image that waits. One that fits only alone is admitted when no other is: the files read after it are
+// released then and begin again later; a file that is still being read has to arrive first.
 bool BatchQueue::may_admit(const BatchEntry& entry) {
   const std::int64_t more = entry.need.bytes - entry.counted.file_bytes;
   if (admitted_bytes_ + reading_bytes_ + more <= memory_bytes_) return true;

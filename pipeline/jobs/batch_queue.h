@@ -1,4 +1,4 @@
-// What each worker of a batch does next: which images wait for what, and how much memory they have.
+// The next work of each worker of a batch: which images wait for what, and how much memory they have.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,7 @@
 
 namespace imgpipe {
 
-// Thread-safe. Where a function throws (std::bad_alloc) nothing has changed, and the entry stays the
-// caller's.
+// Thread-safe. A function that throws (std::bad_alloc) changes nothing, and the entry stays the caller's.
 class BatchQueue {
  public:
   BatchQueue(std::size_t items, const BatchSettings& settings);
@@ -24,34 +23,34 @@ class BatchQueue {
   enum class Action { open, process, encode, wait, end };
   struct WorkItem {
     Action action = Action::end;
-    EntryPointer entry;  // open: with its item's number and nothing else
+    EntryPointer entry;  // open: with its item's number only
     int threads = 1;     // process, encode: that the worker may use
   };
-  // Waits for something to do. What is finished by a lane comes first, then what its memory is there for,
-  // then what has not begun. `end`: there is nothing more. `wait`: there was nothing within `patience`.
+  // Waits for work: first images that a lane has finished, then opened images whose memory is available, then
+  // images that have not begun. `end`: no work is left. `wait`: there was none within `patience`.
   [[nodiscard]] WorkItem next(std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
-  // Before a file is read, and again where opening it takes more: so many bytes in all, `outside` of them not
-  // the pool's. False where that would be too much beside what is read and waits already: the image is then
-  // begun later, by whoever comes next.
+  // Call before a file is read, and again where opening it takes more: `bytes` in all, `outside` of them not
+  // from the pool. False where that exceeds the memory next to the files that wait already: another worker
+  // then begins the image later.
   [[nodiscard]] bool may_read(EntryPointer& entry, std::int64_t bytes, std::int64_t outside = 0);
-  // An image that was opened waits until its memory is free; it is dropped when the batch is stopping.
+  // An opened image waits until its memory is available; dropped when the batch is stopping.
   void park(EntryPointer&& entry);
   // A lane has finished it.
   void give_to_encode(EntryPointer&& entry);
   // Its lane broke: it begins again.
   void begin_again(EntryPointer&& entry);
-  // The end of an image; its memory is free before another is let in.
+  // The end of an image; its memory is released before another is admitted.
   void end(EntryPointer entry) noexcept;
 
-  // While it is held, no image is begun: decoding faster than the lanes take would only fill memory.
+  // While it is held, no image begins: decoding faster than the lanes process would only fill memory.
   void hold(bool held);
-  // How long workers had nothing to do meanwhile, added up, also where no image is left to begin.
+  // The total time that workers were idle meanwhile, also where no image is left to begin.
   [[nodiscard]] std::chrono::nanoseconds held_time() const;
-  // Begins no more images; what waits for memory is dropped.
+  // Begins no more images and drops those that wait for memory.
   void stop();
 
-  // Images that are not done yet.
+  // Images that have not ended.
   [[nodiscard]] std::size_t left() const;
   [[nodiscard]] std::optional<BatchResult> next_result(std::chrono::milliseconds patience);
   [[nodiscard]] bool finished() const;
@@ -79,15 +78,15 @@ class BatchQueue {
   std::condition_variable work_ready_, result_ready_;
   bool stopping_ = false, held_ = false;
   std::chrono::nanoseconds held_time_{0};
-  bool reading_full_ = false;  // no more is begun until what was read is admitted, or gone
+  bool reading_full_ = false;  // no image begins until a read file is admitted or dropped
   std::size_t next_item_ = 0, in_flight_ = 0;
   std::deque<std::size_t> again_;       // items whose lane broke
   std::deque<EntryPointer> parked_;     // opened, waiting for memory
   std::deque<EntryPointer> to_encode_;  // back from a lane
   std::list<BatchResult> results_;
-  std::int64_t reading_bytes_ = 0;  // of files that are read and not admitted
+  std::int64_t reading_bytes_ = 0;  // of files that are read but not admitted
   std::int64_t admitted_bytes_ = 0, peak_admitted_bytes_ = 0;
-  std::int64_t outside_bytes_ = 0;  // of those admitted, what is none of the pool's
+  std::int64_t outside_bytes_ = 0;  // of the admitted bytes, those not from the pool
 };
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// How a batch shares out the threads that can be had.
+// The threads of a batch, as far as the system gives them.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace imgpipe {
 
-// What a worker has for itself.
+// A worker's own data.
 class Worker {
  public:
   // Numbers count from 1. `settings` stays where it is.
   Worker(std::size_t number, const BatchSettings& settings) : number_(number), settings_(settings) {}
 
   [[nodiscard]] std::string track() const { return "worker " + std::to_string(number_); }
-  // Its engine with so many threads; made when it is first asked for.
+  // Its engine with `threads` threads, made at the first call.
   [[nodiscard]] Engine& engine(int threads);
 
  private:
@@ -29,15 +29,15 @@ class Worker {
   std::map<int, std::unique_ptr<Engine>> engines_;  // by threads
 };
 
-// As many workers as jobs, but no more than there are images.
+// As many workers as jobs, at most one per image.
 [[nodiscard]] int workers_for(const BatchSettings& settings, std::size_t items);
 
-// Starts work(0), work(1) ..., at most one worker for each image and those that the system gives: none where
-// the caller's is the only thread.
+// Starts work(0), work(1) ... for workers_for() workers, or as many as the system gives threads: none where
+// the caller's is the only one.
 [[nodiscard]] std::vector<std::thread> start_workers(const BatchSettings& settings, std::size_t items,
                                                      const std::function<void(std::size_t)>& work);
 
-// What goes on beside the work, on a thread of its own; where none is to be had it is done when this returns.
+// Runs `action` on a thread of its own; where there is none, before this returns.
 [[nodiscard]] std::vector<std::thread> start_or_run(const std::function<void()>& action);
 
 }  // namespace imgpipe

@@ -18,7 +18,7 @@
 namespace imgpipe {
 namespace {
 
-// What the plan puts in only brings samples into another layout; depth:8* is a selectable stage.
+// Steps that the planner inserts only change the layout; depth:8* is a selectable stage.
 bool changes_values(const Step& step) {
   if (!step.parts.empty()) return std::ranges::any_of(step.parts, changes_values);
   return step.stage->selectable && step.stage->writes_pixels && !step.stage->moves_pixels;
@@ -155,14 +155,14 @@ MemoryQuestion ImageJob::memory_question() const {
   return {image_.plan, *reader_, writer_.get(), sink_ != nullptr};
 }
 
-Outcome ImageJob::run(Engine& engine, Job wishes) {
-  wishes.reader = std::move(reader_);
-  wishes.plan = std::move(image_.plan);
-  wishes.timeline = std::move(image_.timeline);
-  wishes.writer = std::move(writer_);
-  wishes.sink = sink_;
-  const bool keep_input = wishes.keep_source;
-  Outcome outcome = engine.run(std::move(wishes));
+Outcome ImageJob::run(Engine& engine, Job job) {
+  job.reader = std::move(reader_);
+  job.plan = std::move(image_.plan);
+  job.timeline = std::move(image_.timeline);
+  job.writer = std::move(writer_);
+  job.sink = sink_;
+  const bool keep_input = job.keep_source;
+  Outcome outcome = engine.run(std::move(job));
   if (!keep_input) input_ = InputFile();  // its reader has gone with the job
   image_.timeline = std::move(outcome.timeline);
   naming(files_.input_name, files_.output_name, [&] {
@@ -266,7 +266,7 @@ void ImageJob::append(std::span<const std::byte> bytes) {
   output_bytes_ += static_cast<std::int64_t>(bytes.size());
 }
 
-void ImageJob::let_go() noexcept {
+void ImageJob::release() noexcept {
   reader_.reset();
   writer_.reset();
   input_ = {};

@@ -1,4 +1,4 @@
-// One image from its input to its output file: the way that a single image and every image of a batch go.
+// One image from its input to its output file: a single image, a page, or an image of a batch.
 //
 //   read --> open --> make_plan --> make_output --> run (engine)             --> write
 //                                               --> decode, a lane, encode   --> write
@@ -26,15 +26,15 @@
 
 namespace imgpipe {
 
-// A file that is written page by page (images/codecs/pages.h); whoever makes the jobs of its pages puts it in
-// place.
+// A file that is written page by page (images/codecs/pages.h). InputJob makes the jobs of its pages and puts
+// it in place.
 struct PageStack {
   PageStack(const std::string& path, OutputSync* sync) : file(path, sync) {}
   OutputFile file;
   PlaceInStack next;  // of the page that is written next
 };
 
-// Where the image is one page of its input.
+// For an image that is one page of its input.
 struct PageOfInput {
   bool whole_stack = false;    // all pages go, in order, into one file
   PageStack* stack = nullptr;  // that the page is written to, in place of a file of its own
@@ -46,69 +46,69 @@ struct ImageFiles {
   Format format = Format::png;          // of the output
   std::size_t number = 0;               // in a batch
   std::optional<PageOfInput> page{};
-  // For the output's mark; its content is found when the input is read, where it is not known before. None:
-  // the input has no name.
+  // For the output's mark; reading the input derives its content where that is unknown. None: the input has
+  // no name.
   std::optional<Provenance> made_of{};
 };
 
-// What takes an image's rows where no file is made of them.
+// Consumes an image's rows in place of an output file.
 struct RowUse {
   std::unique_ptr<Writer> writer;  // its file is empty
-  // Called once, when the image is in order to its last byte; what it throws fails the image.
+  // Called once, when the image is valid to its last byte; an exception fails the image.
   std::function<void()> accept;
 };
 
 // The mark of an output of `files`.
 [[nodiscard]] Mark mark_for(const EncodeOptions& encode, const ImageFiles& files);
 
-// What is the same for every image of a run.
+// Settings that all images of a run share.
 struct ImageSettings {
   std::vector<StageRequest> stages;
   bool fuse = false;
   bool keep_metadata = false;  // ICC profile, EXIF, ... (images/codecs/metadata/metadata.h)
   DecodeOptions decode;
   EncodeOptions encode;
-  // Asked before the first byte of an output is written, and just before the output is put in place with its
-  // mark; what they throw fails the image.
+  // Called before the first byte of an output is written, and just before the output is put in place with its
+  // mark; an exception fails the image.
   std::function<void(const std::string& output)> before_first_byte = [](const std::string&) {};
   std::function<void(const std::string& output, const Mark& mark)> before_write = [](const std::string&,
                                                                                      const Mark&) {};
   OutputSync* sync = nullptr;  // of all outputs; the caller syncs their names (images/files/output_sync.h)
-  // Set: there are no output files, and this is asked for what takes the rows of each image, of this shape.
+  // Set: there are no output files; called for the consumer of each image's rows, with its shape.
   std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;
 };
 
-// What the user should know of an image that is written all the same.
+// A remark for the user about an image that is written all the same.
 struct ImageNote {
   enum class About {
-    damage,       // what the reader let pass
-    depth,        // samples of more than 8 bits that become 8 unasked
-    more_images,  // than the one that is used
-    range,        // contrast that had none to stretch
-    profile,      // of colours, which is not kept
-    metadata,     // other than that, which is not kept
-    alpha,        // which the output cannot hold
+    damage,       // that the reader tolerated
+    depth,        // samples of more than 8 bits that become 8 without a request
+    more_images,  // the file has others than the one that is used
+    range,        // contrast without a range to stretch
+    profile,      // a colour profile that is not preserved
+    metadata,     // other metadata that is not preserved
+    alpha,        // that the output format cannot hold
   };
   About about = About::damage;
   std::string text;  // with the name of the file
 };
 
-// What is no damage to the pixels is a notice, all else a warning.
+// A note that does not concern the pixels is a notice, others are warnings.
 [[nodiscard]] constexpr bool is_notice(ImageNote::About about) {
   return about == ImageNote::About::profile || about == ImageNote::About::metadata;
 }
 
-// Where samples of more than 8 bits become 8 without being asked to.
+// Where samples of more than 8 bits become 8 without a request.
 enum class DepthLoss {
   none,
-  at_reading,  // the reader gives no more
+  at_reading,  // the reader returns no more
   at_the_end,  // the output's format holds no more: Plan::reduced
 };
-// What is said of it; of an input of so many bits.
+// The warning about it, for an input of `bits_per_sample`.
 [[nodiscard]] std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output);
 
-// The functions are called in the order in which they stand here, each once. All throw Error with the name of
-// the file that it is about. Output files are whole or not there (images/files/output_file.h).
+// Call the functions in the order of their declarations, each once. All throw Error with the name of the file
+// that it is about. Output files are complete or absent (images/files/output_file.h).
 class ImageJob {
  public:
   // `settings` stays where it is.
@@ -116,48 +116,49 @@ class ImageJob {
   ImageJob(const ImageJob&) = delete;  // the sink points into it
   ImageJob& operator=(const ImageJob&) = delete;
 
-  // Reads the file, or as much of it as its reader wants to have at hand. Spans of this and of open() are the
-  // caller's: for one image both are `decode`.
+  // Reads the file, or as much of it as its reader needs in memory. The caller measures the spans of this and
+  // of open(): for a single image both are `decode`.
   void read(PendingInput& input);
-  // The same of what was read already: a page.
+  // The same for a page that was read already.
   void read(InputFile input);
   // Before open(): the image is a page.
   void set_page(const PageOfInput& page) { files_.page = page; }
-  // Before read(): what is read is a part of an input with this content_hash().
+  // Before read(): the image is part of an input with this content_hash().
   void set_input_content(std::uint64_t hash);
-  // What open() may take beside the file (images/codecs/codec.h).
+  // Bytes that open() may need in addition to the file (images/codecs/codec.h).
   [[nodiscard]] std::int64_t opening_bytes() const;
   // Reads the header.
   void open();
   void make_plan();
-  // Refuses what the format cannot hold, and makes the writer. A large file is written as it is made, where
-  // nobody sees it before it is put in place. With ImageSettings::use_rows: asks for what takes the rows.
+  // Rejects images that the format cannot hold, and makes the writer. A large file is written while it is
+  // encoded, if it is invisible until it is put in place. With ImageSettings::use_rows: calls it for the
+  // consumer of the rows.
   void make_output();
 
-  // Decodes the file once more, by the format's library; an empty image where that decodes it anyway. For
-  // comparisons: behind a run() with Job::keep_source, which keeps the input.
+  // Decodes the file again, by the format's library; an empty image where that decoded it already. For
+  // comparisons, after a run() with Job::keep_source, which keeps the input.
   [[nodiscard]] Image decode_by_library(Timeline& timeline) const;
 
-  // What is needed with an engine that is asked for no more than the file.
+  // The memory question for an engine from which only the file is requested.
   [[nodiscard]] MemoryQuestion memory_question() const;
-  // The whole way through an engine, from the first row to the last of the encoded file. `wishes`: what else
-  // is wanted of the job; what makes it is filled in here. The timeline and the encoded file stay here, and
-  // the input is given back.
-  Outcome run(Engine& engine, Job wishes);
+  // Runs the image through an engine, from the first row to the last of the encoded file. `job` says what
+  // else to keep; the reader, plan, timeline and writer are filled in here. The timeline and the encoded file
+  // stay here, and the input is released.
+  Outcome run(Engine& engine, Job job);
 
-  // The way through a lane. The decoded image goes to memory of `memory`; or its file's scan does, for the
-  // lane to decode: false where that cannot be, and nothing was done. The input is given back. The lane makes
-  // lane_image().pixels, which are encoded and given back, or lane_image().coded.made.
+  // For a lane: decode() puts the decoded image into `memory`; stage() puts the file's scan there, for the
+  // lane to decode, or returns false and changes nothing where it cannot. The input is released. The lane
+  // makes lane_image().pixels, which encode() encodes and releases, or lane_image().coded.made.
   void decode(std::pmr::memory_resource* memory);
   [[nodiscard]] bool stage(std::pmr::memory_resource& memory);
   [[nodiscard]] LaneImage& lane_image() { return image_; }
   void encode(HostThreads& threads);
 
-  // What is not written yet of the file, and its end; or RowUse::accept.
+  // Writes the rest of the file and puts it in place; or calls RowUse::accept.
   void write();
 
-  // Gives back what is large, of an image that has failed.
-  void let_go() noexcept;
+  // Releases the memory of an image that has failed.
+  void release() noexcept;
 
   [[nodiscard]] const ImageFiles& files() const { return files_; }
   [[nodiscard]] Mark mark() const;  // of the output, after read()
@@ -165,19 +166,20 @@ class ImageJob {
   [[nodiscard]] const Plan& plan() const { return image_.plan; }  // until run()
   [[nodiscard]] const ImageHeader& header() const { return header_; }
   [[nodiscard]] Shape output_shape() const { return output_shape_; }
-  // Behind make_output(): the name of a profile that is not kept, and what else is not; empty: nothing.
+  // After make_output(): the name of a profile that is not preserved, and the other metadata that is not;
+  // empty: none.
   [[nodiscard]] const std::string& lost_profile() const { return lost_profile_; }
   [[nodiscard]] const std::string& lost_metadata() const { return lost_metadata_; }
-  [[nodiscard]] DepthLoss depth_loss() const { return depth_loss_; }                 // behind make_plan()
+  [[nodiscard]] DepthLoss depth_loss() const { return depth_loss_; }                 // after make_plan()
   [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }            // of the file
   [[nodiscard]] std::int64_t held_input_bytes() const { return held_input_bytes_; }  // of it, in memory
-  [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }          // that are written
+  [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }          // written so far
   // As Reader::use_less_memory(); between open() and the first row.
   bool use_less_memory() { return reader_->use_less_memory(); }
   [[nodiscard]] const Reader& reader() const { return *reader_; }  // until run() or decode()
   [[nodiscard]] const Writer& writer() const { return *writer_; }
   [[nodiscard]] bool in_bands() const { return in_bands_; }  // after run(): Outcome::in_bands
-  // As far as is known: what the reader let pass first.
+  // The notes that are known so far, the reader's first.
   [[nodiscard]] std::vector<ImageNote> notes() const;
 
  private:

@@ -45,10 +45,10 @@ struct ItemDone {
   Outcome& outcome;
 };
 
-// Tells what was said of a page before from what is new.
+// Detects notes that an earlier page had already.
 class PageNotes {
  public:
-  // By what it is about and what it says, the name in front aside.
+  // Compares the subject and the text after the name.
   [[nodiscard]] bool is_new(const ImageNote& note);
 
  private:
@@ -69,7 +69,7 @@ class InputJob {
   // Called for each of several items, with its plan and header, before anything is written; of a stream
   // before that image is. Not called again for an item like the one before.
   using Check = std::function<void(const Plan&, const ImageHeader&)>;
-  // Called with what the list of pages let pass, and the input's name.
+  // Called with the damage that the list of pages tolerated, after the input's name.
   using Warn = std::function<void(const std::string&)>;
   // Throws Error(input), Error(usage), Error(memory), with the name of what it is about.
   void open(const Check& check, const Warn& warn);
@@ -88,15 +88,15 @@ class InputJob {
   void run(Engine& engine, const Hooks& hooks);
   void finish();
 
-  // The most that an item may need; 0: what there is.
+  // The most bytes that an item may need; 0: no limit.
   void set_most_bytes(std::int64_t bytes) { most_bytes_ = bytes; }
 
   [[nodiscard]] bool is_stream() const { return list_ && list_->stream() != nullptr; }
-  // Of a stream what was not an image and was let pass (images/formats/image_stream.h).
+  // Bytes of a stream that are not images and were skipped (images/formats/image_stream.h).
   [[nodiscard]] std::int64_t passed_over_bytes() const {
     return is_stream() ? list_->stream()->passed_over_bytes() : 0;
   }
-  // Of a stream as many as were read.
+  // Of a stream: as many as were read.
   [[nodiscard]] std::int64_t pages_in_file() const {
     return is_stream() ? list_->stream()->images() : list_->size();
   }

@@ -1,4 +1,4 @@
-// The folders that a batch writes to, made when the first file of each is written.
+// The directories that a batch writes to, each made when its first file is written.
 #pragma once
 
 #include <filesystem>

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "app/command_table.h"
-#include "app/process_options/process_rows.h"
 #include "app/synth_command.h"
 #include "images/error.h"
 #include "kernels/stage.h"

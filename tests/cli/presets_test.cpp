@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "app/process_options/process_rows.h"
 #include "images/error.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"

@@ -1,4 +1,4 @@
-// The format of outputs, how they are encoded, and which files they may replace.
+// How files are decoded and encoded, and which files outputs may replace.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,16 @@
 namespace imgpipe {
 
 class Parser;
+
+inline constexpr Choices<CodecChoice, 3> kCodecs{
+    {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
+// Of --bands, next to numbers.
+inline constexpr std::string_view kColorBands = "color";
+
+// --bands, --max-pixels, --lenient, --no-orient, --codec.
+[[nodiscard]] std::vector<OptionRow> decoding_rows();
+// Of those that the command has.
+[[nodiscard]] DecodeOptions read_decoding(const Parser& parser);
 
 inline constexpr Choices<WebpCoding, 2> kWebpCodings{
     {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
