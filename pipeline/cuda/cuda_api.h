@@ -35,8 +35,8 @@ void fail_cuda_call(std::int64_t countdown, cudaError_t status);
     ::imgpipe::check(imgpipe_status, #call);                                  \
   } while (false)
 
-// Makes the device current again, in the end, that was the calling thread's in the beginning. Our own threads
-// need no device back.
+// Restores the calling thread's current device. Does nothing on our own threads: to restore device 0 there
+// would create a context on it.
 class DeviceRestorer {
  public:
   DeviceRestorer() noexcept {
@@ -59,7 +59,7 @@ class DeviceRestorer {
   int before_ = kUnknown;
 };
 
-// Makes a device current for as long as it lives.
+// Makes a device current, and restores the thread's own one in the end.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device) { IMGPIPE_CUDA(cudaSetDevice(device)); }
