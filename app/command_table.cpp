@@ -2,11 +2,11 @@
 
 #include "app/bench/bench_call.h"
 #include "app/devices/devices_command.h"
-#include "app/info/info_options.h"
+#include "app/info/info_command.h"
 #include "app/manual/manual_options.h"
 #include "app/process_command.h"
 #include "app/stats/stats_options.h"
-#include "app/sums/sums_options.h"
+#include "app/sums/sums_command.h"
 #include "app/synth_command.h"
 
 namespace imgpipe {
