@@ -3,24 +3,47 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <nlohmann/json.hpp>
-
-#include "app/report/json_values.h"
+#include "app/report/json_head.h"
+#include "app/report/json_schema.h"
 
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json counts_json(const RunCounts& counts) {
-  return {{"done", counts.done},
-          {"failed", counts.failed},
-          {"skipped", counts.skipped},
-          {"total", std::max(counts.total, counts.ended())},
-          {"seconds", counts.seconds},
-          {"images_per_s", counts.images_per_s()},
-          {"megapixels_per_s", counts.megapixels_per_s()}};
+void count_fields(Fields& fields, const RunCounts& counts) {
+  fields.add("done", counts.done);
+  fields.add("failed", counts.failed);
+  fields.add("skipped", counts.skipped).about("their outputs were there (--skip-existing)");
+  fields.add("total", std::max(counts.total, counts.ended()))
+      .about("done, failed, skipped, and still to come or not done");
+  fields.add("seconds", counts.seconds).about("since the run began");
+  fields.add("images_per_s", counts.images_per_s()).about("done");
+  fields.add("megapixels_per_s", counts.megapixels_per_s());
 }
+constexpr Object<RunCounts> kCounts{"progress", count_fields};
+
+struct TimedLine {
+  LogLine line{};
+  std::string time{};
+};
+void line_fields(Fields& fields, const TimedLine& timed) {
+  const LogLine& line = timed.line;
+  const LogSubject none;
+  const LogSubject& subject = line.subject == nullptr ? none : *line.subject;
+  constexpr Rule kTime{.pattern = R"(^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$)"};
+  fields.fixed("schema", kLogSchemaId);
+  fields.add("time", timed.time, kTime).about("UTC, RFC 3339");
+  fields.add("level", line.level, one_of("error|warning|info|debug"));
+  fields.add("event", line.event, one_of("message|progress|summary"))
+      .about("progress: how far a run over many images is; summary: what it came to");
+  fields.add("message", line.message).about("as text has it, without \"imgpipe: \" and \"warning: \"");
+  fields.add("input", given(subject.input))
+      .about("the file that the message is about; null: none, or several");
+  fields.add("output", given(subject.output)).about("where its result goes");
+  fields.add("reason", given(subject.reason)).about("what the message says of them, without the path");
+  fields.add("progress", line.counts == nullptr ? std::nullopt : std::optional(*line.counts), kCounts)
+      .about("null: the event is a message");
+}
+constexpr Object<TimedLine> kLine{kLogSchema, line_fields};
 
 }  // namespace
 
@@ -40,19 +63,16 @@ TimeText time_text(std::chrono::system_clock::time_point time) noexcept {
 }
 
 std::string json_line(const LogLine& line, std::chrono::system_clock::time_point time) {
-  Json json;
-  json["schema"] = kLogSchemaId;
-  json["time"] = time_text(time).data();
-  json["level"] = line.level;
-  json["event"] = line.event;
-  json["message"] = line.message;
-  const LogSubject none;
-  const LogSubject& subject = line.subject == nullptr ? none : *line.subject;
-  json["input"] = text_or_null(subject.input);
-  json["output"] = text_or_null(subject.output);
-  json["reason"] = text_or_null(subject.reason);
-  json["progress"] = line.counts == nullptr ? Json(nullptr) : counts_json(*line.counts);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const TimedLine timed{line, time_text(time).data()};
+  return Fields(kLine, timed).json().dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string log_schema() {
+  return schema_text(kLine, "A line on stderr with --log-format json", {}, R"({
+    "if": {"properties": {"event": {"const": "message"}}},
+    "then": {"properties": {"progress": {"type": "null"}}},
+    "else": {"properties": {"progress": {"type": "object"}, "input": {"type": "null"}, "output": {"type": "null"},
+                            "reason": {"type": "null"}}}})");
 }
 
 }  // namespace imgpipe

@@ -8,6 +8,7 @@
 
 #include "app/batch/batch_report.h"
 #include "app/batch/name_list.h"
+#include "app/batch/shard.h"
 #include "app/files/shared_file.h"
 #include "app/report/report_names.h"
 #include "app/result_files.h"
@@ -74,8 +75,7 @@ void BatchReportFiles::open_trace() {
   const Shard& shard = *options_.batch.shard;
   const SharedFileLock lock(file);
   check_replaceable(file, why_of_another_shard(file, shard, options_.replace));
-  trace_ = std::make_unique<TraceFile>(file, options_.sync.get(),
-                                       std::to_string(shard.index) + "/" + std::to_string(shard.count));
+  trace_ = std::make_unique<TraceFile>(file, options_.sync.get(), shard_name(shard.index, shard.count));
 }
 
 void BatchReportFiles::make_output() const {

@@ -1,8 +1,10 @@
-// imgpipe docs man|bash|zsh|fish|files [COMMAND]
+// imgpipe docs man|bash|zsh|fish|files|schema [COMMAND|NAME]
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "app/manual/completions.h"
+#include "app/manual/json_schemas.h"
 #include "app/manual/man_page.h"
 #include "app/manual/manual_options.h"
 #include "app/options/command_table.h"
@@ -36,24 +38,42 @@ std::string man_page_of(const Parser& parser) {
   return man_page(*command);
 }
 
+std::vector<std::string_view> schema_names() {
+  std::vector<std::string_view> names;
+  for (const SchemaRow& schema : json_schemas()) names.push_back(schema.name);
+  return names;
+}
+
+std::string schema_of(const Parser& parser) {
+  const std::vector<std::string_view> names = schema_names();
+  if (parser.more().empty()) usage("docs schema: NAME is missing: one of " + joined(names));
+  const std::string& name = parser.more().front();
+  for (const SchemaRow& schema : json_schemas()) {
+    if (schema.name == name) return schema.text();
+  }
+  usage("docs schema: " + none_of(name, names));
+}
+
 struct Kind {
   std::string_view name;
   std::string (*text)(const Parser&);
+  std::vector<std::string_view> (*words)() = nullptr;  // one of which follows
 };
-constexpr std::array<Kind, 5> kKinds{{{"man", man_page_of},
+constexpr std::array<Kind, 6> kKinds{{{"man", man_page_of, command_names},
                                       {"bash", [](const Parser&) { return bash_completion(); }},
                                       {"zsh", [](const Parser&) { return zsh_completion(); }},
                                       {"fish", [](const Parser&) { return fish_completion(); }},
-                                      {"files", [](const Parser&) { return package_files(); }}}};
+                                      {"files", [](const Parser&) { return package_files(); }},
+                                      {"schema", schema_of, schema_names}}};
 
 }  // namespace
 
 std::vector<std::string> docs_topics(std::string_view before) {
   std::vector<std::string> names;
-  if (before.empty()) {
-    for (const Kind& kind : kKinds) names.emplace_back(kind.name);
-  } else if (before == kKinds.front().name) {
-    for (const std::string_view command : command_names()) names.emplace_back(command);
+  for (const Kind& kind : kKinds) {
+    if (before.empty()) names.emplace_back(kind.name);
+    if (kind.name != before || kind.words == nullptr) continue;
+    for (const std::string_view word : kind.words()) names.emplace_back(word);
   }
   return names;
 }
@@ -68,12 +88,12 @@ Command parse_docs(const std::vector<std::string>& arguments) {
   const std::vector<std::string_view> kinds(topics.begin(), topics.end());
   if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
-  if (parser.more().size() > (name == "man" ? 1U : 0U))
+  const auto kind = std::ranges::find(kKinds, name, &Kind::name);
+  const bool takes_word = kind != kKinds.end() && kind->words != nullptr;
+  if (parser.more().size() > (takes_word ? 1U : 0U))
     usage("one argument too many: '" + printable(parser.more().back()) + "'");
-  for (const Kind& kind : kKinds) {
-    if (kind.name == name) return PrintText{kind.text(parser)};
-  }
-  usage("docs: " + none_of(name, kinds));
+  if (kind == kKinds.end()) usage("docs: " + none_of(name, kinds));
+  return PrintText{kind->text(parser)};
 }
 
 }  // namespace imgpipe

@@ -12,7 +12,7 @@ namespace imgpipe {
 [[nodiscard]] std::vector<OptionRow> manual_rows();
 // Commands and stages.
 [[nodiscard]] std::vector<std::string> help_topics();
-// man, bash, zsh, fish, files; behind "man" the commands, behind others nothing.
+// man, bash, zsh, fish, files, schema; behind "man" the commands, behind "schema" the reports.
 [[nodiscard]] std::vector<std::string> docs_topics(std::string_view before);
 
 }  // namespace imgpipe

@@ -103,11 +103,12 @@ std::vector<CommandRow> make_commands() {
        .parse = parse_help},
       {.name = "docs",
        .summary = "man pages, and completions for shells",
-       .description = "Prints the man page of a command, or what makes a shell complete imgpipe's options, "
-                      "stages and names.",
+       .description = "Prints the man page of a command, what makes a shell complete imgpipe's options, "
+                      "stages and names, or the JSON Schema of a report.",
        .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
                  {"imgpipe docs bash|zsh|fish", "completions for a shell"},
-                 {"imgpipe docs files", "what a package holds of both, and how each is made"}},
+                 {"imgpipe docs files", "what a package holds of both, and how each is made"},
+                 {"imgpipe docs schema NAME", "the JSON Schema of a report, such as image or batch-line"}},
        .call = "imgpipe docs man|bash|zsh|fish",
        .positional = {"kind"},
        .rows = manual_rows,

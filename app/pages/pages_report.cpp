@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "app/report/json_head.h"
+#include "app/report/json_schema.h"
+#include "app/report/report_parts.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "kernels/stage.h"
@@ -15,32 +15,63 @@
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
+struct PageRow {
+  PageEntry page;
+  bool compared = false;
+};
 
-Json ranges_json(const std::vector<ContrastRange>& ranges) {
-  Json json = Json::array();
-  for (const ContrastRange& range : ranges)
-    json.push_back({{"step", range.label}, {"plane", range.plane}, {"lo", range.lo}, {"hi", range.hi}});
-  return json;
+void page_fields(Fields& fields, const PageRow& row) {
+  const PageEntry& page = row.page;
+  fields.add("page", page.number, kFromOne);
+  fields.add("output", given(printable(page.output)));
+  fields.add("width_pixels", page.input.width, kFromOne);
+  fields.add("height_pixels", page.input.height, kFromOne);
+  fields.add("channels", page.input.channels, kChannels);
+  fields.add("bits_per_sample", page.bits_per_sample, kFromOne);
+  fields.add("output_width_pixels", page.written.width, kFromOne);
+  fields.add("output_height_pixels", page.written.height, kFromOne);
+  fields.add("output_channels", page.written.channels, kChannels);
+  fields.add("output_bits_per_sample", bits_of(page.written), kSampleBits);
+  fields.add("output_bytes", page.output_bytes);
+  fields.add("wall_ms", page.wall_ms);
+  fields.list("contrast", page.ranges, kContrastRange);
+  fields.add("comparison", comparison_of(row.compared, page.identical), kComparisons);
 }
+constexpr Object<PageRow> kPage{"page", page_fields};
 
-Json entry_json(const PageEntry& page, bool compared) {
-  Json json{{"page", page.number}};
-  json["output"] = page.output.empty() ? Json(nullptr) : Json(printable(page.output));
-  json["width_pixels"] = page.input.width;
-  json["height_pixels"] = page.input.height;
-  json["channels"] = page.input.channels;
-  json["bits_per_sample"] = page.bits_per_sample;
-  json["output_width_pixels"] = page.written.width;
-  json["output_height_pixels"] = page.written.height;
-  json["output_channels"] = page.written.channels;
-  json["output_bits_per_sample"] = bits_of(page.written);
-  json["output_bytes"] = page.output_bytes;
-  json["wall_ms"] = page.wall_ms;
-  json["contrast"] = ranges_json(page.ranges);
-  json["comparison"] = compared ? Json(page.identical ? "identical" : "different") : Json(nullptr);
-  return json;
+void series_fields(Fields& fields, const StageRequest& step) {
+  for (const auto& [key, value] : {std::pair{"lo", step.parameters[0]}, {"hi", step.parameters[1]}})
+    fields.add(key, value, kAnyNumber).also(R"({"type": "number"})");
 }
+constexpr Object<StageRequest> kSeries{"series", series_fields};
+
+struct PagesFacts {
+  PageFacts pages;
+  std::vector<StageRequest> series;
+  std::vector<PageRow> each;
+};
+
+void pages_fields(Fields& fields, const PagesFacts& facts) {
+  fields.add("in_file", facts.pages.in_file, kFromOne);
+  fields.add("first", facts.pages.first, kFromOne);
+  fields.add("last", facts.pages.last, kFromOne);
+  fields.add("stack", facts.pages.stack);
+  fields.list("series", facts.series, kSeries);
+  fields.list("each", facts.each, kPage);
+}
+constexpr Object<PagesFacts> kPages{"pages", pages_fields};
+
+struct PagesResult {
+  const ImageReport& sums;
+  const RunFacts& facts;
+  PagesFacts pages;
+};
+
+void result_fields(Fields& fields, const PagesResult& result) {
+  add_image_fields(fields, kPagesSchema, result.sums, result.facts);
+  fields.add("pages", result.pages, kPages);
+}
+constexpr Object<PagesResult> kResult{kPagesSchema, result_fields};
 
 // From the least to the largest.
 std::string span_text(int least, int most) {
@@ -79,19 +110,17 @@ std::vector<std::string> range_lines(const std::vector<PageEntry>& pages) {
 
 std::string pages_report_json(const ImageReport& sums, const RunFacts& facts,
                               const std::vector<PageEntry>& pages, const std::vector<StageRequest>& series) {
-  Json json = Json::parse(image_report_json(sums, facts));
-  json["schema"] = schema_id(kPagesSchema);
-  Json& all = json["pages"];
-  all["in_file"] = facts.pages->in_file;
-  all["first"] = facts.pages->first;
-  all["last"] = facts.pages->last;
-  all["stack"] = facts.pages->stack;
-  all["series"] = Json::array();
-  for (const StageRequest& step : series)
-    all["series"].push_back({{"lo", step.parameters[0]}, {"hi", step.parameters[1]}});
-  all["each"] = Json::array();
-  for (const PageEntry& page : pages) all["each"].push_back(entry_json(page, sums.compared));
-  return json.dump(2) + "\n";
+  PagesResult result{sums, facts, {*facts.pages, series, {}}};
+  for (const PageEntry& page : pages) result.pages.each.push_back({page, sums.compared});
+  return Fields(kResult, result).text();
+}
+
+std::string pages_schema() {
+  const ProcessOptions options;
+  RunFacts facts;
+  facts.options = &options;
+  return schema_text(kResult, "What a run over the pages of one input took: --pages, --report FILE.json",
+                     {ImageReport(), facts, {}});
 }
 
 void add_counts(HistogramPair& sum, const HistogramPair& page, std::int64_t number) {

@@ -33,6 +33,7 @@ struct HistogramPair {
 
 // The file's text by the ending of `path`: .csv, .json or .svg.
 [[nodiscard]] std::string histogram_text(const HistogramPair& pair, const std::string& path);
+[[nodiscard]] std::string histogram_schema();
 [[nodiscard]] std::string histogram_svg(const HistogramPair& pair);
 
 }  // namespace imgpipe

@@ -4,9 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "app/options/options.h"
 #include "images/codecs/codec.h"
@@ -17,6 +16,8 @@
 #include "pipeline/time_rows.h"
 
 namespace imgpipe {
+
+class Fields;
 
 inline constexpr double kNsPerMs = 1e6;
 
@@ -99,9 +100,12 @@ void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth);
 [[nodiscard]] std::string image_report_json(const ImageReport& report, const RunFacts& facts);
 [[nodiscard]] std::string image_report_csv(const ImageReport& report);
 
-// The options and the build, as every JSON report has them.
-[[nodiscard]] nlohmann::ordered_json options_json(const ProcessOptions& options);
-[[nodiscard]] nlohmann::ordered_json build_json();
+[[nodiscard]] std::string image_schema();
+// The fields of that report, and of one of several pages, whose `schema` is another.
+void add_image_fields(Fields& fields, std::string_view schema, const ImageReport& report,
+                      const RunFacts& facts);
+// "identical" or "different"; none without --cpu.
+[[nodiscard]] std::optional<std::string> comparison_of(bool compared, bool identical);
 
 // Of a sample as the stages have it: 8 or 16.
 [[nodiscard]] int bits_of(const Shape& shape);

@@ -1,148 +1,145 @@
 // The report for programs: JSON and CSV.
-#include <nlohmann/json.hpp>
-
-#include "app/options/option_values.h"
 #include "app/options/options_digest.h"
+#include "app/report/csv.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
-#include "app/report/json_values.h"
-#include "app/report/text_columns.h"
-#include "app/version.h"
+#include "app/report/json_schema.h"
+#include "app/report/report_parts.h"
+#include "app/run_place.h"
 #include "images/text.h"
-#include "kernels/stage.h"
 
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
+void row_fields(Fields& fields, const ReportRow& row) {
+  fields.add("name", row.name);
+  fields.add("kind", kind_name(row.kind), kSpanKinds);
+  fields.add("time_ms", row.time_ms);
+  fields.add("bytes", row.bytes);
+  fields.add("gb_per_s", row.gb_per_s, kAnyNumber);
+  fields.add("copy_bandwidth_share", row.copy_share, kAnyNumber);
+  fields.add("reference_ms", row.reference_ms, kAnyNumber);
+  fields.add("speed_up", row.speed_up(), kAnyNumber);
+  fields.add("comparison", given(row.comparison));
+}
+constexpr Object<ReportRow> kRow{"row", row_fields};
 
-Json optional_value(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
+void span_fields(Fields& fields, const Span& span) {
+  fields.add("name", span.name);
+  fields.add("track", span.track);
+  fields.add("kind", kind_name(span.kind), kSpanKinds);
+  fields.add("pass", span.pass, kAnyNumber);
+  fields.add("start_ms", static_cast<double>(span.start_ns) / kNsPerMs, kAnyNumber);
+  fields.add("end_ms", static_cast<double>(span.end_ns) / kNsPerMs, kAnyNumber);
+  fields.add("bytes", span.bytes);
+}
+constexpr Object<Span> kSpan{"span", span_fields};
+
+void device_fields(Fields& fields, const ImageReport& report) {
+  const double bandwidth = report.copy_bandwidth_gb_s;
+  fields.add("implementation", report.implementation);
+  fields.add("name", report.processor);
+  fields.add("why", report.device_why);
+  fields.add("copy_bandwidth_gb_per_s", bandwidth > 0 ? std::optional(bandwidth) : std::nullopt, kAnyNumber);
+}
+constexpr Object<ImageReport> kDevice{"device", device_fields};
+
+void add_file(Fields& fields, const std::string& path, Format format, const Shape& shape,
+              std::int64_t bytes) {
+  fields.add("path", printable(path));
+  fields.add("format", format_info(format).name);
+  fields.add("width_pixels", shape.width, kFromOne);
+  fields.add("height_pixels", shape.height, kFromOne);
+  fields.add("channels", shape.channels, kChannels);
+  fields.add("file_bytes", bytes);
 }
 
-Json row_json(const ReportRow& row) {
-  Json json{{"name", row.name}, {"kind", kind_name(row.kind)}, {"time_ms", row.time_ms}};
-  json["bytes"] = row.bytes;
-  json["gb_per_s"] = optional_value(row.gb_per_s);
-  json["copy_bandwidth_share"] = optional_value(row.copy_share);
-  json["reference_ms"] = optional_value(row.reference_ms);
-  json["speed_up"] = optional_value(row.speed_up());
-  json["comparison"] = row.comparison.empty() ? Json(nullptr) : Json(row.comparison);
-  return json;
+// `facts` of a schema have no options.
+std::string path_in(const RunFacts& facts, std::string ProcessOptions::*path) {
+  return facts.options == nullptr ? "" : facts.options->*path;
 }
 
-Json image_json(const std::string& path, Format format, const Shape& shape, std::int64_t bytes) {
-  return {{"path", printable(path)},     {"format", format_info(format).name},
-          {"width_pixels", shape.width}, {"height_pixels", shape.height},
-          {"channels", shape.channels},  {"file_bytes", bytes}};
+void input_fields(Fields& fields, const RunFacts& facts) {
+  const ImageHeader& header = facts.input;
+  add_file(fields, path_in(facts, &ProcessOptions::input), header.format, header.shape, facts.input_bytes);
+  fields.add("bits_per_sample", header.bits_per_sample, kFromOne);
+  fields.add("sample_bits", bits_of(header.shape), kSampleBits);
+  fields.add("profile", given(header.profile));
+  fields.add("exif_orientation", static_cast<int>(header.orientation), kOrientations);
 }
+constexpr Object<RunFacts> kInput{"input", input_fields};
 
-std::string csv_number(const std::optional<double>& value) {
-  return value ? Json(*value).dump() : "";
+void output_fields(Fields& fields, const RunFacts& facts) {
+  add_file(fields, path_in(facts, &ProcessOptions::output), facts.output_format, facts.output,
+           facts.output_bytes);
+  fields.add("bits_per_sample", bits_of(facts.output), kSampleBits);
 }
+constexpr Object<RunFacts> kOutput{"output", output_fields};
 
-Json request_json(const StageRequest& request) {
-  Json parameters = Json::object();
-  for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
-    const Parameter& row = request.stage->parameters[i];
-    parameters[std::string(row.name)] = value_text(row, request.parameters[i]);
-  }
-  return {{"stage", request.stage->name}, {"parameters", parameters}};
+constexpr Object<ProcessOptions> kOptions{"options", option_fields};
+
+struct ImageResult {
+  const ImageReport& report;
+  const RunFacts& facts;
+};
+
+void image_fields(Fields& fields, const ImageResult& result) {
+  add_image_fields(fields, kImageSchema, result.report, result.facts);
 }
+constexpr Object<ImageResult> kImage{kImageSchema, image_fields};
 
 }  // namespace
 
-Json options_json(const ProcessOptions& options) {
-  Json json;
-  json["stages"] = options.stage_list;
-  json["pages"] = options.pages ? Json(pages_text(*options.pages)) : Json(nullptr);
-  for (const OptionValue& option : options.stage_options) json[option.option] = printable(option.text);
-  json["steps"] = Json::array();
-  for (const StageRequest& request : options.stages) json["steps"].push_back(request_json(request));
-  for (const std::size_t step : options.series_steps) json["steps"][step]["parameters"]["range"] = "series";
-  json["device"] = options.device;
-  json["threads"] = options.threads;
-  json["compare"] = options.compare;
-  json["fuse"] = options.fuse;
-  json["repeat"] = options.repeat;
-  json["bands"] = text_or_null(bands_text(options.decode));
-  json["lenient"] = options.decode.lenient;
-  json["orient"] = options.decode.orient;
-  json["codec"] = codec_name(options.decode.codec);
-  json["max_pixels"] = options.decode.max_pixels;
-  json["quality"] = options.encode.quality;
-  json["png_level"] = options.encode.png_level;
-  json["webp"] = choice_name(options.encode.webp, kWebpCodings);
-  json["webp_level"] = options.encode.webp_level;
-  json["tiff_compression"] = choice_name(options.encode.tiff_packing, kTiffPackings);
-  json["tiff_tile"] = options.encode.tiff_tile;
-  json["metadata"] = choice_name(options.keep_metadata, kMetadata);
-  json["format"] = options.format ? Json(format_info(*options.format).name) : Json(nullptr);
-  return json;
+void add_image_fields(Fields& fields, std::string_view schema, const ImageReport& report,
+                      const RunFacts& facts) {
+  const ProcessOptions& options = *facts.options;
+  add_build(fields);
+  add_run_head(fields, schema, RunHead(options.threads));
+  fields.add("command", command_text()).about(kCommandAbout);
+  fields.add("device", report, kDevice);
+  fields.add("input", facts, kInput);
+  fields.add("output", facts, kOutput);
+  const bool reduced = facts.depth_loss != DepthLoss::none;
+  fields.add("reduced_to_8_bits",
+             reduced ? std::optional(
+                           depth_warning(facts.depth_loss, facts.input.bits_per_sample, facts.output_format))
+                     : std::nullopt);
+  fields.add("options", options, kOptions);
+  fields.add("options_digest", options_digest(options, facts.output_format), kDigest).about(kDigestAbout);
+  fields.add("warnings", facts.warnings)
+      .about("as the batch's line of an image has them: damage, dropped metadata, a contrast without range");
+  fields.list("contrast", report.ranges, kContrastRange);
+  fields.list("rows", report.rows, kRow);
+  fields.list("totals", report.totals, kRow);
+  fields.list("spans", report.spans, kSpan);
+  fields.add("comparison", comparison_of(report.compared, report.identical), kComparisons);
+  fields.add("wall_ms", report.wall_ms);
+  fields.add("span_union_ms", report.span_union_ms);
 }
 
-Json build_json() {
-  const BuildInfo build = build_info();
-  return {{"version", build.version},       {"commit", build.commit}, {"compiler", build.compiler},
-          {"build_type", build.build_type}, {"cuda", build.cuda},     {"libraries", build.libraries}};
+std::optional<std::string> comparison_of(bool compared, bool identical) {
+  return compared ? std::optional<std::string>(identical ? "identical" : "different") : std::nullopt;
 }
 
 std::string image_report_json(const ImageReport& report, const RunFacts& facts) {
-  Json json;
-  json["imgpipe"] = build_json();
-  add_run_head(json, kImageSchema, {.threads = facts.options->threads});
-  json["device"] = {
-      {"implementation", report.implementation}, {"name", report.processor}, {"why", report.device_why}};
-  json["device"]["copy_bandwidth_gb_per_s"] =
-      report.copy_bandwidth_gb_s > 0 ? Json(report.copy_bandwidth_gb_s) : Json(nullptr);
-  json["input"] = image_json(facts.options->input, facts.input.format, facts.input.shape, facts.input_bytes);
-  json["input"]["bits_per_sample"] = facts.input.bits_per_sample;
-  json["input"]["sample_bits"] = bits_of(facts.input.shape);
-  json["input"]["profile"] = facts.input.profile.empty() ? Json(nullptr) : Json(facts.input.profile);
-  json["input"]["exif_orientation"] = static_cast<int>(facts.input.orientation);
-  json["output"] = image_json(facts.options->output, facts.output_format, facts.output, facts.output_bytes);
-  json["output"]["bits_per_sample"] = bits_of(facts.output);
-  json["reduced_to_8_bits"] =
-      facts.depth_loss == DepthLoss::none
-          ? Json(nullptr)
-          : Json(depth_warning(facts.depth_loss, facts.input.bits_per_sample, facts.output_format));
-  json["options"] = options_json(*facts.options);
-  json["options_digest"] = options_digest(*facts.options, facts.output_format);
-  json["warnings"] = facts.warnings;
-  json["contrast"] = Json::array();
-  for (const ContrastRange& range : report.ranges) {
-    json["contrast"].push_back(
-        {{"step", range.label}, {"plane", range.plane}, {"lo", range.lo}, {"hi", range.hi}});
-  }
-  for (const char* key : {"rows", "totals", "spans"}) json[key] = Json::array();
-  for (const ReportRow& row : report.rows) json["rows"].push_back(row_json(row));
-  for (const ReportRow& row : report.totals) json["totals"].push_back(row_json(row));
-  json["comparison"] = report.compared ? Json(report.identical ? "identical" : "different") : Json(nullptr);
-  json["wall_ms"] = report.wall_ms;
-  json["span_union_ms"] = report.span_union_ms;
-  for (const Span& span : report.spans) {
-    json["spans"].push_back({{"name", span.name},
-                             {"track", span.track},
-                             {"kind", kind_name(span.kind)},
-                             {"pass", span.pass},
-                             {"start_ms", static_cast<double>(span.start_ns) / 1e6},
-                             {"end_ms", static_cast<double>(span.end_ns) / 1e6},
-                             {"bytes", span.bytes}});
-  }
-  return json.dump(2) + "\n";
+  return Fields(kImage, {report, facts}).text();
+}
+
+std::string image_schema() {
+  const ProcessOptions options;
+  RunFacts facts;
+  facts.options = &options;
+  return schema_text(kImage, "What a run over one image took: --report FILE.json", {ImageReport(), facts});
 }
 
 std::string image_report_csv(const ImageReport& report) {
-  std::string out =
-      "name,kind,time_ms,bytes,gb_per_s,copy_bandwidth_share,reference_ms,speed_up,comparison\n";
+  std::string out = csv_head(Fields(kRow, {}).json());
   for (const auto* rows : {&report.rows, &report.totals}) {
-    const char* kind = rows == &report.totals ? "total" : nullptr;
     for (const ReportRow& row : *rows) {
-      out += csv_field(row.name) + "," + (kind != nullptr ? kind : kind_name(row.kind)) + "," +
-             csv_number(row.time_ms) + "," + (row.bytes > 0 ? std::to_string(row.bytes) : "") + "," +
-             csv_number(row.gb_per_s) + "," + csv_number(row.copy_share) + "," +
-             csv_number(row.reference_ms) + "," + csv_number(row.speed_up()) + "," +
-             csv_field(row.comparison) + "\n";
+      Json json = Fields(kRow, row).json();
+      if (rows == &report.totals) json["kind"] = "total";
+      if (row.bytes == 0) json["bytes"] = nullptr;
+      out += csv_row(json);
     }
   }
   return out;

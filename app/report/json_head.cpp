@@ -3,7 +3,6 @@
 #include <array>
 #include <ctime>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "app/version.h"
@@ -12,6 +11,18 @@
 #include "pipeline/device.h"
 
 namespace imgpipe {
+namespace {
+
+constexpr Object<BuildInfo> kBuild{"build", [](Fields& fields, const BuildInfo& build) {
+                                     fields.add("version", build.version);
+                                     fields.add("commit", build.commit);
+                                     fields.add("compiler", build.compiler);
+                                     fields.add("build_type", build.build_type);
+                                     fields.add("cuda", build.cuda);
+                                     fields.add("libraries", build.libraries);
+                                   }};
+
+}  // namespace
 
 std::string schema_id(std::string_view name) {
   return "imgpipe/" + std::string(name) + "/1";
@@ -31,19 +42,32 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "";
 }
 
-nlohmann::ordered_json plain_head(std::string_view name) {
-  const std::string version = build_info().version;
-  return {{"imgpipe", version}, {"schema", schema_id(name)}, {"version", version}};
+void add_version(Fields& fields) {
+  fields.add("imgpipe", build_info().version)
+      .about("the version; the first key, by which imgpipe knows its files");
 }
 
-void add_run_head(nlohmann::ordered_json& json, std::string_view name, const RunHead& run) {
-  json["schema"] = schema_id(name);
-  json["version"] = build_info().version;
-  json["date"] = date_now();
-  json["host"] = host_name();
-  if (run.device) json["device"] = *run.device;
-  json["threads"] = run.threads > 0 ? run.threads : host_info().threads;
-  json["simd"] = simd_target();
+void add_build(Fields& fields) {
+  fields.add("imgpipe", build_info(), kBuild);
+}
+
+void add_kind(Fields& fields, std::string_view name) {
+  fields.fixed("schema", schema_id(name));
+  fields.add("version", build_info().version);
+}
+
+RunHead::RunHead(int given)
+    : date(date_now()), host(host_name()), threads(given > 0 ? given : host_info().threads) {}
+
+void add_run_head(Fields& fields, std::string_view name, const RunHead& run,
+                  const std::optional<std::string>& device) {
+  add_kind(fields, name);
+  constexpr Rule kDate{.pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"};
+  fields.add("date", run.date, kDate).about("when it was written, UTC (RFC 3339)");
+  fields.add("host", run.host).about("the machine's name");
+  if (device) fields.add("device", *device);
+  fields.add("threads", run.threads, kFromOne).about("as --threads has it, or as many as there were");
+  fields.add("simd", simd_target()).about("the instruction set of the CPU's code");
 }
 
 }  // namespace imgpipe

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
+#include "app/report/csv.h"
 #include "app/report/exact_number.h"
+#include "app/report/json_head.h"
+#include "app/report/json_schema.h"
 #include "app/report/text_columns.h"
 
 namespace imgpipe {
@@ -80,19 +81,52 @@ std::string table_csv(const ResultTable& table, const ResultTable* previous) {
   return out;
 }
 
-nlohmann::ordered_json table_json(const ResultTable& table) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+Json table_json(const ResultTable& table) {
+  Json rows = Json::array();
   for (const auto& row : table.rows) {
-    nlohmann::ordered_json object;
+    Json object;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const TableCell& cell = row[i];
-      object[table.columns[i].key] = cell.value          ? nlohmann::ordered_json(*cell.value)
-                                     : cell.text.empty() ? nlohmann::ordered_json(nullptr)
-                                                         : nlohmann::ordered_json(cell.text);
+      object[table.columns[i].key] = cell.value          ? Json(*cell.value)
+                                     : cell.text.empty() ? Json(nullptr)
+                                                         : Json(cell.text);
     }
     rows.push_back(std::move(object));
   }
   return rows;
+}
+
+namespace {
+
+void table_fields(Fields& fields, const ResultTable& table) {
+  fields.add("title", table.title);
+  fields.any("rows", table_json(table), R"({"type": "array", "items": {
+    "type": "object", "additionalProperties": {"type": ["string", "number", "null"]}}})");
+  fields.add("notes", table.notes);
+}
+constexpr Object<ResultTable> kTable{"table", table_fields};
+
+void tables_fields(Fields& fields, const MeasuredTables& measured) {
+  std::string device;
+  for (const std::string& one : measured.devices) device += (device.empty() ? "" : "; ") + one;
+  add_build(fields);
+  add_run_head(fields, kBenchSchema, RunHead(measured.threads), device);
+  fields.add("devices", measured.devices);
+  fields.list("tables", measured.tables, kTable);
+}
+constexpr Object<MeasuredTables> kTables{kBenchSchema, tables_fields};
+
+}  // namespace
+
+std::string tables_json(const MeasuredTables& measured) {
+  return Fields(kTables, measured).text();
+}
+
+std::string tables_schema() {
+  return schema_text(
+      kTables,
+      "Tables of the kernel lab: imgpipe bench --format json; which columns a row has depends on the "
+      "table");
 }
 
 }  // namespace imgpipe

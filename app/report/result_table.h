@@ -43,4 +43,13 @@ struct ResultTable {
 // An array of objects.
 [[nodiscard]] nlohmann::ordered_json table_json(const ResultTable& table);
 
+// The tables of the lab, as imgpipe bench --format json prints them.
+struct MeasuredTables {
+  std::vector<std::string> devices;  // what was measured, for people
+  int threads = 0;                   // as --threads has it
+  std::vector<ResultTable> tables;
+};
+[[nodiscard]] std::string tables_json(const MeasuredTables& measured);
+[[nodiscard]] std::string tables_schema();
+
 }  // namespace imgpipe

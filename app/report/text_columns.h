@@ -14,7 +14,5 @@ namespace imgpipe {
 
 // "1,234,567".
 [[nodiscard]] std::string with_separators(std::uint64_t value);
-// A field of a CSV file (RFC 4180): quoted where it has a comma, a quote or a line break.
-[[nodiscard]] std::string csv_field(const std::string& text);
 
 }  // namespace imgpipe

@@ -4,11 +4,10 @@
 #include <span>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "app/batch/batch_report.h"
+#include "app/report/csv.h"
 #include "app/report/json_head.h"
-#include "app/report/text_columns.h"
+#include "app/report/json_schema.h"
+#include "app/report/report_parts.h"
 #include "app/stats/stats_options.h"
 #include "app/stats/stats_report.h"
 #include "images/files/output_file.h"
@@ -17,9 +16,9 @@
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::array<std::string_view, 5> kChannelNames{"grey", "red", "green", "blue", kAlphaName};
+constexpr Rule kMaximum = one_of(255, 65535);
+constexpr Rule kGroups = one_of("grey|rgb");
 
 std::vector<std::string_view> channel_names(const Shape& shape) {
   const auto colors = color_names(shape.color_channels() > 1);
@@ -28,38 +27,49 @@ std::vector<std::string_view> channel_names(const Shape& shape) {
   return names;
 }
 
-double unit(int value, SampleType scale) {
-  return static_cast<double>(value) / max_sample(scale);
-}
+// ---- channels --------------------------------------------------------------------------------------------
 
-Json percentiles_json(const std::vector<Percent>& percents, const ChannelStatistics& statistics) {
-  Json json = Json::object();
-  for (std::size_t i = 0; i < percents.size(); ++i)
-    json[percent_text(percents[i])] = statistics.percentiles[i];
-  return json;
-}
+struct Channel {
+  ChannelStatistics statistics;
+  std::vector<Percent> percents;
+  SampleType scale = SampleType::u8;
 
-Json unit_json(const std::vector<Percent>& percents, const ChannelStatistics& statistics, SampleType scale) {
-  Json json{{"min", unit(statistics.least, scale)},
-            {"max", unit(statistics.most, scale)},
-            {"mean", statistics.unit_mean},
-            {"deviation", statistics.unit_deviation}};
-  json["percentiles"] = Json::object();
-  for (std::size_t i = 0; i < percents.size(); ++i)
-    json["percentiles"][percent_text(percents[i])] = unit(statistics.percentiles[i], scale);
-  return json;
-}
+  [[nodiscard]] double unit(int value) const { return static_cast<double>(value) / max_sample(scale); }
+  template <class Value>
+  [[nodiscard]] Named<Value> percentiles(const auto& value_of) const {
+    Named<Value> named;
+    for (std::size_t i = 0; i < percents.size(); ++i)
+      named.emplace_back(percent_text(percents[i]), value_of(statistics.percentiles[i]));
+    return named;
+  }
+};
 
-Json channel_json(const std::vector<Percent>& percents, const ChannelStatistics& statistics,
-                  SampleType scale) {
-  return {{"samples", statistics.samples},
-          {"min", statistics.least},
-          {"max", statistics.most},
-          {"mean", statistics.mean},
-          {"deviation", statistics.deviation},
-          {"percentiles", percentiles_json(percents, statistics)},
-          {"unit", unit_json(percents, statistics, scale)}};
+void unit_fields(Fields& fields, const Channel& channel) {
+  fields.add("min", channel.unit(channel.statistics.least));
+  fields.add("max", channel.unit(channel.statistics.most));
+  fields.add("mean", channel.statistics.unit_mean);
+  fields.add("deviation", channel.statistics.unit_deviation);
+  fields.add("percentiles", channel.percentiles<double>([&](int value) { return channel.unit(value); }));
 }
+constexpr Object<Channel> kUnit{"unit", unit_fields};
+
+void channel_fields(Fields& fields, const Channel& channel) {
+  fields.add("samples", channel.statistics.samples);
+  fields.add("min", channel.statistics.least);
+  fields.add("max", channel.statistics.most);
+  fields.add("mean", channel.statistics.mean);
+  fields.add("deviation", channel.statistics.deviation);
+  fields.add("percentiles", channel.percentiles<int>([](int value) { return value; }));
+  fields.add("unit", channel, kUnit);
+}
+constexpr Object<Channel> kChannel{"channel", channel_fields};
+
+// ---- the data set ----------------------------------------------------------------------------------------
+
+struct Group {
+  ImageGroup images;
+  std::vector<Percent> percents;
+};
 
 // Calls action(name, channel) for each channel of a group.
 template <class Action>
@@ -69,47 +79,73 @@ void for_channels(const ImageGroup& group, const Action& action) {
   if (group.alpha.images > 0) action(std::string(kAlphaName), group.alpha);
 }
 
-Json group_json(const ImageGroup& group, const std::vector<Percent>& percents) {
-  Json json{{"group", group_name(group.is_color())},
-            {"images", group.images},
-            {"images_with_alpha", group.alpha.images},
-            {"images_of_16_bits", group.wide_images},
-            {"pixels", group.pixels},
-            {"maximum", max_sample(group.scale())}};
-  for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
-    const ChannelStatistics statistics = statistics_of(group.counts(channel), percents);
-    json["channels"][name] = channel_json(percents, statistics, group.scale());
+void group_fields(Fields& fields, const Group& group) {
+  const ImageGroup& images = group.images;
+  Named<Channel> channels;
+  std::vector<double> means, deviations;
+  for_channels(images, [&](const std::string& name, const ImageGroup::Channel& channel) {
+    const ChannelStatistics statistics = statistics_of(images.counts(channel), group.percents);
+    channels.emplace_back(name, Channel{statistics, group.percents, images.scale()});
     if (name == kAlphaName) return;
-    json["mean"].push_back(statistics.unit_mean);
-    json["std"].push_back(statistics.unit_deviation);
+    means.push_back(statistics.unit_mean);
+    deviations.push_back(statistics.unit_deviation);
   });
-  return json;
+  fields.add("group", group_name(images.is_color()), kGroups);
+  fields.add("images", images.images, kFromOne);
+  fields.add("images_with_alpha", images.alpha.images);
+  fields.add("images_of_16_bits", images.wide_images);
+  fields.add("pixels", images.pixels, kFromOne);
+  fields.add("maximum", max_sample(images.scale()), kMaximum);
+  fields.names("channels", channels, kChannel);
+  fields.add("mean", means);
+  fields.add("std", deviations);
 }
+constexpr Object<Group> kGroup{"group", group_fields};
 
-Json histogram_json(const ImageGroup& group) {
-  Json json{{"group", group_name(group.is_color())}, {"bins", max_sample(group.scale()) + 1}};
-  for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
-    json["counts"][name] = group.counts(channel);
+void histogram_fields(Fields& fields, const Group& group) {
+  Named<std::vector<std::uint64_t>> counts;
+  for_channels(group.images, [&](const std::string& name, const ImageGroup::Channel& channel) {
+    counts.emplace_back(name, group.images.counts(channel));
   });
-  return json;
+  fields.add("group", group_name(group.images.is_color()), kGroups);
+  fields.add("bins", max_sample(group.images.scale()) + 1, one_of(256, 65536));
+  fields.add("counts", counts);
 }
+constexpr Object<Group> kHistogram{"histogram", histogram_fields};
 
 // The path has a key of its own.
 std::string reason_alone(const StatsFailure& failure) {
   return split_reason(failure.reason, *failure.file).alone;
 }
 
-Json failures_json(const StatsTotals& totals) {
-  Json json = Json::array();
+std::vector<ReportFailure> all_failures(const StatsTotals& totals) {
+  std::vector<ReportFailure> all;
   for (const PathProblem& problem : totals.problems)
-    json.push_back({{"input", printable(problem.path)}, {"error", "input"}, {"reason", problem.reason}});
-  for (const StatsFailure& failure : totals.failures) {
-    json.push_back({{"input", printable(failure.file->input)},
-                    {"error", kind_of_error(failure.kind)},
-                    {"reason", reason_alone(failure)}});
-  }
-  return json;
+    all.push_back({printable(problem.path), ErrorKind::input, problem.reason});
+  for (const StatsFailure& failure : totals.failures)
+    all.push_back({printable(failure.file->input), failure.kind, reason_alone(failure)});
+  return all;
 }
+
+void stats_fields(Fields& fields, const StatsTotals& totals) {
+  std::vector<Group> groups;
+  for (const auto& [is_color, group] : totals.groups) groups.push_back({group, totals.percents});
+  add_version(fields);
+  add_kind(fields, kStatsSchema);
+  fields.fixed("command", "stats");
+  fields.add("stages", totals.stages);
+  fields.add("shard", given(totals.shard));
+  fields.add("images", totals.images);
+  fields.add("counted", totals.counted);
+  fields.add("pages_counted", totals.pages);
+  fields.add("failed", totals.failed());
+  fields.add("images_reduced_to_8_bits", totals.reduced.images);
+  fields.add("images_with_a_profile", totals.profiles.images);
+  fields.list("groups", groups, kGroup);
+  fields.list("failures", all_failures(totals), kFailure);
+  fields.list("histograms", groups, kHistogram);
+}
+constexpr Object<StatsTotals> kStats{kStatsSchema, stats_fields};
 
 // ---- each image ------------------------------------------------------------------------------------------
 
@@ -118,85 +154,84 @@ const StatsFailure* failure_of(const StatsTotals& totals, const BatchFile& file)
   return found == totals.failures.end() || found->file != &file ? nullptr : &*found;
 }
 
-// Every key of an image, or page.
-Json image_json(const StatsTotals& totals, const BatchFile& file, const StatsImage& image) {
-  // The same images give the same bytes.
-  Json json = plain_head(kStatsLineSchema);
-  json["input"] = printable(file.input);
-  json["status"] = "failed";
-  for (const char* key : {"page", "error", "reason", "group", "width_pixels", "height_pixels",
-                          "bits_per_sample", "maximum", "channels"})
-    json[key] = nullptr;
-  if (const StatsFailure* failure = failure_of(totals, file)) {
-    json["error"] = kind_of_error(failure->kind);
-    json["reason"] = reason_alone(*failure);
-    return json;
-  }
-  if (image.page > 0) json["page"] = image.page;
-  json["status"] = "counted";
-  json["group"] = group_name(image.shape.color_channels() > 1);
-  json["width_pixels"] = image.shape.width;
-  json["height_pixels"] = image.shape.height;
-  json["bits_per_sample"] = image.bits_per_sample;
-  json["maximum"] = max_sample(image.shape.sample);
+// An image, or page.
+struct ImageRow {
+  std::string input{};  // path
+  const StatsFailure* failure = nullptr;
+  StatsImage image{};
+  std::vector<Percent> percents{};
+};
+
+void image_fields(Fields& fields, const ImageRow& row) {
+  const StatsFailure* const failure = row.failure;
+  const StatsImage& image = row.image;
+  const auto if_counted = [&](const auto& value) { return failure ? std::nullopt : std::optional(value); };
+  add_version(fields);  // no date, no host: the same images give the same bytes
+  add_kind(fields, kStatsLineSchema);
+  fields.add("input", printable(row.input));
+  fields.add("status", failure ? "failed" : "counted", one_of("counted|failed"));
+  fields.add("page", image.page > 0 ? if_counted(image.page) : std::nullopt, kFromOne);
+  fields.add("error", failure ? std::optional(kind_of_error(failure->kind)) : std::nullopt, kErrorKinds);
+  fields.add("reason", failure ? std::optional(reason_alone(*failure)) : std::nullopt);
+  fields.add("group", if_counted(group_name(image.shape.color_channels() > 1)), kGroups);
+  fields.add("width_pixels", if_counted(image.shape.width), kFromOne);
+  fields.add("height_pixels", if_counted(image.shape.height), kFromOne);
+  fields.add("bits_per_sample", if_counted(image.bits_per_sample), kFromOne);
+  fields.add("maximum", if_counted(max_sample(image.shape.sample)), kMaximum);
+  Named<Channel> channels;
   const std::vector<std::string_view> names = channel_names(image.shape);
-  json["channels"] = Json::object();
-  for (std::size_t c = 0; c < names.size(); ++c)
-    json["channels"][std::string(names[c])] =
-        channel_json(totals.percents, image.channels[c], image.shape.sample);
-  return json;
+  for (std::size_t c = 0; c < image.channels.size(); ++c)
+    channels.emplace_back(names[c], Channel{image.channels[c], row.percents, image.shape.sample});
+  fields.names("channels", if_counted(channels), kChannel).also(R"({"type": ["object", "null"]})");
 }
+constexpr Object<ImageRow> kImageLine{kStatsLineSchema, image_fields};
 
-std::string csv_head(const std::vector<Percent>& percents) {
-  std::string line = "input,page,status,group,width_pixels,height_pixels,bits_per_sample,maximum";
-  for (const std::string_view name : kChannelNames) {
-    for (const char* column : {"min", "max", "mean", "deviation"})
-      line += "," + std::string(name) + "_" + column;
-    for (const Percent percent : percents) line += "," + std::string(name) + "_p" + percent_text(percent);
-  }
-  return line + ",error,reason\n";
+struct ImageRows {
+  std::vector<ImageRow> images;
+};
+void images_fields(Fields& fields, const ImageRows& rows) {
+  add_version(fields);
+  add_kind(fields, kStatsImagesSchema);
+  fields.list("images", rows.images, kImageLine);
 }
+constexpr Object<ImageRows> kImages{kStatsImagesSchema, images_fields};
 
-std::string csv_line(const StatsTotals& totals, const BatchFile& file, const StatsImage& image) {
-  const Json json = image_json(totals, file, image);
-  const auto field = [](const Json& value) {
-    return value.is_null() ? "" : value.is_string() ? csv_field(value.get<std::string>()) : value.dump();
-  };
-  std::string line;
+// The columns of a row: of all channels, whether the image has them or not.
+Json csv_columns(const ImageRow& row) {
+  Json json = Fields(kImageLine, row).json(), columns;
   for (const char* key :
        {"input", "page", "status", "group", "width_pixels", "height_pixels", "bits_per_sample", "maximum"})
-    line += (line.empty() ? "" : ",") + field(json[key]);
+    columns[key] = json[key];
   for (const std::string_view name : kChannelNames) {
-    const bool has = json["channels"].is_object() && json["channels"].contains(std::string(name));
-    const Json channel = has ? json["channels"][std::string(name)] : Json::object();
+    const bool has = json["channels"].is_object() && json["channels"].contains(name);
+    Json channel = has ? json["channels"][std::string(name)] : Json::object();
     for (const char* column : {"min", "max", "mean", "deviation"})
-      line += "," + (has ? field(channel[column]) : "");
-    for (const Percent percent : totals.percents)
-      line += "," + (has ? field(channel["percentiles"][percent_text(percent)]) : "");
+      columns[std::string(name) + "_" + column] = channel[column];
+    for (const Percent percent : row.percents)
+      columns[std::string(name) + "_p" + percent_text(percent)] =
+          channel["percentiles"][percent_text(percent)];
   }
-  return line + "," + field(json["error"]) + "," + field(json["reason"]) + "\n";
+  for (const char* key : {"error", "reason"}) columns[key] = json[key];
+  return columns;
 }
 
 }  // namespace
 
 std::string stats_json(const StatsTotals& totals) {
-  Json json = plain_head(kStatsSchema);
-  json["command"] = "stats";
-  json["stages"] = totals.stages;
-  json["shard"] = totals.shard.empty() ? Json(nullptr) : Json(totals.shard);
-  json["images"] = totals.images;
-  json["counted"] = totals.counted;
-  json["pages_counted"] = totals.pages ? Json(*totals.pages) : Json(nullptr);
-  json["failed"] = totals.failed();
-  json["images_reduced_to_8_bits"] = totals.reduced.images;
-  json["images_with_a_profile"] = totals.profiles.images;
-  json["groups"] = Json::array();
-  for (const auto& [is_color, group] : totals.groups)
-    json["groups"].push_back(group_json(group, totals.percents));
-  json["failures"] = failures_json(totals);
-  json["histograms"] = Json::array();
-  for (const auto& [is_color, group] : totals.groups) json["histograms"].push_back(histogram_json(group));
-  return json.dump(2) + "\n";
+  return Fields(kStats, totals).text();
+}
+
+std::string stats_schema() {
+  return schema_text(
+      kStats,
+      "Statistics of a data set: imgpipe stats --json. The same images give the same bytes: there "
+      "is no date, no host, no device");
+}
+std::string stats_images_schema() {
+  return schema_text(kImages, "Each image's own statistics: imgpipe stats --per-image FILE.json");
+}
+std::string stats_line_schema() {
+  return schema_text(kImageLine, "A line of imgpipe stats --per-image FILE.ndjson: one image's statistics");
 }
 
 void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
@@ -212,16 +247,17 @@ void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>&
     text.clear();
   };
   if (json) {
+    const Json head = Fields(kImages, {}).json();
     text = "{";
-    const Json head = plain_head(kStatsImagesSchema);
-    for (const auto& [key, value] : head.items()) text += "\n  \"" + key + "\": " + value.dump() + ",";
-    text += "\n  \"images\": [";
+    for (const auto& [key, value] : head.items())
+      text += "\n  \"" + key + "\": " + (value.is_array() ? "[" : value.dump() + ",");
   }
-  if (csv) text = csv_head(totals.percents);
+  if (csv) text = csv_head(csv_columns({.percents = totals.percents}));
   bool is_first = true;
-  const auto add = [&](const BatchFile& of, const StatsImage& row) {
+  const auto add = [&](const BatchFile& of, const StatsImage& image) {
+    const ImageRow row{of.input, failure_of(totals, of), image, totals.percents};
     if (json) text += std::exchange(is_first, false) ? "\n    " : ",\n    ";
-    text += csv ? csv_line(totals, of, row) : image_json(totals, of, row).dump();
+    text += csv ? csv_row(csv_columns(row)) : Fields(kImageLine, row).json().dump();
     if (!json && !csv) text += "\n";
     give(kPiece);
   };

@@ -1,0 +1,43 @@
+// Objects and values that several reports hold.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/options/options.h"
+#include "app/report/fields.h"
+#include "images/error.h"
+#include "pipeline/statistics/contrast_ranges.h"
+
+namespace imgpipe {
+
+// "input": the kind of a failure.
+[[nodiscard]] std::string_view kind_of_error(ErrorKind kind);
+inline constexpr Rule kErrorKinds = one_of("input|memory|usage|device|output");
+
+struct ReportFailure {
+  std::string input;  // printable
+  ErrorKind kind = ErrorKind::input;
+  std::string reason;  // without the path
+};
+void failure_fields(Fields& fields, const ReportFailure& failure);
+inline constexpr Object<ReportFailure> kFailure{"failure", failure_fields};
+
+// What a contrast step stretched.
+void range_fields(Fields& fields, const ContrastRange& range);
+inline constexpr Object<ContrastRange> kContrastRange{"range", range_fields};
+
+inline constexpr Rule kChannels{.least = 1, .most = 4};
+inline constexpr Rule kOrientations{.least = 1, .most = 8};  // of EXIF
+inline constexpr Rule kSampleBits = one_of(8, 16);
+inline constexpr Rule kComparisons = one_of("identical|different");
+inline constexpr Rule kSpanKinds = one_of("host|transfer|kernel|codec");
+
+inline constexpr std::string_view kCommandAbout = "the command line, as a shell takes it";
+inline constexpr std::string_view kDigestAbout =
+    "SHA-256 of the options that shape the bytes of outputs (docs/presets.md)";
+
+// The options of a run, those that options_digest() is made of among them.
+void option_fields(Fields& fields, const ProcessOptions& options);
+
+}  // namespace imgpipe
